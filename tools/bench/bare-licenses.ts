@@ -63,7 +63,9 @@ const run = async (name: string, text: string, { licenseKey, machineId }: Asked)
   return (await pool.query({ name, text, values: [licenseKey, machineId] })).rows[0];
 };
 
-const redis = does('counted') ? openRedis(process.env['REDIS_URL'] ?? '', { waits: true }) : undefined;
+const redis = does('counted')
+  ? openRedis(process.env['REDIS_URL'] ?? '', { waitsWhileUnreachable: true })
+  : undefined;
 let counting: (() => void)[] = [];
 /** Sends one command for all attempts of one turn of the event loop, which is the minimum. */
 const count = (): Promise<void> =>

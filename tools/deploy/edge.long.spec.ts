@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createService, internal, type Service } from '@muster/http';
+import { createService, internalError, type Service } from '@muster/http';
 import { freePort } from '@muster/testing/ports';
 import { pino } from 'pino';
 import { findCaddy, repositoryRoot } from '@muster/tools';
@@ -42,7 +42,8 @@ tried('the edge', () => {
 
   async function start(): Promise<void> {
     service = createService({
-      ...{ name: 'trial', logger, checks: [], mostInFlight: 100, trustProxy: false, toApiError: internal },
+      ...{ name: 'trial', logger, checks: [], mostInFlight: 100 },
+      ...{ trustProxy: false, toApiError: internalError },
     });
     service.app.route({
       method: ['GET', 'POST'],

@@ -2,8 +2,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { createLogger, createService, internal, longestStopMillis } from '@muster/http';
-import { bulkBodyLimit } from '@muster/registry';
+import { createLogger, createService, internalError, stopTimeoutMillis } from '@muster/http';
+import { bulkBodyLimitBytes } from '@muster/registry';
 import { type IHorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2';
 import { type IDeployment } from 'kubernetes-models/apps/v1';
 import { type ICronJob, type IJob } from 'kubernetes-models/batch/v1';
@@ -173,7 +173,7 @@ describe.each(appNames)('%s', (app) => {
     expect(annotations['prometheus.io/port']).toBe(metricsPortOf(port).toString());
     const service = createService({
       ...{ name: app, logger: createLogger(app, 'silent'), checks: [], mostInFlight: 1, trustProxy: false },
-      toApiError: internal,
+      toApiError: internalError,
     });
     for (const url of asked.map((get) => get?.path ?? '')) {
       const { statusCode } = await service.app.inject({ url });
@@ -192,7 +192,7 @@ describe.each(appNames)('%s', (app) => {
     // The drain notice lasts longer than the readiness probe needs to notice it.
     expect(notice).toBeGreaterThan(periodSeconds * failureThreshold * 1_000);
     const graceMillis = (pod?.spec?.terminationGracePeriodSeconds ?? 0) * 1_000;
-    expect(graceMillis).toBeGreaterThan(notice + longestStopMillis);
+    expect(graceMillis).toBeGreaterThan(notice + stopTimeoutMillis);
   });
 
   it('is never down to nothing, by a drain of nodes or by a rollout', () => {
@@ -288,7 +288,7 @@ it('leads one address to the API and the gateway, and one each to the others', (
 it('lets through the largest body that a service takes', () => {
   const [ingress] = ofKind('Ingress') as IIngress[];
   const size = ingress?.metadata?.annotations?.['nginx.ingress.kubernetes.io/proxy-body-size'];
-  expect(size).toBe(`${bulkBodyLimit / 1024 / 1024}m`);
+  expect(size).toBe(`${bulkBodyLimitBytes / 1024 / 1024}m`);
 });
 
 describe('the network', () => {

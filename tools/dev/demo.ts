@@ -4,7 +4,7 @@ import {
   addMember,
   createOrganization,
   createToken,
-  grantPlatform,
+  grantPlatformAccess,
   listMembers,
   listOrganizations,
 } from '@muster/organizations';
@@ -110,7 +110,7 @@ async function makeTokens(pool: Pool): Promise<Tokens> {
     const { token } = await createToken(pool, { org: demoOrgSlug, ...rest, scopes: [scope] });
     return token;
   };
-  const platform = await grantPlatform(pool, { org: demoOrgSlug, member: demoOwner.email });
+  const platform = await grantPlatformAccess(pool, { org: demoOrgSlug, member: demoOwner.email });
   return {
     owner: await make('owner'),
     admin: await make('admin'),

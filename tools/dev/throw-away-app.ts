@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline';
-import { inSources, programOf } from '@muster/testing/bundles';
+import { mapToSources, programFileOf } from '@muster/testing/bundles';
 import { freePort } from '@muster/testing/ports';
 import { type AppName } from './ports.ts';
 import { untilReady } from './readiness.ts';
@@ -56,7 +56,7 @@ export async function startThrowAwayApp(name: AppName, options: ThrowAwayAppOpti
 async function startOn(port: number, name: AppName, options: ThrowAwayAppOptions): Promise<ThrowAwayApp> {
   const url = `http://127.0.0.1:${port}`;
   const metricsPort = await freePort();
-  const main = options.main ?? programOf(sourcesOf(name));
+  const main = options.main ?? programFileOf(sourcesOf(name));
   const started = performance.now();
   const { child, service } = await startServiceProcess(
     process.execPath,
@@ -79,7 +79,7 @@ async function startOn(port: number, name: AppName, options: ThrowAwayAppOptions
     },
   );
   const lines: string[] = [];
-  const tail = (): string[] => lines.map(inSources);
+  const tail = (): string[] => lines.map(mapToSources);
   for (const stream of [child.stdout, child.stderr]) {
     if (stream === null) continue;
     createInterface({ input: stream }).on('line', (line) => {

@@ -3,10 +3,10 @@
  * organization.
  */
 import { migrate } from '@muster/migrations';
-import { handlers, performable, reactions } from '@muster/operations';
+import { handlers, performableHandlers, reactions } from '@muster/operations';
 import { operations } from '@muster/registry';
-import { callerOf, exampleOrg } from '@muster/testing/examples';
-import { databaseAt, openWorld } from '@muster/testing/world';
+import { exampleCallerOf, createExampleOrg } from '@muster/testing/examples';
+import { openTestDatabase, openWorld } from '@muster/testing/world';
 import { formatted, startPostgres } from '@muster/tools';
 import { shown } from './shown-answer.ts';
 
@@ -24,8 +24,9 @@ export async function answersText(): Promise<string> {
 }
 
 async function answersOn(databaseUrl: string): Promise<string> {
-  const all = performable(handlers);
-  const world = openWorld(databaseAt(databaseUrl, 'muster-generate'), Object.fromEntries(all), reactions);
+  const all = performableHandlers(handlers);
+  const database = openTestDatabase(databaseUrl, 'muster-generate');
+  const world = openWorld(database, Object.fromEntries(all), reactions);
   try {
     const answers: [string, string][] = [];
     // Operations on the whole installation are called first, because later the installation contains an
@@ -36,8 +37,8 @@ async function answersOn(databaseUrl: string): Promise<string> {
     for (const operation of ordered) {
       const handler = all.get(operation.name);
       if (handler === undefined) throw new Error(`${operation.name} has no handler`);
-      const org = await exampleOrg(world);
-      const { json } = await world.call(callerOf(operation, org), handler, operation.example);
+      const org = await createExampleOrg(world);
+      const { json } = await world.call(exampleCallerOf(operation, org), handler, operation.example);
       answers.push([operation.name, JSON.stringify(shown(JSON.parse(json), new Date()), null, 2)]);
     }
     return await formatted(

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { migrate } from '@muster/migrations';
-import { datesOf, knownDates, referencePages } from '@muster/reference';
+import { updatePageDates, knownDates, referencePages } from '@muster/reference';
 import { surfaceText } from '@muster/registry/surface';
 import { Client } from 'pg';
 import { formatted, startPostgres } from '@muster/tools';
@@ -56,6 +56,6 @@ export async function generatedFiles(): Promise<GeneratedFiles> {
 
 /** A day on which a page of the reference changed stands for good, so that its last change is true. */
 function datesText(): Promise<string> {
-  const dates = datesOf(referencePages(), knownDates, new Date().toISOString().slice(0, 10));
+  const dates = updatePageDates(referencePages(), knownDates, new Date().toISOString().slice(0, 10));
   return formatted('dates.ts', `export const dates = ${JSON.stringify(dates)};`);
 }

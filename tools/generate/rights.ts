@@ -1,6 +1,6 @@
 /** Generates the page about the rights of each kind of token from the contract. */
 import {
-  grounds,
+  groundDescriptions,
   groundsOf,
   type Operation,
   operations,
@@ -40,7 +40,7 @@ const answerOf = (operation: Operation, facts: TokenFacts): string => tokenRefus
  */
 const ofRights: ReadonlySet<ErrorReason> = new Set<ErrorReason>([
   ...(['scope', 'agents_may_not', 'bound_token'] as const),
-  ...Object.values(grounds).map(({ reason }) => reason),
+  ...Object.values(groundDescriptions).map(({ reason }) => reason),
 ]);
 
 const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
@@ -73,7 +73,7 @@ function groundsTable(): string {
     asked.map(({ name, access }) => [
       `\`${name}\``,
       groundsOf(access)
-        .map((ground) => grounds[ground].words)
+        .map((ground) => groundDescriptions[ground].words)
         .join(', or '),
     ]),
   );

@@ -1,8 +1,15 @@
 /** Generates the page of states from the tables that the code uses. */
 import path from 'node:path';
-import { accessRequestLife, reviewStates, workflow } from '@muster/board';
-import { arrows, eventMakes, groupMoves, isFinal, stalledAfterSeconds, stateAfter } from '@muster/delivery';
-import { invitationDays, invitationLife } from '@muster/organizations';
+import { accessRequestTransitions, reviewStates, workflow } from '@muster/board';
+import {
+  visibleTransitions,
+  runStateByEventKind,
+  groupTransitions,
+  isFinalRunState,
+  stalledAfterSeconds,
+  runStateAfterEvent,
+} from '@muster/delivery';
+import { invitationValidityDays, invitationTransitions } from '@muster/organizations';
 import { runEventKinds, runStates } from '@muster/registry';
 import { formatted } from '@muster/tools';
 
@@ -99,7 +106,7 @@ function mermaid({ first, group, arrows }: Drawing): string {
 
 /** The moves between states of an invitation. Refusals and new invitations have no arrows. */
 const invitationMoves = Object.fromEntries(
-  Object.entries(invitationLife).map(([state, actions]) => [
+  Object.entries(invitationTransitions).map(([state, actions]) => [
     state,
     Object.fromEntries(
       Object.entries(actions).flatMap(([action, outcome]) => ('to' in outcome ? [[action, outcome.to]] : [])),
@@ -107,16 +114,16 @@ const invitationMoves = Object.fromEntries(
   ]),
 );
 
-const anotherFrom = Object.entries(invitationLife)
-  .filter(([, { invite }]) => 'another' in invite)
-  .map(([state]) => state);
+const anotherFrom = Object.entries(invitationTransitions).flatMap(([state, { invite }]) =>
+  'another' in invite ? [state] : [],
+);
 
 const invitation = drawEvents('pending', invitationMoves);
-const expiry: Arrow = { from: 'pending', to: 'expired', label: `${invitationDays} days go by` };
+const expiry: Arrow = { from: 'pending', to: 'expired', label: `${invitationValidityDays} days go by` };
 
 const review = drawEvents(
   'pending',
-  Object.fromEntries(Object.entries(reviewStates).map(([state, { on }]) => [state, on])),
+  Object.fromEntries(Object.entries(reviewStates).map(([state, { nextStates }]) => [state, nextStates])),
 );
 
 /**
@@ -140,13 +147,13 @@ const drawTransitions = (
   })),
 });
 
-const execution = drawTransitions(arrows);
+const execution = drawTransitions(visibleTransitions);
 
 const run = drawTransitions(
-  ['none', ...runStates.filter((state) => !isFinal(state))].flatMap((from) =>
+  ['none', ...runStates.filter((state) => !isFinalRunState(state))].flatMap((from) =>
     runEventKinds.map((kind) => ({
       from,
-      to: eventMakes[kind] ?? (from === 'none' ? stateAfter(kind, undefined) : from),
+      to: runStateByEventKind[kind] ?? (from === 'none' ? runStateAfterEvent(kind, undefined) : from),
       transition: kind,
     })),
   ),
@@ -154,7 +161,7 @@ const run = drawTransitions(
 
 /** Review states that count when a story is moved to done. */
 const weighing = Object.entries(reviewStates)
-  .filter(([, { weighs }]) => weighs !== null)
+  .filter(([, { effectOnMove }]) => effectOnMove !== null)
   .map(([state]) => state);
 
 const parts: readonly (readonly [title: string, source: string, sentence: string, drawing: Drawing])[] = [
@@ -174,7 +181,7 @@ const parts: readonly (readonly [title: string, source: string, sentence: string
     'A request for access',
     'libs/board/src/rules/access-request-states.ts',
     'A request waits, and is decided once: a move without an arrow is refused.',
-    drawEvents('pending', accessRequestLife),
+    drawEvents('pending', accessRequestTransitions),
   ],
   [
     'A review',
@@ -192,7 +199,7 @@ const parts: readonly (readonly [title: string, source: string, sentence: string
     'A delivery group',
     'libs/delivery/src/rules/group-states.ts',
     "A move without an arrow is refused. By the organization's policy, landing may need an observed merge, too; a merge alone lands no group.",
-    { ...drawMoves(groupMoves), first: 'draft' },
+    { ...drawMoves(groupTransitions), first: 'draft' },
   ],
   [
     'A run',

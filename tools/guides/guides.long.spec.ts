@@ -15,8 +15,8 @@ import { connect } from '@muster/client';
 import { createPool } from '@muster/driver';
 import { migrate } from '@muster/migrations';
 import { addMember, createOrganization, createToken } from '@muster/organizations';
-import { until } from '@muster/testing';
-import { builtMain } from '@muster/testing/bundles';
+import { waitUntil } from '@muster/testing';
+import { builtMainFile } from '@muster/testing/bundles';
 import { freePort } from '@muster/testing/ports';
 import { Webhook } from 'standardwebhooks';
 import {
@@ -105,7 +105,7 @@ async function makeNpm(): Promise<string> {
   await mkdir(folder);
   const bundles = { license: ['license-service', 'cli.js'], muster: ['cli', 'main.js'] } as const;
   const shortcuts = Object.entries(bundles).flatMap(([command, [app, file]]) => {
-    const main = builtMain(app);
+    const main = builtMainFile(app);
     if (main === undefined) return [];
     return `    'run ${command} --')
       [ -e '${folder}/${command}.tried' ] && exec node '${path.join(path.dirname(main), file)}' "\${@:4}"
@@ -227,7 +227,7 @@ it('shows a receiver of webhooks that takes what Muster signed, and nothing else
     const ended = once(receiver, 'exit');
     try {
       const told = once(createInterface(receiver.stdout), 'line');
-      await until(() => isHeard(port));
+      await waitUntil(() => isHeard(port));
       const { story } = await muster.stories.create({ projectId: 'WEB', title: 'Heard of by webhook' });
       expect(await Promise.race([told, ended])).toEqual([`1 story.created ${story.key}`]);
       const body = JSON.stringify({ type: 'story.created', data: { seq: 2, subject: story } });
@@ -281,7 +281,7 @@ it('shows how a shop issues by one call and hears of the activation', async () =
     const ended = once(receiver, 'exit');
     try {
       const told = once(createInterface(receiver.stdout), 'line');
-      await until(() => isHeard(port));
+      await waitUntil(() => isHeard(port));
       const sale = { plan: 'hook', orderRef: 'shop-of-the-guide' };
       const sold = await post<{ licenses: { key: string }[] }>('/api/operators/licenses/issue', sale);
       const licenseKey = sold.licenses[0]?.key;

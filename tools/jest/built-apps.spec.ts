@@ -2,7 +2,7 @@
 // a workspace of one app.
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import path from 'node:path';
-import { inSources } from '@muster/testing/bundles';
+import { mapToSources } from '@muster/testing/bundles';
 import { builtApps } from './built-apps.ts';
 import { createTrialWorkspace, type TrialWorkspace } from './trial-workspace.ts';
 
@@ -68,8 +68,8 @@ it('an old bundle is made anew before a spec can start it', async () => {
 it('what a bundle says of a failure leads to its sources', async () => {
   const { stderr } = await workspace.run('node', ['dist/apps/greeter/main.js', 'fail']);
   expect(stderr).toMatch(/main\.js:\d+:\d+/);
-  expect(inSources(stderr)).toContain('apps/greeter/src/main.ts:3:9');
-  expect(inSources('/nowhere/main.js:1:2')).toBe('/nowhere/main.js:1:2');
+  expect(mapToSources(stderr)).toContain('apps/greeter/src/main.ts:3:9');
+  expect(mapToSources('/nowhere/main.js:1:2')).toBe('/nowhere/main.js:1:2');
 });
 
 it('without Nx no bundle is said to be there', async () => {

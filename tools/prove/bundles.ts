@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { builtMain } from '@muster/testing/bundles';
+import { builtMainFile } from '@muster/testing/bundles';
 import { type AppName as Service, repositoryRoot, startThrowAwayApp, type ThrowAwayApp } from '@muster/tools';
 import { type GuardRemoval, removalsIn } from './guards.ts';
 import { type Scope } from './services.ts';
@@ -24,7 +24,7 @@ export async function findBundle(
   removals: readonly GuardRemoval[] = [],
 ): Promise<string> {
   const alterations = removalsIn('code', removals);
-  const built = alterations.length > 0 ? undefined : builtMain(app);
+  const built = alterations.length > 0 ? undefined : builtMainFile(app);
   if (built !== undefined) return built;
   const without = JSON.stringify(alterations);
   return scope.share(`${app} without ${without}`, (home) => bundle(home, app, without));

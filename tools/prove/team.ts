@@ -1,6 +1,6 @@
 /** Calls operations in this process, through the pipeline and the handlers on Postgres, without HTTP. */
 import { createPool, newId, type Pool } from '@muster/driver';
-import { handlers, performable, reactions } from '@muster/operations';
+import { handlers, performableHandlers, reactions } from '@muster/operations';
 import { createAuthenticator, execute, toApiError } from '@muster/runtime';
 import { type NewCall } from './calls.ts';
 import { type GuardRemoval } from './guards.ts';
@@ -59,7 +59,7 @@ export interface Desk {
   call(person: TestUser, operation: string, params: object): Promise<CallResult>;
 }
 
-const all = performable(handlers);
+const all = performableHandlers(handlers);
 
 /** Returns the reason of a refusal, or its code if it has no reason. */
 const reasonOf = (details: Record<string, unknown> | undefined, code: string): string =>

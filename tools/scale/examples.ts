@@ -1,9 +1,9 @@
 /** Tests every operation's example in an organization on the second server. */
 import { httpTransport } from '@muster/client';
 import { operations } from '@muster/registry';
-import { checkEach } from '@muster/testing';
-import { callerOf, type ExampleOrg, exampleOrg } from '@muster/testing/examples';
-import { databaseAt, openWorld, type OpenWorld } from '@muster/testing/world';
+import { checkEachCase } from '@muster/testing';
+import { exampleCallerOf, type ExampleOrg, createExampleOrg } from '@muster/testing/examples';
+import { openTestDatabase, openWorld, type OpenWorld } from '@muster/testing/world';
 import { type ScaleServers, type Jest, minutes } from './ground.ts';
 
 /** Examples for operators are called for the whole installation, with a token of the primary server. */
@@ -16,13 +16,13 @@ export function itAnswersExamples(
   describe('an organization on the second server', () => {
     let world: OpenWorld;
     beforeAll(() => {
-      world = openWorld(databaseAt(eastUrl(), 'muster-scale'), {});
+      world = openWorld(openTestDatabase(eastUrl(), 'muster-scale'), {});
     });
     afterAll(() => world.close());
 
     /** Releases the slug that the examples name, which the previous organization claimed. */
     const exampleOrgAtEast = async (): Promise<ExampleOrg> => {
-      const org = await exampleOrg(world);
+      const org = await createExampleOrg(world);
       await rowsAt(home(), 'delete from app.claimed_slugs where slug = $1', org.slug);
       await rowsAt(
         home(),
@@ -42,9 +42,9 @@ export function itAnswersExamples(
     it(
       'is answered the example of every operation, and home has nothing of it',
       async () => {
-        await checkEach(cases, async (operation) => {
+        await checkEachCase(cases, async (operation) => {
           const org = await exampleOrgAtEast();
-          const { token } = callerOf(operation, org).me;
+          const { token } = exampleCallerOf(operation, org).me;
           const answer = await httpTransport({ baseUrl: apiUrl(0), token })(operation, operation.example, {});
           expect(operation.result.parse(answer)).toEqual(answer);
           expect(await rowsAt(home(), 'select from audit where org_id = $1', org.orgId)).toEqual([]);

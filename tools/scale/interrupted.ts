@@ -4,7 +4,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { moveOrganization } from '@muster/placement';
-import { until } from '@muster/testing';
+import { waitUntil } from '@muster/testing';
 import { type ScaleServers, type Jest, minutes, nothing } from './ground.ts';
 
 type Specs = Pick<Jest, 'describe' | 'expect' | 'it'>;
@@ -31,7 +31,7 @@ function itWaitsForTransactions(
         const { orgId } = await found('early', 'home');
         const client = await home().pool.connect();
         let ended: Promise<unknown> = Promise.resolve();
-        const after = async (step: string): Promise<void> => {
+        const afterStep = async (step: string): Promise<void> => {
           if (step !== 'caught up') return;
           await client.query('begin');
           await client.query('select app.enter_as_system($1)', [orgId]);
@@ -39,7 +39,7 @@ function itWaitsForTransactions(
           await client.query(text, [...values]);
           ended = pause(100).then(() => client.query('commit'));
         };
-        await moveOrganization(nodes(), { orgId, to: east() }, { after });
+        await moveOrganization(nodes(), { orgId, to: east() }, { afterStep });
         await ended;
         client.release();
         expect(await teams(orgId)).toEqual([{ name: 'Early' }]);
@@ -53,7 +53,7 @@ function itWaitsForTransactions(
         const { orgId } = await found('late', 'home');
         const client = await home().pool.connect();
         let refused: Promise<unknown> = Promise.resolve('not asked');
-        const after = async (step: string): Promise<void> => {
+        const afterStep = async (step: string): Promise<void> => {
           if (step === 'caught up') {
             // The transaction waits for as long as the organization is closed.
             await client.query('begin');
@@ -68,8 +68,8 @@ function itWaitsForTransactions(
           );
         };
         // The moved rows are removed from the old server once no transaction holds them.
-        const moving = moveOrganization(nodes(), { orgId, to: east() }, { after });
-        await until(async () => (await Promise.race([refused, pause(1, 'not yet')])) === 'MU421');
+        const moving = moveOrganization(nodes(), { orgId, to: east() }, { afterStep });
+        await waitUntil(async () => (await Promise.race([refused, pause(1, 'not yet')])) === 'MU421');
         await client.query('rollback');
         await moving;
         client.release();
@@ -84,7 +84,7 @@ function itWaitsForTransactions(
       async () => {
         const [leaving, staying] = [await found('leaving', 'home'), await found('staying', 'home')];
         let reached: unknown;
-        const after = async (step: string): Promise<void> => {
+        const afterStep = async (step: string): Promise<void> => {
           if (step !== 'closed') return;
           const client = await home().pool.connect();
           await client.query('begin');
@@ -97,7 +97,7 @@ function itWaitsForTransactions(
           client.release();
           reached = [...new Set(rows.map(({ org_id }) => org_id))];
         };
-        await moveOrganization(nodes(), { orgId: leaving.orgId, to: east() }, { after });
+        await moveOrganization(nodes(), { orgId: leaving.orgId, to: east() }, { afterStep });
         expect(reached).toEqual([staying.orgId]);
       },
       minutes,
@@ -115,18 +115,18 @@ function itOpensTheNewServerLast(
       async () => {
         const { orgId } = await found('kappa', 'home');
         const holder = await home().pool.connect();
-        const after = async (step: string): Promise<void> => {
+        const afterStep = async (step: string): Promise<void> => {
           if (step !== 'closed') return;
           await holder.query('begin');
           await holder.query('select from app.org_places where org_id = $1 for update', [orgId]);
         };
-        const moving = moveOrganization(nodes(), { orgId, to: east() }, { after });
+        const moving = moveOrganization(nodes(), { orgId, to: east() }, { afterStep });
         const saying = () =>
           rowsAt(
             home(),
             `select from pg_stat_activity where application_name = 'muster-move' and wait_event_type = 'Lock'`,
           );
-        await until(async () => (await saying()).length > 0);
+        await waitUntil(async () => (await saying()).length > 0);
         const seen = await Promise.all([
           rowsAt(east(), 'select from orgs where id = $1', orgId),
           rowsAt(east(), 'select from rights_epochs where org_id = $1', orgId),
@@ -152,7 +152,7 @@ function itOpensTheNewServerLast(
           `insert into teams (org_id, id, name) select $1, gen_random_uuid(), 'Team ' || n from generate_series(1, ${many}) n`,
           orgId,
         );
-        const after = async (step: string): Promise<void> => {
+        const afterStep = async (step: string): Promise<void> => {
           if (step !== 'copied') return;
           await rowsAt(home(), `update teams set name = 'Was ' || name where org_id = $1`, orgId);
           await rowsAt(
@@ -168,8 +168,8 @@ function itOpensTheNewServerLast(
           nodes(),
           { orgId, to: east() },
           {
-            after: async (step) => {
-              await after(step);
+            afterStep: async (step) => {
+              await afterStep(step);
               if (step === 'caught up') before = await names(home());
             },
           },
@@ -195,7 +195,7 @@ function itStaysWhereItIsCutOff(
         const cut = moveOrganization(
           nodes(),
           { orgId: gamma.orgId, to: east() },
-          { after: async (done) => (done === step ? Promise.reject(crash) : undefined) },
+          { afterStep: async (done) => (done === step ? Promise.reject(crash) : undefined) },
         );
         await expect(cut).rejects.toBe(crash);
         await gamma.ana.stories.create({ projectId: gamma.projectId, title: 'Still here' });
@@ -214,10 +214,10 @@ function itStaysWhereItIsCutOff(
         const { orgId, projectId, ana } = await found('zeta', 'home');
         const other = await found('eta', 'east');
         const claim = `insert into app.claimed_slugs (slug, org_id) values ('zeta', $1)`;
-        const after = async (step: string): Promise<void> => {
+        const afterStep = async (step: string): Promise<void> => {
           if (step === 'closed') await rowsAt(home(), claim, other.orgId);
         };
-        await expect(moveOrganization(nodes(), { orgId, to: east() }, { after })).rejects.toMatchObject({
+        await expect(moveOrganization(nodes(), { orgId, to: east() }, { afterStep })).rejects.toMatchObject({
           code: '23505',
         });
         await ana.stories.create({ projectId, title: 'Still here' });
@@ -234,17 +234,17 @@ function itStaysWhereItIsCutOff(
         let isStopped = false;
         const movers = () =>
           rowsAt(east(), `select from pg_stat_activity where application_name = 'muster-move'`);
-        const after = async (step: string): Promise<void> => {
+        const afterStep = async (step: string): Promise<void> => {
           if (step !== 'copied') return;
           await rowsAt(
             home(),
             `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and granted
                and (classid::bigint << 32) | objid::bigint = hashtextextended('moves', 0)`,
           );
-          await until(async () => (await movers()).length === 0);
+          await waitUntil(async () => (await movers()).length === 0);
           isStopped = true;
         };
-        await expect(moveOrganization(nodes(), { orgId, to: east() }, { after })).rejects.toThrow();
+        await expect(moveOrganization(nodes(), { orgId, to: east() }, { afterStep })).rejects.toThrow();
         expect(isStopped).toBe(true);
         await ana.stories.create({ projectId, title: 'Still here' });
         expect((await moveOrganization(nodes(), { orgId, to: east() }))?.to).toBe(east().name);
@@ -276,7 +276,7 @@ function itStaysWhereItIsCutOff(
         const cut = moveOrganization(
           nodes(),
           { orgId: delta.orgId, to: east() },
-          { after: async (done) => (done === 'switched' ? Promise.reject(crash) : undefined) },
+          { afterStep: async (done) => (done === 'switched' ? Promise.reject(crash) : undefined) },
         );
         await expect(cut).rejects.toBe(crash);
         await delta.ana.stories.create({ projectId: delta.projectId, title: 'Over there' });

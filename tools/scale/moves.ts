@@ -4,8 +4,8 @@
  */
 import { createToken } from '@muster/organizations';
 import { connect } from '@muster/client';
-import { type Moved, moveOrganization, type MoveStep, type Node } from '@muster/placement';
-import { until } from '@muster/testing';
+import { type MoveResult, moveOrganization, type MoveStep, type Node } from '@muster/placement';
+import { waitUntil } from '@muster/testing';
 import { type Founded, type ScaleServers, type Jest, minutes, nothing } from './ground.ts';
 import { itSurvivesInterruptions } from './interrupted.ts';
 import { nodeName } from './servers.ts';
@@ -29,14 +29,14 @@ async function moveUnderWriters(
   ground: ScaleServers,
   { orgId, token, projectId }: Founded,
   to: Node,
-): Promise<{ readonly moved: Moved; readonly all: Written[]; readonly longestGapMillis: number }> {
+): Promise<{ readonly moved: MoveResult; readonly all: Written[]; readonly longestGapMillis: number }> {
   let rest = shortRestMillis;
   const writing = Array.from({ length: writers }, (_, who) =>
     startWriter(connect({ baseUrl: ground.apiUrl(who), token }), projectId, () => rest),
   );
   const allGoOn = (more: number): Promise<void> => {
     const before = writing.map((writer) => writer.count());
-    return until(() => writing.every((writer, who) => writer.count() >= (before[who] ?? 0) + more));
+    return waitUntil(() => writing.every((writer, who) => writer.count() >= (before[who] ?? 0) + more));
   };
   const after = async (step: MoveStep): Promise<void> => {
     if (step === 'copied' || step === 'switched') rest = longRestMillis;
@@ -46,7 +46,7 @@ async function moveUnderWriters(
     await allGoOn(2);
   };
   await allGoOn(4);
-  const moved = await moveOrganization(ground.nodes(), { orgId, to }, { after });
+  const moved = await moveOrganization(ground.nodes(), { orgId, to }, { afterStep: after });
   if (moved === undefined) throw new Error('it was there already');
   await allGoOn(4);
   const all = await Promise.all(writing.map((writer) => writer.stop()));
@@ -124,7 +124,7 @@ function itMovesUnderWriters({ beforeAll, describe, expect, it }: Jest, ground: 
             'select count(*)::int as n from outbox where org_id = $1 and done_at is null',
             acme.orgId,
           );
-        await until(async () => (await undone())[0]?.n === 0);
+        await waitUntil(async () => (await undone())[0]?.n === 0);
       },
       minutes,
     );

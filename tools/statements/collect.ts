@@ -6,7 +6,7 @@
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { crc32 } from 'node:zlib';
-import { bind, boundStatements, type Db, newId, Part } from '@muster/driver';
+import { bindStatement, boundStatements, type Db, newId, Part } from '@muster/driver';
 import { Dice, repositoryRoot } from '@muster/tools';
 import { type CallSite, type Sources, wordsOf } from './call-sites.ts';
 import { poolThatSendsNothing } from './pool-that-sends-nothing.ts';
@@ -62,7 +62,8 @@ export async function collectStatements(sources: Sources): Promise<Collection> {
     // BEGIN. In both cases one lookup is enough.
     if (!knownSites.has(text)) {
       knownSites.set(text, undefined);
-      for (const bound of boundStatements()) knownSites.set(bound.text, sitesOf(bound.nested[0] ?? [])[0]);
+      for (const bound of boundStatements())
+        knownSites.set(bound.text, sitesOf(bound.partStrings[0] ?? [])[0]);
     }
     return knownSites.get(text);
   };
@@ -76,14 +77,14 @@ export async function collectStatements(sources: Sources): Promise<Collection> {
       );
       for (const { text } of boundStatements()) if (!firstSentBy.has(text)) firstSentBy.set(text, file);
     }
-    const found = new Set([...boundStatements()].flatMap(({ nested }) => nested.map(wordsOf)));
+    const found = new Set([...boundStatements()].flatMap(({ partStrings }) => partStrings.map(wordsOf)));
     missed = sources.sites.filter(({ words }) => !found.has(words));
     files = [...new Set(missed.map(({ file }) => file))];
   }
   const texts = new Map<string, CallSite[]>();
-  for (const { text, nested } of boundStatements()) {
+  for (const { text, partStrings } of boundStatements()) {
     if (statement.test(text))
-      texts.set(text, [...new Set([...(texts.get(text) ?? []), ...sitesOf(nested[0] ?? [])])]);
+      texts.set(text, [...new Set([...(texts.get(text) ?? []), ...sitesOf(partStrings[0] ?? [])])]);
   }
   return {
     statements: [...texts].map(([text, sites]) => {
@@ -108,7 +109,7 @@ async function callAll(
   >;
   for (const [name, type] of exportsOf(file)) {
     const exported = module[name];
-    if (exported instanceof Part) bind(exported, newId());
+    if (exported instanceof Part) bindStatement(exported, newId());
     const [signature] = type.getCallSignatures();
     if (typeof exported !== 'function' || signature === undefined) continue;
     const values = valuesFor(name);
@@ -130,7 +131,7 @@ async function settled(call: () => unknown): Promise<void> {
 }
 
 function bindAll(value: unknown, depth = 0): void {
-  if (value instanceof Part) bind(value, newId());
+  if (value instanceof Part) bindStatement(value, newId());
   else if (typeof value === 'object' && value !== null && depth < 3)
     for (const one of Object.values(value)) bindAll(one, depth + 1);
 }
@@ -141,7 +142,7 @@ function dbThatSends(
   sitesOf: (strings: readonly string[]) => readonly CallSite[],
 ): Db {
   const all = (source: Part): unknown[] => {
-    bind(source, orgId);
+    bindStatement(source, orgId);
     return rowsOf(sitesOf(source.strings)[0]);
   };
   const only = async (source: Part): Promise<never> => {
@@ -154,7 +155,7 @@ function dbThatSends(
     find: async (source) => all(source)[0] as never,
     one: only,
     get: only,
-    later: (source) => void all(source),
+    deferToCommit: (source) => void all(source),
     writeNow: () => Promise.resolve(),
   };
 }

@@ -112,7 +112,8 @@ export class Values {
       AbortSignal: () => new AbortController().signal,
     };
     if (Object.hasOwn(made, known)) return made[known]?.();
-    if (name === 'everywhere') return async (query: Query<unknown>) => [await this.#given.db().all(query)];
+    if (name === 'queryAllServers')
+      return async (query: Query<unknown>) => [await this.#given.db().all(query)];
     const [signature] = type.getCallSignatures();
     if (signature !== undefined)
       return () => this.of(checker.getReturnTypeOfSignature(signature), name, false, depth + 1);

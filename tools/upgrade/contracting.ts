@@ -6,7 +6,7 @@
  * The check uses PostgreSQL's own parser, so it cannot look inside a function. try-release.ts therefore also
  * runs the code of the previous release on the new schema.
  */
-import { statementsAlone } from '@muster/migrations';
+import { splitStatements } from '@muster/migrations';
 import { parse, type ColumnDef, type Constraint, type Node, type RawStmt } from 'libpg-query';
 
 export interface Finding {
@@ -61,7 +61,7 @@ export async function wrongAlone(sql: string): Promise<string[]> {
     )
       ? ['is in a transaction, in which no index is built beside others']
       : [];
-  if (statementsAlone(sql).length !== stmts.length) wrong.push('has two statements in a line');
+  if (splitStatements(sql).length !== stmts.length) wrong.push('has two statements in a line');
   const dropped = new Set<string>();
   for (const { stmt } of stmts) {
     if (stmt !== undefined && 'IndexStmt' in stmt) {

@@ -94,7 +94,7 @@ const Results = z.object({
     .default([]),
 });
 
-/** Reads the failed cases from a message of `checkEach`: a count, followed by one name per line. */
+/** Reads the failed cases from a message of `checkEachCase`: a count, followed by one name per line. */
 function brokenIn(message: string): Pick<ReleaseTrial, 'broken' | 'tried'> {
   const [, tried, names] = /\d+ of (\d+) cases break the law:\n((?: {2}\S+\n)+)/.exec(message) ?? [];
   return { tried: tried === undefined ? undefined : Number(tried), broken: names?.trim().split(/\s+/) ?? [] };

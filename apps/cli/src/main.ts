@@ -5,5 +5,5 @@ import './older-node.ts';
 // Reading the contract takes half of a command's run time. From Node 22 on, the modules imported below are
 // read from a compile cache on the next run.
 if ('enableCompileCache' in nodeModule) nodeModule.enableCompileCache();
-const { start } = await import('./start.ts');
-await start();
+const { runCommandLine } = await import('./start.ts');
+await runCommandLine();

@@ -15,15 +15,15 @@ function withResolvers<Value>(this: PromiseConstructor): PromiseWithResolvers<Va
 
 async function fromAsync<Value, Made = Value>(
   list: AsyncIterable<Value>,
-  make?: (value: Value, place: number) => Made,
+  mapValue?: (value: Value, place: number) => Made,
 ): Promise<(Value | Made)[]> {
   const made: (Value | Made)[] = [];
-  for await (const value of list) made.push(make === undefined ? value : make(value, made.length));
+  for await (const value of list) made.push(mapValue === undefined ? value : mapValue(value, made.length));
   return made;
 }
 
-const missing = (of: object, name: string, value: unknown): void => {
-  if (!(name in of)) Object.defineProperty(of, name, { value, configurable: true, writable: true });
+const definePolyfill = (target: object, name: string, value: unknown): void => {
+  if (!(name in target)) Object.defineProperty(target, name, { value, configurable: true, writable: true });
 };
-missing(Promise, 'withResolvers', withResolvers);
-missing(Array, 'fromAsync', fromAsync);
+definePolyfill(Promise, 'withResolvers', withResolvers);
+definePolyfill(Array, 'fromAsync', fromAsync);

@@ -1,29 +1,29 @@
 /** Fills commands when they are used, so that the code of other commands is not loaded. */
 import { type Command } from 'commander';
 
-type Fill = () => void | Promise<void>;
+type FillCommand = () => void | Promise<void>;
 
-const waiting = new WeakMap<Command, Fill>();
-const hooked = new WeakSet<Command>();
+const pendingFills = new WeakMap<Command, FillCommand>();
+const hookedCommands = new WeakSet<Command>();
 
 /** Fills the command, once. */
-export async function open(command: Command): Promise<void> {
-  const fill = waiting.get(command);
-  waiting.delete(command);
+export async function ensureFilled(command: Command): Promise<void> {
+  const fill = pendingFills.get(command);
+  pendingFills.delete(command);
   await fill?.();
 }
 
 /** Runs `fill` just before the command is parsed or shows its help. */
-export function onOpening(command: Command, fill: Fill): void {
-  waiting.set(command, fill);
+export function fillOnFirstUse(command: Command, fill: FillCommand): void {
+  pendingFills.set(command, fill);
   const { parent } = command;
-  if (parent === null || hooked.has(parent)) return;
-  hooked.add(parent);
-  parent.hook('preSubcommand', (_parent, inner) => open(inner));
+  if (parent === null || hookedCommands.has(parent)) return;
+  hookedCommands.add(parent);
+  parent.hook('preSubcommand', (_parent, inner) => ensureFilled(inner));
 }
 
 /** Fills the whole tree, for code that needs to know every command. */
-export async function openAll(command: Command): Promise<void> {
-  await open(command);
-  for (const inner of command.commands) await openAll(inner);
+export async function fillAllCommands(command: Command): Promise<void> {
+  await ensureFilled(command);
+  for (const inner of command.commands) await fillAllCommands(inner);
 }

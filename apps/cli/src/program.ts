@@ -1,16 +1,16 @@
 /** The whole command line as a tree. The code of a command is loaded when it is used. */
 import { type ApiAccess } from '@muster/runner';
 import { Command, Help } from 'commander';
-import { exitCodes, wrapped } from '@muster/terminal';
-import { operators, type OperatorsWord } from './admin/words.ts';
-import { addCall, addOperations } from './operations/commands.ts';
-import { onOpening, openAll } from './opening.ts';
-import { clientOf } from './operations/run.ts';
+import { exitCodes, wrapLines } from '@muster/terminal';
+import { operatorCommandSummaries, type OperatorCommandName } from './admin/words.ts';
+import { addCallCommand, addOperations } from './operations/commands.ts';
+import { fillOnFirstUse, fillAllCommands } from './opening.ts';
+import { createCommandClient } from './operations/run.ts';
 import { addConnectionFlags, findConnection } from './session/connection.ts';
-import { addSession } from './session/commands.ts';
+import { addSessionCommands } from './session/commands.ts';
 import { versionText } from './version.ts';
 
-const afterHelp = `
+const helpFooter = `
 Tables are for people; --json prints the same for scripts, errors on stderr too.
 
 Exit codes: 0 done, ${exitCodes.failed} an operators' command failed, ${exitCodes.usage} the command line is wrong,
@@ -21,19 +21,19 @@ else what muster login kept; else, by npm run muster, the instance that runs
 here, as the owner of its demo organization.`;
 
 /** The width of help if the terminal's width is unknown. Commander uses the same default. */
-const helpWidth = 80;
+const defaultHelpWidth = 80;
 
 /**
  * Formats help for a terminal of 80 columns. Commander itself wraps neither usages nor narrow second columns.
  */
-const help = {
+const helpConfiguration = {
   showGlobalOptions: false,
   minWidthToWrap: 24,
   subcommandTerm: (command: Command) => command.name(),
   commandUsage: (command: Command) =>
-    wrapped(
+    wrapLines(
       [`Usage: ${new Help().commandUsage(command)}`],
-      command.configureOutput().getOutHelpWidth?.() ?? helpWidth,
+      command.configureOutput().getOutHelpWidth?.() ?? defaultHelpWidth,
       'Usage: '.length,
     )
       .join('\n')
@@ -41,12 +41,15 @@ const help = {
 };
 
 /** Loads the database drivers only for operators' commands, which work on the database itself. */
-async function fillOperators(parent: Command, word?: OperatorsWord): Promise<void> {
-  const { addAdmin } = await import('./admin/commands.ts');
-  addAdmin(parent, word);
+async function configureOperatorCommands(
+  parent: Command,
+  operatorCommand?: OperatorCommandName,
+): Promise<void> {
+  const { addAdminCommands } = await import('./admin/commands.ts');
+  addAdminCommands(parent, operatorCommand);
 }
 
-function addOperators(program: Command): void {
+function addOperatorCommands(program: Command): void {
   // The registry has commands below `admin` as well, for operators with a token.
   const admin = program.commands.find((command) => command.name() === 'admin') ?? program.command('admin');
   admin
@@ -54,73 +57,73 @@ function addOperators(program: Command): void {
     .description(
       "Operators' commands. Those for organizations, members, tokens and jobs work directly on the database in DATABASE_URL, with a login that owns its tables; they need no token. `platform accounts, orgs, teams, subscriptions, metrics` call the API with a platform token.",
     );
-  onOpening(admin, () => fillOperators(admin));
-  for (const word of Object.keys(operators) as OperatorsWord[]) {
+  fillOnFirstUse(admin, () => configureOperatorCommands(admin));
+  for (const word of Object.keys(operatorCommandSummaries) as OperatorCommandName[]) {
     const alias = program.command(word, { hidden: true });
-    onOpening(alias, () => fillOperators(alias, word));
+    fillOnFirstUse(alias, () => configureOperatorCommands(alias, word));
   }
 }
 
 /** The access to the API for the commands of the runner. */
-const api: ApiAccess = {
+const runnerApiAccess: ApiAccess = {
   addFlags: addConnectionFlags,
   connect: async (flags) => {
     const connection = await findConnection(flags);
-    return { connection, client: clientOf(connection) };
+    return { connection, client: createCommandClient(connection) };
   },
 };
 
-function addOwn(program: Command): void {
-  addSession(program);
-  addCall(program);
+function addHandwrittenCommands(program: Command): void {
+  addSessionCommands(program);
+  addCallCommand(program);
   const later = (name: string, summary: string, fill: (command: Command) => Promise<void>): void => {
     const command = program.command(name).summary(summary);
-    onOpening(command, () => fill(command));
+    fillOnFirstUse(command, () => fill(command));
   };
   later('watch', 'Show live who is at work, what they hold and until when', async (command) => {
-    const { fillWatch } = await import('./watch/command.ts');
-    fillWatch(command);
+    const { configureWatchCommand } = await import('./watch/command.ts');
+    configureWatchCommand(command);
   });
   later(
     'work',
     'Run agents on this machine: take stories, work in worktrees, submit the work',
     async (command) => {
-      const { fillWork } = await import('@muster/runner/work');
-      fillWork(command, api);
+      const { configureWorkCommand } = await import('@muster/runner/work');
+      configureWorkCommand(command, runnerApiAccess);
     },
   );
   later('ask', 'Ask a question on a story and wait for the answer', async (command) => {
-    const { fillAsk } = await import('./ask/command.ts');
-    fillAsk(command);
+    const { configureAskCommand } = await import('./ask/command.ts');
+    configureAskCommand(command);
   });
   later(
     'import',
     'Import stories from Linear, Jira, GitHub, Plane, Trello, CSV or a board file',
     async (command) => {
-      const { fillImport } = await import('./import/command.ts');
-      fillImport(command);
+      const { configureImportCommand } = await import('./import/command.ts');
+      configureImportCommand(command);
     },
   );
   later(
     'report',
     'In a CI pipeline: record the event that started it, and the result of its checks',
     async (command) => {
-      const { fillReport } = await import('@muster/runner/report');
-      fillReport(command, api);
+      const { configureReportCommand } = await import('@muster/runner/report');
+      configureReportCommand(command, runnerApiAccess);
     },
   );
   later(
     'mcp',
     'Configure Claude Code, Codex, Cursor and other MCP clients to use Muster',
     async (command) => {
-      const { fillMcp } = await import('./mcp/command.ts');
-      fillMcp(command);
+      const { configureMcpCommand } = await import('./mcp/command.ts');
+      configureMcpCommand(command);
     },
   );
   later('completion', 'Print a completion script for bash, zsh or fish', async (command) => {
-    const { fillCompletion } = await import('./completion/command.ts');
-    fillCompletion(command, async () => {
-      await openAll(program);
+    const { configureCompletionCommand } = await import('./completion/command.ts');
+    configureCompletionCommand(command, async () => {
+      await fillAllCommands(program);
       return program;
     });
   });
@@ -132,12 +135,12 @@ export function createProgram(): Command {
     .version(versionText())
     .enablePositionalOptions()
     .exitOverride()
-    .configureHelp(help)
+    .configureHelp(helpConfiguration)
     .showHelpAfterError('(see --help)')
-    .addHelpText('after', afterHelp);
+    .addHelpText('after', helpFooter);
   program.commandsGroup('Commands:');
-  addOwn(program);
+  addHandwrittenCommands(program);
   addOperations(program);
-  addOperators(program);
+  addOperatorCommands(program);
   return program;
 }

@@ -1,10 +1,10 @@
 import { endWhenUnread, exitCodes, goOnUnread } from '@muster/terminal';
 import { CommanderError } from 'commander';
-import { report } from './failures.ts';
+import { reportError } from './failures.ts';
 import { createProgram } from './program.ts';
 
 /** Runs the command line of this process and sets its exit code. */
-export async function start(words = process.argv.slice(2)): Promise<void> {
+export async function runCommandLine(words = process.argv.slice(2)): Promise<void> {
   // Treats `muster help stories create` as `muster stories create --help`.
   const typed = words[0] === 'help' ? [...words.slice(1), '--help'] : words;
   endWhenUnread(process.stdout);
@@ -15,6 +15,6 @@ export async function start(words = process.argv.slice(2)): Promise<void> {
     // Commander has already printed the message. Asking for help is not a usage error, but a missing
     // subcommand is.
     if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : exitCodes.usage;
-    else report(error, { json: typed.includes('--json') });
+    else reportError(error, { json: typed.includes('--json') });
   }
 }

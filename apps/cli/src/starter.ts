@@ -6,18 +6,18 @@
 import { once } from 'node:events';
 import { z } from 'zod';
 
-const answers = {
+const answerSchemas = {
   connection: z.object({ instance: z.object({ baseUrl: z.string(), token: z.string() }).nullable() }),
   database: z.object({ url: z.string() }).or(z.object({ error: z.string() })),
 };
 
 /** Returns undefined if the parent process cannot answer, or if there is none. */
-export async function askStarter<Thing extends keyof typeof answers>(
-  thing: Thing,
-): Promise<z.infer<(typeof answers)[Thing]> | undefined> {
+export async function askParentProcess<Thing extends keyof typeof answerSchemas>(
+  topic: Thing,
+): Promise<z.infer<(typeof answerSchemas)[Thing]> | undefined> {
   if (process.send === undefined || !process.connected) return undefined;
   const answered = once(process, 'message');
-  process.send({ ask: thing });
+  process.send({ ask: topic });
   const [answer] = (await answered) as [unknown];
-  return answers[thing].parse(answer) as z.infer<(typeof answers)[Thing]>;
+  return answerSchemas[topic].parse(answer) as z.infer<(typeof answerSchemas)[Thing]>;
 }

@@ -1,6 +1,6 @@
 /** Tests `muster ask` as an agent at work and as a script. */
 import { describe, expect, it } from '@jest/globals';
-import { until } from '@muster/testing';
+import { waitUntil } from '@muster/testing';
 import { useMuster } from './muster.ts';
 import { useRunner } from './runner.ts';
 import { useStories } from './stories.ts';
@@ -28,7 +28,7 @@ const startAgent = async (key: string, script: string) =>
 /** Returns the question on a story, as soon as there is one. */
 async function findQuestion(key: string): Promise<string> {
   let id = '';
-  await until(async () => {
+  await waitUntil(async () => {
     const { items } = await stories.chloe.comments.list({ storyId: key });
     id = items[0]?.id ?? '';
     return id !== '';

@@ -1,13 +1,13 @@
 /** Tests that a repeated import changes nothing, from every source, whatever the tracker exports. */
 import { beforeAll, expect, it } from '@jest/globals';
 import {
-  emptyReport,
+  createEmptyReport,
   type FileFormat,
   fileFormats,
   importFile,
   openFile,
-  placesOf,
-  type Source,
+  createStatusMapper,
+  type TextSource,
 } from '@muster/import-files';
 import { type People } from '@muster/testing';
 import fc from 'fast-check';
@@ -205,14 +205,14 @@ const written: Readonly<Record<FileFormat, (list: readonly Issue[]) => string>> 
 /** Imports a text into a project, and reports the outcome of its items. */
 async function importText(format: FileFormat, text: string, key: string, name = 'x') {
   const client = muster.direct(people.chloe);
-  const source: Source = async function* whole() {
+  const source: TextSource = async function* whole() {
     await Promise.resolve();
     yield text;
   };
-  const report = emptyReport();
+  const report = createEmptyReport();
   const file = await openFile(format, source);
   const { items: columns } = await client.boardColumns.list({ projectId: key });
-  const fitting = { placeOf: placesOf(columns, new Map([['*', 'backlog']])) };
+  const fitting = { findStatusTarget: createStatusMapper(columns, new Map([['*', 'backlog']])) };
   const into = { imports: client.imports, project: key, name: `${format}: ${name}`, theirs: false };
   await importFile(file, fitting, into, () => undefined, report);
   return report;

@@ -22,10 +22,10 @@ import {
   useWorld,
   type World,
 } from '@muster/testing';
-import { builtMain } from '@muster/testing/bundles';
+import { builtMainFile } from '@muster/testing/bundles';
 
 const workspaceRoot = path.resolve(import.meta.dirname, '../../..');
-export const mainFile = builtMain('cli') ?? (await findBundle());
+export const mainFile = builtMainFile('cli') ?? (await findBundle());
 
 export interface CommandResult {
   readonly code: number;

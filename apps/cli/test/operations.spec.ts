@@ -210,8 +210,8 @@ it('never hands what others wrote to the terminal as orders', async () => {
 
 it('loads nothing of a database for an operation', async () => {
   const script = `
-    const { start } = await import(${JSON.stringify(path.join(import.meta.dirname, '../src/start.ts'))});
-    await start(['stories', 'list', '--project-id', 'WEB', '--json']);
+    const { runCommandLine } = await import(${JSON.stringify(path.join(import.meta.dirname, '../src/start.ts'))});
+    await runCommandLine(['stories', 'list', '--project-id', 'WEB', '--json']);
     const { default: module } = await import('node:module');
     console.error(Object.keys(module._cache).filter((file) => /node_modules.(pg|kysely)/.test(file)).length);`;
   const { execFile } = await import('node:child_process');

@@ -123,13 +123,13 @@ function start(
   });
   const output = readRunner(child);
   return {
-    ...{ told: output.told, ended: output.ended },
+    ...{ told: output.events, ended: output.exitCode },
     kill: (signal) => void child.kill(signal),
     leave: () => void child.stdout.destroy(),
     until: async (event, message) => {
-      const found = await output.until(event, message);
+      const found = await output.waitFor(event, message);
       if (found !== undefined) return found;
-      const all = output.told.map((one) => JSON.stringify(one)).join('\n');
+      const all = output.events.map((one) => JSON.stringify(one)).join('\n');
       throw new Error(`it ended without ${event}:\n${all}`);
     },
   };

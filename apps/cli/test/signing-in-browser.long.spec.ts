@@ -8,13 +8,13 @@ import { get, type IncomingMessage } from 'node:http';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { type People, until } from '@muster/testing';
+import { type People, waitUntil } from '@muster/testing';
 import { browserFlags, findBrowser } from '@muster/testing/browser';
 import { type AxeResults } from 'axe-core';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { hasBrowser } from '../src/session/browser.ts';
 import { signInByBrowser } from '../src/session/loopback.ts';
-import { findMetadata } from '../src/session/oauth.ts';
+import { fetchMetadata } from '../src/session/oauth.ts';
 import { type Started, useMuster } from './muster.ts';
 
 const muster = useMuster({ demoAccount: 'ana@example.com' });
@@ -62,7 +62,7 @@ const login = (args: readonly string[] = [], env: Record<string, string> = {}): 
 /** Returns the opened address, once there is one. */
 async function addressOpened(): Promise<string> {
   let address = '';
-  await until(async () => (address = await readFile(opened, 'utf8').catch(() => '')) !== '');
+  await waitUntil(async () => (address = await readFile(opened, 'utf8').catch(() => '')) !== '');
   return address;
 }
 
@@ -213,23 +213,23 @@ describe('muster login with a browser', () => {
 
 describe('the wait for a browser', () => {
   it('ends where no answer comes in time', async () => {
-    const metadata = await findMetadata(muster.url());
+    const metadata = await fetchMetadata(muster.url());
     if (metadata === undefined) throw new Error('there is no sign-in');
     const opened = Promise.withResolvers<string>();
     const given = await signInByBrowser(metadata, 'read', {
-      ...{ began: opened.resolve, open: async () => undefined, patienceMillis: 50 },
+      ...{ onStarted: opened.resolve, openUrl: async () => undefined, timeoutMillis: 50 },
     });
     expect(given).toBeUndefined();
     await expect(fetch(await opened.promise)).rejects.toThrow();
   });
 
   it('answers nothing under another name, which a page of another site could have given to this machine', async () => {
-    const metadata = await findMetadata(muster.url());
+    const metadata = await fetchMetadata(muster.url());
     if (metadata === undefined) throw new Error('there is no sign-in');
     const statuses: (number | undefined)[] = [];
     await signInByBrowser(metadata, 'read', {
-      ...{ began: () => undefined, patienceMillis: 60_000 },
-      open: async (url, failed) => {
+      ...{ onStarted: () => undefined, timeoutMillis: 60_000 },
+      openUrl: async (url, failed) => {
         for (const host of [new URL(url).host, `evil.example:${new URL(url).port}`]) {
           const [answer] = (await once(get(url, { headers: { host } }), 'response')) as [IncomingMessage];
           statuses.push(answer.resume().statusCode);

@@ -5,7 +5,7 @@
 import { mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { type People, until } from '@muster/testing';
+import { type People, waitUntil } from '@muster/testing';
 import { useBeside } from './beside.ts';
 import { openForwarder } from './forwarder.ts';
 import { type RunOptions, type Started, useMuster } from './muster.ts';
@@ -227,7 +227,7 @@ describe('a login whose token has ended', () => {
     const before = await keptAs();
     await endTokens();
     await muster.direct(people.chloe).locks.acquire({ projectId: 'WEB', resources: ['src/three/**'] });
-    await Promise.race([until(async () => (await keptAs())?.token !== before?.token), terminal.ended]);
+    await Promise.race([waitUntil(async () => (await keptAs())?.token !== before?.token), terminal.ended]);
     terminal.type('q');
     expect(await terminal.ended).toBe(0);
     await forwarder.away();

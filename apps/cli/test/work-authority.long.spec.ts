@@ -6,7 +6,7 @@ import { access, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type Client } from '@muster/client';
-import { mostAgents } from '@muster/registry';
+import { maxAgentsPerMember } from '@muster/registry';
 import { type People } from '@muster/testing';
 import { openForwarder } from './forwarder.ts';
 import { useMuster } from './muster.ts';
@@ -48,7 +48,7 @@ describe('the token of a person', () => {
        select $1, gen_random_uuid(), $2, 'Agent ' || n, 'agent-' || n from generate_series(1, $3::int) n`,
       people.orgId,
       people.chloe.me.memberId,
-      mostAgents,
+      maxAgentsPerMember,
     );
     const [clone, place] = [await runner.clone(), await runner.folder()];
     const working = start(clone, ['TOK-1', ...sh(`env > ${place}/env`)]);

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, watch, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { until } from '@muster/testing';
+import { waitUntil } from '@muster/testing';
 import { useBeside } from './beside.ts';
 import { useMuster } from './muster.ts';
 import { type Clone, lives, useRunner } from './runner.ts';
@@ -214,7 +214,7 @@ describe('muster work', () => {
     for (const key of ['NXT-1', 'NXT-2', 'NXT-3'])
       await working.until('over', new RegExp(`submitted: ${key} `));
     const lastOf = (wanted: string) => working.told.findLastIndex(({ event }) => event === wanted);
-    await until(() => lastOf('none') > lastOf('over'));
+    await waitUntil(() => lastOf('none') > lastOf('over'));
     expect(working.told.filter(({ event }) => event === 'warning')).toEqual([]);
     // A story on which another slot of the same runner works is not reported.
     const nones = working.told.filter(({ event }) => event === 'none');

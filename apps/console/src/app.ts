@@ -36,28 +36,28 @@ const pageHeaders = {
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
 };
-const fileHeaders = {
+const assetHeaders = {
   'cache-control': 'public, max-age=31536000, immutable',
   'x-content-type-options': 'nosniff',
 };
 
 /** Matches the name that esbuild gives a file by its content: `board-5XQ2MB3A.js`. */
-const isBuiltFile = /^[\w-]+-[A-Z0-9]{8}\.(js|css|svg)(\.map)?$/;
+const builtFilePattern = /^[\w-]+-[A-Z0-9]{8}\.(js|css|svg)(\.map)?$/;
 
-export const createConsole = (folder: string, logger: Logger): Service =>
+export const createConsole = (siteFolder: string, logger: Logger): Service =>
   createSite({
-    ...{ name: 'console', folder, logger },
+    ...{ name: 'console', folder: siteFolder, logger },
     routes: (app) => {
       app.get('/console', (_request, reply) => reply.redirect('/console/', 308));
       app.get<{ Params: { file: string } }>('/console/assets/:file', (request, reply) => {
         const { file } = request.params;
-        if (!isBuiltFile.test(file) || !existsSync(path.join(folder, 'assets', file)))
+        if (!builtFilePattern.test(file) || !existsSync(path.join(siteFolder, 'assets', file)))
           return reply
             .code(404)
             .header('cache-control', 'no-store')
             .type('text/plain')
             .send('There is no such file.');
-        return reply.headers(fileHeaders).sendFile(`assets/${file}`);
+        return reply.headers(assetHeaders).sendFile(`assets/${file}`);
       });
       app.get('/console/*', (_request, reply) => reply.headers(pageHeaders).sendFile('index.html'));
     },

@@ -4,29 +4,29 @@ import path from 'node:path';
 import { precompress } from '@muster/http/precompress';
 import { build, type Metafile } from 'esbuild';
 
-const web = path.resolve(import.meta.dirname, '../web');
-const repository = path.resolve(import.meta.dirname, '../../..');
+const webFolder = path.resolve(import.meta.dirname, '../web');
+const repositoryRoot = path.resolve(import.meta.dirname, '../../..');
 
 /** The result of a build: its files, and the sources of each. */
 export interface ConsoleSite {
   readonly outputs: Metafile['outputs'];
   /** The files that a browser loads before anything is shown, as paths below the folder. */
-  readonly first: { readonly scripts: readonly string[]; readonly styles: readonly string[] };
+  readonly initialFiles: { readonly scripts: readonly string[]; readonly styles: readonly string[] };
 }
 
 /**
- * Builds into the folder. The existing files are served until the new build is complete. `inPlace`
+ * Builds into the folder. The existing files are served until the new build is complete. `packageSubstitutes`
  * substitutes packages by name.
  */
 export async function makeSite(
-  folder: string,
-  inPlace: Readonly<Record<string, string>> = {},
+  outputFolder: string,
+  packageSubstitutes: Readonly<Record<string, string>> = {},
 ): Promise<ConsoleSite> {
-  const fresh = `${folder}.new-${process.pid}`;
+  const fresh = `${outputFolder}.new-${process.pid}`;
   await rm(fresh, { recursive: true, force: true });
   const { metafile } = await build({
-    absWorkingDir: repository,
-    entryPoints: [path.join(web, 'main.tsx'), path.join(web, 'styles/index.css')],
+    absWorkingDir: repositoryRoot,
+    entryPoints: [path.join(webFolder, 'main.tsx'), path.join(webFolder, 'styles/index.css')],
     outdir: path.join(fresh, 'assets'),
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
@@ -41,9 +41,9 @@ export async function makeSite(
     sourcesContent: false,
     legalComments: 'none',
     // The browser parses the files of other trackers, so the bundle uses the browser version of csv-parse.
-    alias: { 'csv-parse/sync': 'csv-parse/browser/esm/sync', ...inPlace },
+    alias: { 'csv-parse/sync': 'csv-parse/browser/esm/sync', ...packageSubstitutes },
     define: { 'process.env.NODE_ENV': '"production"' },
-    tsconfig: path.join(web, 'tsconfig.json'),
+    tsconfig: path.join(webFolder, 'tsconfig.json'),
     metafile: true,
     logLevel: 'warning',
   });
@@ -57,10 +57,10 @@ export async function makeSite(
     return found;
   };
   const script = entry('web/main.tsx');
-  const scripts = [...staticallyImported(metafile, script)];
+  const scripts = [...findStaticImports(metafile, script)];
   const styles = [entry('web/styles/index.css')];
   const address = (file: string): string => `/console/assets/${path.basename(file)}`;
-  const html = (await readFile(path.join(web, 'index.html'), 'utf8')).replace(
+  const html = (await readFile(path.join(webFolder, 'index.html'), 'utf8')).replace(
     '<!-- built -->',
     [
       ...styles.map((file) => `<link rel="stylesheet" href="${address(file)}" />`),
@@ -72,16 +72,19 @@ export async function makeSite(
   );
   await writeFile(path.join(fresh, 'index.html'), html);
   await precompress(fresh);
-  await mkdir(path.dirname(folder), { recursive: true });
-  await rm(folder, { recursive: true, force: true });
-  await rename(fresh, folder);
+  await mkdir(path.dirname(outputFolder), { recursive: true });
+  await rm(outputFolder, { recursive: true, force: true });
+  await rename(fresh, outputFolder);
   const below = (file: string): string => `assets/${path.basename(file)}`;
-  return { outputs: metafile.outputs, first: { scripts: scripts.map(below), styles: styles.map(below) } };
+  return {
+    outputs: metafile.outputs,
+    initialFiles: { scripts: scripts.map(below), styles: styles.map(below) },
+  };
 }
 
 /** Returns the script and everything that it imports statically, as opposed to on demand. */
-function staticallyImported({ outputs }: Metafile, script: string): Set<string> {
-  const found = new Set([script]);
+function findStaticImports({ outputs }: Metafile, entryScript: string): Set<string> {
+  const found = new Set([entryScript]);
   for (const file of found) {
     for (const { path: imported, kind } of outputs[file]?.imports ?? [])
       if (kind === 'import-statement' && imported in outputs) found.add(imported);

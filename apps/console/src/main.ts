@@ -1,16 +1,19 @@
 import path from 'node:path';
 import { beginTracing, createLogger, main, stopOnSignal } from '@muster/http';
-import { placeSite } from '@muster/http/site';
+import { findSiteFolder } from '@muster/http/site';
 import { createConsole } from './app.ts';
 import { readConfig } from './config.ts';
 
-const made = path.resolve(import.meta.dirname, '../../../dist/console-site');
+const builtSiteFolder = path.resolve(import.meta.dirname, '../../../dist/console-site');
 
 await main(async () => {
   const config = readConfig();
   await beginTracing('console', config);
   const logger = createLogger('console', config.LOG_LEVEL);
-  const { folder, isMadeHere } = placeSite(config.SITE_FOLDER, { beside: import.meta.dirname, made });
+  const { folder, isMadeHere } = findSiteFolder(config.SITE_FOLDER, {
+    beside: import.meta.dirname,
+    made: builtSiteFolder,
+  });
   const service = createConsole(folder, logger);
   stopOnSignal({
     service,

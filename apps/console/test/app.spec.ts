@@ -5,7 +5,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type Service } from '@muster/http';
 import { precompress } from '@muster/http/precompress';
-import { until } from '@muster/testing';
+import { waitUntil } from '@muster/testing';
 import { pino } from 'pino';
 import { contentSecurityPolicy, createConsole } from '../src/app.ts';
 
@@ -37,7 +37,7 @@ it('is ready once its pages are made', async () => {
   await writeFile(path.join(outer, 'site/assets/main-5XQ2MB3A.js'), 'run()');
   await writeFile(path.join(outer, 'site/assets/board-5XQ2MB3A.js'), long);
   await precompress(path.join(outer, 'site'));
-  await until(async () => (await get('/readyz')).status === 200);
+  await waitUntil(async () => (await get('/readyz')).status === 200);
 });
 
 it('has one page for every address, which runs nothing but its own scripts', async () => {

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { beforeEach, expect } from '@jest/globals';
 import { type Locator, type Page, type Request } from 'playwright-core';
-import { type People, until } from '@muster/testing';
+import { type People, waitUntil } from '@muster/testing';
 import { beginsAtTheRight, dragUntil, goTo, intercept, journey, pickUp } from './browser.ts';
 import { arrange, type House } from './house.ts';
 import { useWindows } from './windows.ts';
@@ -22,7 +22,7 @@ export function boardJourneys(house: House): void {
   const said = (page: Page): Locator => page.getByTestId('spoken');
   /** Waits until a column has exactly these cards, from top to bottom. */
   const shows = (page: Page, name: string, wanted: readonly string[]): Promise<void> =>
-    until(async () => isDeepStrictEqual(await titles(page, name), wanted));
+    waitUntil(async () => isDeepStrictEqual(await titles(page, name), wanted));
   /** Drags a card with the pointer and releases it once the column shows the drop position. */
   async function drag(page: Page, title: string, name: string, above?: string): Promise<void> {
     const to = above === undefined ? column(page, name).locator('.column-scroll') : card(page, above);
@@ -105,7 +105,7 @@ export function boardJourneys(house: House): void {
     // Drags to sixty pixels above the bottom edge, where the browser itself would not scroll yet.
     await dragUntil(page, { x: over.x + 60, y: over.y + over.height - 60 }, card(page, 'Card 30'));
     await page.mouse.up();
-    await until(async () => (await titles(page, 'Backlog')).indexOf('Card 1') > 3);
+    await waitUntil(async () => (await titles(page, 'Backlog')).indexOf('Card 1') > 3);
   });
 
   journey('walks and moves by keys alone, and says where the card is', async () => {
@@ -203,12 +203,12 @@ export function boardJourneys(house: House): void {
     expect((await ben.stories.get({ storyId: 'WEB-1' })).story.status).toBe('in_review');
     await page.getByRole('button', { name: 'Move anyway' }).click();
     await shows(page, 'Done', ['Alpha']);
-    await until(async () => (await ben.stories.get({ storyId: 'WEB-1' })).story.status === 'done');
+    await waitUntil(async () => (await ben.stories.get({ storyId: 'WEB-1' })).story.status === 'done');
     // A concurrent change of another field does not prevent the move.
     await ben.stories.update({ storyId: 'WEB-2', priority: 'urgent' });
     await drag(page, 'Beta', 'Ready');
     await shows(page, 'Ready', ['Delta', 'Beta']);
-    await until(async () => {
+    await waitUntil(async () => {
       const { story } = await ben.stories.get({ storyId: 'WEB-2' });
       return story.status === 'ready' && story.priority === 'urgent';
     });

@@ -12,7 +12,7 @@ import {
   type Page,
   type Request,
 } from 'playwright-core';
-import { until } from '@muster/testing';
+import { waitUntil } from '@muster/testing';
 import { browserFlags, findBrowser } from '@muster/testing/browser';
 
 const program = findBrowser();
@@ -71,7 +71,7 @@ export async function intercept(
 ): Promise<void> {
   await page.route(url, answer, options);
   await page.route(`**${probe}`, (route) => route.fulfill({ status: 204 }));
-  await until(
+  await waitUntil(
     async () => (await page.evaluate(`fetch('${probe}').then(({ status }) => status, () => 0)`)) === 204,
   );
   await page.unroute(`**${probe}`);
@@ -173,7 +173,7 @@ export async function dragUntil(
   shown: Locator,
 ): Promise<void> {
   let step = 0;
-  await until(async () => {
+  await waitUntil(async () => {
     step += 1;
     await page.mouse.move(x + (step % 2), y);
     return (await shown.count()) > 0;

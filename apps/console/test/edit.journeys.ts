@@ -1,7 +1,7 @@
 /** Tests editing stories and epics in place, without overwriting concurrent changes. */
 import { beforeEach, expect } from '@jest/globals';
 import { type Page } from 'playwright-core';
-import { type People, until } from '@muster/testing';
+import { type People, waitUntil } from '@muster/testing';
 import { intercept, journey } from './browser.ts';
 import { arrange, type House } from './house.ts';
 import { useWindows } from './windows.ts';
@@ -18,7 +18,7 @@ export function editJourneys(house: House): void {
   const storyNow = async () => (await house.client(people.ben.me.token).stories.get({ storyId })).story;
   /** Waits until the story has these values on the server. */
   const becomes = (wanted: object): Promise<void> =>
-    until(async () => {
+    waitUntil(async () => {
       const story = await storyNow();
       return Object.entries(wanted).every(
         ([field, value]) => JSON.stringify(story[field as keyof typeof story]) === JSON.stringify(value),
@@ -149,7 +149,7 @@ export function editJourneys(house: House): void {
     await about.getByRole('button', { name: 'Keep theirs' }).click();
     await about.waitFor({ state: 'detached' });
     // Waits, because the page may still be fetching the other person's change.
-    await until(async () => (await field(page, 'Priority').inputValue()) === 'urgent');
+    await waitUntil(async () => (await field(page, 'Priority').inputValue()) === 'urgent');
     expect((await storyNow()).priority).toBe('urgent');
   });
 
@@ -228,7 +228,7 @@ export function editJourneys(house: House): void {
     expect(await field(page, 'What needs to happen').count()).toBe(0);
     await met.getByRole('button', { name: 'Save mine' }).click();
     await page.getByText('Ben can unblock it').waitFor();
-    await until(async () => (await storyNow()).blocked?.note === 'Legal says yes');
+    await waitUntil(async () => (await storyNow()).blocked?.note === 'Legal says yes');
   });
 
   journey('changes an epic, shows what another wrote of it meanwhile, and deletes it', async () => {

@@ -1,7 +1,7 @@
 /** Tests the focus after a focused button disappears, for keyboard users. */
 import { beforeEach } from '@jest/globals';
 import { type Locator, type Page } from 'playwright-core';
-import { type People, until } from '@muster/testing';
+import { type People, waitUntil } from '@muster/testing';
 import { intercept, journey } from './browser.ts';
 import { arrange, type House } from './house.ts';
 import { useWindows } from './windows.ts';
@@ -35,7 +35,7 @@ export function focusJourneys(house: House): void {
     for (const key of ['ArrowDown', 'ArrowUp'])
       for (const _ of Array(14).keys()) {
         await page.keyboard.press(key);
-        await until(isInView);
+        await waitUntil(isInView);
       }
   });
 
@@ -96,7 +96,7 @@ export function focusJourneys(house: House): void {
     const save = page.getByRole('button', { name: 'Save', exact: true });
     await save.press('Enter');
     await page.locator('.notice', { hasText: 'WEB-1 could not be changed' }).waitFor();
-    await until(async () => (await note.count()) === 1 && (await note.inputValue()) === 'Legal says yes');
+    await waitUntil(async () => (await note.count()) === 1 && (await note.inputValue()) === 'Legal says yes');
     await save.press('Enter');
     await hasFocus(page, page.getByRole('button', { name: 'Unblock' }));
     await page.keyboard.press('Enter');

@@ -1,7 +1,7 @@
 /** Tests keyboard shortcuts on cards and stories, including keys that must do nothing. */
 import { beforeEach, expect } from '@jest/globals';
 import { type Locator, type Page } from 'playwright-core';
-import { type People, until } from '@muster/testing';
+import { type People, waitUntil } from '@muster/testing';
 import { intercept, journey, pressBoth, pressing } from './browser.ts';
 import { arrange, type House } from './house.ts';
 import { useWindows } from './windows.ts';
@@ -58,7 +58,7 @@ export function keysJourneys(house: House): void {
     await press(page, 'u', 'Enter');
     await card.getByText('Urgent').waitFor({ state: 'attached' });
     await focused(page, 'Alpha').waitFor();
-    await until(async () => (await story()).priority === 'urgent');
+    await waitUntil(async () => (await story()).priority === 'urgent');
     await press(page, 'a');
     await menu(page).getByText('Ben').waitFor();
     await press(page, 'b', 'Enter');
@@ -72,7 +72,7 @@ export function keysJourneys(house: House): void {
     await press(page, 'i', 'i', 'Enter');
     await page.getByRole('region', { name: 'In review', exact: true }).getByText('Alpha').waitFor();
     await focused(page, 'Alpha').waitFor();
-    await until(async () => (await story()).status === 'in_review');
+    await waitUntil(async () => (await story()).status === 'in_review');
     // After the card has left the board, the next card of the column gets the focus.
     await press(page, 'h');
     await focused(page, 'Gamma').waitFor();
@@ -258,11 +258,11 @@ export function keysJourneys(house: House): void {
       if (one === null || other === null) return false;
       return Math.abs(one.x - other.x) < 1 && Math.abs(one.y + one.height + 4 - other.y) < 1;
     };
-    await until(beside);
+    await waitUntil(beside);
     const scrollBy = (top: number): Promise<unknown> =>
       page.evaluate(`document.querySelector('.column-scroll').scrollBy(0, ${top})`);
     await scrollBy(-60);
-    await until(beside);
+    await waitUntil(beside);
     // The menu closes once its card is out of view.
     await scrollBy(-9_999);
     await menu(page).waitFor({ state: 'detached' });
@@ -290,15 +290,15 @@ export function keysJourneys(house: House): void {
     await press(page, 'p');
     await menu(page).waitFor();
     await press(page, 'h', 'Enter');
-    await until(async () => (await story()).priority === 'high');
+    await waitUntil(async () => (await story()).priority === 'high');
     await press(page, 's');
     await menu(page).waitFor();
     await press(page, 'r', 'Enter');
-    await until(async () => (await story()).status === 'ready');
+    await waitUntil(async () => (await story()).status === 'ready');
     await press(page, 'a');
     await menu(page).getByText('Robo').waitFor();
     await press(page, 'r', 'Enter');
-    await until(
+    await waitUntil(
       async () =>
         (await page.getByRole('combobox', { name: 'Agent' }).locator('option:checked').textContent()) ===
         'Robo',

@@ -1,8 +1,19 @@
 import { expect, it } from '@jest/globals';
 import { type BoardColumn, type StoryCard } from '@muster/registry';
-import { type Lane, lanesWithMoves, neighbourOf, type CardPlace, confirmedLanes } from '../web/data/lanes.ts';
-import { cardIdAtInsertion, nextMovePosition, positionOf, nextCardPosition } from '../web/board/walk.ts';
-import { boardSearchOf, matchesFilter } from '../web/board/filter.ts';
+import {
+  type Lane,
+  applyPendingMoves,
+  moveParameters,
+  type TargetPosition,
+  groupCardsIntoLanes,
+} from '../web/data/lanes.ts';
+import {
+  getFollowingCardId,
+  nextMovePosition,
+  findCardPosition,
+  nextCardPosition,
+} from '../web/board/walk.ts';
+import { parseBoardSearch, matchesFilter } from '../web/board/filter.ts';
 
 const column = (id: string): BoardColumn => ({ id, name: id, status: 'ready' }) as BoardColumn;
 const card = (id: string, columnId: string, rank: string, more: Partial<StoryCard> = {}): StoryCard =>
@@ -29,9 +40,9 @@ const cards = new Map(
 const lanesOf = (
   all: readonly BoardColumn[],
   those: ReadonlyMap<string, StoryCard>,
-  moves: ReadonlyMap<string, CardPlace>,
+  moves: ReadonlyMap<string, TargetPosition>,
   before: readonly Lane[] = [],
-): readonly Lane[] => lanesWithMoves(confirmedLanes(all, those, before), those, moves, before);
+): readonly Lane[] => applyPendingMoves(groupCardsIntoLanes(all, those, before), those, moves, before);
 const shown = (moves = new Map<string, { columnId: string; beforeId: string | null }>()) =>
   lanesOf(columns, cards, moves).map((lane) => lane.cards.map(({ id }) => id).join(''));
 
@@ -54,14 +65,14 @@ it('keeps the lists of columns in which nothing changed', () => {
 
 it('names the neighbour by which a move is asked for', () => {
   const lane = [...cards.values()].filter(({ columnId }) => columnId === 'a');
-  expect(neighbourOf(lane, { columnId: 'a', beforeId: '2' }, '1')).toEqual({ beforeStoryId: '2' });
-  expect(neighbourOf(lane, { columnId: 'a', beforeId: null }, '3')).toEqual({ afterStoryId: '2' });
-  expect(neighbourOf([], { columnId: 'c', beforeId: null }, '3')).toEqual({});
+  expect(moveParameters(lane, { columnId: 'a', beforeId: '2' }, '1')).toEqual({ beforeStoryId: '2' });
+  expect(moveParameters(lane, { columnId: 'a', beforeId: null }, '3')).toEqual({ afterStoryId: '2' });
+  expect(moveParameters([], { columnId: 'c', beforeId: null }, '3')).toEqual({});
 });
 
 it('walks to the card beside, over columns that are empty, and nowhere past the ends', () => {
   const lanes = lanesOf([column('a'), column('c'), column('b')], cards, new Map());
-  const at = (id: string) => positionOf(lanes, id) ?? { lane: -1, row: -1 };
+  const at = (id: string) => findCardPosition(lanes, id) ?? { lane: -1, row: -1 };
   const idAt = (spot: { lane: number; row: number } | undefined) =>
     spot === undefined ? undefined : lanes[spot.lane]?.cards[spot.row]?.id;
   expect(idAt(nextCardPosition(lanes, at('2'), 'right'))).toBe('4');
@@ -78,13 +89,13 @@ it('moves a card through empty columns too, and says before which card it comes'
   expect(nextMovePosition(lanes, { lane: 1, row: 0 }, 'right')).toEqual({ lane: 2, row: 0 });
   expect(nextMovePosition(lanes, { lane: 2, row: 0 }, 'right')).toEqual({ lane: 2, row: 0 });
   expect(nextMovePosition(lanes, { lane: 0, row: 2 }, 'down')).toEqual({ lane: 0, row: 2 });
-  expect(cardIdAtInsertion(lanes, { lane: 0, row: 1 }, '1')).toBe('2');
-  expect(cardIdAtInsertion(lanes, { lane: 0, row: 2 }, '1')).toBeNull();
+  expect(getFollowingCardId(lanes, { lane: 0, row: 1 }, '1')).toBe('2');
+  expect(getFollowingCardId(lanes, { lane: 0, row: 2 }, '1')).toBeNull();
 });
 
 it('reads of an address what is a filter, and nothing else', () => {
   expect(
-    boardSearchOf({
+    parseBoardSearch({
       q: 12,
       who: 'm1',
       label: ['bug', 3, {}],

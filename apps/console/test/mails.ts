@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll } from '@jest/globals';
-import { until } from '@muster/testing';
+import { waitUntil } from '@muster/testing';
 
 export function useMails() {
   let folder = '';
@@ -19,7 +19,7 @@ export function useMails() {
     /** Returns the link in the newest e-mail, once there are `nth` of them. */
     link: async (email: string, nth = 1): Promise<string> => {
       let found: string | undefined;
-      await until(async () => {
+      await waitUntil(async () => {
         const files = await filesTo(email);
         if (files.length < nth) return false;
         const text = await readFile(path.join(folder, files.at(-1) ?? ''), 'utf8');

@@ -5,7 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect } from '@jest/globals';
-import { until } from '@muster/testing';
+import { waitUntil } from '@muster/testing';
 import { type Page } from 'playwright-core';
 import budgets from '../budgets.json' with { type: 'json' };
 import { makeSite } from '../src/build.ts';
@@ -66,7 +66,7 @@ journey('leads to the last of them by one key, and back, with the focus on the c
   await page.locator('[data-card]:focus', { hasText: `number ${count}` }).waitFor();
   expect(await nodes()).toBeLessThanOrEqual(budgets.nodesWithTenThousandStories);
   // The focused card is completely in view, even if other cards have different heights than estimated.
-  await until(async () => (await page.evaluate(hiddenBelow)) === 0);
+  await waitUntil(async () => (await page.evaluate(hiddenBelow)) === 0);
   await page.keyboard.press('ArrowUp');
   await page.locator('[data-card]:focus', { hasText: `number ${count - 1}` }).waitFor();
   await page.keyboard.press('Home');

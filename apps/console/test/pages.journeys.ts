@@ -1,7 +1,7 @@
 /** Tests the pages for pending work, notifications and active agents, and the shortcuts to them. */
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect } from '@jest/globals';
-import { type People, until } from '@muster/testing';
+import { type People, waitUntil } from '@muster/testing';
 import { journey, pressBoth } from './browser.ts';
 import { arrange, type House } from './house.ts';
 import { useWindows } from './windows.ts';
@@ -51,7 +51,7 @@ export function pagesJourneys(house: House): void {
     await page.getByText(/Ana asked to stop/).waitFor();
     await page.locator('.state', { hasText: 'stopping' }).waitFor();
     expect(await page.getByRole('button', { name: 'Ask to stop WEB-2' }).count()).toBe(0);
-    await until(async () =>
+    await waitUntil(async () =>
       (await robo.deliveryExecutions.renew(held)).signals.some(({ kind }) => kind === 'stop_requested'),
     );
     await robo.deliveryExecutions.release(held);
@@ -134,7 +134,7 @@ export function pagesJourneys(house: House): void {
     await page.keyboard.press('j');
     await page.keyboard.press('e');
     await needs.waitFor({ state: 'detached' });
-    await until(
+    await waitUntil(
       async () => (await house.client(people.ana.me.token).notifications.unreadCount()).unread === 1,
     );
     await page.getByRole('button', { name: 'Mark all as done' }).click();
@@ -164,7 +164,7 @@ export function pagesJourneys(house: House): void {
     expect(await unread.getByText('Unread 1', { exact: true }).count()).toBe(0);
     await page.getByRole('button', { name: 'Mark all as done' }).click();
     await unread.waitFor({ state: 'detached' });
-    await until(async () => (await ana.notifications.unreadCount()).unread === 0);
+    await waitUntil(async () => (await ana.notifications.unreadCount()).unread === 0);
     expect((await ana.notifications.list({ unreadOnly: true })).items).toEqual([]);
   });
 

@@ -1,6 +1,6 @@
 /** Tests the creation of projects and delivery groups, from all places that offer it. */
 import { beforeEach, expect } from '@jest/globals';
-import { type People, until } from '@muster/testing';
+import { type People, waitUntil } from '@muster/testing';
 import { journey } from './browser.ts';
 import { arrange, type House } from './house.ts';
 import { useWindows } from './windows.ts';
@@ -126,7 +126,7 @@ export function projectsJourneys(house: House): void {
     await house
       .client(people.ben.me.token)
       .deliveryGroups.update({ groupId: (await group())?.id ?? '', name: 'Keys' });
-    await until(async () => (await page.getByLabel('Group name').inputValue()) === 'Keys');
+    await waitUntil(async () => (await page.getByLabel('Group name').inputValue()) === 'Keys');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('button', { name: 'Edit Keys' }).waitFor();
     expect(await keys()).toEqual(['WEB-1']);

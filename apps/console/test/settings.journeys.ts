@@ -1,7 +1,7 @@
 /** Tests settings that an owner and a colleague change at the same time. */
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect } from '@jest/globals';
-import { type People, until } from '@muster/testing';
+import { type People, waitUntil } from '@muster/testing';
 import { intercept, journey } from './browser.ts';
 import { arrange, type House } from './house.ts';
 import { useWindows } from './windows.ts';
@@ -62,7 +62,7 @@ export function settingsJourneys(house: House): void {
     await page.getByText(/^Charge for 30 seats/).waitFor();
     expect((await ana.billing.seatUsage()).usage.purchased).toBe(25);
     await page.getByRole('button', { name: 'Confirm change' }).click();
-    await until(async () => (await ana.billing.seatUsage()).usage.purchased === 30);
+    await waitUntil(async () => (await ana.billing.seatUsage()).usage.purchased === 30);
   });
 
   journey('chooses by which ways one is told, and says where that could not be saved', async () => {
@@ -83,7 +83,7 @@ export function settingsJourneys(house: House): void {
       if (answer.ok() && answer.url().endsWith('/api/notifications/setPreference')) saves += 1;
     });
     for (const channel of ['E-mail', 'Inbox', 'Inbox', 'Inbox']) await box(channel).click();
-    await until(() => saves === 4);
+    await waitUntil(() => saves === 4);
     await replies.getByText('Saved').waitFor();
     expect(await of('comment_reply')).toEqual({ inbox: false, email: false, push: false });
     await page
@@ -120,7 +120,7 @@ export function settingsJourneys(house: House): void {
     await board.getByRole('region', { name: 'Up next', exact: true }).getByText('0 of 3').waitFor();
     await settings.getByRole('button', { name: 'Move Up next right' }).click();
     const order = ['Backlog', 'In progress', 'Up next', 'In review', 'Done'];
-    await until(async () => {
+    await waitUntil(async () => {
       const names = await board.locator('.column h2').allTextContents();
       return order.every((name, at) => names[at]?.startsWith(name) === true);
     });
@@ -339,7 +339,9 @@ export function settingsJourneys(house: House): void {
     await mine.getByRole('button', { name: 'Save' }).click();
     for (const page of [mine, theirs]) {
       await page.getByRole('navigation', { name: 'Main' }).getByText('Acme Works').first().waitFor();
-      await until(async () => (await page.getByLabel('Name', { exact: true }).inputValue()) === 'Acme Works');
+      await waitUntil(
+        async () => (await page.getByLabel('Name', { exact: true }).inputValue()) === 'Acme Works',
+      );
     }
     await theirs.getByLabel('Description').fill('Makers of everything');
     await theirs.getByRole('button', { name: 'Save' }).click();
@@ -372,7 +374,7 @@ export function settingsJourneys(house: House): void {
         `getSelection().empty(); Object.defineProperty(navigator, 'clipboard', { value: ${clipboard}, configurable: true })`,
       );
       await page.getByRole('button', { name: 'Copy the redirect URI' }).click();
-      await until(async () => String(await selected()).includes('/auth/issuer/'));
+      await waitUntil(async () => String(await selected()).includes('/auth/issuer/'));
     }
     await page.locator('.notice', { hasText: 'This could not be copied' }).first().waitFor();
   });

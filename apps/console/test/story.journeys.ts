@@ -1,7 +1,7 @@
 /** Tests a story as people read it: changes word by word, comments, and work that can be asked to stop. */
 import { beforeEach, expect } from '@jest/globals';
 import { type Locator, type Page } from 'playwright-core';
-import { type People, until } from '@muster/testing';
+import { type People, waitUntil } from '@muster/testing';
 import { beginsAtTheRight, goTo, intercept, journey } from './browser.ts';
 import { arrange, type House } from './house.ts';
 import { useWindows } from './windows.ts';
@@ -177,7 +177,7 @@ export function storyJourneys(house: House): void {
     await page.getByRole('button', { name: 'Ask to stop WEB-1' }).click();
     await page.getByText(/Ana asked to stop/).waitFor();
     await page.locator('.state', { hasText: 'stopping' }).waitFor();
-    await until(async () => {
+    await waitUntil(async () => {
       const { signals } = await robo.deliveryExecutions.renew({ executionId: execution.id, leaseToken });
       return signals.some(({ kind }) => kind === 'stop_requested');
     });
@@ -235,14 +235,14 @@ export function storyJourneys(house: House): void {
     });
     await page.getByRole('button', { name: 'Comment' }).click();
     await page.locator('.said').getByText('Do we keep the card?', { exact: true }).waitFor();
-    await until(async () => (await comment.inputValue()) === 'For how long?');
+    await waitUntil(async () => (await comment.inputValue()) === 'For how long?');
     // Someone else signs in: the draft is no longer in the browser.
     await goTo(page, page.url());
     await page.getByLabel('Token').fill(people.ben.me.token);
     await page.keyboard.press('Enter');
     await page.getByText('Do we keep the card?').waitFor();
     expect(await comment.inputValue()).toBe('');
-    await until(async () => !String(await page.evaluate(`Object.keys(localStorage)`)).includes('draft'));
+    await waitUntil(async () => !String(await page.evaluate(`Object.keys(localStorage)`)).includes('draft'));
   });
 
   journey('shows a version that another wrote beside mine, and loses neither', async () => {

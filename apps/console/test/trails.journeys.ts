@@ -1,7 +1,7 @@
 /** Tests the activity, with filters as links that can be shared. */
 import { beforeEach, expect } from '@jest/globals';
 import { type Page } from 'playwright-core';
-import { type People, until } from '@muster/testing';
+import { type People, waitUntil } from '@muster/testing';
 import { journey } from './browser.ts';
 import { arrange, type House } from './house.ts';
 import { useWindows } from './windows.ts';
@@ -20,7 +20,7 @@ export function trailsJourneys(house: House): void {
   /** Returns all lines once there are `count` of them. */
   async function lines(page: Page, count: number): Promise<string[]> {
     const rows = page.locator('main .row-words');
-    await until(async () => (await rows.count()) === count);
+    await waitUntil(async () => (await rows.count()) === count);
     return rows.allTextContents();
   }
   const addressOf = (page: Page): string => decodeURIComponent(new URL(page.url()).search);
@@ -36,7 +36,7 @@ export function trailsJourneys(house: House): void {
     await page.getByRole('link', { name: 'Only WEB-1' }).click();
     await lines(page, 1);
     await page.getByRole('link', { name: 'commented on' }).click();
-    await until(() => addressOf(page).includes('kind=comment.created'));
+    await waitUntil(() => addressOf(page).includes('kind=comment.created'));
     expect(addressOf(page)).toBe(`?actor=${people.chloe.me.memberId}&story=WEB-1&kind=comment.created`);
     // Another member who opens this address sees the same filtered activity.
     const theirs = await open(people.ben.me.token, `/activity${new URL(page.url()).search}`);
@@ -46,13 +46,13 @@ export function trailsJourneys(house: House): void {
       'Only “commented on”',
     );
     await theirs.getByRole('link', { name: 'Remove the filter WEB-1' }).click();
-    await until(() => !addressOf(theirs).includes('story'));
+    await waitUntil(() => !addressOf(theirs).includes('story'));
     await theirs.getByRole('link', { name: 'Clear filters' }).click();
     await lines(theirs, 5);
     expect(addressOf(theirs)).toBe('');
     // Going back restores the previous filter.
     await page.goBack();
-    await until(() => !addressOf(page).includes('kind'));
+    await waitUntil(() => !addressOf(page).includes('kind'));
   });
 
   journey('narrows the activity by project, group and time, and says where nothing fits', async () => {
@@ -90,11 +90,11 @@ export function trailsJourneys(house: House): void {
   journey('narrows the audit trail by who, operation and days', async () => {
     const page = await open(people.ana.me.token, '/audit');
     const rows = page.locator('tbody tr');
-    await until(async () => (await rows.count()) >= 5);
+    await waitUntil(async () => (await rows.count()) >= 5);
     await page.getByRole('link', { name: 'Chloé', exact: true }).first().click();
-    await until(async () => (await rows.count()) === 2);
+    await waitUntil(async () => (await rows.count()) === 2);
     await page.getByRole('link', { name: 'comments.create' }).click();
-    await until(async () => (await rows.count()) === 1);
+    await waitUntil(async () => (await rows.count()) === 1);
     await page.getByLabel('To', { exact: true }).fill('2020-01-01');
     await page.getByRole('heading', { name: 'No matching entries' }).waitFor();
     expect(addressOf(page)).toBe(
@@ -102,12 +102,12 @@ export function trailsJourneys(house: House): void {
     );
     await page.getByLabel('To', { exact: true }).fill('');
     await page.getByLabel('From', { exact: true }).fill('2020-01-01');
-    await until(async () => (await rows.count()) === 1);
+    await waitUntil(async () => (await rows.count()) === 1);
     await page.getByRole('link', { name: 'Denied' }).click();
     await page.getByRole('heading', { name: 'No matching entries' }).waitFor();
     expect(addressOf(page)).toContain('from=2020-01-01');
     await page.getByRole('link', { name: 'Clear filters' }).first().click();
-    await until(async () => (await rows.count()) >= 5);
+    await waitUntil(async () => (await rows.count()) >= 5);
     expect(await page.getByRole('searchbox').inputValue()).toBe('');
   });
 }

@@ -1,7 +1,7 @@
 /** Tests that unsaved text is kept or asked about, wherever it is written. */
 import { beforeEach, expect } from '@jest/globals';
 import { type Page } from 'playwright-core';
-import { type People, until } from '@muster/testing';
+import { type People, waitUntil } from '@muster/testing';
 import { t } from '../web/messages/index.ts';
 import { editTexts } from '../web/messages/story.ts';
 import { viewTexts } from '../web/messages/views.ts';
@@ -44,9 +44,11 @@ export function unsavedJourneys(house: House): void {
     const page = await open(people.chloe.me.token, '/s/WEB-1');
     await field(page, editTexts.verdictNote).fill('Guests cannot pay.');
     await leaveAndReturn(page);
-    await until(async () => (await field(page, editTexts.verdictNote).inputValue()) === 'Guests cannot pay.');
+    await waitUntil(
+      async () => (await field(page, editTexts.verdictNote).inputValue()) === 'Guests cannot pay.',
+    );
     await page.getByRole('button', { name: editTexts.verdicts.changes_requested }).click();
-    await until(async () => {
+    await waitUntil(async () => {
       const { items } = await reviewers.list({ storyId: 'WEB-1' });
       return items[0]?.note === 'Guests cannot pay.';
     });
@@ -55,7 +57,7 @@ export function unsavedJourneys(house: House): void {
     await page.keyboard.insertText('# Pay');
     await field(page, editTexts.note).fill('First version');
     await leaveAndReturn(page);
-    await until(async () => (await field(page, editTexts.note).inputValue()) === 'First version');
+    await waitUntil(async () => (await field(page, editTexts.note).inputValue()) === 'First version');
     await cancelTwice(page, () => field(page, editTexts.editor).getByText('# Pay').waitFor());
     await house.go(page, '/p/WEB');
     const add = page.getByRole('button', { name: t.board.add('Ready') });
@@ -129,11 +131,11 @@ export function unsavedJourneys(house: House): void {
       await answer(page, leave.no);
       const { project } = await ana.projects.get({ projectId: 'WEB' });
       await ana.projects.update({ projectId: 'WEB', name: 'Web', expectedVersion: project.version });
-      await until(async () => (await page.getByLabel('Name', { exact: true }).inputValue()) === 'Web');
+      await waitUntil(async () => (await page.getByLabel('Name', { exact: true }).inputValue()) === 'Web');
       expect(await about.inputValue()).toBe('All about payment.');
       await page.unroute('**/api/projects/update');
       await page.getByRole('button', { name: 'Save' }).click();
-      await until(async () => {
+      await waitUntil(async () => {
         const saved = await ana.projects.get({ projectId: 'WEB' });
         return saved.project.description === 'All about payment.';
       });

@@ -1,21 +1,21 @@
 /** Assembles coordination-api from its configuration, without listening on a port yet. */
 import { type Pool } from '@muster/driver';
-import { type ForgesSetUp } from '@muster/forges';
-import { webhooksSetUpOf } from '@muster/notifications';
-import { handlersOf, performable, reactions } from '@muster/operations';
-import { askOtherServers, claimSlug, nodeChecks, openNodes, type OpenNodes } from '@muster/placement';
+import { type ForgesConfig } from '@muster/forges';
+import { toWebhooksConfig } from '@muster/notifications';
+import { createHandlers, performableHandlers, reactions } from '@muster/operations';
+import { queryOtherServers, claimSlug, nodeHealthChecks, openNodes, type OpenNodes } from '@muster/placement';
 import {
   type AllHandlers,
-  byOperation,
+  handlersByOperation,
   createAuthenticator,
   type HandlerEnvironment,
   toApiError,
-  validationHoles,
+  valuesMissedByValidation,
 } from '@muster/runtime';
 import {
   createService,
   type Metrics,
-  redisCheck,
+  createRedisCheck,
   type Service,
   type SessionCookie,
   sessionCookieOf,
@@ -26,17 +26,17 @@ import { type FastifyInstance } from 'fastify';
 import { type Logger } from 'pino';
 import { type ApiConfig } from './config.ts';
 import { addressesOf } from './http/discovery/addresses.ts';
-import { missingPageOf } from './http/discovery/missing.ts';
+import { createNotFoundPage } from './http/discovery/missing.ts';
 import { addDiscoveryRoutes } from './http/discovery/routes.ts';
 import { type Authenticate, createAuthenticate } from './http/authenticate.ts';
 import { addConsoleForward } from './http/console.ts';
 import { createHostGuard } from './http/hostGuard.ts';
 import { type CallLimits, createCallLimits } from './http/limits.ts';
-import { allowOrigins } from './http/origins.ts';
-import { addForgeApps } from './http/forgeApps.ts';
-import { addForgeHooks } from './http/forgeHooks.ts';
+import { allowCorsOrigins } from './http/origins.ts';
+import { addForgeAppRoutes } from './http/forgeApps.ts';
+import { addForgeHookRoutes } from './http/forgeHooks.ts';
 import { addInvitationRoutes } from './http/invitations.ts';
-import { addEventStream, type EventStreamOptions } from './http/eventStream.ts';
+import { addEventStreamRoute, type EventStreamOptions } from './http/eventStream.ts';
 import { addMcpForward } from './http/mcp.ts';
 import { addOperationRoutes, type OperationRouteOptions } from './http/operationRoutes.ts';
 import { addSignInForward } from './http/signIn.ts';
@@ -74,13 +74,13 @@ const openDatabase = (config: ApiConfig, logger: Logger): OpenNodes =>
 /**
  * Opens a separate connection for readiness checks. A full pool must not make the API count as unavailable.
  */
-const openReadiness = (config: ApiConfig): OpenNodes =>
+const openReadinessNodes = (config: ApiConfig): OpenNodes =>
   openNodes(
     { url: config.DATABASE_URL, max: 1, role: 'muster_app', name: 'coordination-api readiness' },
     config.DATABASE_NODES,
   );
 
-const limitsOf = (config: ApiConfig, logger: Logger): CallLimits =>
+const openCallLimits = (config: ApiConfig, logger: Logger): CallLimits =>
   createCallLimits({
     token: config.LIMIT_TOKEN,
     organization: config.LIMIT_ORGANIZATION,
@@ -89,7 +89,12 @@ const limitsOf = (config: ApiConfig, logger: Logger): CallLimits =>
     logger,
   });
 
-function standbyOf(config: ApiConfig, primary: Pool, metrics: Metrics, logger: Logger): Standby | undefined {
+function openStandby(
+  config: ApiConfig,
+  primary: Pool,
+  metrics: Metrics,
+  logger: Logger,
+): Standby | undefined {
   if (config.DATABASE_REPLICA_URL === undefined) return undefined;
   return createStandby({
     url: config.DATABASE_REPLICA_URL,
@@ -99,7 +104,7 @@ function standbyOf(config: ApiConfig, primary: Pool, metrics: Metrics, logger: L
     onIdleError: (error) => {
       logger.warn({ err: error }, 'a connection to the standby was lost');
     },
-    onRead: metrics.tally(
+    onRead: metrics.addLabeledCounter(
       'muster_standby_reads_total',
       'Reads that a standby could answer, by result: standby, or the reason why the primary answered',
       'outcome',
@@ -109,7 +114,7 @@ function standbyOf(config: ApiConfig, primary: Pool, metrics: Metrics, logger: L
 }
 
 /** Follows the event streams until the app closes. */
-function followersOf(pool: Pool, app: FastifyInstance, logger: Logger): Followers {
+function openFollowers(pool: Pool, app: FastifyInstance, logger: Logger): Followers {
   const followers = createFollowers(pool, (error) => {
     logger.warn({ err: error }, 'the positions of the event streams could not be read');
   });
@@ -120,21 +125,21 @@ function followersOf(pool: Pool, app: FastifyInstance, logger: Logger): Follower
   return followers;
 }
 
-const environmentOf = (
+const createEnvironment = (
   pool: Pool,
   handlers: AllHandlers,
   standby: Standby | undefined,
 ): HandlerEnvironment => ({
-  handlers: performable(handlers),
+  handlers: performableHandlers(handlers),
   reactions,
   standby,
   claimSlug: (orgId, slug) => claimSlug(pool, orgId, slug),
-  askOtherServers: (who, query) => askOtherServers(pool, who, query),
+  askOtherServers: (who, query) => queryOtherServers(pool, who, query),
 });
 
-interface TokenlessSetUp {
+interface TokenlessRouteOptions {
   readonly pool: Pool;
-  readonly forges: ForgesSetUp;
+  readonly forges: ForgesConfig;
   readonly cookie: SessionCookie | undefined;
   readonly logger: Logger;
 }
@@ -143,24 +148,30 @@ interface TokenlessSetUp {
 function addTokenlessRoutes(
   config: ApiConfig,
   { app, metrics }: Service,
-  { pool, forges, cookie, logger }: TokenlessSetUp,
+  { pool, forges, cookie, logger }: TokenlessRouteOptions,
 ): void {
   addInvitationRoutes(app, {
     ...{ pool, reactions, metrics, logger, cookie },
     addresses: addressesOf(config),
   });
-  addForgeHooks(app, {
+  addForgeHookRoutes(app, {
     ...{ pool, seals: forges.seals, metrics, logger },
-    deliveries: config.LIMIT_DELIVERIES,
-    refused: config.LIMIT_UNKNOWN_TOKENS,
+    acceptedDeliveryRate: config.LIMIT_DELIVERIES,
+    refusedDeliveryRate: config.LIMIT_UNKNOWN_TOKENS,
   });
-  addForgeApps(app, { pool, setUp: forges, refused: config.LIMIT_UNKNOWN_TOKENS, metrics, logger });
+  addForgeAppRoutes(app, {
+    pool,
+    setUp: forges,
+    refusedRequestRate: config.LIMIT_UNKNOWN_TOKENS,
+    metrics,
+    logger,
+  });
 }
 
 /** Adds the routes that forward to the configured services. */
 function addForwards(
   config: ApiConfig,
-  { app, leave }: Service,
+  { app, releaseSlot }: Service,
   authenticate: Authenticate,
 ): readonly { readonly close: () => Promise<void> }[] {
   const { MCP_GATEWAY_URL: gatewayUrl, SIGN_IN_URL: signInUrl, CONSOLE_URL: consoleUrl } = config;
@@ -169,17 +180,17 @@ function addForwards(
   return [
     ...(gatewayUrl === undefined
       ? []
-      : [addMcpForward(app, { gatewayUrl, authenticate, leave, issuer, guard })]),
-    ...(signInUrl === undefined ? [] : [addSignInForward(app, { signInUrl, leave })]),
-    ...(consoleUrl === undefined ? [] : [addConsoleForward(app, { consoleUrl, leave })]),
+      : [addMcpForward(app, { gatewayUrl, authenticate, releaseSlot, issuer, checkHost: guard })]),
+    ...(signInUrl === undefined ? [] : [addSignInForward(app, { signInUrl, releaseSlot })]),
+    ...(consoleUrl === undefined ? [] : [addConsoleForward(app, { consoleUrl, releaseSlot })]),
   ];
 }
 
 export function createApp(config: ApiConfig, logger: Logger): CoordinationApi {
   const nodes = openDatabase(config, logger);
   const { pool } = nodes;
-  const checking = openReadiness(config);
-  const redis = config.REDIS_URL === undefined ? undefined : redisCheck(config.REDIS_URL);
+  const checking = openReadinessNodes(config);
+  const redis = config.REDIS_URL === undefined ? undefined : createRedisCheck(config.REDIS_URL);
   const authenticator = createAuthenticator(pool);
   const cookie = config.SIGN_IN_URL === undefined ? undefined : sessionCookieOf(addressesOf(config).baseUrl);
   const { authenticate, authenticateToken } = createAuthenticate(authenticator, {
@@ -187,39 +198,50 @@ export function createApp(config: ApiConfig, logger: Logger): CoordinationApi {
     cookie,
     gatewayKeys: config.MCP_GATEWAY_KEY,
   });
-  const connections = nodes.levels.options.max;
+  const connections = nodes.connectionCounts.options.max;
   const placesAtOnce = connections * inFlightPerConnection;
   const service = createService({
     name: 'coordination-api',
     logger,
     checks: [
-      ...nodeChecks(checking, config.DATABASE_URL, config.DATABASE_NODES),
+      ...nodeHealthChecks(checking, config.DATABASE_URL, config.DATABASE_NODES),
       ...(redis ? [redis.check] : []),
     ],
     mostInFlight: placesAtOnce,
     trustProxy: config.TRUST_PROXY ?? false,
     toApiError,
-    errorPage: missingPageOf(addressesOf(config)),
+    renderErrorPage: createNotFoundPage(addressesOf(config)),
   });
-  const { app, metrics, aside, leave } = service;
-  const limits = limitsOf(config, logger);
-  metrics.pool(nodes.levels);
-  const standby = standbyOf(config, pool, metrics, logger);
-  metrics.total(
+  const { app, metrics, waitWithoutSlot, releaseSlot } = service;
+  const limits = openCallLimits(config, logger);
+  metrics.addPoolGauges(nodes.connectionCounts);
+  const standby = openStandby(config, pool, metrics, logger);
+  metrics.addCounter(
     'muster_validation_holes_total',
     'Values that passed validation but were rejected by Postgres; each is an error in the contract',
-    () => validationHoles.count,
+    () => valuesMissedByValidation.count,
   );
 
-  const webhooks = webhooksSetUpOf(config);
+  const webhooks = toWebhooksConfig(config);
   const forges = { seals: webhooks.seals, baseUrl: addressesOf(config).baseUrl };
-  const handlers = handlersOf({ seatPrices: config.SEAT_PRICING, webhooks, forges });
-  const followers = followersOf(pool, app, logger);
+  const handlers = createHandlers({ seatPrices: config.SEAT_PRICING, webhooks, forges });
+  const followers = openFollowers(pool, app, logger);
   const calls: OperationRouteOptions & EventStreamOptions = {
-    ...{ pool, authenticate, limits, aside, leave, placesAtOnce, connections, metrics, logger },
-    handlers: byOperation(handlers),
-    environment: environmentOf(pool, handlers, standby),
-    wait: (waiter, { position, seconds }, left) => followers.wait(waiter, position, seconds, left),
+    ...{
+      pool,
+      authenticate,
+      limits,
+      aside: waitWithoutSlot,
+      leave: releaseSlot,
+      placesAtOnce,
+      connections,
+      metrics,
+      logger,
+    },
+    handlers: handlersByOperation(handlers),
+    environment: createEnvironment(pool, handlers, standby),
+    wait: (waiter, { position, timeoutSeconds }, left) =>
+      followers.wait(waiter, position, timeoutSeconds, left),
     followInbox: (waiter, changed) => followers.followInbox(waiter, changed),
   };
   // Do not decompress requests: a small one could expand to a huge one.
@@ -229,8 +251,8 @@ export function createApp(config: ApiConfig, logger: Logger): CoordinationApi {
     encodings: ['br', 'gzip'],
   });
   app.after(() => addOperationRoutes(app, calls));
-  addEventStream(app, calls);
-  allowOrigins(app, config.CORS_ORIGINS);
+  addEventStreamRoute(app, calls);
+  allowCorsOrigins(app, config.CORS_ORIGINS);
   addTokenlessRoutes(config, service, { pool, forges, cookie, logger });
   const forwards = addForwards(config, service, authenticateToken);
   void app.register(async (scope) => addDiscoveryRoutes(scope, addressesOf(config)));

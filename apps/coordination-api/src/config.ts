@@ -9,7 +9,7 @@ import {
   parseOrigins,
   rateVariable,
   RedisUrl,
-  requireSafeAddress,
+  requireSecureBaseUrl,
   TrustProxy,
 } from '@muster/http';
 import { SubjectUrl } from '@muster/notifications';
@@ -18,7 +18,7 @@ import { parseNodes } from '@muster/placement';
 import { z } from 'zod';
 
 /** A default limit that no import and no load test reaches. */
-const hardlyAny = '1000000/0.001';
+const practicallyUnlimited = '1000000/0.001';
 
 export const environment = {
   ...commonEnvironment,
@@ -87,9 +87,9 @@ export const environment = {
    * Rate limit per token: `1000/0.01` allows a burst of 1000 calls and one more every 0.01 s. Practically
    * unlimited by default; Compose and the Kubernetes manifests set it.
    */
-  LIMIT_TOKEN: rateVariable(hardlyAny),
+  LIMIT_TOKEN: rateVariable(practicallyUnlimited),
   /** Rate limit per organization, for all its tokens together. */
-  LIMIT_ORGANIZATION: rateVariable(hardlyAny),
+  LIMIT_ORGANIZATION: rateVariable(practicallyUnlimited),
   /**
    * Rate limit for unknown tokens per IPv4 address or IPv6 network. Beyond it, further tokens are rejected
    * without a database query.
@@ -127,10 +127,10 @@ export type ApiConfig = ReturnType<typeof readConfig>;
  * Reads the configuration. Throws if sign-in is configured without a safe BASE_URL, or together with MCP but
  * without a gateway key.
  */
-export function readConfig(from: Record<string, string | undefined> = process.env) {
-  const config = parseEnvironment(environment, from);
+export function readConfig(variables: Record<string, string | undefined> = process.env) {
+  const config = parseEnvironment(environment, variables);
   if (config.SIGN_IN_URL === undefined) return config;
-  requireSafeAddress(config.BASE_URL);
+  requireSecureBaseUrl(config.BASE_URL);
   if (config.MCP_GATEWAY_URL !== undefined && config.MCP_GATEWAY_KEY.length === 0)
     throw new ConfigError(
       'The configuration is invalid:\n  MCP_GATEWAY_URL and SIGN_IN_URL together need MCP_GATEWAY_KEY, as the gateway has it',

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type InputOf, type registry, type ResultOf } from '@muster/registry';
-import { type People, type Person, until } from '@muster/testing';
+import { type People, type Person, waitUntil } from '@muster/testing';
 import { useApi } from './api.ts';
 
 const api = useApi();
@@ -96,7 +96,7 @@ describe('many at once', () => {
       people.orgId,
     );
     const target = { targetType: 'story', targetId: 'WEB-1' } as const;
-    const [byName, byNext] = await api.world.contend<unknown>(
+    const [byName, byNext] = await api.world.runUnderContention<unknown>(
       { table: 'stories', id },
       () => people.chloe.deliveryExecutions.acquire(target),
       () => next(people.robo, { start: false }),
@@ -138,7 +138,7 @@ describe('what others are about to take', () => {
     await ready(1);
     await whileClaimed('WEB-1', async (letGo) => {
       const asked = next(people.robo);
-      await api.world.waiting(1);
+      await api.world.waitUntilBlocked(1);
       await letGo();
       expect((await asked).execution?.targetId).toBe(await idOf('WEB-1'));
     });
@@ -152,7 +152,7 @@ describe('what others are about to take', () => {
       await holder.query('begin');
       await holder.query('select 1 from board_columns where id = $1 for update', [column]);
       const asked = next(people.robo);
-      await api.world.waiting(1);
+      await api.world.waitUntilBlocked(1);
       const unblockerMemberId = people.ana.me.memberId;
       const blocked = { kind: 'external', note: 'A key', unblockerMemberId } as const;
       await people.ana.stories.update({ storyId: 'WEB-1', blocked });
@@ -172,7 +172,7 @@ describe('what others are about to take', () => {
     await ana.policy.update({ wipLimits: 'block' });
     const column = await columnOf('in_progress');
     await ana.boardColumns.update({ columnId: column, wipLimit: 1 });
-    const outcomes = await api.world.contend(
+    const outcomes = await api.world.runUnderContention(
       { table: 'board_columns', id: column },
       () => next(robo),
       () => next(chloe),
@@ -216,7 +216,7 @@ describe('over HTTP', () => {
       await holder.query('begin');
       await holder.query('select 1 from board_columns where id = $1 for update', [column]);
       const asking = Promise.all(Array.from({ length: 8 }, (_, index) => ask(copy, `run-${index}`)));
-      await api.world.waiting(2);
+      await api.world.waitUntilBlocked(2);
       expect((await copy.call(people.ana.me.token, 'teams.create', { name: 'Others' })).status).toBe(200);
       await holder.query('rollback');
       expect((await asking).map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 200));
@@ -236,7 +236,7 @@ describe('over HTTP', () => {
       await holder.query('begin');
       await holder.query('select 1 from board_columns where id = $1 for update', [column]);
       const asking = Promise.all(Array.from({ length: 2 }, (_, index) => ask(copy, `run-${index}`)));
-      await api.world.waiting(2);
+      await api.world.waitUntilBlocked(2);
       const leaving = new AbortController();
       const left = fetch(`${copy.url()}/api/deliveryExecutions/acquireNext`, {
         method: 'POST',
@@ -244,10 +244,10 @@ describe('over HTTP', () => {
         body: JSON.stringify({ projectId: 'WEB', runId: 'gone' }),
         signal: leaving.signal,
       });
-      await until(async () => (await inLine(copy)) === 1);
+      await waitUntil(async () => (await inLine(copy)) === 1);
       leaving.abort();
       await expect(left).rejects.toThrow();
-      await until(async () => (await inLine(copy)) === 0);
+      await waitUntil(async () => (await inLine(copy)) === 0);
       await holder.query('rollback');
       expect([...(await asking), await ask(copy, 'run-2')].map(({ status }) => status)).toEqual([
         200, 200, 200,

@@ -294,7 +294,7 @@ describe('a run', () => {
     await stories({}, {}, {});
     const { items } = await people.ana.boardColumns.list({ projectId: 'WEB' });
     const column = items.find(({ status }) => status === 'in_progress')?.id ?? '';
-    const outcomes = await api.world.contend(
+    const outcomes = await api.world.runUnderContention(
       { table: 'board_columns', id: column },
       ...Array.from({ length: 3 }, () => () => next(robo, { runId: 'r1' })),
     );

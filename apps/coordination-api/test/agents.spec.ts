@@ -89,7 +89,7 @@ describe('agents.runEvent', () => {
     );
     const send = (message: string) => () =>
       people.robo.agents.runEvent({ ...run, kind: 'message', message, dedupeKey: 'same' });
-    const outcomes = await api.world.contend(
+    const outcomes = await api.world.runUnderContention(
       { table: 'agent_runs', id: row?.id ?? '' },
       send('one'),
       send('two'),

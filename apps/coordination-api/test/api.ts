@@ -1,10 +1,10 @@
 /** Starts the API on a free port with its own database. Members with tokens call it over HTTP. */
 import { afterAll, beforeAll } from '@jest/globals';
 import { type Client, createClient, httpTransport } from '@muster/client';
-import { handlers, performable, reactions } from '@muster/operations';
+import { handlers, performableHandlers, reactions } from '@muster/operations';
 import { allNodes } from '@muster/placement';
 import { type ErrorBody, pathOf } from '@muster/registry';
-import { patient, type People, type World, useWorld } from '@muster/testing';
+import { withTestTimeouts, type People, type World, useWorld } from '@muster/testing';
 import { pino } from 'pino';
 import { type CoordinationApi, createApp } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';
@@ -50,7 +50,7 @@ export interface TestApi extends ApiInstance {
 
 /** Starts the API for the spec file that calls it. */
 export function useApi(environment: Record<string, string> = {}): TestApi {
-  const world = useWorld(Object.fromEntries(performable(handlers)), reactions);
+  const world = useWorld(Object.fromEntries(performableHandlers(handlers)), reactions);
   const running = new Set<CoordinationApi>();
   let base: Addresses = { address: '', metricsAddress: '' };
 
@@ -62,7 +62,7 @@ export function useApi(environment: Record<string, string> = {}): TestApi {
       ...more,
     });
     const one = createApp(config, pino({ level: 'silent' }));
-    for (const node of allNodes(one.pool)) patient(node.pool);
+    for (const node of allNodes(one.pool)) withTestTimeouts(node.pool);
     running.add(one);
     const at = await one.service.listen({ HOST: '127.0.0.1', PORT: 0, METRICS_PORT: 0 });
     return { at, stop: () => stop(one) };

@@ -4,14 +4,14 @@
  */
 import { it } from '@jest/globals';
 import { operations } from '@muster/registry';
-import { checkEach } from '@muster/testing';
-import { exampleOrg } from '@muster/testing/examples';
+import { checkEachCase } from '@muster/testing';
+import { createExampleOrg } from '@muster/testing/examples';
 import { useApi } from './api.ts';
 import { refusesBadTokens } from './bad-tokens.ts';
 
 const api = useApi();
 
 it('refuses no token, a bad one, an unknown, a revoked and an expired one, all alike', async () => {
-  const org = await exampleOrg(api.world);
-  await checkEach([...operations], (operation) => refusesBadTokens(api, org, operation));
+  const org = await createExampleOrg(api.world);
+  await checkEachCase([...operations], (operation) => refusesBadTokens(api, org, operation));
 }, 300_000);

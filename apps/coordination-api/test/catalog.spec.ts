@@ -115,7 +115,7 @@ describe('agents.catalog.publish', () => {
 
   it('knows which version is the newest, in whatever order they come at once', async () => {
     const { agent } = await publish(people.chloe);
-    const outcomes = await api.world.contend(
+    const outcomes = await api.world.runUnderContention(
       { table: 'catalog_agents', id: agent.id },
       () => publish(people.chloe, { version: '2.0.0' }),
       () => publish(people.chloe, { version: '1.5.0' }),
@@ -379,7 +379,7 @@ describe('agents.catalog.delete', () => {
 
   it('takes its turn with a publish: whichever comes first, no content is forgotten', async () => {
     const { agent } = await publish(people.chloe);
-    const outcomes = await api.world.contend<unknown>(
+    const outcomes = await api.world.runUnderContention<unknown>(
       { table: 'catalog_agents', id: agent.id },
       () => publish(people.chloe, { version: '1.1.0' }),
       () => people.chloe.agents.catalog.delete({ slug }),

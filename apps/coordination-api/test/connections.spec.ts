@@ -1,6 +1,6 @@
 /** Missing Postgres connections: errors distinguish an unavailable server from an exhausted pool. */
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
-import { until, type BreakableRelay, wireTo } from '@muster/testing';
+import { waitUntil, type BreakableRelay, startBreakableRelay } from '@muster/testing';
 import { pino } from 'pino';
 import { createApp, type CoordinationApi } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';
@@ -11,7 +11,7 @@ let wire: BreakableRelay;
 let one: CoordinationApi;
 let url: string;
 beforeAll(async () => {
-  wire = await wireTo(api.world.database.url);
+  wire = await startBreakableRelay(api.world.database.url);
   const config = readConfig({ DATABASE_URL: wire.url, DATABASE_POOL: '2' });
   one = createApp(config, pino({ level: 'silent' }));
   url = await one.service.app.listen({ host: '127.0.0.1', port: 0 });
@@ -21,7 +21,7 @@ afterAll(async () => {
   await one.close();
   await wire.close();
 });
-afterEach(() => wire.mend());
+afterEach(() => wire.restore());
 
 const ask = async (token: string) => {
   const answer = await fetch(`${url}/api/session/identity`, {
@@ -52,9 +52,9 @@ it('Postgres away: that is said, whether or not the caller is known', async () =
   const { ana, ben } = await api.org();
   expect(await ask(ana.me.token)).toEqual(served);
   wire.cut();
-  await until(() => one.pool.totalCount === 0);
+  await waitUntil(() => one.pool.totalCount === 0);
   expect(await ask(ana.me.token)).toEqual([503, 'database', '1']);
   expect(await ask(ben.me.token)).toEqual([503, 'database', '1']);
-  wire.mend();
-  await until(async () => (await ask(ana.me.token))[0] === 200);
+  wire.restore();
+  await waitUntil(async () => (await ask(ana.me.token))[0] === 200);
 });

@@ -6,7 +6,13 @@ import { once } from 'node:events';
 import { type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { newTokenSecret } from '@muster/runtime';
-import { type HalfSent, heardBefore, type People, sendHalf, until } from '@muster/testing';
+import {
+  type PartialRequest,
+  bytesBeforeAnswer,
+  type People,
+  sendPartialRequest,
+  waitUntil,
+} from '@muster/testing';
 import { type ApiInstance, useApi } from './api.ts';
 import { orgWithStory, target } from './one-story.ts';
 
@@ -23,8 +29,8 @@ afterEach(() => {
   for (const socket of sockets.splice(0)) socket.destroy();
 });
 
-const send = async (half: HalfSent): Promise<Socket> => {
-  const socket = await sendHalf(api.url(), half);
+const send = async (half: PartialRequest): Promise<Socket> => {
+  const socket = await sendPartialRequest(api.url(), half);
   sockets.push(socket);
   return socket;
 };
@@ -49,7 +55,7 @@ describe('half-sent bodies, twice as many as there are places', () => {
     ['two hundred addresses', (index: number) => `127.0.${1 + (index >> 7)}.${1 + (index & 127)}`],
   ])('of somebody without a token, from %s, keep nobody out', async (_title, from) => {
     for (let index = 0; index < 200; index += 1)
-      await send({ path: '/invitations/accept', sent: '{', from: from(index) });
+      await send({ path: '/invitations/accept', sentBody: '{', localAddress: from(index) });
     expect(await statuses(5)).toEqual(new Set([200]));
     const accept = await api.request('/invitations/accept', { body: { token: 'inv_none', name: 'Noor' } });
     expect(accept.status).toBe(404);
@@ -58,10 +64,10 @@ describe('half-sent bodies, twice as many as there are places', () => {
   it('of somebody with a token keep nobody out', async () => {
     const { token } = people.dan.me;
     for (let index = 0; index < 2 * places; index += 1) {
-      const socket = await send({ path: '/api/comments/create', token, sent: '{' });
-      const isAnswered = () => socket.bytesRead > heardBefore;
+      const socket = await send({ path: '/api/comments/create', token, sentBody: '{' });
+      const isAnswered = () => socket.bytesRead > bytesBeforeAnswer;
       // The request occupies a request slot only while its caller is identified.
-      await until(async () => isAnswered() || (await level('in_flight')) === 0);
+      await waitUntil(async () => isAnswered() || (await level('in_flight')) === 0);
       expect(isAnswered()).toBe(false);
     }
     expect(await statuses(5)).toEqual(new Set([200]));
@@ -71,7 +77,10 @@ describe('half-sent bodies, twice as many as there are places', () => {
 it('a token that is no good is refused before a byte of the body is sent, on every path that takes one', async () => {
   for (const path of ['/api/query', '/api/agents/catalog/publish', '/api/agents/catalog', '/api/no/such'])
     for (const token of ['x', newTokenSecret()])
-      expect([path, await statusOn(await send({ path, token, length: 8_000_000 }))]).toEqual([path, '401']);
+      expect([path, await statusOn(await send({ path, token, contentLength: 8_000_000 }))]).toEqual([
+        path,
+        '401',
+      ]);
 });
 
 describe('waiting for events', () => {
@@ -98,7 +107,7 @@ describe('waiting for events', () => {
     // Start the calls one by one, because each needs one of the six request slots before it starts to wait.
     for (let count = 1; count <= 8; count += 1) {
       waiting.push(wait(25, gone.signal).catch(() => undefined));
-      await until(async () => (await level('waiting')) === count);
+      await waitUntil(async () => (await level('waiting')) === count);
     }
     const ninth = await wait(25);
     expect([ninth.status, ninth.headers.get('retry-after'), await ninth.json()]).toEqual([
@@ -115,7 +124,7 @@ describe('waiting for events', () => {
     );
     gone.abort();
     await Promise.all(waiting);
-    await until(async () => (await level('waiting')) === 0);
+    await waitUntil(async () => (await level('waiting')) === 0);
     expect((await wait(0)).status).toBe(200);
   });
 
@@ -132,7 +141,7 @@ describe('waiting for events', () => {
       waiting.push(
         api.call(token, 'deliveryExecutions.eventsSince', { executionId, afterSeq, waitSeconds: 25 }),
       );
-      await until(async () => (await level('waiting')) === waiting.length);
+      await waitUntil(async () => (await level('waiting')) === waiting.length);
     }
     const over = new AbortController();
     const others = (async () => {
@@ -171,7 +180,7 @@ describe('calls of one member with several tokens, many more than there are conn
         title: `Title ${index}`,
       }),
     );
-    await world.waiting(3);
+    await world.waitUntilBlocked(3);
     const others = await Promise.all([
       copy.call(people.ana.me.token, 'stories.create', { projectId: 'WEB', title: 'Another story' }),
       copy.call(people.chloe.me.token, 'stories.list', { projectId: 'WEB' }),

@@ -1,7 +1,7 @@
 /** Checks that refusals follow the contract, whatever a field contains. */
 import { expect } from '@jest/globals';
 import { type Operation } from '@muster/registry';
-import { callerOf, type ExampleOrg } from '@muster/testing/examples';
+import { exampleCallerOf, type ExampleOrg } from '@muster/testing/examples';
 import fc from 'fast-check';
 import { type TestApi, type RawAnswer } from './api.ts';
 import { withLeaf } from './fields.ts';
@@ -58,7 +58,7 @@ export async function staysDecent(
 ): Promise<void> {
   const fields = Object.keys(operation.params.shape);
   if (fields.length === 0) return;
-  const { token } = callerOf(operation, org).me;
+  const { token } = exampleCallerOf(operation, org).me;
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(...fields), anything, async (field, value) => {
       isDecent(await api.call(token, operation.name, withLeaf(operation.example, [field], value)));

@@ -182,7 +182,7 @@ describe('work on a story', () => {
     const { ana, robo } = people;
     const held = await acquire(robo);
     const { story } = await ana.stories.get({ storyId: 'WEB-1' });
-    const outcomes = await api.world.contend<unknown>(
+    const outcomes = await api.world.runUnderContention<unknown>(
       { table: 'leases', id: story.id, column: 'unit_id' },
       () => acquire(ana, { takeOver: true }),
       () => robo.comments.create({ storyId: 'WEB-1', body: 'Which one?', kind: 'question' }),

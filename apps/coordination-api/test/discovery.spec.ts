@@ -1,6 +1,6 @@
 /** Discovery: pages and files of the API for people, models and programs that know only its address. */
 import { describe, expect, it } from '@jest/globals';
-import { knownDates, datesOf, referencePages } from '@muster/reference';
+import { knownDates, updatePageDates, referencePages } from '@muster/reference';
 import { operations } from '@muster/registry';
 import { useApi } from './api.ts';
 
@@ -138,8 +138,8 @@ describe('the files that programs look for', () => {
     const [first, second, ...rest] = referencePages();
     if (first === undefined || second === undefined) throw new Error('there are no pages');
     const changed = { ...second, markdown: `${second.markdown}More.\n` };
-    const before = datesOf([first, second, ...rest], {}, '2026-01-01');
-    const after = datesOf([first, changed, ...rest], before, '2026-02-02');
+    const before = updatePageDates([first, second, ...rest], {}, '2026-01-01');
+    const after = updatePageDates([first, changed, ...rest], before, '2026-02-02');
     expect(Object.entries(after).filter(([, { since }]) => since === '2026-02-02')).toHaveLength(1);
     expect(after[second.path]?.since).toBe('2026-02-02');
   });

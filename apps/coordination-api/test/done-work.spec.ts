@@ -3,13 +3,13 @@
  * work.
  */
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { insideBoard } from '@muster/board';
+import { internalBoardHandlers } from '@muster/board';
 import { insideHandlers } from '@muster/delivery';
 import { newId } from '@muster/driver';
 import { handlers, reactions } from '@muster/operations';
 import { type People, useWorld } from '@muster/testing';
 
-const world = useWorld({ ...handlers, insideBoard, insideHandlers }, reactions);
+const world = useWorld({ ...handlers, insideBoard: internalBoardHandlers, insideHandlers }, reactions);
 const storyId = 'WEB-1';
 const target = { targetType: 'story', targetId: storyId } as const;
 let people: People;

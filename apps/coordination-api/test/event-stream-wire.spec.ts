@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { type Client } from '@muster/client';
 import { type Event } from '@muster/registry';
-import { type People, until } from '@muster/testing';
+import { type People, waitUntil } from '@muster/testing';
 import { useApi } from './api.ts';
 import { openRaw, type RawStream } from './raw-stream.ts';
 import { useStreams } from './streams.ts';
@@ -18,7 +18,7 @@ const open = useStreams<RawStream>(api, (team) => {
 async function read(headers: Record<string, string> = {}, query = '?personal=false'): Promise<RawStream> {
   const stream = await openRaw({ at: api.url(), token: people.dan.me.token, query, headers });
   open.add(stream);
-  await until(() => stream.blocks().length > 0);
+  await waitUntil(() => stream.blocks().length > 0);
   return stream;
 }
 const write = (title: string) => ana.stories.create({ projectId: 'WEB', title });
@@ -52,9 +52,9 @@ describe('the stream over the wire', () => {
   it('begins with an id by itself, and has after that one for each event and no other', async () => {
     const stream = await read();
     await write('One');
-    await until(() => stream.blocks().length >= 2);
+    await waitUntil(() => stream.blocks().length >= 2);
     await write('Two');
-    await until(() => stream.blocks().length >= 3);
+    await waitUntil(() => stream.blocks().length >= 3);
     // The pause is longer than the API takes to handle a batch of changes, so a superfluous block would have
     // arrived.
     await pause(600);
@@ -70,7 +70,7 @@ describe('the stream over the wire', () => {
     const stream = await read();
     for (let n = 0; n < 20; n += 1) await ana.stories.create({ projectId: 'HID', title: `Hidden ${n}` });
     await write('Seen');
-    await until(() => stream.blocks().length >= 2);
+    await waitUntil(() => stream.blocks().length >= 2);
     await pause(600);
     expect(stream.blocks()).toHaveLength(2);
     expect(new Set(stream.blocks().map(({ id }) => id?.length)).size).toBe(1);

@@ -4,7 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 import { type Client, createClient, followActivity, httpTransport, retrying } from '@muster/client';
 import { newId } from '@muster/driver';
 import { type Event } from '@muster/registry';
-import { type People, until } from '@muster/testing';
+import { type People, waitUntil } from '@muster/testing';
 import { EventSource } from 'eventsource';
 import { type ApiInstance, useApi } from './api.ts';
 import { useStreams } from './streams.ts';
@@ -66,7 +66,7 @@ const write = (...titles: string[]) =>
     (before, title) => before.then(() => ana.stories.create({ projectId: 'WEB', title })),
     Promise.resolve(),
   );
-const came = (reader: Reader, count: number) => until(() => reader.titles.length >= count);
+const came = (reader: Reader, count: number) => waitUntil(() => reader.titles.length >= count);
 const request = (path: string, token: string, headers: Record<string, string> = {}) =>
   api.request(path, { method: 'GET', token, headers });
 
@@ -140,7 +140,7 @@ describe('the stream of events', () => {
     await write('Gone');
     await api.world.rows('delete from activity where org_id = $1', people.orgId);
     const reader = await read({ token: people.dan.me.token, lastEventId: before.cursor });
-    await until(() => reader.said.length > 0);
+    await waitUntil(() => reader.said.length > 0);
     expect(reader.said).toEqual(['resync']);
     await write('New');
     await came(reader, 1);
@@ -153,7 +153,7 @@ describe('the stream of events', () => {
     await came(reader, 1);
     await ana.members.removeMember({ memberId: people.dan.me.memberId });
     await write('Two');
-    await until(() => reader.source.readyState === EventSource.CLOSED);
+    await waitUntil(() => reader.source.readyState === EventSource.CLOSED);
     expect(reader.titles).toEqual(['One']);
   });
 
@@ -167,7 +167,7 @@ describe('the stream of events', () => {
     readers[0]?.source.addEventListener('end', ({ data }) => ends.push(JSON.parse(data as string)));
     await read({ token: people.dan.me.token });
     readers.push(await read({ token }));
-    await until(() => readers[0]?.said.includes('end') === true);
+    await waitUntil(() => readers[0]?.said.includes('end') === true);
     readers[0]?.source.close();
     expect(ends).toMatchObject([
       { code: 'conflict', details: { reason: 'stream_replaced', retryable: false } },

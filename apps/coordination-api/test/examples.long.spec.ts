@@ -6,9 +6,9 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { beforeAll, describe as group, expect, it } from '@jest/globals';
 import { type Client } from '@muster/client';
-import { describe, type Example, examplesOf } from '@muster/reference';
+import { toOperationPage, type Example, examplesOf } from '@muster/reference';
 import { type Operation, operations } from '@muster/registry';
-import { callerOf, exampleOrgs } from '@muster/testing/examples';
+import { exampleCallerOf, createExampleOrgProvider } from '@muster/testing/examples';
 import { useApi } from './api.ts';
 import { usePrograms } from './programs.ts';
 
@@ -17,15 +17,15 @@ const programs = usePrograms();
 const named = [...operations.values()].map((operation) => [operation.name, operation] as const);
 
 function exampleIn(language: Example['language'], operation: Operation): string {
-  const found = examplesOf(describe(operation)).find((example) => example.language === language);
+  const found = examplesOf(toOperationPage(operation)).find((example) => example.language === language);
   if (found === undefined) throw new Error(`${operation.name} has no example in ${language}`);
   return found.code;
 }
 
-const orgFor = exampleOrgs(api.world);
+const orgFor = createExampleOrgProvider(api.world);
 /** Returns the token that the example is called with. */
 const tokenFor = async (operation: Operation): Promise<string> =>
-  callerOf(operation, await orgFor(operation)).me.token;
+  exampleCallerOf(operation, await orgFor(operation)).me.token;
 
 /** Lists the fields of a response and their types, including those of list items; null matches every type. */
 function shapeOf(answer: unknown, path = ''): ReadonlyMap<string, string> {
@@ -47,7 +47,7 @@ group('the example for a shell', () => {
       const answer: unknown = JSON.parse(stdout);
       expect([operation.result.parse(answer), stderr]).toEqual([answer, '']);
       // If the example is missing or differs, run npm run generate.
-      const documented: unknown = JSON.parse(describe(operation).answer ?? 'null');
+      const documented: unknown = JSON.parse(toOperationPage(operation).answer ?? 'null');
       expect(operation.result.parse(documented)).toEqual(documented);
       const [shown, given] = [shapeOf(documented), shapeOf(answer)];
       for (const [path, type] of shown) expect([path, given.get(path) ?? type]).toEqual([path, type]);

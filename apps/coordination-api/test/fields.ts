@@ -3,14 +3,14 @@
  * automatically.
  */
 import { type Operation, type PersonKind } from '@muster/registry';
-import { type Records } from '@muster/testing/examples';
+import { type ExampleRecordIds } from '@muster/testing/examples';
 import { z } from 'zod';
 
 type Path = readonly (string | number)[];
 
 export interface RefField {
   readonly path: Path;
-  readonly kind: keyof Records;
+  readonly kind: keyof ExampleRecordIds;
   /** True for members and agents, which can also be named by handle or slug. */
   readonly takesName: boolean;
 }
@@ -28,7 +28,7 @@ interface Json {
  * The kind of record that an id field names, in one operation or in all. A field without an entry fails the
  * test.
  */
-const kindOfIdField: Record<string, keyof Records> = {
+const kindOfIdField: Record<string, keyof ExampleRecordIds> = {
   columnId: 'column',
   columnIds: 'column',
   afterColumnId: 'column',

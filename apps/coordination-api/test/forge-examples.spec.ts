@@ -4,12 +4,12 @@
  */
 import { createHmac } from 'node:crypto';
 import { beforeAll, expect, it } from '@jest/globals';
-import { translateDelivery } from '@muster/forges';
-import { handlers, performable, reactions } from '@muster/operations';
+import { processDelivery } from '@muster/forges';
+import { handlers, performableHandlers, reactions } from '@muster/operations';
 import { type ForgeDelivery } from '@muster/registry';
 import { inOrganizationAsSystem } from '@muster/tenancy';
 import { recordedDeliveries } from '@muster/testing/github';
-import { checkEach } from '@muster/testing';
+import { checkEachCase } from '@muster/testing';
 import { useApi } from './api.ts';
 
 const api = useApi({ LIMIT_DELIVERIES: '10000/1' });
@@ -52,10 +52,10 @@ beforeAll(async () => {
     `select payload ->> 'deliveryId' as id from outbox where org_id = $1 and topic = 'forge.translate' order by id`,
     people.orgId,
   );
-  const environment = { handlers: performable(handlers), reactions };
+  const environment = { handlers: performableHandlers(handlers), reactions };
   for (const { id } of jobs) {
     await inOrganizationAsSystem(api.world.database.app, people.orgId, (db) =>
-      translateDelivery({ db, orgId: people.orgId, environment }, id),
+      processDelivery({ db, orgId: people.orgId, environment }, id),
     );
   }
   const kept: ForgeDelivery[] = [];
@@ -82,7 +82,7 @@ const kindsOf = (words: string): string => (words.startsWith('check ') ? 'check'
 
 it('reads what is read, and says why it ignores the rest', async () => {
   const cases = sent.map((delivery) => [delivery.key, delivery] as const);
-  await checkEach(cases, ({ key, index, says }) => {
+  await checkEachCase(cases, ({ key, index, says }) => {
     const { state, trust, outcome = [] } = deliveries.get(idOf(key, index)) ?? {};
     expect(trust).toBe('verified');
     const kinds = outcome.map(({ kind }) => kind ?? 'ignored').join(' ');

@@ -5,8 +5,8 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type Client } from '@muster/client';
-import { translateDelivery } from '@muster/forges';
-import { handlers, performable, reactions } from '@muster/operations';
+import { processDelivery } from '@muster/forges';
+import { handlers, performableHandlers, reactions } from '@muster/operations';
 import { inOrganizationAsSystem } from '@muster/tenancy';
 import { type People } from '@muster/testing';
 import { recordedDeliveries } from '@muster/testing/github';
@@ -268,9 +268,9 @@ describe('deliveries that cannot be read', () => {
   async function send(payload: unknown, event = 'pull_request', id = randomUUID().slice(0)): Promise<void> {
     expect((await deliver(JSON.stringify(payload), { event, id })).status).toBe(202);
     const delivery = (await kept()).find(({ deliveryId }) => deliveryId === id);
-    const environment = { handlers: performable(handlers), reactions };
+    const environment = { handlers: performableHandlers(handlers), reactions };
     await inOrganizationAsSystem(api.world.database.app, people.orgId, (db) =>
-      translateDelivery({ db, orgId: people.orgId, environment }, delivery?.id ?? ''),
+      processDelivery({ db, orgId: people.orgId, environment }, delivery?.id ?? ''),
     );
   }
   const health = async () => {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { until } from '@muster/testing';
+import { waitUntil } from '@muster/testing';
 import { useApi } from './api.ts';
 
 const api = useApi({ DATABASE_POOL: '2' });
@@ -40,7 +40,7 @@ it.each(['POST', 'GET', 'DELETE', 'PUT', 'PATCH', 'OPTIONS'])(
     // Add requests in small groups, because each occupies one of the twelve request slots until it is authenticated.
     for (let count = 8; count <= share; count += 8) {
       for (let one = 0; one < 8; one += 1) forwarded.push(ask(ana.me.token).catch(() => undefined));
-      await until(() => reached === count);
+      await waitUntil(() => reached === count);
     }
     const refused = await ask(ana.me.token);
     expect([refused.status, await refused.json()]).toEqual([
@@ -48,7 +48,7 @@ it.each(['POST', 'GET', 'DELETE', 'PUT', 'PATCH', 'OPTIONS'])(
       expect.objectContaining({ details: expect.objectContaining({ reason: 'too_many_forwarded' }) }),
     ]);
     forwarded.push(ask(ben.me.token).catch(() => undefined));
-    await until(() => reached === share + 1);
+    await waitUntil(() => reached === share + 1);
     gone.abort();
     await Promise.all(forwarded);
     await copy.stop();

@@ -5,10 +5,17 @@
  */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type Operation, operations, pathOf } from '@muster/registry';
-import { validationHoles } from '@muster/runtime';
-import { checkEach, type Person } from '@muster/testing';
-import { callerOf, type ExampleOrg, exampleOrg } from '@muster/testing/examples';
-import { faultIn, found, type Known, learn, requestsFor, type FuzzCall } from '@muster/testing/fuzz';
+import { valuesMissedByValidation } from '@muster/runtime';
+import { checkEachCase, type Person } from '@muster/testing';
+import { exampleCallerOf, type ExampleOrg, createExampleOrg } from '@muster/testing/examples';
+import {
+  findHttpFault,
+  knownFailures,
+  type KnownValues,
+  collectKnownValues,
+  requestsFor,
+  type FuzzCall,
+} from '@muster/testing/fuzz';
 import fc from 'fast-check';
 import { useApi } from './api.ts';
 import { staysDecent } from './decent.ts';
@@ -20,10 +27,10 @@ const { world } = api;
 const seed = 1;
 const requestsEach = 12;
 
-let holesBefore = validationHoles.count;
+let holesBefore = valuesMissedByValidation.count;
 afterEach(() => {
-  const holes = validationHoles.count - holesBefore;
-  holesBefore = validationHoles.count;
+  const holes = valuesMissedByValidation.count - holesBefore;
+  holesBefore = valuesMissedByValidation.count;
   // Postgres rejected a value that validation had accepted. In production this would alert an operator.
   expect(holes).toBe(0);
 });
@@ -31,7 +38,12 @@ afterEach(() => {
 const ways = ['path', 'dispatcher'] as const;
 type Way = (typeof ways)[number];
 
-async function faultOf(way: Way, who: Person, sent: FuzzCall, known?: Known): Promise<string | undefined> {
+async function faultOf(
+  way: Way,
+  who: Person,
+  sent: FuzzCall,
+  known?: KnownValues,
+): Promise<string | undefined> {
   const { operation, params } = sent;
   const answer =
     way === 'path'
@@ -39,8 +51,8 @@ async function faultOf(way: Way, who: Person, sent: FuzzCall, known?: Known): Pr
       : await api.request('/api/query', {
           ...{ token: who.me.token, body: `{"operation":"${operation}","params":${params}}` },
         });
-  if (known !== undefined && answer.status === 200) learn(known, answer.text);
-  const fault = faultIn(sent, answer.status, answer.body);
+  if (known !== undefined && answer.status === 200) collectKnownValues(known, answer.text);
+  const fault = findHttpFault(sent, answer.status, answer.body);
   return fault === undefined ? undefined : `${operation} ${params} ${fault}: ${answer.text.slice(0, 300)}`;
 }
 
@@ -51,7 +63,7 @@ const askersIn = async (org: ExampleOrg, operation: Operation): Promise<readonly
     world.token(orgId, ana.me.memberId, { scopes: ['read'] }),
     world.token(orgId, ana.me.memberId, { scopes: ['admin'], projectIds: [project] }),
   ]);
-  const main = callerOf(operation, org);
+  const main = exampleCallerOf(operation, org);
   // Most of these callers have access, because callers without access are refused early and would test
   // little.
   return [main, main, main, main, robo, dan, reader, bound, operator];
@@ -59,9 +71,9 @@ const askersIn = async (org: ExampleOrg, operation: Operation): Promise<readonly
 
 describe('what was found once', () => {
   it('is answered decently since', async () => {
-    const org = await exampleOrg(world);
+    const org = await createExampleOrg(world);
     const faults: string[] = [];
-    for (const sent of found) {
+    for (const sent of knownFailures) {
       for (const way of ways) {
         const fault = await faultOf(way, org.ana, sent);
         if (fault !== undefined) faults.push(fault);
@@ -75,12 +87,12 @@ describe('whatever is sent', () => {
   it.each([...operations.values()].map((operation) => [operation.name, operation] as const))(
     'to %s is answered within the contract',
     async (_name, operation) => {
-      const org = await exampleOrg(world, { visibility: 'org' });
+      const org = await createExampleOrg(world, { visibility: 'org' });
       const askers = await askersIn(org, operation);
-      const known: Known = { ids: Object.values<string>({ ...org.records }), cursors: [] };
+      const known: KnownValues = { ids: Object.values<string>({ ...org.records }), cursors: [] };
       if ('cursor' in operation.params.shape) {
         const params = JSON.stringify({ ...operation.example, limit: 1 });
-        await faultOf('path', callerOf(operation, org), { operation: operation.name, params }, known);
+        await faultOf('path', exampleCallerOf(operation, org), { operation: operation.name, params }, known);
       }
       await fc.assert(
         fc.asyncProperty(
@@ -99,10 +111,10 @@ describe('whatever is sent', () => {
 
 describe('anything in any field', () => {
   it('is answered decently by every operation', async () => {
-    await checkEach(
+    await checkEachCase(
       [...operations],
       async (operation) =>
-        staysDecent(api, await exampleOrg(world, { visibility: 'org', slug: 'own' }), operation, {
+        staysDecent(api, await createExampleOrg(world, { visibility: 'org', slug: 'own' }), operation, {
           numRuns: 25,
         }),
       { concurrency: 10 },

@@ -6,9 +6,9 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { operations } from '@muster/registry';
-import { validationHoles } from '@muster/runtime';
-import { checkEach } from '@muster/testing';
-import { type ExampleOrg, exampleOrg, exampleOrgs } from '@muster/testing/examples';
+import { valuesMissedByValidation } from '@muster/runtime';
+import { checkEachCase } from '@muster/testing';
+import { type ExampleOrg, createExampleOrg, createExampleOrgProvider } from '@muster/testing/examples';
 import { type RawAnswer, useApi } from './api.ts';
 import { isDecent, staysDecent } from './decent.ts';
 
@@ -18,7 +18,7 @@ const { world } = api;
 /** One organization for all tests, because refused requests change nothing. */
 let org: ExampleOrg;
 beforeAll(async () => {
-  org = await exampleOrg(world);
+  org = await createExampleOrg(world);
 });
 
 /**
@@ -297,11 +297,11 @@ describe('HTTP itself', () => {
 
 describe('every operation with anything in any of its fields', () => {
   it('never fails', async () => {
-    const orgFor = exampleOrgs(world);
-    const holes = validationHoles.count;
-    await checkEach([...operations], async (operation) =>
+    const orgFor = createExampleOrgProvider(world);
+    const holes = valuesMissedByValidation.count;
+    await checkEachCase([...operations], async (operation) =>
       staysDecent(api, await orgFor(operation), operation, { seed: 1, numRuns: 5 }),
     );
-    expect(validationHoles.count).toBe(holes);
+    expect(valuesMissedByValidation.count).toBe(holes);
   }, 300_000);
 });

@@ -68,7 +68,7 @@ it('cut off at any put, it goes on from there, and in the end is as if it was ne
       await holder.query('begin');
       await holder.query('select from project_counters where org_id = $1 for update', [people.orgId]);
       const cut = api.call(people.ana.me.token, 'imports.put', { importId, items });
-      await api.world.waiting(1);
+      await api.world.waitUntilBlocked(1);
       // Simulates a killed server process: its connection closes in the middle of the transaction.
       await api.world.rows(
         `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,

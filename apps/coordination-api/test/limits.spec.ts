@@ -1,18 +1,18 @@
 /** Rate limits: no caller exceeds them, affects other callers, or waits for an unavailable Redis. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { RateLimitedError } from '@muster/client';
-import { type OwnRedis, type People, type Person, startOwnRedis, until } from '@muster/testing';
+import { type SpecRedis, type People, type Person, startSpecRedis, waitUntil } from '@muster/testing';
 import { type RawAnswer, useApi } from './api.ts';
 
 const api = useApi();
 type Copy = Awaited<ReturnType<typeof api.copy>>;
 
-let redis: OwnRedis;
+let redis: SpecRedis;
 beforeAll(async () => {
-  redis = await startOwnRedis();
+  redis = await startSpecRedis();
 });
 afterAll(async () => {
-  redis.goOn();
+  redis.resume();
   await redis.kill();
 });
 
@@ -34,7 +34,7 @@ const start = async (environment: Record<string, string>): Promise<Copy> => {
 /** Starts two APIs that are both connected to Redis. */
 const startTwo = async (environment: Record<string, string>): Promise<[Copy, Copy]> => {
   const [one, other] = await Promise.all([start(environment), start(environment)]);
-  await until(async () => {
+  await waitUntil(async () => {
     const { ana } = await api.org();
     const before = leftOf(await ask(one, ana), 'token');
     return leftOf(await ask(other, ana), 'token') === before - 1;
@@ -84,7 +84,7 @@ describe('while Redis is up', () => {
     const { ana } = people;
     expect(await statusesOf(200, () => ask(one, ana))).toEqual(times(200, 200));
     let asked = 200;
-    await until(async () => {
+    await waitUntil(async () => {
       asked += 1;
       return leftOf(await ask(other, ana), 'token') === 400 - asked;
     });
@@ -96,8 +96,8 @@ describe('while Redis is up', () => {
 
 const conditions: [string, () => Promise<void>, () => Promise<void>][] = [
   ['up', async () => undefined, async () => undefined],
-  ['hung', async () => redis.hang(), async () => redis.goOn()],
-  ['dead', () => redis.kill(), () => redis.startAgain()],
+  ['hung', async () => redis.suspend(), async () => redis.resume()],
+  ['dead', () => redis.kill(), () => redis.restart()],
 ];
 
 describe.each(conditions)('while Redis is %s', (word, begin, end) => {
@@ -139,17 +139,17 @@ it('answers every call though Redis hangs, dies and comes back, and counts all t
   };
   // From the 150th call on, the limiter asks Redis about each call.
   await go(160);
-  redis.hang();
+  redis.suspend();
   await go(10);
-  redis.goOn();
+  redis.resume();
   await go(10);
   await redis.kill();
   await go(10);
-  await redis.startAgain();
+  await redis.restart();
   await go(10);
   expect(statuses).toEqual(times(200, 200));
   // A restarted Redis knows no earlier calls, except those that this process has counted in the meantime.
-  await until(async () => (await ask(copy, ana)).status === 429);
+  await waitUntil(async () => (await ask(copy, ana)).status === 429);
 });
 
 it('tells how things stand, and when to come back, in the words of the standard', async () => {

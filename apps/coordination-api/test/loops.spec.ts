@@ -2,15 +2,21 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type Operation, operations, orgRank, pathOf, projectRank } from '@muster/registry';
-import { checkEach, type Person, type TokenSetUp } from '@muster/testing';
-import { callerOf, endsItsCaller, type ExampleOrg, exampleOrg, exampleOrgs } from '@muster/testing/examples';
+import { checkEachCase, type Person, type TokenSetUp } from '@muster/testing';
+import {
+  exampleCallerOf,
+  endsCallerToken,
+  type ExampleOrg,
+  createExampleOrg,
+  createExampleOrgProvider,
+} from '@muster/testing/examples';
 import { pathsOf } from '../src/http/operationRoutes.ts';
 import { type RawAnswer, useApi } from './api.ts';
 import { refusesBadTokens, unknownToken } from './bad-tokens.ts';
 
 const api = useApi();
 const { world } = api;
-const orgFor = exampleOrgs(world);
+const orgFor = createExampleOrgProvider(world);
 const all = [...operations.values()];
 const named = all.map((operation) => [operation.name, operation] as const);
 
@@ -29,7 +35,7 @@ const audited = (
 /** An organization for refused requests, which change nothing. */
 let refusing: ExampleOrg;
 beforeAll(async () => {
-  refusing = await exampleOrg(world);
+  refusing = await createExampleOrg(world);
 });
 
 /** The result of calling an operation's own example. */
@@ -47,7 +53,7 @@ function performed(operation: Operation): Promise<Performed> {
   const perform = async (): Promise<Performed> => {
     const org = await orgFor(operation);
     const headers: Performed['headers'] = operation.effect === 'write' ? { 'idempotency-key': newId() } : {};
-    const { token } = callerOf(operation, org).me;
+    const { token } = exampleCallerOf(operation, org).me;
     return { org, headers, answer: await api.call(token, operation.name, example(operation), headers) };
   };
   const performance = performances.get(operation) ?? perform();
@@ -80,7 +86,7 @@ describe('every operation', () => {
   it(
     'refuses an unknown token on each of its paths, and leaves no audit entry',
     async () => {
-      await checkEach(named, async (operation) => {
+      await checkEachCase(named, async (operation) => {
         for (const path of pathsOf(operation.name)) {
           const answer = await api.request(path, { token: unknownToken, body: example(operation) });
           expect([path, answer.status, answer.headers.get('www-authenticate')]).toEqual([
@@ -102,11 +108,11 @@ describe('every operation', () => {
     ];
     const chosen = named.filter(([name]) => some.includes(name));
     expect(chosen).toHaveLength(some.length);
-    await checkEach(chosen, (operation) => refusesBadTokens(api, refusing, operation));
+    await checkEachCase(chosen, (operation) => refusesBadTokens(api, refusing, operation));
   });
 
   it('says that a token does not hold before anything else that is wrong', async () => {
-    const org = await exampleOrg(world);
+    const org = await createExampleOrg(world);
     const read = { scopes: ['read'] } as const;
     const agents = { scopes: ['admin'], agent: 'Robo' } as const;
     const bound = { scopes: ['admin'], projectIds: [] } as const;
@@ -135,7 +141,7 @@ describe('every operation', () => {
   it(
     'refuses each role that is too low, and a scope that is too small',
     async () => {
-      await checkEach(named, async (operation) => {
+      await checkEachCase(named, async (operation) => {
         const org = refusing;
         for (const { who, status } of tooLow(operation, org)) {
           const answer = await api.call(who.me.token, operation.name, example(operation));
@@ -165,7 +171,7 @@ describe('every operation', () => {
   it(
     'accepts its own example, answers what it declares, and leaves an audit entry if it writes',
     async () => {
-      await checkEach(named, async (operation) => {
+      await checkEachCase(named, async (operation) => {
         const { org, answer } = await performed(operation);
         expect([answer.status, answer.text]).toEqual([200, expect.any(String)]);
         // Parsing drops undeclared fields, so the comparison finds them.
@@ -183,7 +189,7 @@ describe('every operation', () => {
   it(
     'says what happened only in events that it declares',
     async () => {
-      await checkEach(named, async (operation) => {
+      await checkEachCase(named, async (operation) => {
         const { org } = await performed(operation);
         const kinds = await world.rows<{ kind: string }>(
           'select kind from activity where org_id = $1',
@@ -204,7 +210,7 @@ describe('every operation', () => {
   it(
     'answers the same on every path and through the dispatcher',
     async () => {
-      await checkEach(named, async (operation) => {
+      await checkEachCase(named, async (operation) => {
         const { org, headers, answer: first } = await performed(operation);
         // The example uses the documented path.
         const others = pathsOf(operation.name).filter((path) => path !== pathOf(operation.name));
@@ -215,8 +221,8 @@ describe('every operation', () => {
         for (const { path, body } of ways) {
           // Send a write again with its key: the response is replayed only for the same operation and
           // parameters.
-          const isReplayed = operation.effect === 'write' && !endsItsCaller(operation);
-          const { token } = callerOf(operation, isReplayed ? org : await orgFor(operation)).me;
+          const isReplayed = operation.effect === 'write' && !endsCallerToken(operation);
+          const { token } = exampleCallerOf(operation, isReplayed ? org : await orgFor(operation)).me;
           const answer = await api.request(path, { token, body, ...(isReplayed && { headers }) });
           expect([path, answer.status]).toEqual([path, 200]);
           if (!isReplayed) continue;
@@ -231,7 +237,7 @@ describe('every operation', () => {
   it(
     'refuses a parameter that it does not know, and names it',
     async () => {
-      await checkEach(named, async (operation) => {
+      await checkEachCase(named, async (operation) => {
         const answer = await api.call(refusing.ana.me.token, operation.name, {
           ...(example(operation) as object),
           tpyo: 1,
@@ -253,11 +259,11 @@ describe('every write', () => {
   it(
     'happens once for one Idempotency-Key',
     async () => {
-      await checkEach(writes, async (operation) => {
+      await checkEachCase(writes, async (operation) => {
         const { org, headers, answer: first } = await performed(operation);
-        const { token } = callerOf(operation, org).me;
+        const { token } = exampleCallerOf(operation, org).me;
         const second = await api.call(token, operation.name, example(operation), headers);
-        if (endsItsCaller(operation)) {
+        if (endsCallerToken(operation)) {
           expect([first.status, second.status]).toEqual([200, 401]);
           expect(await audited(org.orgId, operation)).toHaveLength(1);
           return;
@@ -280,7 +286,7 @@ describe('every write', () => {
   /** An organization in which everything is archived, so that writes are refused. */
   let archived: ExampleOrg;
   const archive = async (): Promise<ExampleOrg> => {
-    const org = await exampleOrg(world);
+    const org = await createExampleOrg(world);
     await world.rows(`update projects set archived_at = now() where org_id = $1`, org.orgId);
     return org;
   };
@@ -291,7 +297,7 @@ describe('every write', () => {
   it(
     'into an archived project is refused where the contract says so',
     async () => {
-      await checkEach(writes, async (operation) => {
+      await checkEachCase(writes, async (operation) => {
         if (operation.access.kind !== 'project') return;
         const declared: readonly string[] = operation.refusals;
         const isRefused = declared.includes('archived');

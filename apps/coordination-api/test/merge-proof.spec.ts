@@ -3,14 +3,20 @@
  * verify it.
  */
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { handlers, performable, reactions } from '@muster/operations';
-import { type ExecutionState, type InputOf, inside, type Policy, type Trust } from '@muster/registry';
-import { asSystem } from '@muster/runtime';
-import { inOrganizationAsSystem, systemFacts } from '@muster/tenancy';
+import { handlers, performableHandlers, reactions } from '@muster/operations';
+import {
+  type ExecutionState,
+  type InputOf,
+  internalOperations,
+  type Policy,
+  type Trust,
+} from '@muster/registry';
+import { runAsSystem } from '@muster/runtime';
+import { inOrganizationAsSystem, systemAuditFacts } from '@muster/tenancy';
 import { type People, type Person, useWorld } from '@muster/testing';
 
 const world = useWorld(handlers, reactions);
-const environment = { handlers: performable(handlers), reactions };
+const environment = { handlers: performableHandlers(handlers), reactions };
 const forge = { kind: 'system', memberId: null, agentId: null, name: 'GitHub' } as const;
 
 let people: People;
@@ -41,14 +47,14 @@ const report = (who: Person, dedupeKey = 'merge') =>
     executionId: held.executionId,
     observation: merge(dedupeKey),
   });
-type Observed = InputOf<typeof inside.observeForge>['observation'];
+type Observed = InputOf<typeof internalOperations.observeForge>['observation'];
 /** Records an observation as a connected forge does, through the job and without a token. */
 const tell = (trust: Trust, observation: Observed = merge('merge')) =>
   inOrganizationAsSystem(world.database.app, people.orgId, (db) => {
-    const work = { db, orgId: people.orgId, actor: forge, facts: systemFacts('forge.translate', null) };
-    return asSystem(work, environment, (perform) =>
+    const work = { db, orgId: people.orgId, actor: forge, facts: systemAuditFacts('forge.translate', null) };
+    return runAsSystem(work, environment, (perform) =>
       perform(
-        inside.observeForge,
+        internalOperations.observeForge,
         { id: held.executionId, projectId },
         { executionId: held.executionId, observation, trust },
       ),

@@ -5,14 +5,19 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Client } from '@muster/client';
 import { createPool, type Pool } from '@muster/driver';
-import { handlers, performable, reactions } from '@muster/operations';
-import { createOrganization, grantPlatform, revokeToken, sharePlatformTokens } from '@muster/organizations';
+import { handlers, performableHandlers, reactions } from '@muster/operations';
+import {
+  createOrganization,
+  grantPlatformAccess,
+  revokeToken,
+  registerPlatformTokensOnAllNodes,
+} from '@muster/organizations';
 import { allNodes, joinNodes } from '@muster/placement';
 import { freePort, type People, useWorld, type World } from '@muster/testing';
 import { type ApiInstance, useApi } from './api.ts';
 
 const api = useApi();
-const east = useWorld(Object.fromEntries(performable(handlers)), reactions);
+const east = useWorld(Object.fromEntries(performableHandlers(handlers)), reactions);
 
 let over: ApiInstance;
 beforeAll(async () => {
@@ -141,7 +146,7 @@ describe('an operator of the installation', () => {
     await api.world.rows(same, here.ben.me.memberId, 'bo@both.example', 'Bo');
     const pool = asOwner();
     const { slug: org } = there;
-    const { token } = await grantPlatform(pool, { org, member: 'ana@example.com' });
+    const { token } = await grantPlatformAccess(pool, { org, member: 'ana@example.com' });
     await Promise.all(allNodes(pool).map((node) => node.pool.end()));
     const operator = over.client(token);
     const all: string[] = [];
@@ -176,12 +181,12 @@ describe('a token of an operator', () => {
   it('that was made before a server was added is known there from the next migration on, and to none once it is revoked', async () => {
     const { slug: org } = await api.org();
     const home = createPool({ url: api.world.database.url, role: null, max: 2 });
-    const { id, token } = await grantPlatform(home, { org, member: 'ana@example.com' });
+    const { id, token } = await grantPlatformAccess(home, { org, member: 'ana@example.com' });
     await home.end();
     expect((await over.call(token, 'admin.platform.orgs')).status).toBe(403);
     const pool = asOwner();
     try {
-      await sharePlatformTokens(pool);
+      await registerPlatformTokensOnAllNodes(pool);
       expect((await over.call(token, 'admin.platform.orgs')).status).toBe(200);
       await revokeToken(pool, { org, tokenId: id });
       expect([await knownAt(east, id), await knownAt(api.world, id)]).toEqual([[], []]);
@@ -196,7 +201,7 @@ describe('a token of an operator', () => {
     const gone = createPool({ url: 'postgres://nobody@127.0.0.1:1/none', role: null, max: 1 });
     joinNodes(pool, [{ name: 'west', pool: gone }]);
     try {
-      const shown = await grantPlatform(pool, { org, member: 'ana@example.com' });
+      const shown = await grantPlatformAccess(pool, { org, member: 'ana@example.com' });
       expect(shown.without).toEqual(['west']);
       expect(await knownAt(api.world, shown.id)).toHaveLength(1);
     } finally {

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type Person } from '@muster/testing';
-import { type ExampleOrg, exampleOrg } from '@muster/testing/examples';
+import { type ExampleOrg, createExampleOrg } from '@muster/testing/examples';
 import { useApi } from './api.ts';
 
 const api = useApi();
@@ -10,7 +10,7 @@ const { world } = api;
 
 let org: ExampleOrg;
 beforeEach(async () => {
-  org = await exampleOrg(world);
+  org = await createExampleOrg(world);
   // Remove the notification of the example records.
   await world.rows('delete from notifications where org_id = $1', org.orgId);
 });

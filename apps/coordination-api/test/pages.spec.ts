@@ -1,11 +1,11 @@
 /** Rules that hold for every list: maximum sizes and valid cursors. */
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { handlers, performable } from '@muster/operations';
+import { handlers, performableHandlers } from '@muster/operations';
 import { type Operation, operations } from '@muster/registry';
-import { type Handler, validationHoles } from '@muster/runtime';
+import { type Handler, valuesMissedByValidation } from '@muster/runtime';
 import { type Person } from '@muster/testing';
-import { callerOf, type ExampleOrg, exampleOrg } from '@muster/testing/examples';
+import { exampleCallerOf, type ExampleOrg, createExampleOrg } from '@muster/testing/examples';
 import fc from 'fast-check';
 import { type RawAnswer, useApi } from './api.ts';
 
@@ -21,7 +21,7 @@ interface Page {
 }
 
 function handlerOf(name: string): Handler {
-  const handler = performable(handlers).get(name);
+  const handler = performableHandlers(handlers).get(name);
   if (handler === undefined) throw new Error(`nobody handles ${name}`);
   return handler;
 }
@@ -33,7 +33,7 @@ async function pagesOf(operation: Operation, mostPageBytes?: number): Promise<Pa
   const pages: Page[] = [];
   for (let cursor: string | null | undefined; cursor !== null;) {
     const params = { ...(operation.example as object), limit: 200, ...(cursor !== undefined && { cursor }) };
-    const { json } = await world.call(callerOf(operation, org), handlerOf(operation.name), params, {
+    const { json } = await world.call(exampleCallerOf(operation, org), handlerOf(operation.name), params, {
       ...(mostPageBytes !== undefined && { mostPageBytes }),
     });
     const page = JSON.parse(json) as Page;
@@ -128,7 +128,7 @@ async function moreOfAll({ ana, ben, chloe, lead, orgId, records }: ExampleOrg):
 /** One organization for all tests, because none of them changes it. */
 let org: ExampleOrg;
 beforeAll(async () => {
-  org = await exampleOrg(world);
+  org = await createExampleOrg(world);
   await moreOfAll(org);
   await world.org();
 });
@@ -211,7 +211,7 @@ describe('a made-up cursor', () => {
   it.each(sealed)(
     'of %s, which is sealed, is refused with any letter but its own',
     async (_name, operation) => {
-      const { token } = callerOf(operation, org).me;
+      const { token } = exampleCallerOf(operation, org).me;
       const [page] = await pagesOf(operation, 1);
       const real = page?.nextCursor ?? '';
       expect(real.length).toBeGreaterThan(20);
@@ -242,10 +242,10 @@ describe('a made-up cursor', () => {
   it.each(lists.filter((list) => !sealed.includes(list)))(
     'of %s is refused, and never reaches Postgres',
     async (_name, operation) => {
-      const { token } = callerOf(operation, org).me;
+      const { token } = exampleCallerOf(operation, org).me;
       const ask = (cursor: string) =>
         api.call(token, operation.name, { ...(operation.example as object), limit: 1, cursor });
-      const holes = validationHoles.count;
+      const holes = valuesMissedByValidation.count;
       const [page] = await pagesOf(operation, 1);
       const real = JSON.parse(Buffer.from(page?.nextCursor ?? '', 'base64url').toString()) as unknown[];
       const wrong: unknown[] = [
@@ -273,7 +273,7 @@ describe('a made-up cursor', () => {
         ),
         { numRuns: 30 },
       );
-      expect(validationHoles.count).toBe(holes);
+      expect(valuesMissedByValidation.count).toBe(holes);
     },
   );
 });

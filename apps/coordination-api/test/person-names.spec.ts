@@ -2,8 +2,8 @@
 import { expect, it } from '@jest/globals';
 import { type Operation, operations } from '@muster/registry';
 import { createAuthenticator, execute, refusal } from '@muster/runtime';
-import { checkEach } from '@muster/testing';
-import { callerOf, exampleOrg } from '@muster/testing/examples';
+import { checkEachCase } from '@muster/testing';
+import { exampleCallerOf, createExampleOrg } from '@muster/testing/examples';
 import { useApi } from './api.ts';
 import { type RefField, refFields, withLeaf } from './fields.ts';
 
@@ -33,7 +33,7 @@ const at = (value: unknown, path: readonly (string | number)[]): unknown =>
 
 it('gives every handler the id of the member or agent that a handle or slug names', async () => {
   expect(fields.length).toBeGreaterThan(35);
-  const org = await exampleOrg(world);
+  const org = await createExampleOrg(world);
   const [named] = await world.rows<{ member: string; agent: string }>(
     `select (select handle from members where org_id = $1 and id = $2) as member,
             (select slug from agents where org_id = $1 and id = $3) as agent`,
@@ -42,10 +42,10 @@ it('gives every handler the id of the member or agent that a handle or slug name
     org.records.agent,
   );
   const authenticator = createAuthenticator(world.database.app);
-  await checkEach(fields, async (operation, field) => {
+  await checkEachCase(fields, async (operation, field) => {
     const { path, kind } = field;
     const name = named?.[kind as 'member' | 'agent'] ?? '';
-    const token = await authenticator.authenticate(callerOf(operation, org).me.token);
+    const token = await authenticator.authenticate(exampleCallerOf(operation, org).me.token);
     for (const form of [name, `@${name}`, ` @${name.toUpperCase()}`]) {
       let given: unknown;
       const call = {
@@ -64,10 +64,10 @@ it('gives every handler the id of the member or agent that a handle or slug name
 }, 300_000);
 
 it('answers 404 with the place of a name that nobody has, and 400 for what is no name', async () => {
-  const org = await exampleOrg(world);
-  await checkEach(fields, async (operation, field) => {
+  const org = await createExampleOrg(world);
+  await checkEachCase(fields, async (operation, field) => {
     const { path } = field;
-    const { token } = callerOf(operation, org).me;
+    const { token } = exampleCallerOf(operation, org).me;
     const unknown = await api.call(token, operation.name, exampleWith(operation, field, '@nobody-here'));
     expect([unknown.status, unknown.body.code, unknown.body.details?.['path']]).toEqual([
       ...[404, 'not_found', path.join('.')],

@@ -4,7 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 import { type Client, followStream, type Streamed } from '@muster/client';
 import { newId } from '@muster/driver';
 import { type Notification } from '@muster/registry';
-import { type People, type Person, until } from '@muster/testing';
+import { type People, type Person, waitUntil } from '@muster/testing';
 import { type ApiInstance, useApi } from './api.ts';
 import { openRaw, type RawStream } from './raw-stream.ts';
 import { useStreams } from './streams.ts';
@@ -26,7 +26,7 @@ interface Reading {
 async function read({ me: { token } }: Person, { query = '', at = api, counts = true }: Reading = {}) {
   const stream = await openRaw({ at: at.url(), token, query });
   open.add(stream);
-  await until(() => stream.blocks().length > 0 && (!counts || countsOf(stream).length > 0));
+  await waitUntil(() => stream.blocks().length > 0 && (!counts || countsOf(stream).length > 0));
   return stream;
 }
 const notificationsOf = (stream: RawStream) => stream.named('notification.created') as Notification[];
@@ -61,7 +61,7 @@ describe('the stream of a member', () => {
       [ben, people.ben, 2],
       [chloe, people.chloe, 3],
     ] as const) {
-      await until(() => countsOf(stream).at(-1) === count && notificationsOf(stream).length >= count);
+      await waitUntil(() => countsOf(stream).at(-1) === count && notificationsOf(stream).length >= count);
       const { items } = await api.client(me.token).notifications.list();
       expect(notificationsOf(stream)).toEqual([...items].reverse());
       expect(stream.named('notifications.unread').at(-1)).toEqual(
@@ -76,11 +76,13 @@ describe('the stream of a member', () => {
     const stream = await read(people.ben);
     expect(countsOf(stream)).toEqual([2]);
     await ana.stories.create({ projectId: 'WEB', title: 'A story' });
-    await until(() => stream.blocks().some(({ event, data }) => event === undefined && data !== undefined));
+    await waitUntil(() =>
+      stream.blocks().some(({ event, data }) => event === undefined && data !== undefined),
+    );
     await looksPass();
     expect(countsOf(stream)).toEqual([2]);
     await send('New');
-    await until(() => countsOf(stream).length > 1 && bodiesOf(stream).length > 0);
+    await waitUntil(() => countsOf(stream).length > 1 && bodiesOf(stream).length > 0);
     expect([bodiesOf(stream), countsOf(stream)]).toEqual([['New'], [2, 3]]);
   });
 
@@ -89,7 +91,7 @@ describe('the stream of a member', () => {
     await send('One', 'Two');
     const stream = await read(people.ben);
     await other.client(people.ben.me.token).notifications.markAllRead();
-    await until(() => countsOf(stream).length > 1);
+    await waitUntil(() => countsOf(stream).length > 1);
     expect(countsOf(stream)).toEqual([2, 0]);
     await other.stop();
   });
@@ -106,7 +108,7 @@ describe('the stream of a member', () => {
       ...[people.orgId, people.ben.me.memberId, newId()],
     );
     await api.world.rows('update streams set audit = audit + 1 where org_id = $1', people.orgId);
-    await until(() => notificationsOf(stream).length > 0 && countsOf(stream).length > 0);
+    await waitUntil(() => notificationsOf(stream).length > 0 && countsOf(stream).length > 0);
     expect([bodiesOf(stream), countsOf(stream)]).toEqual([['Two'], [1]]);
   });
 
@@ -115,7 +117,7 @@ describe('the stream of a member', () => {
     await send('One');
     const stream = await read(people.ben);
     await send('Two');
-    await until(() => notificationsOf(stream).length === 1);
+    await waitUntil(() => notificationsOf(stream).length === 1);
     await api.world.rows(
       `insert into notifications (org_id, id, member_id, kind, title, body, actor, created_at)
        select org_id, $3, member_id, kind, title, 'Early', actor, created_at - interval '5 s' from notifications
@@ -123,7 +125,7 @@ describe('the stream of a member', () => {
       ...[people.orgId, people.ben.me.memberId, early],
     );
     await send('Three');
-    await until(() => countsOf(stream).at(-1) === 4 && bodiesOf(stream).length >= 3);
+    await waitUntil(() => countsOf(stream).at(-1) === 4 && bodiesOf(stream).length >= 3);
     expect(new Set(bodiesOf(stream))).toEqual(new Set(['Two', 'Early', 'Three']));
     expect(bodiesOf(stream)).toHaveLength(3);
   });
@@ -137,7 +139,7 @@ describe('the stream of a member', () => {
     const stream = await read(people.chloe);
     expect(countsOf(stream)).toEqual([1]);
     await ana.projects.members.remove({ projectId: project.id, memberId: people.chloe.me.memberId });
-    await until(() => countsOf(stream).length > 1);
+    await waitUntil(() => countsOf(stream).length > 1);
     expect([countsOf(stream), notificationsOf(stream)]).toEqual([[1, 0], []]);
   });
 
@@ -147,8 +149,8 @@ describe('the stream of a member', () => {
     const without = await read(robo, { counts: false });
     const withInbox = await read(trusted);
     await send('One');
-    await until(() => notificationsOf(withInbox).length === 1);
-    await until(() => without.blocks().some(({ data }) => data !== undefined));
+    await waitUntil(() => notificationsOf(withInbox).length === 1);
+    await waitUntil(() => without.blocks().some(({ data }) => data !== undefined));
     await looksPass();
     expect(without.blocks().filter(({ event }) => event !== undefined)).toEqual([]);
     expect(without.blocks().filter(({ data }) => data !== undefined)).toHaveLength(1);
@@ -158,7 +160,7 @@ describe('the stream of a member', () => {
     const without = await read(people.ben, { query: '?personal=false', counts: false });
     const withInbox = await read(people.ben, { query: '?personal=true' });
     await send('One');
-    await until(() => notificationsOf(withInbox).length === 1);
+    await waitUntil(() => notificationsOf(withInbox).length === 1);
     await looksPass();
     expect(without.blocks().filter(({ event }) => event !== undefined)).toEqual([]);
     const { token } = people.ben.me;
@@ -172,10 +174,10 @@ describe('the stream of a member', () => {
     const stream = await read(people.ben);
     await send('One');
     await ana.stories.create({ projectId: 'WEB', title: 'A story' });
-    await until(
+    await waitUntil(
       () => countsOf(stream).length === 2 && stream.blocks().some(({ data }) => data !== undefined),
     );
-    await until(() => stream.blocks().filter(({ event }) => event === undefined).length === 3);
+    await waitUntil(() => stream.blocks().filter(({ event }) => event === undefined).length === 3);
     for (const { event, id } of stream.blocks()) expect(id === undefined).toBe(event !== undefined);
   });
 });
@@ -194,18 +196,18 @@ describe('followStream of the client', () => {
     const titles = () => got.flatMap((one) => (one.type === 'event' ? [one.event.subject.title] : []));
     const unread = () => got.flatMap((one) => (one.type === 'unread' ? [one.unread] : []));
     const make = (title: string) => ana.stories.create({ projectId: 'WEB', title });
-    await until(() => unread().length === 1);
+    await waitUntil(() => unread().length === 1);
     await make('One');
     await send('First');
-    await until(() => got.some(({ type }) => type === 'notification') && titles().includes('One'));
+    await waitUntil(() => got.some(({ type }) => type === 'notification') && titles().includes('One'));
     const old = running;
     running = await api.copy();
     await old.stop();
     await make('Two');
     await send('Missed');
-    await until(() => unread().at(-1) === 2);
+    await waitUntil(() => unread().at(-1) === 2);
     await make('Three');
-    await until(() => titles().includes('Three'));
+    await waitUntil(() => titles().includes('Three'));
     expect(titles().filter((title) => ['One', 'Two', 'Three'].includes(title))).toEqual([
       'One',
       'Two',

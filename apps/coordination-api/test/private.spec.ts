@@ -5,8 +5,8 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type Operation, operations } from '@muster/registry';
-import { checkEach } from '@muster/testing';
-import { type ExampleOrg, exampleOrg } from '@muster/testing/examples';
+import { checkEachCase } from '@muster/testing';
+import { type ExampleOrg, createExampleOrg } from '@muster/testing/examples';
 import { type RawAnswer, useApi } from './api.ts';
 import { type RefField, refFields, withLeaf } from './fields.ts';
 
@@ -41,11 +41,11 @@ describe('to an outsider, a record of a private project', () => {
   // One organization for all tests, because refused requests change nothing.
   let org: ExampleOrg;
   beforeAll(async () => {
-    org = await exampleOrg(world);
+    org = await createExampleOrg(world);
   });
 
   it('is answered like none, byte for byte, in every field of every operation', async () => {
-    await checkEach(fields, async (operation, field) => {
+    await checkEachCase(fields, async (operation, field) => {
       for (const [there, nowhere] of namesOf(field, org)) {
         const ask = (id: string): Promise<RawAnswer> =>
           api.call(org.outsider.me.token, operation.name, withLeaf(operation.example, field.path, id), {

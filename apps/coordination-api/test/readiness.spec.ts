@@ -1,7 +1,7 @@
 /** Readiness of the API before and after an upgrade. */
 import { expect, it } from '@jest/globals';
 import { migrationNames } from '@muster/migrations';
-import { until } from '@muster/testing';
+import { waitUntil } from '@muster/testing';
 import { useApi } from './api.ts';
 
 const api = useApi();
@@ -14,10 +14,10 @@ it('is not ready before the migrations it was written for, and is ready after th
   expect((await ready()).status).toBe(200);
   await world.rows('delete from app.applied_migrations where name = $1', newest);
   // The result is cached for a second.
-  await until(async () => (await ready()).status === 503);
+  await waitUntil(async () => (await ready()).status === 503);
   await world.rows(
     `insert into app.applied_migrations (name) values ($1), ('9999_of_the_release_after')`,
     newest,
   );
-  await until(async () => (await ready()).status === 200);
+  await waitUntil(async () => (await ready()).status === 200);
 });

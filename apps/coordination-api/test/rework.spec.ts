@@ -3,12 +3,12 @@
  * request for changes that is not stale remains (CONTRACT §9.2).
  */
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { insideBoard } from '@muster/board';
+import { internalBoardHandlers } from '@muster/board';
 import { insideHandlers } from '@muster/delivery';
 import { handlers, reactions } from '@muster/operations';
 import { type People, useWorld } from '@muster/testing';
 
-const world = useWorld({ ...handlers, insideBoard, insideHandlers }, reactions);
+const world = useWorld({ ...handlers, insideBoard: internalBoardHandlers, insideHandlers }, reactions);
 const storyId = 'WEB-1';
 type Target = { readonly targetType: 'story' | 'delivery_group'; readonly targetId: string };
 const target: Target = { targetType: 'story', targetId: storyId };

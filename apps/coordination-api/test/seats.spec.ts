@@ -98,7 +98,7 @@ async function race(one: string, other: string, pools: Pools): Promise<{ won: nu
   const people = await world.org();
   const takes = [await takers[one]?.(people), await takers[other]?.(people)];
   await buy(people.orgId, 4);
-  const outcomes = await world.contend(
+  const outcomes = await world.runUnderContention(
     { table: 'streams', id: people.orgId, column: 'org_id' },
     ...takes.flatMap((take) => (take === undefined ? [] : [() => take(pools)])),
   );

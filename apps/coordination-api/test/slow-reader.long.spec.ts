@@ -2,7 +2,7 @@
 import { connect } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { type Event } from '@muster/registry';
-import { type People, until } from '@muster/testing';
+import { type People, waitUntil } from '@muster/testing';
 import { useApi } from './api.ts';
 import { type StreamBlock, blocksIn, openRaw, type RawStream } from './raw-stream.ts';
 import { useStreams } from './streams.ts';
@@ -60,13 +60,13 @@ describe('a reader who takes nothing', () => {
     const unread: ReturnType<typeof openUnread>[] = [];
     for (let count = 1; count <= 4; count += 1) {
       unread.push(openUnread(token, 'after=latest'));
-      await until(async () => (await waiting()) === count);
+      await waitUntil(async () => (await waiting()) === count);
     }
     const fifth = await openRaw({ at: api.url(), token, query: '?personal=false' });
     open.add(fifth);
     expect(await unread[0]?.readToEnd()).toContain('stream_replaced');
     for (const one of [...unread, fifth]) one.close();
-    await until(async () => (await waiting()) === 0);
+    await waitUntil(async () => (await waiting()) === 0);
   });
 
   it('holds no place, is cut off with little kept for it, and misses nothing when it comes again', async () => {
@@ -75,8 +75,8 @@ describe('a reader who takes nothing', () => {
     await writeMany();
     const unread = openUnread(token, `after=${cursor}`);
     // While the stream waits for its client, it occupies no request slot. Later the API closes it.
-    await until(async () => (await waiting()) === 1);
-    await until(async () => (await waiting()) === 0);
+    await waitUntil(async () => (await waiting()) === 1);
+    await waitUntil(async () => (await waiting()) === 0);
     const text = await unread.readToEnd();
     const before = blocksIn(text.slice(text.indexOf('\r\n\r\n') + 4));
     const got = numbersIn(before);
@@ -88,7 +88,7 @@ describe('a reader who takes nothing', () => {
     });
     open.add(again);
     const all = () => [...got, ...numbersIn(again.blocks())];
-    await until(() => all().length >= events);
+    await waitUntil(() => all().length >= events);
     expect(all()).toEqual(Array.from({ length: events }, (_, n) => n + 1));
   }, 300_000);
 });

@@ -6,9 +6,9 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type Operation, operations } from '@muster/registry';
 import { handlers } from '@muster/operations';
-import { byOperation, createAuthenticator, execute, toApiError } from '@muster/runtime';
-import { checkEach } from '@muster/testing';
-import { type ExampleOrg, exampleOrg } from '@muster/testing/examples';
+import { handlersByOperation, createAuthenticator, execute, toApiError } from '@muster/runtime';
+import { checkEachCase } from '@muster/testing';
+import { type ExampleOrg, createExampleOrg } from '@muster/testing/examples';
 import { useApi } from './api.ts';
 import { type RefField, refFields, withLeaf } from './fields.ts';
 
@@ -65,11 +65,11 @@ const everythingOf = (orgId: string): Promise<{ name: string; sum: string | null
 
 describe('a foreign id in any field of any operation', () => {
   it('is answered like one that does not exist', async () => {
-    const theirs = await exampleOrg(world, { ids: 'fresh' });
+    const theirs = await createExampleOrg(world, { ids: 'fresh' });
     // One organization for all fields: a write that names a missing record is refused and changes nothing.
-    const mine = await exampleOrg(world, { visibility: 'org', slug: 'own' });
+    const mine = await createExampleOrg(world, { visibility: 'org', slug: 'own' });
     const before = await everythingOf(theirs.orgId);
-    await checkEach(fields, async (operation, field) => {
+    await checkEachCase(fields, async (operation, field) => {
       const ask = (id: string) =>
         api.call(mine.ana.me.token, operation.name, exampleWith(operation, field, id), {
           'x-request-id': 'same',
@@ -98,9 +98,9 @@ describe('with row security switched off, the organization in every query alone'
     expect(guarded.length).toBeGreaterThan(20);
     for (const { name } of guarded)
       await open.rows(`alter table ${name} disable row level security, no force row level security`);
-    const theirs = await exampleOrg(open, { ids: 'fresh' });
-    const mine = await exampleOrg(open, { visibility: 'org' });
-    await checkEach(fields, async (operation, field) => {
+    const theirs = await createExampleOrg(open, { ids: 'fresh' });
+    const mine = await createExampleOrg(open, { visibility: 'org' });
+    await checkEachCase(fields, async (operation, field) => {
       const ask = (id: string) =>
         alone.call(mine.ana.me.token, operation.name, exampleWith(operation, field, id), {
           'x-request-id': 'same',
@@ -113,12 +113,12 @@ describe('with row security switched off, the organization in every query alone'
 
 describe('with the organization in the queries wrong, row security alone', () => {
   it('keeps a caller whose queries name another organization out of it', async () => {
-    const mine = await exampleOrg(world, { visibility: 'org' });
-    const theirs = await exampleOrg(world, { visibility: 'org' });
+    const mine = await createExampleOrg(world, { visibility: 'org' });
+    const theirs = await createExampleOrg(world, { visibility: 'org' });
     const before = await everythingOf(theirs.orgId);
     const authenticator = createAuthenticator(world.database.app);
     const held = await authenticator.authenticate(mine.ana.me.token);
-    for (const handler of byOperation(handlers).values()) {
+    for (const handler of handlersByOperation(handlers).values()) {
       const { operation } = handler;
       // The authorization check uses the token's hash; the handler's statements use this organization.
       const token = { ...held, identity: { ...held.identity, orgId: theirs.orgId } };

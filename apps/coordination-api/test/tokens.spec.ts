@@ -143,7 +143,7 @@ describe('an agent that is retired', () => {
         'locks.acquire': { projectId: 'WEB', resources: ['src/**'] },
         'deliveryGroups.acquireLease': { groupId: group.id },
       }[operation];
-      const [claim, retirement] = await api.world.contend(
+      const [claim, retirement] = await api.world.runUnderContention(
         { table: 'agents', id: agentId },
         () => api.call(robo.me.token, operation, params),
         () => api.call(ana.me.token, 'agents.retire', { agentId }),

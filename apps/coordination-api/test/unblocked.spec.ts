@@ -1,6 +1,6 @@
 /** Resolving the last open blocker emits an event for the blocked story and notifies its assignee. */
 import { beforeEach, expect, it } from '@jest/globals';
-import { insideBoard } from '@muster/board';
+import { internalBoardHandlers } from '@muster/board';
 import { insideHandlers } from '@muster/delivery';
 import { handlers, reactions } from '@muster/operations';
 import { type EventReaction } from '@muster/runtime';
@@ -11,7 +11,10 @@ let attempts = 0;
 const countAttempts: EventReaction = async () => {
   attempts += 1;
 };
-const world = useWorld({ ...handlers, insideBoard, insideHandlers }, [countAttempts, ...reactions]);
+const world = useWorld({ ...handlers, insideBoard: internalBoardHandlers, insideHandlers }, [
+  countAttempts,
+  ...reactions,
+]);
 let people: People;
 
 const make = async (blockedBy: string[] = []) =>
@@ -73,7 +76,7 @@ it('comes once when the last two end at the same time', async () => {
       () =>
         move(id, 'done'),
   );
-  const outcomes = await world.contend(streams, ...calls);
+  const outcomes = await world.runUnderContention(streams, ...calls);
   expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
   expect(await unblocked()).toEqual([story.key]);
 });
@@ -144,7 +147,7 @@ it('comes without a deadlock where a blocker is deleted while a story that it bl
   await people.chloe.deliveryExecutions.complete({ ...held, outcome: 'submitted' });
   attempts = 0;
   // One transaction holds the story's lock and waits for the execution; the other waits for the story.
-  const outcomes = await world.contend<unknown>(
+  const outcomes = await world.runUnderContention<unknown>(
     { table: 'executions', id: execution.id },
     () => move(done.id, 'done'),
     () => people.chloe.stories.delete({ storyId: deleted.id }),

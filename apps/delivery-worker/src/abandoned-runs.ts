@@ -2,12 +2,12 @@
 import { abandonedAfterDays, endAbandonedRuns } from '@muster/delivery';
 import { type Pool, sql } from '@muster/driver';
 import { acrossOrganizations } from '@muster/tenancy';
-import { inPortions } from './portions.ts';
+import { runInBatches } from './portions.ts';
 
 const batchSize = 1_000;
 
 /** Ends abandoned runs in every organization, and returns their number. */
-export async function endAbandoned(pool: Pool, signal: AbortSignal): Promise<number> {
+export async function endAbandonedRunsEverywhere(pool: Pool, signal: AbortSignal): Promise<number> {
   const concerned = await acrossOrganizations(pool, (db) =>
     db.all(
       sql<{ id: string }>`select distinct org_id as id from agent_runs
@@ -15,7 +15,7 @@ export async function endAbandoned(pool: Pool, signal: AbortSignal): Promise<num
     ),
   );
   const orgIds = concerned.map(({ id }) => id);
-  return inPortions(
+  return runInBatches(
     pool,
     signal,
     { orgIds, most: batchSize },

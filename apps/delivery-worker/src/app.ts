@@ -1,20 +1,20 @@
 /** Assembles delivery-worker from its configuration, without starting anything yet. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { nodeChecks, openNodes, type OpenNodes } from '@muster/placement';
+import { nodeHealthChecks, openNodes, type OpenNodes } from '@muster/placement';
 import { awaitRedis, openQueues, type Queues, type RunningWorker } from '@muster/redis/queues';
-import { webhooksSetUpOf } from '@muster/notifications';
+import { toWebhooksConfig } from '@muster/notifications';
 import { createAuthenticator, toApiError } from '@muster/runtime';
-import { createService, redisCheck, type Service } from '@muster/http';
+import { createService, createRedisCheck, type Service } from '@muster/http';
 import { type Logger } from 'pino';
 import { type WorkerConfig } from './config.ts';
 import { addCounters } from './counters.ts';
 import { addDashboard } from './dashboard.ts';
 import { addFigures } from './figures.ts';
-import { createJournal, takeJobs } from './jobs.ts';
+import { createJobRecorder, startJobWorkers } from './jobs.ts';
 import { createLoops } from './loops.ts';
-import { openOutbound } from './outbound.ts';
-import { performer } from './perform.ts';
-import { createSending } from './webhooks/sending.ts';
+import { createOutboundClients } from './outbound.ts';
+import { createJobPerformer } from './perform.ts';
+import { createLoggedWebhookRunner } from './webhooks/sending.ts';
 import { createWorkers } from './workers.ts';
 
 export interface DeliveryWorker {
@@ -35,12 +35,12 @@ export interface DeliveryWorkerOptions {
    * Called when jobs are waiting but this process runs none of them. Something in it has stopped, and only a
    * restart helps.
    */
-  readonly onSilence: (queues: readonly string[]) => void;
+  readonly onStalledQueues: (queues: readonly string[]) => void;
 }
 
 /** Grace periods whose sum is below the shutdown timeout of the process. */
-const turnGraceMillis = 1_000;
-const closeGraceMillis = 15_000;
+const loopStopGraceMillis = 1_000;
+const jobStopGraceMillis = 15_000;
 
 const openDatabase = (config: WorkerConfig, logger: Logger): OpenNodes =>
   openNodes(
@@ -56,7 +56,7 @@ const openDatabase = (config: WorkerConfig, logger: Logger): OpenNodes =>
 export function createDeliveryWorker(
   config: WorkerConfig,
   logger: Logger,
-  { prefix, onSilence }: DeliveryWorkerOptions,
+  { prefix, onStalledQueues }: DeliveryWorkerOptions,
 ): DeliveryWorker {
   const nodes = openDatabase(config, logger);
   const { pool } = nodes;
@@ -67,20 +67,20 @@ export function createDeliveryWorker(
   const address = { url: config.REDIS_URL, prefix, onError };
   const queues: Queues = openQueues(address);
   const authenticator = createAuthenticator(pool);
-  const redis = redisCheck(config.REDIS_URL);
-  const webhooks = webhooksSetUpOf(config);
-  const outbound = openOutbound(config, webhooks, logger);
+  const redis = createRedisCheck(config.REDIS_URL);
+  const webhooks = toWebhooksConfig(config);
+  const outbound = createOutboundClients(config, webhooks, logger);
   const service = createService({
     name: 'delivery-worker',
     logger,
-    checks: [...nodeChecks(nodes, config.DATABASE_URL, config.DATABASE_NODES), redis.check],
+    checks: [...nodeHealthChecks(nodes, config.DATABASE_URL, config.DATABASE_NODES), redis.check],
     mostInFlight: 20,
     trustProxy: false,
     toApiError,
   });
-  service.metrics.pool(nodes.levels);
+  service.metrics.addPoolGauges(nodes.connectionCounts);
   const count = addCounters(service.metrics);
-  const sending = createSending(pool, webhooks, count, logger);
+  const sending = createLoggedWebhookRunner(pool, webhooks, count, logger);
   addFigures(service.metrics, pool, queues);
   addDashboard(service.app, queues, authenticator);
 
@@ -90,19 +90,23 @@ export function createDeliveryWorker(
     baseUrl: config.BASE_URL,
     messageRate: config.LIMIT_MESSAGES,
     retentionDays: config.RETENTION_DAYS,
-    removed: (rows) => {
+    onRowsRemoved: (rows) => {
       count('removedRows', rows);
     },
   });
-  const jobs = { ...address, run: performer(pool, workers), onEnd: createJournal(service.metrics, logger) };
-  const loops = createLoops({ pool, queues, sending, count, logger, onSilence });
+  const jobs = {
+    ...address,
+    run: createJobPerformer(pool, workers),
+    onEnd: createJobRecorder(service.metrics, logger),
+  };
+  const loops = createLoops({ pool, queues, webhookRunner: sending, count, logger, onStalledQueues });
   const stopping = new AbortController();
   let working: RunningWorker[] = [];
 
   return {
     service,
     start: async () => {
-      loops.beginAlone();
+      loops.startWithoutQueues();
       try {
         await awaitRedis(config.REDIS_URL, onError, stopping.signal);
       } catch (error) {
@@ -110,20 +114,20 @@ export function createDeliveryWorker(
         throw error;
       }
       if (stopping.signal.aborted) return;
-      working = takeJobs(jobs);
-      loops.beginWithQueues(working);
+      working = startJobWorkers(jobs);
+      loops.startWithQueues(working);
     },
     stop: async () => {
       stopping.abort();
       const lastSent = sending.stop();
       const loopsStopped = loops.stop();
-      await Promise.race([loopsStopped, pause(turnGraceMillis, undefined, { ref: false })]);
+      await Promise.race([loopsStopped, pause(loopStopGraceMillis, undefined, { ref: false })]);
       // A queue that waits for an unavailable Redis stops waiting when it is closed; the relay then stops
       // too.
       await queues.close();
       await loopsStopped;
       await lastSent;
-      await Promise.all(working.map((one) => one.close(closeGraceMillis)));
+      await Promise.all(working.map((one) => one.close(jobStopGraceMillis)));
       redis.close();
       outbound.close();
       await authenticator.close();

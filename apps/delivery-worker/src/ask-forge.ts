@@ -1,9 +1,9 @@
 /** Creates the function that calls forges, over connections restricted like those of webhooks. */
-import { type AskForge, ForgeRefusal } from '@muster/forges';
+import { type SendForgeRequest, ForgeRefusal } from '@muster/forges';
 import { ForbiddenAddress, type Sender } from '@muster/outbound/sender';
 
 export const createAskForge =
-  (sender: Pick<Sender, 'ask'>): AskForge =>
+  (sender: Pick<Sender, 'ask'>): SendForgeRequest =>
   async (request) => {
     try {
       return await sender.ask(request);

@@ -11,14 +11,14 @@ import {
 } from '@muster/http';
 import { SubjectUrl } from '@muster/notifications';
 import { parseNetworks } from '@muster/outbound';
-import { type MailTo, mailToOf } from '@muster/outbound/mail';
+import { type MailDestination, mailDestinationOf } from '@muster/outbound/mail';
 import { parseNodes } from '@muster/placement';
 import { z } from 'zod';
 
 /**
  * Hosts of the browsers' push services. Without this list, a device could make the worker post to any URL.
  */
-const pushServices = [
+const pushServiceHosts = [
   'fcm.googleapis.com',
   '.push.services.mozilla.com',
   '.push.apple.com',
@@ -26,7 +26,7 @@ const pushServices = [
 ].join(',');
 
 /** Parses DNS server addresses, each with an optional port. Throws if one is invalid. */
-function parseServers(text: string): string[] {
+function parseDnsServers(text: string): string[] {
   const servers = text
     .split(',')
     .map((part) => part.trim())
@@ -39,7 +39,7 @@ function parseServers(text: string): string[] {
   return servers;
 }
 
-const list = (text: string): string[] => text.split(',').map((part) => part.trim());
+const splitList = (text: string): string[] => text.split(',').map((part) => part.trim());
 
 export const environment = {
   ...commonEnvironment,
@@ -84,7 +84,7 @@ export const environment = {
    * Comma-separated hosts, or host:port, of allowed push services. A host that begins with a dot includes all
    * of its subdomains.
    */
-  PUSH_HOSTS: z.string().default(pushServices).transform(list),
+  PUSH_HOSTS: z.string().default(pushServiceHosts).transform(splitList),
   /**
    * Non-public networks in which webhooks, forges and identity providers may be called, such as
    * `10.0.0.0/8,127.0.0.0/8:*`. Ports 80, 443 and 8443 are allowed, or the port after the network, or all
@@ -102,7 +102,7 @@ export const environment = {
    * Comma-separated DNS servers for the records of identity providers' domains, such as `10.0.0.53` or
    * `10.0.0.53:5353`; the machine's own by default.
    */
-  DNS_SERVERS: parsedVariable(parseServers),
+  DNS_SERVERS: parsedVariable(parseDnsServers),
   /**
    * URL template of the page that shows an event's subject, for webhooks: with `{type}`, `{id}`, `{key}` and
    * `{projectId}`.
@@ -126,20 +126,20 @@ export interface Vapid {
   readonly subject: string;
 }
 
-export function readConfig(from: Record<string, string | undefined> = process.env) {
-  const config = parseEnvironment(environment, from);
-  return { ...config, mailTo: requiredMailTo(config), vapid: vapidOf(config) };
+export function readConfig(variables: Record<string, string | undefined> = process.env) {
+  const config = parseEnvironment(environment, variables);
+  return { ...config, mailTo: requireMailDestination(config), vapid: vapidOf(config) };
 }
 
-type Parsed = ReturnType<typeof parseEnvironment<typeof environment>>;
+type ParsedEnvironment = ReturnType<typeof parseEnvironment<typeof environment>>;
 
-function requiredMailTo(config: Parsed): MailTo {
-  const mailTo = mailToOf(config);
+function requireMailDestination(config: ParsedEnvironment): MailDestination {
+  const mailTo = mailDestinationOf(config);
   if (mailTo !== undefined) return mailTo;
   throw new ConfigError('The configuration is invalid:\n  neither SMTP_URL nor MAIL_FOLDER is set');
 }
 
-function vapidOf(config: Parsed): Vapid | undefined {
+function vapidOf(config: ParsedEnvironment): Vapid | undefined {
   const { VAPID_PUBLIC_KEY: publicKey, VAPID_PRIVATE_KEY: privateKey, VAPID_SUBJECT: subject } = config;
   if (publicKey === undefined && privateKey === undefined && subject === undefined) return undefined;
   if (publicKey !== undefined && privateKey !== undefined && subject !== undefined)

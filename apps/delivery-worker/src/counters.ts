@@ -1,7 +1,7 @@
 /** Counters of this process since its start, exported as metrics. */
 import { type Metrics } from '@muster/http';
 
-const totals = {
+const counterDefinitions = {
   expiredLeases: {
     name: 'muster_lease_expiries_total',
     help: 'Expired leases that this process recorded',
@@ -24,13 +24,13 @@ const totals = {
   },
 } as const;
 
-export type CountTotal = (what: keyof typeof totals, by?: number) => void;
+export type IncrementCounter = (counter: keyof typeof counterDefinitions, amount?: number) => void;
 
-export function addCounters(metrics: Metrics): CountTotal {
+export function addCounters(metrics: Metrics): IncrementCounter {
   const counted = { expiredLeases: 0, driftedSeats: 0, removedRows: 0, delivered: 0, failed: 0 };
-  for (const what of Object.keys(totals) as (keyof typeof totals)[]) {
-    const { name, help } = totals[what];
-    metrics.total(name, help, () => counted[what]);
+  for (const what of Object.keys(counterDefinitions) as (keyof typeof counterDefinitions)[]) {
+    const { name, help } = counterDefinitions[what];
+    metrics.addCounter(name, help, () => counted[what]);
   }
   return (what, by = 1) => {
     counted[what] += by;

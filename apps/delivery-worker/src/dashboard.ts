@@ -30,12 +30,12 @@ export function secretOf(header: string | undefined): string | undefined {
   return pair.slice(pair.indexOf(':') + 1);
 }
 
-async function admit(authenticator: Authenticator, header: string | undefined): Promise<void> {
+async function requirePlatformToken(authenticator: Authenticator, header: string | undefined): Promise<void> {
   const secret = secretOf(header);
   if (secret === undefined) throw unauthorized();
-  const { identity, confirm } = await authenticator.authenticate(secret);
+  const { identity, verifyStillValid } = await authenticator.authenticate(secret);
   // Verify the token now, because no transaction follows that would do so.
-  await confirm();
+  await verifyStillValid();
   if (!scopeCovers(identity.scopes, 'platform'))
     throw scopeTooSmall({ needed: 'platform', held: identity.scopes });
 }
@@ -62,7 +62,7 @@ export function addDashboard(
   app.register(async (scope) => {
     scope.addHook('onRequest', async (request, reply) => {
       try {
-        await admit(authenticator, request.headers.authorization);
+        await requirePlatformToken(authenticator, request.headers.authorization);
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
         return sendError(reply, error, request.id);

@@ -2,7 +2,7 @@
  * Jobs that send messages. Each message has its own outbox row, so that a failed one does not repeat others.
  */
 import { createHash } from 'node:crypto';
-import { type Db, of, sql } from '@muster/driver';
+import { type Db, orgFilter, sql } from '@muster/driver';
 import { type Rate } from '@muster/http';
 import { type PayloadOf } from '@muster/jobs';
 import {
@@ -30,13 +30,13 @@ export interface DeliveryChannels {
 }
 
 /** Identifies a device in the outbox by a hash, because its token is a secret. */
-const fingerprintOf = (token: string): string => createHash('sha256').update(token).digest('hex');
+const deviceFingerprintOf = (token: string): string => createHash('sha256').update(token).digest('hex');
 
 /**
  * Creates a worker that sends the e-mail prepared for a row. If `prepare` returns null, there is no longer
  * anything to send.
  */
-const mailing =
+const createMailWorker =
   <Payload>(
     prepare: (
       db: Db,
@@ -54,19 +54,19 @@ const mailing =
     };
   };
 
-export const deliverInvitation = mailing<PayloadOf<'invitation.mail'>>(
+export const mailInvitation = createMailWorker<PayloadOf<'invitation.mail'>>(
   (db, { invitationId }, { orgId, baseUrl }) => prepareInvitationMail(db, { orgId, invitationId, baseUrl }),
 );
 
-export const mailTokenEnd = mailing<PayloadOf<'token.mail'>>((db, { tokenId }) =>
+export const mailTokenExpiry = createMailWorker<PayloadOf<'token.mail'>>((db, { tokenId }) =>
   prepareTokenMail(db, tokenId),
 );
 
-export const mailPasskey = mailing<PayloadOf<'passkey.mail'>>((db, payload, { baseUrl }) =>
+export const mailPasskey = createMailWorker<PayloadOf<'passkey.mail'>>((db, payload, { baseUrl }) =>
   preparePasskeyMail(db, { ...payload, baseUrl }),
 );
 
-export const mailMissingDomain = mailing<PayloadOf<'domain.mail'>>((db, payload) =>
+export const mailMissingDomain = createMailWorker<PayloadOf<'domain.mail'>>((db, payload) =>
   prepareDomainMail(db, payload),
 );
 
@@ -80,11 +80,12 @@ export const deliverNotification =
     if (delivery === null) return;
     const { isLeading, sendsAt } = await bundleNotification(db, notificationId, messageRate);
     if (!isLeading) return;
-    if (delivery.email !== undefined) db.later(outboxRow('notification.mail', { notificationId }, sendsAt));
+    if (delivery.email !== undefined)
+      db.deferToCommit(outboxRow('notification.mail', { notificationId }, sendsAt));
     if (pusher === undefined) return;
     for (const token of delivery.push?.tokens ?? []) {
-      const device = fingerprintOf(token);
-      db.later(outboxRow('notification.push', { notificationId, device }, sendsAt));
+      const device = deviceFingerprintOf(token);
+      db.deferToCommit(outboxRow('notification.push', { notificationId, device }, sendsAt));
     }
   };
 
@@ -92,7 +93,7 @@ export const deliverNotification =
  * Prepares the e-mail again, because the notification may have been read or the member may have turned it
  * off.
  */
-export const mailNotification = mailing<PayloadOf<'notification.mail'>>(
+export const mailNotification = createMailWorker<PayloadOf<'notification.mail'>>(
   async (db, { notificationId }) => (await prepareNotification(db, notificationId))?.email ?? null,
 );
 
@@ -100,19 +101,19 @@ export const pushNotification =
   ({ pusher }: Pick<DeliveryChannels, 'pusher'>): RowWorker<PayloadOf<'notification.push'>> =>
   async ({ db, payload: { notificationId, device } }) => {
     const push = (await prepareNotification(db, notificationId))?.push;
-    const token = push?.tokens.find((candidate) => fingerprintOf(candidate) === device);
+    const token = push?.tokens.find((candidate) => deviceFingerprintOf(candidate) === device);
     if (pusher === undefined || push === undefined || token === undefined) return undefined;
     const { title, body } = push;
     return async () => {
       const outcome = await pusher.send({ subscription: token, payload: { notificationId, title, body } });
-      return outcome === 'gone' ? (later) => forgetToken(later, token) : undefined;
+      return outcome === 'gone' ? (later) => removePushToken(later, token) : undefined;
     };
   };
 
 /** Removes the device's push token. The device stays and can register a new one. */
-export async function forgetToken(db: Db, token: string): Promise<void> {
-  db.later(
+export async function removePushToken(db: Db, token: string): Promise<void> {
+  db.deferToCommit(
     sql`update devices set push_token = null
-      where ${of()} and md5(push_token) = md5(${token}) and push_token = ${token}`,
+      where ${orgFilter()} and md5(push_token) = md5(${token}) and push_token = ${token}`,
   );
 }

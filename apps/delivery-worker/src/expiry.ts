@@ -2,14 +2,14 @@
 import { type Pool } from '@muster/driver';
 import { forEachNode } from '@muster/placement';
 import { type Queues } from '@muster/redis/queues';
-import { type CountTotal } from './counters.ts';
+import { type IncrementCounter } from './counters.ts';
 import { purge } from './purge.ts';
-import { longestPauseMillis, sweep } from './sweep.ts';
+import { maxSweepDelayMillis, sweepExpiredLeases } from './sweep.ts';
 
 export interface ExpiryContext {
   readonly pool: Pool;
   readonly queues: Pick<Queues, 'runAfter'>;
-  readonly count: CountTotal;
+  readonly count: IncrementCounter;
   readonly retentionDays: number;
 }
 
@@ -17,15 +17,15 @@ export interface ExpiryContext {
  * Records expired leases and purges expired locks. Locks of an execution are not purged, because its holder
  * may resume after the expiry.
  */
-export async function noteExpired(
+export async function recordExpiredLeases(
   { pool, queues, count, retentionDays }: ExpiryContext,
   signal: AbortSignal,
 ): Promise<void> {
   await forEachNode(pool, async (at) => {
-    const nextMs = await sweep(at.pool, (expiries) => {
+    const nextMs = await sweepExpiredLeases(at.pool, (expiries) => {
       count('expiredLeases', expiries);
     });
-    if (nextMs < longestPauseMillis) await queues.runAfter('leases.sweep', nextMs);
+    if (nextMs < maxSweepDelayMillis) await queues.runAfter('leases.sweep', nextMs);
     await purge(at.pool, signal, 'locks', retentionDays);
   });
 }

@@ -3,11 +3,11 @@ import { type Pool, type Query, sql } from '@muster/driver';
 import { allNodes } from '@muster/placement';
 import { type Queues } from '@muster/redis/queues';
 import { type ExecutionState, executionStates } from '@muster/registry';
-import { type Figure, type Metrics } from '@muster/http';
+import { type GaugeValue, type Metrics } from '@muster/http';
 import { acrossOrganizations } from '@muster/tenancy';
 
 /** Cache duration, shorter than any scrape interval. */
-const rememberMillis = 500;
+const figuresCacheMillis = 500;
 
 interface TopicFigures {
   readonly topic: string;
@@ -19,7 +19,7 @@ interface TopicFigures {
   readonly dead: number;
 }
 
-export const topicFigures = sql<TopicFigures>`
+export const topicFiguresQuery = sql<TopicFigures>`
   select topic,
     count(*) filter (where dead_at is null)::int as undone,
     extract(epoch from now() - min(created_at) filter (where dead_at is null))::float as oldest,
@@ -32,7 +32,7 @@ interface ExecutionFigures {
   readonly executions: number;
 }
 
-const executionFigures = sql<ExecutionFigures>`select state, executions::int from app.open_executions()`;
+const executionFiguresQuery = sql<ExecutionFigures>`select state, executions::int from app.open_executions()`;
 
 const openStates = executionStates.filter((state) => state !== 'completed');
 
@@ -43,12 +43,12 @@ interface LeaseFigures {
   readonly lag: number | null;
 }
 
-export const leaseFigures = sql<LeaseFigures>`
+export const leaseFiguresQuery = sql<LeaseFigures>`
   select count(*) filter (where expires_at > now())::int as live, count(*) filter (where expires_at <= now())::int as expired,
     extract(epoch from now() - min(expires_at) filter (where expires_at <= now() and not expiry_noted))::float as lag
   from leases where state = 'held'`;
 
-export const deletions = sql<{ projects: number; orgs: number }>`
+export const deletionFiguresQuery = sql<{ projects: number; orgs: number }>`
   select (select count(*)::int from projects where deleted_at is not null) as projects,
     (select count(*)::int from orgs where deleted_at < now() - interval '30 days') as orgs`;
 
@@ -60,7 +60,7 @@ interface WebhookFigures {
   readonly lag: number | null;
 }
 
-export const webhookFigures = sql<WebhookFigures>`
+export const webhookFiguresQuery = sql<WebhookFigures>`
   select count(*) filter (where paused_at is null and failing = 0)::int as active,
     count(*) filter (where paused_at is null and failing > 0)::int as failing,
     count(*) filter (where paused_at is not null)::int as paused,
@@ -68,17 +68,17 @@ export const webhookFigures = sql<WebhookFigures>`
   from webhooks where deleted_at is null`;
 
 /** Caches the result, so that figures scraped together share a query. */
-function shared<Rows>(look: () => Promise<Rows>): () => Promise<Rows> {
+function cacheRows<Rows>(readRows: () => Promise<Rows>): () => Promise<Rows> {
   let last: { readonly rows: Promise<Rows>; readonly until: number } | undefined;
   return () => {
     const now = performance.now();
-    if (last === undefined || last.until < now) last = { rows: look(), until: now + rememberMillis };
+    if (last === undefined || last.until < now) last = { rows: readRows(), until: now + figuresCacheMillis };
     return last.rows;
   };
 }
 
 /** Queries every server. A server that fails is left out unless all of them fail. */
-async function ofEachNode<Row>(pool: Pool, query: Query<Row>): Promise<Row[]> {
+async function queryEachNode<Row>(pool: Pool, query: Query<Row>): Promise<Row[]> {
   const looks = allNodes(pool).map((at) => acrossOrganizations(at.pool, (db) => db.all(query)));
   const settled = await Promise.allSettled(looks);
   const answers = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
@@ -87,10 +87,10 @@ async function ofEachNode<Row>(pool: Pool, query: Query<Row>): Promise<Row[]> {
   return answers.flat();
 }
 
-const sumOf = <Row>(rows: readonly Row[], pick: (row: Row) => number): number =>
-  rows.reduce((sum, row) => sum + pick(row), 0);
-const mostOf = <Row>(rows: readonly Row[], pick: (row: Row) => number | null): number =>
-  Math.max(0, ...rows.map((row) => pick(row) ?? 0));
+const sumOf = <Row>(rows: readonly Row[], getValue: (row: Row) => number): number =>
+  rows.reduce((sum, row) => sum + getValue(row), 0);
+const maxOf = <Row>(rows: readonly Row[], getValue: (row: Row) => number | null): number =>
+  Math.max(0, ...rows.map((row) => getValue(row) ?? 0));
 
 export function addFigures(metrics: Metrics, pool: Pool, queues: Pick<Queues, 'counts'>): void {
   addOutboxFigures(metrics, pool);
@@ -102,17 +102,17 @@ export function addFigures(metrics: Metrics, pool: Pool, queues: Pick<Queues, 'c
 }
 
 /** Figures of the outbox: name, description, and the function that computes them from a topic's rows. */
-const perTopic: readonly [string, string, (rows: readonly TopicFigures[]) => number][] = [
+const outboxFigures: readonly [string, string, (rows: readonly TopicFigures[]) => number][] = [
   ['muster_outbox_undone', 'Outbox rows that are not done', (rows) => sumOf(rows, (row) => row.undone)],
   [
     'muster_outbox_oldest_undone_seconds',
     'Age of the oldest outbox row that is not done',
-    (rows) => mostOf(rows, (row) => row.oldest),
+    (rows) => maxOf(rows, (row) => row.oldest),
   ],
   [
     'muster_outbox_lag_seconds',
     'How long due rows have waited to be dispatched',
-    (rows) => mostOf(rows, (row) => row.lag),
+    (rows) => maxOf(rows, (row) => row.lag),
   ],
   [
     'muster_outbox_dead',
@@ -122,52 +122,58 @@ const perTopic: readonly [string, string, (rows: readonly TopicFigures[]) => num
 ];
 
 function addOutboxFigures(metrics: Metrics, pool: Pool): void {
-  const topics = shared(() => ofEachNode(pool, topicFigures));
-  const ofTopics = (figure: (rows: readonly TopicFigures[]) => number) => async (): Promise<Figure[]> =>
+  const topics = cacheRows(() => queryEachNode(pool, topicFiguresQuery));
+  const ofTopics = (figure: (rows: readonly TopicFigures[]) => number) => async (): Promise<GaugeValue[]> =>
     [...Map.groupBy(await topics(), ({ topic }) => topic)].map(([topic, rows]) => ({
       labels: { topic },
       value: figure(rows),
     }));
-  for (const [name, help, figure] of perTopic) metrics.figures(name, help, ['topic'], ofTopics(figure));
+  for (const [name, help, figure] of outboxFigures)
+    metrics.addGauges(name, help, ['topic'], ofTopics(figure));
 }
 
 function addExecutionFigures(metrics: Metrics, pool: Pool): void {
-  metrics.figures('muster_executions', 'Executions that are not completed, by state', ['state'], async () => {
-    const rows = await ofEachNode(pool, executionFigures);
-    return openStates.map((state) => ({
-      labels: { state },
-      value: sumOf(
-        rows.filter((row) => row.state === state),
-        (row) => row.executions,
-      ),
-    }));
-  });
+  metrics.addGauges(
+    'muster_executions',
+    'Executions that are not completed, by state',
+    ['state'],
+    async () => {
+      const rows = await queryEachNode(pool, executionFiguresQuery);
+      return openStates.map((state) => ({
+        labels: { state },
+        value: sumOf(
+          rows.filter((row) => row.state === state),
+          (row) => row.executions,
+        ),
+      }));
+    },
+  );
 }
 
 function addLeaseFigures(metrics: Metrics, pool: Pool): void {
-  const leases = shared(() => ofEachNode(pool, leaseFigures));
-  metrics.figures('muster_leases', 'Leases that are held, live or expired', ['state'], async () => {
+  const leases = cacheRows(() => queryEachNode(pool, leaseFiguresQuery));
+  metrics.addGauges('muster_leases', 'Leases that are held, live or expired', ['state'], async () => {
     const rows = await leases();
     return [
       { labels: { state: 'live' }, value: sumOf(rows, (row) => row.live) },
       { labels: { state: 'expired' }, value: sumOf(rows, (row) => row.expired) },
     ];
   });
-  metrics.figures(
+  metrics.addGauges(
     'muster_lease_sweep_lag_seconds',
     'The longest time for which a lease has been expired without its holder being notified',
     [],
-    async () => [{ labels: {}, value: mostOf(await leases(), (row) => row.lag) }],
+    async () => [{ labels: {}, value: maxOf(await leases(), (row) => row.lag) }],
   );
 }
 
 function addDeletionFigures(metrics: Metrics, pool: Pool): void {
-  metrics.figures(
+  metrics.addGauges(
     'muster_deletions',
     'Deleted projects and organizations whose rows are still to be removed',
     ['of'],
     async () => {
-      const rows = await ofEachNode(pool, deletions);
+      const rows = await queryEachNode(pool, deletionFiguresQuery);
       return [
         { labels: { of: 'projects' }, value: sumOf(rows, (row) => row.projects) },
         { labels: { of: 'organizations' }, value: sumOf(rows, (row) => row.orgs) },
@@ -177,8 +183,8 @@ function addDeletionFigures(metrics: Metrics, pool: Pool): void {
 }
 
 function addWebhookFigures(metrics: Metrics, pool: Pool): void {
-  const webhooks = shared(() => ofEachNode(pool, webhookFigures));
-  metrics.figures(
+  const webhooks = cacheRows(() => queryEachNode(pool, webhookFiguresQuery));
+  metrics.addGauges(
     'muster_webhooks',
     'Webhooks by state: active, failing since their last attempt, or paused',
     ['state'],
@@ -190,16 +196,16 @@ function addWebhookFigures(metrics: Metrics, pool: Pool): void {
       }));
     },
   );
-  metrics.figures(
+  metrics.addGauges(
     'muster_webhook_lag_seconds',
     'How long a due webhook has waited for a worker',
     [],
-    async () => [{ labels: {}, value: mostOf(await webhooks(), (row) => row.lag) }],
+    async () => [{ labels: {}, value: maxOf(await webhooks(), (row) => row.lag) }],
   );
 }
 
 function addQueueFigures(metrics: Metrics, queues: Pick<Queues, 'counts'>): void {
-  metrics.figures('muster_queue_jobs', 'Jobs in the queues by state', ['queue', 'state'], async () =>
+  metrics.addGauges('muster_queue_jobs', 'Jobs in the queues by state', ['queue', 'state'], async () =>
     Object.entries(await queues.counts()).flatMap(([queue, counts]) =>
       Object.entries(counts).map(([state, value]: [string, number]) => ({ labels: { queue, state }, value })),
     ),

@@ -1,16 +1,16 @@
 /** Runs the jobs of every queue and records how each ended. */
 import { jobNames, type QueueName, queueNames, JobTicket } from '@muster/jobs';
 import { type Metrics } from '@muster/http';
-import { work, type RunningWorker } from '@muster/redis/queues';
+import { startQueueWorker, type RunningWorker } from '@muster/redis/queues';
 import { type Logger } from 'pino';
 
-type Job = Parameters<typeof work>[0];
+type WorkOptions = Parameters<typeof startQueueWorker>[0];
 
 /**
  * Concurrent jobs per queue. Together with the relay they fit into the connection pool, because jobs of
  * `deliver` mostly wait for other services.
  */
-const concurrency: Readonly<Record<QueueName, number>> = {
+const concurrentJobs: Readonly<Record<QueueName, number>> = {
   deliver: 8,
   sync: 3,
   upkeep: 1,
@@ -19,8 +19,8 @@ const concurrency: Readonly<Record<QueueName, number>> = {
 };
 
 /** Creates the function that counts and logs each finished job. */
-export function createJournal(metrics: Metrics, logger: Logger): Job['onEnd'] {
-  const counts = new Map(jobNames.map((name) => [name, metrics.job(name)]));
+export function createJobRecorder(metrics: Metrics, logger: Logger): WorkOptions['onEnd'] {
+  const counts = new Map(jobNames.map((name) => [name, metrics.createJobCounter(name)]));
   return ({ name, data, outcome, seconds, error }) => {
     counts.get(name)?.(outcome, seconds);
     const { orgId, rowId, others } = JobTicket.partial().catch({}).parse(data);
@@ -32,5 +32,5 @@ export function createJournal(metrics: Metrics, logger: Logger): Job['onEnd'] {
   };
 }
 
-export const takeJobs = (options: Omit<Job, 'queue' | 'concurrency'>): RunningWorker[] =>
-  queueNames.map((queue) => work({ ...options, queue, concurrency: concurrency[queue] }));
+export const startJobWorkers = (options: Omit<WorkOptions, 'queue' | 'concurrency'>): RunningWorker[] =>
+  queueNames.map((queue) => startQueueWorker({ ...options, queue, concurrency: concurrentJobs[queue] }));

@@ -7,7 +7,7 @@ await main(async () => {
   await beginTracing('delivery-worker', config);
   const logger = createLogger('delivery-worker', config.LOG_LEVEL);
   const { service, start, stop } = createDeliveryWorker(config, logger, {
-    onSilence: (queues) => {
+    onStalledQueues: (queues) => {
       logger.fatal(
         { queues },
         'work is waiting, but this process does none of it; exiting so that it is restarted',

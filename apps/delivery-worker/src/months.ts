@@ -5,9 +5,9 @@
  */
 import { type Pool, sql } from '@muster/driver';
 import { acrossOrganizations } from '@muster/tenancy';
-import { daysOfAudit } from './retention.ts';
+import { auditRetentionDaysSql } from './retention.ts';
 
-export interface MonthChange {
+export interface PartitionChange {
   /** Name of the partition, such as audit_2026_11. */
   readonly month: string;
   readonly done: 'made' | 'dropped';
@@ -17,11 +17,11 @@ export interface MonthChange {
  * Creates and drops partitions. Throws if another transaction locks the tables for more than a second; the
  * next turn tries again.
  */
-export const keepMonths = (pool: Pool): Promise<MonthChange[]> =>
+export const maintainMonthlyPartitions = (pool: Pool): Promise<PartitionChange[]> =>
   acrossOrganizations(pool, (db) =>
     db.all(
-      sql<MonthChange>`select m.month, m.done from (
-           select max(${daysOfAudit}) as days from orgs o left join subscriptions s on s.org_id = o.id) longest,
+      sql<PartitionChange>`select m.month, m.done from (
+           select max(${auditRetentionDaysSql}) as days from orgs o left join subscriptions s on s.org_id = o.id) longest,
          app.keep_months(longest.days) m`,
     ),
   );

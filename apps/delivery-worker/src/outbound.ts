@@ -2,22 +2,22 @@
  * Clients of external services for jobs: e-mail, push, forges and identity providers, each with its own
  * connections.
  */
-import { type AskForge } from '@muster/forges';
-import { type WebhooksSetUp } from '@muster/notifications';
+import { type SendForgeRequest } from '@muster/forges';
+import { type WebhooksConfig } from '@muster/notifications';
 import { createMailer, type Mailer } from '@muster/outbound/mail';
 import { createSender } from '@muster/outbound/sender';
 import { type Logger } from 'pino';
 import { createAskForge } from './ask-forge.ts';
 import { type WorkerConfig } from './config.ts';
-import { type IssuerLook } from './identity-providers.ts';
+import { type IssuerCheckOptions } from './identity-providers.ts';
 import { createPusher, type Pusher } from './push.ts';
 
-export interface Outbound {
+export interface OutboundClients {
   readonly mailer: Mailer;
   /** Sends push messages; undefined if the installation has no keys for web push. */
   readonly pusher: Pusher | undefined;
-  readonly askForge: AskForge;
-  readonly issuers: IssuerLook;
+  readonly askForge: SendForgeRequest;
+  readonly issuers: IssuerCheckOptions;
   readonly close: () => void;
 }
 
@@ -25,11 +25,11 @@ export interface Outbound {
  * Creates the clients without connecting. Forges and identity providers may be called in the same networks as
  * webhooks.
  */
-export function openOutbound(
+export function createOutboundClients(
   config: WorkerConfig,
-  { networks, seals }: Pick<WebhooksSetUp, 'networks' | 'seals'>,
+  { networks, seals }: Pick<WebhooksConfig, 'networks' | 'seals'>,
   logger: Logger,
-): Outbound {
+): OutboundClients {
   const mailer = createMailer(config.mailTo, config.MAIL_FROM, logger);
   const pusher = config.vapid && createPusher({ vapid: config.vapid, hosts: config.PUSH_HOSTS, logger });
   const forgeSender = createSender({ networks });

@@ -7,21 +7,21 @@
  * transaction marks the row done. Between the two transactions the row is postponed, so that no relay
  * dispatches it. A message is sent twice only if the process dies between the two transactions.
  */
-import { of, type PlainDb, type Pool, type Query, sql } from '@muster/driver';
+import { orgFilter, type PlainDb, type Pool, type Query, sql } from '@muster/driver';
 import {
   type JobName,
-  jobOf,
+  jobDefinitionOf,
   type Jobs,
   type OutboxJobName,
   type PayloadOf,
   type ScheduledJobName,
   JobTicket,
 } from '@muster/jobs';
-import { type JobOutcome, within } from '@muster/redis/queues';
+import { type JobOutcome, rejectOnAbort } from '@muster/redis/queues';
 import { inSpan } from '@muster/http';
 import { inOrganizationAsSystem } from '@muster/tenancy';
 
-export interface RowWork<Payload> {
+export interface RowJob<Payload> {
   readonly db: PlainDb;
   readonly orgId: string;
   readonly rowId: string;
@@ -32,19 +32,19 @@ export interface RowWork<Payload> {
 export type SendMessage = (signal: AbortSignal) => Promise<((db: PlainDb) => Promise<void>) | undefined>;
 
 /** Works in the transaction, or prepares a message there and returns the function that sends it. */
-export type RowWorker<Payload> = (work: RowWork<Payload>) => Promise<SendMessage | undefined>;
+export type RowWorker<Payload> = (work: RowJob<Payload>) => Promise<SendMessage | undefined>;
 /** Works in a transaction that it shares with other jobs of its kind. */
-export type BatchWorker<Payload> = (work: RowWork<Payload>) => Promise<void>;
+export type BatchWorker<Payload> = (work: RowJob<Payload>) => Promise<void>;
 export type OrganizationWorker = (work: { readonly db: PlainDb; readonly orgId: string }) => Promise<void>;
 export type ScheduledWorker = (signal: AbortSignal) => Promise<void>;
 
 /** The worker of each job. A job without a worker is a type error. */
 export type Workers = {
-  readonly [Name in JobName]: Jobs[Name]['askedBy'] extends 'row'
+  readonly [Name in JobName]: Jobs[Name]['trigger'] extends 'row'
     ? RowWorker<PayloadOf<Name>>
-    : Jobs[Name]['askedBy'] extends 'batch'
+    : Jobs[Name]['trigger'] extends 'batch'
       ? BatchWorker<PayloadOf<Name>>
-      : Jobs[Name]['askedBy'] extends 'rows'
+      : Jobs[Name]['trigger'] extends 'rows'
         ? OrganizationWorker
         : ScheduledWorker;
 };
@@ -59,53 +59,55 @@ const holdMarginSeconds = 15;
 export const lockRows = (rowIds: readonly string[], name: JobName): Query<LockedRow> => sql<LockedRow>`
   select r.id, r.payload, o.deleted_at is not null as "orgDeleted"
   from outbox r join orgs o on o.id = r.org_id
-  where ${of('r')} and r.id = any (${rowIds}::uuid[]) and r.topic = ${name} and /*guard: a job is done once*/r.done_at is null/*end*/ and r.dead_at is null
+  where ${orgFilter('r')} and r.id = any (${rowIds}::uuid[]) and r.topic = ${name} and /*guard: a job is done once*/r.done_at is null/*end*/ and r.dead_at is null
   order by r.id for update of r skip locked`;
 
-export const setDone = (rowIds: readonly string[]): Query<unknown> =>
-  sql`update outbox set done_at = now(), error = null where ${of()} and id = any (${rowIds}::uuid[])`;
+export const markRowsDone = (rowIds: readonly string[]): Query<unknown> =>
+  sql`update outbox set done_at = now(), error = null where ${orgFilter()} and id = any (${rowIds}::uuid[])`;
 
-export const hold = (rowId: string, seconds: number): Query<unknown> => sql`
+export const postponeRow = (rowId: string, seconds: number): Query<unknown> => sql`
   update outbox set dispatch_after = greatest(dispatch_after, now() + make_interval(secs => ${seconds}))
-  where ${of()} and id = ${rowId}`;
+  where ${orgFilter()} and id = ${rowId}`;
 
 /**
  * Locks all unprocessed rows of the topic, including dead rows, because the work brings the state up to date
  * for all of them.
  */
-export const lockAll = (name: JobName): Query<Omit<LockedRow, 'payload'>> => sql<Omit<LockedRow, 'payload'>>`
+export const lockAllRows = (name: JobName): Query<Omit<LockedRow, 'payload'>> => sql<
+  Omit<LockedRow, 'payload'>
+>`
   select r.id, o.deleted_at is not null as "orgDeleted"
   from outbox r join orgs o on o.id = r.org_id
-  where ${of('r')} and r.topic = ${name} and r.done_at is null
+  where ${orgFilter('r')} and r.topic = ${name} and r.done_at is null
   order by r.id limit 5000 for update of r`;
 
-export const noteError = (rowIds: readonly string[], text: string): Query<unknown> =>
-  sql`update outbox set error = ${text} where ${of()} and id = any (${rowIds}::uuid[]) and done_at is null`;
+export const recordRowError = (rowIds: readonly string[], text: string): Query<unknown> =>
+  sql`update outbox set error = ${text} where ${orgFilter()} and id = any (${rowIds}::uuid[]) and done_at is null`;
 
 /** Creates the function that runs a queued job by its name. */
-export function performer(
+export function createJobPerformer(
   pool: Pool,
   workers: Workers,
 ): (name: JobName, data: unknown, signal: AbortSignal) => Promise<JobOutcome> {
   return async (name, data, signal) => {
-    const { askedBy } = jobOf(name);
-    if (askedBy === 'schedule') {
+    const { trigger } = jobDefinitionOf(name);
+    if (trigger === 'schedule') {
       await scheduledWorker(workers, name)(signal);
       return 'done';
     }
     const { orgId, rowId, others = [] } = JobTicket.parse(data);
     const delivery = { pool, name, orgId, signal };
-    if (askedBy === 'batch') return performBatch(delivery, batchWorker(workers, name), [rowId, ...others]);
-    return noting(delivery, [rowId], () =>
-      askedBy === 'row'
+    if (trigger === 'batch') return performBatch(delivery, batchWorker(workers, name), [rowId, ...others]);
+    return recordErrors(delivery, [rowId], () =>
+      trigger === 'row'
         ? performRow(delivery, rowWorker(workers, name), rowId)
-        : performRows(delivery, organizationWorker(workers, name)),
+        : performForOrganization(delivery, organizationWorker(workers, name)),
     );
   };
 }
 
 /** One delivery of a job by its queue. */
-interface Delivery {
+interface JobDelivery {
   readonly pool: Pool;
   readonly name: JobName;
   readonly orgId: string;
@@ -120,11 +122,11 @@ interface LockedRow {
 }
 
 async function performRow(
-  { pool, name, orgId, signal }: Delivery,
+  { pool, name, orgId, signal }: JobDelivery,
   worker: RowWorker<unknown>,
   rowId: string,
 ): Promise<JobOutcome> {
-  const job = jobOf(name);
+  const job = jobDefinitionOf(name);
   const prepare = async (db: PlainDb): Promise<SendMessage | JobOutcome> => {
     const [row] = await db.all(lockRows([rowId], name));
     if (row === undefined) return 'skipped';
@@ -132,21 +134,21 @@ async function performRow(
       ? undefined
       : await worker({ db, orgId, rowId, payload: job.payload.parse(row.payload) });
     if (sending === undefined) {
-      db.later(setDone([rowId]));
+      db.deferToCommit(markRowsDone([rowId]));
       return row.orgDeleted ? 'skipped' : 'done';
     }
-    db.later(hold(rowId, job.timeoutSeconds + holdMarginSeconds));
+    db.deferToCommit(postponeRow(rowId, job.timeoutSeconds + holdMarginSeconds));
     return sending;
   };
-  const prepared = await inOrganizationAsSystem(pool, orgId, (db) => within(signal, prepare(db)));
+  const prepared = await inOrganizationAsSystem(pool, orgId, (db) => rejectOnAbort(signal, prepare(db)));
   if (typeof prepared === 'string') return prepared;
   const write = await inSpan(
     () => ({ name: 'send', kind: 'client' }),
-    () => within(signal, prepared(signal)),
+    () => rejectOnAbort(signal, prepared(signal)),
   );
   await inOrganizationAsSystem(pool, orgId, async (db) => {
     await write?.(db);
-    db.later(setDone([rowId]));
+    db.deferToCommit(markRowsDone([rowId]));
   });
   return 'done';
 }
@@ -156,13 +158,15 @@ async function performRow(
  * ones get an error.
  */
 async function performBatch(
-  delivery: Delivery,
+  delivery: JobDelivery,
   worker: BatchWorker<unknown>,
   rowIds: readonly string[],
 ): Promise<JobOutcome> {
   const { pool, orgId, signal } = delivery;
   const inOneTransaction = (ids: readonly string[]): Promise<JobOutcome> =>
-    inOrganizationAsSystem(pool, orgId, (db) => within(signal, workOnBatch(db, delivery, worker, ids)));
+    inOrganizationAsSystem(pool, orgId, (db) =>
+      rejectOnAbort(signal, workOnBatch(db, delivery, worker, ids)),
+    );
   if (rowIds.length > 1) {
     const outcome = await inOneTransaction(rowIds).catch(() => undefined);
     if (outcome !== undefined) return outcome;
@@ -172,7 +176,7 @@ async function performBatch(
   for (const [index, rowId] of rowIds.entries()) {
     // After the timeout, the remaining rows fail as well.
     const ids = signal.aborted ? rowIds.slice(index) : [rowId];
-    await noting(delivery, ids, () => inOneTransaction([rowId])).then(
+    await recordErrors(delivery, ids, () => inOneTransaction([rowId])).then(
       (outcome) => outcomes.push(outcome),
       (error: unknown) => ids.forEach((id) => failures.set(id, error)),
     );
@@ -187,34 +191,34 @@ async function performBatch(
 
 async function workOnBatch(
   db: PlainDb,
-  { name, orgId }: Delivery,
+  { name, orgId }: JobDelivery,
   worker: BatchWorker<unknown>,
   rowIds: readonly string[],
 ): Promise<JobOutcome> {
   const rows = await db.all(lockRows(rowIds, name));
   if (rows[0] === undefined) return 'skipped';
   const { orgDeleted } = rows[0];
-  const { payload } = jobOf(name);
+  const { payload } = jobDefinitionOf(name);
   for (const row of orgDeleted ? [] : rows) {
     await worker({ db, orgId, rowId: row.id, payload: payload.parse(row.payload) });
   }
-  db.later(setDone(rows.map(({ id }) => id)));
+  db.deferToCommit(markRowsDone(rows.map(({ id }) => id)));
   return orgDeleted ? 'skipped' : 'done';
 }
 
-function performRows(
-  { pool, name, orgId, signal }: Delivery,
+function performForOrganization(
+  { pool, name, orgId, signal }: JobDelivery,
   worker: OrganizationWorker,
 ): Promise<JobOutcome> {
   return inOrganizationAsSystem(pool, orgId, (db) =>
-    within(
+    rejectOnAbort(
       signal,
       (async () => {
         // The transactions that wrote these rows have committed, so the work sees all of their changes.
-        const rows = await db.all(lockAll(name));
+        const rows = await db.all(lockAllRows(name));
         if (rows[0] === undefined) return 'skipped';
         if (!rows[0].orgDeleted) await worker({ db, orgId });
-        db.later(setDone(rows.map((row) => row.id)));
+        db.deferToCommit(markRowsDone(rows.map((row) => row.id)));
         return rows[0].orgDeleted ? 'skipped' : 'done';
       })(),
     ),
@@ -225,8 +229,8 @@ function performRows(
  * Records the error on the rows that caused it, for the operators' list. If that fails, the job is still
  * reported as failed.
  */
-async function noting<Result>(
-  { pool, orgId }: Delivery,
+async function recordErrors<Result>(
+  { pool, orgId }: JobDelivery,
   rowIds: readonly string[],
   work: () => Promise<Result>,
 ): Promise<Result> {
@@ -235,7 +239,7 @@ async function noting<Result>(
   } catch (error) {
     const text = (error instanceof Error ? error.message : String(error)).slice(0, 500);
     await inOrganizationAsSystem(pool, orgId, async (db) => {
-      db.later(noteError(rowIds, text));
+      db.deferToCommit(recordRowError(rowIds, text));
     }).catch(() => undefined);
     throw error;
   }

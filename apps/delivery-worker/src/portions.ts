@@ -3,7 +3,7 @@ import { type PlainDb, type Pool } from '@muster/driver';
 import { inOrganizationAsSystem } from '@muster/tenancy';
 
 /** Runs portions of `most` in each organization until one is not full, and returns the total. */
-export async function inPortions(
+export async function runInBatches(
   pool: Pool,
   signal: AbortSignal,
   { orgIds, most }: { readonly orgIds: readonly string[]; readonly most: number },

@@ -7,7 +7,7 @@ import webPush from 'web-push';
 import { type z } from 'zod';
 import { type Vapid } from './config.ts';
 
-export interface Push {
+export interface PushMessage {
   /** The browser's push subscription as JSON, from the device's registration. */
   readonly subscription: string;
   /** The data for the browser's service worker. */
@@ -22,22 +22,23 @@ export type PushOutcome =
   | 'refused';
 
 export interface Pusher {
-  send(push: Push): Promise<PushOutcome>;
+  send(push: PushMessage): Promise<PushOutcome>;
 }
 
-const timeoutMillis = 10_000;
+const pushTimeoutMillis = 10_000;
 /** Lifetime of a message at the push service; later it would be useless. */
-const liveSeconds = 24 * 60 * 60;
+const messageLifetimeSeconds = 24 * 60 * 60;
 
-const goneStatus = new Set([404, 410]);
+const goneStatuses = new Set([404, 410]);
 
 /** Temporary errors among the 4xx statuses. */
-const laterStatus = new Set([408, 425, 429]);
+const retryableStatuses = new Set([408, 425, 429]);
 /**
  * Returns true for a permanent rejection. The device's owner chose the URL, so such an error must not cause
  * retries and dead jobs.
  */
-const isFinal = (status: number): boolean => status >= 400 && status < 500 && !laterStatus.has(status);
+const isPermanentRejection = (status: number): boolean =>
+  status >= 400 && status < 500 && !retryableStatuses.has(status);
 
 export interface PusherOptions {
   readonly vapid: Vapid;
@@ -80,16 +81,16 @@ export function createPusher({ vapid, hosts, agent, logger }: PusherOptions): Pu
       try {
         await webPush.sendNotification(subscription, JSON.stringify(payload), {
           vapidDetails: vapid,
-          TTL: liveSeconds,
-          timeout: timeoutMillis,
+          TTL: messageLifetimeSeconds,
+          timeout: pushTimeoutMillis,
           ...(agent !== undefined && { agent }),
         });
         return 'sent';
       } catch (error) {
         if (!(error instanceof webPush.WebPushError)) throw error;
         const { statusCode: status } = error;
-        if (goneStatus.has(status)) return 'gone';
-        if (!isFinal(status)) throw error;
+        if (goneStatuses.has(status)) return 'gone';
+        if (!isPermanentRejection(status)) throw error;
         // If this concerns all devices, the installation's keys are wrong. Log only the host, because the
         // device's URL is a secret.
         logger?.warn({ status, host: new URL(subscription.endpoint).host }, 'a push was refused');

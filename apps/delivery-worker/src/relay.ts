@@ -4,18 +4,18 @@
  * job, or a worker may have died. The retry delay grows exponentially. Relays use `skip locked`, so that
  * several may run at the same time.
  */
-import { of, type PlainDb, type Pool, type Query, sql } from '@muster/driver';
+import { orgFilter, type PlainDb, type Pool, type Query, sql } from '@muster/driver';
 import { abandonDelivery } from '@muster/forges';
-import { isOutboxJob, jobNames, jobOf, jobs, mostInBatch, type OutboxJobName } from '@muster/jobs';
+import { isOutboxJob, jobNames, jobDefinitionOf, jobs, maxBatchRows, type OutboxJobName } from '@muster/jobs';
 import { reactions } from '@muster/operations';
-import { type Enqueued, type Queues } from '@muster/redis/queues';
-import { conclude } from '@muster/runtime';
+import { type QueuedJob, type Queues } from '@muster/redis/queues';
+import { runReactionsAndWriteTrail } from '@muster/runtime';
 import {
   acrossOrganizations,
   type DomainEvent,
   inOrganizationAsSystem,
-  isSettled,
-  systemFacts,
+  notMovingCondition,
+  systemAuditFacts,
   workerActor,
 } from '@muster/tenancy';
 
@@ -26,7 +26,7 @@ export interface RelayOptions {
    * Seconds until a row that is not done is dispatched for the second time. Each further delay is twice as
    * long.
    */
-  readonly firstPauseSeconds?: number;
+  readonly firstRetryDelaySeconds?: number;
   readonly onDead: (row: DeadRow) => void;
 }
 
@@ -46,8 +46,8 @@ interface ClaimedRow extends DeadRow {
  * The delay before a row is dispatched for the second time. It is longer than the queues keep the job of a
  * killed worker. A job that is lost twice in a row is dispatched again within 10 s.
  */
-export const usualFirstPauseSeconds = 4;
-const longestPauseSeconds = 3_600;
+export const defaultFirstRetryDelaySeconds = 4;
+const maxRetryDelaySeconds = 3_600;
 /** Maximum number of outbox rows of a topic that one relay turn claims. */
 const batchSize = 500;
 /**
@@ -55,100 +55,107 @@ const batchSize = 500;
  * finish before the first is due again; otherwise rows are dispatched and counted in vain. A longer queue
  * would also delay the jobs behind it.
  */
-const mostWaiting = 500;
+const maxWaitingJobs = 500;
 
 /** A job for many rows is linked to at most this many of their traces. */
-const mostTraces = 16;
+const maxTraceParents = 16;
 
-const topics = jobNames.filter(isOutboxJob);
+const outboxTopics = jobNames.filter(isOutboxJob);
 
 /** Claims due rows by postponing their time, so that other relays do not see them. */
-export const claim = (
-  open: readonly OutboxJobName[],
-  firstPauseSeconds: number,
+export const claimDueRows = (
+  openTopics: readonly OutboxJobName[],
+  firstRetryDelaySeconds: number,
 ): Query<ClaimedRow> => sql<ClaimedRow>`
   with due as (
-    select d.org_id, d.id from unnest(${open}::text[]) t (topic)
+    select d.org_id, d.id from unnest(${openTopics}::text[]) t (topic)
     cross join lateral (
       select o.org_id, o.id from outbox o
       where o.topic = t.topic and o.done_at is null and o.dead_at is null and o.dispatch_after <= now()
-        and ${isSettled(sql.part`o.org_id`)}
+        and ${notMovingCondition(sql.part`o.org_id`)}
       order by o.dispatch_after limit ${batchSize} for update of o skip locked) d)
   update outbox o
-  set /*guard: a job is done when it was done*/attempts = o.attempts + 1/*end*/, dispatch_after = now() + make_interval(secs => least(${firstPauseSeconds} * 2 ^ o.attempts, ${longestPauseSeconds}))
+  set /*guard: a job is done when it was done*/attempts = o.attempts + 1/*end*/, dispatch_after = now() + make_interval(secs => least(${firstRetryDelaySeconds} * 2 ^ o.attempts, ${maxRetryDelaySeconds}))
   from due where o.org_id = due.org_id and o.id = due.id
   returning o.org_id as "orgId", o.id, o.topic, o.attempts, o.trace_parent as "traceParent"`;
 
 /** Makes rows that could not be queued due again in a second, without counting the attempt. */
-export const giveBack = (rows: readonly DeadRow[]): Query<unknown> => sql`
+export const unclaimRows = (rows: readonly DeadRow[]): Query<unknown> => sql`
   update outbox o set attempts = o.attempts - 1, dispatch_after = now() + interval '1 second'
   from unnest(${rows.map(({ orgId }) => orgId)}::uuid[], ${rows.map(({ id }) => id)}::uuid[]) given (org_id, id)
   where o.org_id = given.org_id and o.id = given.id and o.done_at is null`;
 
-export const setDead = (rowId: string): Query<{ payload: unknown }> => sql<{ payload: unknown }>`
+export const markRowDead = (rowId: string): Query<{ payload: unknown }> => sql<{ payload: unknown }>`
   update outbox set dead_at = now(), attempts = attempts - 1
-  where ${of()} and id = ${rowId} and done_at is null and dead_at is null returning payload`;
+  where ${orgFilter()} and id = ${rowId} and done_at is null and dead_at is null returning payload`;
 
-const giveUpOnDelivery = (db: PlainDb, payload: unknown): Promise<DomainEvent[]> =>
+const abandonForgeDelivery = (db: PlainDb, payload: unknown): Promise<DomainEvent[]> =>
   abandonDelivery(db, jobs['forge.translate'].payload.parse(payload).deliveryId);
 
 /**
  * Runs one turn of the relay: claims due outbox rows, marks rows without attempts left as dead, and queues
  * the other rows.
  */
-export async function relay(options: RelayOptions): Promise<'more' | 'rest'> {
+export async function runRelayTurn(options: RelayOptions): Promise<'more' | 'rest'> {
   const waiting = await options.queues.waiting();
-  const open = topics.filter((topic) => waiting[jobOf(topic).queue] < mostWaiting);
+  const open = outboxTopics.filter((topic) => waiting[jobDefinitionOf(topic).queue] < maxWaitingJobs);
   if (open.length === 0) return 'rest';
   const rows = await acrossOrganizations(options.pool, (db) =>
-    db.all(claim(open, options.firstPauseSeconds ?? usualFirstPauseSeconds)),
+    db.all(claimDueRows(open, options.firstRetryDelaySeconds ?? defaultFirstRetryDelaySeconds)),
   );
-  const exhausted = rows.filter((row) => row.attempts > jobOf(row.topic).attempts);
-  const alive = rows.filter((row) => row.attempts <= jobOf(row.topic).attempts);
+  const exhausted = rows.filter((row) => row.attempts > jobDefinitionOf(row.topic).attempts);
+  const alive = rows.filter((row) => row.attempts <= jobDefinitionOf(row.topic).attempts);
   try {
-    if (alive.length > 0) await options.queues.enqueue(ticketsFor(alive));
+    if (alive.length > 0) await options.queues.enqueue(createJobs(alive));
   } catch (error) {
-    await acrossOrganizations(options.pool, (db) => db.all(giveBack(alive)));
+    await acrossOrganizations(options.pool, (db) => db.all(unclaimRows(alive)));
     throw error;
   }
-  for (const row of exhausted) await bury(options, row);
+  for (const row of exhausted) await markDeadAndReport(options, row);
   return open.some((topic) => rows.filter((row) => row.topic === topic).length === batchSize)
     ? 'more'
     : 'rest';
 }
 
 /** Creates one job per row, or one for rows that share a job. Only first attempts are batched. */
-function ticketsFor(rows: readonly ClaimedRow[]): Enqueued[] {
+function createJobs(rows: readonly ClaimedRow[]): QueuedJob[] {
   const shares = Map.groupBy(rows, ({ topic, orgId, id, attempts }) => {
-    const { askedBy } = jobOf(topic);
-    return askedBy === 'rows' || (askedBy === 'batch' && attempts === 1) ? `${topic} ${orgId}` : id;
+    const { trigger } = jobDefinitionOf(topic);
+    return trigger === 'rows' || (trigger === 'batch' && attempts === 1) ? `${topic} ${orgId}` : id;
   });
-  return [...shares.values()].flatMap(jobsFor);
+  return [...shares.values()].flatMap(createJobsForGroup);
 }
 
 /** Creates jobs for rows of the same topic and organization. */
-function jobsFor(rows: readonly ClaimedRow[]): Enqueued[] {
+function createJobsForGroup(rows: readonly ClaimedRow[]): QueuedJob[] {
   const [first, ...others] = rows;
   if (first === undefined) return [];
   const { topic: name, orgId, id: rowId } = first;
-  if (jobOf(name).askedBy !== 'batch' || others.length === 0) {
-    return [{ name, ticket: { orgId, rowId }, traceParents: parentsOf(rows) }];
+  if (jobDefinitionOf(name).trigger !== 'batch' || others.length === 0) {
+    return [{ name, ticket: { orgId, rowId }, traceParents: traceParentsOf(rows) }];
   }
-  const batch = rows.slice(0, mostInBatch);
+  const batch = rows.slice(0, maxBatchRows);
   const ticket = { orgId, rowId, others: batch.slice(1).map(({ id }) => id) };
-  return [{ name, ticket, traceParents: parentsOf(batch) }, ...jobsFor(rows.slice(mostInBatch))];
+  return [
+    { name, ticket, traceParents: traceParentsOf(batch) },
+    ...createJobsForGroup(rows.slice(maxBatchRows)),
+  ];
 }
 
-const parentsOf = (rows: readonly ClaimedRow[]): string[] =>
-  rows.flatMap(({ traceParent }) => traceParent ?? []).slice(0, mostTraces);
+const traceParentsOf = (rows: readonly ClaimedRow[]): string[] =>
+  rows.flatMap(({ traceParent }) => traceParent ?? []).slice(0, maxTraceParents);
 
-async function bury({ pool, onDead }: RelayOptions, row: DeadRow): Promise<void> {
+async function markDeadAndReport({ pool, onDead }: RelayOptions, row: DeadRow): Promise<void> {
   const buried = await inOrganizationAsSystem(pool, row.orgId, async (db) => {
-    const found = await db.find(setDead(row.id));
+    const found = await db.find(markRowDead(row.id));
     if (found === undefined) return false;
-    const facts = systemFacts(`worker.abandon.${row.topic}`, row.id);
-    const domainEvents = row.topic === 'forge.translate' ? await giveUpOnDelivery(db, found.payload) : [];
-    await conclude(db, { orgId: row.orgId, actor: workerActor, domainEvents, facts }, reactions);
+    const facts = systemAuditFacts(`worker.abandon.${row.topic}`, row.id);
+    const domainEvents = row.topic === 'forge.translate' ? await abandonForgeDelivery(db, found.payload) : [];
+    await runReactionsAndWriteTrail(
+      db,
+      { orgId: row.orgId, actor: workerActor, domainEvents, facts },
+      reactions,
+    );
     return true;
   });
   if (buried) onDead(row);

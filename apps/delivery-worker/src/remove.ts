@@ -1,35 +1,35 @@
 /** Removes deleted records, in portions that are short enough not to block callers. */
 import { type Pool, sql } from '@muster/driver';
-import { eachInTurn, type Node, removePlacement } from '@muster/placement';
-import { acrossOrganizations, isSettled, type Removal, removeInPortions } from '@muster/tenancy';
+import { forEachInSequence, type Node, removePlacement } from '@muster/placement';
+import { acrossOrganizations, notMovingCondition, type Removal, removeInPortions } from '@muster/tenancy';
 
 /** Callbacks that report the progress of a removal. */
 export interface RemovalProgress {
-  readonly removed: (rows: number) => void;
-  readonly log: (about: object, message: string) => void;
+  readonly onRowsRemoved: (rows: number) => void;
+  readonly log: (context: object, message: string) => void;
 }
 
 /** Interval between progress messages. */
-const saysEveryMillis = 10_000;
+const progressIntervalMillis = 10_000;
 
 /**
  * Removes one record in portions and reports the progress. Returns false if another worker is removing it.
  */
-async function remove(
+async function removeRecord(
   pool: Pool,
-  { removed, log }: RemovalProgress,
+  { onRowsRemoved, log }: RemovalProgress,
   removal: Pick<Removal, 'table' | 'key' | 'signal'>,
 ): Promise<boolean> {
   const about = { table: removal.table, ...removal.key };
   let rows = 0;
-  let says = performance.now() + saysEveryMillis;
+  let says = performance.now() + progressIntervalMillis;
   const done = await removeInPortions(pool, {
     ...removal,
     onPortion: (_table, count) => {
       rows += count;
-      removed(count);
+      onRowsRemoved(count);
       if (performance.now() < says) return;
-      says = performance.now() + saysEveryMillis;
+      says = performance.now() + progressIntervalMillis;
       log({ ...about, rows }, 'removing deleted records');
     },
   });
@@ -46,12 +46,12 @@ const removeDeleted =
         sql<{
           org_id: string;
           id: string;
-        }>`select org_id, id from ${sql.word(table)} where deleted_at is not null and ${isSettled(sql.part`org_id`)} order by deleted_at limit 1000`,
+        }>`select org_id, id from ${sql.word(table)} where deleted_at is not null and ${notMovingCondition(sql.part`org_id`)} order by deleted_at limit 1000`,
       ),
     );
     let gone = 0;
-    await eachInTurn(deleted, async (key) => {
-      if (await remove(pool, progress, { table, key: { ...key }, signal })) gone += 1;
+    await forEachInSequence(deleted, async (key) => {
+      if (await removeRecord(pool, progress, { table, key: { ...key }, signal })) gone += 1;
     });
     return gone;
   };
@@ -73,12 +73,12 @@ export async function removeOrganizations(
     db.all(
       sql<{
         id: string;
-      }>`select id from orgs where deleted_at < now() - interval '30 days' and ${isSettled(sql.part`id`)} order by deleted_at`,
+      }>`select id from orgs where deleted_at < now() - interval '30 days' and ${notMovingCondition(sql.part`id`)} order by deleted_at`,
     ),
   );
   let gone = 0;
-  await eachInTurn(past, async ({ id }) => {
-    if (!(await remove(pool, progress, { table: 'orgs', key: { id }, signal }))) return;
+  await forEachInSequence(past, async ({ id }) => {
+    if (!(await removeRecord(pool, progress, { table: 'orgs', key: { id }, signal }))) return;
     await removePlacement(at, id);
     gone += 1;
   });

@@ -16,10 +16,10 @@ export type Retention =
       readonly kept: 'purged';
       readonly grows: string;
       readonly after: string;
-      readonly purge: readonly Purge[] | 'by removal';
+      readonly purge: readonly PurgeRule[] | 'by removal';
     };
 
-export interface Purge {
+export interface PurgeRule {
   readonly key: readonly string[];
   /** Returns the condition for due rows; `days` is the retention of completed records. */
   readonly due: (days: Part) => Part;
@@ -32,20 +32,28 @@ export interface Purge {
   readonly daysOf?: Part;
 }
 
-const forGood = (grows: string, because: string): Retention => ({ kept: 'for good', grows, because });
-const capped = (grows: string, at: string): Retention => ({ kept: 'capped', grows, at });
-const purged = (grows: string, after: string, ...purge: Purge[]): Retention => ({
-  ...{ kept: 'purged', grows, after },
+const permanentRetention = (growthSource: string, reason: string): Retention => ({
+  kept: 'for good',
+  grows: growthSource,
+  because: reason,
+});
+const cappedRetention = (growthSource: string, limit: string): Retention => ({
+  kept: 'capped',
+  grows: growthSource,
+  at: limit,
+});
+const purgedRetention = (growthSource: string, purgedWhen: string, ...purge: PurgeRule[]): Retention => ({
+  ...{ kept: 'purged', grows: growthSource, after: purgedWhen },
   purge: purge.length === 0 ? 'by removal' : purge,
 });
 
-const byId = ['org_id', 'id'];
-const writes = 'members who write';
-const works = 'holders';
+const idKey = ['org_id', 'id'];
+const writingMembers = 'members who write';
+const leaseHolders = 'holders';
 const admins = 'admins';
-const isOver = 'RETENTION_DAYS';
+const retentionDaysName = 'RETENTION_DAYS';
 
-function daysByPlan(plan: Plan): Part {
+function auditDaysCaseOf(plan: Plan): Part {
   const { auditRetentionDays: days } = planLimits(plan);
   return sql.part`when ${plan} then ${days === null ? sql.part`null` : sql.literal(days)}`;
 }
@@ -54,206 +62,238 @@ function daysByPlan(plan: Plan): Part {
  * Days for which organization `o` with subscription `s` keeps audit entries: the policy's value, limited by
  * the plan.
  */
-export const daysOfAudit = sql.part`least(
+export const auditRetentionDaysSql = sql.part`least(
   coalesce((o.policy ->> 'auditRetentionDays')::int, ${sql.literal(Policy.parse({}).auditRetentionDays)}),
-  case s.plan ${sql.join(plans.map(daysByPlan), ' ')} end)`;
+  case s.plan ${sql.join(plans.map(auditDaysCaseOf), ' ')} end)`;
 
 export const retention: Readonly<Record<string, Retention>> = {
-  access_requests: purged('any member', `${isOver} after the request was decided`, {
-    key: byId,
+  access_requests: purgedRetention('any member', `${retentionDaysName} after the request was decided`, {
+    key: idKey,
     due: (days) => sql.part`t.resolved_at < now() - ${days}`,
     oldestFirst: sql.part`t.resolved_at`,
   }),
-  activity: forGood('each write', 'members read it as history, and points are counted from it'),
-  agent_runs: purged(
+  activity: permanentRetention('each write', 'members read it as history, and points are counted from it'),
+  agent_runs: purgedRetention(
     'agents',
-    `${isOver} after the run ended, or after its agent last reported`,
+    `${retentionDaysName} after the run ended, or after its agent last reported`,
     {
-      key: byId,
+      key: idKey,
       due: (days) => sql.part`t.ended_at < now() - ${days}`,
       oldestFirst: sql.part`t.ended_at`,
     },
     {
-      key: byId,
+      key: idKey,
       due: (days) => sql.part`t.ended_at is null and t.last_seen_at < now() - ${days}`,
       oldestFirst: sql.part`t.last_seen_at`,
     },
   ),
-  agents: forGood('any member', 'history names the agents; the rows are deleted with their member'),
-  assignments: capped(writes, 'one row for each story, epic and group'),
-  audit: purged(
+  agents: permanentRetention(
+    'any member',
+    'history names the agents; the rows are deleted with their member',
+  ),
+  assignments: cappedRetention(writingMembers, 'one row for each story, epic and group'),
+  audit: purgedRetention(
     'each write, and refusals',
     'as many days as the policy says, and no more than the plan lets',
     {
       key: ['org_id', 'seq', 'at'],
-      daysOf: daysOfAudit,
+      daysOf: auditRetentionDaysSql,
       due: (days) => sql.part`t.at < now() - ${days}`,
       oldestFirst: sql.part`t.at`,
     },
   ),
-  board_columns: capped('leads', 'what a board holds; archived ones stay for their name'),
-  broadcasts: purged('any member who may send', `${isOver} after the broadcast expired`, {
-    key: byId,
+  board_columns: cappedRetention('leads', 'what a board holds; archived ones stay for their name'),
+  broadcasts: purgedRetention('any member who may send', `${retentionDaysName} after the broadcast expired`, {
+    key: idKey,
     due: (days) => sql.part`t.expires_at < now() - ${days}`,
     oldestFirst: sql.part`t.expires_at`,
   }),
-  catalog_agents: capped('any member', 'what the plan allows'),
-  catalog_tombstones: forGood('publishers', 'a version that was deleted never comes back with other content'),
-  catalog_versions: capped('publishers', '500 for each agent, of 4 MiB at most'),
-  comment_reactions: forGood(writes, 'the row is deleted with its comment'),
-  comments: forGood('viewers too', 'the row is deleted with its story'),
-  connections: purged('any member', `${isOver} after the connection was revoked or expired`, {
-    key: byId,
-    due: (days) => sql.part`least(t.revoked_at, t.expires_at) < now() - ${days}`,
-    oldestFirst: sql.part`least(t.revoked_at, t.expires_at)`,
-  }),
-  contract_stories: capped(writes, 'one row for each contract and story'),
-  contract_versions: forGood(writes, 'stories rest on what was agreed; the row is deleted with its project'),
-  contracts: forGood(writes, 'the row is deleted with its project'),
-  delivery_group_stories: forGood(works, 'the row is deleted with its group'),
-  delivery_groups: forGood(works, 'the row is deleted with its project'),
-  devices: capped('any member', '50 for each member'),
-  epics: forGood(writes, 'the row is deleted with its project'),
-  execution_contributors: forGood(
-    works,
+  catalog_agents: cappedRetention('any member', 'what the plan allows'),
+  catalog_tombstones: permanentRetention(
+    'publishers',
+    'a version that was deleted never comes back with other content',
+  ),
+  catalog_versions: cappedRetention('publishers', '500 for each agent, of 4 MiB at most'),
+  comment_reactions: permanentRetention(writingMembers, 'the row is deleted with its comment'),
+  comments: permanentRetention('viewers too', 'the row is deleted with its story'),
+  connections: purgedRetention(
+    'any member',
+    `${retentionDaysName} after the connection was revoked or expired`,
+    {
+      key: idKey,
+      due: (days) => sql.part`least(t.revoked_at, t.expires_at) < now() - ${days}`,
+      oldestFirst: sql.part`least(t.revoked_at, t.expires_at)`,
+    },
+  ),
+  contract_stories: cappedRetention(writingMembers, 'one row for each contract and story'),
+  contract_versions: permanentRetention(
+    writingMembers,
+    'stories rest on what was agreed; the row is deleted with its project',
+  ),
+  contracts: permanentRetention(writingMembers, 'the row is deleted with its project'),
+  delivery_group_stories: permanentRetention(leaseHolders, 'the row is deleted with its group'),
+  delivery_groups: permanentRetention(leaseHolders, 'the row is deleted with its project'),
+  devices: cappedRetention('any member', '50 for each member'),
+  epics: permanentRetention(writingMembers, 'the row is deleted with its project'),
+  execution_contributors: permanentRetention(
+    leaseHolders,
     'the contributors are the authors of the work; the row is deleted with its execution',
   ),
-  execution_events: forGood(works, 'shows how the work went; the row is deleted with its project'),
-  executions: forGood(works, 'shows who did the work; the row is deleted with its project'),
-  forge_checks: purged('forges', '14 days', {
+  execution_events: permanentRetention(
+    leaseHolders,
+    'shows how the work went; the row is deleted with its project',
+  ),
+  executions: permanentRetention(leaseHolders, 'shows who did the work; the row is deleted with its project'),
+  forge_checks: purgedRetention('forges', '14 days', {
     key: ['org_id', 'repository_id', 'sha', 'name', 'at', 'state', 'trust'],
     due: () => sql.part`t.noted_at < now() - interval '14 days'`,
     oldestFirst: sql.part`t.noted_at`,
   }),
   // A connection is purged a day later than its deliveries, so that its deletion cascades to few rows.
-  forge_connections: purged(admins, '15 days after the forge was disconnected', {
-    key: byId,
+  forge_connections: purgedRetention(admins, '15 days after the forge was disconnected', {
+    key: idKey,
     due: () => sql.part`t.deleted_at < now() - interval '15 days'`,
     oldestFirst: sql.part`t.deleted_at`,
   }),
-  forge_deliveries: purged('forges', '14 days', {
-    key: byId,
+  forge_deliveries: purgedRetention('forges', '14 days', {
+    key: idKey,
     due: () => sql.part`t.received_at < now() - interval '14 days'`,
     oldestFirst: sql.part`t.received_at`,
   }),
-  forge_facts: purged('forges', '14 days, or until the execution of the fact is known', {
-    key: byId,
+  forge_facts: purgedRetention('forges', '14 days, or until the execution of the fact is known', {
+    key: idKey,
     due: () => sql.part`t.parked_at < now() - interval '14 days'`,
     oldestFirst: sql.part`t.parked_at`,
   }),
-  forge_observations: forGood(
-    works,
+  forge_observations: permanentRetention(
+    leaseHolders,
     'a repeated fact is recognized by its key; the row is deleted with its execution',
   ),
-  forge_pulls: capped('forges', 'one row for each execution'),
-  forge_repositories: capped('leads', '200 for each project'),
-  forge_statuses: purged('forges', '14 days; the status of a head that still exists is sent again', {
+  forge_pulls: cappedRetention('forges', 'one row for each execution'),
+  forge_repositories: cappedRetention('leads', '200 for each project'),
+  forge_statuses: purgedRetention('forges', '14 days; the status of a head that still exists is sent again', {
     key: ['org_id', 'connection_id', 'external_id', 'sha'],
     due: () => sql.part`t.changed_at < now() - interval '14 days'`,
     oldestFirst: sql.part`t.changed_at`,
   }),
-  gamification_state: capped('nothing', 'one row for each organization'),
-  idempotency_keys: purged('each write with a key', '24 hours', {
+  gamification_state: cappedRetention('nothing', 'one row for each organization'),
+  idempotency_keys: purgedRetention('each write with a key', '24 hours', {
     key: ['org_id', 'token_id', 'operation', 'key'],
     due: () => sql.part`t.created_at < now() - interval '24 hours'`,
     oldestFirst: sql.part`t.created_at`,
   }),
-  identity_provider_domains: forGood('admins', 'says which e-mail domains an identity provider may sign in'),
-  identity_providers: forGood('admins', 'the members of the organization sign in with the provider'),
-  import_items: forGood(
+  identity_provider_domains: permanentRetention(
+    'admins',
+    'says which e-mail domains an identity provider may sign in',
+  ),
+  identity_providers: permanentRetention(
+    'admins',
+    'the members of the organization sign in with the provider',
+  ),
+  import_items: permanentRetention(
     'leads',
     'identifies an item that is imported again; the row is deleted with its project',
   ),
-  imports: forGood('leads', 'shows what was imported; the row is deleted with its project'),
-  invitations: purged(admins, `${isOver} after the invitation was accepted or revoked, or expired`, {
-    key: byId,
-    due: (days) =>
-      sql.part`case when t.state = 'pending' then t.expires_at else t.updated_at end < now() - ${days}`,
-    oldestFirst: sql.part`case when t.state = 'pending' then t.expires_at else t.updated_at end`,
-  }),
-  leases: capped(works, 'one row for each story and group, to keep the epoch of the lease'),
-  lock_counters: capped('nothing', 'one row for each project'),
+  imports: permanentRetention('leads', 'shows what was imported; the row is deleted with its project'),
+  invitations: purgedRetention(
+    admins,
+    `${retentionDaysName} after the invitation was accepted or revoked, or expired`,
+    {
+      key: idKey,
+      due: (days) =>
+        sql.part`case when t.state = 'pending' then t.expires_at else t.updated_at end < now() - ${days}`,
+      oldestFirst: sql.part`case when t.state = 'pending' then t.expires_at else t.updated_at end`,
+    },
+  ),
+  leases: cappedRetention(leaseHolders, 'one row for each story and group, to keep the epoch of the lease'),
+  lock_counters: cappedRetention('nothing', 'one row for each project'),
   // A lock of an execution is removed only with the execution, because its holder may resume both after they
   // expire.
-  locks: purged(works, 'when the lock has expired, or with its execution', {
-    key: byId,
+  locks: purgedRetention(leaseHolders, 'when the lock has expired, or with its execution', {
+    key: idKey,
     due: () => sql.part`t.execution_id is null and t.expires_at <= now()`,
     oldestFirst: sql.part`t.expires_at`,
   }),
-  members: forGood(admins, 'history names the members, also after they have left'),
-  notification_counts: capped('nothing', 'one row for each member, kind and project'),
-  notification_preferences: capped('any member', 'one row for each kind and channel'),
-  notifications: purged(
+  members: permanentRetention(admins, 'history names the members, also after they have left'),
+  notification_counts: cappedRetention('nothing', 'one row for each member, kind and project'),
+  notification_preferences: cappedRetention('any member', 'one row for each kind and channel'),
+  notifications: purgedRetention(
     'members who mention or assign',
-    `${isOver} after the notification was read; a notification that stays unread counts as read after a year`,
+    `${retentionDaysName} after the notification was read; a notification that stays unread counts as read after a year`,
     {
-      key: byId,
+      key: idKey,
       due: (days) =>
         sql.part`(t.read_at is not null or not t.in_inbox) and coalesce(t.read_at, t.created_at) < now() - ${days}`,
       oldestFirst: sql.part`coalesce(t.read_at, t.created_at)`,
     },
   ),
-  orgs: purged('operators', '30 days after the owner deleted the organization'),
-  outbox: purged(
+  orgs: purgedRetention('operators', '30 days after the owner deleted the organization'),
+  outbox: purgedRetention(
     'each write',
     'a day after the job was done, 30 days after the job was given up',
     {
-      key: byId,
+      key: idKey,
       due: () => sql.part`t.done_at < now() - interval '1 day'`,
       oldestFirst: sql.part`t.done_at`,
     },
     {
-      key: byId,
+      key: idKey,
       due: () => sql.part`t.done_at is null and t.dead_at < now() - interval '30 days'`,
       oldestFirst: sql.part`t.dead_at`,
     },
   ),
-  point_days: forGood('the activity', 'a day of a member; the row is deleted with the member'),
-  point_entries: forGood(
+  point_days: permanentRetention('the activity', 'a day of a member; the row is deleted with the member'),
+  point_entries: permanentRetention(
     'the activity',
     'points are taken back with the entry; the row is deleted with the member',
   ),
-  point_resets: capped(admins, 'one row for each member'),
-  point_scores: capped('the activity', 'two weeks, two months and all time, for each member and project'),
-  point_tallies: capped('the activity', 'one row for each member and kind'),
-  project_counters: capped('nothing', 'one row for each project'),
-  project_members: capped('leads', 'one row for each member and project'),
-  project_teams: capped('leads', 'one row for each team and project'),
-  projects: purged(admins, 'as soon as the project is deleted'),
-  prompts: forGood('leads', 'the row is deleted with its project or organization'),
-  rights_epochs: capped('nothing', 'one row for each organization'),
-  search_documents: capped(writes, 'one row for each story, epic, spec, comment and member'),
-  search_words: forGood(
-    writes,
+  point_resets: cappedRetention(admins, 'one row for each member'),
+  point_scores: cappedRetention(
+    'the activity',
+    'two weeks, two months and all time, for each member and project',
+  ),
+  point_tallies: cappedRetention('the activity', 'one row for each member and kind'),
+  project_counters: cappedRetention('nothing', 'one row for each project'),
+  project_members: cappedRetention('leads', 'one row for each member and project'),
+  project_teams: cappedRetention('leads', 'one row for each team and project'),
+  projects: purgedRetention(admins, 'as soon as the project is deleted'),
+  prompts: permanentRetention('leads', 'the row is deleted with its project or organization'),
+  rights_epochs: cappedRetention('nothing', 'one row for each organization'),
+  search_documents: cappedRetention(writingMembers, 'one row for each story, epic, spec, comment and member'),
+  search_words: permanentRetention(
+    writingMembers,
     'a word that is used again is not written again; the words are deleted with their organization',
   ),
-  seat_ledger: forGood(admins, 'shows what was paid for'),
-  seat_usage: capped('nothing', 'one row for each organization'),
-  stories: forGood(writes, 'the row is deleted with its project'),
-  story_blockers: forGood(writes, 'the row is deleted with its stories'),
-  story_reviewers: forGood(writes, 'the row is deleted with its story'),
-  story_selections: capped('viewers too', '20 for each member'),
-  story_specs: forGood(writes, 'verdicts name versions; the row is deleted with its story'),
-  streams: capped('nothing', 'one row for each organization'),
-  subscriptions: capped('operators', 'one row for each organization'),
-  team_members: capped('team leads', 'one row for each member and team'),
-  teams: forGood(admins, 'the row is deleted with its organization'),
-  tokens: purged('any member', `${isOver} after the token was revoked or expired`, {
-    key: byId,
+  seat_ledger: permanentRetention(admins, 'shows what was paid for'),
+  seat_usage: cappedRetention('nothing', 'one row for each organization'),
+  stories: permanentRetention(writingMembers, 'the row is deleted with its project'),
+  story_blockers: permanentRetention(writingMembers, 'the row is deleted with its stories'),
+  story_reviewers: permanentRetention(writingMembers, 'the row is deleted with its story'),
+  story_selections: cappedRetention('viewers too', '20 for each member'),
+  story_specs: permanentRetention(
+    writingMembers,
+    'verdicts name versions; the row is deleted with its story',
+  ),
+  streams: cappedRetention('nothing', 'one row for each organization'),
+  subscriptions: cappedRetention('operators', 'one row for each organization'),
+  team_members: cappedRetention('team leads', 'one row for each member and team'),
+  teams: permanentRetention(admins, 'the row is deleted with its organization'),
+  tokens: purgedRetention('any member', `${retentionDaysName} after the token was revoked or expired`, {
+    key: idKey,
     due: (days) => sql.part`least(t.revoked_at, t.expires_at) < now() - ${days}`,
     oldestFirst: sql.part`least(t.revoked_at, t.expires_at)`,
   }),
-  webhook_deliveries: purged(
+  webhook_deliveries: purgedRetention(
     'the activity',
     `${webhookDeliveriesKeptDays} days after the delivery was made or given up`,
     {
-      key: byId,
+      key: idKey,
       due: () =>
         sql.part`t.done_at < now() - make_interval(days => ${sql.literal(webhookDeliveriesKeptDays)})`,
       oldestFirst: sql.part`t.done_at`,
     },
   ),
-  webhooks: purged(admins, 'as soon as the webhook is deleted'),
+  webhooks: purgedRetention(admins, 'as soon as the webhook is deleted'),
 };
 
 /** Writes the table as Markdown for docs/decisions/retention.md. */

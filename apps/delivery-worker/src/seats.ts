@@ -2,22 +2,27 @@
  * Counts seats: of one organization after each change, and of all organizations nightly, to find missed
  * changes. Operations check free seats themselves under a lock; these counts are only for display.
  */
-import { aboutSubscription, getSubscription, type Recalculation, recalculateSeats } from '@muster/billing';
-import { of, type PlainDb, type Pool, sql } from '@muster/driver';
-import { notifySeatLimit } from '@muster/notifications';
+import {
+  toSubscriptionEventSubject,
+  getSubscription,
+  type SeatRecalculation,
+  recalculateSeats,
+} from '@muster/billing';
+import { orgFilter, type PlainDb, type Pool, sql } from '@muster/driver';
+import { notifyNoSeatsLeft } from '@muster/notifications';
 import { acrossOrganizations, inOrganizationAsSystem, workerActor } from '@muster/tenancy';
 import { type OrganizationWorker } from './perform.ts';
 
 /** Counts the seats of an organization, and notifies its owner and admins when the last one is taken. */
-async function recalculate(db: PlainDb): Promise<Recalculation> {
+async function recalculateAndNotify(db: PlainDb): Promise<SeatRecalculation> {
   const recalculation = await recalculateSeats(db);
   if (recalculation.isNewlyExhausted)
-    notifySeatLimit(db, workerActor, aboutSubscription(await getSubscription(db)));
+    notifyNoSeatsLeft(db, workerActor, toSubscriptionEventSubject(await getSubscription(db)));
   return recalculation;
 }
 
 export const recalculateSeatsOf: OrganizationWorker = async ({ db }) => {
-  await recalculate(db);
+  await recalculateAndNotify(db);
 };
 
 export interface SeatReport {
@@ -45,9 +50,9 @@ export async function reconcileSeats(
     const { seats, hasChanged, isAwaited } = await inOrganizationAsSystem(pool, id, async (db) => {
       const { awaited } = await db.one(
         sql<{ awaited: boolean }>`select exists (
-          select from outbox r where ${of('r')} and r.topic = 'seats.recalculate' and r.done_at is null) as awaited`,
+          select from outbox r where ${orgFilter('r')} and r.topic = 'seats.recalculate' and r.done_at is null) as awaited`,
       );
-      return { ...(await recalculate(db)), isAwaited: awaited };
+      return { ...(await recalculateAndNotify(db)), isAwaited: awaited };
     });
     const report = { orgId: id, ...seats };
     if (hasChanged && !isAwaited) drifted.push(report);

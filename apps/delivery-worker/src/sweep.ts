@@ -7,60 +7,60 @@
  * transaction. Sweeps use `skip locked`, so several may run at the same time. If a sweep is interrupted, the
  * next sweep records the remaining expiries.
  */
-import { type ExpiryResult, noteExpiries, type LeasedUnit } from '@muster/delivery';
+import { type ExpiryResult, recordExpiries, type LeasedUnit } from '@muster/delivery';
 import { type Pool, type Query, sql } from '@muster/driver';
 import { reactions } from '@muster/operations';
-import { conclude } from '@muster/runtime';
+import { runReactionsAndWriteTrail } from '@muster/runtime';
 import {
   acrossOrganizations,
   inOrganizationAsSystem,
-  isSettled,
-  systemFacts,
+  notMovingCondition,
+  systemAuditFacts,
   workerActor,
 } from '@muster/tenancy';
 
 /** Not zero, so that leases locked by another worker are not queried in a tight loop. */
-export const shortestPauseMillis = 100;
+export const minSweepDelayMillis = 100;
 /**
  * The longest delay between two sweeps, in milliseconds. No lease is shorter than this delay, so each sweep
  * sees every lease that expires before the next sweep.
  */
-export const longestPauseMillis = 5_000;
+export const maxSweepDelayMillis = 5_000;
 /** Maximum number of leases per query. Each organization among them gets one transaction. */
 const batchSize = 200;
 
-interface Due extends LeasedUnit {
+interface DueLease extends LeasedUnit {
   readonly orgId: string;
 }
 
-const dueUnits = (failed: readonly string[]): Query<Due> => sql<Due>`
+const selectDueLeases = (failedOrgIds: readonly string[]): Query<DueLease> => sql<DueLease>`
   select org_id as "orgId", unit_type as "unitType", unit_id as "unitId" from leases
-  where state = 'held' and not expiry_noted and /*guard: expiry is looked for in time*/due_at <= now()/*end*/ and org_id <> all (${failed}::uuid[])
-    and ${isSettled(sql.part`org_id`)}
+  where state = 'held' and not expiry_noted and /*guard: expiry is looked for in time*/due_at <= now()/*end*/ and org_id <> all (${failedOrgIds}::uuid[])
+    and ${notMovingCondition(sql.part`org_id`)}
   order by due_at limit ${batchSize}`;
 
-const nextLook = sql<{ millis: number | null }>`
+const selectMillisUntilNextExpiry = sql<{ millis: number | null }>`
   select (extract(epoch from min(due_at) - clock_timestamp()) * 1000)::float as millis
-  from leases where state = 'held' and not expiry_noted and ${isSettled(sql.part`org_id`)}`;
+  from leases where state = 'held' and not expiry_noted and ${notMovingCondition(sql.part`org_id`)}`;
 
 /**
  * Runs one turn: records expired leases, and returns the milliseconds until the next expiry. A failure in one
  * organization does not stop the others; it is thrown at the end.
  */
-export async function sweep(
+export async function sweepExpiredLeases(
   pool: Pool,
-  onNoted: (expiries: number) => void = () => undefined,
+  onRecorded: (expiries: number) => void = () => undefined,
 ): Promise<number> {
   const failed = new Set<string>();
   const faults: unknown[] = [];
   for (;;) {
-    const due = await acrossOrganizations(pool, (db) => db.all(dueUnits([...failed])));
+    const due = await acrossOrganizations(pool, (db) => db.all(selectDueLeases([...failed])));
     let progress = false;
     for (const [orgId, units] of Map.groupBy(due, (one) => one.orgId)) {
       try {
-        const { seen, domainEvents } = await noteIn(pool, orgId, units);
-        onNoted(domainEvents.length);
-        if (seen > 0) progress = true;
+        const { checkedCount, domainEvents } = await recordExpiriesIn(pool, orgId, units);
+        onRecorded(domainEvents.length);
+        if (checkedCount > 0) progress = true;
       } catch (error) {
         faults.push(error);
         failed.add(orgId);
@@ -71,19 +71,19 @@ export async function sweep(
     if (!progress) break;
   }
   if (faults.length > 0) throw new AggregateError(faults, 'some expired leases could not be recorded');
-  const next = await acrossOrganizations(pool, (db) => db.one(nextLook));
+  const next = await acrossOrganizations(pool, (db) => db.one(selectMillisUntilNextExpiry));
   return Math.min(
-    Math.max(Math.ceil(next.millis ?? longestPauseMillis), shortestPauseMillis),
-    longestPauseMillis,
+    Math.max(Math.ceil(next.millis ?? maxSweepDelayMillis), minSweepDelayMillis),
+    maxSweepDelayMillis,
   );
 }
 
-const noteIn = (pool: Pool, orgId: string, units: readonly LeasedUnit[]): Promise<ExpiryResult> =>
+const recordExpiriesIn = (pool: Pool, orgId: string, units: readonly LeasedUnit[]): Promise<ExpiryResult> =>
   inOrganizationAsSystem(pool, orgId, async (db) => {
-    const noted = await noteExpiries(db, units, workerActor);
+    const noted = await recordExpiries(db, units, workerActor);
     const { domainEvents } = noted;
     if (domainEvents.length === 0) return noted;
-    const facts = systemFacts('worker.noteExpiries', null);
-    await conclude(db, { orgId, actor: workerActor, domainEvents, facts }, reactions);
+    const facts = systemAuditFacts('worker.noteExpiries', null);
+    await runReactionsAndWriteTrail(db, { orgId, actor: workerActor, domainEvents, facts }, reactions);
     return noted;
   });

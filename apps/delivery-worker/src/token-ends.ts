@@ -1,18 +1,20 @@
 /** Warns members of tokens that expire soon, so that they can create new ones. */
 import { type Pool, sql } from '@muster/driver';
-import { noteTokenEnds, tokensToWarnOf } from '@muster/organizations';
+import { noteTokenEnds, expiringTokensCondition } from '@muster/organizations';
 import { acrossOrganizations } from '@muster/tenancy';
-import { inPortions } from './portions.ts';
+import { runInBatches } from './portions.ts';
 
 const batchSize = 1_000;
 
 /**
  * Requests an e-mail for each token that expires soon and has none yet. Concurrent workers request only one.
  */
-export async function warnOfEnds(pool: Pool, signal: AbortSignal): Promise<void> {
+export async function requestTokenExpiryMails(pool: Pool, signal: AbortSignal): Promise<void> {
   const concerned = await acrossOrganizations(pool, (db) =>
-    db.all(sql<{ id: string }>`select distinct t.org_id as id from tokens t where ${tokensToWarnOf}`),
+    db.all(
+      sql<{ id: string }>`select distinct t.org_id as id from tokens t where ${expiringTokensCondition}`,
+    ),
   );
   const orgIds = concerned.map(({ id }) => id);
-  await inPortions(pool, signal, { orgIds, most: batchSize }, (db) => noteTokenEnds(db, batchSize));
+  await runInBatches(pool, signal, { orgIds, most: batchSize }, (db) => noteTokenEnds(db, batchSize));
 }

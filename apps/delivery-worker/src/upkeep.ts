@@ -1,11 +1,11 @@
 /** Jobs that keep tables small. A failure for one table or record does not stop the others. */
 import { type Pool } from '@muster/driver';
-import { eachInTurn, forEachNode } from '@muster/placement';
+import { forEachInSequence, forEachNode } from '@muster/placement';
 import { type Logger } from 'pino';
-import { endAbandoned } from './abandoned-runs.ts';
-import { keepMonths } from './months.ts';
+import { endAbandonedRunsEverywhere } from './abandoned-runs.ts';
+import { maintainMonthlyPartitions } from './months.ts';
 import { type Workers } from './perform.ts';
-import { purge, purgedTables, readForThem } from './purge.ts';
+import { purge, purgedTables, markOldNotificationsRead } from './purge.ts';
 import { type RemovalProgress, removeOrganizations, removeProjects, removeWebhooks } from './remove.ts';
 
 export interface UpkeepContext {
@@ -14,30 +14,31 @@ export interface UpkeepContext {
   /** Days for which completed records are kept. */
   readonly retentionDays: number;
   /** Called with the number of rows that were removed because their parent was deleted. */
-  readonly removed: (rows: number) => void;
+  readonly onRowsRemoved: (rows: number) => void;
 }
 
 export function createUpkeep({
   pool,
   logger,
   retentionDays,
-  removed,
+  onRowsRemoved,
 }: UpkeepContext): Pick<Workers, 'retention.purge' | 'deletions.remove'> {
   const monthsLater = (error: unknown): [] => {
     logger.warn({ err: error }, 'the monthly partitions will be maintained at the next turn');
     return [];
   };
   const purgeAt = async (at: Pool, signal: AbortSignal): Promise<void> => {
-    await endAbandoned(at, signal);
-    await readForThem(at, signal);
-    for (const change of await keepMonths(at).catch(monthsLater)) logger.info(change, 'a month of a table');
-    await eachInTurn(purgedTables, async (table) => {
+    await endAbandonedRunsEverywhere(at, signal);
+    await markOldNotificationsRead(at, signal);
+    for (const change of await maintainMonthlyPartitions(at).catch(monthsLater))
+      logger.info(change, 'a month of a table');
+    await forEachInSequence(purgedTables, async (table) => {
       const rows = await purge(at, signal, table, retentionDays);
       if (rows > 0) logger.info({ table, rows }, 'purged rows past their retention time');
     });
   };
   const progress: RemovalProgress = {
-    removed,
+    onRowsRemoved,
     log: (about, message) => {
       logger.info(about, message);
     },
@@ -46,7 +47,7 @@ export function createUpkeep({
     'retention.purge': (signal) => forEachNode(pool, (at) => purgeAt(at.pool, signal)),
     'deletions.remove': (signal) =>
       forEachNode(pool, (at) =>
-        eachInTurn(
+        forEachInSequence(
           [
             () => removeProjects(at.pool, signal, progress),
             () => removeWebhooks(at.pool, signal, progress),

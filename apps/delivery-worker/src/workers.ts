@@ -1,55 +1,59 @@
 /** Creates the worker of every job. A job without a worker is a type error. */
 import {
-  askForge,
-  type AskForge,
+  pollForge,
+  type SendForgeRequest,
   createForgeCalls,
-  lookAtHeads,
-  makeApp,
-  reconcile,
+  requestChangedStatuses,
+  fetchAppKeys,
+  requestPullPolls,
   replayFacts,
   sendStatus,
-  translateDelivery,
+  processDelivery,
 } from '@muster/forges';
 import { syncPoints } from '@muster/gamification';
-import { handlers, performable, reactions } from '@muster/operations';
-import { linkTo, type WebhooksSetUp } from '@muster/notifications';
+import { handlers, performableHandlers, reactions } from '@muster/operations';
+import { subjectLink, type WebhooksConfig } from '@muster/notifications';
 import { forEachNode } from '@muster/placement';
 import {
-  deliverInvitation,
+  mailInvitation,
   deliverNotification,
   mailNotification,
   mailMissingDomain,
   mailPasskey,
-  mailTokenEnd,
+  mailTokenExpiry,
   pushNotification,
   type DeliveryChannels,
 } from './deliver.ts';
-import { askForAllChecks, checkIdentityProvider, type IssuerLook } from './identity-providers.ts';
+import {
+  requestAllProviderChecks,
+  checkIdentityProvider,
+  type IssuerCheckOptions,
+} from './identity-providers.ts';
 import { type OrganizationWorker, type Workers } from './perform.ts';
-import { type ExpiryContext, noteExpired } from './expiry.ts';
+import { type ExpiryContext, recordExpiredLeases } from './expiry.ts';
 import { recalculateSeatsOf, reconcileSeats } from './seats.ts';
-import { warnOfEnds } from './token-ends.ts';
+import { requestTokenExpiryMails } from './token-ends.ts';
 import { createUpkeep, type UpkeepContext } from './upkeep.ts';
 
 /** Handlers for the operations that jobs perform. */
-const environment = { handlers: performable(handlers), reactions };
+const environment = { handlers: performableHandlers(handlers), reactions };
 
 /** Dependencies of the workers. */
 export interface WorkerContext extends DeliveryChannels, UpkeepContext, ExpiryContext {
   /** Calls a forge, within the allowed networks. */
-  readonly askForge: AskForge;
+  readonly askForge: SendForgeRequest;
   /** Configuration for checking identity providers and DNS records. */
-  readonly issuers: IssuerLook;
+  readonly issuers: IssuerCheckOptions;
   /** Encrypts the secrets of connections, and contains the URL template of the pages that show subjects. */
-  readonly webhooks: Pick<WebhooksSetUp, 'seals' | 'subjectUrl'>;
+  readonly webhooks: Pick<WebhooksConfig, 'seals' | 'subjectUrl'>;
 }
 
 export function createWorkers(context: WorkerContext): Workers {
   const { pool, logger, webhooks } = context;
   const forges = createForgeCalls({
     ...{ pool, environment, seals: webhooks.seals, ask: context.askForge },
-    linkTo: ({ projectId, ...story }) =>
-      linkTo(webhooks.subjectUrl, { projectId, subject: { type: 'story', ...story } }),
+    linkToStory: ({ projectId, ...story }) =>
+      subjectLink(webhooks.subjectUrl, { projectId, subject: { type: 'story', ...story } }),
   });
 
   const countPoints: OrganizationWorker = async ({ db, orgId }) => {
@@ -59,19 +63,20 @@ export function createWorkers(context: WorkerContext): Workers {
     event: countPoints,
     'gamification.sync': countPoints,
 
-    'invitation.mail': deliverInvitation(context),
+    'invitation.mail': mailInvitation(context),
     'notification.deliver': deliverNotification(context),
     'notification.mail': mailNotification(context),
     'notification.push': pushNotification(context),
 
-    'token.mail': mailTokenEnd(context),
+    'token.mail': mailTokenExpiry(context),
     'passkey.mail': mailPasskey(context),
     'identityProvider.check': checkIdentityProvider(context.issuers),
     'domain.mail': mailMissingDomain(context),
-    'identityProviders.check': (signal) => forEachNode(pool, (at) => askForAllChecks(at.pool, signal)),
-    'tokens.warn': (signal) => forEachNode(pool, (at) => warnOfEnds(at.pool, signal)),
+    'identityProviders.check': (signal) =>
+      forEachNode(pool, (at) => requestAllProviderChecks(at.pool, signal)),
+    'tokens.warn': (signal) => forEachNode(pool, (at) => requestTokenExpiryMails(at.pool, signal)),
     'forge.translate': async ({ db, orgId, payload: { deliveryId } }) => {
-      await translateDelivery({ db, orgId, environment }, deliveryId);
+      await processDelivery({ db, orgId, environment }, deliveryId);
       return undefined;
     },
     'forge.replay': async ({ db, orgId, payload: { executionId } }) => {
@@ -79,14 +84,14 @@ export function createWorkers(context: WorkerContext): Workers {
       return undefined;
     },
     'forge.status': ({ payload, ...job }) => sendStatus(forges, job, payload),
-    'forge.statuses': (work) => lookAtHeads(forges, work),
-    'forge.ask': ({ payload, ...job }) => askForge(forges, job, payload),
-    'forge.app': ({ payload, ...job }) => makeApp(forges, job, payload),
-    'forge.reconcile': (signal) => forEachNode(pool, (at) => reconcile(at.pool, signal)),
+    'forge.statuses': (work) => requestChangedStatuses(forges, work),
+    'forge.ask': ({ payload, ...job }) => pollForge(forges, job, payload),
+    'forge.app': ({ payload, ...job }) => fetchAppKeys(forges, job, payload),
+    'forge.reconcile': (signal) => forEachNode(pool, (at) => requestPullPolls(at.pool, signal)),
 
     ...createUpkeep(context),
 
-    'leases.sweep': (signal) => noteExpired(context, signal),
+    'leases.sweep': (signal) => recordExpiredLeases(context, signal),
     'seats.recalculate': recalculateSeatsOf,
     'seats.reconcile': (signal) =>
       forEachNode(pool, async (at) => {

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { useWorld } from '@muster/testing';
-import { endAbandoned } from '../src/abandoned-runs.ts';
+import { endAbandonedRunsEverywhere } from '../src/abandoned-runs.ts';
 
 const world = useWorld({});
 const { signal } = new AbortController();
@@ -48,11 +48,11 @@ it('a run that nobody heard of for a day ends, unless the work that it holds is 
       execution,
     );
   }
-  expect(await endAbandoned(world.database.app, signal)).toBe(2);
+  expect(await endAbandonedRunsEverywhere(world.database.app, signal)).toBe(2);
   const open = await world.rows<{ run_id: string }>(
     `select run_id from agent_runs where org_id = $1 and ended_at is null order by run_id`,
     orgId,
   );
   expect(open.map(({ run_id: id }) => id)).toEqual(['heard of', 'holds']);
-  expect(await endAbandoned(world.database.app, signal)).toBe(0);
+  expect(await endAbandonedRunsEverywhere(world.database.app, signal)).toBe(0);
 });

@@ -10,7 +10,7 @@ import { type People, type Person, useWorld } from '@muster/testing';
 import { pino } from 'pino';
 import { createDeliveryWorker, type DeliveryWorker } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';
-import { redisUrl, until } from './line.ts';
+import { redisUrl, waitUntil } from './line.ts';
 
 const world = useWorld({});
 const prefix = `{spec-${randomBytes(6).toString('hex')}}`;
@@ -33,7 +33,7 @@ beforeAll(async () => {
   operator = await world.token(people.orgId, people.ana.me.memberId, { scopes: ['platform'] });
   worker = createDeliveryWorker(readConfig(environment()), pino({ level: 'silent' }), {
     prefix,
-    onSilence: (queues) => silences.push(queues),
+    onStalledQueues: (queues) => silences.push(queues),
   });
   await worker.start();
 });
@@ -65,7 +65,7 @@ it('takes work from the outbox by itself, and does it', async () => {
     newId(),
     { invitationId },
   );
-  await until(async () => (await readdir(folder)).some((file) => file.includes('eve@example.com')));
+  await waitUntil(async () => (await readdir(folder)).some((file) => file.includes('eve@example.com')));
 });
 
 it('keeps its schedule in Redis, with a canary on each queue', async () => {
@@ -75,7 +75,7 @@ it('keeps its schedule in Redis, with a canary on each queue', async () => {
       .flat()
       .map(({ key, every }) => `${key} ${Number(every) / 1_000}`)
       .sort();
-  await until(async () => (await schedulers()).length === 12);
+  await waitUntil(async () => (await schedulers()).length === 12);
   expect(await schedulers()).toEqual([
     ...Array.from({ length: 5 }, () => 'canary 30'),
     'deletions.remove 60',
@@ -107,7 +107,7 @@ describe('what it shows', () => {
     );
     // The e-mail arrives shortly before its job has ended.
     const ended = 'muster_jobs_total{name="invitation.mail",outcome="done"';
-    await until(async () => (await metrics()).includes(ended));
+    await waitUntil(async () => (await metrics()).includes(ended));
     const text = await metrics();
     expect(text).toContain('muster_outbox_dead{topic="notification.mail",service="delivery-worker"} 1');
     expect(text).toContain('muster_outbox_undone{topic="notification.mail",service="delivery-worker"} 0');

@@ -1,34 +1,41 @@
 /** Sets up work with an open pull request at a fake forge that the worker can call. */
 import { afterEach, beforeEach } from '@jest/globals';
-import { handlers, performable, reactions } from '@muster/operations';
+import { handlers, performableHandlers, reactions } from '@muster/operations';
 import { type ForgeKind } from '@muster/registry';
 import { type People, useWorld } from '@muster/testing';
-import { acmeApi, pullEvent, type PullLife, pullUrl, second, shaOf } from '@muster/testing/github';
+import {
+  acmeRepository,
+  pullEvent,
+  type PullRequestExample,
+  pullUrl,
+  timeAfterSeconds,
+  shaOf,
+} from '@muster/testing/github';
 import { type Connected, deliver } from './forge-deliveries.ts';
 import { type ForgeJobs, openForgeJobs } from './forge-jobs.ts';
 import { type ForgeServer, openForge, replyWith } from './forge-server.ts';
 
 const a = shaOf('a');
-export const life: PullLife = {
-  ...{ repository: acmeApi, number: 7, branch: 'topic', base: 'main', title: 'Land it', body: null },
+export const life: PullRequestExample = {
+  ...{ repository: acmeRepository, number: 7, branch: 'topic', base: 'main', title: 'Land it', body: null },
 };
 /** Returns the API response of GitHub, Gitea and Forgejo for the pull request of a delivery. */
 export const told = ({ payload }: ReturnType<typeof pullEvent>, state: 'open' | 'closed') => ({
   ...{ ...payload.pull_request, state },
-  base: { ...payload.pull_request.base, repo: acmeApi },
+  base: { ...payload.pull_request.base, repo: acmeRepository },
 });
 
-export const mergeUrl = `${acmeApi.html_url}/-/merge_requests/7`;
+export const mergeUrl = `${acmeRepository.html_url}/-/merge_requests/7`;
 export const merge = {
   ...{ iid: 7, title: 'Land it', description: null, source_branch: 'topic', target_branch: 'main' },
-  ...{ source_project_id: acmeApi.id, target_project_id: acmeApi.id },
-  ...{ created_at: second(1), updated_at: second(1) },
+  ...{ source_project_id: acmeRepository.id, target_project_id: acmeRepository.id },
+  ...{ created_at: timeAfterSeconds(1), updated_at: timeAfterSeconds(1) },
 };
 const openedMerge = {
   event: 'Merge Request Hook',
   payload: {
     project: {
-      ...{ id: acmeApi.id, web_url: acmeApi.html_url },
+      ...{ id: acmeRepository.id, web_url: acmeRepository.html_url },
       ...{ path_with_namespace: 'acme/api', default_branch: 'main' },
     },
     object_attributes: { ...merge, url: mergeUrl, action: 'open', last_commit: { id: a } },
@@ -49,7 +56,7 @@ interface Now {
 }
 
 export function useAskedForge() {
-  const world = useWorld(Object.fromEntries(performable(handlers)), reactions);
+  const world = useWorld(Object.fromEntries(performableHandlers(handlers)), reactions);
   const now = {} as Now;
   beforeEach(async () => {
     now.forge = await openForge();
@@ -71,7 +78,7 @@ export function useAskedForge() {
     });
     now.connection = { id: made.id, kind, secret: setup.secret };
     await ana.forges.repositories.link({
-      ...{ projectId: 'WEB', connectionId: made.id, externalId: String(acmeApi.id) },
+      ...{ projectId: 'WEB', connectionId: made.id, externalId: String(acmeRepository.id) },
     });
     const { story } = await ana.stories.create({ projectId: 'WEB', title: 'Land', status: 'in_progress' });
     now.storyId = story.id;

@@ -1,10 +1,10 @@
 /** Jobs that only use Postgres run in batches; a failing one does not affect the others. */
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
 import { newId, sql } from '@muster/driver';
-import { mostInBatch, JobTicket } from '@muster/jobs';
+import { maxBatchRows, JobTicket } from '@muster/jobs';
 import { useWorld } from '@muster/testing';
-import { type BatchWorker, performer } from '../src/perform.ts';
-import { type Line, openLine, until, workersWith } from './line.ts';
+import { type BatchWorker, createJobPerformer } from '../src/perform.ts';
+import { type Line, openLine, waitUntil, workersWith } from './line.ts';
 
 const world = useWorld({});
 const topic = 'notification.deliver';
@@ -43,12 +43,12 @@ const allDone = async (line: Line, orgId: string): Promise<boolean> =>
 it('rows of an organization share jobs and transactions, so many in each', async () => {
   const line = open();
   const [{ orgId }, other] = [await world.org(), await world.org()];
-  const ids = await askMany(line, orgId, 2 * mostInBatch + 1);
+  const ids = await askMany(line, orgId, 2 * maxBatchRows + 1);
   await askMany(line, other.orgId, 2);
   await line.relay();
   expect((await line.queues.waiting()).deliver).toBe(4);
   line.hire({ [topic]: leaveEffect });
-  await until(async () => (await allDone(line, orgId)) && (await allDone(line, other.orgId)));
+  await waitUntil(async () => (await allDone(line, orgId)) && (await allDone(line, other.orgId)));
   const left = await effects(orgId);
   expect(idsOf(left)).toEqual(ids);
   expect(new Set(left.map(({ by }) => by)).size).toBe(3);
@@ -66,7 +66,7 @@ it('one that fails keeps no other from being done, and is tried alone from then 
     },
   });
   await line.relay();
-  await until(() => line.ends.length === 1);
+  await waitUntil(() => line.ends.length === 1);
   expect(line.ends).toMatchObject([{ outcome: 'failed' }]);
   expect(idsOf(await effects(orgId))).toEqual(others.sort());
   const rows = await line.rows(orgId);
@@ -78,7 +78,7 @@ it('one that fails keeps no other from being done, and is tried alone from then 
   const [late = ''] = await askMany(line, orgId, 1);
   await line.timePasses();
   await line.relay();
-  await until(() => line.ends.length === 3);
+  await waitUntil(() => line.ends.length === 3);
   expect(line.ends.map(({ outcome }) => outcome).sort()).toEqual(['done', 'failed', 'failed']);
   expect(idsOf(await effects(orgId))).toEqual([...others, late].sort());
 });
@@ -89,7 +89,7 @@ it('that is out of time says so of all that it has not done', async () => {
   const [rowId = '', ...others] = await askMany(line, orgId, 3);
   const time = new AbortController();
   const begun = Promise.withResolvers<undefined>();
-  const run = performer(
+  const run = createJobPerformer(
     world.database.app,
     workersWith({
       [topic]: async () => {
@@ -110,7 +110,7 @@ it('that is out of time says so of all that it has not done', async () => {
 it('goes on in the traces of those who asked for it, and of nobody else', async () => {
   const line = open();
   const { orgId } = await world.org();
-  await askMany(line, orgId, mostInBatch + 2);
+  await askMany(line, orgId, maxBatchRows + 2);
   await world.rows(
     `update outbox set trace_parent = '00-' || replace(id::text, '-', '') || '-0000000000000001-01' where org_id = $1`,
     orgId,
@@ -126,7 +126,7 @@ it('goes on in the traces of those who asked for it, and of nobody else', async 
       return { rows: own.size, parents: parents.length, ofOthers: parents.filter((id) => !own.has(id)) };
     });
   expect(traced.toSorted((one, other) => other.rows - one.rows)).toEqual([
-    { rows: mostInBatch, parents: mostInBatch, ofOthers: [] },
+    { rows: maxBatchRows, parents: maxBatchRows, ofOthers: [] },
     { rows: 2, parents: 2, ofOthers: [] },
   ]);
 });
@@ -141,7 +141,7 @@ it('what another worker does meanwhile is left to it', async () => {
     await holder.query('select from outbox where org_id = $1 and id = $2 for update', [orgId, ids[1]]);
     line.hire({ [topic]: leaveEffect });
     await line.relay();
-    await until(() => line.ends.length === 1);
+    await waitUntil(() => line.ends.length === 1);
     expect(idsOf(await effects(orgId))).toEqual([ids[0], ids[2]]);
     await holder.query('rollback');
   } finally {
@@ -149,7 +149,7 @@ it('what another worker does meanwhile is left to it', async () => {
   }
   await line.timePasses();
   await line.relay();
-  await until(() => allDone(line, orgId));
+  await waitUntil(() => allDone(line, orgId));
   expect(idsOf(await effects(orgId))).toEqual(ids);
 });
 
@@ -160,7 +160,7 @@ it('is nothing any more once the organization is deleted', async () => {
   await world.rows('update orgs set deleted_at = now() where id = $1', orgId);
   line.hire({ [topic]: leaveEffect });
   await line.relay();
-  await until(() => allDone(line, orgId));
+  await waitUntil(() => allDone(line, orgId));
   expect({ effects: await effects(orgId), ends: line.ends }).toEqual({
     effects: [],
     ends: [{ name: topic, outcome: 'skipped' }],

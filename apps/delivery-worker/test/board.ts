@@ -14,7 +14,7 @@ export async function arrangeBoard(world: World, stories = 1): Promise<WorkerBoa
   const { orgId, ana } = people;
   const [projectId, columnId] = [newId(), newId()];
   const storyIds = Array.from({ length: stories }, newId);
-  await world.gathered(async ({ rows }) => {
+  await world.batchStatements(async ({ rows }) => {
     await rows(
       `insert into projects (org_id, id, key, name, visibility, origin) values ($1, $2, 'WEB', 'Web', 'org', 'hosted')`,
       orgId,

@@ -12,7 +12,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { openQueues } from '@muster/redis/queues';
 import { type Person, useWorld } from '@muster/testing';
-import { redisUrl, until } from './line.ts';
+import { redisUrl, waitUntil } from './line.ts';
 
 const world = useWorld({});
 const workspaceRoot = path.resolve(import.meta.dirname, '../../..');
@@ -101,8 +101,8 @@ it('sends what a killed worker could not, shows its queues, and stops when it is
   // The first worker postponed the row for as long as it might still be sending the message, so the row is
   // made due here.
   await world.rows('update outbox set dispatch_after = now() where id = $1', rowId);
-  await until(async () => (await mails()).length > 0);
-  await until(
+  await waitUntil(async () => (await mails()).length > 0);
+  await waitUntil(
     async () =>
       (await world.rows('select from outbox where id = $1 and done_at is not null', rowId)).length === 1,
   );

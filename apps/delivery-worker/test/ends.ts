@@ -1,6 +1,6 @@
 /** Helpers for expired leases and their sweep. */
 import { type Person, type World } from '@muster/testing';
-import { sweep } from '../src/sweep.ts';
+import { sweepExpiredLeases } from '../src/sweep.ts';
 import { type WorkerBoard } from './board.ts';
 
 export function endsIn(world: World) {
@@ -19,7 +19,7 @@ export function endsIn(world: World) {
       orgId,
     );
 
-  const sweepOnce = () => sweep(world.database.app);
+  const sweepOnce = () => sweepExpiredLeases(world.database.app);
 
   const expiries = (orgId: string) =>
     world.rows<{ execution_id: string; seq: number }>(

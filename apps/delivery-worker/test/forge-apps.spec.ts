@@ -4,19 +4,19 @@
  */
 import { createPublicKey, generateKeyPairSync, randomBytes, verify } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { takeAppCode } from '@muster/forges';
-import { handlers, performable, reactions } from '@muster/operations';
+import { acceptAppCode } from '@muster/forges';
+import { handlers, performableHandlers, reactions } from '@muster/operations';
 import { type People, useWorld } from '@muster/testing';
-import { acmeApi, pullEvent, type PullLife, shaOf } from '@muster/testing/github';
+import { acmeRepository, pullEvent, type PullRequestExample, shaOf } from '@muster/testing/github';
 import { type Connected, deliver, seals } from './forge-deliveries.ts';
 import { type ForgeJobs, openForgeJobs } from './forge-jobs.ts';
 import { type ReceivedForgeCall, type ForgeServer, openForge, replyWith } from './forge-server.ts';
 
-const world = useWorld(Object.fromEntries(performable(handlers)), reactions);
+const world = useWorld(Object.fromEntries(performableHandlers(handlers)), reactions);
 const setUp = { seals, baseUrl: 'https://muster.example' };
 const a = shaOf('a');
-const life: PullLife = {
-  ...{ repository: acmeApi, number: 7, branch: 'topic', base: 'main', title: 'Land it', body: null },
+const life: PullRequestExample = {
+  ...{ repository: acmeRepository, number: 7, branch: 'topic', base: 'main', title: 'Land it', body: null },
 };
 const code = 'a180b1a3d263c81bc6441d7b990bae27d4c10679';
 const { privateKey: pem, publicKey } = generateKeyPairSync('rsa', {
@@ -104,7 +104,8 @@ afterEach(async () => {
   await forge.close();
 });
 
-const take = (given = code) => takeAppCode(world.database.app, setUp, { connectionId, ticket, code: given });
+const take = (given = code) =>
+  acceptAppCode(world.database.app, setUp, { connectionId, ticket, code: given });
 const settle = () => jobs.settle(people.orgId);
 const connectionNow = async () => (await people.ana.forges.get({ connectionId })).connection;
 const paths = () => forge.asked.map(({ method, path }) => `${method} ${path}`);
@@ -154,7 +155,7 @@ describe('a GitHub App made of the manifest', () => {
     await settle();
     await people.ana.projects.create({ key: 'WEB', name: 'Web' });
     await people.ana.forges.repositories.link({
-      ...{ projectId: 'WEB', connectionId, externalId: String(acmeApi.id) },
+      ...{ projectId: 'WEB', connectionId, externalId: String(acmeRepository.id) },
     });
     await expect(send(secret, life, 'opened', a, 1)).rejects.toMatchObject({ status: 401 });
     expect(await send(webhookSecret, life, 'opened', a, 1)).toMatchObject({ trust: 'verified' });
@@ -165,7 +166,7 @@ describe('a GitHub App made of the manifest', () => {
     await settle();
     await people.ana.projects.create({ key: 'WEB', name: 'Web' });
     await people.ana.forges.repositories.link({
-      ...{ projectId: 'WEB', connectionId, externalId: String(acmeApi.id) },
+      ...{ projectId: 'WEB', connectionId, externalId: String(acmeRepository.id) },
     });
     const { story } = await people.ana.stories.create({
       ...{ projectId: 'WEB', title: 'Land', status: 'in_progress' },

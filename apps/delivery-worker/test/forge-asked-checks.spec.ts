@@ -1,7 +1,7 @@
 /** The worker asks the forge's API for checks that the forge did not deliver. */
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { acmeApi, pullEvent, second, shaOf, suiteEvent } from '@muster/testing/github';
+import { acmeRepository, pullEvent, timeAfterSeconds, shaOf, suiteEvent } from '@muster/testing/github';
 import { isPull, life, merge, mergeUrl, told, useAskedForge } from './asked-forge.ts';
 import { deliver } from './forge-deliveries.ts';
 import { replyWith } from './forge-server.ts';
@@ -13,11 +13,11 @@ describe('checks that were not delivered', () => {
   const open = () => told(pullEvent(life, 'edited', a, 3), 'open');
   const suite = (id: number, conclusion: string | null, runs = 1) => ({
     ...{ id, head_sha: a, status: conclusion === null ? 'queued' : 'completed', conclusion },
-    ...{ updated_at: second(4), app: { id }, latest_check_runs_count: runs },
+    ...{ updated_at: timeAfterSeconds(4), app: { id }, latest_check_runs_count: runs },
   });
   const run = (workflow_id: number, conclusion: string | null) => ({
     ...{ id: 70 + workflow_id, workflow_id, head_sha: a, status: 'completed', conclusion },
-    updated_at: second(4),
+    updated_at: timeAfterSeconds(4),
   });
   const ofGitHub = (
     suites: readonly object[],
@@ -34,8 +34,8 @@ describe('checks that were not delivered', () => {
 
   it('are known once GitHub is asked, and are kept once', async () => {
     await begin();
-    const passed = { context: 'ci/lint', state: 'success', updated_at: second(4) };
-    const ours = { context: 'muster', state: 'pending', updated_at: second(4) };
+    const passed = { context: 'ci/lint', state: 'success', updated_at: timeAfterSeconds(4) };
+    const ours = { context: 'muster', state: 'pending', updated_at: timeAfterSeconds(4) };
     // An installed app that runs nothing has a check suite that stays queued.
     const suites = [suite(3, 'success'), suite(9, null, 0)];
     answers(open(), {}, ofGitHub(suites, [run(1, 'success')], [passed, ours]));
@@ -59,7 +59,7 @@ describe('checks that were not delivered', () => {
     await begin();
     answers(open(), { etag: '"one"' }, ofGitHub([suite(3, 'success')]));
     await turn();
-    const failed = { ...suite(3, 'failure'), updated_at: second(9) };
+    const failed = { ...suite(3, 'failure'), updated_at: timeAfterSeconds(9) };
     now.forge.answer(({ method, path }, response) => {
       if (isPull(path)) replyWith(response, 304);
       else if (method === 'GET')
@@ -79,7 +79,7 @@ describe('checks that were not delivered', () => {
       now.connection,
       suiteEvent(life, a, { app: 3, conclusion: 'success', seconds: 4 }),
     );
-    answers(open(), {}, ofGitHub([{ ...suite(3, 'success'), updated_at: second(5) }]));
+    answers(open(), {}, ofGitHub([{ ...suite(3, 'success'), updated_at: timeAfterSeconds(5) }]));
     await beQuiet();
     await turn();
     expect(gets()).toHaveLength(4);
@@ -91,7 +91,11 @@ describe('checks that were not delivered', () => {
     answers(open(), {}, ofGitHub([suite(3, 'success'), suite(4, null)]));
     await turn();
     expect(await checksNow()).toBeNull();
-    answers(open(), {}, ofGitHub([suite(3, 'success'), { ...suite(4, 'success'), updated_at: second(8) }]));
+    answers(
+      open(),
+      {},
+      ofGitHub([suite(3, 'success'), { ...suite(4, 'success'), updated_at: timeAfterSeconds(8) }]),
+    );
     await beQuiet();
     await turn();
     expect(await checksNow()).toBe('passing');
@@ -122,7 +126,7 @@ describe('checks that were not delivered', () => {
 
   it.each(['gitea', 'forgejo'] as const)('are known once %s is asked', async (kind) => {
     await begin(kind);
-    const statuses = [{ context: 'ci', status: 'failure', updated_at: second(4) }];
+    const statuses = [{ context: 'ci', status: 'failure', updated_at: timeAfterSeconds(4) }];
     answers(open(), {}, { '/status': { sha: a, statuses } });
     await turn();
     expect(await checksNow()).toBe('failing');
@@ -130,7 +134,13 @@ describe('checks that were not delivered', () => {
 
   it('are known once Forgejo is asked for its runs', async () => {
     await begin('forgejo');
-    const run_ = { id: 9, index_in_repo: 2, workflow_id: 'ci.yml', event: 'push', updated: second(4) };
+    const run_ = {
+      id: 9,
+      index_in_repo: 2,
+      workflow_id: 'ci.yml',
+      event: 'push',
+      updated: timeAfterSeconds(4),
+    };
     const runs = [
       { ...run_, commit_sha: a, status: 'failure' },
       { ...run_, id: 10, index_in_repo: 3, commit_sha: b, status: 'success' },
@@ -143,7 +153,11 @@ describe('checks that were not delivered', () => {
 
   it('are asked of page by page', async () => {
     await begin('gitea');
-    const status = (context: string, said: string) => ({ context, status: said, updated_at: second(4) });
+    const status = (context: string, said: string) => ({
+      context,
+      status: said,
+      updated_at: timeAfterSeconds(4),
+    });
     now.forge.answer(({ path }, response) => {
       const page = new URL(path, now.forge.url).searchParams.get('page');
       const link = {
@@ -163,11 +177,11 @@ describe('checks that were not delivered', () => {
     ['a trial merge', { sha: shaOf('e'), ref: 'refs/merge-requests/7/merge' }],
   ])('are known once GitLab is asked for a pipeline of %s', async (_which, of) => {
     await begin('gitlab');
-    const pipeline = { ...of, id: 5, source: 'merge_request_event', created_at: second(3) };
-    const passed = [{ ...pipeline, status: 'success', updated_at: second(4) }];
+    const pipeline = { ...of, id: 5, source: 'merge_request_event', created_at: timeAfterSeconds(3) };
+    const passed = [{ ...pipeline, status: 'success', updated_at: timeAfterSeconds(4) }];
     answers({ ...merge, state: 'opened', sha: a, web_url: mergeUrl }, {}, { '/pipelines': passed });
     await turn();
-    expect(gets().at(-1)?.path).toBe(`/api/v4/projects/${acmeApi.id}/pipelines?sha=${a}&per_page=100`);
+    expect(gets().at(-1)?.path).toBe(`/api/v4/projects/${acmeRepository.id}/pipelines?sha=${a}&per_page=100`);
     expect(await checksNow()).toBe('passing');
   });
 });

@@ -1,6 +1,6 @@
 /** The worker asks the forge for the id of a repository that was linked by its URL. */
 import { describe, expect, it } from '@jest/globals';
-import { acmeApi, pullEvent, shaOf } from '@muster/testing/github';
+import { acmeRepository, pullEvent, shaOf } from '@muster/testing/github';
 import { life, useAskedForge } from './asked-forge.ts';
 import { deliver } from './forge-deliveries.ts';
 
@@ -10,7 +10,7 @@ const a = shaOf('a');
 describe('a repository that was linked by its address', () => {
   /** Describes a repository with the fields of all forges; GitLab has different names. */
   const repository = (name: string) => ({
-    ...{ id: acmeApi.id, html_url: `${now.forge.url}/acme/${name}`, full_name: `acme/${name}` },
+    ...{ id: acmeRepository.id, html_url: `${now.forge.url}/acme/${name}`, full_name: `acme/${name}` },
     ...{
       web_url: `${now.forge.url}/acme/${name}`,
       path_with_namespace: `acme/${name}`,
@@ -38,7 +38,7 @@ describe('a repository that was linked by its address', () => {
     await now.people.ana.forges.update({ connectionId: made.id, credentials: { token: 't' } });
     await settle();
     expect(gets().map((one) => one.path)).toEqual([path]);
-    expect(await linked()).toEqual([String(acmeApi.id)]);
+    expect(await linked()).toEqual([String(acmeRepository.id)]);
     if (kind === 'gitlab') return;
     const renamed = pullEvent({ ...life, repository: repository('core') }, 'opened', a, 1);
     const { outcome } = await deliver(world, now.people, now.connection, renamed);
@@ -52,6 +52,6 @@ describe('a repository that was linked by its address', () => {
     now.forge.answer({ status: 200, json: repository('api') });
     await link(made.id, `${now.forge.url}/acme/api.git`);
     await settle();
-    expect(await linked()).toEqual([String(acmeApi.id)]);
+    expect(await linked()).toEqual([String(acmeRepository.id)]);
   });
 });

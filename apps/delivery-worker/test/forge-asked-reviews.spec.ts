@@ -1,6 +1,6 @@
 /** The worker fetches the reviews of Gitea and Forgejo by their API. */
 import { describe, expect, it } from '@jest/globals';
-import { pullEvent, second, shaOf } from '@muster/testing/github';
+import { pullEvent, timeAfterSeconds, shaOf } from '@muster/testing/github';
 import { life, told, useAskedForge } from './asked-forge.ts';
 import { deliver } from './forge-deliveries.ts';
 
@@ -11,7 +11,7 @@ const a = shaOf('a');
 describe('reviews, which Gitea and Forgejo deliver without the right of the reviewer', () => {
   const review = (id: number, user: number, more: object = {}) => ({
     ...{ id, user: { id: user }, state: 'REQUEST_CHANGES', commit_id: a, official: true, dismissed: false },
-    ...{ submitted_at: second(5), ...more },
+    ...{ submitted_at: timeAfterSeconds(5), ...more },
   });
   const rejected = {
     event: 'pull_request_rejected',

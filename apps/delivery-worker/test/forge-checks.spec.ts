@@ -1,23 +1,23 @@
 /** The combined result of a head's checks, computed from the forges' deliveries. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { handlers, performable, reactions } from '@muster/operations';
+import { handlers, performableHandlers, reactions } from '@muster/operations';
 import { type ForgeKind } from '@muster/registry';
 import { type People, useWorld } from '@muster/testing';
 import {
-  acmeApi,
+  acmeRepository,
   pullEvent,
-  type PullLife,
+  type PullRequestExample,
   pullUrl,
-  second,
+  timeAfterSeconds,
   shaOf,
   suiteEvent,
 } from '@muster/testing/github';
 import { connect, type Connected, deliver } from './forge-deliveries.ts';
 
-const world = useWorld(Object.fromEntries(performable(handlers)), reactions);
+const world = useWorld(Object.fromEntries(performableHandlers(handlers)), reactions);
 const [a, b] = [shaOf('a'), shaOf('b')];
-const life: PullLife = {
-  ...{ repository: acmeApi, number: 7, branch: 'topic', base: 'main', title: 'Land it', body: null },
+const life: PullRequestExample = {
+  ...{ repository: acmeRepository, number: 7, branch: 'topic', base: 'main', title: 'Land it', body: null },
 };
 
 let people: People;
@@ -30,7 +30,7 @@ async function begin(kind: ForgeKind, url: string): Promise<void> {
   await people.ana.projects.create({ key: 'WEB', name: 'Web' });
   connection = await connect(people, kind);
   await people.ana.forges.repositories.link({
-    ...{ projectId: 'WEB', connectionId: connection.id, externalId: String(acmeApi.id) },
+    ...{ projectId: 'WEB', connectionId: connection.id, externalId: String(acmeRepository.id) },
   });
   const { story } = await people.ana.stories.create({
     projectId: 'WEB',
@@ -86,9 +86,9 @@ describe('the checks of a head', () => {
         action: 'completed',
         workflow_run: {
           ...{ id, run_number: id, workflow_id: 1, event, check_suite_id: id + 1_000 },
-          ...{ head_sha: a, conclusion, updated_at: second(seconds) },
+          ...{ head_sha: a, conclusion, updated_at: timeAfterSeconds(seconds) },
         },
-        repository: acmeApi,
+        repository: acmeRepository,
       },
     });
     await send(run(101, 'push', 'failure', 2));
@@ -99,7 +99,13 @@ describe('the checks of a head', () => {
   });
 
   it("do not have Muster's own status among them", async () => {
-    const own = { sha: a, context: 'muster', state: 'failure', updated_at: second(5), repository: acmeApi };
+    const own = {
+      sha: a,
+      context: 'muster',
+      state: 'failure',
+      updated_at: timeAfterSeconds(5),
+      repository: acmeRepository,
+    };
     expect((await send({ event: 'status', payload: own })).state).toBe('ignored');
     expect(await checks()).toBeNull();
   });
@@ -107,16 +113,25 @@ describe('the checks of a head', () => {
 
 describe('a pipeline of a trial merge', () => {
   const project = {
-    ...{ id: acmeApi.id, web_url: acmeApi.html_url, path_with_namespace: 'acme/api', default_branch: 'main' },
+    ...{
+      id: acmeRepository.id,
+      web_url: acmeRepository.html_url,
+      path_with_namespace: 'acme/api',
+      default_branch: 'main',
+    },
   };
-  const url = `${acmeApi.html_url}/-/merge_requests/7`;
+  const url = `${acmeRepository.html_url}/-/merge_requests/7`;
   const opened = {
     event: 'Merge Request Hook',
     payload: {
       project,
       object_attributes: {
         ...{ iid: 7, title: 'Land it', source_branch: 'topic', target_branch: 'main', url, action: 'open' },
-        ...{ source_project_id: acmeApi.id, target_project_id: acmeApi.id, last_commit: { id: a } },
+        ...{
+          source_project_id: acmeRepository.id,
+          target_project_id: acmeRepository.id,
+          last_commit: { id: a },
+        },
         ...{ created_at: '2026-11-21 10:00:01 +0100', updated_at: '2026-11-21 10:00:01 +0100' },
       },
     },
@@ -124,10 +139,10 @@ describe('a pipeline of a trial merge', () => {
   const pipeline = (id: number, status: string) => ({
     event: 'Pipeline Hook',
     payload: {
-      ...{ project, merge_request: { iid: 7, target_project_id: acmeApi.id } },
+      ...{ project, merge_request: { iid: 7, target_project_id: acmeRepository.id } },
       object_attributes: {
         ...{ id, sha: shaOf('e'), ref: 'topic', source: 'merge_request_event', status },
-        ...{ created_at: second(3), finished_at: second(id) },
+        ...{ created_at: timeAfterSeconds(3), finished_at: timeAfterSeconds(id) },
       },
     },
   });

@@ -1,14 +1,14 @@
 /** Signs deliveries as forges do, receives them as the API does, and translates them as the worker does. */
 import { createHmac, randomUUID } from 'node:crypto';
-import { receiveDelivery, replayFacts, translateDelivery } from '@muster/forges';
-import { handlers, performable, reactions } from '@muster/operations';
-import { createSeals } from '@muster/outbound';
+import { receiveDelivery, replayFacts, processDelivery } from '@muster/forges';
+import { handlers, performableHandlers, reactions } from '@muster/operations';
+import { createSecretCipher } from '@muster/outbound';
 import { type ForgeDelivery, type ForgeKind } from '@muster/registry';
 import { inOrganizationAsSystem } from '@muster/tenancy';
 import { type People, type World } from '@muster/testing';
 
-export const environment = { handlers: performable(handlers), reactions };
-export const seals = createSeals([]);
+export const environment = { handlers: performableHandlers(handlers), reactions };
+export const seals = createSecretCipher([]);
 
 const eventHeader: Readonly<Record<ForgeKind, string>> = {
   github: 'x-github-event',
@@ -90,7 +90,7 @@ export async function readAll(world: World, orgId: string): Promise<void> {
         const work = { db, orgId, environment };
         await (topic === 'forge.replay'
           ? replayFacts(work, payload['executionId'] ?? '')
-          : translateDelivery(work, payload['deliveryId'] ?? ''));
+          : processDelivery(work, payload['deliveryId'] ?? ''));
       });
       await world.rows('update outbox set done_at = now() where org_id = $1 and id = $2', orgId, id);
     }

@@ -1,11 +1,17 @@
 /** Performs the forge jobs as the worker does, one outbox row after the other. */
-import { lookAtHeads, reconcile, replayFacts, sendStatus, translateDelivery } from '@muster/forges';
-import { askForge, createForgeCalls, makeApp } from '@muster/forges';
+import {
+  requestChangedStatuses,
+  requestPullPolls,
+  replayFacts,
+  sendStatus,
+  processDelivery,
+} from '@muster/forges';
+import { pollForge, createForgeCalls, fetchAppKeys } from '@muster/forges';
 import { type OutboxJobName } from '@muster/jobs';
 import { parseNetworks } from '@muster/outbound';
 import { type World } from '@muster/testing';
 import { createAskForge } from '../src/ask-forge.ts';
-import { performer } from '../src/perform.ts';
+import { createJobPerformer } from '../src/perform.ts';
 import { createSender } from '@muster/outbound/sender';
 import { seals, environment } from './forge-deliveries.ts';
 import { workersWith } from './line.ts';
@@ -37,13 +43,13 @@ export function openForgeJobs(world: World, networks = '127.0.0.0/8:*'): ForgeJo
   const pool = world.database.app;
   const calls = createForgeCalls({
     ...{ pool, environment, seals, ask: createAskForge(sender) },
-    linkTo: ({ key }) => `https://muster.example/stories/${key}`,
+    linkToStory: ({ key }) => `https://muster.example/stories/${key}`,
   });
-  const run = performer(
+  const run = createJobPerformer(
     pool,
     workersWith({
       'forge.translate': async ({ db, orgId, payload }) => {
-        await translateDelivery({ db, orgId, environment }, payload.deliveryId);
+        await processDelivery({ db, orgId, environment }, payload.deliveryId);
         return undefined;
       },
       'forge.replay': async ({ db, orgId, payload }) => {
@@ -51,9 +57,9 @@ export function openForgeJobs(world: World, networks = '127.0.0.0/8:*'): ForgeJo
         return undefined;
       },
       'forge.status': ({ payload, ...job }) => sendStatus(calls, job, payload),
-      'forge.statuses': (work) => lookAtHeads(calls, work),
-      'forge.app': ({ payload, ...job }) => makeApp(calls, job, payload),
-      'forge.ask': ({ payload, ...job }) => askForge(calls, job, payload),
+      'forge.statuses': (work) => requestChangedStatuses(calls, work),
+      'forge.app': ({ payload, ...job }) => fetchAppKeys(calls, job, payload),
+      'forge.ask': ({ payload, ...job }) => pollForge(calls, job, payload),
     }),
   );
   const waiting = (orgId: string) =>
@@ -74,7 +80,7 @@ export function openForgeJobs(world: World, networks = '127.0.0.0/8:*'): ForgeJo
         await perform(orgId, due);
       }
     },
-    reconcile: () => reconcile(pool, new AbortController().signal),
+    reconcile: () => requestPullPolls(pool, new AbortController().signal),
     close: () => {
       sender.close();
     },

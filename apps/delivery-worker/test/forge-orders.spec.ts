@@ -1,18 +1,18 @@
 /** A pull request's deliveries in any order and with any repetition lead to the same result. */
 import { beforeEach, expect, it } from '@jest/globals';
-import { handlers, performable, reactions } from '@muster/operations';
+import { handlers, performableHandlers, reactions } from '@muster/operations';
 import { type Actor } from '@muster/registry';
 import { type People, useWorld } from '@muster/testing';
 import fc from 'fast-check';
 import { type Connected, deliver, withGithub } from './forge-deliveries.ts';
-import { acmeApi, type PullLife, pullUrl, recordedLife } from '@muster/testing/github';
+import { acmeRepository, type PullRequestExample, pullUrl, lifecycleEvents } from '@muster/testing/github';
 
-const world = useWorld(Object.fromEntries(performable(handlers)), reactions);
+const world = useWorld(Object.fromEntries(performableHandlers(handlers)), reactions);
 
 let people: People;
 let github: Connected;
 beforeEach(async () => {
-  ({ people, github } = await withGithub(world, { externalId: String(acmeApi.id) }));
+  ({ people, github } = await withGithub(world, { externalId: String(acmeRepository.id) }));
 });
 
 /** Returns the final state of the work, without values that are unique to it. */
@@ -30,8 +30,8 @@ async function endOf(executionId: string, storyId: string): Promise<unknown> {
 
 let works = 0;
 const shaOf = (letter: 'a' | 'b', number: number): string => number.toString(16).padStart(40, letter);
-const events = recordedLife(
-  { repository: acmeApi, number: 1, branch: '', base: '', title: '', body: null },
+const events = lifecycleEvents(
+  { repository: acmeRepository, number: 1, branch: '', base: '', title: '', body: null },
   '',
   '',
 );
@@ -42,11 +42,11 @@ async function live(order: readonly number[], handedInAfter: number): Promise<un
   // execution.
   works += 1;
   const number = 1_000 + works;
-  const life: PullLife = {
-    ...{ repository: acmeApi, number, branch: `topic-${number}`, base: 'main' },
+  const life: PullRequestExample = {
+    ...{ repository: acmeRepository, number, branch: `topic-${number}`, base: 'main' },
     ...{ title: 'Land it', body: null },
   };
-  const own = recordedLife(life, shaOf('a', number), shaOf('b', number));
+  const own = lifecycleEvents(life, shaOf('a', number), shaOf('b', number));
   const { story } = await people.ana.stories.create({
     projectId: 'WEB',
     title: 'Land',

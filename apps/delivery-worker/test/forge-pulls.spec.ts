@@ -4,22 +4,22 @@
  */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 
-import { handlers, performable, reactions } from '@muster/operations';
+import { handlers, performableHandlers, reactions } from '@muster/operations';
 import { type People, type Person, useWorld } from '@muster/testing';
 import { type Connected, deliver, withGithub } from './forge-deliveries.ts';
 import {
-  acmeApi,
+  acmeRepository,
   mergedEvent,
   pullEvent,
-  type PullLife,
+  type PullRequestExample,
   pullUrl,
   pushEvent,
   reviewEvent,
-  second,
+  timeAfterSeconds,
   shaOf,
 } from '@muster/testing/github';
 
-const world = useWorld(Object.fromEntries(performable(handlers)), reactions);
+const world = useWorld(Object.fromEntries(performableHandlers(handlers)), reactions);
 const a = shaOf('a');
 const b = shaOf('b');
 
@@ -28,7 +28,7 @@ let chloe: Person;
 let github: Connected;
 let storyId: string;
 let held: { executionId: string; leaseToken: string };
-let life: PullLife;
+let life: PullRequestExample;
 
 beforeEach(async () => {
   ({ people, github } = await withGithub(world, { url: 'https://github.com/Acme/API.git' }));
@@ -41,7 +41,7 @@ beforeEach(async () => {
   storyId = story.id;
   held = await acquire(storyId);
   life = {
-    ...{ repository: acmeApi, number: 7, branch: 'muster/web-1-e1-land', base: 'main' },
+    ...{ repository: acmeRepository, number: 7, branch: 'muster/web-1-e1-land', base: 'main' },
     ...{ title: 'Land it', body: null },
   };
 });
@@ -72,7 +72,7 @@ describe('a pull request is its repository and number', () => {
     full_name: 'acme/web',
     default_branch: 'main',
   };
-  const elsewhere = (more: Partial<PullLife> = {}) => ({ ...life, repository: web, ...more });
+  const elsewhere = (more: Partial<PullRequestExample> = {}) => ({ ...life, repository: web, ...more });
   const linkWeb = () =>
     people.ana.forges.repositories.link({
       ...{ projectId: 'WEB', connectionId: github.id, url: 'git@github.com:Acme/web.git' },
@@ -90,7 +90,7 @@ describe('a pull request is its repository and number', () => {
       pushEvent(elsewhere(), b, 2),
       pullEvent(elsewhere(), 'opened', b, 2),
       reviewEvent(elsewhere(), 'changes_requested', b, 3),
-      pullEvent(elsewhere(), 'closed', b, 4, { closed_at: second(4) }),
+      pullEvent(elsewhere(), 'closed', b, 4, { closed_at: timeAfterSeconds(4) }),
       mergedEvent(elsewhere(), b, 5),
     ])
       expect((await send(event)).outcome).toMatchObject([{ result: 'noted', reason }]);
@@ -131,7 +131,7 @@ describe('a pull request is its repository and number', () => {
     await send(pushEvent(life, a, 1));
     await handIn();
     const renamed = {
-      ...acmeApi,
+      ...acmeRepository,
       html_url: 'https://github.com/acme-corp/core',
       full_name: 'acme-corp/core',
     };
@@ -164,7 +164,7 @@ describe('a pull request is its repository and number', () => {
   it('and one of the same branch takes the place of one that was closed', async () => {
     life = { ...life, branch: 'topic' };
     await handIn();
-    await send(pullEvent(life, 'closed', a, 3, { closed_at: second(3) }));
+    await send(pullEvent(life, 'closed', a, 3, { closed_at: timeAfterSeconds(3) }));
     expect(await standing()).toEqual(['available', true, 'in_review']);
     const next = { ...life, number: 8 };
     await send(pullEvent(next, 'opened', a, 4));
@@ -240,7 +240,7 @@ describe('an address that a caller gives', () => {
   });
 
   it('is canonical in what is reported of the forge', async () => {
-    const seen = { dedupeKey: 'open', kind: 'pr_opened', observedAt: second(1) } as const;
+    const seen = { dedupeKey: 'open', kind: 'pr_opened', observedAt: timeAfterSeconds(1) } as const;
     const { executionId } = held;
     const { observation } = await chloe.deliveryExecutions.recordForgeObservation({
       ...{ executionId, observation: { ...seen, number: 7, url } },
@@ -281,7 +281,7 @@ describe('the head of work', () => {
 });
 
 describe('a merged pull request or a pushed commit that reverts merged work', () => {
-  const revert = (body: string, more: Partial<PullLife> = {}): PullLife => ({
+  const revert = (body: string, more: Partial<PullRequestExample> = {}): PullRequestExample => ({
     ...{ ...life, number: 8, branch: 'revert-7-land', title: 'Revert "Land it"', body },
     ...more,
   });

@@ -1,6 +1,6 @@
 /** The worker asks the forge's API for facts that the forge did not deliver. */
 import { describe, expect, it } from '@jest/globals';
-import { acmeApi, mergedEvent, pullEvent, second, shaOf } from '@muster/testing/github';
+import { acmeRepository, mergedEvent, pullEvent, timeAfterSeconds, shaOf } from '@muster/testing/github';
 import { life, merge, mergeUrl, told, useAskedForge } from './asked-forge.ts';
 import { deliver } from './forge-deliveries.ts';
 
@@ -25,10 +25,12 @@ describe('a merge that was not delivered', () => {
 
   it('lands the story when GitLab is asked', async () => {
     await begin('gitlab');
-    const merged = { state: 'merged', sha: a, merge_commit_sha: shaOf('f'), merged_at: second(5) };
+    const merged = { state: 'merged', sha: a, merge_commit_sha: shaOf('f'), merged_at: timeAfterSeconds(5) };
     answers({ ...merge, ...merged, web_url: mergeUrl });
     await turn();
-    expect(asked().map(({ path }) => path)).toEqual([`/api/v4/projects/${acmeApi.id}/merge_requests/7`]);
+    expect(asked().map(({ path }) => path)).toEqual([
+      `/api/v4/projects/${acmeRepository.id}/merge_requests/7`,
+    ]);
     expect(await executionNow()).toMatchObject({ state: 'completed', outcome: 'succeeded' });
   });
 

@@ -2,18 +2,25 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { type ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { handlers, performable, reactions } from '@muster/operations';
+import { handlers, performableHandlers, reactions } from '@muster/operations';
 import { type ForgeKind } from '@muster/registry';
-import { type People, until, useWorld } from '@muster/testing';
+import { type People, waitUntil, useWorld } from '@muster/testing';
 import { type Connected, deliver } from './forge-deliveries.ts';
 import { type ForgeJobs, openForgeJobs } from './forge-jobs.ts';
 import { type ForgeServer, openForge, replyWith } from './forge-server.ts';
-import { acmeApi, pullEvent, type PullLife, second, shaOf, suiteEvent } from '@muster/testing/github';
+import {
+  acmeRepository,
+  pullEvent,
+  type PullRequestExample,
+  timeAfterSeconds,
+  shaOf,
+  suiteEvent,
+} from '@muster/testing/github';
 
-const world = useWorld(Object.fromEntries(performable(handlers)), reactions);
+const world = useWorld(Object.fromEntries(performableHandlers(handlers)), reactions);
 const [a, b] = [shaOf('a'), shaOf('b')];
-const life: PullLife = {
-  ...{ repository: acmeApi, number: 7, branch: 'topic', base: 'main', title: 'Land it', body: null },
+const life: PullRequestExample = {
+  ...{ repository: acmeRepository, number: 7, branch: 'topic', base: 'main', title: 'Land it', body: null },
 };
 
 let people: People;
@@ -45,7 +52,7 @@ async function begin(kind: ForgeKind = 'github', credentials: Credentials | null
   });
   connection = { id: made.id, kind, secret: setup.secret };
   await people.ana.forges.repositories.link({
-    ...{ projectId: 'WEB', connectionId: made.id, externalId: String(acmeApi.id) },
+    ...{ projectId: 'WEB', connectionId: made.id, externalId: String(acmeRepository.id) },
   });
   const { story } = await people.ana.stories.create({
     projectId: 'WEB',
@@ -66,14 +73,14 @@ const openedMerge = {
   event: 'Merge Request Hook',
   payload: {
     project: {
-      ...{ id: acmeApi.id, web_url: acmeApi.html_url },
+      ...{ id: acmeRepository.id, web_url: acmeRepository.html_url },
       ...{ path_with_namespace: 'acme/api', default_branch: 'main' },
     },
     object_attributes: {
-      ...{ iid: 7, url: `${acmeApi.html_url}/-/merge_requests/7`, title: 'Land it', action: 'open' },
+      ...{ iid: 7, url: `${acmeRepository.html_url}/-/merge_requests/7`, title: 'Land it', action: 'open' },
       ...{ source_branch: 'topic', target_branch: 'main', last_commit: { id: a } },
-      ...{ source_project_id: acmeApi.id, target_project_id: acmeApi.id },
-      ...{ created_at: second(1), updated_at: second(1) },
+      ...{ source_project_id: acmeRepository.id, target_project_id: acmeRepository.id },
+      ...{ created_at: timeAfterSeconds(1), updated_at: timeAfterSeconds(1) },
     },
   },
 };
@@ -157,7 +164,7 @@ describe('the status of a head', () => {
     await people.ana.forges.update({ connectionId: connection.id, credentials: withToken });
     await settle();
     expect(lastSaid()[0]).toBe('success');
-    await send(pullEvent(life, 'closed', a, 4, { closed_at: second(4) }));
+    await send(pullEvent(life, 'closed', a, 4, { closed_at: timeAfterSeconds(4) }));
     await people.ana.policy.update({ requiredApprovals: 2 });
     await settle();
     expect(forge.asked).toHaveLength(1);
@@ -170,7 +177,7 @@ describe('the status of a head', () => {
     const [first] = (await jobs.waiting(people.orgId)).filter(({ topic }) => topic === 'forge.status');
     if (first === undefined) throw new Error('nothing is to be sent');
     const sending = jobs.perform(people.orgId, first);
-    await until(() => responses.length === 1);
+    await waitUntil(() => responses.length === 1);
     await approve();
     // Other jobs for the same status send nothing while the first request runs, because the first job
     // compares the status again when its request ends.
@@ -296,7 +303,7 @@ describe('each forge', () => {
     await approve('changes_requested');
     await settle();
     expect(forge.asked[0]).toMatchObject({
-      path: `/api/v4/projects/${acmeApi.id}/statuses/${a}`,
+      path: `/api/v4/projects/${acmeRepository.id}/statuses/${a}`,
       headers: { authorization: 'Bearer forge-token' },
       body: { name: 'muster', state: 'pending' },
     });

@@ -1,7 +1,7 @@
 /** Signed deliveries from forges and their effect on executions. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { replayFacts, translateDelivery } from '@muster/forges';
-import { handlers, performable, reactions } from '@muster/operations';
+import { replayFacts, processDelivery } from '@muster/forges';
+import { handlers, performableHandlers, reactions } from '@muster/operations';
 import { inOrganizationAsSystem } from '@muster/tenancy';
 import { type People, type Person, useWorld } from '@muster/testing';
 import {
@@ -14,21 +14,21 @@ import {
   withGithub,
 } from './forge-deliveries.ts';
 import {
-  acmeApi,
+  acmeRepository,
   mergedEvent,
   pullEvent,
-  type PullLife,
+  type PullRequestExample,
   pullUrl,
   pushEvent,
   reviewEvent,
-  second,
+  timeAfterSeconds,
   shaOf,
   suiteEvent,
 } from '@muster/testing/github';
-import { openLine, until } from './line.ts';
+import { openLine, waitUntil } from './line.ts';
 import { receiveDelivery } from '@muster/forges';
 
-const world = useWorld(Object.fromEntries(performable(handlers)), reactions);
+const world = useWorld(Object.fromEntries(performableHandlers(handlers)), reactions);
 const a = shaOf('a');
 const b = shaOf('b');
 
@@ -37,7 +37,7 @@ let chloe: Person;
 let github: Connected;
 let storyId: string;
 let held: { executionId: string; leaseToken: string };
-let life: PullLife;
+let life: PullRequestExample;
 
 beforeEach(async () => {
   ({ people, github } = await withGithub(world, { url: 'https://github.com/Acme/API.git' }));
@@ -50,7 +50,7 @@ beforeEach(async () => {
   storyId = story.id;
   held = await acquire(storyId);
   life = {
-    ...{ repository: acmeApi, number: 7, branch: 'muster/web-1-e1-land', base: 'main' },
+    ...{ repository: acmeRepository, number: 7, branch: 'muster/web-1-e1-land', base: 'main' },
     ...{ title: 'Land it', body: null },
   };
 });
@@ -118,7 +118,7 @@ describe('the life of a pull request', () => {
     await review(1, 'approved', 4);
     expect(await executionNow()).toMatchObject({
       needsRework: true,
-      rework: { source: 'forge', at: second(2), headSha: a },
+      rework: { source: 'forge', at: timeAfterSeconds(2), headSha: a },
     });
     await review(2, 'dismissed', 2);
     expect(await executionNow()).toMatchObject({ needsRework: false, rework: null });
@@ -126,7 +126,7 @@ describe('the life of a pull request', () => {
 
   it('gives handed-in work back where it is closed without a merge', async () => {
     await handIn();
-    await send(pullEvent(life, 'closed', a, 4, { closed_at: second(4) }));
+    await send(pullEvent(life, 'closed', a, 4, { closed_at: timeAfterSeconds(4) }));
     expect(await standing()).toEqual(['available', true, 'in_review']);
   });
 
@@ -143,7 +143,7 @@ describe('the life of a pull request', () => {
 });
 
 describe('the execution of a fact', () => {
-  const named = async (more: Partial<PullLife>) => {
+  const named = async (more: Partial<PullRequestExample>) => {
     const { outcome } = await send(pullEvent({ ...life, branch: 'topic', ...more }, 'opened', a, 1));
     return outcome[0];
   };
@@ -258,7 +258,7 @@ describe('the execution of a fact', () => {
   it('is not that of another pull request than was handed in', async () => {
     await handIn();
     const other = { ...life, number: 8 };
-    const { outcome } = await send(pullEvent(other, 'closed', a, 3, { closed_at: second(3) }));
+    const { outcome } = await send(pullEvent(other, 'closed', a, 3, { closed_at: timeAfterSeconds(3) }));
     expect(outcome).toMatchObject([
       { result: 'noted', reason: 'the work was submitted with another pull request' },
     ]);
@@ -290,7 +290,12 @@ describe('a fact that comes before its execution', () => {
 describe('nothing changes by', () => {
   it('a repository that is linked to no project', async () => {
     await handIn();
-    const foreign = { ...acmeApi, id: 1, html_url: 'https://github.com/evil/api', full_name: 'evil/api' };
+    const foreign = {
+      ...acmeRepository,
+      id: 1,
+      html_url: 'https://github.com/evil/api',
+      full_name: 'evil/api',
+    };
     const { state, outcome } = await send(mergedEvent({ ...life, repository: foreign }, a, 5));
     expect([state, outcome[0]?.reason]).toEqual(['ignored', 'no project is linked to evil/api']);
     expect(await standing()).toEqual(['submitted', false, 'in_review']);
@@ -298,7 +303,12 @@ describe('nothing changes by', () => {
 
   it('a delivery that was ignored, until it comes again with the same id', async () => {
     await handIn();
-    const moved = { ...acmeApi, id: 9, html_url: 'https://github.com/acme/moved', full_name: 'acme/moved' };
+    const moved = {
+      ...acmeRepository,
+      id: 9,
+      html_url: 'https://github.com/acme/moved',
+      full_name: 'acme/moved',
+    };
     const merged = { ...mergedEvent({ ...life, repository: moved, number: 9 }, a, 5), deliveryId: 'again' };
     expect((await send(merged)).state).toBe('ignored');
     await people.ana.forges.repositories.link({
@@ -353,7 +363,12 @@ describe('nothing changes by', () => {
 });
 
 it('reads a delivery again when it is asked to, once its repository is linked', async () => {
-  const other = { ...acmeApi, id: 5, html_url: 'https://github.com/acme/other', full_name: 'acme/other' };
+  const other = {
+    ...acmeRepository,
+    id: 5,
+    html_url: 'https://github.com/acme/other',
+    full_name: 'acme/other',
+  };
   const there = { ...life, repository: other };
   const { id, state } = await send(pullEvent(there, 'opened', a, 1));
   expect(state).toBe('ignored');
@@ -375,7 +390,7 @@ it('goes from the delivery through the outbox and the queue to the story', async
   try {
     line.hire({
       'forge.translate': async ({ db, orgId, payload }) => {
-        await translateDelivery({ db, orgId, environment }, payload.deliveryId);
+        await processDelivery({ db, orgId, environment }, payload.deliveryId);
         return undefined;
       },
       'forge.replay': async ({ db, orgId, payload }) => {
@@ -387,7 +402,7 @@ it('goes from the delivery through the outbox and the queue to the story', async
     await receiveDelivery(world.database.app, seals, {
       ...{ connectionId: github.id, headers, body: Buffer.from(body) },
     });
-    await until(async () => {
+    await waitUntil(async () => {
       await line.relay();
       return (await standing())[0] === 'completed';
     });
@@ -408,7 +423,7 @@ it('fails a delivery that no attempt could process, and says so on the connectio
       `update outbox set attempts = 12 where org_id = $1 and topic = 'forge.translate'`,
       people.orgId,
     );
-    await until(async () => {
+    await waitUntil(async () => {
       await line.relay();
       return line.dead.length > 0;
     });
@@ -437,7 +452,7 @@ it('takes nothing of a connection that was disconnected, and knows nothing of it
 
 it('does not hold up its transaction for an organization that is being deleted', async () => {
   await inOrganizationAsSystem(world.database.app, people.orgId, (db) =>
-    translateDelivery({ db, orgId: people.orgId, environment }, held.executionId),
+    processDelivery({ db, orgId: people.orgId, environment }, held.executionId),
   );
   expect(await standing()).toEqual(['leased', false, 'in_progress']);
 });

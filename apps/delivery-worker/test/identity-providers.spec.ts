@@ -7,8 +7,8 @@ import { type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { identityProvidersWith, organizationsHandlers } from '@muster/organizations';
-import { createSeals, parseNetworks } from '@muster/outbound';
+import { createIdentityProviderHandlers, organizationsHandlers } from '@muster/organizations';
+import { createSecretCipher, parseNetworks } from '@muster/outbound';
 import { createMailer, type Mailer } from '@muster/outbound/mail';
 import { createSender, type Sender } from '@muster/outbound/sender';
 import { type IdentityProvider } from '@muster/registry';
@@ -17,14 +17,14 @@ import { decode, encode } from 'dns-packet';
 import { pino } from 'pino';
 import PostalMime, { type Email } from 'postal-mime';
 import { mailMissingDomain } from '../src/deliver.ts';
-import { askForAllChecks, checkIdentityProvider } from '../src/identity-providers.ts';
-import { type Line, openLine, until } from './line.ts';
+import { requestAllProviderChecks, checkIdentityProvider } from '../src/identity-providers.ts';
+import { type Line, openLine, waitUntil } from './line.ts';
 
-const seals = createSeals([]);
+const seals = createSecretCipher([]);
 const networks = parseNetworks('127.0.0.0/8:*');
 const world = useWorld({
   ...organizationsHandlers,
-  identityProviders: identityProvidersWith({ seals, baseUrl: 'https://muster.example', networks }),
+  identityProviders: createIdentityProviderHandlers({ seals, baseUrl: 'https://muster.example', networks }),
 });
 let people: People;
 let issuerServer: Server;
@@ -108,7 +108,7 @@ beforeEach(async () => {
 /** Waits until a worker has checked the provider, and returns it. */
 async function looked(): Promise<IdentityProvider> {
   let found: IdentityProvider | undefined;
-  await until(async () => {
+  await waitUntil(async () => {
     await line.relay();
     [found] = (await people.ana.identityProviders.list()).items;
     return found?.check != null;
@@ -128,7 +128,7 @@ const testAgain = async (): Promise<IdentityProvider> => {
 /** Returns the e-mails that arrived since the last call, sorted by recipient. */
 async function mails(): Promise<Email[]> {
   await line.relay();
-  await until(async () => (await line.rows(people.orgId)).every(({ done }) => done));
+  await waitUntil(async () => (await line.rows(people.orgId)).every(({ done }) => done));
   const files = await readdir(folder);
   const read = await Promise.all(
     files.map(async (file) => PostalMime.parse(await readFile(path.join(folder, file)))),
@@ -176,7 +176,7 @@ describe('an issuer', () => {
     const narrow = createSender({ networks: [] });
     const own = openLine(world);
     own.hire({ 'identityProvider.check': checkIdentityProvider({ sender: narrow, seals, dnsServers: [] }) });
-    await until(async () => {
+    await waitUntil(async () => {
       await own.relay();
       return (await people.ana.identityProviders.list()).items[0]?.check != null;
     });
@@ -285,8 +285,8 @@ describe('a domain', () => {
     people = own;
     records?.clear();
     await missedFor(8);
-    await askForAllChecks(world.database.app, new AbortController().signal);
-    await until(async () => {
+    await requestAllProviderChecks(world.database.app, new AbortController().signal);
+    await waitUntil(async () => {
       await line.relay();
       const [found] = (await people.ana.identityProviders.list()).items;
       return found?.domains[0]?.provenAt === null;

@@ -2,7 +2,7 @@
 import { tmpdir } from 'node:os';
 import { expect, it } from '@jest/globals';
 import { deliveryHandlers } from '@muster/delivery';
-import { startWatchedRedis, until, useWorld } from '@muster/testing';
+import { startWatchedRedis, waitUntil, useWorld } from '@muster/testing';
 import { pino } from 'pino';
 import { createDeliveryWorker, type DeliveryWorker } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';
@@ -21,7 +21,7 @@ it('notes each expiry once while Redis goes away and a worker dies', async () =>
         ...{ BASE_URL: 'https://muster.example', MAIL_FOLDER: tmpdir() },
       }),
       pino({ level: 'silent' }),
-      { onSilence: () => undefined },
+      { onStalledQueues: () => undefined },
     );
   const [first, second] = [begin(), begin()];
   try {
@@ -30,12 +30,12 @@ it('notes each expiry once while Redis goes away and a worker dies', async () =>
     const { orgId, robo } = people;
     await acquire(robo, 1);
     await timePasses(orgId);
-    await until(async () => (await expiries(orgId)).length === 1);
+    await waitUntil(async () => (await expiries(orgId)).length === 1);
 
-    redis.master.hang();
+    redis.master.suspend();
     await acquire(robo, 2);
     await timePasses(orgId);
-    await until(async () => (await expiries(orgId)).length === 2);
+    await waitUntil(async () => (await expiries(orgId)).length === 2);
 
     // The next sweep waits for a row lock that the spec holds. The spec then ends the database connection of
     // that sweep in the middle of its job.
@@ -45,7 +45,7 @@ it('notes each expiry once while Redis goes away and a worker dies', async () =>
       await inTheWay.query('begin');
       await inTheWay.query('select from streams where org_id = $1 for update', [orgId]);
       await timePasses(orgId);
-      await world.waiting(1);
+      await world.waitUntilBlocked(1);
       await world.rows(
         `select pg_terminate_backend(pid) from pg_stat_activity
          where datname = current_database() and wait_event_type = 'Lock'`,
@@ -54,7 +54,7 @@ it('notes each expiry once while Redis goes away and a worker dies', async () =>
     } finally {
       inTheWay.release();
     }
-    await until(async () => (await expiries(orgId)).length === 3);
+    await waitUntil(async () => (await expiries(orgId)).length === 3);
     expect(new Set((await expiries(orgId)).map((row) => row.execution_id)).size).toBe(3);
   } finally {
     for (const worker of [first, second]) {

@@ -5,7 +5,7 @@ import { expect, it } from '@jest/globals';
 import { deliveryHandlers } from '@muster/delivery';
 import { newId } from '@muster/driver';
 import { openQueues } from '@muster/redis/queues';
-import { redisUrl, until, useWorld } from '@muster/testing';
+import { redisUrl, waitUntil, useWorld } from '@muster/testing';
 import { pino } from 'pino';
 import { createDeliveryWorker } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';
@@ -36,14 +36,14 @@ it('notes an expiry between two runs of its schedule, and deletes expired locks,
   };
   const worker = createDeliveryWorker(readConfig(environment), pino({ level: 'silent' }), {
     prefix,
-    onSilence: () => undefined,
+    onStalledQueues: () => undefined,
   });
   const queues = openQueues({ url: redisUrl(), prefix, onError: () => undefined });
   try {
     await worker.start();
-    await until(async () => (await expiries(orgId)).length === 1);
+    await waitUntil(async () => (await expiries(orgId)).length === 1);
     const locks = () => world.rows<object>('select reason from locks where org_id = $1', orgId);
-    await until(async () => (await locks()).length === 1);
+    await waitUntil(async () => (await locks()).length === 1);
     expect(await locks()).toEqual([{ reason: 'stalled' }]);
     expect(await worker.service.metrics.registry.metrics()).toMatch(
       /muster_jobs_total\{name="leases\.sweep",outcome="done"/,

@@ -2,12 +2,18 @@
 import { randomBytes } from 'node:crypto';
 import { newId, type Pool } from '@muster/driver';
 import { type JobName, type OutboxJobName, type PayloadOf, type QueueName, queueNames } from '@muster/jobs';
-import { openQueues, type JobOutcome, type Queues, work, type RunningWorker } from '@muster/redis/queues';
-import { redisUrl, until, type World } from '@muster/testing';
-import { performer, type Workers } from '../src/perform.ts';
-import { type DeadRow, relay } from '../src/relay.ts';
+import {
+  openQueues,
+  type JobOutcome,
+  type Queues,
+  startQueueWorker,
+  type RunningWorker,
+} from '@muster/redis/queues';
+import { redisUrl, waitUntil, type World } from '@muster/testing';
+import { createJobPerformer, type Workers } from '../src/perform.ts';
+import { type DeadRow, runRelayTurn } from '../src/relay.ts';
 
-export { redisUrl, until };
+export { redisUrl, waitUntil };
 
 const notHere = async (): Promise<never> => {
   throw new Error('this spec has no worker for it');
@@ -125,11 +131,11 @@ export function openLine(world: World, url = redisUrl()): Line {
     timePasses: async () => {
       await world.rows('update outbox set dispatch_after = now() where done_at is null');
     },
-    relay: () => relay({ pool: world.database.app, queues, onDead: (row) => dead.push(row) }),
+    relay: () => runRelayTurn({ pool: world.database.app, queues, onDead: (row) => dead.push(row) }),
     hire: (workers, { pool = world.database.app, url: workerUrl = url } = {}) => {
-      const run = performer(pool, workersWith(workers));
+      const run = createJobPerformer(pool, workersWith(workers));
       const team = queueNames.map((queue: QueueName) =>
-        work({
+        startQueueWorker({
           url: workerUrl,
           prefix,
           queue,

@@ -10,9 +10,9 @@ import { useWorld } from '@muster/testing';
 import { pino } from 'pino';
 import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
-import { deliverInvitation } from '../src/deliver.ts';
+import { mailInvitation } from '../src/deliver.ts';
 import { createMailer, type Mail, type Mailer } from '@muster/outbound/mail';
-import { type Line, openLine, until } from './line.ts';
+import { type Line, openLine, waitUntil } from './line.ts';
 
 const world = useWorld({});
 const arrived: Email[] = [];
@@ -103,19 +103,19 @@ it('takes an invitation from the outbox to the mailbox, with a link that is good
     invitationId,
   );
   const ways = { mailer, pusher: undefined, baseUrl: 'https://muster.example' };
-  line.hire({ 'invitation.mail': deliverInvitation(ways) });
+  line.hire({ 'invitation.mail': mailInvitation(ways) });
   const count = arrived.length;
   // The first attempt fails at the server, so nothing of it may take effect later.
   refusal = new Error('try again');
   const rowId = await line.ask(orgId, 'invitation.mail', { invitationId });
   await line.relay();
-  await until(async () => (await line.rows(orgId))[0]?.error != null);
+  await waitUntil(async () => (await line.rows(orgId))[0]?.error != null);
   refusal = undefined;
   // The second attempt must not start before the queue has released the first one.
-  await until(async () => (await line.queues.counts()).deliver.active === 0);
+  await waitUntil(async () => (await line.queues.counts()).deliver.active === 0);
   await line.timePasses();
   await line.relay();
-  await until(async () => (await line.rows(orgId)).every((row) => row.done));
+  await waitUntil(async () => (await line.rows(orgId)).every((row) => row.done));
   const email = arrived.at(-1);
   expect(arrived).toHaveLength(count + 1);
   expect(email).toMatchObject({ to: [{ address: 'eve@example.com' }], messageId: `<${rowId}@acme.example>` });
@@ -132,7 +132,7 @@ it('sends nothing for an invitation that was revoked meanwhile', async () => {
   const count = arrived.length;
   await line.ask(orgId, 'invitation.mail', { invitationId: newId() });
   await line.relay();
-  await until(async () => (await line.rows(orgId)).every((row) => row.done));
+  await waitUntil(async () => (await line.rows(orgId)).every((row) => row.done));
   expect(arrived).toHaveLength(count);
 });
 

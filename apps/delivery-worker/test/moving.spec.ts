@@ -6,7 +6,7 @@ import { expect, it } from '@jest/globals';
 import { deliveryHandlers } from '@muster/delivery';
 import { newId } from '@muster/driver';
 import { useWorld } from '@muster/testing';
-import { shortestPauseMillis, sweep } from '../src/sweep.ts';
+import { minSweepDelayMillis, sweepExpiredLeases } from '../src/sweep.ts';
 import { arrangeBoard } from './board.ts';
 import { openLine } from './line.ts';
 
@@ -52,9 +52,9 @@ it('notes no expiry in an organization that is moved, and does not wait for it',
   const noted = async () =>
     (await world.rows(`select from execution_events where org_id = $1 and kind = 'expired'`, people.orgId))
       .length;
-  const rest = await onTheWay(people.orgId, () => sweep(world.database.app));
-  expect(rest).toBeGreaterThan(shortestPauseMillis);
+  const rest = await onTheWay(people.orgId, () => sweepExpiredLeases(world.database.app));
+  expect(rest).toBeGreaterThan(minSweepDelayMillis);
   expect(await noted()).toBe(0);
-  await sweep(world.database.app);
+  await sweepExpiredLeases(world.database.app);
   expect(await noted()).toBe(1);
 });

@@ -3,7 +3,7 @@ import { expect, it } from '@jest/globals';
 import { sql } from '@muster/driver';
 import { acrossOrganizations } from '@muster/tenancy';
 import { useWorld } from '@muster/testing';
-import { findsOf, purgedTables } from '../src/purge.ts';
+import { findQueriesOf, purgedTables } from '../src/purge.ts';
 
 const world = useWorld({});
 
@@ -11,7 +11,7 @@ it('a purge finds what is due along an index, however much that is, but in table
   const small = ['access_requests', 'broadcasts', 'connections', 'invitations', 'tokens'];
   const reads: Record<string, string> = {};
   for (const table of purgedTables.filter((name) => !small.includes(name)))
-    for (const find of findsOf(table)) {
+    for (const find of findQueriesOf(table)) {
       const plan = await acrossOrganizations(world.database.app, async (db) => {
         // Without these settings the planner would scan the small tables of a spec as a whole.
         await db.all(

@@ -11,7 +11,7 @@ import webPush from 'web-push';
 import { deliverNotification, mailNotification, pushNotification } from '../src/deliver.ts';
 import { type Mail, type Mailer } from '@muster/outbound/mail';
 import { createPusher, isPushHost, type Pusher } from '../src/push.ts';
-import { openLine, until } from './line.ts';
+import { openLine, waitUntil } from './line.ts';
 
 const world = useWorld({});
 const vapid = { ...webPush.generateVAPIDKeys(), subject: 'mailto:ops@acme.example' };
@@ -154,7 +154,7 @@ it('reaches each device of a member once, and forgets the token of one that went
     'notification.push': pushNotification(ways),
   });
   const settled = (rowsAtLeast: number) =>
-    until(async () => {
+    waitUntil(async () => {
       await line.relay();
       const rows = await line.rows(orgId);
       return rows.length >= rowsAtLeast && rows.every((row) => row.done);

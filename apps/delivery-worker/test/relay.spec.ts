@@ -2,11 +2,11 @@
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createPool, newId, sql } from '@muster/driver';
 import { type DeadJob, listDeadJobs, replayJobs } from '@muster/organizations';
-import { freedAfterMillis } from '@muster/redis/queues';
-import { patient, useWorld, wireTo } from '@muster/testing';
+import { killedJobFreedAfterMillis } from '@muster/redis/queues';
+import { withTestTimeouts, useWorld, startBreakableRelay } from '@muster/testing';
 import { type RowWorker } from '../src/perform.ts';
-import { usualFirstPauseSeconds } from '../src/relay.ts';
-import { type Line, openLine, redisUrl, until } from './line.ts';
+import { defaultFirstRetryDelaySeconds } from '../src/relay.ts';
+import { type Line, openLine, redisUrl, waitUntil } from './line.ts';
 
 const world = useWorld({});
 let lines: Line[] = [];
@@ -81,12 +81,12 @@ describe('the relay', () => {
     await line.relay();
     expect((await line.queues.waiting()).sync).toBe(2);
     line.hire({ event: async (work) => void synced.push(work.orgId) });
-    await until(async () => (await allDone(line, orgId)) && (await allDone(line, other.orgId)));
+    await waitUntil(async () => (await allDone(line, orgId)) && (await allDone(line, other.orgId)));
     expect(synced.sort()).toEqual([orgId, other.orgId].sort());
   });
 
   it('comes again with a row when the queues have let go of what a killed worker had, and not before', () => {
-    expect(usualFirstPauseSeconds * 1_000).toBeGreaterThan(freedAfterMillis);
+    expect(defaultFirstRetryDelaySeconds * 1_000).toBeGreaterThan(killedJobFreedAfterMillis);
   });
 
   it('leaves rows where they are while their queue is full, or their topic is of a newer release', async () => {
@@ -108,7 +108,7 @@ describe('the relay', () => {
   });
 
   it('counts no attempt while Redis is away, and goes on when it is back', async () => {
-    const wire = await wireTo(redisUrl());
+    const wire = await startBreakableRelay(redisUrl());
     const line = open(wire.url);
     const { orgId } = await world.org();
     const [id] = await askMany(line, orgId, 1);
@@ -122,22 +122,22 @@ describe('the relay', () => {
       ...line.queues,
       waiting: async () => ({ deliver: 0, sync: 0, upkeep: 0, leases: 0, billing: 0 }),
     };
-    const { relay } = await import('../src/relay.ts');
+    const { runRelayTurn } = await import('../src/relay.ts');
     await expect(
-      relay({ pool: world.database.app, queues: lateCut, onDead: () => undefined }),
+      runRelayTurn({ pool: world.database.app, queues: lateCut, onDead: () => undefined }),
     ).rejects.toThrow();
     expect(await line.rows(orgId)).toMatchObject([{ attempts: 0, done: false }]);
 
-    wire.mend();
+    wire.restore();
     line.hire({ [topic]: leaveEffect }, { url: redisUrl() });
     await line.timePasses();
-    await until(() =>
+    await waitUntil(() =>
       line.relay().then(
         () => true,
         () => false,
       ),
     );
-    await until(() => allDone(line, orgId));
+    await waitUntil(() => allDone(line, orgId));
     expect(await effects(orgId)).toEqual([id]);
     await line.close();
     await wire.close();
@@ -156,7 +156,7 @@ describe('a job', () => {
     await line.flush();
     await line.timePasses();
     await line.relay();
-    await until(async () => {
+    await waitUntil(async () => {
       const { waiting, active } = (await line.queues.counts()).deliver;
       if (waiting + active === 0) {
         await line.timePasses();
@@ -164,7 +164,7 @@ describe('a job', () => {
       }
       return allDone(line, orgId);
     });
-    await until(async () => (await line.queues.counts()).deliver.active === 0);
+    await waitUntil(async () => (await line.queues.counts()).deliver.active === 0);
     expect(await effects(orgId)).toEqual(ids.sort());
   });
 
@@ -177,7 +177,7 @@ describe('a job', () => {
     line.hire({ [topic]: leaveEffect });
     await line.timePasses();
     await line.relay();
-    await until(() => allDone(line, orgId));
+    await waitUntil(() => allDone(line, orgId));
     expect(await effects(orgId)).toEqual(ids.sort());
   });
 
@@ -199,7 +199,9 @@ describe('a job', () => {
     const line = open();
     const { orgId } = await world.org();
     const [id] = await askMany(line, orgId, 1);
-    const doomed = patient(createPool({ url: world.database.url, role: 'muster_app', name: 'doomed' }));
+    const doomed = withTestTimeouts(
+      createPool({ url: world.database.url, role: 'muster_app', name: 'doomed' }),
+    );
     const reached = Promise.withResolvers<number>();
     line.hire(
       {
@@ -216,7 +218,7 @@ describe('a job', () => {
     );
     await line.relay();
     await world.rows('select pg_terminate_backend($1)', await reached.promise);
-    await until(() => line.ends.some(({ outcome }) => outcome === 'failed'));
+    await waitUntil(() => line.ends.some(({ outcome }) => outcome === 'failed'));
     expect(await effects(orgId)).toEqual([]);
     await line.close();
     await doomed.end();
@@ -225,7 +227,7 @@ describe('a job', () => {
     second.hire({ [topic]: leaveEffect });
     await second.timePasses();
     await second.relay();
-    await until(() => allDone(second, orgId));
+    await waitUntil(() => allDone(second, orgId));
     expect(await effects(orgId)).toEqual([id]);
   });
 
@@ -236,7 +238,7 @@ describe('a job', () => {
     await world.rows('update orgs set deleted_at = now() where id = $1', orgId);
     line.hire({ [topic]: leaveEffect });
     await line.relay();
-    await until(() => allDone(line, orgId));
+    await waitUntil(() => allDone(line, orgId));
     expect({ effects: await effects(orgId), ends: line.ends }).toEqual({
       effects: [],
       ends: [{ name: topic, outcome: 'skipped' }],
@@ -279,7 +281,7 @@ describe('what leaves the house', () => {
       },
     });
     await line.relay();
-    await until(() => allDone(line, orgId));
+    await waitUntil(() => allDone(line, orgId));
     expect(before).toEqual([true, false]);
     expect(await effects(orgId)).toHaveLength(2);
   });
@@ -309,7 +311,7 @@ describe('what leaves the house', () => {
     await line.relay();
     expect((await line.queues.waiting()).deliver).toBe(0);
     sending.resolve(undefined);
-    await until(() => allDone(line, orgId));
+    await waitUntil(() => allDone(line, orgId));
     expect(sent).toBe(1);
   });
 });
@@ -328,8 +330,8 @@ describe('a job that fails each time', () => {
     });
     for (let attempt = 1; attempt <= 12; attempt += 1) {
       await line.relay();
-      await until(() => line.ends.length === attempt);
-      await until(async () => (await line.queues.counts()).deliver.active === 0);
+      await waitUntil(() => line.ends.length === attempt);
+      await waitUntil(async () => (await line.queues.counts()).deliver.active === 0);
       await line.timePasses();
     }
     expect(line.dead).toEqual([]);
@@ -361,7 +363,7 @@ describe('a job that fails each time', () => {
     expect(await replayJobs(world.database.owner, { ids: [id] })).toEqual([id]);
     expect(await deadOf(slug)).toEqual([]);
     await line.relay();
-    await until(() => allDone(line, orgId));
+    await waitUntil(() => allDone(line, orgId));
     expect(await effects(orgId)).toEqual([id]);
     expect(
       await world.rows<object>('select operation, target from audit where org_id = $1 and seq = 2', orgId),
@@ -375,7 +377,7 @@ describe('a job that fails each time', () => {
     await world.rows(`update outbox set payload = '{"wrong": 1}' where org_id = $1`, orgId);
     line.hire({ [topic]: leaveEffect });
     await line.relay();
-    await until(async () => (await line.rows(orgId))[0]?.error != null);
+    await waitUntil(async () => (await line.rows(orgId))[0]?.error != null);
     expect(await line.rows(orgId)).toMatchObject([
       { done: false, error: expect.stringContaining('notificationId') },
     ]);
@@ -389,7 +391,7 @@ describe('a job that fails each time', () => {
     await line.ask(orgId, 'event', { activitySeq: 2, kind: 'story.created' });
     line.hire({ event: async () => undefined });
     await line.relay();
-    await until(() => allDone(line, orgId));
+    await waitUntil(() => allDone(line, orgId));
     expect((await line.rows(orgId)).map((row) => row.id)).toContain(dead);
   });
 });

@@ -2,16 +2,16 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { homeName } from '@muster/placement';
+import { homeNodeName } from '@muster/placement';
 import { useWorld } from '@muster/testing';
 import { removeOrganizations, removeProjects } from '../src/remove.ts';
-import { keepMonths } from '../src/months.ts';
-import { purge, purgedTables, readForThem } from '../src/purge.ts';
+import { maintainMonthlyPartitions } from '../src/months.ts';
+import { purge, purgedTables, markOldNotificationsRead } from '../src/purge.ts';
 import { retention, retentionTable } from '../src/retention.ts';
 
 const world = useWorld({});
 const { signal } = new AbortController();
-const quietly = { removed: () => undefined, log: () => undefined };
+const quietly = { onRowsRemoved: () => undefined, log: () => undefined };
 
 describe('the retention', () => {
   it('says of each table what becomes of its rows, and of no other', async () => {
@@ -185,9 +185,11 @@ describe('a month of the audit', () => {
     );
     await longest(365);
     await world.rows(`update orgs set policy = '{"auditRetentionDays": 500}' where id = $1`, orgId);
-    expect(await keepMonths(world.database.app)).toEqual([]);
+    expect(await maintainMonthlyPartitions(world.database.app)).toEqual([]);
     await longest(365);
-    expect(await keepMonths(world.database.app)).toEqual([{ month: 'audit_old', done: 'dropped' }]);
+    expect(await maintainMonthlyPartitions(world.database.app)).toEqual([
+      { month: 'audit_old', done: 'dropped' },
+    ]);
     expect(await world.rows('select from audit where org_id = $1', orgId)).toEqual([]);
   });
 });
@@ -276,7 +278,7 @@ describe('notifications', () => {
          values ($1, $2, $3, 'mention', $4::text, '{}', true, now() - ($4::text)::interval)`,
         ...[orgId, newId(), ana.me.memberId, age],
       );
-    expect(await readForThem(world.database.app, signal)).toBe(1);
+    expect(await markOldNotificationsRead(world.database.app, signal)).toBe(1);
     const unread = await world.rows<{ title: string }>(
       'select title from notifications where org_id = $1 and read_at is null',
       orgId,
@@ -345,7 +347,9 @@ describe('an organization', () => {
     }
     await world.rows(`update orgs set deleted_at = now() - interval '31 days' where id = $1`, gone.orgId);
     await world.rows(`update orgs set deleted_at = now() - interval '29 days' where id = $1`, fresh.orgId);
-    expect(await removeOrganizations({ name: homeName, pool: world.database.app }, signal, quietly)).toBe(1);
+    expect(await removeOrganizations({ name: homeNodeName, pool: world.database.app }, signal, quietly)).toBe(
+      1,
+    );
 
     const tables = await world.rows<{ name: string }>(
       `select table_name as name from information_schema.columns where column_name = 'org_id' and table_schema = 'public'`,
@@ -374,7 +378,7 @@ describe('a project that somebody deleted', () => {
     const said: string[] = [];
     let rows = 0;
     const progress = {
-      removed: (count: number) => {
+      onRowsRemoved: (count: number) => {
         rows += count;
       },
       log: (_about: object, message: string) => said.push(message),

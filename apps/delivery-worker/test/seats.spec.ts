@@ -1,15 +1,15 @@
 /** The worker counts seats after each change and every night. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { billingHandlers, defaultSeatPrices, seatReactions } from '@muster/billing';
-import { notify, notificationsHandlers } from '@muster/notifications';
+import { notificationReaction, notificationsHandlers } from '@muster/notifications';
 import { organizationsHandlers } from '@muster/organizations';
 import { useWorld } from '@muster/testing';
 import { recalculateSeatsOf, reconcileSeats } from '../src/seats.ts';
-import { type Line, openLine, until } from './line.ts';
+import { type Line, openLine, waitUntil } from './line.ts';
 
 const world = useWorld(
   { ...organizationsHandlers, ...notificationsHandlers, ...billingHandlers(defaultSeatPrices) },
-  [seatReactions, notify],
+  [seatReactions, notificationReaction],
 );
 const { signal } = new AbortController();
 const stored = (orgId: string) =>
@@ -42,7 +42,7 @@ describe('seats.recalculate', () => {
     const before = (await ana.billing.seatUsage()).usage.recalculatedAt;
     line.hire({ 'seats.recalculate': recalculateSeatsOf });
     await line.relay();
-    await until(async () => (await awaited(orgId)).length === 0);
+    await waitUntil(async () => (await awaited(orgId)).length === 0);
     expect(await stored(orgId)).toEqual([
       { purchased: 25, used: 3, pending: 1, by_role: { owner: 1, admin: 1, member: 1, viewer: 0 } },
     ]);

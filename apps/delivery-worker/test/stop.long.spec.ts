@@ -5,32 +5,32 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { type OwnRedis, programEnvironment, startOwnRedis, until, useWorld } from '@muster/testing';
-import { programOf } from '@muster/testing/bundles';
+import { type SpecRedis, programEnvironment, startSpecRedis, waitUntil, useWorld } from '@muster/testing';
+import { programFileOf } from '@muster/testing/bundles';
 
 const workspaceRoot = path.resolve(import.meta.dirname, '../../..');
 const world = useWorld({});
-let redis: OwnRedis;
+let redis: SpecRedis;
 let folder: string;
 
 beforeAll(async () => {
-  redis = await startOwnRedis();
+  redis = await startSpecRedis();
   folder = await mkdtemp(path.join(tmpdir(), 'muster-mail-'));
 });
 afterAll(async () => {
-  redis.goOn();
+  redis.resume();
   await redis.kill();
   await rm(folder, { recursive: true });
 });
 
 const conditions: [string, () => Promise<void>, () => Promise<void>][] = [
   ['is up', async () => undefined, async () => undefined],
-  ['hangs', async () => redis.hang(), async () => redis.goOn()],
-  ['is dead', () => redis.kill(), () => redis.startAgain()],
+  ['hangs', async () => redis.suspend(), async () => redis.resume()],
+  ['is dead', () => redis.kill(), () => redis.restart()],
 ];
 
 it.each(conditions)('when Redis %s', async (_word, begin, end) => {
-  const worker = spawn(process.execPath, [programOf('apps/delivery-worker/src/main.ts')], {
+  const worker = spawn(process.execPath, [programFileOf('apps/delivery-worker/src/main.ts')], {
     cwd: workspaceRoot,
     env: {
       ...{ ...programEnvironment(), PORT: '0', METRICS_PORT: '0', HOST: '127.0.0.1', LOG_LEVEL: 'warn' },
@@ -42,13 +42,13 @@ it.each(conditions)('when Redis %s', async (_word, begin, end) => {
   const exited = once(worker, 'exit');
   try {
     // The worker is ready when its queues have their schedule.
-    await until(async () => (await redis.say('KEYS {muster}:*:repeat*')).includes('canary'));
+    await waitUntil(async () => (await redis.sendCommand('KEYS {muster}:*:repeat*')).includes('canary'));
     await begin();
     worker.kill('SIGTERM');
     expect(await exited).toEqual([0, null]);
   } finally {
     worker.kill('SIGKILL');
     await end();
-    await redis.say('FLUSHALL');
+    await redis.sendCommand('FLUSHALL');
   }
 });

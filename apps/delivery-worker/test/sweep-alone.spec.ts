@@ -6,7 +6,7 @@ import { useWorld } from '@muster/testing';
 import { pino } from 'pino';
 import { createDeliveryWorker } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';
-import { until } from './line.ts';
+import { waitUntil } from './line.ts';
 
 const world = useWorld({});
 
@@ -40,13 +40,13 @@ it('notes a lease that ends while it runs', async () => {
     MAIL_FOLDER: tmpdir(),
   };
   const worker = createDeliveryWorker(readConfig(environment), pino({ level: 'silent' }), {
-    onSilence: () => undefined,
+    onStalledQueues: () => undefined,
   });
   const started = worker.start();
   try {
     const noted = (): Promise<object[]> =>
       world.rows<object>(`select kind from activity where org_id = $1 and kind = 'lease.expired'`, orgId);
-    await until(async () => (await noted()).length > 0);
+    await waitUntil(async () => (await noted()).length > 0);
     expect(await noted()).toHaveLength(1);
   } finally {
     await worker.service.stop();

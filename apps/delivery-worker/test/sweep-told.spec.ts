@@ -1,12 +1,12 @@
 /** Members who are notified of an expired lease. */
 import { describe, expect, it } from '@jest/globals';
 import { deliveryHandlers } from '@muster/delivery';
-import { notify, notificationsHandlers } from '@muster/notifications';
+import { notificationReaction, notificationsHandlers } from '@muster/notifications';
 import { type Person, useWorld } from '@muster/testing';
 import { arrangeBoard, type WorkerBoard } from './board.ts';
 import { endsIn } from './ends.ts';
 
-const world = useWorld({ ...deliveryHandlers, ...notificationsHandlers }, [notify]);
+const world = useWorld({ ...deliveryHandlers, ...notificationsHandlers }, [notificationReaction]);
 const { acquire, timePasses, sweepOnce, told, assign } = endsIn(world);
 
 describe('an expiry is told', () => {

@@ -5,14 +5,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { deliveryHandlers } from '@muster/delivery';
 import { newId } from '@muster/driver';
-import { notify, notificationsHandlers } from '@muster/notifications';
+import { notificationReaction, notificationsHandlers } from '@muster/notifications';
 import { workerActor } from '@muster/tenancy';
 import { useWorld } from '@muster/testing';
 import { arrangeBoard, type WorkerBoard } from './board.ts';
 import { endsIn } from './ends.ts';
-import { longestPauseMillis, shortestPauseMillis } from '../src/sweep.ts';
+import { maxSweepDelayMillis, minSweepDelayMillis } from '../src/sweep.ts';
 
-const world = useWorld({ ...deliveryHandlers, ...notificationsHandlers }, [notify]);
+const world = useWorld({ ...deliveryHandlers, ...notificationsHandlers }, [notificationReaction]);
 const { acquire, timePasses, sweepOnce, expiries, told } = endsIn(world);
 
 describe('an expiry', () => {
@@ -126,7 +126,7 @@ describe('an expiry', () => {
       await inTheWay.query('select from streams where org_id = $1 for update', [first.people.orgId]);
       // The sweep has found both leases and waits for the lock on the first organization's row in `streams`.
       const sweeping = sweepOnce();
-      await world.waiting(1);
+      await world.waitUntilBlocked(1);
       await second.people.chloe.deliveryExecutions.renew(held);
       await inTheWay.query('commit');
       await sweeping;
@@ -273,7 +273,7 @@ describe('sweeps', () => {
       await inTheWay.query('select from streams where org_id = $1 for update', [people.orgId]);
       const dying = sweepOnce();
       const died = expect(dying).rejects.toThrow();
-      await world.waiting(1);
+      await world.waitUntilBlocked(1);
       await world.rows(
         `select pg_terminate_backend(pid) from pg_stat_activity
          where datname = current_database() and wait_event_type = 'Lock'`,
@@ -310,24 +310,24 @@ describe('sweeps', () => {
   });
 
   it('know when the next one is due', async () => {
-    expect(await sweepOnce()).toBe(longestPauseMillis);
+    expect(await sweepOnce()).toBe(maxSweepDelayMillis);
     const { people } = await arrangeBoard(world, 2);
     await acquire(people.robo, 1);
-    expect(await sweepOnce()).toBe(longestPauseMillis);
+    expect(await sweepOnce()).toBe(maxSweepDelayMillis);
     const { executionId, leaseToken } = await acquire(people.chloe, 2);
     await people.chloe.deliveryExecutions.renew({ executionId, leaseToken, ttlSeconds: 5 });
     const millis = await sweepOnce();
     expect(millis).toBeLessThanOrEqual(5_000);
-    expect(millis).toBeGreaterThanOrEqual(shortestPauseMillis);
+    expect(millis).toBeGreaterThanOrEqual(minSweepDelayMillis);
     const [lease] = await world.rows<{ millis: number }>(
       `select (extract(epoch from expires_at - clock_timestamp()) * 1000)::float as millis from leases
        where org_id = $1 and member_id = $2 and agent_id is null`,
       people.orgId,
       people.chloe.me.memberId,
     );
-    expect(millis).toBeGreaterThanOrEqual(Math.min(lease?.millis ?? 0, longestPauseMillis));
+    expect(millis).toBeGreaterThanOrEqual(Math.min(lease?.millis ?? 0, maxSweepDelayMillis));
     await timePasses(people.orgId);
     await sweepOnce();
-    expect(await sweepOnce()).toBe(longestPauseMillis);
+    expect(await sweepOnce()).toBe(maxSweepDelayMillis);
   });
 });

@@ -8,10 +8,10 @@ import { type People, useWorld } from '@muster/testing';
 import { pino } from 'pino';
 import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
-import { mailTokenEnd } from '../src/deliver.ts';
+import { mailTokenExpiry } from '../src/deliver.ts';
 import { createMailer, type Mailer } from '@muster/outbound/mail';
-import { warnOfEnds } from '../src/token-ends.ts';
-import { type Line, openLine, until } from './line.ts';
+import { requestTokenExpiryMails } from '../src/token-ends.ts';
+import { type Line, openLine, waitUntil } from './line.ts';
 
 const world = useWorld({});
 const arrived: Email[] = [];
@@ -45,7 +45,7 @@ beforeAll(async () => {
   );
   line = openLine(world);
   line.hire({
-    'token.mail': mailTokenEnd({ mailer, baseUrl: 'https://muster.example' }),
+    'token.mail': mailTokenExpiry({ mailer, baseUrl: 'https://muster.example' }),
   });
 });
 afterAll(async () => {
@@ -83,7 +83,7 @@ async function token(
 }
 
 const never = new AbortController().signal;
-const warn = () => warnOfEnds(world.database.app, never);
+const warn = () => requestTokenExpiryMails(world.database.app, never);
 const asked = async (): Promise<string[]> =>
   (
     await world.rows<{ id: string }>(
@@ -93,7 +93,7 @@ const asked = async (): Promise<string[]> =>
   ).map(({ id }) => id);
 const deliver = async (): Promise<void> => {
   await line.relay();
-  await until(async () => (await line.rows(people.orgId)).every((row) => row.done));
+  await waitUntil(async () => (await line.rows(people.orgId)).every((row) => row.done));
 };
 
 it('tells its member a week before, what ends and when, and nothing of the secret', async () => {
@@ -114,7 +114,7 @@ it('tells its member a week before, what ends and when, and nothing of the secre
 
 it('tells it once, however often it looks and however many look at a time', async () => {
   const id = await token('Laptop');
-  await world.contend({ table: 'tokens', id }, warn, warn);
+  await world.runUnderContention({ table: 'tokens', id }, warn, warn);
   await warn();
   expect(await asked()).toEqual([id]);
 });

@@ -1,6 +1,6 @@
 /** Webhooks that fall behind: paused ones, and ones that are slower than their organization's activity. */
 import { describe, expect, it } from '@jest/globals';
-import { until } from '@muster/testing';
+import { waitUntil } from '@muster/testing';
 import { upTo, useWebhooks } from './webhook-world.ts';
 
 const hooks = useWebhooks();
@@ -45,7 +45,7 @@ describe('what a webhook is not to hear of', () => {
     hooks.startWorker();
     await hooks.createStories(3);
     for (const { id } of [ofOtherKinds, ofOtherProject]) {
-      await until(() => keepsUp(id));
+      await waitUntil(() => keepsUp(id));
       expect((await placeOf(id)).worker_epoch).toBe(0);
     }
     await hooks.createStories(1, 'API');
@@ -89,15 +89,15 @@ describe('more than can be sent', () => {
     hooks.receiver.answer(503);
     hooks.startWorker();
     // Waits until the webhook's position in the activity has passed the event of its own creation.
-    await until(() => keepsUp(webhook.id));
+    await waitUntil(() => keepsUp(webhook.id));
     await happen(1_200);
-    await until(async () => {
+    await waitUntil(async () => {
       const found = await waiting(webhook.id);
       return found?.count === most && found.full && (order === 'strict' || !found.due);
     });
     hooks.receiver.answer(204);
     hooks.receiver.received.length = 0;
-    await until(async () => {
+    await waitUntil(async () => {
       await bringForward(webhook.id);
       return hooks.receiver.received.length >= 1_200;
     });

@@ -2,7 +2,7 @@
 import { type ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
-import { until } from '@muster/testing';
+import { waitUntil } from '@muster/testing';
 import { type Received, verify } from './receiver.ts';
 import { upTo, useWebhooks } from './webhook-world.ts';
 
@@ -36,7 +36,7 @@ describe('several workers', () => {
     hooks.receiver.answer(200);
     hooks.startWorker();
     await hooks.arrived(2);
-    await until(async () => (await hooks.stateOf(webhook.id)).lastSuccessAt !== null);
+    await waitUntil(async () => (await hooks.stateOf(webhook.id)).lastSuccessAt !== null);
     for (const response of held) {
       response.statusCode = 500;
       response.end();
@@ -55,16 +55,16 @@ describe('several workers', () => {
     const { webhook } = await hooks.createWebhook();
     await hooks.createStories(1);
     await hooks.withTurns(webhook.id, async (turn) => {
-      const [message] = (await turn([]))?.ready ?? [];
+      const [message] = (await turn([]))?.readyMessages ?? [];
       if (message === undefined) throw new Error('nothing is due');
-      const tried = { at: new Date().toISOString(), status: 503, ms: 3, error: null };
-      const sent = [{ message, tried, answer: 'away', retryAfterSeconds: null }];
+      const attempt = { at: new Date().toISOString(), status: 503, ms: 3, error: null };
+      const sent = [{ message, attempt, answer: 'away', retryAfterSeconds: null }];
       await turn(sent);
       await turn(sent);
       const { items } = await hooks.people.ana.webhooks.deliveries.list({ webhookId: webhook.id });
-      expect(items.map(({ tries }) => tries)).toEqual([[tried]]);
+      expect(items.map(({ tries }) => tries)).toEqual([[attempt]]);
       expect((await hooks.stateOf(webhook.id)).failing).toBe(1);
-      await turn([{ message, tried: { ...tried, ms: 4 }, answer: 'away', retryAfterSeconds: null }]);
+      await turn([{ message, attempt: { ...attempt, ms: 4 }, answer: 'away', retryAfterSeconds: null }]);
       expect((await hooks.stateOf(webhook.id)).failing).toBe(2);
     });
   });
@@ -115,7 +115,7 @@ describe('paused, replayed, tested', () => {
     const { delivery } = await hooks.people.ana.webhooks.test({ webhookId: webhook.id });
     await hooks.arrived(2);
     expect(hooks.receiver.received[1]).toMatchObject({ type: 'webhook.test', id: delivery.eventId });
-    await until(async () => {
+    await waitUntil(async () => {
       const now = await hooks.people.ana.webhooks.deliveries.get({ deliveryId: delivery.id });
       return now.delivery.state === 'delivered' && now.delivery.tries[0]?.status === 200;
     });
@@ -134,7 +134,7 @@ describe('paused, replayed, tested', () => {
     await hooks.createStories(1);
     const look = async () =>
       (await hooks.people.ana.webhooks.deliveries.list({ webhookId: webhook.id })).items[0];
-    await until(async () => (await look())?.tries.length === 1);
+    await waitUntil(async () => (await look())?.tries.length === 1);
     const { tries, nextTryAt } = (await look()) ?? {};
     const waitMs = Date.parse(nextTryAt ?? '') - Date.parse(tries?.[0]?.at ?? '');
     expect(waitMs).toBeGreaterThanOrEqual(1_800_000);
@@ -147,7 +147,7 @@ describe('paused, replayed, tested', () => {
     const { delivery } = await hooks.people.ana.webhooks.test({ webhookId: webhook.id });
     const look = async () =>
       (await hooks.people.ana.webhooks.deliveries.get({ deliveryId: delivery.id })).delivery;
-    await until(async () => (await look()).state === 'failed');
+    await waitUntil(async () => (await look()).state === 'failed');
     expect(await look()).toMatchObject({ answer: 'said so', tries: [{ status: 503 }], nextTryAt: null });
     expect((await hooks.stateOf(webhook.id)).state).toBe('active');
   });

@@ -5,22 +5,22 @@ import { createPool } from '@muster/driver';
 import {
   holdWebhook,
   type SentMessage,
-  takeTurn,
-  type TurnAnswer,
-  webhooksWith,
+  runDeliveryRound,
+  type TurnResponse,
+  createWebhookHandlers,
 } from '@muster/notifications';
 import { handlers, reactions } from '@muster/operations';
-import { createSeals, parseNetworks } from '@muster/outbound';
+import { createSecretCipher, parseNetworks } from '@muster/outbound';
 import { type InputOf, type Registry } from '@muster/registry';
 import { inOrganizationAsSystem } from '@muster/tenancy';
-import { patient, type People, type Person, until, useWorld, type World } from '@muster/testing';
+import { withTestTimeouts, type People, type Person, waitUntil, useWorld, type World } from '@muster/testing';
 import { createSender } from '@muster/outbound/sender';
-import { createRunner } from '../src/webhooks/runner.ts';
+import { createWebhookRunner } from '../src/webhooks/runner.ts';
 import { openReceiver, type PushReceiver } from './receiver.ts';
 
 const setUp = {
   networks: parseNetworks('127.0.0.0/8:*'),
-  seals: createSeals(['a key of this installation, for specs']),
+  seals: createSecretCipher(['a key of this installation, for specs']),
   subjectUrl: 'https://app.example/{type}/{key}',
 };
 
@@ -38,7 +38,7 @@ export interface WebhookWorld {
    */
   withTurns(
     webhookId: string,
-    work: (turn: (sent: readonly SentMessage[]) => Promise<TurnAnswer | undefined>) => Promise<void>,
+    work: (turn: (sent: readonly SentMessage[]) => Promise<TurnResponse | undefined>) => Promise<void>,
   ): Promise<void>;
   createWebhook(draft?: Draft, who?: Person): ReturnType<Person['webhooks']['create']>;
   createStories(count: number, projectId?: string, from?: number): Promise<void>;
@@ -57,7 +57,7 @@ export interface WebhookWorld {
 export const upTo = (count: number): number[] => Array.from({ length: count }, (_, nth) => nth + 1);
 
 export function useWebhooks(): WebhookWorld {
-  const world = useWorld({ ...handlers, webhooks: webhooksWith(setUp) }, reactions);
+  const world = useWorld({ ...handlers, webhooks: createWebhookHandlers(setUp) }, reactions);
   let people: People | undefined;
   let receiver: PushReceiver | undefined;
   let workers: { readonly stop: () => Promise<void> }[] = [];
@@ -84,7 +84,7 @@ export function useWebhooks(): WebhookWorld {
     (await now().people.ana.webhooks.deliveries.list({ webhookId, state })).items;
 
   const openPool = () =>
-    patient(createPool({ url: world.database.url, role: 'muster_app', name: 'webhooks', max: 4 }));
+    withTestTimeouts(createPool({ url: world.database.url, role: 'muster_app', name: 'webhooks', max: 4 }));
 
   return {
     world,
@@ -96,11 +96,11 @@ export function useWebhooks(): WebhookWorld {
     },
     startWorker: () => {
       const pool = openPool();
-      const runner = createRunner({
+      const runner = createWebhookRunner({
         pool,
         sender: createSender({ networks: setUp.networks }),
         setUp: { ...setUp, reactions },
-        onTried: () => undefined,
+        onAttempt: () => undefined,
         onFault: (error) => faults.push(error),
       });
       const loop = startLoop(
@@ -126,7 +126,9 @@ export function useWebhooks(): WebhookWorld {
         const epoch = held?.worker_epoch ?? 0;
         await work((sent) => {
           const asked = { orgId, webhookId, epoch, sent, withWorker: [], most: 10, leaves: false };
-          return inOrganizationAsSystem(pool, orgId, (db) => takeTurn(db, asked, { ...setUp, reactions }));
+          return inOrganizationAsSystem(pool, orgId, (db) =>
+            runDeliveryRound(db, asked, { ...setUp, reactions }),
+          );
         });
       } finally {
         await pool.end();
@@ -139,7 +141,7 @@ export function useWebhooks(): WebhookWorld {
         await now().people.ana.stories.create({ projectId, title: `Story ${nth}` });
     },
     seqs: () => now().receiver.received.map(({ seq }) => seq),
-    arrived: (count) => until(async () => now().receiver.received.length >= count),
+    arrived: (count) => waitUntil(async () => now().receiver.received.length >= count),
     stateOf: async (webhookId) => (await now().people.ana.webhooks.get({ webhookId })).webhook,
     makeDue: (webhookId) =>
       world.rows(
@@ -148,8 +150,8 @@ export function useWebhooks(): WebhookWorld {
         webhookId,
       ),
     tried: (webhookId, count) =>
-      until(async () => (await listed(webhookId)).some(({ tries }) => tries.length >= count)),
+      waitUntil(async () => (await listed(webhookId)).some(({ tries }) => tries.length >= count)),
     delivered: (webhookId, count) =>
-      until(async () => (await listed(webhookId, 'delivered')).length === count),
+      waitUntil(async () => (await listed(webhookId, 'delivered')).length === count),
   };
 }

@@ -1,6 +1,6 @@
 /** Webhooks from a receiver's point of view, with real events, workers and a real receiver. */
 import { describe, expect, it } from '@jest/globals';
-import { until } from '@muster/testing';
+import { waitUntil } from '@muster/testing';
 import { type Received, verify } from './receiver.ts';
 import { upTo, useWebhooks } from './webhook-world.ts';
 
@@ -79,10 +79,10 @@ describe('in strict order', () => {
     hooks.startWorker();
     await hooks.createStories(6);
     await hooks.tried(webhook.id, 1);
-    await until(async () => hooks.seqs().includes(3) && (await hooks.stateOf(webhook.id)).failing === 1);
+    await waitUntil(async () => hooks.seqs().includes(3) && (await hooks.stateOf(webhook.id)).failing === 1);
     expect(hooks.seqs()).toEqual([1, 2, 3]);
     await hooks.makeDue(webhook.id);
-    await until(async () => (await hooks.stateOf(webhook.id)).failing === 2);
+    await waitUntil(async () => (await hooks.stateOf(webhook.id)).failing === 2);
     await hooks.makeDue(webhook.id);
     await hooks.arrived(8);
     expect(hooks.seqs()).toEqual([1, 2, 3, 3, 3, 4, 5, 6]);
@@ -100,7 +100,7 @@ describe('a try that fails', () => {
     });
     hooks.startWorker();
     await hooks.createStories(1);
-    await until(async () => (await hooks.stateOf(webhook.id)).failing === 1);
+    await waitUntil(async () => (await hooks.stateOf(webhook.id)).failing === 1);
     await hooks.createStories(2, 'WEB', 2);
     await hooks.delivered(webhook.id, 2);
     const { items } = await hooks.people.ana.webhooks.deliveries.list({
@@ -126,7 +126,7 @@ describe('a try that fails', () => {
       await hooks.tried(webhook.id, nth);
       await hooks.makeDue(webhook.id);
     }
-    await until(async () => (await hooks.stateOf(webhook.id)).state === 'paused');
+    await waitUntil(async () => (await hooks.stateOf(webhook.id)).state === 'paused');
     expect(await hooks.stateOf(webhook.id)).toMatchObject({ pausedReason: 'failing', failing: 10 });
     expect(hooks.receiver.received).toHaveLength(10);
     const told = await hooks.people.ben.notifications.list({ kinds: ['webhook_paused'] });
@@ -145,7 +145,7 @@ describe('a try that fails', () => {
     hooks.receiver.answer(410);
     hooks.startWorker();
     await hooks.createStories(1);
-    await until(async () => (await hooks.stateOf(webhook.id)).state === 'paused');
+    await waitUntil(async () => (await hooks.stateOf(webhook.id)).state === 'paused');
     expect(await hooks.stateOf(webhook.id)).toMatchObject({ pausedReason: 'gone', failing: 1 });
   });
 
@@ -155,10 +155,10 @@ describe('a try that fails', () => {
     await hooks.world.rows(`update webhooks set secret = 'of another key' where id = $1`, webhook.id);
     hooks.startWorker();
     await hooks.createStories(1);
-    await until(async () => (await hooks.stateOf(webhook.id)).pausedReason === 'secret_unreadable');
+    await waitUntil(async () => (await hooks.stateOf(webhook.id)).pausedReason === 'secret_unreadable');
     const { delivery } = await ana.webhooks.test({ webhookId: webhook.id });
     const look = async () => (await ana.webhooks.deliveries.get({ deliveryId: delivery.id })).delivery;
-    await until(async () => (await look()).state === 'failed');
+    await waitUntil(async () => (await look()).state === 'failed');
     expect((await look()).tries).toMatchObject([
       { status: null, error: "not sent: the webhook's secret cannot be decrypted" },
     ]);
@@ -177,7 +177,7 @@ describe('a try that fails', () => {
     });
     hooks.startWorker();
     await hooks.createStories(1);
-    await until(async () => (await hooks.stateOf(webhook.id)).failing === 1);
+    await waitUntil(async () => (await hooks.stateOf(webhook.id)).failing === 1);
     const { items } = await hooks.people.ana.webhooks.deliveries.list({ webhookId: webhook.id });
     const { delivery } = await hooks.people.ana.webhooks.deliveries.get({ deliveryId: String(items[0]?.id) });
     expect(delivery.answer).toBe('x'.repeat(2_048));
@@ -223,7 +223,7 @@ describe('rights at the time of sending', () => {
     hooks.receiver.answer(500);
     hooks.startWorker();
     await hooks.createStories(1, 'HID');
-    await until(async () => (await hooks.stateOf(webhook.id)).failing === 1);
+    await waitUntil(async () => (await hooks.stateOf(webhook.id)).failing === 1);
     await ana.projects.members.remove({ projectId: 'HID', memberId: chloe.me.memberId });
     hooks.receiver.answer(200);
     await hooks.makeDue(webhook.id);
@@ -241,7 +241,7 @@ describe('rights at the time of sending', () => {
     const { webhook } = await hooks.createWebhook({}, ben);
     hooks.startWorker();
     await ana.members.removeMember({ memberId: ben.me.memberId });
-    await until(async () => (await hooks.stateOf(webhook.id)).pausedReason === 'maker_left');
+    await waitUntil(async () => (await hooks.stateOf(webhook.id)).pausedReason === 'maker_left');
     await hooks.createStories(1);
     expect((await ana.notifications.list({ kinds: ['webhook_paused'] })).items).toHaveLength(1);
     const resumed = await ana.webhooks.resume({ webhookId: webhook.id });

@@ -13,5 +13,5 @@ export const environment = {
 
 export type DocsConfig = ReturnType<typeof readConfig>;
 
-export const readConfig = (from: Record<string, string | undefined> = process.env) =>
-  parseEnvironment(environment, from);
+export const readConfig = (variables: Record<string, string | undefined> = process.env) =>
+  parseEnvironment(environment, variables);

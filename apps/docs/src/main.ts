@@ -2,20 +2,20 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { beginTracing, createLogger, main, stopOnSignal } from '@muster/http';
-import { placeSite } from '@muster/http/site';
-import { createDocs } from './app.ts';
+import { findSiteFolder } from '@muster/http/site';
+import { createDocsService } from './app.ts';
 import { readConfig } from './config.ts';
-import { madeSite } from './made-site.ts';
+import { builtSiteFolder } from './made-site.ts';
 
 await main(async () => {
   const config = readConfig();
   await beginTracing('docs', config);
   const logger = createLogger('docs', config.LOG_LEVEL);
-  const { folder, isMadeHere } = placeSite(config.SITE_FOLDER, {
+  const { folder, isMadeHere } = findSiteFolder(config.SITE_FOLDER, {
     beside: import.meta.dirname,
-    made: madeSite,
+    made: builtSiteFolder,
   });
-  const service = createDocs(folder, logger);
+  const service = createDocsService(folder, logger);
   const stopping = new AbortController();
   stopOnSignal({
     service,

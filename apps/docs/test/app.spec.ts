@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { pino } from 'pino';
-import { createDocs } from '../src/app.ts';
+import { createDocsService } from '../src/app.ts';
 
 let folder: string;
 let base: string;
@@ -16,7 +16,7 @@ beforeAll(async () => {
   await writeFile(path.join(outer, 'secret.html'), 'not a page');
   folder = path.join(outer, 'site');
   const write = (line: string) => void faults.push(line);
-  const service = createDocs(folder, pino({ level: 'error' }, { write }));
+  const service = createDocsService(folder, pino({ level: 'error' }, { write }));
   base = await service.app.listen({ host: '127.0.0.1', port: 0 });
   stop = async () => {
     await service.stop();

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { madeSite } from '../src/made-site.ts';
+import { builtSiteFolder } from '../src/made-site.ts';
 
 let scratch: string;
 beforeAll(async () => {
@@ -19,13 +19,13 @@ const sources = path.resolve(import.meta.dirname, '../src');
 it('makes the site once for each state of the pages, and copies it into any folder', async () => {
   const make = (folder: string) =>
     promisify(execFile)(process.execPath, [path.join(sources, 'build.ts'), folder]);
-  await make(madeSite);
-  const before = await stat(madeSite);
+  await make(builtSiteFolder);
+  const before = await stat(builtSiteFolder);
   await make(path.join(scratch, 'some/folder'));
-  expect((await stat(madeSite)).ino).toBe(before.ino);
+  expect((await stat(builtSiteFolder)).ino).toBe(before.ino);
   const filesOf = async (folder: string): Promise<string[]> =>
     (await readdir(folder, { recursive: true })).toSorted();
-  expect(await filesOf(path.join(scratch, 'some/folder'))).toEqual(await filesOf(madeSite));
+  expect(await filesOf(path.join(scratch, 'some/folder'))).toEqual(await filesOf(builtSiteFolder));
   expect(await readFile(path.join(scratch, 'some/folder/made-from.txt'), 'utf8')).toMatch(/^[0-9a-f]{64}$/);
 }, 240_000);
 

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { instance } from '@viz-js/viz';
-import { dotOf } from '../src/vitepress/dot.ts';
+import { mermaidToDot } from '../src/vitepress/dot.ts';
 
 const states = path.resolve(import.meta.dirname, '../../../docs/states.md');
 
@@ -12,7 +12,7 @@ describe('a diagram of states', () => {
     const diagrams = [...(await readFile(states, 'utf8')).matchAll(/```mermaid\n(.*?)```/gs)];
     expect(diagrams.length).toBeGreaterThan(5);
     for (const [, mermaid = ''] of diagrams) {
-      const svg = viz.renderString(dotOf(mermaid), { format: 'svg' });
+      const svg = viz.renderString(mermaidToDot(mermaid), { format: 'svg' });
       const titles = [...svg.matchAll(/<g id="node\d+" class="node">\s*<title>(.+?)<\/title>/g)];
       const named = new Set(
         [...mermaid.matchAll(/^\s*(\[\*\]|\w+)(?: --> (\[\*\]|\w+).*)?$/gm)]
@@ -28,6 +28,6 @@ describe('a diagram of states', () => {
   });
 
   it('refuses what it does not know', () => {
-    expect(() => dotOf('stateDiagram-v2\n  note right of a: b')).toThrow('cannot be drawn');
+    expect(() => mermaidToDot('stateDiagram-v2\n  note right of a: b')).toThrow('cannot be drawn');
   });
 });

@@ -13,8 +13,8 @@ import { type AxeResults } from 'axe-core';
 import MiniSearch from 'minisearch';
 import { pino } from 'pino';
 import { type Browser, chromium } from 'playwright-core';
-import { createDocs } from '../src/app.ts';
-import { madeSite as site } from '../src/made-site.ts';
+import { createDocsService } from '../src/app.ts';
+import { builtSiteFolder as site } from '../src/made-site.ts';
 import { searchOptions } from '../src/vitepress/search.ts';
 
 const repository = path.resolve(import.meta.dirname, '../../..');
@@ -128,7 +128,7 @@ const program = findBrowser();
 const inBrowser = program === undefined ? describe.skip : describe;
 
 inBrowser('in a browser', () => {
-  const service = createDocs(site, pino({ level: 'silent' }));
+  const service = createDocsService(site, pino({ level: 'silent' }));
   const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
   let address = '';
   let browser: Browser | undefined;

@@ -3,92 +3,100 @@ import { createPool, type Pool, type PoolConfig } from '@muster/driver';
 import {
   createRateLimiter,
   type RateLimiter,
-  internal,
+  internalError,
   type HealthCheck,
   createService,
   type Loop,
-  redisCheck,
+  createRedisCheck,
   type Service,
   startLoop,
 } from '@muster/http';
-import { faultOfServerAt } from '@muster/migrations';
+import { describeServerFaultAt } from '@muster/migrations';
 import { createSender } from '@muster/outbound/sender';
 import { type Logger } from 'pino';
 import { addActivationRoutes } from './activation/routes.ts';
-import { createLimiter, type Limiter, usualPrefix } from './attempts/limiter.ts';
+import { createLimiter, type AttemptLimiter, defaultKeyPrefix } from './attempts/limiter.ts';
 import { type LicenseServiceConfig } from './config.ts';
 import { isSchemaCurrent } from './database.ts';
 import { isKey } from './key/key.ts';
 import { addPublishedKeys, addSignedAnswers } from './signing/answers.ts';
-import { refusalOf } from './api/refusals.ts';
+import { apiErrorOf } from './api/refusals.ts';
 import { addOperatorRoutes, type OperatorsOptions } from './api/routes.ts';
 import { addPages, errorPage } from './pages/routes.ts';
 import { addTrialRoutes } from './trials/routes.ts';
-import { tellOfEndings, forgetDeliveries } from './webhooks/endings.ts';
-import { createCourier, type Courier } from './webhooks/courier.ts';
-import { forgetSessions } from './operators/sessions.ts';
+import { recordExpiryEvents, deleteOldDeliveries } from './webhooks/endings.ts';
+import { createWebhookDispatcher, type WebhookDispatcher } from './webhooks/courier.ts';
+import { deleteExpiredSessions } from './operators/sessions.ts';
 import { inTransaction } from './operators/transaction.ts';
-import { sealingBy } from './operators/webhooks.ts';
-import { createVault, productOf, type Vault } from './vault.ts';
+import { createSecretSealer } from './operators/webhooks.ts';
+import { createVault, findLoadedProduct, type Vault } from './vault.ts';
 
 export interface LicenseService {
   readonly service: Service;
   /** The part of the courier that sends due webhooks immediately. */
-  readonly courier: Pick<Courier, 'send'>;
+  readonly courier: Pick<WebhookDispatcher, 'send'>;
   /** Migrates the schema and reads the keys. Retries while Postgres is unavailable. */
   readonly start: () => Promise<void>;
   /** Reads the signing keys again immediately instead of within half a minute. */
-  readonly refresh: () => Promise<void>;
+  readonly refreshKeys: () => Promise<void>;
   /** Closes the database and Redis connections. Call it after the service has stopped. */
   readonly close: () => Promise<void>;
 }
 
 export interface LicenseServiceOptions {
-  /** The prefix of the Redis keys; `usualPrefix` by default. */
+  /** The prefix of the Redis keys; `defaultKeyPrefix` by default. */
   readonly prefix?: string;
   /** The database pool for calls of machines. By default the service creates its own pools. */
   readonly pool?: Pool;
   readonly operatorsPool?: Pool;
   /** The polling interval for due webhooks; 1 s by default. Null disables all background work. */
-  readonly webhookMillis?: number | null;
+  readonly webhookPollMillis?: number | null;
 }
 
 /** The most concurrent requests per connection of the pool. */
-const inFlightPerConnection = 6;
+const maxInFlightPerConnection = 6;
 const secondsPerDay = 86_400;
 /** The size of the separate pool for operators and webhooks, so that they take no connections from machines. */
-const operatorConnections = 4;
-const usualWebhookMillis = 1_000;
-const endingsMillis = 60_000;
+const operatorPoolSize = 4;
+const defaultWebhookPollMillis = 1_000;
+const expiryPollMillis = 60_000;
 
-const poolAs = (
+const createServicePool = (
   config: LicenseServiceConfig,
   logger: Logger,
-  own: Pick<PoolConfig, 'max' | 'role' | 'name'>,
+  poolOptions: Pick<PoolConfig, 'max' | 'role' | 'name'>,
 ): Pool =>
   createPool({
     url: config.DATABASE_URL,
-    ...own,
+    ...poolOptions,
     onIdleError: (error) => {
       logger.warn({ err: error }, 'a connection to Postgres was lost');
     },
   });
 
 /** Creates the pools for machines and for operators. */
-const poolsOf = (config: LicenseServiceConfig, logger: Logger, options: LicenseServiceOptions) => ({
+const createPools = (config: LicenseServiceConfig, logger: Logger, options: LicenseServiceOptions) => ({
   pool:
     options.pool ??
-    poolAs(config, logger, { max: config.DATABASE_POOL, role: 'muster_licenses', name: 'license-service' }),
+    createServicePool(config, logger, {
+      max: config.DATABASE_POOL,
+      role: 'muster_licenses',
+      name: 'license-service',
+    }),
   operatorsPool:
     options.operatorsPool ??
-    poolAs(config, logger, {
-      max: operatorConnections,
+    createServicePool(config, logger, {
+      max: operatorPoolSize,
       role: 'muster_license_operators',
       name: 'license-operators',
     }),
 });
 
-const limiterOf = (config: LicenseServiceConfig, logger: Logger, options: LicenseServiceOptions): Limiter =>
+const createAttemptLimiter = (
+  config: LicenseServiceConfig,
+  logger: Logger,
+  options: LicenseServiceOptions,
+): AttemptLimiter =>
   createLimiter({
     limits: {
       ip: config.LIMIT_IP,
@@ -97,75 +105,77 @@ const limiterOf = (config: LicenseServiceConfig, logger: Logger, options: Licens
       keyFail: config.LIMIT_KEY_FAIL,
     },
     redisUrl: config.REDIS_URL,
-    timeoutMillis: config.LIMIT_TIMEOUT_MILLIS,
+    redisTimeoutMillis: config.LIMIT_TIMEOUT_MILLIS,
     ...(options.prefix !== undefined && { prefix: options.prefix }),
-    onRedis: (isAway, error) => {
+    onRedisStateChange: (isAway, error) => {
       if (isAway) logger.warn({ err: error }, 'Redis is unavailable; this process counts attempts by itself');
       else logger.info('Redis is available again');
     },
   });
 
 /** Creates the rate limiter of the operators' API and the pages. */
-const operatorsLimiterOf = (config: LicenseServiceConfig): RateLimiter =>
+const createOperatorsLimiter = (config: LicenseServiceConfig): RateLimiter =>
   createRateLimiter(
     config.REDIS_URL === undefined
       ? undefined
       : {
           redisUrl: config.REDIS_URL,
           timeoutMillis: config.LIMIT_TIMEOUT_MILLIS,
-          onRedis: () => undefined,
+          onRedisAvailability: () => undefined,
         },
   );
 
 /** Builds the readiness checks of the service. */
-const checksOf = (config: LicenseServiceConfig, pool: Pool, vault: Vault): HealthCheck[] => [
+const readinessChecksOf = (config: LicenseServiceConfig, pool: Pool, vault: Vault): HealthCheck[] => [
   {
     name: 'postgres',
     needed: true,
     run: async () =>
       (await isSchemaCurrent(pool)) ? undefined : 'the database schema is out of date; run the migrations',
-    faultForGood: () => faultOfServerAt(config.DATABASE_URL),
+    findPermanentFault: () => describeServerFaultAt(config.DATABASE_URL),
   },
   {
     name: 'signing',
     needed: true,
     run: async () =>
-      productOf(vault.opened())?.keys.signer === undefined ? 'there is no usable signing key' : undefined,
+      findLoadedProduct(vault.currentVault())?.keys.signer === undefined
+        ? 'there is no usable signing key'
+        : undefined,
   },
 ];
 
 /** Starts the background work of the service. Each run does nothing until the secrets could be read. */
-function startLoops(
-  { operatorsPool, vault, courier, logger }: Working,
+function startBackgroundLoops(
+  { operatorsPool, vault, courier, logger }: BackgroundDependencies,
   webhookMillis: number,
 ): readonly Loop[] {
   const loop = (what: string, pauseMs: number, turn: () => Promise<boolean>): Loop =>
     startLoop(
       pauseMs,
-      async () => (vault.opened() !== undefined && (await turn()) ? 'more' : 'rest'),
+      async () => (vault.currentVault() !== undefined && (await turn()) ? 'more' : 'rest'),
       (error) => {
         logger.warn({ err: error }, `${what} failed and will be retried`);
       },
     );
   return [
     loop('webhooks could not be sent', webhookMillis, async () => {
-      await courier.begin();
+      await courier.startDueDeliveries();
       return false;
     }),
-    loop('expired sessions could not be removed', endingsMillis, () =>
-      inTransaction(operatorsPool, forgetSessions),
+    loop('expired sessions could not be removed', expiryPollMillis, () =>
+      inTransaction(operatorsPool, deleteExpiredSessions),
     ),
-    loop('webhooks about expired licenses could not be queued', endingsMillis, async () => {
-      const isMore = await inTransaction(operatorsPool, tellOfEndings);
-      return (await inTransaction(operatorsPool, forgetDeliveries)) || isMore;
+    loop('webhooks about expired licenses could not be queued', expiryPollMillis, async () => {
+      const isMore = await inTransaction(operatorsPool, recordExpiryEvents);
+      return (await inTransaction(operatorsPool, deleteOldDeliveries)) || isMore;
     }),
   ];
 }
 
-interface Working {
+interface BackgroundDependencies {
   readonly operatorsPool: Pool;
   readonly vault: Vault;
-  readonly courier: Courier;
+  readonly courier: WebhookDispatcher;
   readonly logger: Logger;
 }
 
@@ -174,44 +184,44 @@ export function createLicenseService(
   logger: Logger,
   options: LicenseServiceOptions = {},
 ): LicenseService {
-  const { pool, operatorsPool } = poolsOf(config, logger, options);
+  const { pool, operatorsPool } = createPools(config, logger, options);
   const given = {
     pepper: config.LICENSE_PEPPER,
     pepperBefore: config.LICENSE_PEPPER_BEFORE,
     seal: config.LICENSE_SEAL,
   };
-  const vault = createVault({ pool, url: config.DATABASE_URL, given, logger });
-  const limiter = limiterOf(config, logger, options);
-  const redis = config.REDIS_URL === undefined ? undefined : redisCheck(config.REDIS_URL);
-  const checks = checksOf(config, pool, vault);
+  const vault = createVault({ pool, url: config.DATABASE_URL, environmentSecrets: given, logger });
+  const limiter = createAttemptLimiter(config, logger, options);
+  const redis = config.REDIS_URL === undefined ? undefined : createRedisCheck(config.REDIS_URL);
+  const checks = readinessChecksOf(config, pool, vault);
   const service = createService({
     name: 'license-service',
     logger,
     checks: redis === undefined ? checks : [...checks, redis.check],
-    mostInFlight: config.DATABASE_POOL * inFlightPerConnection,
+    mostInFlight: config.DATABASE_POOL * maxInFlightPerConnection,
     trustProxy: config.TRUST_PROXY ?? false,
     isSecret: isKey,
-    toApiError: (error) => refusalOf(error) ?? internal(),
-    errorPage,
+    toApiError: (error) => apiErrorOf(error) ?? internalError(),
+    renderErrorPage: errorPage,
   });
-  service.metrics.pool(pool);
-  addSignedAnswers(service.app, vault.opened);
-  addPublishedKeys(service.app, vault.opened);
-  const machines = { pool, limiter, opened: vault.opened, metrics: service.metrics, logger };
+  service.metrics.addPoolGauges(pool);
+  addSignedAnswers(service.app, vault.currentVault);
+  addPublishedKeys(service.app, vault.currentVault);
+  const machines = { pool, limiter, opened: vault.currentVault, metrics: service.metrics, logger };
   const certificateSeconds = config.CERTIFICATE_DAYS * secondsPerDay;
   addActivationRoutes(service.app, { ...machines, certificateSeconds });
   addTrialRoutes(service.app, machines);
   const sealing = () => {
-    const opened = vault.opened();
-    return opened && sealingBy(opened.seals);
+    const opened = vault.currentVault();
+    return opened && createSecretSealer(opened.seals);
   };
   const networks = config.WEBHOOK_NETWORKS;
-  const courier = createCourier({ pool: operatorsPool, sealing, networks, logger });
-  const operatorsLimiter = operatorsLimiterOf(config);
+  const courier = createWebhookDispatcher({ pool: operatorsPool, sealing, networks, logger });
+  const operatorsLimiter = createOperatorsLimiter(config);
   const operators: OperatorsOptions = {
     ...{ pool: operatorsPool, limiter: operatorsLimiter, rate: config.LIMIT_OPERATORS, networks, courier },
-    ...{ prefix: options.prefix ?? usualPrefix, baseUrl: config.BASE_URL },
-    ...{ opened: vault.opened, metrics: service.metrics, logger },
+    ...{ prefix: options.prefix ?? defaultKeyPrefix, baseUrl: config.BASE_URL },
+    ...{ opened: vault.currentVault, metrics: service.metrics, logger },
     airGapSeconds: config.AIR_GAP_DAYS * secondsPerDay,
   };
   addOperatorRoutes(service.app, operators);
@@ -226,13 +236,13 @@ export function createLicenseService(
     courier,
     start: async () => {
       await vault.start();
-      if (options.webhookMillis !== null)
-        loops = startLoops(
+      if (options.webhookPollMillis !== null)
+        loops = startBackgroundLoops(
           { operatorsPool, vault, courier, logger },
-          options.webhookMillis ?? usualWebhookMillis,
+          options.webhookPollMillis ?? defaultWebhookPollMillis,
         );
     },
-    refresh: vault.refresh,
+    refreshKeys: vault.reload,
     close: async () => {
       await Promise.all(loops.map((one) => one.stop()));
       await courier.close();

@@ -2,12 +2,12 @@
 import { createInterface } from 'node:readline/promises';
 import { endWhenUnread, goOnUnread } from '@muster/terminal';
 import { runCommandLine } from './command-line.ts';
-import { progressOn } from './progress.ts';
+import { createProgressBar } from './progress.ts';
 
-async function readLines(wanted: string): Promise<string[]> {
+async function readLines(prompt: string): Promise<string[]> {
   if (process.stdin.isTTY) {
     const terminal = createInterface({ input: process.stdin, output: process.stderr });
-    const line = await terminal.question(`${wanted}: `);
+    const line = await terminal.question(`${prompt}: `);
     terminal.close();
     return line.trim() === '' ? [] : [line];
   }
@@ -22,7 +22,7 @@ goOnUnread(process.stderr);
 process.exitCode = await runCommandLine(process.argv.slice(2), {
   environment: process.env,
   readLines,
-  out: (text) => void process.stdout.write(text),
-  err: (text) => void process.stderr.write(text),
-  progress: progressOn(process.stderr),
+  writeStdout: (text) => void process.stdout.write(text),
+  writeStderr: (text) => void process.stderr.write(text),
+  progress: createProgressBar(process.stderr),
 });

@@ -3,9 +3,9 @@
  * DATABASE_URL may do everything. Keys are read from standard input, because arguments appear in shell histories and
  * process lists.
  */
-import { BurstError, createPool, commandConnectMillis } from '@muster/driver';
+import { BurstError, createPool, commandConnectTimeoutMillis } from '@muster/driver';
 import { ConfigError } from '@muster/http';
-import { jsonText, plain } from '@muster/terminal';
+import { terminalSafeJson, sanitizeForTerminal } from '@muster/terminal';
 import { Command, CommanderError } from 'commander';
 import { answerCommand } from './commands/answer.ts';
 import { certCommand, verifyCommand } from './commands/certificates.ts';
@@ -16,7 +16,7 @@ import {
   rotateCommand,
   suspendCommand,
 } from './commands/change.ts';
-import { type Context, type LicenseCommand } from './commands/command.ts';
+import { type CommandContext, type LicenseCommand } from './commands/command.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { entitleCommand } from './commands/features.ts';
 import { importCommand } from './commands/import.ts';
@@ -24,22 +24,26 @@ import { issueCommand } from './commands/issue.ts';
 import { listCommand, showCommand } from './commands/look.ts';
 import { machinesCommand, releaseCommand, transferCommand } from './commands/machines.ts';
 import {
-  operatorGrant,
-  operatorList,
-  operatorRevoke,
-  sessionList,
-  sessionRevoke,
+  operatorGrantCommand,
+  operatorListCommand,
+  operatorRevokeCommand,
+  sessionListCommand,
+  sessionRevokeCommand,
 } from './commands/operators.ts';
-import { planList, planSet } from './commands/plans.ts';
-import { productAdd, productList, productSet } from './commands/products.ts';
+import { planListCommand, planSetCommand } from './commands/plans.ts';
+import { productAddCommand, productListCommand, productSetCommand } from './commands/products.ts';
 import { purgeCommand } from './commands/purge.ts';
-import { signingKeyList, signingKeyNew, signingKeyRetire } from './commands/signing-keys.ts';
-import { tokenList, tokenNew, tokenRevoke } from './commands/tokens.ts';
+import {
+  signingKeyListCommand,
+  signingKeyNewCommand,
+  signingKeyRetireCommand,
+} from './commands/signing-keys.ts';
+import { tokenListCommand, tokenNewCommand, tokenRevokeCommand } from './commands/tokens.ts';
 import { auditCommand, statsCommand } from './commands/trail.ts';
 import { loadSecrets, provision } from './database.ts';
 import { isKeyLike } from './key/key.ts';
 import { outageOf } from './operators/outage.ts';
-import { nothingChanged, OutcomeUnknown, Refused } from './operators/transaction.ts';
+import { nothingChangedError, OutcomeUnknownError, RefusedError } from './operators/transaction.ts';
 
 /** All commands. A new command needs a file and an entry here. */
 const commands: readonly LicenseCommand[] = [
@@ -63,22 +67,22 @@ const commands: readonly LicenseCommand[] = [
   statsCommand,
   purgeCommand,
   doctorCommand,
-  signingKeyNew,
-  signingKeyList,
-  signingKeyRetire,
-  planList,
-  planSet,
-  productList,
-  productAdd,
-  productSet,
-  tokenNew,
-  tokenList,
-  tokenRevoke,
-  operatorGrant,
-  operatorList,
-  operatorRevoke,
-  sessionList,
-  sessionRevoke,
+  signingKeyNewCommand,
+  signingKeyListCommand,
+  signingKeyRetireCommand,
+  planListCommand,
+  planSetCommand,
+  productListCommand,
+  productAddCommand,
+  productSetCommand,
+  tokenNewCommand,
+  tokenListCommand,
+  tokenRevokeCommand,
+  operatorGrantCommand,
+  operatorListCommand,
+  operatorRevokeCommand,
+  sessionListCommand,
+  sessionRevokeCommand,
   {
     name: 'migrate',
     description: 'Create or update the schema, and everything needed before the first license',
@@ -86,10 +90,12 @@ const commands: readonly LicenseCommand[] = [
       // Connects before the migration. If Postgres is unreachable here, it is certain that nothing was
       // changed.
       await pool.query('select');
-      const applied = await provision(databaseUrl, givenSecrets(environment)).catch((error: unknown) => {
-        const outage = outageOf(error);
-        throw outage === undefined ? error : new OutcomeUnknown(outage);
-      });
+      const applied = await provision(databaseUrl, secretsFromEnvironment(environment)).catch(
+        (error: unknown) => {
+          const outage = outageOf(error);
+          throw outage === undefined ? error : new OutcomeUnknownError(outage);
+        },
+      );
       return {
         json: { applied },
         lines:
@@ -108,7 +114,7 @@ const groupDescriptions: Readonly<Record<string, string>> = {
   plan: 'Plans for sale: the terms of licenses that are issued',
 };
 
-const givenSecrets = (environment: Context['environment']) => ({
+const secretsFromEnvironment = (environment: CommandContext['environment']) => ({
   pepper: environment['LICENSE_PEPPER'] || undefined,
   pepperBefore: environment['LICENSE_PEPPER_BEFORE'] || undefined,
   seal: environment['LICENSE_SEAL'] || undefined,
@@ -117,34 +123,36 @@ const givenSecrets = (environment: Context['environment']) => ({
 /** The environment variables and streams that a command line uses. */
 export interface Terminal {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly readLines: Context['readLines'];
-  readonly out: (text: string) => void;
-  readonly err: (text: string) => void;
-  readonly progress?: Context['progress'];
+  readonly readLines: CommandContext['readLines'];
+  readonly writeStdout: (text: string) => void;
+  readonly writeStderr: (text: string) => void;
+  readonly progress?: CommandContext['progress'];
 }
 
-function databaseUrlOf({ DATABASE_URL: url }: Context['environment']): string {
+function databaseUrlOf({ DATABASE_URL: url }: CommandContext['environment']): string {
   if (url === undefined || url === '') {
-    throw new Refused(
+    throw new RefusedError(
       'no_database',
       'DATABASE_URL is not set; it must name the database to work on (npm run license -- … sets it)',
     );
   }
   if (URL.canParse(url)) return url;
-  throw new Refused(
+  throw new RefusedError(
     'no_database',
     'DATABASE_URL is not a URL such as postgres://user:password@host:5432/licenses',
   );
 }
 
 /** Returns the reason and message of an error that an operator can act on; undefined for other errors. */
-function sayError(error: unknown): { readonly reason: string; readonly message: string } | undefined {
-  if (error instanceof Refused) return error;
+function actionableErrorOf(
+  error: unknown,
+): { readonly reason: string; readonly message: string } | undefined {
+  if (error instanceof RefusedError) return error;
   if (error instanceof ConfigError) return { reason: 'environment', message: error.message };
   // Changes run in `inTransaction`, which handles outages by itself. An outage that arrives here happened
   // outside of a change.
   const outage = outageOf(error);
-  if (outage !== undefined) return nothingChanged(outage);
+  if (outage !== undefined) return nothingChangedError(outage);
   const state = error instanceof BurstError ? error.sqlState : undefined;
   return state === '42P01' || state === '3F000'
     ? { reason: 'no_schema', message: 'this database has no tables for licenses yet; run license migrate' }
@@ -152,9 +160,13 @@ function sayError(error: unknown): { readonly reason: string; readonly message: 
 }
 
 /** Runs one command and returns the exit code. */
-async function run({ run: work }: LicenseCommand, self: Command, terminal: Terminal): Promise<number> {
-  const { environment, readLines, out, err } = terminal;
-  const asJson = self.opts<{ json?: boolean }>().json === true;
+async function runCommand(
+  { run: work }: LicenseCommand,
+  commanderCommand: Command,
+  terminal: Terminal,
+): Promise<number> {
+  const { environment, readLines, writeStdout, writeStderr } = terminal;
+  const asJson = commanderCommand.opts<{ json?: boolean }>().json === true;
   try {
     const databaseUrl = databaseUrlOf(environment);
     const pool = createPool({
@@ -162,37 +174,41 @@ async function run({ run: work }: LicenseCommand, self: Command, terminal: Termi
       role: null,
       max: 2,
       name: 'license-cli',
-      connectWithinMillis: commandConnectMillis,
+      connectWithinMillis: commandConnectTimeoutMillis,
     });
     try {
-      const context: Context = {
+      const context: CommandContext = {
         ...{ pool, databaseUrl, environment, readLines },
-        secrets: () => loadSecrets(pool, givenSecrets(environment)),
-        say: (line) => err(`${line}\n`),
+        secrets: () => loadSecrets(pool, secretsFromEnvironment(environment)),
+        printProgressLine: (line) => writeStderr(`${line}\n`),
         progress: terminal.progress ?? (() => undefined),
       };
-      const { json, lines, isBad } = await work(context, self.opts(), self.args);
-      out(`${asJson ? jsonText(json) : lines.map(plain).join('\n')}\n`);
-      return isBad === true ? 1 : 0;
+      const { json, lines, foundProblem } = await work(
+        context,
+        commanderCommand.opts(),
+        commanderCommand.args,
+      );
+      writeStdout(`${asJson ? terminalSafeJson(json) : lines.map(sanitizeForTerminal).join('\n')}\n`);
+      return foundProblem === true ? 1 : 0;
     } finally {
       await pool.end();
     }
   } catch (error) {
-    const known = sayError(error);
+    const known = actionableErrorOf(error);
     // An unexpected error is a bug of the program, so it is thrown again.
     if (known === undefined) throw error;
     const { reason, message } = known;
-    if (asJson) out(`${jsonText({ error: { reason, message } })}\n`);
-    else err(`license: ${plain(message)}\n`);
+    if (asJson) writeStdout(`${terminalSafeJson({ error: { reason, message } })}\n`);
+    else writeStderr(`license: ${sanitizeForTerminal(message)}\n`);
     return 1;
   }
 }
 
 /** Replaces keys in error messages of Commander, which quote invalid arguments, so that logs contain no key. */
-const withoutKeys = (said: string, args: readonly string[]): string =>
+const redactKeys = (errorText: string, args: readonly string[]): string =>
   args
     .filter(isKeyLike)
-    .reduce((text, key) => text.replaceAll(key, '(a key; keys are read from standard input)'), said);
+    .reduce((text, key) => text.replaceAll(key, '(a key; keys are read from standard input)'), errorText);
 
 /** Runs the command of the arguments and returns the exit code. */
 export async function runCommandLine(args: readonly string[], terminal: Terminal): Promise<number> {
@@ -205,9 +221,9 @@ export async function runCommandLine(args: readonly string[], terminal: Terminal
     .addHelpText('after', '\nDATABASE_URL names the database, with a login that owns the tables.')
     .exitOverride()
     .configureOutput({
-      writeOut: terminal.out,
-      writeErr: terminal.err,
-      outputError: (said, write) => write(withoutKeys(said, args)),
+      writeOut: terminal.writeStdout,
+      writeErr: terminal.writeStderr,
+      outputError: (said, write) => write(redactKeys(said, args)),
     });
   const groups = new Map<string, Command>();
   const parentOf = (group: string | undefined): Command => {
@@ -219,12 +235,12 @@ export async function runCommandLine(args: readonly string[], terminal: Terminal
   for (const one of commands) {
     const [name = '', group] = one.name.split(' ').toReversed();
     const command = parentOf(group).command(name).description(one.description);
-    (one.shape?.(command) ?? command)
+    (one.configure?.(command) ?? command)
       .option('--json', 'print the result as JSON, for scripts')
       .action(async (...given: unknown[]) => {
         const self = given.at(-1);
         if (!(self instanceof Command)) throw new Error('commander gives the command last');
-        code = await run(one, self, terminal);
+        code = await runCommand(one, self, terminal);
       });
   }
   try {

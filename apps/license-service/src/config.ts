@@ -6,14 +6,14 @@ import {
   parseEnvironment,
   rateVariable,
   RedisUrl,
-  requireSafeAddress,
+  requireSecureBaseUrl,
   TrustProxy,
 } from '@muster/http';
 import { parseNetworks } from '@muster/outbound';
 import { z } from 'zod';
-import { mostDays, usualDays } from './air-gap/days.ts';
+import { maxOfflineDays, defaultOfflineDays } from './air-gap/days.ts';
 
-const secret = z.string().min(16, 'is shorter than 16 characters');
+const secretVariable = z.string().min(16, 'is shorter than 16 characters');
 
 export const environment = {
   ...commonEnvironment,
@@ -31,14 +31,14 @@ export const environment = {
   /** Proxies whose X-Forwarded-For is trusted: a list of addresses or networks, or a number of hops. */
   TRUST_PROXY: TrustProxy.optional(),
   /** The secret for hashing machine IDs. Without it the service uses a secret in the database. */
-  LICENSE_PEPPER: secret.optional(),
+  LICENSE_PEPPER: secretVariable.optional(),
   /**
    * The previous pepper, which stays accepted until machines have called again. To change the pepper of several processes
    * one by one, set the new one here first in all of them. A process without it would take a known machine for a new one.
    */
-  LICENSE_PEPPER_BEFORE: secret.optional(),
+  LICENSE_PEPPER_BEFORE: secretVariable.optional(),
   /** The secret that encrypts the private signing keys. Without it the service uses a secret in the database. */
-  LICENSE_SEAL: secret.optional(),
+  LICENSE_SEAL: secretVariable.optional(),
   /** The public URL of this service, for links to licenses. If not set, the host of each request is used. */
   BASE_URL: z.url({ protocol: /^https?$/ }).optional(),
   /**
@@ -60,7 +60,7 @@ export const environment = {
   /** The maximum validity of a certificate, in days. */
   CERTIFICATE_DAYS: z.coerce.number().min(0.01).max(90).default(7),
   /** The validity, in days, of offline answers from the pages, and the default for those of the operators’ API. */
-  AIR_GAP_DAYS: z.coerce.number().min(0.01).max(mostDays).default(usualDays),
+  AIR_GAP_DAYS: z.coerce.number().min(0.01).max(maxOfflineDays).default(defaultOfflineDays),
   /** The limit of activations, releases and trials per address: `30/2` is a burst of thirty, and one more every two seconds. */
   LIMIT_IP: rateVariable('30/2'),
   /** The limit of checks per address. */
@@ -78,15 +78,15 @@ export const environment = {
 export type LicenseServiceConfig = ReturnType<typeof readConfig>;
 
 /** Reads the configuration. Throws if the settings of the operators' issuer are incomplete. */
-export function readConfig(from: Record<string, string | undefined> = process.env) {
-  const config = parseEnvironment(environment, from);
+export function readConfig(environmentVariables: Record<string, string | undefined> = process.env) {
+  const config = parseEnvironment(environment, environmentVariables);
   const { OPERATORS_ISSUER: issuer, OPERATORS_CLIENT_ID: clientId } = config;
   if (issuer === undefined) return { ...config, operatorsIssuer: undefined };
   if (clientId === undefined)
     throw new ConfigError(
       'The configuration is invalid:\n  OPERATORS_CLIENT_ID is not set, and OPERATORS_ISSUER is',
     );
-  requireSafeAddress(config.BASE_URL);
+  requireSecureBaseUrl(config.BASE_URL);
   const operatorsIssuer = {
     ...{ issuer, clientId, clientSecret: config.OPERATORS_CLIENT_SECRET ?? null },
     name: config.OPERATORS_ISSUER_NAME ?? new URL(issuer).host,

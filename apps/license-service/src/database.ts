@@ -2,10 +2,10 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import {
-  ask as askOnce,
+  queryOutsideOrg as askOnce,
   BurstError,
-  commandConnectMillis,
-  connectionFault,
+  commandConnectTimeoutMillis,
+  classifyConnectionError,
   createPool,
   DatabaseBusy,
   type Db,
@@ -17,26 +17,27 @@ import {
   sql,
 } from '@muster/driver';
 import { migrate, migrationNames } from '@muster/migrations';
-import { locks } from './operators/locks.ts';
-import { nameOfEndpoint } from './operators/webhooks.ts';
+import { advisoryLockIds } from './operators/locks.ts';
+import { sealNameOfEndpoint } from './operators/webhooks.ts';
 import { seal, unseal } from './signing/seal.ts';
-import { newSigningKey } from './signing/signing-key.ts';
+import { generateSigningKey } from './signing/signing-key.ts';
 
 /** The migrations folder, next to this file and next to the bundle. */
-const folder = path.join(import.meta.dirname, 'migrations');
-const schema = 'licenses';
+const migrationsFolder = path.join(import.meta.dirname, 'migrations');
+const schemaName = 'licenses';
 
-export const migrateLicenses = (url: string): Promise<string[]> => migrate(url, { folder, schema });
+export const migrateLicenses = (url: string): Promise<string[]> =>
+  migrate(url, { folder: migrationsFolder, schema: schemaName });
 
 /** Returns true if the newest migration is applied. */
 export async function isSchemaCurrent(pool: Pool): Promise<boolean> {
-  const newest = migrationNames(folder).at(-1);
+  const newest = migrationNames(migrationsFolder).at(-1);
   const rows = await askOnce(pool, sql`select from licenses.applied_migrations where name = ${newest}`);
   return rows.length === 1;
 }
 
 /** The secrets from the environment. */
-export interface GivenSecrets {
+export interface EnvironmentSecrets {
   readonly pepper: string | undefined;
   readonly pepperBefore: string | undefined;
   readonly seal: string | undefined;
@@ -53,7 +54,7 @@ export interface Secrets {
  * Loads the secrets. Those of the environment take precedence over those of the database. A pepper of the database stays
  * accepted as the previous one if the environment sets only the current one.
  */
-export async function loadSecrets(pool: Pool, given: GivenSecrets): Promise<Secrets> {
+export async function loadSecrets(pool: Pool, environmentSecrets: EnvironmentSecrets): Promise<Secrets> {
   const rows = await askOnce(
     pool,
     sql<{ name: string; value: Buffer }>`select name, value from licenses.secrets`,
@@ -64,16 +65,16 @@ export async function loadSecrets(pool: Pool, given: GivenSecrets): Promise<Secr
     if (value === undefined) throw new Error('the secret pepper is not in the database yet');
     return value;
   };
-  const { pepper, pepperBefore } = given;
+  const { pepper, pepperBefore } = environmentSecrets;
   return {
     pepper: pepper ?? ownPepper(),
     pepperBefore: pepperBefore ?? (pepper === undefined ? null : ownPepper()),
-    seals: [given.seal, found('seal')].filter((one) => one !== undefined),
+    seals: [environmentSecrets.seal, found('seal')].filter((one) => one !== undefined),
   };
 }
 
 /** Returns the secret of this name in the database, and creates it if it is missing. */
-async function keepSecret(db: Db, name: 'pepper' | 'seal'): Promise<Buffer> {
+async function getOrCreateSecret(db: Db, name: 'pepper' | 'seal'): Promise<Buffer> {
   await db.all(
     sql`insert into licenses.secrets (name, value) values (${name}, ${randomBytes(32)}) on conflict do nothing`,
   );
@@ -84,20 +85,20 @@ async function keepSecret(db: Db, name: 'pepper' | 'seal'): Promise<Buffer> {
 }
 
 /** The columns that contain sealed texts. `nameOf` returns the name under which the text of a row was sealed. */
-const sealed = [
+const sealedColumns = [
   { table: sql`licenses.signing_keys`, id: sql`kid`, column: sql`sealed_key`, nameOf: (id: string) => id },
   ...[sql`sealed_secret`, sql`sealed_secret_before`].map((column) => ({
-    ...{ table: sql`licenses.webhook_endpoints`, id: sql`id`, column, nameOf: nameOfEndpoint },
+    ...{ table: sql`licenses.webhook_endpoints`, id: sql`id`, column, nameOf: sealNameOfEndpoint },
   })),
 ];
 
 /** Reseals everything with the environment's secret and deletes the one in the database, which lies next to the data. */
-async function moveSealOut(db: Db, given: string): Promise<void> {
+async function resealWithEnvironmentSecret(db: Db, environmentSeal: string): Promise<void> {
   const before = await db.find(
     sql<{ value: Buffer }>`delete from licenses.secrets where name = 'seal' returning value`,
   );
   if (before === undefined) return;
-  for (const { table, id, column, nameOf } of sealed) {
+  for (const { table, id, column, nameOf } of sealedColumns) {
     const rows = await db.all(
       sql<{ id: string; bytes: Buffer }>`select ${id}::text as id, ${column} as bytes from ${table}
         where ${column} is not null for update`,
@@ -107,7 +108,7 @@ async function moveSealOut(db: Db, given: string): Promise<void> {
       const plain = unseal(before.value, name, row.bytes);
       if (plain === undefined) continue;
       await db.all(
-        sql`update ${table} set ${column} = ${seal(given, name, plain)} where ${id}::text = ${row.id}`,
+        sql`update ${table} set ${column} = ${seal(environmentSeal, name, plain)} where ${id}::text = ${row.id}`,
       );
     }
   }
@@ -129,23 +130,24 @@ export async function mayProvision(pool: Pool): Promise<boolean> {
  * Migrates the schema and creates missing secrets and the first signing key. Returns the applied migrations. The function
  * is idempotent, also under concurrent calls. `url` is a login that may create roles and schemas.
  */
-export async function provision(url: string, given: GivenSecrets): Promise<string[]> {
+export async function provision(url: string, environmentSecrets: EnvironmentSecrets): Promise<string[]> {
   const applied = await migrateLicenses(url);
   const pool = createPool({
     url,
     role: null,
     max: 1,
     name: 'license-service-provision',
-    connectWithinMillis: commandConnectMillis,
+    connectWithinMillis: commandConnectTimeoutMillis,
   });
   try {
     await inTransaction(pool, { prologue: [], orgId: null }, async (db) => {
-      await db.all(sql`select pg_advisory_xact_lock(${locks.provision})`);
-      await keepSecret(db, 'pepper');
-      const secret = given.seal ?? (await keepSecret(db, 'seal'));
-      if (given.seal !== undefined) await moveSealOut(db, given.seal);
+      await db.all(sql`select pg_advisory_xact_lock(${advisoryLockIds.provision})`);
+      await getOrCreateSecret(db, 'pepper');
+      const secret = environmentSecrets.seal ?? (await getOrCreateSecret(db, 'seal'));
+      if (environmentSecrets.seal !== undefined)
+        await resealWithEnvironmentSecret(db, environmentSecrets.seal);
       if ((await db.find(sql`select from licenses.signing_keys limit 1`)) !== undefined) return;
-      const { kid, publicKey, sealedKey } = newSigningKey(secret);
+      const { kid, publicKey, sealedKey } = generateSigningKey(secret);
       await db.all(
         sql`insert into licenses.signing_keys (kid, public_key, sealed_key, active_from)
           values (${kid}, ${publicKey}, ${sealedKey}, clock_timestamp())`,
@@ -158,42 +160,42 @@ export async function provision(url: string, given: GivenSecrets): Promise<strin
 }
 
 /** SQLSTATEs after which a call can succeed later: Postgres shuts down, or is full or too slow at the moment. */
-const goingAway = /^(08|57P|25P)/;
-const busy = /^53|^(40001|40P01|55P03|57014)$/;
+const shutdownSqlState = /^(08|57P|25P)/;
+const busySqlState = /^53|^(40001|40P01|55P03|57014)$/;
 /** SQLSTATEs of a missing schema or role, which another process is about to create. */
-const notYet = /^(3F000|42P01|22023|28000)$/;
+const notProvisionedSqlState = /^(3F000|42P01|22023|28000)$/;
 
 /** The error for the caller of a failed query: DatabaseAway or DatabaseBusy if Postgres may answer later. */
-function faultOf(pool: Pool, error: unknown): unknown {
+function databaseFaultOf(pool: Pool, error: unknown): unknown {
   if (!(error instanceof BurstError)) return error;
   const { cause, sqlState } = error;
-  if (sqlState === undefined || goingAway.test(sqlState) || notYet.test(sqlState))
-    return connectionFault(pool, cause);
-  return busy.test(sqlState) ? new DatabaseBusy(cause) : cause;
+  if (sqlState === undefined || shutdownSqlState.test(sqlState) || notProvisionedSqlState.test(sqlState))
+    return classifyConnectionError(pool, cause);
+  return busySqlState.test(sqlState) ? new DatabaseBusy(cause) : cause;
 }
 
 /** Runs a query. Throws DatabaseAway or DatabaseBusy if Postgres may answer later. */
-export async function ask<Row>(pool: Pool, query: Query<Row>): Promise<Row[]> {
+export async function runQuery<Row>(pool: Pool, query: Query<Row>): Promise<Row[]> {
   try {
     return await askOnce(pool, query);
   } catch (error) {
-    throw faultOf(pool, error);
+    throw databaseFaultOf(pool, error);
   }
 }
 
-interface Question {
+interface QueryText {
   readonly text: string;
   readonly values: unknown[];
 }
 
-const shared =
-  (send: typeof sendRead) =>
-  async <Row extends object>(pool: Pool, { text, values }: Question): Promise<Row[]> => {
+const runOnSharedConnection =
+  (sendQuery: typeof sendRead) =>
+  async <Row extends object>(pool: Pool, { text, values }: QueryText): Promise<Row[]> => {
     try {
-      const [result] = await send(pool, [{ sql: text, parameters: values }]);
+      const [result] = await sendQuery(pool, [{ sql: text, parameters: values }]);
       return (result?.rows ?? []) as Row[];
     } catch (error) {
-      throw faultOf(pool, error);
+      throw databaseFaultOf(pool, error);
     }
   };
 
@@ -201,10 +203,10 @@ const shared =
  * Runs a query like `ask`, over a few connections that such queries share. The query must be a read that
  * takes no lock.
  */
-export const look = shared(sendRead);
+export const runSharedRead = runOnSharedConnection(sendRead);
 
 /**
  * Runs a query like `ask`, over a few connections that such queries share. The query must change one license
  * and be repeatable.
  */
-export const changeOne = shared(sendShortWrite);
+export const runSharedWrite = runOnSharedConnection(sendShortWrite);

@@ -6,10 +6,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { type PublicKey } from '@muster/license-client';
 import { createVisitor } from '@muster/testing/visitor';
 import { runCommandLine } from '../src/command-line.ts';
-import { revoke } from '../src/operators/change.ts';
+import { revokeLicense } from '../src/operators/change.ts';
 import { makeProduct } from '../src/operators/products.ts';
 import { makeToken, type NewOperatorToken } from '../src/operators/tokens.ts';
-import { linkTo } from '../src/pages/links.ts';
+import { createCustomerLink } from '../src/pages/links.ts';
 import { type InstalledClient, kept, type Machines, openMachines } from './machines.ts';
 import { away } from './middle.ts';
 
@@ -49,8 +49,8 @@ async function answered(request: string, ...args: string[]): Promise<Ran & { rea
   const code = await runCommandLine(['answer', asked, '--out', out, ...args], {
     environment: { DATABASE_URL: machines.world.url },
     readLines: async () => [],
-    out: (words) => void (said += words),
-    err: (words) => void (said += words),
+    writeStdout: (words) => void (said += words),
+    writeStderr: (words) => void (said += words),
   });
   return { code, said, answer: await readFile(out, 'utf8').catch(() => '') };
 }
@@ -136,7 +136,7 @@ describe('a machine that never comes online', () => {
     const client = offline();
     const good = await answered(await client.requestOffline(key));
     await client.acceptOffline(good.answer);
-    await machines.world.asOperator((ask) => revoke(ask, { id }, null));
+    await machines.world.asOperator((ask) => revokeLicense(ask, { id }, null));
     const bad = await answered(await client.requestOffline(key));
     expect(await client.acceptOffline(bad.answer)).toMatchObject({ reason: 'license_revoked' });
     expect((await client.checkOffline()).mayRun).toBe(false);
@@ -277,7 +277,7 @@ describe('on the pages', () => {
     });
   };
   const linkOf = (id: string) =>
-    machines.world.asOperator((ask) => linkTo(ask, [machines.world.seal], id, 3_600));
+    machines.world.asOperator((ask) => createCustomerLink(ask, [machines.world.seal], id, 3_600));
 
   it('a customer uploads the request and downloads the answer', async () => {
     const { key, id } = await machines.world.issue({ term: { kind: 'perpetual' } });

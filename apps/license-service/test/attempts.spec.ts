@@ -3,25 +3,25 @@
  * limited.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type OwnRedis, startOwnRedis } from '@muster/testing';
-import { newKey } from '../src/key/key.ts';
+import { type SpecRedis, startSpecRedis } from '@muster/testing';
+import { generateKey } from '../src/key/key.ts';
 import {
   type HttpAnswer,
   type LicenseWorld,
   noLimits,
   openLicenseWorld,
   type Running,
-  until,
+  waitUntil,
 } from './world.ts';
 
 let world: LicenseWorld;
-let redis: OwnRedis;
+let redis: SpecRedis;
 
 beforeAll(async () => {
-  [world, redis] = await Promise.all([openLicenseWorld(), startOwnRedis()]);
+  [world, redis] = await Promise.all([openLicenseWorld(), startSpecRedis()]);
 });
 afterAll(async () => {
-  redis.goOn();
+  redis.resume();
   await redis.kill();
   await world.close();
 });
@@ -50,8 +50,8 @@ const times = <Value>(count: number, value: Value): Value[] => Array.from({ leng
 
 const conditions: [string, () => Promise<void>, () => Promise<void>][] = [
   ['up', async () => undefined, async () => undefined],
-  ['hung', async () => redis.hang(), async () => redis.goOn()],
-  ['dead', () => redis.kill(), () => redis.startAgain()],
+  ['hung', async () => redis.suspend(), async () => redis.resume()],
+  ['dead', () => redis.kill(), () => redis.restart()],
 ];
 
 describe.each(conditions)('while Redis is %s', (word, begin, end) => {
@@ -62,11 +62,11 @@ describe.each(conditions)('while Redis is %s', (word, begin, end) => {
   it('whoever guesses keys is stopped, and others at the same time are not', async () => {
     const service = await start({ ...timeout, LIMIT_IP_FAIL: '5/3600' });
     const { key } = await world.issue();
-    expect(await statusesOf(8, () => service.activate(newKey(), 'm', from('192.0.2.1')))).toEqual([
+    expect(await statusesOf(8, () => service.activate(generateKey(), 'm', from('192.0.2.1')))).toEqual([
       ...times(5, 404),
       ...times(3, 429),
     ]);
-    expect((await service.activate(newKey(), 'm', from('192.0.2.2'))).status).toBe(404);
+    expect((await service.activate(generateKey(), 'm', from('192.0.2.2'))).status).toBe(404);
     expect((await service.activate(key, 'm', from('192.0.2.3'))).status).toBe(200);
   });
 
@@ -103,7 +103,7 @@ describe.each(conditions)('while Redis is %s', (word, begin, end) => {
   it('a burst is let through, and no more than that, however many ask at once', async () => {
     const service = await start({ ...timeout, LIMIT_IP: '6/3600' });
     const answers = await Promise.all(
-      times(20, 0).map(() => service.activate(newKey(), 'm', from('192.0.2.80'))),
+      times(20, 0).map(() => service.activate(generateKey(), 'm', from('192.0.2.80'))),
     );
     expect(answers.filter(({ status }) => status === 404)).toHaveLength(6);
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(14);
@@ -113,13 +113,13 @@ describe.each(conditions)('while Redis is %s', (word, begin, end) => {
 it('tells how things stand, and when to come back', async () => {
   const service = await start({ LIMIT_IP: '2/30', LIMIT_IP_FAIL: '4/60', LIMIT_KEY_FAIL: '4/120' });
   const address = from('192.0.2.100');
-  const first = await service.activate(newKey(), 'm', address);
+  const first = await service.activate(generateKey(), 'm', address);
   expect(first.headers.get('ratelimit-policy')).toBe(
     '"ip";q=2;w=60, "ip_fail";q=4;w=240, "key_fail";q=4;w=480',
   );
   expect(first.headers.get('ratelimit')).toBe('"ip";r=1;t=30, "ip_fail";r=3;t=60, "key_fail";r=3;t=120');
-  await service.activate(newKey(), 'm', address);
-  const refused = await service.activate(newKey(), 'm', address);
+  await service.activate(generateKey(), 'm', address);
+  const refused = await service.activate(generateKey(), 'm', address);
   expect(refused.status).toBe(429);
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(25);
   expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(30);
@@ -143,7 +143,7 @@ it('counts what is no key among the attempts of an address, and not as a failure
 it('takes an IPv6 network for one, an IPv4 address for itself, and checks apart from activations', async () => {
   const service = await start({ LIMIT_IP: '2/3600', LIMIT_CHECK: '2/3600' });
   const ask = (address: string) =>
-    service.activate(newKey(), 'm', from(address)).then(({ status }) => status);
+    service.activate(generateKey(), 'm', from(address)).then(({ status }) => status);
   expect(await ask('2001:db8:1:2::1')).toBe(404);
   expect(await ask('2001:db8:1:2:ffff::2')).toBe(404);
   expect(await ask('2001:db8:1:2:3:4:5:6')).toBe(429);
@@ -151,13 +151,13 @@ it('takes an IPv6 network for one, an IPv4 address for itself, and checks apart 
   expect(await ask('192.0.2.130')).toBe(404);
   expect(await ask('::ffff:192.0.2.130')).toBe(404);
   expect(await ask('192.0.2.130')).toBe(429);
-  expect((await service.check(newKey(), 'm', from('192.0.2.130'))).status).toBe(404);
+  expect((await service.check(generateKey(), 'm', from('192.0.2.130'))).status).toBe(404);
 });
 
 describe('the address of a caller', () => {
   const burst = { LIMIT_IP: '1/3600' };
   const ask = (service: Running, address: string) =>
-    service.activate(newKey(), 'm', from(address)).then(({ status }) => status);
+    service.activate(generateKey(), 'm', from(address)).then(({ status }) => status);
 
   it('is what a trusted proxy says, and of several the last that is not trusted', async () => {
     const service = await start({ ...burst, TRUST_PROXY: '127.0.0.1,10.0.0.0/8' });
@@ -180,13 +180,13 @@ describe('the address of a caller', () => {
 
 it('goes back to Redis when it is there again', async () => {
   const service = await start({ LIMIT_IP: '3/3600' });
-  const ask = () => service.activate(newKey(), 'm', from('192.0.2.170'));
+  const ask = () => service.activate(generateKey(), 'm', from('192.0.2.170'));
   const leftOf = (answer: HttpAnswer): string | undefined =>
     /"ip";r=(\d+)/.exec(answer.headers.get('ratelimit') ?? '')?.[1];
   expect(leftOf(await ask())).toBe('2');
-  redis.hang();
+  redis.suspend();
   expect(leftOf(await ask())).toBe('2');
-  redis.goOn();
+  redis.resume();
   // Redis counts again. It still has the attempt from before its outage.
-  await until(async () => (await ask()).status === 429);
+  await waitUntil(async () => (await ask()).status === 429);
 });

@@ -3,10 +3,10 @@ import { createHash, generateKeyPairSync } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LicenseClientOptions, type PublicKey } from '@muster/license-client';
-import { newKey } from '../src/key/key.ts';
-import { revoke } from '../src/operators/change.ts';
+import { generateKey } from '../src/key/key.ts';
+import { revokeLicense } from '../src/operators/change.ts';
 import { signCertificate } from '../src/signing/certificate.ts';
-import { answerSigner, digestOf } from '../src/signing/sign-answer.ts';
+import { createAnswerSigner, digestOf } from '../src/signing/sign-answer.ts';
 import { type InstalledClient, kept, type Machines, openMachines } from './machines.ts';
 import { asItIs, away, type Meddle, type Middle, type RelayedAnswer } from './middle.ts';
 
@@ -58,7 +58,7 @@ describe('what is made up', () => {
     middle.meddle = lie;
     if (_what.startsWith('the answer')) await install().activate(key);
     expect(await client.check()).toMatchObject({ mayRun: true, by: 'certificate' });
-    expect(await install().activate(newKey())).toMatchObject({
+    expect(await install().activate(generateKey())).toMatchObject({
       ...{ mayRun: false, isFinal: false, reason: 'untrusted' },
     });
   });
@@ -105,7 +105,7 @@ describe('what is made up', () => {
     middle.meddle = (answer) => ({ ...answer, status: 503, headers: { 'license-verdict': 'final' } });
     expect(await client.check()).toMatchObject({ mayRun: true, by: 'certificate' });
     middle.meddle = asItIs;
-    await machines.world.asOperator((ask) => revoke(ask, { id }, null));
+    await machines.world.asOperator((ask) => revokeLicense(ask, { id }, null));
     expect(await client.check()).toMatchObject({ mayRun: false, isFinal: true });
   });
 });
@@ -138,7 +138,7 @@ describe("an answer to somebody else's body", () => {
 
   it('takes no license from a machine that has one', async () => {
     const { client, key } = await activated();
-    for (const claim of [{ machineId: 'another machine' }, { licenseKey: newKey() }]) {
+    for (const claim of [{ machineId: 'another machine' }, { licenseKey: generateKey() }]) {
       ask(claim);
       expect(await client.activate(key)).toMatchObject({ mayRun: true, by: 'certificate' });
       expect(await client.release()).toMatchObject({ isReleased: false, reason: 'untrusted' });
@@ -152,7 +152,7 @@ describe('a yes that is signed for this question', () => {
   const { x = '' } = publicKey.export({ format: 'jwk' });
   const kid = 'a-key';
   const publicKeys: PublicKey[] = [{ kty: 'OKP', crv: 'Ed25519', x, kid }];
-  const signAnswer = answerSigner({ kid, key: privateKey });
+  const signAnswer = createAnswerSigner({ kid, key: privateKey });
   const machineId = 'this machine';
   const now = Math.floor(Date.now() / 1_000);
   const certificateOf = (machine: string): string =>
@@ -166,7 +166,7 @@ describe('a yes that is signed for this question', () => {
     readonly machineId: string;
     readonly certificate: string | undefined;
   }
-  const key = newKey();
+  const key = generateKey();
   const whole: Yes = { key, machineId, certificate: certificateOf(machineId) };
 
   /** Makes the proxy answer activations with this content and a correct signature of the pinned key. */
@@ -188,7 +188,7 @@ describe('a yes that is signed for this question', () => {
   };
 
   it.each<[string, Partial<Yes>]>([
-    ['names another key', { key: newKey() }],
+    ['names another key', { key: generateKey() }],
     ['names another machine', { machineId: 'another machine' }],
     ['brings no certificate', { certificate: undefined }],
     ['brings the certificate of another machine', { certificate: certificateOf('another machine') }],

@@ -4,13 +4,13 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { answerRequest } from '../src/air-gap/answer.ts';
-import { readRequest } from '../src/air-gap/request.ts';
+import { answerAirGapRequest } from '../src/air-gap/answer.ts';
+import { parseAirGapRequest } from '../src/air-gap/request.ts';
 import { loadSecrets } from '../src/database.ts';
-import { revoke } from '../src/operators/change.ts';
-import { release } from '../src/operators/machines.ts';
+import { revokeLicense } from '../src/operators/change.ts';
+import { releaseMachines } from '../src/operators/machines.ts';
 import { setTrial } from '../src/operators/products.ts';
-import { openWith } from '../src/vault.ts';
+import { openVault } from '../src/vault.ts';
 import { away } from './middle.ts';
 import { type Machines, openMachines } from './machines.ts';
 
@@ -127,7 +127,7 @@ export function lives({ machines: opened, home }: ReturnType<typeof openHome>, s
     const { key, id } = await machines.world.issue();
     const say = program();
     await say('activate', key);
-    await machines.world.asOperator((ask) => revoke(ask, { id }, null));
+    await machines.world.asOperator((ask) => revokeLicense(ask, { id }, null));
     expect((await say('check')).code).toBe(1);
     machines.middle.meddle = away;
     expect((await say('check')).code).not.toBe(0);
@@ -171,7 +171,7 @@ export function lives({ machines: opened, home }: ReturnType<typeof openHome>, s
     );
     expect(row?.held).toBe(0);
     await say('activate', key);
-    await machines.world.asOperator((ask) => release(ask, { id }));
+    await machines.world.asOperator((ask) => releaseMachines(ask, { id }));
     expect((await say('check')).code).toBe(1);
   });
 
@@ -218,9 +218,9 @@ export function lives({ machines: opened, home }: ReturnType<typeof openHome>, s
       expect([code, out]).toEqual([0, expect.stringMatching(/^licreq1\.[\w-]+$/)]);
       files += 1;
       const file = path.join(home(), `answer-${files}`);
-      const opened = await openWith(world.owner, await loadSecrets(world.owner, noSecrets));
+      const opened = await openVault(world.owner, await loadSecrets(world.owner, noSecrets));
       const { answer } = await world.asOperator((ask) =>
-        answerRequest(ask, opened, readRequest(out), { seconds: 30 * 86_400 }),
+        answerAirGapRequest(ask, opened, parseAirGapRequest(out), { seconds: 30 * 86_400 }),
       );
       await writeFile(file, `${answer}\n`);
       return file;
@@ -229,7 +229,7 @@ export function lives({ machines: opened, home }: ReturnType<typeof openHome>, s
     expect(await say('answer', first)).toMatchObject({ code: 0 });
     expect(await say('answer', first)).toMatchObject({ code: 0 });
     expect(await say('check')).toMatchObject({ code: 0, out: expect.stringContaining('certificate') });
-    await world.asOperator((ask) => revoke(ask, { id }, null));
+    await world.asOperator((ask) => revokeLicense(ask, { id }, null));
     const refused = await answerTo(key);
     expect((await say('answer', first)).code).not.toBe(0);
     expect(await say('offline')).toMatchObject({ code: 0 });

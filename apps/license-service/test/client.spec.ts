@@ -3,13 +3,13 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { type LicenseClientOptions } from '@muster/license-client';
 import { runCommandLine } from '../src/command-line.ts';
-import { newKey } from '../src/key/key.ts';
-import { revoke, rotate, suspend } from '../src/operators/change.ts';
-import { release } from '../src/operators/machines.ts';
-import { newKeyFor, retireKey } from '../src/operators/signing-keys.ts';
+import { generateKey } from '../src/key/key.ts';
+import { revokeLicense, replaceKey, suspendLicense } from '../src/operators/change.ts';
+import { releaseMachines } from '../src/operators/machines.ts';
+import { createSigningKey, retireSigningKey } from '../src/operators/signing-keys.ts';
 import { type InstalledClient, kept, type Machines, openMachines } from './machines.ts';
 import { asItIs, away, type Meddle, type Middle } from './middle.ts';
-import { type LicenseWorld, openLicenseWorld, until } from './world.ts';
+import { type LicenseWorld, openLicenseWorld, waitUntil } from './world.ts';
 
 let machines: Machines;
 let world: LicenseWorld;
@@ -61,7 +61,7 @@ describe('a program', () => {
     const typo = `${key.slice(0, -1)}${key.endsWith('Z') ? 'Y' : 'Z'}`;
     const cases = [
       [key, 'active_on_another_machine'],
-      [newKey(), 'unknown_license_key'],
+      [generateKey(), 'unknown_license_key'],
       [typo, 'invalid_license_key'],
     ] as const;
     for (const [given, reason] of cases) {
@@ -91,14 +91,14 @@ describe('a program', () => {
     const code = await runCommandLine(['cert', '--id', id, '--machine', machineId, '--for', '1s', '--json'], {
       environment: { DATABASE_URL: world.url },
       readLines: async () => [],
-      out: (said) => void ({ certificate } = JSON.parse(said) as { certificate: string }),
-      err: () => undefined,
+      writeStdout: (said) => void ({ certificate } = JSON.parse(said) as { certificate: string }),
+      writeStderr: () => undefined,
     });
     expect([code, certificate]).toEqual([0, expect.stringMatching(/^lic1\./)]);
     await writeFile(client.file, JSON.stringify({ ...first, certificate }));
     // The stored certificate is valid for one second. The client renews it after half of that time.
     let checked = await client.check();
-    await until(async () => {
+    await waitUntil(async () => {
       checked = await client.check();
       return (await kept(client)).certificate !== certificate;
     });
@@ -171,13 +171,21 @@ it('a clock that is turned back is found out by the file too, whatever was writt
 
 describe('a license that is taken away', () => {
   it.each([
-    ['revoked', 'license_revoked', (id: string) => world.asOperator((ask) => revoke(ask, { id }, null))],
-    ['suspended', 'license_suspended', (id: string) => world.asOperator((ask) => suspend(ask, { id }, null))],
-    ['released', 'not_activated', (id: string) => world.asOperator((ask) => release(ask, { id }))],
+    [
+      'revoked',
+      'license_revoked',
+      (id: string) => world.asOperator((ask) => revokeLicense(ask, { id }, null)),
+    ],
+    [
+      'suspended',
+      'license_suspended',
+      (id: string) => world.asOperator((ask) => suspendLicense(ask, { id }, null)),
+    ],
+    ['released', 'not_activated', (id: string) => world.asOperator((ask) => releaseMachines(ask, { id }))],
     [
       'given another key',
       'unknown_license_key',
-      (id: string) => world.asOperator((ask) => rotate(ask, { id })),
+      (id: string) => world.asOperator((ask) => replaceKey(ask, { id })),
     ],
   ])('is %s: it runs while it does not hear, and from then on not any more', async (_how, reason, take) => {
     const { client, id } = await activated();
@@ -200,7 +208,7 @@ describe('a license that is taken away', () => {
 
   it('ends with its certificate where it never hears', async () => {
     const { client, id } = await activated();
-    await world.asOperator((ask) => revoke(ask, { id }, null));
+    await world.asOperator((ask) => revokeLicense(ask, { id }, null));
     middle.meddle = away;
     setClock(7.1 * day);
     expect(await client.check()).toMatchObject({ mayRun: false, reason: 'certificate_ended' });
@@ -222,9 +230,9 @@ describe('keys of the service', () => {
       const client = install({ url: service.url });
       expect(await client.activate(key)).toMatchObject({ mayRun: true });
       const [before] = (await published(service.url)).keys;
-      await own.asOperator((ask) => newKeyFor(ask, own.seal, { inSeconds: 0 }));
-      await own.asOperator((ask) => retireKey(ask, { kid: before?.kid ?? '', publishedSeconds: 0 }));
-      await service.refresh();
+      await own.asOperator((ask) => createSigningKey(ask, own.seal, { inSeconds: 0 }));
+      await own.asOperator((ask) => retireSigningKey(ask, { kid: before?.kid ?? '', publishedSeconds: 0 }));
+      await service.refreshKeys();
       expect(await client.check()).toMatchObject({ mayRun: true, by: 'service' });
       await service.stop();
       // The client has got a certificate that the new key signed, because it could no longer verify the old

@@ -1,7 +1,7 @@
 /** Tests that half-sent bodies of anonymous callers do not block other callers. */
 import { type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
-import { sendHalf } from '@muster/testing';
+import { sendPartialRequest } from '@muster/testing';
 import { type LicenseWorld, noLimits, openLicenseWorld } from './world.ts';
 
 let world: LicenseWorld;
@@ -29,7 +29,7 @@ it.each([
   const { key } = await world.issue();
   for (const path of ['/api/activate', '/api/activate/release'])
     for (let index = 0; index < halves / 2; index += 1)
-      sockets.push(await sendHalf(service.url, { path, sent: '{', from: from(index) }));
+      sockets.push(await sendPartialRequest(service.url, { path, sentBody: '{', localAddress: from(index) }));
   expect((await service.activate(key, 'm')).status).toBe(200);
   expect((await service.check(key, 'm')).json).toMatchObject({ valid: true });
   expect((await service.release(key, 'm')).status).toBe(200);

@@ -20,8 +20,8 @@ async function run(args: readonly string[], input: readonly string[] = []) {
   const code = await runCommandLine(args, {
     environment: { DATABASE_URL: machines.world.url },
     readLines: async () => input,
-    out: (words) => void (said.out += words),
-    err: (words) => void (said.err += words),
+    writeStdout: (words) => void (said.out += words),
+    writeStderr: (words) => void (said.err += words),
   });
   return { code, ...said };
 }

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { runCommandLine } from '../src/command-line.ts';
-import { newKey } from '../src/key/key.ts';
-import { progressOn } from '../src/progress.ts';
+import { generateKey } from '../src/key/key.ts';
+import { createProgressBar } from '../src/progress.ts';
 import { type LicenseWorld, openLicenseWorld, type Running } from './world.ts';
 
 let world: LicenseWorld;
@@ -33,9 +33,9 @@ async function run(args: readonly string[], bar = ''): Promise<{ code: number; s
   const code = await runCommandLine(args, {
     environment: { DATABASE_URL: world.url },
     readLines: async () => [],
-    out: (words) => void (all.said += words),
-    err: (words) => void (all.said += words),
-    progress: progressOn({
+    writeStdout: (words) => void (all.said += words),
+    writeStderr: (words) => void (all.said += words),
+    progress: createProgressBar({
       isTTY: true,
       write: (words: string | Uint8Array) => (all.bar += String(words)) !== '',
     }),
@@ -66,7 +66,7 @@ const licenses = async (): Promise<number> =>
 
 describe('a key that a customer has', () => {
   it('works as it did, however it is written in the file', async () => {
-    const [one, other] = [newKey(), newKey()];
+    const [one, other] = [generateKey(), generateKey()];
     const rows = await imported(
       'keys.csv',
       `Order Ref,Key,Plan,Customer-Ref\nA-1,${one},pro,c-1\nA-2,${other.toLowerCase().replaceAll('-', ' ')},pro,\n`,
@@ -85,7 +85,7 @@ describe('a key that a customer has', () => {
   });
 
   it('that has expired is known, and its machine is told so', async () => {
-    const key = newKey();
+    const key = generateKey();
     await imported('old.csv', `order_ref,key,plan,expires\nB-1,${key},pro,2020-01-01\n`);
     expect((await service.activate(key, 'm')).json).toMatchObject({ details: { reason: 'license_expired' } });
   });
@@ -94,11 +94,11 @@ describe('a key that a customer has', () => {
     ['of another format', () => 'ABCD-1234', 'another format'],
     [
       'with a typo',
-      () => newKey().replace(/.$/, (last) => (last === 'Z' ? 'Y' : 'Z')),
+      () => generateKey().replace(/.$/, (last) => (last === 'Z' ? 'Y' : 'Z')),
       'character 30 of the key looks wrong',
     ],
   ])('%s is refused in its row, and others are not', async (_what, make, why) => {
-    const [wrong, right] = [make(), newKey()];
+    const [wrong, right] = [make(), generateKey()];
     const order = `C-${count}`;
     await writeFile(
       inFolder('some.csv'),
@@ -152,7 +152,7 @@ describe('a row without a key', () => {
 it('tries ten thousand rows, imports them, and finds them there already', async () => {
   const rows = Array.from(
     { length: 10_000 },
-    (_, index) => `F-${index},${index % 2 === 0 ? newKey() : ''},pro`,
+    (_, index) => `F-${index},${index % 2 === 0 ? generateKey() : ''},pro`,
   );
   const file = inFolder('many.csv');
   await writeFile(file, ['order_ref,key,plan', ...rows].join('\r\n'));
@@ -176,7 +176,7 @@ it('tries ten thousand rows, imports them, and finds them there already', async 
 }, 120_000);
 
 it('takes several rows of one order for its licenses, and refuses what is there as something else', async () => {
-  const [one, two, three] = [newKey(), newKey(), newKey()];
+  const [one, two, three] = [generateKey(), generateKey(), generateKey()];
   const file = (keys: readonly string[], plan = 'pro'): string =>
     ['order_ref,key,plan', ...keys.map((key) => `G-1,${key},${plan}`)].join('\n');
   expect((await imported('a.csv', file([one, two]))).map(({ outcome }) => outcome)).toEqual([
@@ -197,7 +197,7 @@ it('takes several rows of one order for its licenses, and refuses what is there 
 });
 
 it('counts the licenses of an order also by rows that do not fit: mended, the file changes what was refused alone', async () => {
-  const [one, two, three] = [newKey(), newKey(), newKey()];
+  const [one, two, three] = [generateKey(), generateKey(), generateKey()];
   const file = (...rows: readonly (readonly [string, string])[]): string =>
     ['order_ref,key,plan,transfers', ...rows.map(([key, transfers]) => `J-1,${key},pro,${transfers}`)].join(
       '\n',
@@ -207,7 +207,7 @@ it('counts the licenses of an order also by rows that do not fit: mended, the fi
   expect(await outcomes('a.csv', file([one, 'many'], [two, ''], [two, ''], [three, '']))).toEqual([
     ...['refused', 'imported', 'refused', 'imported'],
   ]);
-  const mended = file([one, '1'], [two, ''], [newKey(), ''], [three, '']);
+  const mended = file([one, '1'], [two, ''], [generateKey(), ''], [three, '']);
   expect(await outcomes('b.csv', mended)).toEqual(['imported', 'unchanged', 'imported', 'unchanged']);
   expect(await outcomes('c.csv', mended)).toEqual(Array(4).fill('unchanged'));
 });

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { runCommandLine } from '../src/command-line.ts';
 import { type InstalledClient, type Machines, openMachines } from './machines.ts';
-import { type HttpAnswer, noLimits, type Running, until } from './world.ts';
+import { type HttpAnswer, noLimits, type Running, waitUntil } from './world.ts';
 
 let machines: Machines;
 let service: Running;
@@ -31,8 +31,8 @@ async function license(args: readonly string[], input = ''): Promise<string> {
   const code = await runCommandLine(args, {
     environment: { DATABASE_URL: machines.world.url },
     readLines: async () => input.split('\n').filter((line) => line !== ''),
-    out: (words) => void (said += words),
-    err: (words) => void (said += words),
+    writeStdout: (words) => void (said += words),
+    writeStderr: (words) => void (said += words),
   });
   return code === 0 ? said : `failed: ${said}`;
 }
@@ -210,7 +210,7 @@ describe('a program', () => {
     );
     try {
       const goal = new Date(first?.at ?? '').getTime() + 3_000;
-      await until(async () => new Date((await ends())[0]?.at ?? '').getTime() >= goal);
+      await waitUntil(async () => new Date((await ends())[0]?.at ?? '').getTime() >= goal);
     } finally {
       stop();
     }

@@ -30,7 +30,7 @@ export const kept = async (client: InstalledClient) =>
 export async function openMachines(): Promise<Machines> {
   const world = await openLicenseWorld();
   const folder = await mkdtemp(path.join(tmpdir(), 'muster-license-client-'));
-  const { url: serviceUrl, refresh } = await world.start();
+  const { url: serviceUrl, refreshKeys } = await world.start();
   const middle = await startMiddle(serviceUrl);
   let count = 0;
 
@@ -45,7 +45,7 @@ export async function openMachines(): Promise<Machines> {
   };
 
   return {
-    ...{ world, serviceUrl, refresh, middle, install },
+    ...{ world, serviceUrl, refresh: refreshKeys, middle, install },
     activated: async () => {
       const { key, id } = await world.issue({ term: { kind: 'perpetual' } });
       const client = install();

@@ -22,7 +22,7 @@ beforeAll(async () => {
   const { secret } = await world.asOperator((ask) => makeToken(ask, { name: 'spec', scopes: [...scopes] }));
   authorization = `Bearer ${secret}`;
   const environment = { ...noLimits, LIMIT_OPERATORS: '100000/1', WEBHOOK_NETWORKS: '127.0.0.0/8:*' };
-  service = await world.start({ environment, webhookMillis: null });
+  service = await world.start({ environment, webhookPollMillis: null });
 });
 afterAll(async () => {
   receiver.close();

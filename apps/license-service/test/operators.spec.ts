@@ -10,7 +10,7 @@ import {
   noLimits,
   openLicenseWorld,
   type Running,
-  until,
+  waitUntil,
 } from './world.ts';
 
 const machine = 'machine-of-ana-0001';
@@ -101,7 +101,7 @@ describe('a shop', () => {
       await other.query('begin');
       await other.query(`update licenses.licenses set activated_at = now() where order_ref = 'A-4'`);
       const again = call('licenses/issue', { ...asked, rekey: true });
-      await until(async () => {
+      await waitUntil(async () => {
         const waiting = await world.rows(
           `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
         );
@@ -262,7 +262,7 @@ describe('a token', () => {
       let status = 0;
       const answered = call('licenses/list', {}, secret).then((answer) => ({ status } = answer));
       let stood = 0;
-      await until(async () => {
+      await waitUntil(async () => {
         stood = (await world.rows('select from pg_locks where not granted')).length;
         return status > 0 || stood > 0;
       });

@@ -1,10 +1,10 @@
 /** Tests that calls for one order wait for each other. It observes the lock in Postgres instead of measuring times. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { importBatch, type Incoming } from '../src/operators/import.ts';
-import { issue, type IssueResult, type Order } from '../src/operators/issue.ts';
+import { importBatch, type IncomingLicense } from '../src/operators/import.ts';
+import { issueLicenses, type IssueResult, type LicenseOrder } from '../src/operators/issue.ts';
 import { getProduct } from '../src/operators/products.ts';
 import { inTransaction } from '../src/operators/transaction.ts';
-import { type LicenseWorld, openLicenseWorld, until } from './world.ts';
+import { type LicenseWorld, openLicenseWorld, waitUntil } from './world.ts';
 
 let world: LicenseWorld;
 beforeAll(async () => {
@@ -12,13 +12,13 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const order = (orderRef: string, more: Partial<Order> = {}): Order => ({
+const order = (orderRef: string, more: Partial<LicenseOrder> = {}): LicenseOrder => ({
   ...{ plan: 'pro', term: { kind: 'perpetual' }, orderRef, ...more },
 });
 
 /** Issues the licenses of an order without committing, runs `during`, and then commits. */
 async function whileOneIssues<Result>(
-  held: Order,
+  held: LicenseOrder,
   during: () => Promise<Result>,
 ): Promise<[IssueResult, Result]> {
   let go = (): void => undefined;
@@ -30,7 +30,7 @@ async function whileOneIssues<Result>(
     isIssued = resolve;
   });
   const first = inTransaction(world.owner, async (ask) => {
-    const result = await issue(ask, held);
+    const result = await issueLicenses(ask, held);
     isIssued();
     await going;
     return result;
@@ -64,13 +64,13 @@ describe('two calls for one order', () => {
     await world.issue();
     const [first, { second, waited }] = await whileOneIssues(order('race-1'), async () => {
       let isOver = false;
-      const later = inTransaction(world.owner, (ask) => issue(ask, order('race-1')));
+      const later = inTransaction(world.owner, (ask) => issueLicenses(ask, order('race-1')));
       const ended = later.then(
         () => (isOver = true),
         () => (isOver = true),
       );
       // Waits until the second call is waiting for the lock, or has ended without waiting for it.
-      await until(async () => isOver || (await waiting()).length > 0);
+      await waitUntil(async () => isOver || (await waiting()).length > 0);
       const stood = await waiting();
       void ended;
       return { second: later, waited: stood.length };
@@ -85,7 +85,7 @@ describe('two calls for one order', () => {
   it('wait for an import that takes the order over, and find what it made', async () => {
     const held = Promise.withResolvers<undefined>();
     const isThere = Promise.withResolvers<undefined>();
-    const incoming: Incoming = {
+    const incoming: IncomingLicense = {
       ...{ orderRef: 'race-4', orderLine: 1, plan: 'pro', term: { kind: 'perpetual' }, customerRef: null },
       ...{ transferLimit: undefined, machineLimit: undefined, key: undefined },
     };
@@ -97,8 +97,8 @@ describe('two calls for one order', () => {
       return outcomes;
     });
     await isThere.promise;
-    const issuing = inTransaction(world.owner, (ask) => issue(ask, order('race-4')));
-    await until(async () => (await waiting()).length > 0 || (await locked()).length > 0);
+    const issuing = inTransaction(world.owner, (ask) => issueLicenses(ask, order('race-4')));
+    await waitUntil(async () => (await waiting()).length > 0 || (await locked()).length > 0);
     held.resolve(undefined);
     expect(await importing).toMatchObject([{ kind: 'issued' }]);
     expect(await issuing).toMatchObject({ isRepeated: true, licenses: [{ key: null }] });
@@ -106,7 +106,7 @@ describe('two calls for one order', () => {
 
   it('are let go on where they are of two orders', async () => {
     const [, other] = await whileOneIssues(order('race-2'), () =>
-      inTransaction(world.owner, (ask) => issue(ask, order('race-3'))),
+      inTransaction(world.owner, (ask) => issueLicenses(ask, order('race-3'))),
     );
     expect(other.isRepeated).toBe(false);
   });

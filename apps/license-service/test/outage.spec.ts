@@ -1,14 +1,14 @@
 /** Tests an outage of Postgres: no refusals, no crash, and recovery without a restart. */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { type BreakableRelay, wireTo } from '@muster/testing';
+import { type BreakableRelay, startBreakableRelay } from '@muster/testing';
 import { pino } from 'pino';
-import { type LicenseWorld, noLimits, openLicenseWorld, until } from './world.ts';
+import { type LicenseWorld, noLimits, openLicenseWorld, waitUntil } from './world.ts';
 
 let world: LicenseWorld;
 let wire: BreakableRelay;
 beforeAll(async () => {
   world = await openLicenseWorld();
-  wire = await wireTo(world.url);
+  wire = await startBreakableRelay(world.url);
 });
 afterAll(async () => {
   await world.close();
@@ -42,12 +42,12 @@ it('answers 503 and retry while Postgres is away, and goes on when it is back', 
   expect(outcomes.slice(-6)).toEqual(Array(6).fill(expect.objectContaining({ outcome: 'database' })));
   // The service refuses an invalid key without asking the database.
   expect((await service.activate('nonsense', 'm')).status).toBe(400);
-  await until(async () => (await service.call('/readyz')).status === 503);
+  await waitUntil(async () => (await service.call('/readyz')).status === 503);
   expect((await service.call('/livez')).status).toBe(200);
-  wire.mend();
-  await until(async () => (await service.check(key, 'm')).status === 200);
+  wire.restore();
+  await waitUntil(async () => (await service.check(key, 'm')).status === 200);
   expect((await service.activate(key, 'm')).status).toBe(200);
-  await until(async () => (await service.call('/readyz')).status === 200);
+  await waitUntil(async () => (await service.call('/readyz')).status === 200);
 });
 
 it('starts without Postgres, says retry, and works as soon as it is there', async () => {
@@ -57,8 +57,8 @@ it('starts without Postgres, says retry, and works as soon as it is there', asyn
   const answer = await service.activate(key, 'm');
   expect([answer.status, answer.headers.get('license-verdict')]).toEqual([503, 'retry']);
   expect((await service.call('/readyz')).status).toBe(503);
-  wire.mend();
-  await until(async () => (await service.activate(key, 'm')).status === 200);
+  wire.restore();
+  await waitUntil(async () => (await service.activate(key, 'm')).status === 200);
 });
 
 it('brings the schema up to date after that had failed at its start, and what is there can be read', async () => {
@@ -66,10 +66,10 @@ it('brings the schema up to date after that had failed at its start, and what is
     `update licenses.applied_migrations set name = 'of another' where name = '0007_one_slot_again'`,
   );
   const service = await world.start();
-  await until(async () => (await service.call('/readyz')).status === 503);
+  await waitUntil(async () => (await service.call('/readyz')).status === 503);
   const { key } = await world.issue();
   expect((await service.activate(key, 'm')).status).toBe(200);
   await world.rows(`delete from licenses.applied_migrations where name = 'of another'`);
-  await service.refresh();
-  await until(async () => (await service.call('/readyz')).status === 200);
+  await service.refreshKeys();
+  await waitUntil(async () => (await service.call('/readyz')).status === 200);
 });

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createVisitor } from '@muster/testing/visitor';
 import { type Page } from 'playwright-core';
-import { renew, resize, rotate } from '../src/operators/change.ts';
+import { renewLicense, setMachineLimit, replaceKey } from '../src/operators/change.ts';
 import { setPlan } from '../src/operators/plans.ts';
 import { makeToken, revokeToken } from '../src/operators/tokens.ts';
 import { makeProduct } from '../src/operators/products.ts';
@@ -183,7 +183,7 @@ describe('a customer', () => {
       ...[`${otherWhat}.${until}.${mac}`, `${what}.${until}.${mac}.`],
     ])
       expect([link, (await service.call(`/my/${link}`)).status]).toEqual([link, 404]);
-    await world.asOperator((ask) => rotate(ask, { id }));
+    await world.asOperator((ask) => replaceKey(ask, { id }));
     expect((await service.call(address)).status).toBe(404);
   });
 });
@@ -251,8 +251,8 @@ describe('support', () => {
 
   it('reads what was changed: an end of before as a time, and a number of machines as one', async () => {
     const { id } = await sold();
-    await world.asOperator((ask) => resize(ask, { id }, 5));
-    await world.asOperator((ask) => renew(ask, { id }, { kind: 'perpetual' }));
+    await world.asOperator((ask) => setMachineLimit(ask, { id }, 5));
+    await world.asOperator((ask) => renewLicense(ask, { id }, { kind: 'perpetual' }));
     const headers = { cookie: await sessionOf(secret) };
     const { text } = await service.call(`/support/licenses/${id}`, { headers });
     expect(text).toContain('before 2, machines 5');

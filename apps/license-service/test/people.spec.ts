@@ -1,10 +1,10 @@
 /** Tests the sign-in of support staff with the operators' issuer: their grants, rights and sessions. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { createPool, newId } from '@muster/driver';
-import { freePort, wireTo } from '@muster/testing';
+import { freePort, startBreakableRelay } from '@muster/testing';
 import { createVisitor, type Visitor, type VisitorAnswer } from '@muster/testing/visitor';
 import { readConfig } from '../src/config.ts';
-import { forgetSessions } from '../src/operators/sessions.ts';
+import { deleteExpiredSessions } from '../src/operators/sessions.ts';
 import { makeToken } from '../src/operators/tokens.ts';
 import { useSupport } from './people.ts';
 
@@ -113,10 +113,10 @@ describe('who works in support', () => {
   });
 
   it('is told that the service is away, and nothing of the issuer, where the database is', async () => {
-    const [wire, port] = [await wireTo(support.world().url), await freePort()];
+    const [wire, port] = [await startBreakableRelay(support.world().url), await freePort()];
     const operatorsPool = createPool({ url: wire.url, role: 'muster_license_operators', max: 1 });
     const other = await support.world().start({
-      ...{ port, operatorsPool, webhookMillis: null },
+      ...{ port, operatorsPool, webhookPollMillis: null },
       environment: { ...support.environment(), BASE_URL: `http://127.0.0.1:${port}` },
     });
     wire.cut();
@@ -222,7 +222,7 @@ describe('a session', () => {
        update licenses.operator_sessions set expires_at = clock_timestamp() - interval '31 days' where name = $1`,
       email,
     );
-    await support.world().asOperator(forgetSessions);
+    await support.world().asOperator(deleteExpiredSessions);
     expect(await sessions('name = $1', email)).toHaveLength(0);
     expect(await support.world().rows('select from licenses.operator_flows')).toHaveLength(0);
   });

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { freePort } from '@muster/testing';
-import { type Company, useCompany } from '@muster/testing/company';
+import { type CompanyIssuer, useCompanyIssuer } from '@muster/testing/company';
 import { createVisitor, type Visitor, type VisitorAnswer } from '@muster/testing/visitor';
 import { runCommandLine } from '../src/command-line.ts';
 import { makeProduct } from '../src/operators/products.ts';
@@ -13,7 +13,7 @@ export const callback = '/support/callback';
 export interface Support {
   readonly world: () => LicenseWorld;
   readonly service: () => Running;
-  readonly company: Company;
+  readonly company: CompanyIssuer;
   /** The environment of the service, with which a spec can start a second one. */
   readonly environment: () => Record<string, string>;
   readonly visitor: () => Visitor;
@@ -41,7 +41,7 @@ export interface Hired {
 
 /** Starts the service, with the products `default` and `acme`, for the calling spec file. */
 export function useSupport(): Support {
-  const company = useCompany();
+  const company = useCompanyIssuer();
   let world: LicenseWorld;
   let service: Running;
   let environment: Record<string, string> = {};
@@ -57,7 +57,7 @@ export function useSupport(): Support {
       OPERATORS_ISSUER_NAME: 'Acme Login',
     };
     service = await world.start({ environment, port });
-    company.allow(service.url + callback);
+    company.allowRedirect(service.url + callback);
   });
   afterAll(() => world.close());
 
@@ -79,7 +79,7 @@ export function useSupport(): Support {
     };
     const code = await runCommandLine([...args, '--json'], {
       environment: { DATABASE_URL: world.url, ...environment },
-      ...{ readLines: async () => [], out: add, err: add },
+      ...{ readLines: async () => [], writeStdout: add, writeStderr: add },
     });
     if (code !== 0) throw new Error(`license ${args.join(' ')} ended with ${code}: ${said}`);
     return JSON.parse(said) as Result;

@@ -1,13 +1,13 @@
 /** Tests that several products in one service are isolated from each other. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { isMistakenFor, type FormattedKey, newKey, parseKey } from '../src/key/key.ts';
+import { areConfusablePrefixes, type FormattedKey, generateKey, parseKey } from '../src/key/key.ts';
 import { type SigningPublicKey } from '../src/signing/signing-key.ts';
-import { listKeys, newKeyFor, retireKey } from '../src/operators/signing-keys.ts';
+import { listSigningKeys, createSigningKey, retireSigningKey } from '../src/operators/signing-keys.ts';
 import { listPlans, setPlan } from '../src/operators/plans.ts';
 import { makeProduct } from '../src/operators/products.ts';
-import { issue } from '../src/operators/issue.ts';
-import { figuresByPlan } from '../src/operators/trail.ts';
-import { rotate } from '../src/operators/change.ts';
+import { issueLicenses } from '../src/operators/issue.ts';
+import { countLicensesByPlan } from '../src/operators/trail.ts';
+import { replaceKey } from '../src/operators/change.ts';
 import { type Machines, openMachines } from './machines.ts';
 import { away } from './middle.ts';
 import { type LicenseWorld, openLicenseWorld, type Running } from './world.ts';
@@ -67,14 +67,14 @@ describe('the keys of a product', () => {
 
   it('rotate within it', async () => {
     const { id } = await world.issue({ product: 'zeta' });
-    const { key } = await world.asOperator((ask) => rotate(ask, { id }));
+    const { key } = await world.asOperator((ask) => replaceKey(ask, { id }));
     expect(key).toMatch(/^ZETA9-/);
   });
 
   it('are told apart without their prefixes, and a typo in one is located', () => {
     const prefixes = ['MSTR1', acme.keyPrefix, zeta.keyPrefix];
     for (let round = 0; round < 200; round += 1) {
-      const key = newKey(prefixes[round % 3]);
+      const key = generateKey(prefixes[round % 3]);
       expect(parseKey(key.slice(6), prefixes)).toEqual({ kind: 'key', key });
       const wrong = key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
       expect(parseKey(wrong, prefixes)).toMatchObject({ kind: 'typo', position: 30, perhaps: key.at(-1) });
@@ -86,8 +86,8 @@ describe('the keys of a product', () => {
     const twins = alphabet.flatMap((a) =>
       alphabet.flatMap((b) => alphabet.map((c) => `A${a}${b}${c}1`).filter((one) => one !== 'ACME1')),
     );
-    const twin = twins.find((one) => isMistakenFor(one, 'ACME1')) ?? '';
-    const key = newKey(twin);
+    const twin = twins.find((one) => areConfusablePrefixes(one, 'ACME1')) ?? '';
+    const key = generateKey(twin);
     // A key of this product, typed without its prefix, would be a valid key of the product acme.
     expect(parseKey(key.slice(6), ['ACME1'])).toEqual({
       kind: 'key',
@@ -118,18 +118,18 @@ describe('signing keys', () => {
   it('change without those of others', async () => {
     const before = await kidsOf('acme');
     const { kid } = await world.asOperator((ask) =>
-      newKeyFor(ask, world.seal, { inSeconds: 0, product: 'zeta' }),
+      createSigningKey(ask, world.seal, { inSeconds: 0, product: 'zeta' }),
     );
-    await service.refresh();
+    await service.refreshKeys();
     const { key } = await world.issue({ product: 'zeta' });
     expect(kidOf(await service.activate(key, machine))).toBe(kid);
     expect(await kidsOf('acme')).toEqual(before);
     const [last = ''] = before;
     // A signing key of another product does not replace the key that is retired.
     await expect(
-      world.asOperator((ask) => retireKey(ask, { kid: last, publishedSeconds: 0 })),
+      world.asOperator((ask) => retireSigningKey(ask, { kid: last, publishedSeconds: 0 })),
     ).rejects.toThrow('no other signing key');
-    const states = await world.asOperator((ask) => listKeys(ask));
+    const states = await world.asOperator((ask) => listSigningKeys(ask));
     expect(states.filter(({ state }) => state === 'current')).toHaveLength(3);
   });
 });
@@ -153,7 +153,7 @@ describe('plans and orders', () => {
 
   it('of one name are counted apart', async () => {
     for (const product of ['acme', 'zeta']) await world.issue({ product, plan: 'counted' });
-    const figures = await world.asOperator(figuresByPlan);
+    const figures = await world.asOperator(countLicensesByPlan);
     expect(figures.filter(({ plan }) => plan === 'counted')).toMatchObject([
       { product: 'acme', issued: 1 },
       { product: 'zeta', issued: 1 },
@@ -163,7 +163,7 @@ describe('plans and orders', () => {
   it('of one sale are issued once, however many ask at once', async () => {
     const asked = { product: 'acme', plan: 'pro', orderRef: 'at-once', term: { kind: 'perpetual' } } as const;
     const made = await Promise.all(
-      Array.from({ length: 4 }, () => world.asOperator((ask) => issue(ask, asked))),
+      Array.from({ length: 4 }, () => world.asOperator((ask) => issueLicenses(ask, asked))),
     );
     expect(new Set(made.map(({ licenses: [one] }) => one?.id)).size).toBe(1);
     expect(made.filter(({ isRepeated }) => !isRepeated)).toHaveLength(1);

@@ -5,8 +5,8 @@
 import { type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createPool, type Pool } from '@muster/driver';
-import { patient } from '@muster/testing';
-import { type HttpAnswer, type LicenseWorld, openLicenseWorld, type Running, until } from './world.ts';
+import { withTestTimeouts } from '@muster/testing';
+import { type HttpAnswer, type LicenseWorld, openLicenseWorld, type Running, waitUntil } from './world.ts';
 
 let world: LicenseWorld;
 beforeAll(async () => {
@@ -30,7 +30,7 @@ async function together<Result>(start: () => Promise<Result>): Promise<Result> {
     await holder.query('select from licenses.licenses for update');
     const outcome = start();
     const waits = `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
-    await until(async () => (await world.rows(waits)).length > 2);
+    await waitUntil(async () => (await world.rows(waits)).length > 2);
     await holder.query('rollback');
     return await outcome;
   } finally {
@@ -126,7 +126,7 @@ it('lets no more in than there are slots when those that are lent have just come
 
 /** Creates a pool that removes the row lock from statements on the wire, to prove that the test detects its absence. */
 function unlocked(url: string): Pool {
-  const pool = patient(createPool({ url, role: 'muster_licenses', max: 10 }));
+  const pool = withTestTimeouts(createPool({ url, role: 'muster_licenses', max: 10 }));
   const lock = 'for no key update';
   pool.on('connect', (client) => {
     const { stream } = (client as typeof client & { connection: { stream: Socket } }).connection;
@@ -183,9 +183,9 @@ it('does not let in what expires while it waits for the row', async () => {
     const asking = service.activate(key, 'machine');
     const waits = `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%licenses.licenses%'
       and datname = current_database()`;
-    await until(async () => (await world.rows(waits)).length > 0);
+    await waitUntil(async () => (await world.rows(waits)).length > 0);
     const over = 'select from licenses.licenses where id = $1 and expires_at < clock_timestamp()';
-    await until(async () => (await world.rows(over, id)).length > 0);
+    await waitUntil(async () => (await world.rows(over, id)).length > 0);
     await holder.query('rollback');
     const answer = await asking;
     expect([answer.status, answer.headers.get('license-state')]).toEqual([403, 'expired']);

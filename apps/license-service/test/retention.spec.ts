@@ -18,8 +18,8 @@ const purge = async (...args: string[]): Promise<{ code: number; said: string }>
   const code = await runCommandLine(['purge', ...args, '--json'], {
     environment: { DATABASE_URL: world.url },
     readLines: async () => [],
-    out: add,
-    err: add,
+    writeStdout: add,
+    writeStderr: add,
   });
   return { code, said };
 };

@@ -4,7 +4,7 @@ import { createPool } from '@muster/driver';
 import { pino } from 'pino';
 import { createMachineHasher } from '../src/activation/machine.ts';
 import { provision } from '../src/database.ts';
-import { hashOfKey } from '../src/key/key.ts';
+import { hashKey } from '../src/key/key.ts';
 import { unseal } from '../src/signing/seal.ts';
 import { type LicenseWorld, noLimits, openLicenseWorld } from './world.ts';
 
@@ -78,7 +78,7 @@ it('keeps of a machine what only the pepper can make', async () => {
   const [row] = await world.rows<{ machine_hash: Buffer; pepper_id: string; machine_hint: string }>(
     `select machine_hash, pepper_id, machine_hint from licenses.license_machines
      join licenses.licenses on id = license_id where key_hash = $1`,
-    hashOfKey(key),
+    hashKey(key),
   );
   const [hash] = createMachineHasher(pepper, null).hashes('machine');
   expect(row?.machine_hash.equals(hash)).toBe(true);

@@ -2,8 +2,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createPool } from '@muster/driver';
-import { patient } from '@muster/testing';
-import { type HttpAnswer, type LicenseWorld, openLicenseWorld, type Running, until } from './world.ts';
+import { withTestTimeouts } from '@muster/testing';
+import { type HttpAnswer, type LicenseWorld, openLicenseWorld, type Running, waitUntil } from './world.ts';
 
 const machine = 'machine-of-ana-0001';
 const many = 48;
@@ -12,7 +12,7 @@ let world: LicenseWorld;
 let service: Running;
 beforeAll(async () => {
   world = await openLicenseWorld();
-  const pool = patient(createPool({ url: world.url, role: 'muster_licenses', max: 20 }));
+  const pool = withTestTimeouts(createPool({ url: world.url, role: 'muster_licenses', max: 20 }));
   service = await world.start({ pool });
 });
 afterAll(() => world.close());
@@ -42,7 +42,7 @@ describe('activations at once', () => {
         isOver = true;
       });
       const waits = `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
-      await until(async () => (await world.rows(waits)).length > 0);
+      await waitUntil(async () => (await world.rows(waits)).length > 0);
       // Waits until the blocked activation has passed the limit for slow writes.
       await pause(20);
       const answers = await Promise.all(others.map(({ key }) => service.activate(key, machine)));

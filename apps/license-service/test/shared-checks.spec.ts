@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createPool, type Pool } from '@muster/driver';
-import { type HttpAnswer, type LicenseWorld, openLicenseWorld, type Running, until } from './world.ts';
+import { type HttpAnswer, type LicenseWorld, openLicenseWorld, type Running, waitUntil } from './world.ts';
 
 const machine = 'machine-of-ana-0001';
 const many = 48;
@@ -105,7 +105,7 @@ describe('checks at once', () => {
     for (const { status } of await Promise.all(lost)) expect([200, 503]).toContain(status);
     // The next check may use an idle connection that was lost, and answers 503 in that case. So the check is
     // repeated until it succeeds.
-    await until(async () => (await service.check(key, machine)).status === 200);
+    await waitUntil(async () => (await service.check(key, machine)).status === 200);
     expect(said(await service.check(key, machine))).toEqual([200, true, true]);
   });
 });

@@ -9,9 +9,9 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { httpbis } from 'http-message-signatures';
-import { newKey } from '../src/key/key.ts';
+import { generateKey } from '../src/key/key.ts';
 import { type HttpAnswer, type LicenseWorld, noLimits, openLicenseWorld, type Running } from './world.ts';
-import { newKeyFor, retireKey } from '../src/operators/signing-keys.ts';
+import { createSigningKey, retireSigningKey } from '../src/operators/signing-keys.ts';
 
 let world: LicenseWorld;
 let service: Running;
@@ -101,7 +101,7 @@ describe('an answer', () => {
     };
     const questions: [Question, Promise<HttpAnswer>, number][] = [
       post(bodyOf(key, 'a b'), 200),
-      post(bodyOf(newKey(), 'a'), 404),
+      post(bodyOf(generateKey(), 'a'), 404),
       post(bodyOf('nonsense', 'a'), 400),
       post('{"licenseKey"', 400),
       post(bodyOf(key, 'a b'), 400, 'text/plain'),
@@ -291,30 +291,32 @@ describe('signing keys', () => {
         payloadOf(certificateOf(await rotating.activate(key, 'a')))['kid'];
       expect(await kidOf()).toBe(first?.kid);
 
-      const next = await own.asOperator((ask) => newKeyFor(ask, own.seal, { inSeconds: 3_600 }));
-      await rotating.refresh();
+      const next = await own.asOperator((ask) => createSigningKey(ask, own.seal, { inSeconds: 3_600 }));
+      await rotating.refreshKeys();
       expect((await publishedKeys(rotating)).map(({ kid }) => kid)).toContain(next.kid);
       expect(await kidOf()).toBe(first?.kid);
 
       await own.rows(`update licenses.signing_keys set active_from = now() where kid = $1`, next.kid);
-      await rotating.refresh();
+      await rotating.refreshKeys();
       expect(await kidOf()).toBe(next.kid);
       const answer = await rotating.activate(key, 'a');
       const question = { method: 'POST', path: '/api/activate', body: bodyOf(key, 'a') };
       expect(await isSigned(answer, question, rotating)).toBe(true);
 
       // Retires the first key while clients still hold certificates that it signed.
-      await own.asOperator((ask) => retireKey(ask, { kid: first?.kid ?? '', publishedSeconds: 3_600 }));
-      await rotating.refresh();
+      await own.asOperator((ask) =>
+        retireSigningKey(ask, { kid: first?.kid ?? '', publishedSeconds: 3_600 }),
+      );
+      await rotating.refreshKeys();
       expect((await publishedKeys(rotating)).map(({ kid }) => kid)).toContain(first?.kid);
       await expect(
-        own.asOperator((ask) => retireKey(ask, { kid: next.kid, publishedSeconds: 3_600 })),
+        own.asOperator((ask) => retireSigningKey(ask, { kid: next.kid, publishedSeconds: 3_600 })),
       ).rejects.toThrow(/no other signing key/);
       await own.rows(
         `update licenses.signing_keys set published_until = date_trunc('milliseconds', now()) where kid = $1`,
         first?.kid,
       );
-      await rotating.refresh();
+      await rotating.refreshKeys();
       expect((await publishedKeys(rotating)).map(({ kid }) => kid)).toEqual([next.kid]);
     } finally {
       await own.close();

@@ -41,8 +41,8 @@ async function license(
   const code = await runCommandLine(args, {
     environment: { DATABASE_URL: world.url },
     readLines: async () => input.split('\n').filter((line) => line !== ''),
-    out: (words) => void (said.out += words),
-    err: (words) => void (said.err += words),
+    writeStdout: (words) => void (said.out += words),
+    writeStderr: (words) => void (said.err += words),
   });
   return { code, ...said };
 }

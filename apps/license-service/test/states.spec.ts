@@ -1,8 +1,14 @@
 /** Tests every row of the table of license states over HTTP. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { renew, resume, revoke, rotate, suspend } from '../src/operators/change.ts';
-import { release } from '../src/operators/machines.ts';
-import { newKey } from '../src/key/key.ts';
+import {
+  renewLicense,
+  resumeLicense,
+  revokeLicense,
+  replaceKey,
+  suspendLicense,
+} from '../src/operators/change.ts';
+import { releaseMachines } from '../src/operators/machines.ts';
+import { generateKey } from '../src/key/key.ts';
 import { type HttpAnswer, type LicenseWorld, openLicenseWorld, type Running } from './world.ts';
 
 let world: LicenseWorld;
@@ -117,7 +123,10 @@ describe.each([
         `update licenses.licenses set expires_at = clock_timestamp() - interval '1 second' where id = $1`,
         id,
       );
-    } else await world.asOperator((ask) => (word === 'suspended' ? suspend : revoke)(ask, { id }, 'unpaid'));
+    } else
+      await world.asOperator((ask) =>
+        (word === 'suspended' ? suspendLicense : revokeLicense)(ask, { id }, 'unpaid'),
+      );
   };
 
   it('is refused to everybody; its machine is still told that it is the one', async () => {
@@ -158,21 +167,21 @@ it('puts revoked before suspended before expired', async () => {
   await service.activate(key, machine);
   await world.rows(`update licenses.licenses set expires_at = now() - interval '1 day' where id = $1`, id);
   expect(reasonOf(await service.activate(key, machine))).toBe('license_expired');
-  await world.asOperator((ask) => suspend(ask, { id }, null));
+  await world.asOperator((ask) => suspendLicense(ask, { id }, null));
   expect(reasonOf(await service.activate(key, machine))).toBe('license_suspended');
-  await world.asOperator((ask) => revoke(ask, { id }, null));
+  await world.asOperator((ask) => revokeLicense(ask, { id }, null));
   expect(reasonOf(await service.activate(key, machine))).toBe('license_revoked');
 });
 
 it('lets a suspended license go on when it is resumed, and an expired one when it is renewed', async () => {
   const { key, id } = await world.issue();
   await service.activate(key, machine);
-  await world.asOperator((ask) => suspend(ask, { id }, null));
-  await world.asOperator((ask) => resume(ask, { id }));
+  await world.asOperator((ask) => suspendLicense(ask, { id }, null));
+  await world.asOperator((ask) => resumeLicense(ask, { id }));
   expect((await service.activate(key, machine)).status).toBe(200);
   await world.rows(`update licenses.licenses set expires_at = now() - interval '1 day' where id = $1`, id);
   const asked = Date.now();
-  await world.asOperator((ask) => renew(ask, { id }, { kind: 'for', seconds: 3_600 }));
+  await world.asOperator((ask) => renewLicense(ask, { id }, { kind: 'for', seconds: 3_600 }));
   const { expiresAt } = (await service.activate(key, machine)).json['license'] as { expiresAt: string };
   expect(seconds(expiresAt) - 3_600_000).toBeGreaterThanOrEqual(asked - 1_000);
   expect(seconds(expiresAt) - 3_600_000).toBeLessThanOrEqual(Date.now() + 1_000);
@@ -180,7 +189,7 @@ it('lets a suspended license go on when it is resumed, and an expired one when i
 
 describe('a key', () => {
   it('that nobody sold is not found, for activation, check and release', async () => {
-    const key = newKey();
+    const key = generateKey();
     for (const answer of [
       await service.activate(key, machine),
       await service.check(key, machine),
@@ -217,7 +226,7 @@ describe('a key', () => {
   it('that was rotated is unknown, and the new one has the same machine', async () => {
     const { key, id } = await world.issue();
     await service.activate(key, machine);
-    const { key: fresh } = await world.asOperator((ask) => rotate(ask, { id }));
+    const { key: fresh } = await world.asOperator((ask) => replaceKey(ask, { id }));
     expect((await service.activate(key, machine)).status).toBe(404);
     expect((await service.check(fresh, machine)).json).toMatchObject({ valid: true });
   });
@@ -227,18 +236,18 @@ describe('parameters', () => {
   const long = 'é'.repeat(129);
   const bodies: [string, unknown][] = [
     ['no key', { machineId: machine }],
-    ['no machine', { licenseKey: newKey() }],
+    ['no machine', { licenseKey: generateKey() }],
     ['nothing', {}],
     ['an empty key', { licenseKey: '', machineId: machine }],
-    ['an empty machine', { licenseKey: newKey(), machineId: '' }],
-    ['a blank machine', { licenseKey: newKey(), machineId: '  ' }],
+    ['an empty machine', { licenseKey: generateKey(), machineId: '' }],
+    ['a blank machine', { licenseKey: generateKey(), machineId: '  ' }],
     ['a key that is a number', { licenseKey: 5, machineId: machine }],
-    ['a machine that is a list', { licenseKey: newKey(), machineId: [machine] }],
-    ['a machine of 258 bytes', { licenseKey: newKey(), machineId: long }],
-    ['a machine with a control character', { licenseKey: newKey(), machineId: 'a\u0007b' }],
-    ['a machine with a C1 control character', { licenseKey: newKey(), machineId: 'a\u0085b' }],
+    ['a machine that is a list', { licenseKey: generateKey(), machineId: [machine] }],
+    ['a machine of 258 bytes', { licenseKey: generateKey(), machineId: long }],
+    ['a machine with a control character', { licenseKey: generateKey(), machineId: 'a\u0007b' }],
+    ['a machine with a C1 control character', { licenseKey: generateKey(), machineId: 'a\u0085b' }],
     ['a null', { licenseKey: null, machineId: machine }],
-    ['a field too many', { licenseKey: newKey(), machineId: machine, machineID: machine }],
+    ['a field too many', { licenseKey: generateKey(), machineId: machine, machineID: machine }],
     ['a list', [1]],
     ['a text', 'text'],
     ['null', null],
@@ -347,7 +356,7 @@ describe('a release by the machine', () => {
     ]);
     expect((await service.check(key, machine)).json).toMatchObject({ valid: true });
     // An operator may release the machine nevertheless.
-    await world.asOperator((ask) => release(ask, { id }));
+    await world.asOperator((ask) => releaseMachines(ask, { id }));
     expect((await service.activate(key, other)).status).toBe(200);
   });
 
@@ -369,7 +378,7 @@ describe('every answer', () => {
       [await service.check(key, machine), 'final'],
       [await service.activate(key, other), 'final'],
       [await service.activate('nonsense', machine), 'final'],
-      [await service.check(newKey(), machine), 'final'],
+      [await service.check(generateKey(), machine), 'final'],
       [await service.post('/api/activate', {}), 'final'],
       [
         await service.call('/api/activate', {

@@ -10,7 +10,7 @@ import {
   noLimits,
   openLicenseWorld,
   type Running,
-  until,
+  waitUntil,
 } from './world.ts';
 
 const days = 86_400;
@@ -107,7 +107,7 @@ describe('a machine without a key', () => {
       await holder.query('lock table licenses.trials in exclusive mode');
       const answers = Promise.all([ask(machineId), ask(machineId), ask(machineId)]);
       const waits = `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
-      await until(async () => (await world.rows(waits)).length === 3);
+      await waitUntil(async () => (await world.rows(waits)).length === 3);
       await holder.query('rollback');
       expect(new Set((await answers).map((one) => trialIn(one).startedAt)).size).toBe(1);
     } finally {
@@ -201,7 +201,7 @@ it('operators are told how many began, go on and were converted', async () => {
   const environment = { DATABASE_URL: world.url };
   const out = (words: string): void => void (said += words);
   const run = (...args: string[]) =>
-    runCommandLine(args, { environment, readLines: async () => [], out, err: out });
+    runCommandLine(args, { environment, readLines: async () => [], writeStdout: out, writeStderr: out });
   expect(await run('stats', '--json')).toBe(0);
   const { trials } = JSON.parse(said) as { trials: { product: string; begun: number; converted: number }[] };
   const [row] = await world.rows(
@@ -220,7 +220,12 @@ it('operators are told how many began, go on and were converted', async () => {
   said = '';
   const { headers } = await ask(machine());
   const verify = (line: string) =>
-    runCommandLine(['verify', '--json'], { environment, readLines: async () => [line], out, err: out });
+    runCommandLine(['verify', '--json'], {
+      environment,
+      readLines: async () => [line],
+      writeStdout: out,
+      writeStderr: out,
+    });
   expect(await verify(headers.get('license-certificate') ?? '')).toBe(0);
   expect(JSON.parse(said)).toMatchObject({ isGenuine: true, isAlive: true, payload: { plan: 'trial' } });
 });

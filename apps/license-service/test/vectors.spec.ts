@@ -3,7 +3,7 @@ import { createPrivateKey, type JsonWebKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { readRequest } from '../src/air-gap/request.ts';
+import { parseAirGapRequest } from '../src/air-gap/request.ts';
 import { parseKey } from '../src/key/key.ts';
 import {
   type SignedCertificateKind,
@@ -76,6 +76,6 @@ const { requests } = vectors('air-gap') as {
 
 describe('a request that people carry', () => {
   it.each(requests)('$name: is read as it was meant', ({ name: _, text, ...request }) => {
-    expect(readRequest(`  ${text}\r\n`)).toEqual(request);
+    expect(parseAirGapRequest(`  ${text}\r\n`)).toEqual(request);
   });
 });

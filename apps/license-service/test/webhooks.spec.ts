@@ -1,10 +1,10 @@
 /** Tests webhooks of licenses: events are signed, retried until delivered, and recorded for expiring licenses. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { newId, sql } from '@muster/driver';
-import { suspend } from '../src/operators/change.ts';
+import { suspendLicense } from '../src/operators/change.ts';
 import { makeProduct } from '../src/operators/products.ts';
 import { makeToken } from '../src/operators/tokens.ts';
-import { forgetDeliveries, tellOfEndings } from '../src/webhooks/endings.ts';
+import { deleteOldDeliveries, recordExpiryEvents } from '../src/webhooks/endings.ts';
 import { type LicenseWebhookReceiver, startReceiver } from './receiver.ts';
 import {
   type HttpAnswer,
@@ -12,7 +12,7 @@ import {
   noLimits,
   openLicenseWorld,
   type Running,
-  until,
+  waitUntil,
 } from './world.ts';
 
 const machine = 'machine-of-ana-0001';
@@ -26,7 +26,7 @@ beforeAll(async () => {
   world = await openLicenseWorld();
   ({ secret } = await world.asOperator((ask) => makeToken(ask, { name: 'spec', scopes: ['webhooks'] })));
   // Without an interval, the courier sends only when a test calls it.
-  service = await world.start({ environment, webhookMillis: null });
+  service = await world.start({ environment, webhookPollMillis: null });
 });
 afterAll(() => world.close());
 beforeEach(async () => {
@@ -60,7 +60,7 @@ it('tell of a license’s life, signed, with the license as it is', async () => 
   const { id, key } = await world.issue({ orderRef: 'W-1' });
   await service.activate(key, machine);
   await service.release(key, machine);
-  await world.asOperator((ask) => suspend(ask, { id }, 'a reason'));
+  await world.asOperator((ask) => suspendLicense(ask, { id }, 'a reason'));
   await service.courier.send();
   expect(typesHeard().toSorted()).toEqual([
     ...['license.activated', 'license.issued', 'license.released', 'license.suspended'],
@@ -105,13 +105,13 @@ it('are signed as before after the seal of the environment took the place of the
     const asked = async (running: Running, path: string, body: object) =>
       (await running.post(`/api/operators/webhooks/${path}`, body, { authorization: `Bearer ${token}` }))
         .json;
-    const before = await own.start({ environment, webhookMillis: null });
+    const before = await own.start({ environment, webhookPollMillis: null });
     const { endpoint, secret: first } = await asked(before, 'create', { url: receiver.url });
     const { secret: second } = await asked(before, 'rotateSecret', { id: (endpoint as { id: string }).id });
     await before.stop();
     const after = await own.start({
       environment: { ...environment, LICENSE_SEAL: 'a seal of the environment' },
-      webhookMillis: null,
+      webhookPollMillis: null,
     });
     for (const one of [first, second]) {
       receiver.secrets.splice(0, 1, one as string);
@@ -187,7 +187,7 @@ it('are given up after ten tries, and told once more when an operator says so', 
 });
 
 it('are tried by one of several processes, and by the next where that one died', async () => {
-  const other = await world.start({ environment, webhookMillis: null });
+  const other = await world.start({ environment, webhookPollMillis: null });
   await listen({ kinds: ['issued'] });
   for (let count = 0; count < 6; count += 1) await world.issue();
   await Promise.all([service.courier.send(), other.courier.send()]);
@@ -207,27 +207,27 @@ it('are tried by one of several processes, and by the next where that one died',
 });
 
 it('go on by themselves', async () => {
-  const own = await world.start({ environment, webhookMillis: 20 });
+  const own = await world.start({ environment, webhookPollMillis: 20 });
   await listen({ kinds: ['issued'] });
   await world.issue();
-  await until(async () => receiver.heard.length === 1);
+  await waitUntil(async () => receiver.heard.length === 1);
   await own.stop();
 });
 
 it('wait for no other endpoint: one that does not answer holds up its own alone', async () => {
-  const [own, slow] = [await world.start({ environment, webhookMillis: 20 }), receiver];
+  const [own, slow] = [await world.start({ environment, webhookPollMillis: 20 }), receiver];
   const { promise, resolve: answer } = Promise.withResolvers<undefined>();
   slow.until = promise;
   try {
     await listen({ kinds: ['issued'] });
     await world.issue();
-    await until(async () => slow.heard.length === 1);
+    await waitUntil(async () => slow.heard.length === 1);
     receiver = await startReceiver();
     const quick = await listen({ kinds: ['issued'] });
     // Issues more licenses than an endpoint may have concurrent attempts.
     for (let count = 0; count < 20; count += 1) await world.issue();
-    await until(async () => receiver.heard.length === 20);
-    await until(async () => (await statesOf(quick)).every(([state]) => state === 'delivered'));
+    await waitUntil(async () => receiver.heard.length === 20);
+    await waitUntil(async () => (await statesOf(quick)).every(([state]) => state === 'delivered'));
     expect(slow.heard).toHaveLength(1);
   } finally {
     answer(undefined);
@@ -267,7 +267,7 @@ it('are tried at once by an operator, who hears what came back', async () => {
 });
 
 it('go to no address that the operator did not open', async () => {
-  const closed = await world.start({ environment: noLimits, webhookMillis: null });
+  const closed = await world.start({ environment: noLimits, webhookPollMillis: null });
   await listen();
   await world.issue();
   await closed.courier.send();
@@ -278,9 +278,7 @@ it('go to no address that the operator did not open', async () => {
 it('keep no secret that can be read, and end with their endpoint', async () => {
   const id = await listen();
   await world.issue();
-  const [row] = await world.rows<{ text: string }>(
-    'select t::text as text from licenses.webhook_endpoints t',
-  );
+  const [row] = await world.rows<{ text: string }>('select t::text as text from licenses.webhook_endpoints t');
   const [own = ''] = receiver.secrets;
   const bytes = Buffer.from(own).toString('hex');
   expect(row?.text.includes(own) === true || row?.text.includes(bytes) === true).toBe(false);
@@ -306,7 +304,7 @@ describe('the end of a license', () => {
         id,
       )
     ).map(({ kind }) => kind);
-  const tell = () => world.asOperator(tellOfEndings);
+  const tell = () => world.asOperator(recordExpiryEvents);
 
   it('is told of a week before, and when it is there, once each', async () => {
     await listen({ kinds: ['expiring', 'expired'] });
@@ -336,7 +334,7 @@ describe('the end of a license', () => {
     await tell();
     expect(await kindsOf(id)).toEqual(['expired', 'expiring']);
     const suspended = await endsIn(-60);
-    await world.asOperator((ask) => suspend(ask, { id: suspended }, null));
+    await world.asOperator((ask) => suspendLicense(ask, { id: suspended }, null));
     await tell();
     expect(await kindsOf(suspended)).toEqual([]);
   });
@@ -357,6 +355,6 @@ it('are forgotten 30 days after they were settled', async () => {
     `update licenses.webhook_deliveries set settled_at = now() - interval '31 days' where id in (
        select id from licenses.webhook_deliveries limit 1)`,
   );
-  await world.asOperator(forgetDeliveries);
+  await world.asOperator(deleteOldDeliveries);
   expect(await statesOf(id)).toHaveLength(1);
 });

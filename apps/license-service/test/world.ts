@@ -1,16 +1,16 @@
 /** A license service for one spec, with real Postgres, Redis and HTTP. */
 import { randomBytes } from 'node:crypto';
 import { createPool, type Pool } from '@muster/driver';
-import { cloneDatabase, patient, redisUrl } from '@muster/testing';
+import { cloneDatabase, withTestTimeouts, redisUrl } from '@muster/testing';
 import { type Logger, pino } from 'pino';
 import { createLicenseService, type LicenseService, type LicenseServiceOptions } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';
 import { loadSecrets, provision } from '../src/database.ts';
 import { type FormattedKey } from '../src/key/key.ts';
-import { issue, type Issued, type Order } from '../src/operators/issue.ts';
+import { issueLicenses, type IssuedLicense, type LicenseOrder } from '../src/operators/issue.ts';
 import { type Db, inTransaction } from '../src/operators/transaction.ts';
 
-export { until } from '@muster/testing';
+export { waitUntil } from '@muster/testing';
 
 /** Limits that no test reaches. Tests of limits set their own. */
 export const noLimits = {
@@ -50,8 +50,8 @@ export interface LicenseWorld {
   /** Connections of the operators' login, which owns the tables. */
   readonly owner: Pool;
   asOperator<Result>(work: (db: Db) => Promise<Result>): Promise<Result>;
-  issue(order?: Partial<Order>): Promise<Issued & { key: FormattedKey }>;
-  issueMany(count: number, order?: Partial<Order>): Promise<(Issued & { key: FormattedKey })[]>;
+  issue(order?: Partial<LicenseOrder>): Promise<IssuedLicense & { key: FormattedKey }>;
+  issueMany(count: number, order?: Partial<LicenseOrder>): Promise<(IssuedLicense & { key: FormattedKey })[]>;
   rows<Row extends object>(text: string, ...values: unknown[]): Promise<Row[]>;
   start(setUp?: SetUp): Promise<Running>;
   close(): Promise<void>;
@@ -70,14 +70,14 @@ export async function openLicenseWorld(): Promise<LicenseWorld> {
   const { url } = database;
   const given = { pepper: undefined, pepperBefore: undefined, seal: undefined };
   await provision(url, given);
-  const owner = patient(createPool({ url, role: null, name: 'license-spec', max: 4 }));
+  const owner = withTestTimeouts(createPool({ url, role: null, name: 'license-spec', max: 4 }));
   const [seal] = (await loadSecrets(owner, given)).seals;
   if (seal === undefined) throw new Error('a database without a seal');
   const running: Running[] = [];
 
   const issueMany: LicenseWorld['issueMany'] = async (count, order = {}) => {
     const { licenses } = await inTransaction(owner, (ask) =>
-      issue(ask, { plan: 'pro', term: { kind: 'for', seconds: 86_400 }, ...order, count }),
+      issueLicenses(ask, { plan: 'pro', term: { kind: 'for', seconds: 86_400 }, ...order, count }),
     );
     return licenses.map((license) => {
       if (license.key === null) throw new Error('this order was issued before');
@@ -109,10 +109,10 @@ export async function openLicenseWorld(): Promise<LicenseWorld> {
         ...environment,
       });
       const prefix = `{spec-${randomBytes(6).toString('hex')}}`;
-      const pool = patient(
+      const pool = withTestTimeouts(
         createPool({ url: config.DATABASE_URL, role: 'muster_licenses', max: config.DATABASE_POOL }),
       );
-      const operatorsPool = patient(
+      const operatorsPool = withTestTimeouts(
         createPool({ url: config.DATABASE_URL, role: 'muster_license_operators', max: 4 }),
       );
       const licenses = createLicenseService(config, logger, { prefix, pool, operatorsPool, ...options });

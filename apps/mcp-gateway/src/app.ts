@@ -1,7 +1,7 @@
 /** Assembles mcp-gateway from its configuration, without listening on a port yet. */
 import { MusterError, NoAnswer } from '@muster/client';
-import { ApiError, internal, relayed, unavailable } from '@muster/registry';
-import { createService, nameIssuer, type Service } from '@muster/http';
+import { ApiError, internalError, relayed, serviceUnavailable } from '@muster/registry';
+import { createService, addIssuerTo401, type Service } from '@muster/http';
 import { type Logger } from 'pino';
 import { createApi } from './http/api.ts';
 import { type GatewayConfig } from './config.ts';
@@ -24,15 +24,15 @@ const callsPerConnection = 4;
  * Maximum number of JSON values in a message. A message is parsed several times; an import of 2,000 stories
  * with 20 labels has 62,000 values.
  */
-const mostValues = { usual: 10_000, large: 100_000 };
+const maxJsonValues = { usual: 10_000, large: 100_000 };
 
 function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof MusterError) {
     return relayed(error.body, error.retryAfterSeconds);
   }
-  if (error instanceof NoAnswer) return unavailable('api_away');
-  return internal();
+  if (error instanceof NoAnswer) return serviceUnavailable('api_away');
+  return internalError();
 }
 
 export async function createGateway(config: GatewayConfig, logger: Logger): Promise<Gateway> {
@@ -52,18 +52,18 @@ export async function createGateway(config: GatewayConfig, logger: Logger): Prom
       },
     ],
     mostInFlight: config.API_CONNECTIONS * callsPerConnection,
-    mostValues,
+    valueLimits: maxJsonValues,
     trustProxy: config.TRUST_PROXY ?? false,
     toApiError,
   });
-  if (config.OAUTH_ISSUER !== undefined) nameIssuer(service.app, config.OAUTH_ISSUER);
+  if (config.OAUTH_ISSUER !== undefined) addIssuerTo401(service.app, config.OAUTH_ISSUER);
   addMcpRoute(service.app, {
     api,
     mcp: await createMcp(config.OAUTH_ISSUER),
-    rules: { host: config.HOST, allowedOrigins: config.ALLOWED_ORIGINS },
+    originRules: { host: config.HOST, allowedOrigins: config.ALLOWED_ORIGINS },
     retrySeconds: config.RETRY_SECONDS,
-    lists: config.LIMIT_LISTS,
-    leave: service.leave,
+    listRate: config.LIMIT_LISTS,
+    releaseRequestSlot: service.releaseSlot,
     metrics: service.metrics,
     logger,
   });

@@ -57,8 +57,8 @@ export type GatewayConfig = ReturnType<typeof readConfig>;
  * Reads the configuration. Throws if clients would get OAuth tokens that coordination-api rejects from this
  * gateway.
  */
-export function readConfig(from: Record<string, string | undefined> = process.env) {
-  const config = parseEnvironment(environment, from);
+export function readConfig(variables: Record<string, string | undefined> = process.env) {
+  const config = parseEnvironment(environment, variables);
   if (config.OAUTH_ISSUER !== undefined && config.MCP_GATEWAY_KEY.length === 0)
     throw new ConfigError(
       'The configuration is invalid:\n  OAUTH_ISSUER needs MCP_GATEWAY_KEY, as coordination-api has it',

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { expect, it } from '@jest/globals';
-import { until } from '@muster/testing';
+import { waitUntil } from '@muster/testing';
 import { useGateway } from './gateway.ts';
 import { describeViews, makeTeam, useViews } from './views.ts';
 
@@ -48,7 +48,7 @@ describeViews('a view', () => {
     const how = { theme: 'dark', variables } as const;
     const { view, page } = await shows(ana.me.token, 'stories_list', { projectId: 'WEB' }, how);
     const looks = (scheme: string, ground: string) =>
-      until(async () => {
+      waitUntil(async () => {
         const found = await page
           .frames()[1]
           ?.evaluate(
@@ -90,7 +90,7 @@ describeViews('a view', () => {
         )) as { violations: { id: string; nodes: { html: string }[] }[] };
         expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
         // The frame is as high as its content, and never wider than its host.
-        await until(
+        await waitUntil(
           async () =>
             (await frame?.evaluate(`document.documentElement.scrollHeight <= innerHeight`)) === true,
         );

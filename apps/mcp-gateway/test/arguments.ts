@@ -2,12 +2,12 @@
  * Derives arguments from the contract: the paths that name records, and imprecise forms that a model may
  * send.
  */
-import { isOpen, type ToolSchema, withoutNull } from '../src/tools/schemas.ts';
+import { isFreeFormObject, type ToolSchema, removeNull } from '../src/tools/schemas.ts';
 
 export type Args = Readonly<Record<string, unknown>>;
 
 export const optionsOf = (schema: ToolSchema): readonly ToolSchema[] => {
-  const bare = withoutNull(schema);
+  const bare = removeNull(schema);
   return Array.isArray(bare['anyOf']) ? (bare['anyOf'] as ToolSchema[]) : [bare];
 };
 
@@ -48,7 +48,9 @@ export const kindOf = (schema: ToolSchema): string =>
       const { type, format } = option;
       const traits = ['enum', 'pattern', 'properties'].filter((trait) => trait in option);
       const items = type === 'array' ? `of ${kindOf(itemsOf(option))}` : '';
-      const flags = [isRef(option) && 'record', isOpen(option) && 'open'].filter((flag) => flag !== false);
+      const flags = [isRef(option) && 'record', isFreeFormObject(option) && 'open'].filter(
+        (flag) => flag !== false,
+      );
       return [type, format, ...traits, ...flags, items].join(' ').trim();
     })
     .join(' or ');
@@ -84,7 +86,8 @@ export function careless(schema: ToolSchema, value: unknown): unknown {
     return list.length === 1 && typeof list[0] === 'string' && isRef(items) ? list[0] : JSON.stringify(list);
   }
   const object = options.find(({ properties }) => properties !== undefined);
-  if (object === undefined || value === null) return options.some(isOpen) ? JSON.stringify(value) : value;
+  if (object === undefined || value === null)
+    return options.some(isFreeFormObject) ? JSON.stringify(value) : value;
   return JSON.stringify(carelessFields(object, value as Args));
 }
 
@@ -111,7 +114,7 @@ export function unfitting(schema: ToolSchema): unknown[] {
   const values: unknown[] = [];
   if (!kinds.includes('boolean')) values.push(true);
   if (!options.some(isText)) values.push('such as this, or that', '');
-  if (!options.some(({ properties }) => properties !== undefined) && !options.some(isOpen))
+  if (!options.some(({ properties }) => properties !== undefined) && !options.some(isFreeFormObject))
     values.push({ value: 'x' });
   if (kinds.includes('array')) values.push('null', 'none', 'Undefined', '{}', 'true');
   else values.push(['a', 'b']);

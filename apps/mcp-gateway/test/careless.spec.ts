@@ -2,16 +2,21 @@
 // explanation.
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type Operation, operations, registry } from '@muster/registry';
-import { checkEach } from '@muster/testing';
-import { callerOf, type ExampleOrg, exampleOrg, exampleOrgs } from '@muster/testing/examples';
-import { asMeant, withCleared } from '../src/calls/repair.ts';
-import { type AnyTool, everyTool } from '../src/tools/toolbox.ts';
+import { checkEachCase } from '@muster/testing';
+import {
+  exampleCallerOf,
+  type ExampleOrg,
+  createExampleOrg,
+  createExampleOrgProvider,
+} from '@muster/testing/examples';
+import { repairArguments, applyClearParameter } from '../src/calls/repair.ts';
+import { type AnyTool, allTools } from '../src/tools/toolbox.ts';
 import { operationTool, toolNameOf } from '../src/tools/tools.ts';
 import { type Args, carelessFields, firstOfEachKind, kindOf, unfitting } from './arguments.ts';
 import { specRead, type ToolAnswer, useGateway } from './gateway.ts';
 
 const gateway = useGateway();
-const orgFor = exampleOrgs(gateway.world);
+const orgFor = createExampleOrgProvider(gateway.world);
 const offered = [...operations.values()].filter(({ surfaces }) => surfaces.includes('tool'));
 const storyId = 'WEB-1';
 const nobody = '01936d5c-0000-7000-8000-00000000dead';
@@ -37,7 +42,7 @@ const ofOwnTools: Readonly<Record<string, Args>> = {
   call_write_operation: { operation: 'locks.release', params: { lockId: nobody } },
 };
 
-const examples = everyTool.map(
+const examples = allTools.map(
   (tool) =>
     [
       tool.name,
@@ -48,30 +53,30 @@ const examples = everyTool.map(
 
 /** Every parameter of every tool. */
 const params = examples.flatMap(([name, tool, example]) =>
-  Object.entries(tool.stated.properties).map(
+  Object.entries(tool.fullParams.properties).map(
     ([param, schema]) => [`${name} ${param}`, { tool, example, param, schema }] as const,
   ),
 );
 
 describe('what has one meaning', () => {
   it('is read as that by every tool', async () => {
-    await checkEach(examples, ({ stated }, example) => {
-      expect(Object.keys(example).length).toBeGreaterThanOrEqual(stated.required?.length ?? 0);
-      expect(asMeant(stated, carelessFields(stated, example))).toEqual(example);
+    await checkEachCase(examples, ({ fullParams }, example) => {
+      expect(Object.keys(example).length).toBeGreaterThanOrEqual(fullParams.required?.length ?? 0);
+      expect(repairArguments(fullParams, carelessFields(fullParams, example))).toEqual(example);
     });
   });
 
   const statedBy = ({ name }: Operation) =>
-    operationTool(name)?.stated ?? { type: 'object' as const, properties: {} };
+    operationTool(name)?.fullParams ?? { type: 'object' as const, properties: {} };
   const ofEachKind = firstOfEachKind(offered, (operation) =>
     Object.keys(operation.example).map((param) => kindOf(statedBy(operation).properties[param] ?? {})),
   );
 
   it('does what it does as it should be written, called by itself and in the core: an operation for each kind of parameter', async () => {
     const cases = ofEachKind.map((operation) => [toolNameOf(operation.name), operation] as const);
-    await checkEach(cases, async (operation) => {
+    await checkEachCase(cases, async (operation) => {
       for (const isCore of [false, true]) {
-        const { token } = callerOf(operation, await orgFor(operation)).me;
+        const { token } = exampleCallerOf(operation, await orgFor(operation)).me;
         const read = await specRead(gateway, operation.name, token);
         const given = carelessFields(statedBy(operation), { ...(operation.example as Args), ...read });
         const { isError, structuredContent } = isCore
@@ -93,7 +98,7 @@ describe('what has one meaning', () => {
 describe('what has more than one meaning, or none', () => {
   let org: ExampleOrg;
   beforeAll(async () => {
-    org = await exampleOrg(gateway.world);
+    org = await createExampleOrg(gateway.world);
   });
 
   const expectRefused = (
@@ -109,12 +114,15 @@ describe('what has more than one meaning, or none', () => {
   };
 
   it('is refused by the operation of every tool, which names the parameter', async () => {
-    await checkEach(params, ({ tool, example, param, schema }) => {
+    await checkEachCase(params, ({ tool, example, param, schema }) => {
       // Skip the gateway's own parameters, such as those that limit a result.
       if (tool.kind !== 'operation' || !(param in tool.operation.params.shape)) return;
       for (const value of unfitting(schema)) {
         const { error } = tool.operation.params.safeParse(
-          withCleared(tool.clears, asMeant(tool.stated, { ...example, [param]: value })),
+          applyClearParameter(
+            tool.clearablePaths,
+            repairArguments(tool.fullParams, { ...example, [param]: value }),
+          ),
         );
         const named = error?.issues.map(({ path }) => path[0]) ?? [];
         expect([value, named]).toEqual([value, expect.arrayContaining([param])]);
@@ -124,8 +132,8 @@ describe('what has more than one meaning, or none', () => {
 
   it('is refused with the parameter and what is wanted of it, for each kind of parameter', async () => {
     const ofEachKind = firstOfEachKind(params, ([, { tool, schema }]) => [`${tool.kind} ${kindOf(schema)}`]);
-    await checkEach(ofEachKind, async ({ tool, example, param, schema }) => {
-      const { token } = tool.kind === 'operation' ? callerOf(tool.operation, org).me : org.ana.me;
+    await checkEachCase(ofEachKind, async ({ tool, example, param, schema }) => {
+      const { token } = tool.kind === 'operation' ? exampleCallerOf(tool.operation, org).me : org.ana.me;
       for (const value of unfitting(schema)) {
         const given = { ...example, [param]: value };
         expectRefused(await gateway.tool(token, tool.name, given, inMode(tool)), param, value);
@@ -134,8 +142,8 @@ describe('what has more than one meaning, or none', () => {
   }, 300_000);
 
   it('is refused by every tool with the parameters that it has, where it has none of that name', async () => {
-    await checkEach(examples, async (tool, example) => {
-      const { token } = tool.kind === 'operation' ? callerOf(tool.operation, org).me : org.ana.me;
+    await checkEachCase(examples, async (tool, example) => {
+      const { token } = tool.kind === 'operation' ? exampleCallerOf(tool.operation, org).me : org.ana.me;
       const args = { ...example, colour_of_it: 'red' };
       const answer = await gateway.tool(token, tool.name, args, inMode(tool));
       expectRefused(answer, 'colour_of_it', 'red');
@@ -170,7 +178,7 @@ describe('what has more than one meaning, or none', () => {
   });
 
   it('knows an example of every tool that is no operation', () => {
-    const own = everyTool.filter(({ kind }) => kind !== 'operation').map(({ name }) => name);
+    const own = allTools.filter(({ kind }) => kind !== 'operation').map(({ name }) => name);
     expect(Object.keys(ofOwnTools).sort()).toEqual(own.sort());
     expect(registry.stories.update.idempotent).toBe(true);
   });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, expect, it } from '@jest/globals';
-import { heardBefore, sendHalf } from '@muster/testing';
+import { bytesBeforeAnswer, sendPartialRequest } from '@muster/testing';
 import { useGateway } from './gateway.ts';
 
 /** Starts a gateway with a capacity of eight requests, four for each connection to the API. */
@@ -17,11 +17,16 @@ afterEach(() => {
 });
 
 const send = async (token: string, length: number): Promise<Socket> => {
-  const socket = await sendHalf(gateway.url(), { path: '/api/mcp', token, length, sent: '{' });
+  const socket = await sendPartialRequest(gateway.url(), {
+    path: '/api/mcp',
+    token,
+    contentLength: length,
+    sentBody: '{',
+  });
   sockets.push(socket);
   return socket;
 };
-const isAnswered = (socket: Socket): boolean => socket.bytesRead > heardBefore;
+const isAnswered = (socket: Socket): boolean => socket.bytesRead > bytesBeforeAnswer;
 
 it('half-sent bodies, twice as many as there are places, keep nobody out, and are ended', async () => {
   const { ana, ben } = await world.org();

@@ -2,20 +2,20 @@
 // automatically.
 import { expect, it } from '@jest/globals';
 import { operations } from '@muster/registry';
-import { checkEach } from '@muster/testing';
-import { callerOf, exampleOrgs } from '@muster/testing/examples';
+import { checkEachCase } from '@muster/testing';
+import { exampleCallerOf, createExampleOrgProvider } from '@muster/testing/examples';
 import { toolNameOf } from '../src/tools/tools.ts';
 import { specRead, useGateway } from './gateway.ts';
 
 const gateway = useGateway();
-const orgFor = exampleOrgs(gateway.world);
+const orgFor = createExampleOrgProvider(gateway.world);
 
 const offered = [...operations.values()].filter(({ surfaces }) => surfaces.includes('tool'));
 
 it('does what its operation does, and answers what that declares', async () => {
   const cases = offered.map((operation) => [toolNameOf(operation.name), operation] as const);
-  await checkEach(cases, async (operation) => {
-    const { token } = callerOf(operation, await orgFor(operation)).me;
+  await checkEachCase(cases, async (operation) => {
+    const { token } = exampleCallerOf(operation, await orgFor(operation)).me;
     const read = await specRead(gateway, operation.name, token);
     // All organizations of this file share a database, so some results exceed the default size.
     const whole = operation.effect === 'read' ? { maxBytes: 1_000_000 } : {};

@@ -195,7 +195,7 @@ export function useGateway(
           () => 'answered',
           () => 'cut',
         );
-        await world.waiting(1);
+        await world.waitUntilBlocked(1);
         cut.abort();
         if ((await outcome) !== 'cut') throw new Error('the write did not wait for the row');
         await left;

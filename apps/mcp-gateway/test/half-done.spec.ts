@@ -3,7 +3,7 @@ import { expect, it } from '@jest/globals';
 import { type Client, httpTransport, NoAnswer, type Transport } from '@muster/client';
 import { type People } from '@muster/testing';
 import { type ToolCall } from '../src/calls/calls.ts';
-import { HalfDone } from '../src/tools/macro.ts';
+import { PartialFailure } from '../src/tools/macro.ts';
 import { macros } from '../src/tools/macros.ts';
 import { useGateway } from './gateway.ts';
 
@@ -84,7 +84,7 @@ it('puts nothing back where a step has no answer: it may have been done', async 
   const some = await work();
   const args = { ...some.held, summary: 'Take it', toMemberId: some.ben.me.memberId };
   const failure = await runOver('hand_off_work', args, some, ['deliveryExecutions.handoff 1']);
-  expect(failure).toBeInstanceOf(HalfDone);
+  expect(failure).toBeInstanceOf(PartialFailure);
   expect(failure).toMatchObject({
     failure: expect.any(NoAnswer),
     step: 'deliveryExecutions.handoff',
@@ -97,7 +97,7 @@ it('tells what stands where it could not be put back', async () => {
   const some = await work({ agentsMayComplete: false });
   const args = { ...some.held, summary: 'All', outcome: 'succeeded' };
   const failure = await runOver('submit_work', args, some, ['deliveryExecutions.checkpoint 2']);
-  expect(failure).toBeInstanceOf(HalfDone);
+  expect(failure).toBeInstanceOf(PartialFailure);
   expect(failure).toMatchObject({
     failure: expect.objectContaining({ reason: 'policy' }),
     done: { 'deliveryExecutions.checkpoint': expect.anything() },

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { type People, until } from '@muster/testing';
+import { type People, waitUntil } from '@muster/testing';
 import { useGateway } from './gateway.ts';
 
 const connections = 16;
@@ -66,7 +66,7 @@ describe('a body', () => {
       params: { _meta: { filling: 'x'.repeat(7 * mebi) } },
     });
     let status = 0;
-    await until(async () => {
+    await waitUntil(async () => {
       const headers = { authorization: `Bearer ${ana.me.token}`, 'content-type': 'application/json' };
       ({ status } = await gateway.send({ headers, body: large }));
       return status !== 429;
@@ -113,7 +113,7 @@ describe('calls that wait', () => {
       });
       refused.push(reasonIn(answer));
     });
-    await until(() => refused.length >= connections - 8);
+    await waitUntil(() => refused.length >= connections - 8);
     const { isError } = await gateway.tool(ana.me.token, 'stories_get', { storyId: 'WEB-1' });
     expect([isError ?? false, refused]).toEqual([
       false,
@@ -123,7 +123,7 @@ describe('calls that wait', () => {
     leaving.abort();
     await Promise.allSettled(asked);
     const short = { ...args, waitSeconds: 1 };
-    await until(async () => {
+    await waitUntil(async () => {
       const answer = await gateway.tool(dan.me.token, 'deliveryExecutions_eventsSince', short);
       return answer.isError !== true;
     });

@@ -2,8 +2,8 @@
 // next step.
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type Operation, operations } from '@muster/registry';
-import { checkEach } from '@muster/testing';
-import { callerOf, type ExampleOrg, exampleOrg } from '@muster/testing/examples';
+import { checkEachCase } from '@muster/testing';
+import { exampleCallerOf, type ExampleOrg, createExampleOrg } from '@muster/testing/examples';
 import { operationTool, toolNameOf } from '../src/tools/tools.ts';
 import { type Args, refPaths, withValue } from './arguments.ts';
 import { useGateway } from './gateway.ts';
@@ -57,7 +57,7 @@ const byRule: ReadonlySet<string> = new Set([
 const ofHolder = 'deliveryExecutions.update waitingFor.questionId';
 
 const named = offered.flatMap((operation) =>
-  refPaths(operationTool(operation.name)?.stated ?? {}).map((path) => {
+  refPaths(operationTool(operation.name)?.fullParams ?? {}).map((path) => {
     const title = `${operation.name} ${path.join('.')}`;
     return [title, { title, operation, path }] as const;
   }),
@@ -67,18 +67,18 @@ describe('what is not there', () => {
   // All cases share one organization, because a failed call changes nothing.
   let org: ExampleOrg;
   beforeAll(async () => {
-    org = await exampleOrg(gateway.world);
+    org = await createExampleOrg(gateway.world);
   });
   const ask = (title: string, operation: Operation, path: readonly string[]) =>
     gateway.tool(
-      callerOf(operation, org).me.token,
+      exampleCallerOf(operation, org).me.token,
       toolNameOf(operation.name),
       withValue({ ...operation.example, ...base[title] }, path, nobody) as Args,
     );
 
   it('is told by its path, by every parameter that names a record', async () => {
     const told = named.filter(([title]) => !filters.has(title) && !byRule.has(title) && title !== ofHolder);
-    await checkEach(told, async ({ title, operation, path }) => {
+    await checkEachCase(told, async ({ title, operation, path }) => {
       const { isError, structuredContent } = await ask(title, operation, path);
       const where = path.join('.');
       expect([isError, structuredContent.error]).toEqual([
@@ -94,7 +94,7 @@ describe('what is not there', () => {
 
   it('is in no list that is filtered by it', async () => {
     const filtered = named.filter(([title]) => filters.has(title));
-    await checkEach(filtered, async ({ title, operation, path }) => {
+    await checkEachCase(filtered, async ({ title, operation, path }) => {
       const { isError, structuredContent } = await ask(title, operation, path);
       expect(isError).toBeUndefined();
       const { items = [], execution = null } = structuredContent;
@@ -104,7 +104,7 @@ describe('what is not there', () => {
 
   it('is a rule’s to tell, where one speaks of the list as a whole', async () => {
     const ruled = named.filter(([title]) => byRule.has(title));
-    await checkEach(ruled, async ({ title, operation, path }) => {
+    await checkEachCase(ruled, async ({ title, operation, path }) => {
       const { structuredContent } = await ask(title, operation, path);
       expect(structuredContent.error?.code).toBe('unprocessable');
       expect(structuredContent.error?.hint.length).toBeGreaterThan(20);
@@ -132,7 +132,7 @@ describe('what is not there', () => {
 
 describe('what is not there, in a tool of several steps,', () => {
   async function work() {
-    const org = await exampleOrg(gateway.world);
+    const org = await createExampleOrg(gateway.world);
     const { token } = org.ana.me;
     const { structuredContent } = await gateway.tool(token, 'start_work', { storyId: 'WEB-1' });
     const { execution, leaseToken } = structuredContent as {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { operations } from '@muster/registry';
 import { type Person } from '@muster/testing';
-import { callerOf, exampleOrg } from '@muster/testing/examples';
+import { exampleCallerOf, createExampleOrg } from '@muster/testing/examples';
 import { toolNameOf } from '../src/tools/tools.ts';
 import { useGateway } from './gateway.ts';
 
@@ -20,7 +20,7 @@ const named = (wanted: 'byMemberOnly' | 'readsInbox'): string[] =>
 
 describe("an agent's token", () => {
   it('is shown no tool for what is its member’s own, and can call none', async () => {
-    const org = await exampleOrg(gateway.world);
+    const org = await createExampleOrg(gateway.world);
     const { orgId, ana } = org;
     const agent = await gateway.world.token(orgId, ana.me.memberId, { agent: 'Scribe' });
     const [agents, members] = [await listed(agent), await listed(ana)];
@@ -66,12 +66,12 @@ describe("an agent's token", () => {
 });
 
 it('a token that is bound to projects is shown no tool for what reaches beyond them', async () => {
-  const org = await exampleOrg(gateway.world);
+  const org = await createExampleOrg(gateway.world);
   const { orgId, ana, records } = org;
   const bound = await gateway.world.token(orgId, ana.me.memberId, { projectIds: [records.project] });
   const tools = await listed(bound);
   const all = [...operations.values()].filter(
-    (operation) => operation.surfaces.includes('tool') && callerOf(operation, org) === ana,
+    (operation) => operation.surfaces.includes('tool') && exampleCallerOf(operation, org) === ana,
   );
   for (const { name, takesBoundTokens } of all)
     expect([name, tools.has(toolNameOf(name))]).toEqual([name, takesBoundTokens]);

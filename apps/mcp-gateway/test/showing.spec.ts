@@ -1,7 +1,7 @@
 // Data for clients in addition to the text for the model: the server's description, authored fields, links to
 // complete resources.
 import { describe, expect, it } from '@jest/globals';
-import { mark } from '@muster/registry';
+import { logoSvg } from '@muster/registry';
 import { useGateway } from './gateway.ts';
 
 const gateway = useGateway({ OAUTH_ISSUER: 'https://muster.example', MCP_GATEWAY_KEY: 'k'.repeat(32) });
@@ -32,7 +32,7 @@ describe('the server', () => {
       body.result?.['serverInfo'] ??
       (body.result?.['_meta'] as Record<string, unknown>)['io.modelcontextprotocol/serverInfo'];
     expect(info).toMatchObject(said);
-    expect(JSON.stringify(info)).toContain(encodeURIComponent(mark));
+    expect(JSON.stringify(info)).toContain(encodeURIComponent(logoSvg));
   });
 
   it('gives a tool a title that says more than its name', async () => {

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Client } from '@muster/client';
-import { type People, until } from '@muster/testing';
+import { type People, waitUntil } from '@muster/testing';
 import { useGateway } from './gateway.ts';
 
 const gateway = useGateway();
@@ -85,7 +85,7 @@ async function listen(
     }
   };
   const ended = read().catch(() => undefined);
-  await until(() => messages.length > 0);
+  await waitUntil(() => messages.length > 0);
   const updated = () =>
     messages.flatMap(({ method, params }) =>
       method === 'notifications/resources/updated' ? [params?.uri] : [],
@@ -109,10 +109,10 @@ describe('subscriptions/listen', () => {
     });
     await rename('WEB-2', 'Other');
     await rename('WEB-1', 'Renamed');
-    await until(() => dan.updated().length > 0);
+    await waitUntil(() => dan.updated().length > 0);
     expect(dan.updated()).toEqual([one]);
     await ana.storySpec.update({ storyId: 'WEB-1', content: 'So', baseVersion: 0 });
-    await until(() => dan.updated().includes(`${one}/spec`));
+    await waitUntil(() => dan.updated().includes(`${one}/spec`));
     expect(new Set(dan.updated())).toEqual(new Set([one, `${one}/spec`]));
   });
 
@@ -127,9 +127,9 @@ describe('subscriptions/listen', () => {
       resourceSubscriptions: [uri, missing, 'muster://executions/x/events'],
     });
     await ana.deliveryExecutions.update({ executionId: execution.id, requestStop: true });
-    await until(() => dan.updated().length === 1);
+    await waitUntil(() => dan.updated().length === 1);
     await ana.deliveryExecutions.checkpoint({ executionId: execution.id, leaseToken, summary: 'Half' });
-    await until(() => dan.updated().length === 2);
+    await waitUntil(() => dan.updated().length === 2);
     expect(new Set(dan.updated())).toEqual(new Set([uri]));
     await ana.projects.update({ projectId: 'WEB', visibility: 'private' });
     await ana.deliveryExecutions.checkpoint({ executionId: execution.id, leaseToken, summary: 'More' });
@@ -155,7 +155,7 @@ describe('subscriptions/listen', () => {
     ana = gateway.direct(people.ana.me.token);
     const held = { executionId: execution.id, leaseToken };
     await ana.deliveryExecutions.checkpoint({ ...held, summary: 'Right after' });
-    await until(() => ben.updated().length === 1);
+    await waitUntil(() => ben.updated().length === 1);
     await ana.members.removeMember({ memberId: people.ben.me.memberId });
     await ana.deliveryExecutions.checkpoint({ ...held, summary: 'Another' });
     await ben.ended;
@@ -171,7 +171,7 @@ describe('subscriptions/listen', () => {
     );
     await rename('HID-1', 'Still secret');
     await rename('WEB-1', 'Renamed');
-    await until(() => owner?.updated().length === 2 && dan?.updated().length === 1);
+    await waitUntil(() => owner?.updated().length === 2 && dan?.updated().length === 1);
     expect(dan?.updated()).toEqual([one]);
     // A missing execution and a hidden one give the same response.
     expect(dan?.messages[0]).toEqual(owner?.messages[0]);
@@ -183,7 +183,7 @@ describe('subscriptions/listen', () => {
     ana = gateway.direct(people.ana.me.token);
     await rename('WEB-1', 'Right after');
     await rename('WEB-2', 'And this');
-    await until(() => dan.updated().length === 2);
+    await waitUntil(() => dan.updated().length === 2);
     expect(dan.updated()).toEqual([one, 'muster://stories/web-2']);
   });
 
@@ -191,7 +191,7 @@ describe('subscriptions/listen', () => {
     const dan = await listen(people.dan.me.token, [one], { at: `${gateway.apiUrl()}/api/mcp` });
     expect(dan.response.headers.get('content-type')).toBe('text/event-stream');
     await rename('WEB-1', 'Renamed');
-    await until(() => dan.updated().length === 1);
+    await waitUntil(() => dan.updated().length === 1);
   });
 
   it('is no wider than what its connection was narrowed to', async () => {
@@ -199,7 +199,7 @@ describe('subscriptions/listen', () => {
     expect(dan.messages[0]?.params?.notifications).toEqual({ resourceSubscriptions: [`${one}/spec`] });
     await rename('WEB-1', 'Renamed');
     await ana.storySpec.update({ storyId: 'WEB-1', content: 'So', baseVersion: 0 });
-    await until(() => dan.updated().length > 0);
+    await waitUntil(() => dan.updated().length > 0);
     expect(dan.updated()).toEqual([`${one}/spec`]);
   });
 

@@ -20,36 +20,42 @@ import {
   type StopReason,
 } from '@agentclientprotocol/sdk';
 import { productVersion } from '@muster/registry';
-import { type Driver, isQuestionOpen, type Over, type AgentInstructions, wasKilled } from './driver.ts';
-import { openEar } from './ear.ts';
+import {
+  type Driver,
+  isQuestionOpen,
+  type AgentOutcome,
+  type AgentInstructions,
+  wasKilled,
+} from './driver.ts';
+import { createUpdateListener } from './ear.ts';
 import { credentialOf } from './environment.ts';
 import { type ProcessGroup } from './group.ts';
-import { askPeople, decide, outcomeOf, readAnswer } from './permissions.ts';
-import { promptFor } from './prompt.ts';
+import { askForPermission, decidePermission, selectOption, parsePermissionAnswer } from './permissions.ts';
+import { buildPrompt } from './prompt.ts';
 import { type ReadyRun } from './session.ts';
 
 /** The time limit for a session to begin. It is long because npx may have to download the adapter first. */
-const startMillis = 300_000;
+const sessionStartTimeoutMillis = 300_000;
 /** The time limit for a process to exit after its pipes have closed. */
-const dyingMillis = 2_000;
+const exitTimeoutMillis = 2_000;
 /**
  * The time limit for a cancelled turn to end. Together with the grace period of the processes, a stop takes
  * at most 15 seconds.
  */
-const cancelMillis = 7_000;
+const cancelTimeoutMillis = 7_000;
 /** The number of times that the agent is asked to continue after it ran out of tokens or requests. */
-const mostGoingOn = 3;
+const maxContinuations = 3;
 
 /** The stop reasons of unfinished turns, with the message that the runner reports for each. */
-const unfinished: Readonly<Record<Exclude<StopReason, 'end_turn'>, string>> = {
+const unfinishedTurnMessages: Readonly<Record<Exclude<StopReason, 'end_turn'>, string>> = {
   max_tokens: 'The agent repeatedly reached the token limit of its model.',
   max_turn_requests: 'The agent repeatedly exceeded its limit of requests in a turn.',
   refusal: 'The agent refused to continue.',
   cancelled: 'The agent stopped by itself.',
 };
-const goesOn = new Set<StopReason>(['max_tokens', 'max_turn_requests']);
+const continuableStopReasons = new Set<StopReason>(['max_tokens', 'max_turn_requests']);
 
-const wordsOf = (error: unknown): string => {
+const describeAgentError = (error: unknown): string => {
   if (!(error instanceof RequestError)) return error instanceof Error ? error.message : String(error);
   const { data } = error;
   const message = error.message.replace(/\.$/, '');
@@ -59,7 +65,7 @@ const wordsOf = (error: unknown): string => {
 /**
  * Returns true if the agent asks for a login. An agent may open a session before it checks its user's login.
  */
-const wantsLogin = (error: unknown): boolean =>
+const isLoginRequired = (error: unknown): boolean =>
   error instanceof RequestError && error.code === RequestError.authRequired().code;
 
 /**
@@ -67,7 +73,7 @@ const wantsLogin = (error: unknown): boolean =>
  * named `muster`, because the user may already have a server of that name. Clients store what they know of a
  * server by its name, such as a required sign-in.
  */
-function serversOf(run: ReadyRun, capabilities: AgentCapabilities | undefined): McpServer[] {
+function mcpServersFor(run: ReadyRun, capabilities: AgentCapabilities | undefined): McpServer[] {
   const { MUSTER_TOKEN: token } = credentialOf(run);
   const project = run.work.key.slice(0, run.work.key.lastIndexOf('-'));
   if (token === undefined || capabilities?.mcpCapabilities?.http !== true) return [];
@@ -78,13 +84,13 @@ function serversOf(run: ReadyRun, capabilities: AgentCapabilities | undefined): 
   return [{ type: 'http', name: 'muster-run', url: url.href, headers }];
 }
 
-interface Begun {
+interface OpenedSession {
   readonly sessionId: string;
   /** True if the session continues the agent's earlier conversation. */
   readonly isLoaded: boolean;
 }
 
-async function begin(run: ReadyRun, agent: ClientContext): Promise<Begun> {
+async function openSession(run: ReadyRun, agent: ClientContext): Promise<OpenedSession> {
   const { own, worktree } = run;
   const { protocolVersion, agentCapabilities } = await agent.request(methods.agent.initialize, {
     protocolVersion: PROTOCOL_VERSION,
@@ -94,7 +100,10 @@ async function begin(run: ReadyRun, agent: ClientContext): Promise<Begun> {
   if (protocolVersion !== PROTOCOL_VERSION) {
     throw new Error(`it uses protocol version ${protocolVersion} instead of ${PROTOCOL_VERSION}`);
   }
-  const params: NewSessionRequest = { cwd: worktree.folder, mcpServers: serversOf(run, agentCapabilities) };
+  const params: NewSessionRequest = {
+    cwd: worktree.folder,
+    mcpServers: mcpServersFor(run, agentCapabilities),
+  };
   const { sessionId: before } = own.get();
   if (before !== undefined && agentCapabilities?.loadSession === true) {
     const loaded = await agent.request(methods.agent.session.load, { sessionId: before, ...params }).then(
@@ -111,11 +120,11 @@ async function begin(run: ReadyRun, agent: ClientContext): Promise<Begun> {
 /** A driver for an agent that receives prompts and asks questions while it works. */
 class ProtocolDriver implements Driver {
   readonly graceMillis = 3_000;
-  readonly over: Promise<Over>;
+  readonly outcome: Promise<AgentOutcome>;
   readonly #run: ReadyRun;
   readonly #group: ProcessGroup;
   readonly #told: AgentInstructions;
-  readonly #ear: ReturnType<typeof openEar>;
+  readonly #ear: ReturnType<typeof createUpdateListener>;
   readonly #connection: ReturnType<ReturnType<typeof client>['connect']>;
   readonly #leaving = new AbortController();
   readonly #left: Promise<undefined>;
@@ -126,11 +135,11 @@ class ProtocolDriver implements Driver {
   #sessionId: string | undefined;
   #isAtWork = false;
 
-  constructor(run: ReadyRun, group: ProcessGroup, told: AgentInstructions) {
+  constructor(run: ReadyRun, group: ProcessGroup, instructions: AgentInstructions) {
     this.#run = run;
     this.#group = group;
-    this.#told = told;
-    this.#ear = openEar(run, group);
+    this.#told = instructions;
+    this.#ear = createUpdateListener(run, group);
     this.#connection = this.#connect();
     this.#left = new Promise((resolve) => {
       this.#leaving.signal.addEventListener('abort', () => {
@@ -142,7 +151,7 @@ class ProtocolDriver implements Driver {
       throw new Error(`it ended with ${code ?? 'a signal'}`);
     });
     this.#died.catch(() => undefined);
-    this.over = this.#drive().finally(() => {
+    this.outcome = this.#drive().finally(() => {
       group.pipes.input.end();
     });
   }
@@ -151,14 +160,16 @@ class ProtocolDriver implements Driver {
     return this.#asking > 0 || isQuestionOpen(this.#run.lease);
   }
 
-  async leaveOff(): Promise<void> {
+  async requestStop(): Promise<void> {
     this.#leaving.abort();
     if (this.#sessionId !== undefined) {
       const { agent } = this.#connection;
       await agent.notify(methods.agent.session.cancel, { sessionId: this.#sessionId }).catch(() => undefined);
       const enough = new AbortController();
-      const patience = pause(cancelMillis, undefined, { signal: enough.signal }).catch(() => undefined);
-      await Promise.race([this.over, patience]);
+      const patience = pause(cancelTimeoutMillis, undefined, { signal: enough.signal }).catch(
+        () => undefined,
+      );
+      await Promise.race([this.outcome, patience]);
       enough.abort();
     }
     this.#connection.close();
@@ -168,7 +179,7 @@ class ProtocolDriver implements Driver {
     const { input, output } = this.#group.pipes;
     return client({ name: 'muster' })
       .onNotification(methods.client.session.update, ({ params }) => {
-        this.#ear.hear(params.update);
+        this.#ear.handleUpdate(params.update);
       })
       .onRequest(methods.client.session.requestPermission, async ({ params }) => ({
         outcome: await this.#leaveFor(params),
@@ -177,39 +188,41 @@ class ProtocolDriver implements Driver {
   }
 
   async #leaveFor({ toolCall, options }: RequestPermissionRequest): Promise<RequestPermissionOutcome> {
-    const decision = decide(this.#run, toolCall);
-    if (decision !== 'ask') return outcomeOf(options, decision);
+    const decision = decidePermission(this.#run, toolCall);
+    if (decision !== 'ask') return selectOption(options, decision);
     if (this.#leaving.signal.aborted) return { outcome: 'cancelled' };
     this.#asking += 1;
     try {
-      const answer = await Promise.race([askPeople(this.#run, toolCall), this.#left]);
-      return answer === undefined ? { outcome: 'cancelled' } : outcomeOf(options, readAnswer(answer));
+      const answer = await Promise.race([askForPermission(this.#run, toolCall), this.#left]);
+      return answer === undefined
+        ? { outcome: 'cancelled' }
+        : selectOption(options, parsePermissionAnswer(answer));
     } finally {
       this.#asking -= 1;
     }
   }
 
-  async #drive(): Promise<Over> {
-    const late = pause(startMillis, undefined, { ref: false }).then(() => {
-      throw new Error(`it did not answer within ${startMillis / 1_000} s`);
+  async #drive(): Promise<AgentOutcome> {
+    const late = pause(sessionStartTimeoutMillis, undefined, { ref: false }).then(() => {
+      throw new Error(`it did not answer within ${sessionStartTimeoutMillis / 1_000} s`);
     });
     late.catch(() => undefined);
-    let begun: Begun;
+    let begun: OpenedSession;
     try {
-      begun = await Promise.race([begin(this.#run, this.#connection.agent), this.#died, late]);
+      begun = await Promise.race([openSession(this.#run, this.#connection.agent), this.#died, late]);
     } catch (error) {
       return this.#unstarted(error);
     }
     try {
       return await Promise.race([this.#talk(begun), this.#died]);
     } catch (error) {
-      if (wantsLogin(error) && !this.#isAtWork) return this.#unstarted(error);
+      if (isLoginRequired(error) && !this.#isAtWork) return this.#unstarted(error);
       const trouble = `The agent did not end its turn: ${await this.#whyFailed(error)}.`;
       return { trouble, isKilled: this.#isKilled };
     }
   }
 
-  async #unstarted(error: unknown): Promise<Over> {
+  async #unstarted(error: unknown): Promise<AgentOutcome> {
     const trouble = `The agent could not start: ${await this.#whyFailed(error)}.`;
     return { trouble, failure: 'infra', isUnstarted: true };
   }
@@ -220,15 +233,15 @@ class ProtocolDriver implements Driver {
    */
   async #whyFailed(error: unknown): Promise<string> {
     const end = this.#died.catch((reason: unknown) => reason);
-    return wordsOf(await Promise.race([end, pause(dyingMillis, error, { ref: false })]));
+    return describeAgentError(await Promise.race([end, pause(exitTimeoutMillis, error, { ref: false })]));
   }
 
-  async #talk({ sessionId, isLoaded }: Begun): Promise<Over> {
+  async #talk({ sessionId, isLoaded }: OpenedSession): Promise<AgentOutcome> {
     this.#sessionId = sessionId;
     const { prompt, note, isNoteEnough } = this.#told;
     let text = isLoaded && isNoteEnough ? note || 'Continue.' : prompt;
     for (let times = 0; ;) {
-      this.#ear.listen();
+      this.#ear.startListening();
       const turn: PromptRequest = { sessionId, prompt: [{ type: 'text', text }] };
       const { stopReason } = await this.#connection.agent.request(methods.agent.session.prompt, turn);
       this.#isAtWork = true;
@@ -241,9 +254,12 @@ class ProtocolDriver implements Driver {
         continue;
       }
       times += 1;
-      if (!goesOn.has(stopReason) || times > mostGoingOn) {
+      if (!continuableStopReasons.has(stopReason) || times > maxContinuations) {
         const isExhausted = stopReason === 'max_tokens';
-        return { trouble: unfinished[stopReason], ...(isExhausted && { failure: 'context_exhausted' }) };
+        return {
+          trouble: unfinishedTurnMessages[stopReason],
+          ...(isExhausted && { failure: 'context_exhausted' }),
+        };
       }
       text = 'Continue where you left off.';
     }
@@ -258,13 +274,16 @@ class ProtocolDriver implements Driver {
     // The response to a renewal also contains the signals that arrived since the last call.
     await lease.renew().catch(() => undefined);
     if (lease.isOver() || isQuestionOpen(lease)) return undefined;
-    const news = signals.take();
+    const news = signals.takeNews();
     if (news.length === 0) return undefined;
     const note = news.map(({ line }) => line).join('\n');
     if (!news.some(({ changesContext }) => changesContext)) return note;
-    return promptFor(muster, work, { protocol: 'acp', note });
+    return buildPrompt(muster, work, { protocol: 'acp', note });
   }
 }
 
-export const driveByProtocol = (run: ReadyRun, group: ProcessGroup, told: AgentInstructions): Driver =>
-  new ProtocolDriver(run, group, told);
+export const createProtocolDriver = (
+  run: ReadyRun,
+  group: ProcessGroup,
+  instructions: AgentInstructions,
+): Driver => new ProtocolDriver(run, group, instructions);

@@ -4,36 +4,36 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Failure } from '@muster/registry';
 import { z } from 'zod';
 import { writeCheckpoint } from './checkpoint.ts';
-import { type Driver, driveCommand, type Over, type AgentInstructions } from './driver.ts';
-import { environmentFor, filesOf, writeLauncher } from './environment.ts';
-import { type ProcessGroup, startGroup } from './group.ts';
-import { processorTimeOf, stopProcesses } from './processes.ts';
-import { promptFor } from './prompt.ts';
-import { type ReadyRun, SetUpFailed } from './session.ts';
-import { FolderGone, isWhole } from './worktree.ts';
+import { type Driver, createCommandDriver, type AgentOutcome, type AgentInstructions } from './driver.ts';
+import { environmentFor, runFilesOf, writeMusterLauncher } from './environment.ts';
+import { type ProcessGroup, startProcessGroup } from './group.ts';
+import { processorTicksOf, stopProcesses } from './processes.ts';
+import { buildPrompt } from './prompt.ts';
+import { type ReadyRun, MachineSetupError } from './session.ts';
+import { WorktreeGoneError, isIntactWorktree } from './worktree.ts';
 
 /** The reason why the agent was ended, or its result if it ended by itself. */
 export type AgentEnding =
-  | ({ readonly kind: 'over'; readonly tail: string; readonly result: Result | undefined } & Over)
+  | ({ readonly kind: 'over'; readonly tail: string; readonly result: Result | undefined } & AgentOutcome)
   | { readonly kind: 'stop' | 'lost' | 'leaving' | 'idle' | 'limit' | 'folder_gone' };
 
-const Result = z.strictObject({
+const AgentResult = z.strictObject({
   outcome: z.enum(['submitted', 'handoff', 'failed', 'canceled']),
   summary: z.string().min(1).max(4_000).optional(),
   failure: Failure.optional(),
   toMemberId: z.string().optional(),
   toAgentId: z.string().optional(),
 });
-export type Result = z.infer<typeof Result>;
+export type Result = z.infer<typeof AgentResult>;
 
 /** The interval between two checks of the worktree's HEAD commit. */
-const lookMillis = 2_000;
+const headCheckIntervalMillis = 2_000;
 
-async function readResult(file: string, warn: (line: string) => void): Promise<Result | undefined> {
+async function readAgentResult(file: string, warn: (line: string) => void): Promise<Result | undefined> {
   const text = await readFile(file, 'utf8').catch(() => undefined);
   if (text === undefined) return undefined;
   try {
-    return Result.parse(JSON.parse(text));
+    return AgentResult.parse(JSON.parse(text));
   } catch (error) {
     const why = error instanceof z.ZodError ? (error.issues[0]?.message ?? '') : 'it is not valid JSON';
     warn(`The result that the agent wrote is invalid: ${why}`);
@@ -45,59 +45,69 @@ async function readResult(file: string, warn: (line: string) => void): Promise<R
  * Replaces `{prompt}` and `{prompt-file}` within the words of the command. The agent also receives the prompt
  * on its standard input.
  */
-const filled = (command: readonly string[], prompt: string, file: string): string[] =>
-  command.map((word) => word.replaceAll('{prompt-file}', () => file).replaceAll('{prompt}', () => prompt));
+const fillPlaceholders = (command: readonly string[], prompt: string, promptFile: string): string[] =>
+  command.map((word) =>
+    word.replaceAll('{prompt-file}', () => promptFile).replaceAll('{prompt}', () => prompt),
+  );
 
 /** Ends the processes that an interrupted start left behind. */
-export async function endLeftovers(run: ReadyRun): Promise<void> {
+export async function stopLeftoverProcesses(run: ReadyRun): Promise<void> {
   const { runId } = run.own.get();
   await stopProcesses({ runId, group: undefined, graceMillis: 5_000 });
 }
 
 /** Starts the agent, and returns when all its processes have ended. */
-export async function runAgent(run: ReadyRun, news: Omit<AgentInstructions, 'prompt'>): Promise<AgentEnding> {
+export async function runAgent(
+  run: ReadyRun,
+  instructions: Omit<AgentInstructions, 'prompt'>,
+): Promise<AgentEnding> {
   const { own, session, work, worktree, client } = run;
-  const files = filesOf(own.folder);
+  const files = runFilesOf(own.folder);
   const { protocol } = own.get();
-  const byProtocol = protocol === 'acp' ? (await import('./acp.ts')).driveByProtocol : undefined;
-  const prompt = await promptFor(client, work, { protocol, note: news.note });
+  const byProtocol = protocol === 'acp' ? (await import('./acp.ts')).createProtocolDriver : undefined;
+  const prompt = await buildPrompt(client, work, { protocol, note: instructions.note });
   await writeFile(files.prompt, prompt);
-  await writeLauncher(own.folder);
+  await writeMusterLauncher(own.folder);
   await rm(files.result, { force: true });
   const entry = own.get();
-  const group = await startGroup({
-    ...{ runId: entry.runId, folder: worktree.folder, log: files.log },
+  const group = await startProcessGroup({
+    ...{ runId: entry.runId, folder: worktree.folder, logFile: files.log },
     ...(byProtocol === undefined && { input: prompt }),
-    command: filled(entry.command, prompt, files.prompt),
+    command: fillPlaceholders(entry.command, prompt, files.prompt),
     env: environmentFor(run),
     onLine: (line) => {
-      session.say.pass(work.key, line);
+      session.say.printOutputLine(work.key, line);
     },
     onReady: async (leader) => {
-      await own.intend({ step: 'running', agent: leader, tries: entry.tries + 1 });
+      await own.recordNextStep({ step: 'running', agent: leader, tries: entry.tries + 1 });
     },
   });
-  session.say.tell(work.key, 'started', `${entry.agentName} is at work`);
-  const driver = byProtocol?.(run, group, { prompt, ...news }) ?? driveCommand(group, run.lease);
+  session.say.reportStep(work.key, 'started', `${entry.agentName} is at work`);
+  const driver =
+    byProtocol?.(run, group, { prompt, ...instructions }) ?? createCommandDriver(group, run.lease);
   let ending: AgentEnding;
   try {
-    ending = await watch(run, group, driver);
-    if (ending.kind !== 'over') await driver.leaveOff();
+    ending = await watchAgent(run, group, driver);
+    if (ending.kind !== 'over') await driver.requestStop();
   } finally {
     await group.stop(driver.graceMillis);
   }
   if (ending.kind !== 'over') return ending;
   if (ending.isUnstarted === true && entry.tries === 0)
-    throw new SetUpFailed(`${ending.trouble ?? ''}\n${group.tail()}`);
-  if (!(await isWhole(worktree))) return { kind: 'folder_gone' };
-  return { ...ending, tail: group.tail(), result: await readResult(files.result, session.say.warn) };
+    throw new MachineSetupError(`${ending.trouble ?? ''}\n${group.lastLines()}`);
+  if (!(await isIntactWorktree(worktree))) return { kind: 'folder_gone' };
+  return {
+    ...ending,
+    tail: group.lastLines(),
+    result: await readAgentResult(files.result, session.say.warn),
+  };
 }
 
 /**
  * Writes checkpoints while the agent works. Returns when the agent has ended or has to be ended, with the
  * reason.
  */
-async function watch(run: ReadyRun, group: ProcessGroup, driver: Driver): Promise<AgentEnding> {
+async function watchAgent(run: ReadyRun, group: ProcessGroup, driver: Driver): Promise<AgentEnding> {
   const { session, lease, signals, config } = run;
   const over = new AbortController();
   const aborted = (signal: AbortSignal, ending: AgentEnding): Promise<AgentEnding> =>
@@ -110,43 +120,47 @@ async function watch(run: ReadyRun, group: ProcessGroup, driver: Driver): Promis
     });
   try {
     return await Promise.race([
-      driver.over.then((end): AgentEnding => ({ kind: 'over', tail: '', result: undefined, ...end })),
+      driver.outcome.then((end): AgentEnding => ({ kind: 'over', tail: '', result: undefined, ...end })),
       aborted(lease.lost, { kind: 'lost' }),
       aborted(signals.stopRequested, { kind: 'stop' }),
-      aborted(session.leaving, { kind: 'leaving' }),
-      limit(config.agent.limit, driver, over.signal),
-      keepCheckpoints(run, { group, driver }, over.signal),
+      aborted(session.stopSignal, { kind: 'leaving' }),
+      waitForTimeLimit(config.agent.limit, driver, over.signal),
+      writeCheckpointsUntilIdle(run, { group, driver }, over.signal),
     ]);
   } finally {
     over.abort();
   }
 }
 
-const never = (): Promise<AgentEnding> => new Promise(() => undefined);
+const neverResolve = (): Promise<AgentEnding> => new Promise(() => undefined);
 
 /**
  * Returns when the agent has worked for `millis` milliseconds. Time spent waiting for people does not count.
  */
-async function limit(millis: number, driver: Driver, over: AbortSignal): Promise<AgentEnding> {
-  let left = millis;
+async function waitForTimeLimit(
+  limitMillis: number,
+  driver: Driver,
+  endSignal: AbortSignal,
+): Promise<AgentEnding> {
+  let left = limitMillis;
   while (left > 0) {
-    const step = Math.min(left, lookMillis);
-    await pause(step, undefined, { signal: over }).catch(() => undefined);
-    if (over.aborted) return never();
+    const step = Math.min(left, headCheckIntervalMillis);
+    await pause(step, undefined, { signal: endSignal }).catch(() => undefined);
+    if (endSignal.aborted) return neverResolve();
     if (!driver.isWaiting()) left -= step;
   }
   return { kind: 'limit' };
 }
 
 /** Writes checkpoints. Returns only when the agent has been idle for too long or has removed its folder. */
-async function keepCheckpoints(
+async function writeCheckpointsUntilIdle(
   run: ReadyRun,
   { group, driver }: { group: ProcessGroup; driver: Driver },
-  over: AbortSignal,
+  endSignal: AbortSignal,
 ): Promise<AgentEnding> {
   const { config, worktree, session, own, work } = run;
   const headOf = (): Promise<string> => worktree.git(['rev-parse', 'HEAD']).catch(() => '');
-  const processorTime = (): Promise<number> => processorTimeOf(own.get().runId);
+  const processorTime = (): Promise<number> => processorTicksOf(own.get().runId);
   let head = await headOf();
   let due = performance.now() + config.checkpoint;
   let alive = performance.now();
@@ -156,14 +170,16 @@ async function keepCheckpoints(
     if (await writeCheckpoint(run)) alive = performance.now();
   };
   for (;;) {
-    await pause(Math.min(lookMillis, config.checkpoint), undefined, { signal: over }).catch(() => undefined);
-    if (over.aborted) return never();
+    await pause(Math.min(headCheckIntervalMillis, config.checkpoint), undefined, { signal: endSignal }).catch(
+      () => undefined,
+    );
+    if (endSignal.aborted) return neverResolve();
     if (driver.isWaiting()) alive = performance.now();
     try {
       const now = await headOf();
       if (now !== head || performance.now() >= due) await save();
       head = now;
-      const quietSince = (): number => Math.max(alive, group.lastOutput());
+      const quietSince = (): number => Math.max(alive, group.lastOutputMillis());
       if (performance.now() - quietSince() < config.agent.idle) continue;
       const spent = await processorTime();
       if (spent > worked) alive = performance.now();
@@ -171,7 +187,7 @@ async function keepCheckpoints(
       await save();
       if (performance.now() - quietSince() >= config.agent.idle) return { kind: 'idle' };
     } catch (error) {
-      if (error instanceof FolderGone) return { kind: 'folder_gone' };
+      if (error instanceof WorktreeGoneError) return { kind: 'folder_gone' };
       session.say.warn(`${work.key}: no checkpoint: ${(error as Error).message}`);
     }
   }

@@ -1,10 +1,13 @@
 import { type Client } from '@muster/client';
 
 /** Finds the caller's agent by its slug or name, ignoring case. Creates it if it does not exist. */
-export async function findOrMakeAgent(client: Client, wanted: string): Promise<{ id: string; slug: string }> {
+export async function findOrMakeAgent(
+  client: Client,
+  slugOrName: string,
+): Promise<{ id: string; slug: string }> {
   const { member } = await client.session.identity();
   const isWanted = ({ slug, name }: { slug: string; name: string }): boolean =>
-    [slug, name].some((word) => word.toLowerCase() === wanted.toLowerCase());
+    [slug, name].some((word) => word.toLowerCase() === slugOrName.toLowerCase());
   let cursor: string | null = null;
   do {
     const page: Awaited<ReturnType<Client['agents']['list']>> = await client.agents.list({
@@ -14,5 +17,5 @@ export async function findOrMakeAgent(client: Client, wanted: string): Promise<{
     if (found !== undefined) return found;
     cursor = page.nextCursor;
   } while (cursor !== null);
-  return (await client.agents.create({ name: wanted })).agent;
+  return (await client.agents.create({ name: slugOrName })).agent;
 }

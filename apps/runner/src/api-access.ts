@@ -4,7 +4,7 @@ import { type Command } from 'commander';
 export interface RunnerConnection extends HttpOptions {
   readonly token: string;
   /** The name of the login that renews the token. Child processes get this name instead of the token. */
-  readonly renewed?: string;
+  readonly renewingLogin?: string;
 }
 
 /** The access to the API that the command line provides to the runner's commands. */

@@ -3,23 +3,24 @@
  * Muster.
  */
 import { isRefusal } from '@muster/client';
-import { counted } from '@muster/terminal';
+import { countWithNoun } from '@muster/terminal';
 import { type ReadyRun } from './session.ts';
-import { changedFiles, push, saveSnapshot } from './worktree.ts';
+import { changedFiles, pushCommit, saveSnapshot } from './worktree.ts';
 
-const mostFiles = 500;
-const mostSummary = 2_000;
+const maxReportedFiles = 500;
+const maxSummaryChars = 2_000;
 
 /**
  * Returns true if Muster accepts the file name. Other names are left out, so that one file does not cost the
  * whole checkpoint.
  */
-export const canBeNamed = (file: string): boolean => file.length <= 512 && !/[\\\p{Cc}]|^[a-z]:/iu.test(file);
+export const isAcceptedFileName = (file: string): boolean =>
+  file.length <= 512 && !/[\\\p{Cc}]|^[a-z]:/iu.test(file);
 
 /**
  * The data that the runner stores with a checkpoint. `spoken` is true if the agent itself wrote the summary.
  */
-interface RunnerData {
+interface RunnerCheckpointData {
   readonly ref: string;
   readonly commit: string;
   readonly spoken: boolean;
@@ -29,21 +30,28 @@ interface RunnerData {
  * Returns the summary and next steps of the agent's own checkpoint, which the runner must not overwrite with
  * its own text.
  */
-function wordsOf({ lease }: ReadyRun): { summary: string; nextSteps: string[] } | undefined {
+function agentCheckpointText({ lease }: ReadyRun): { summary: string; nextSteps: string[] } | undefined {
   const { checkpoint } = lease.execution();
-  const data = checkpoint?.data?.['runner'] as Partial<RunnerData> | undefined;
+  const data = checkpoint?.data?.['runner'] as Partial<RunnerCheckpointData> | undefined;
   if (checkpoint === null || (data !== undefined && data.spoken !== true)) return undefined;
   return { summary: checkpoint.summary, nextSteps: checkpoint.nextSteps };
 }
 
-const differing = (files: number, base: string): string =>
-  `${counted(files, 'file')} ${files === 1 ? 'differs' : 'differ'} from ${base}`;
+const describeDifference = (fileCount: number, base: string): string =>
+  `${countWithNoun(fileCount, 'file')} ${fileCount === 1 ? 'differs' : 'differ'} from ${base}`;
 
-async function factsOf({ worktree, work }: ReadyRun, head: string, files: number): Promise<string> {
+async function describeChanges(
+  { worktree, work }: ReadyRun,
+  head: string,
+  fileCount: number,
+): Promise<string> {
   const commits = Number(await worktree.git(['rev-list', '--count', `${work.baseSha}..${head}`]));
   const subject =
     commits === 0 ? '' : `; the last commit: ${await worktree.git(['show', '-s', '--format=%s', head])}`;
-  return `${differing(files, work.base)}, ${counted(commits, 'commit')}${subject}`.slice(0, mostSummary);
+  return `${describeDifference(fileCount, work.base)}, ${countWithNoun(commits, 'commit')}${subject}`.slice(
+    0,
+    maxSummaryChars,
+  );
 }
 
 /**
@@ -57,25 +65,30 @@ export async function writeCheckpoint(run: ReadyRun): Promise<boolean> {
   if (saved === undefined) return false;
   const { commit, head } = saved;
   const { remote } = session.repository;
-  const trouble = await push(session.repository, commit, work.ref, true);
+  const trouble = await pushCommit(session.repository, commit, work.ref, true);
   if (trouble !== undefined && remote !== undefined)
     session.say.warn(`${work.key}: the checkpoint exists only on this machine: ${trouble}`);
   const files = await changedFiles(worktree.git, work.baseSha, commit);
   if (lease.isOver()) return true;
-  const words = wordsOf(run);
-  const data: RunnerData = { ref: work.ref, commit, spoken: words !== undefined };
+  const words = agentCheckpointText(run);
+  const data: RunnerCheckpointData = { ref: work.ref, commit, spoken: words !== undefined };
   await lease
     .checkpoint({
-      ...(words ?? { summary: await factsOf(run, head, files.length) }),
-      filesTouched: files.filter(canBeNamed).slice(0, mostFiles),
+      ...(words ?? { summary: await describeChanges(run, head, files.length) }),
+      filesTouched: files.filter(isAcceptedFileName).slice(0, maxReportedFiles),
       ...{ headSha: head, pushed: trouble === undefined, data: { runner: { ...data } } },
     })
     .catch((error: unknown) => {
       // The report was rejected because the lease is lost, or it failed. In both cases the files are saved.
       if (!isRefusal(error, 'stale_lease')) session.say.warn(`${work.key}: ${(error as Error).message}`);
     });
-  session.say.tell(work.key, 'checkpoint', `checkpoint: ${differing(files.length, work.base)}`, {
-    ...{ commit, ref: work.ref, pushed: trouble === undefined },
-  });
+  session.say.reportStep(
+    work.key,
+    'checkpoint',
+    `checkpoint: ${describeDifference(files.length, work.base)}`,
+    {
+      ...{ commit, ref: work.ref, pushed: trouble === undefined },
+    },
+  );
   return true;
 }

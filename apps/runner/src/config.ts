@@ -12,32 +12,40 @@ export const configFile = '.muster/work.yaml';
 const unitMillis: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
 
 /** Parses durations such as `90s`, `10m` and `4h` into milliseconds. Returns undefined for other text. */
-export function millisOf(text: string): number | undefined {
+export function parseDurationMillis(text: string): number | undefined {
   const [, count, unit = ''] = /^([1-9]\d{0,5})(s|m|h)$/.exec(text) ?? [];
   return count === undefined ? undefined : Number(count) * (unitMillis[unit] ?? 0);
 }
 
 const Duration = z.string().transform((text, context) => {
-  const millis = millisOf(text);
+  const millis = parseDurationMillis(text);
   if (millis !== undefined) return millis;
   context.addIssue({ code: 'custom', message: 'must be a duration such as 90s, 10m or 4h' });
   return z.NEVER;
 });
 
 /** A command line for the shell, or a list of arguments that is passed on unchanged. */
-const Command = z
+const CommandSetting = z
   .union([z.string().min(1), z.array(z.string().min(1)).min(1)], {
     error: 'must be a command line, or a list of words',
   })
   .transform((command) => (typeof command === 'string' ? ['/bin/sh', '-c', command] : command));
 
-const minutes = (count: number): number => count * 60_000;
-const hook = (within: number) =>
+const minutesToMillis = (count: number): number => count * 60_000;
+const hookSchema = (defaultMinutes: number) =>
   z
-    .union([Command, z.strictObject({ run: Command, within: Duration.default(minutes(within)) })], {
-      error: 'must be a command, or have the keys run: and within:',
-    })
-    .transform((given) => (Array.isArray(given) ? { run: given, within: minutes(within) } : given));
+    .union(
+      [
+        CommandSetting,
+        z.strictObject({ run: CommandSetting, within: Duration.default(minutesToMillis(defaultMinutes)) }),
+      ],
+      {
+        error: 'must be a command, or have the keys run: and within:',
+      },
+    )
+    .transform((given) =>
+      Array.isArray(given) ? { run: given, within: minutesToMillis(defaultMinutes) } : given,
+    );
 export interface Hook {
   readonly run: readonly string[];
   /** The time limit in milliseconds. */
@@ -59,10 +67,10 @@ const toolKinds = [
   'switch_mode',
   'other',
 ] as const;
-const decisions = ['allow', 'ask', 'deny'] as const;
-export type PermissionDecision = (typeof decisions)[number];
+const permissionDecisions = ['allow', 'ask', 'deny'] as const;
+export type PermissionDecision = (typeof permissionDecisions)[number];
 
-const placeholders = ['key', 'epoch', 'slug'] as const;
+const branchPlaceholders = ['key', 'epoch', 'slug'] as const;
 
 /** The pattern must contain the epoch, because it distinguishes the branches of two holders of one story. */
 const BranchPattern = z
@@ -73,9 +81,9 @@ const BranchPattern = z
   })
   .refine(
     (text) =>
-      [...text.matchAll(/\{([^}]*)\}/g)].every(([, word]) => placeholders.some((one) => one === word)),
+      [...text.matchAll(/\{([^}]*)\}/g)].every(([, word]) => branchPlaceholders.some((one) => one === word)),
     {
-      error: `may contain only {${placeholders.join('}, {')}} in braces`,
+      error: `may contain only {${branchPlaceholders.join('}, {')}} in braces`,
     },
   )
   .refine((text) => /^[A-Za-z0-9][A-Za-z0-9._/{}-]*$/.test(text) && !/\.\.|\/\/|\/$|\.lock$/.test(text), {
@@ -85,22 +93,22 @@ const BranchPattern = z
 const WorkConfig = z.strictObject({
   agent: z
     .strictObject({
-      command: Command.optional(),
+      command: CommandSetting.optional(),
       name: z.string().min(1).max(80).optional(),
       protocol: z.enum(['acp', 'command']).default('command'),
-      permissions: z.partialRecord(z.enum(toolKinds), z.enum(decisions)).default({}),
+      permissions: z.partialRecord(z.enum(toolKinds), z.enum(permissionDecisions)).default({}),
       environment: z.array(EnvironmentName).default([]),
-      idle: Duration.default(minutes(10)),
-      limit: Duration.default(minutes(240)),
+      idle: Duration.default(minutesToMillis(10)),
+      limit: Duration.default(minutesToMillis(240)),
       tries: z.int().min(1).max(10).default(2),
     })
     .prefault({}),
   hooks: z
     .strictObject({
-      after_create: hook(10).optional(),
-      before_run: hook(5).optional(),
-      verify: hook(30).optional(),
-      after_run: hook(5).optional(),
+      after_create: hookSchema(10).optional(),
+      before_run: hookSchema(5).optional(),
+      verify: hookSchema(30).optional(),
+      after_run: hookSchema(5).optional(),
     })
     .prefault({}),
   ports: z
@@ -116,7 +124,7 @@ const WorkConfig = z.strictObject({
   /** The kind of forge at which the remote is. It is needed if the host name does not show the kind. */
   forge: ForgeKind.optional(),
   pullRequest: z.enum(['open', 'draft', 'none']).default('open'),
-  checkpoint: Duration.default(minutes(5)),
+  checkpoint: Duration.default(minutesToMillis(5)),
 });
 export type WorkConfig = z.output<typeof WorkConfig>;
 
@@ -124,31 +132,31 @@ export type WorkConfig = z.output<typeof WorkConfig>;
  * The first port for runs unless the file sets one. It is below the range that systems use for outgoing
  * connections.
  */
-const firstPort = 21_000;
+const defaultFirstPort = 21_000;
 
-export const portsOf = ({
+export const portRangeOf = ({
   ports,
 }: WorkConfig): { readonly count: number; readonly from: number } | undefined =>
-  typeof ports === 'number' ? { count: ports, from: firstPort } : ports;
+  typeof ports === 'number' ? { count: ports, from: defaultFirstPort } : ports;
 
 /**
  * Parses the text. Throws UsageError with one line for each problem; `place` names the file in the message.
  */
-export function parseConfig(text: string, place: string): WorkConfig {
+export function parseConfig(text: string, fileName: string): WorkConfig {
   const document = parseDocument(text);
   const [broken] = document.errors;
   if (broken !== undefined)
-    throw new UsageError(`${place} is not valid YAML: ${broken.message.split('\n')[0] ?? ''}`);
+    throw new UsageError(`${fileName} is not valid YAML: ${broken.message.split('\n')[0] ?? ''}`);
   const parsed = WorkConfig.safeParse(document.toJS() ?? {});
   if (parsed.success) return parsed.data;
   const lines = parsed.error.issues.map(
     ({ path, message }) => `  ${path.length === 0 ? 'the file' : path.join('.')}: ${message}`,
   );
-  throw new UsageError(`${place} is invalid:\n${lines.join('\n')}`);
+  throw new UsageError(`${fileName} is invalid:\n${lines.join('\n')}`);
 }
 
 /** Returns the name of the branch on which a holder works on a story. */
-export function branchName(pattern: string, key: string, epoch: number, title: string): string {
+export function buildBranchName(pattern: string, key: string, epoch: number, title: string): string {
   const slug = title
     .normalize('NFKD')
     .replaceAll(/\p{M}/gu, '')

@@ -3,7 +3,7 @@ import { type Execution } from '@muster/registry';
 import { type ProcessGroup } from './group.ts';
 
 /** The result of an agent that finished its work or failed. */
-export interface Over {
+export interface AgentOutcome {
   /** The reason why the agent's work is rejected. Undefined if the agent ended well. */
   readonly trouble?: string;
   /** The kind of failure. If it is undefined, the failure is the agent's fault. */
@@ -27,11 +27,11 @@ export interface AgentInstructions {
 }
 
 export interface Driver {
-  readonly over: Promise<Over>;
+  readonly outcome: Promise<AgentOutcome>;
   /** Returns true while the agent waits for people. During that time the agent does not count as idle. */
   readonly isWaiting: () => boolean;
   /** Asks the agent to stop. Returns when it has stopped or the time limit has passed. */
-  leaveOff(): Promise<void>;
+  requestStop(): Promise<void>;
   /** The delay in milliseconds between asking the agent's process to end and killing it. */
   readonly graceMillis: number;
 }
@@ -48,11 +48,11 @@ export const isQuestionOpen = (lease: HeldWork): boolean => lease.execution().st
 export const wasKilled = (code: number | null): boolean => code === null || (code > 128 && code <= 128 + 64);
 
 /** Drives an agent that is a plain command. It gets the whole prompt at its start and ends by itself. */
-export const driveCommand = (group: ProcessGroup, lease: HeldWork): Driver => ({
-  over: group.exited.then(({ code }) =>
+export const createCommandDriver = (group: ProcessGroup, lease: HeldWork): Driver => ({
+  outcome: group.exited.then(({ code }) =>
     code === 0 ? {} : { trouble: `The agent ended with ${code ?? 'a signal'}.`, isKilled: wasKilled(code) },
   ),
   isWaiting: () => isQuestionOpen(lease),
-  leaveOff: () => Promise.resolve(),
+  requestStop: () => Promise.resolve(),
   graceMillis: 12_000,
 });

@@ -6,49 +6,49 @@ import { type Plan, type SessionUpdate } from '@agentclientprotocol/sdk';
 import { type ProcessGroup } from './group.ts';
 import { type ReadyRun } from './session.ts';
 
-export interface Ear {
-  readonly hear: (update: SessionUpdate) => void;
+export interface AgentUpdateListener {
+  readonly handleUpdate: (update: SessionUpdate) => void;
   /**
    * Starts to pass on messages when the first turn begins. Before that, the agent repeats the messages of an
    * earlier session.
    */
-  readonly listen: () => void;
+  readonly startListening: () => void;
   /** Returns the last message of the turn. */
   readonly endTurn: () => string;
 }
 
-const mostKept = 16_000;
+const maxMessageChars = 16_000;
 
-const doneOf = ({ entries }: Plan): number =>
+const planPercentDone = ({ entries }: Plan): number =>
   entries.length === 0
     ? 0
     : Math.floor((100 * entries.filter(({ status }) => status === 'completed').length) / entries.length);
 
-export function openEar({ lease }: ReadyRun, group: ProcessGroup): Ear {
+export function createUpdateListener({ lease }: ReadyRun, group: ProcessGroup): AgentUpdateListener {
   let isListening = false;
   let [line, words, progress] = ['', '', -1];
   let message: string | undefined;
   const endLine = (): void => {
-    if (line.trim() !== '') group.print(line);
+    if (line.trim() !== '') group.printLine(line);
     line = '';
   };
   const tellProgress = (plan: Plan): void => {
-    const done = doneOf(plan);
+    const done = planPercentDone(plan);
     if (done === progress) return;
     progress = done;
     // A lost progress report does no harm: the next one corrects it.
     void lease.update({ phase: 'implementing', progress: done }).catch(() => undefined);
   };
   return {
-    listen: () => {
+    startListening: () => {
       isListening = true;
     },
     endTurn: () => {
       endLine();
       return words.trim();
     },
-    hear: (update) => {
-      group.touch();
+    handleUpdate: (update) => {
+      group.resetIdleTime();
       if (!isListening) return;
       switch (update.sessionUpdate) {
         case 'agent_message_chunk': {
@@ -61,19 +61,19 @@ export function openEar({ lease }: ReadyRun, group: ProcessGroup): Ear {
             words = '';
             message = next;
           }
-          words = `${words}${text}`.slice(-mostKept);
+          words = `${words}${text}`.slice(-maxMessageChars);
           const lines = `${line}${text}`.split('\n');
           line = lines.pop() ?? '';
-          for (const one of lines) group.print(one);
+          for (const one of lines) group.printLine(one);
           return;
         }
         case 'tool_call':
           endLine();
           words = '';
-          group.print(`· ${update.title}`);
+          group.printLine(`· ${update.title}`);
           return;
         case 'tool_call_update':
-          if (update.status === 'failed') group.print(`· failed: ${update.title ?? update.toolCallId}`);
+          if (update.status === 'failed') group.printLine(`· failed: ${update.title ?? update.toolCallId}`);
           return;
         case 'plan':
           tellProgress(update);

@@ -1,11 +1,11 @@
 /** The environment variables and files of agents and repository hooks. They get the listed variables only. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { startedWith } from './secrets.ts';
+import { originalEnvironmentValue } from './secrets.ts';
 import { type ReadyRun } from './session.ts';
 
 /** The variables that programs need in order to run, to use a proxy, and to know their user. */
-export const usual: readonly string[] = [
+export const inheritedVariables: readonly string[] = [
   ...[
     'PATH',
     'HOME',
@@ -38,7 +38,7 @@ export const usual: readonly string[] = [
 /**
  * Returns the paths of a run's files. They are in the folder of its journal entry and are deleted with it.
  */
-export const filesOf = (folder: string) => ({
+export const runFilesOf = (folder: string) => ({
   prompt: path.join(folder, 'prompt.md'),
   signals: path.join(folder, 'signals.jsonl'),
   result: path.join(folder, 'result.json'),
@@ -51,8 +51,8 @@ export const filesOf = (folder: string) => ({
  * Writes a launcher for the command `muster` that starts this same program, whatever version the machine has
  * installed.
  */
-export async function writeLauncher(folder: string): Promise<void> {
-  const { programs } = filesOf(folder);
+export async function writeMusterLauncher(folder: string): Promise<void> {
+  const { programs } = runFilesOf(folder);
   const quoted = [process.execPath, process.argv[1] ?? ''].map(
     (word) => `'${word.replaceAll("'", "'\\''")}'`,
   );
@@ -67,18 +67,18 @@ export async function writeLauncher(folder: string): Promise<void> {
  * the name of the login instead, because the login's tokens expire before the run ends.
  */
 export function credentialOf({ session: { connection }, identity }: ReadyRun): Record<string, string> {
-  const { renewed, token } = connection;
-  return renewed !== undefined && token === identity.token
-    ? { MUSTER_PROFILE: renewed }
+  const { renewingLogin, token } = connection;
+  return renewingLogin !== undefined && token === identity.token
+    ? { MUSTER_PROFILE: renewingLogin }
     : { MUSTER_TOKEN: identity.token };
 }
 
 export function environmentFor(run: ReadyRun): Record<string, string> {
   const { own, session, lease, work, config } = run;
   const entry = own.get();
-  const files = filesOf(own.folder);
-  const passed = [...usual, ...config.agent.environment, ...entry.passed].flatMap((name) => {
-    const value = startedWith(name);
+  const files = runFilesOf(own.folder);
+  const passed = [...inheritedVariables, ...config.agent.environment, ...entry.passed].flatMap((name) => {
+    const value = originalEnvironmentValue(name);
     return value === undefined ? [] : [[name, value] as const];
   });
   return {

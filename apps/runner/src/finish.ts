@@ -4,37 +4,44 @@
  */
 import { MusterError } from '@muster/client';
 import { type Execution } from '@muster/registry';
-import { shortFolder } from '@muster/terminal';
+import { shortestFolderPath } from '@muster/terminal';
 import { writeCheckpoint } from './checkpoint.ts';
 import { openPullRequest } from './forge/open.ts';
 import { type OpenedPullRequest } from './forge/pull-requests.ts';
 import { type JournalEntry, type RunResult } from './journal.ts';
-import { givePortsBack } from './ports.ts';
+import { releasePorts } from './ports.ts';
 import { runHook } from './prepare.ts';
 import { type ReadyRun } from './session.ts';
-import { commitRest, push, removeWorktree, saveSnapshot, switchBack, whyKept } from './worktree.ts';
+import {
+  commitRemainingChanges,
+  pushCommit,
+  removeWorktree,
+  saveSnapshot,
+  switchBackArguments,
+  reasonToKeepFolder,
+} from './worktree.ts';
 
-const mostSummary = 4_000;
+const maxSummaryChars = 4_000;
 
-export const cut = (text: string): string =>
-  text.length <= mostSummary ? text : `${text.slice(0, mostSummary - 1)}…`;
+export const cutSummary = (text: string): string =>
+  text.length <= maxSummaryChars ? text : `${text.slice(0, maxSummaryChars - 1)}…`;
 
 /** Returns true if the branch has commits that the base does not have. */
-const hasWork = async ({ worktree, work }: ReadyRun, head: string): Promise<boolean> =>
+const hasNewCommits = async ({ worktree, work }: ReadyRun, head: string): Promise<boolean> =>
   head !== work.baseSha && (await worktree.git(['rev-list', '--count', `${work.baseSha}..${head}`])) !== '0';
 
 /**
  * Commits the remaining changes and pushes the branch. Returns a failed verdict if the work cannot be
  * submitted.
  */
-async function deliver(
+async function commitAndPush(
   run: ReadyRun,
   summary: string,
 ): Promise<{ head: string; pullRequest?: OpenedPullRequest } | { failed: RunResult }> {
   const { session, work, worktree, author } = run;
   const message = `${work.key} ${work.title}\n\nMuster-Execution: ${work.executionId}`;
-  const head = await commitRest(worktree, { branch: work.branch, message, author });
-  if (!(await hasWork(run, head))) {
+  const head = await commitRemainingChanges(worktree, { branch: work.branch, message, author });
+  if (!(await hasNewCommits(run, head))) {
     return {
       failed: {
         outcome: 'failed',
@@ -45,9 +52,9 @@ async function deliver(
   }
   const { remote } = session.repository;
   if (remote === undefined) return { head };
-  const trouble = await push(session.repository, head, `refs/heads/${work.branch}`, false);
+  const trouble = await pushCommit(session.repository, head, `refs/heads/${work.branch}`, false);
   if (trouble === undefined) {
-    session.say.tell(work.key, 'pushed', `pushed ${work.branch} to ${remote}`, {
+    session.say.reportStep(work.key, 'pushed', `pushed ${work.branch} to ${remote}`, {
       branch: work.branch,
       headSha: head,
     });
@@ -66,36 +73,36 @@ async function deliver(
  * Reports the verdict to the API, skipping steps that are already done. Returns the verdict with which the
  * run really ended.
  */
-export async function conclude(run: ReadyRun, verdict: RunResult): Promise<RunResult> {
+export async function reportRunResult(run: ReadyRun, verdict: RunResult): Promise<RunResult> {
   const { lease, work, session } = run;
   switch (verdict.outcome) {
     case 'submitted': {
-      const delivered = await deliver(run, verdict.summary);
+      const delivered = await commitAndPush(run, verdict.summary);
       if ('failed' in delivered) {
         await run.own.write({ verdict: delivered.failed });
-        return conclude(run, delivered.failed);
+        return reportRunResult(run, delivered.failed);
       }
       await writeCheckpoint(run);
       const { head: headSha, pullRequest } = delivered;
       await lease.update({ git: { branch: work.branch, baseBranch: work.base, headSha } });
       await lease.complete({
-        ...{ outcome: 'submitted', summary: cut(verdict.summary) },
+        ...{ outcome: 'submitted', summary: cutSummary(verdict.summary) },
         ...(pullRequest !== undefined && { pullRequest }),
       });
       return verdict;
     }
     case 'failed':
     case 'canceled': {
-      await save(run);
+      await saveCheckpointOrWarn(run);
       const failure = verdict.outcome === 'failed' ? (verdict.failure ?? 'agent_error') : undefined;
       await lease.complete({
-        ...{ outcome: verdict.outcome, summary: cut(`${verdict.summary}\n\nIts files: ${work.ref}`) },
+        ...{ outcome: verdict.outcome, summary: cutSummary(`${verdict.summary}\n\nIts files: ${work.ref}`) },
         ...(failure !== undefined && { failure: failure as NonNullable<Execution['failure']> }),
       });
       return verdict;
     }
     case 'handoff': {
-      await save(run);
+      await saveCheckpointOrWarn(run);
       const { toMemberId, toAgentId } = verdict;
       const note = verdict.summary.slice(0, 2_000);
       const addressee =
@@ -115,26 +122,26 @@ export async function conclude(run: ReadyRun, verdict: RunResult): Promise<RunRe
       return verdict;
     }
     case 'release': {
-      await save(run);
+      await saveCheckpointOrWarn(run);
       await lease.release(verdict.summary.slice(0, 2_000));
       return verdict;
     }
     case 'lost':
     case 'ended': {
-      await save(run);
-      session.say.tell(work.key, verdict.outcome, verdict.summary);
+      await saveCheckpointOrWarn(run);
+      session.say.reportStep(work.key, verdict.outcome, verdict.summary);
       return verdict;
     }
   }
 }
 
 /** Writes a checkpoint if the folder has unsaved files. A failure is only a warning. */
-const save = (run: ReadyRun): Promise<unknown> =>
+const saveCheckpointOrWarn = (run: ReadyRun): Promise<unknown> =>
   writeCheckpoint(run).catch((error: unknown) => {
     run.session.say.warn(`${run.work.key}: no checkpoint: ${(error as Error).message}`);
   });
 
-const told: Readonly<Record<RunResult['outcome'], string>> = {
+const outcomeLabels: Readonly<Record<RunResult['outcome'], string>> = {
   submitted: 'submitted',
   failed: 'failed',
   canceled: 'stopped on request',
@@ -145,33 +152,33 @@ const told: Readonly<Record<RunResult['outcome'], string>> = {
 };
 
 /** Closes a run: runs its last hook and frees what the run used of this machine. */
-export async function close(run: ReadyRun, verdict: RunResult): Promise<void> {
+export async function closeRun(run: ReadyRun, verdict: RunResult): Promise<void> {
   const { own, session, work, config } = run;
   await own.write({ step: 'closing', verdict });
   const after = config.hooks.after_run;
   const trouble =
     after && (await runHook(run, 'after_run', after).catch((error: unknown) => (error as Error).message));
   if (trouble !== undefined) session.say.warn(`${work.key}: ${trouble}`);
-  await settleFolder(run, verdict);
+  await removeOrKeepFolder(run, verdict);
 }
 
-type Place = Pick<ReadyRun, 'session' | 'work' | 'worktree' | 'author' | 'own'>;
+type RunFolderContext = Pick<ReadyRun, 'session' | 'work' | 'worktree' | 'author' | 'own'>;
 
 /** Removes the folder, or records in the journal why it stays. */
-export async function settleFolder(place: Place, verdict: RunResult): Promise<void> {
-  const { own, session, work } = place;
-  const why = await giveBack(place, own.get(), verdict);
-  givePortsBack(work.portBase);
-  const kept = why === undefined ? '' : ` (${shortFolder(work.folder)} was kept: ${why})`;
-  session.say.tell(
+export async function removeOrKeepFolder(context: RunFolderContext, verdict: RunResult): Promise<void> {
+  const { own, session, work } = context;
+  const why = await removeFolderOrExplain(context, own.get(), verdict);
+  releasePorts(work.portBase);
+  const kept = why === undefined ? '' : ` (${shortestFolderPath(work.folder)} was kept: ${why})`;
+  session.say.reportStep(
     work.key,
     'over',
-    `${told[verdict.outcome]}: ${verdict.summary.split('\n')[0] ?? ''}${kept}`,
+    `${outcomeLabels[verdict.outcome]}: ${verdict.summary.split('\n')[0] ?? ''}${kept}`,
     {
       ...{ outcome: verdict.outcome, failure: verdict.failure ?? null, kept: why ?? null },
     },
   );
-  if (why === undefined) await own.drop();
+  if (why === undefined) await own.deleteEntry();
   else await own.write({ step: 'kept', verdict, note: why });
 }
 
@@ -179,15 +186,15 @@ export async function settleFolder(place: Place, verdict: RunResult): Promise<vo
  * Removes the folder of a run. Returns undefined if it was removed, else the reason why it stays, such as an
  * error of git.
  */
-export const giveBack = (
-  place: Omit<Place, 'own'>,
+export const removeFolderOrExplain = (
+  context: Omit<RunFolderContext, 'own'>,
   entry: Pick<JournalEntry, 'here' | 'cameFrom'>,
   verdict: Pick<RunResult, 'outcome'>,
 ): Promise<string | undefined> =>
-  tryToGiveBack(place, entry, verdict).catch((error: unknown) => (error as Error).message);
+  removeFolderIfSafe(context, entry, verdict).catch((error: unknown) => (error as Error).message);
 
-async function tryToGiveBack(
-  { session, work, worktree, author }: Omit<Place, 'own'>,
+async function removeFolderIfSafe(
+  { session, work, worktree, author }: Omit<RunFolderContext, 'own'>,
   { here, cameFrom }: Pick<JournalEntry, 'here' | 'cameFrom'>,
   { outcome }: Pick<RunResult, 'outcome'>,
 ): Promise<string | undefined> {
@@ -195,11 +202,11 @@ async function tryToGiveBack(
   if (here) {
     const status = await worktree.git(['status', '--porcelain', '--ignore-submodules=dirty']);
     if (status !== '') return 'it has uncommitted files';
-    if (cameFrom !== undefined) await worktree.git(switchBack(cameFrom));
+    if (cameFrom !== undefined) await worktree.git(switchBackArguments(cameFrom));
     return undefined;
   }
   if (outcome === 'failed' || outcome === 'lost') return 'it may be needed to find the cause';
-  const why = await whyKept(repository, worktree, work, async () => {
+  const why = await reasonToKeepFolder(repository, worktree, work, async () => {
     await saveSnapshot(worktree, { ref: work.ref, message: `Checkpoint of ${work.key}`, author });
   });
   if (why === undefined) await removeWorktree(repository, worktree, work);

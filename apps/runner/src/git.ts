@@ -1,20 +1,20 @@
 /** Runs git as a process. Arguments are arrays, git never prompts, and errors carry git's own output. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { onOneLine } from '@muster/terminal';
-import { usual } from './environment.ts';
-import { forgeTokens, startedWith } from './secrets.ts';
+import { sanitizeToOneLine } from '@muster/terminal';
+import { inheritedVariables } from './environment.ts';
+import { forgeTokenVariables, originalEnvironmentValue } from './secrets.ts';
 import { requireTrustedConfig } from './trusted-config.ts';
 
 /** The error of a failed git command. Its message has git's output. */
 export class GitError extends Error {
   readonly code: number;
-  readonly said: string;
+  readonly stderr: string;
 
-  constructor(args: readonly string[], code: number, said: string) {
-    super(`git ${args[0] ?? ''} failed (${code}): ${onOneLine(said).slice(-600)}`);
+  constructor(args: readonly string[], code: number, stderr: string) {
+    super(`git ${args[0] ?? ''} failed (${code}): ${sanitizeToOneLine(stderr).slice(-600)}`);
     this.code = code;
-    this.said = said;
+    this.stderr = stderr;
   }
 }
 
@@ -22,44 +22,50 @@ export interface GitOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
   /** The exit codes that are not errors. By default only 0 is not an error. */
-  readonly answers?: readonly number[];
+  readonly allowedExitCodes?: readonly number[];
   readonly signal?: AbortSignal;
 }
 
-export interface GitAnswer {
+export interface GitOutput {
   readonly code: number;
-  readonly out: string;
+  readonly stdout: string;
 }
 
 export interface GitRunner {
   /** Runs git and returns its output without the last line break. */
   (args: readonly string[], options?: GitOptions): Promise<string>;
-  readonly ask: (args: readonly string[], options?: GitOptions) => Promise<GitAnswer>;
+  readonly ask: (args: readonly string[], options?: GitOptions) => Promise<GitOutput>;
 }
 
 /**
  * The folder in which git works. `gitDir` is set if git must not search for a repository itself, such as in
  * an agent's folder.
  */
-export interface GitPlace {
+export interface GitLocation {
   readonly folder: string;
   readonly gitDir?: string;
 }
 
 /** Environment variables that could send git to another repository. Git sets them while it runs a hook. */
-const strayNames = new Set(['GIT_DIR', 'GIT_WORK_TREE', 'GIT_INDEX_FILE', 'GIT_PREFIX', 'GIT_COMMON_DIR']);
+const redirectingVariables = new Set([
+  'GIT_DIR',
+  'GIT_WORK_TREE',
+  'GIT_INDEX_FILE',
+  'GIT_PREFIX',
+  'GIT_COMMON_DIR',
+]);
 
 /** Commands that reach the remote, for which the person's credential helper may need their token. */
 const remoteCommands = new Set(['fetch', 'push']);
 
-const isListed = (name: string): boolean =>
-  usual.includes(name) || (/^(GIT|SSH)_/.test(name) && !strayNames.has(name));
+const isPassedToGit = (name: string): boolean =>
+  inheritedVariables.includes(name) || (/^(GIT|SSH)_/.test(name) && !redirectingVariables.has(name));
 
 /**
  * Settings that disable hooks and file watchers. In a repository where an agent works they would run with the
  * rights of the runner.
  */
-const neverRun = [
+const safeGitSettings = [
   '-c',
   'core.hooksPath=/dev/null',
   '-c',
@@ -70,10 +76,10 @@ const neverRun = [
   'submodule.recurse=false',
 ];
 
-function environmentOf({ folder, gitDir }: GitPlace, command: string | undefined): NodeJS.ProcessEnv {
-  const listed = Object.entries(process.env).filter(([name]) => isListed(name));
+function gitEnvironment({ folder, gitDir }: GitLocation, command: string | undefined): NodeJS.ProcessEnv {
+  const listed = Object.entries(process.env).filter(([name]) => isPassedToGit(name));
   const tokens = remoteCommands.has(command ?? '')
-    ? forgeTokens.map((name) => [name, startedWith(name)] as const)
+    ? forgeTokenVariables.map((name) => [name, originalEnvironmentValue(name)] as const)
     : [];
   return {
     ...Object.fromEntries([...listed, ...tokens]),
@@ -83,16 +89,19 @@ function environmentOf({ folder, gitDir }: GitPlace, command: string | undefined
   };
 }
 
-export function openGit(place: GitPlace): GitRunner {
-  const ask: GitRunner['ask'] = async (args, { env = {}, input = '', answers = [0], signal } = {}) => {
-    await requireTrustedConfig(place.gitDir);
+export function createGitRunner(location: GitLocation): GitRunner {
+  const ask: GitRunner['ask'] = async (
+    args,
+    { env = {}, input = '', allowedExitCodes = [0], signal } = {},
+  ) => {
+    await requireTrustedConfig(location.gitDir);
     // Runs in its own process group, so that Ctrl-C does not interrupt a push and the runner can end in
     // order.
-    const child = spawn('git', [...neverRun, ...args], {
+    const child = spawn('git', [...safeGitSettings, ...args], {
       // Run git in the git directory. Git itself changes to the work tree, and reports an error if the work
       // tree is gone.
-      cwd: place.gitDir ?? place.folder,
-      env: { ...environmentOf(place, args[0]), ...env },
+      cwd: location.gitDir ?? location.folder,
+      env: { ...gitEnvironment(location, args[0]), ...env },
       stdio: ['pipe', 'pipe', 'pipe'],
       detached: true,
       ...(signal !== undefined && { signal }),
@@ -104,13 +113,13 @@ export function openGit(place: GitPlace): GitRunner {
     child.stdin.on('error', () => undefined).end(input);
     const [code] = (await once(child, 'close')) as [number | null];
     const exit = code ?? 128;
-    if (!answers.includes(exit)) throw new GitError(args, exit, Buffer.concat(said).toString());
-    return { code: exit, out: Buffer.concat(out).toString() };
+    if (!allowedExitCodes.includes(exit)) throw new GitError(args, exit, Buffer.concat(said).toString());
+    return { code: exit, stdout: Buffer.concat(out).toString() };
   };
   const run = async (args: readonly string[], options?: GitOptions): Promise<string> =>
-    (await ask(args, options)).out.replace(/\n$/, '');
+    (await ask(args, options)).stdout.replace(/\n$/, '');
   return Object.assign(run, { ask });
 }
 
 /** Returns the names in the output of `git … -z`. */
-export const namesIn = (text: string): string[] => text.split('\0').filter((name) => name !== '');
+export const splitNullSeparated = (text: string): string[] => text.split('\0').filter((name) => name !== '');

@@ -8,9 +8,9 @@ import { once } from 'node:events';
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { type Readable, type Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
-import { identify, type ProcessId, runMark, stopProcesses } from './processes.ts';
+import { identifyProcess, type ProcessId, runIdVariable, stopProcesses } from './processes.ts';
 
-export interface GroupSetting {
+export interface ProcessGroupOptions {
   readonly runId: string;
   readonly command: readonly string[];
   readonly folder: string;
@@ -18,7 +18,7 @@ export interface GroupSetting {
   /** The text for standard input. If it is undefined, the caller uses `pipes` instead. */
   readonly input?: string;
   /** The file to which output is appended. */
-  readonly log: string;
+  readonly logFile: string;
   readonly onLine?: (line: string) => void;
   /**
    * Called with the command's process before the command begins. The command begins when `onReady` has
@@ -27,35 +27,35 @@ export interface GroupSetting {
   readonly onReady?: (leader: ProcessId) => Promise<void>;
 }
 
-export interface Exit {
+export interface ProcessExit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }
 
 export interface ProcessGroup {
   /** Resolves when the first process has exited. Its children may still run. */
-  readonly exited: Promise<Exit>;
+  readonly exited: Promise<ProcessExit>;
   /** Returns the time of the last output, as given by performance.now(). */
-  readonly lastOutput: () => number;
+  readonly lastOutputMillis: () => number;
   /** Returns the last lines of output. */
-  readonly tail: () => string;
+  readonly lastLines: () => string;
   /** Adds a line to the output that the command itself did not print, such as a message of an agent. */
-  readonly print: (line: string) => void;
+  readonly printLine: (line: string) => void;
   /** Resets the time of the last output, so that the command does not count as idle. */
-  readonly touch: () => void;
+  readonly resetIdleTime: () => void;
   /** The standard input and output, if no input was given. */
   readonly pipes: { readonly input: Writable; readonly output: Readable };
   /** Ends all processes of the group, and returns when none is left. */
   stop(graceMillis: number): Promise<void>;
 }
 
-const waiting = 'IFS= read -r word <&3 && [ "$word" = go ] && exec 3<&- && exec "$@"';
+const waitForGoScript = 'IFS= read -r word <&3 && [ "$word" = go ] && exec 3<&- && exec "$@"';
 
 /**
  * The script that ends the process group when its standard input closes. The input closes when the runner is
  * gone.
  */
-const guard = `cat >/dev/null
+const guardScript = `cat >/dev/null
 kill -s TERM -- "-$1" 2>/dev/null
 for second in 1 2 3 4 5 6 7 8 9 10; do
   kill -s 0 -- "-$1" 2>/dev/null || exit 0
@@ -63,11 +63,11 @@ for second in 1 2 3 4 5 6 7 8 9 10; do
 done
 kill -s KILL -- "-$1" 2>/dev/null`;
 
-const linesKept = 40;
-const longestLine = 2_000;
+const maxTailLines = 40;
+const maxLineChars = 2_000;
 
-function startGuard(group: number): () => Promise<void> {
-  const child = spawn('/bin/sh', ['-c', guard, 'muster-guard', String(group)], {
+function startGuard(groupId: number): () => Promise<void> {
+  const child = spawn('/bin/sh', ['-c', guardScript, 'muster-guard', String(groupId)], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
   });
@@ -79,15 +79,15 @@ function startGuard(group: number): () => Promise<void> {
   };
 }
 
-export async function startGroup(setting: GroupSetting): Promise<ProcessGroup> {
-  const { runId, command, folder, env, input, log, onLine = () => undefined, onReady } = setting;
-  const child = spawn('/bin/sh', ['-c', waiting, 'sh', ...command], {
+export async function startProcessGroup(options: ProcessGroupOptions): Promise<ProcessGroup> {
+  const { runId, command, folder, env, input, logFile, onLine = () => undefined, onReady } = options;
+  const child = spawn('/bin/sh', ['-c', waitForGoScript, 'sh', ...command], {
     cwd: folder,
-    env: { ...env, [runMark]: runId },
+    env: { ...env, [runIdVariable]: runId },
     stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
     detached: true,
   });
-  const exited = new Promise<Exit>((resolve, reject) => {
+  const exited = new Promise<ProcessExit>((resolve, reject) => {
     child.once('exit', (code, signal) => {
       resolve({ code, signal });
     });
@@ -98,9 +98,9 @@ export async function startGroup(setting: GroupSetting): Promise<ProcessGroup> {
   if (pid === undefined) return exited.then(() => Promise.reject(new Error('it did not start')));
 
   const lines = input === undefined ? [child.stderr] : [child.stdout, child.stderr];
-  const said = collect(lines, createWriteStream(log, { flags: 'a' }), onLine);
+  const said = collectOutput(lines, createWriteStream(logFile, { flags: 'a' }), onLine);
   for (const stream of [child.stdin, child.stdio[3]]) stream?.on('error', () => undefined);
-  const leader = await identify(pid);
+  const leader = await identifyProcess(pid);
   const endGuard = startGuard(pid);
   const stop = async (graceMillis: number): Promise<void> => {
     await stopProcesses({ runId, group: pid, graceMillis });
@@ -118,27 +118,27 @@ export async function startGroup(setting: GroupSetting): Promise<ProcessGroup> {
   if (go !== null && go !== undefined && 'end' in go) go.end('go\n');
   if (input !== undefined) child.stdin.end(input);
   const pipes = { input: child.stdin, output: child.stdout };
-  return { exited, stop, pipes, lastOutput: said.last, ...said };
+  return { exited, stop, pipes, lastOutputMillis: said.lastActivityMillis, ...said };
 }
 
-interface Collected {
-  readonly last: () => number;
-  readonly tail: () => string;
-  readonly print: (line: string) => void;
-  readonly touch: () => void;
+interface OutputCollector {
+  readonly lastActivityMillis: () => number;
+  readonly lastLines: () => string;
+  readonly printLine: (line: string) => void;
+  readonly resetIdleTime: () => void;
   readonly end: () => void;
 }
 
-function collect(
+function collectOutput(
   streams: readonly NodeJS.ReadableStream[],
   file: WriteStream,
   onLine: (line: string) => void,
-): Collected {
+): OutputCollector {
   let last = performance.now();
   const lines: string[] = [];
   const tell = (line: string): void => {
-    lines.push(line.slice(0, longestLine));
-    if (lines.length > linesKept) lines.shift();
+    lines.push(line.slice(0, maxLineChars));
+    if (lines.length > maxTailLines) lines.shift();
     onLine(line);
   };
   file.on('error', () => undefined);
@@ -151,8 +151,8 @@ function collect(
       const parts = `${begun}${decoder.write(chunk)}`.split('\n');
       begun = parts.pop() ?? '';
       // Cut a line that never ends, so that it does not fill the memory.
-      if (begun.length > longestLine) parts.push(begun.slice(0, longestLine));
-      if (begun.length > longestLine) begun = '';
+      if (begun.length > maxLineChars) parts.push(begun.slice(0, maxLineChars));
+      if (begun.length > maxLineChars) begun = '';
       for (const line of parts) tell(line);
     });
     stream.on('end', () => {
@@ -160,12 +160,12 @@ function collect(
     });
   }
   return {
-    last: () => last,
-    tail: () => lines.join('\n'),
-    touch: () => {
+    lastActivityMillis: () => last,
+    lastLines: () => lines.join('\n'),
+    resetIdleTime: () => {
       last = performance.now();
     },
-    print: (line) => {
+    printLine: (line) => {
       last = performance.now();
       file.write(`${line}\n`);
       tell(line);

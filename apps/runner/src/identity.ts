@@ -9,22 +9,22 @@ export interface RunIdentity {
   readonly agentId: string;
 }
 
-const nameOf = (runId: string): string => `muster work ${runId}`.slice(0, 120);
+const tokenNameOf = (runId: string): string => `muster work ${runId}`.slice(0, 120);
 
 /**
  * The lifetime of the token in days. A question may wait for people that long; the token is revoked when the
  * run ends.
  */
-const days = 7;
+const tokenLifetimeDays = 7;
 
 /**
  * The error of a run that could not get its own token. No agent is started then, because a model never gets a
  * person's token.
  */
-export class NoRunToken extends Error {
-  constructor(why: string) {
+export class RunTokenError extends Error {
+  constructor(reason: string) {
     super(
-      `no token could be created for the run: ${why} Retire unused agents (muster agents retire), use a token that may create tokens, or start the runner with an agent's token.`,
+      `no token could be created for the run: ${reason} Retire unused agents (muster agents retire), use a token that may create tokens, or start the runner with an agent's token.`,
     );
   }
 }
@@ -33,9 +33,9 @@ export class NoRunToken extends Error {
  * Creates an agent and a token for the run if a member calls. An agent cannot create either, and works as
  * itself.
  */
-export async function identifyRun(
+export async function createRunIdentity(
   client: Client,
-  given: {
+  options: {
     readonly token: string;
     readonly runId: string;
     readonly project: string;
@@ -45,30 +45,31 @@ export async function identifyRun(
   },
 ): Promise<RunIdentity> {
   const { token } = await client.session.identity();
-  if (token.agentId !== null) return { token: given.token, holderId: token.agentId, agentId: token.agentId };
-  if (given.asMe === true) throw new UsageError("--as-me requires an agent's token");
+  if (token.agentId !== null)
+    return { token: options.token, holderId: token.agentId, agentId: token.agentId };
+  if (options.asMe === true) throw new UsageError("--as-me requires an agent's token");
   try {
-    const agent = await findOrMakeAgent(client, given.agentName).catch((error: unknown) => {
+    const agent = await findOrMakeAgent(client, options.agentName).catch((error: unknown) => {
       // Another run created the agent between the lookup and the call.
-      if (isRefusal(error, 'already_exists')) return findOrMakeAgent(client, given.agentName);
+      if (isRefusal(error, 'already_exists')) return findOrMakeAgent(client, options.agentName);
       throw error;
     });
     const { secret } = await client.tokens.create({
-      ...{ name: nameOf(given.runId), scopes: ['write'], projectIds: [given.project] },
-      ...{ agentId: agent.id, expiresInDays: days },
+      ...{ name: tokenNameOf(options.runId), scopes: ['write'], projectIds: [options.project] },
+      ...{ agentId: agent.id, expiresInDays: tokenLifetimeDays },
     });
     return { token: secret, holderId: agent.id, agentId: agent.id };
   } catch (error) {
     if (!(error instanceof MusterError) || error.status === 404 || error.status >= 500) throw error;
-    throw new NoRunToken(error.body.message);
+    throw new RunTokenError(error.body.message);
   }
 }
 
 /** Revokes the tokens that were created for the run, including those that a killed runner did not record. */
-export async function endTokens(client: Client, runId: string): Promise<void> {
+export async function revokeRunTokens(client: Client, runId: string): Promise<void> {
   try {
     for await (const { id, name, revokedAt } of client.tokens.list.all({ limit: 200 })) {
-      if (name === nameOf(runId) && revokedAt === null) await client.tokens.revoke({ tokenId: id });
+      if (name === tokenNameOf(runId) && revokedAt === null) await client.tokens.revoke({ tokenId: id });
     }
   } catch (error) {
     // An agent may not list tokens. An agent has created no tokens, so there is nothing to revoke.

@@ -7,9 +7,9 @@ import { link, mkdir, open, readdir, readFile, rename, rm, unlink } from 'node:f
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { z } from 'zod';
-import { identify, isAlive } from './processes.ts';
+import { identifyProcess, isProcessAlive } from './processes.ts';
 
-const steps = ['taking', 'taken', 'prepared', 'running', 'ended', 'closing', 'kept'] as const;
+const runSteps = ['taking', 'taken', 'prepared', 'running', 'ended', 'closing', 'kept'] as const;
 
 const RunResult = z.object({
   outcome: z.enum(['submitted', 'failed', 'canceled', 'handoff', 'release', 'lost', 'ended']),
@@ -62,7 +62,7 @@ const JournalEntry = z.object({
   gitConfig: z.string().optional(),
   here: z.boolean(),
   project: z.string(),
-  step: z.enum(steps),
+  step: z.enum(runSteps),
   holderId: z.string().optional(),
   work: StoryWork.optional(),
   /**
@@ -78,7 +78,7 @@ const JournalEntry = z.object({
 export type JournalEntry = z.infer<typeof JournalEntry>;
 
 /** A journal entry that this process owns. No other process works on it. */
-export interface OwnEntry {
+export interface OwnedEntry {
   readonly folder: string;
   get(): JournalEntry;
   /**
@@ -86,25 +86,25 @@ export interface OwnEntry {
    */
   write(change: Partial<JournalEntry>): Promise<JournalEntry>;
   /** Records the next step before it is taken. The entry is on the disk when this returns. */
-  intend(change: Partial<JournalEntry>): Promise<void>;
+  recordNextStep(change: Partial<JournalEntry>): Promise<void>;
   /** Deletes the entry, because the run has ended and nothing is left to do. */
-  drop(): Promise<void>;
+  deleteEntry(): Promise<void>;
 }
 
 export interface Journal {
-  begin(entry: Omit<JournalEntry, 'runId' | 'step' | 'tries'>): Promise<OwnEntry>;
+  createEntry(entry: Omit<JournalEntry, 'runId' | 'step' | 'tries'>): Promise<OwnedEntry>;
   /** Takes over the entries of dead runners. Only one caller gets each entry. */
-  adopt(isWanted: (entry: JournalEntry) => boolean): Promise<OwnEntry[]>;
-  readonly list: () => Promise<{ entry: JournalEntry; isRunning: boolean }[]>;
+  adoptEntries(isWanted: (entry: JournalEntry) => boolean): Promise<OwnedEntry[]>;
+  readonly listEntries: () => Promise<{ entry: JournalEntry; isRunning: boolean }[]>;
 }
 
-const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
+const isFileMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
 
-function unlessMissing(error: unknown): void {
-  if (!isMissing(error)) throw error;
+function rethrowUnlessMissing(error: unknown): void {
+  if (!isFileMissing(error)) throw error;
 }
 
-async function writeThrough(file: string, text: string): Promise<void> {
+async function writeAndSync(file: string, text: string): Promise<void> {
   const handle = await open(file, 'w', 0o600);
   try {
     await handle.writeFile(text);
@@ -127,35 +127,35 @@ async function readEntry(folder: string): Promise<JournalEntry | undefined> {
   try {
     return JournalEntry.parse(JSON.parse(await readFile(path.join(folder, 'run.json'), 'utf8')));
   } catch (error) {
-    if (isMissing(error)) return undefined;
+    if (isFileMissing(error)) return undefined;
     throw new Error(`${path.join(folder, 'run.json')} cannot be read: ${(error as Error).message}`);
   }
 }
 
-const owners = /^owner-(\d+)$/;
+const ownerFilePattern = /^owner-(\d+)$/;
 
 /**
  * Returns the number of the entry's latest owner (0 if it has had no owner), and whether the owner's process
  * is still alive.
  */
-async function lookForOwner(folder: string): Promise<{ generation: number; isLiving: boolean }> {
+async function findLatestOwner(folder: string): Promise<{ generation: number; isLiving: boolean }> {
   const names = await readdir(folder).catch(() => []);
-  const generation = Math.max(0, ...names.map((name) => Number(owners.exec(name)?.[1] ?? 0)));
+  const generation = Math.max(0, ...names.map((name) => Number(ownerFilePattern.exec(name)?.[1] ?? 0)));
   if (generation === 0) return { generation, isLiving: false };
   const text = await readFile(path.join(folder, `owner-${generation}`), 'utf8').catch(() => '');
   const [pid = '0', began = ''] = text.split(' ');
-  return { generation, isLiving: await isAlive({ pid: Number(pid), began }) };
+  return { generation, isLiving: await isProcessAlive({ pid: Number(pid), began }) };
 }
 
 /**
  * Makes this process the next owner of an entry. Returns true for only one of several callers, because each
  * owner file can be created only once.
  */
-async function follow(folder: string, generation: number): Promise<boolean> {
-  const me = await identify(process.pid);
+async function becomeOwner(folder: string, generation: number): Promise<boolean> {
+  const me = await identifyProcess(process.pid);
   const draft = path.join(folder, `draft-${randomUUID()}`);
   try {
-    await writeThrough(draft, `${process.pid} ${me?.began ?? ''}`);
+    await writeAndSync(draft, `${process.pid} ${me?.began ?? ''}`);
     await link(draft, path.join(folder, `owner-${generation + 1}`));
     await syncFolder(folder);
     return true;
@@ -168,11 +168,11 @@ async function follow(folder: string, generation: number): Promise<boolean> {
   }
 }
 
-function ownEntry(folder: string, first: JournalEntry): OwnEntry {
-  let entry = first;
+function createOwnedEntry(folder: string, initialEntry: JournalEntry): OwnedEntry {
+  let entry = initialEntry;
   const put = async (next: JournalEntry): Promise<void> => {
     const draft = path.join(folder, 'run.json.new');
-    await writeThrough(draft, `${JSON.stringify(next, null, 2)}\n`);
+    await writeAndSync(draft, `${JSON.stringify(next, null, 2)}\n`);
     await rename(draft, path.join(folder, 'run.json'));
     await syncFolder(folder);
   };
@@ -183,16 +183,16 @@ function ownEntry(folder: string, first: JournalEntry): OwnEntry {
       entry = JournalEntry.parse({ ...entry, ...change });
       // An agent that removed the repository also removed this journal. The run ends, and no later runner can
       // resume it.
-      await put(entry).catch(unlessMissing);
+      await put(entry).catch(rethrowUnlessMissing);
       return entry;
     },
-    intend: async (change) => {
+    recordNextStep: async (change) => {
       entry = JournalEntry.parse({ ...entry, ...change });
       // guard: the journal goes before the step
       await put(entry);
     },
-    drop: async () => {
-      await unlink(path.join(folder, 'run.json')).catch(unlessMissing);
+    deleteEntry: async () => {
+      await unlink(path.join(folder, 'run.json')).catch(rethrowUnlessMissing);
       await rm(folder, { recursive: true, force: true });
     },
   };
@@ -204,39 +204,39 @@ export function openJournal(commonDir: string): Journal {
   const folders = async (): Promise<string[]> =>
     (await readdir(home).catch(() => [])).toSorted().map((name) => path.join(home, name));
   return {
-    begin: async (entry) => {
+    createEntry: async (entry) => {
       const id = randomUUID();
       const [folder, unfinished] = [path.join(home, id), path.join(commonDir, 'muster/unfinished', id)];
       for (const made of [home, unfinished]) await mkdir(made, { recursive: true, mode: 0o700 });
-      await follow(unfinished, 0);
+      await becomeOwner(unfinished, 0);
       const runId = `${hostname().slice(0, 60)}/${id}`;
       const first: JournalEntry = { ...entry, runId, step: 'taking', tries: 0 };
-      await ownEntry(unfinished, first).write({});
+      await createOwnedEntry(unfinished, first).write({});
       // The entry becomes visible together with its owner file. Another runner would consider an entry
       // without an owner abandoned.
       await rename(unfinished, folder);
       await syncFolder(home);
-      return ownEntry(folder, first);
+      return createOwnedEntry(folder, first);
     },
-    adopt: async (isWanted) => {
-      const adopted: OwnEntry[] = [];
+    adoptEntries: async (isWanted) => {
+      const adopted: OwnedEntry[] = [];
       for (const folder of await folders()) {
         const before = await readEntry(folder);
         if (before !== undefined && !isWanted(before)) continue;
-        const { generation, isLiving } = await lookForOwner(folder);
-        if (isLiving || !(await follow(folder, generation))) continue;
+        const { generation, isLiving } = await findLatestOwner(folder);
+        if (isLiving || !(await becomeOwner(folder, generation))) continue;
         // Read the entry as its last owner left it. If the file is missing, the owner had not begun to work.
         const entry = await readEntry(folder);
         if (entry === undefined) await rm(folder, { recursive: true, force: true });
-        else adopted.push(ownEntry(folder, entry));
+        else adopted.push(createOwnedEntry(folder, entry));
       }
       return adopted;
     },
-    list: async () => {
+    listEntries: async () => {
       const all = await Promise.all(
         (await folders()).map(async (folder) => {
           const entry = await readEntry(folder);
-          return entry && { entry, isRunning: (await lookForOwner(folder)).isLiving };
+          return entry && { entry, isRunning: (await findLatestOwner(folder)).isLiving };
         }),
       );
       return all.filter((one) => one !== undefined);

@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { openJournal } from './journal.ts';
 
-const mostBlocks = 200;
+const maxPortBlocks = 200;
 /** The ports that this process allocated, including those that no journal names yet. */
-const given = new Set<number>();
+const allocatedFirstPorts = new Set<number>();
 
-async function isFree(port: number): Promise<boolean> {
+async function isPortFree(port: number): Promise<boolean> {
   const server = createServer();
   server.listen({ port, host: '127.0.0.1', exclusive: true });
   try {
@@ -21,25 +21,25 @@ async function isFree(port: number): Promise<boolean> {
 }
 
 /** Releases the ports of a finished run. */
-export const givePortsBack = (base: number | undefined): void => {
-  if (base !== undefined) given.delete(base);
+export const releasePorts = (firstPort: number | undefined): void => {
+  if (firstPort !== undefined) allocatedFirstPorts.delete(firstPort);
 };
 
 /** Returns the first port of a block of `count` ports that are free now. */
-export async function freePorts(
+export async function allocatePorts(
   { count, from }: { readonly count: number; readonly from: number },
   commonDir: string,
 ): Promise<number> {
-  const entries = await openJournal(commonDir).list();
+  const entries = await openJournal(commonDir).listEntries();
   const taken = new Set(entries.map(({ entry }) => entry.work?.portBase));
-  for (let block = 0; block < mostBlocks; block += 1) {
+  for (let block = 0; block < maxPortBlocks; block += 1) {
     const base = from + block * count;
     if (base + count > 65_535) break;
-    if (taken.has(base) || given.has(base)) continue;
-    given.add(base);
-    const free = await Promise.all(Array.from({ length: count }, (_, index) => isFree(base + index)));
+    if (taken.has(base) || allocatedFirstPorts.has(base)) continue;
+    allocatedFirstPorts.add(base);
+    const free = await Promise.all(Array.from({ length: count }, (_, index) => isPortFree(base + index)));
     if (free.every(Boolean)) return base;
-    given.delete(base);
+    allocatedFirstPorts.delete(base);
   }
   throw new Error(`no free block of ${count} ports was found from port ${from}`);
 }

@@ -2,28 +2,34 @@
 import { cp, mkdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { type HeldLease } from '@muster/client';
-import { shortFolder } from '@muster/terminal';
-import { branchName, type WorkConfig, type Hook, portsOf } from './config.ts';
+import { shortestFolderPath } from '@muster/terminal';
+import { buildBranchName, type WorkConfig, type Hook, portRangeOf } from './config.ts';
 import { environmentFor } from './environment.ts';
 import { GitError } from './git.ts';
-import { startGroup } from './group.ts';
-import { type OwnEntry, type StoryWork } from './journal.ts';
-import { freePorts } from './ports.ts';
-import { type Base, commitOf, findCheckpoint, includedFiles, worktreesOf } from './repository.ts';
-import { type ReadyRun, type StoryRun, type RunnerSession, SetUpFailed } from './session.ts';
+import { startProcessGroup } from './group.ts';
+import { type OwnedEntry, type StoryWork } from './journal.ts';
+import { allocatePorts } from './ports.ts';
+import {
+  type BaseCommit,
+  commitOf,
+  findCheckpoint,
+  listIncludedFiles,
+  worktreesFolderOf,
+} from './repository.ts';
+import { type ReadyRun, type StoryRun, type RunnerSession, MachineSetupError } from './session.ts';
 import { addWorktree, openWorktree, restoreFiles, type Worktree, worktreeAt } from './worktree.ts';
 
-const exists = (file: string): Promise<boolean> =>
+const fileExists = (file: string): Promise<boolean> =>
   stat(file).then(
     () => true,
     () => false,
   );
 
 /** Finds the commit at which the work begins: what an earlier holder left, else the base. */
-async function startOf(
+async function findStartCommit(
   { repository, say }: RunnerSession,
   lease: HeldLease,
-  base: Base,
+  base: BaseCommit,
 ): Promise<Pick<StoryWork, 'startSha' | 'restoreSha'>> {
   const { git, remote } = repository;
   const execution = lease.execution();
@@ -40,7 +46,7 @@ async function startOf(
     const { code } = await git.ask(
       ['fetch', '--quiet', '--no-tags', '--no-recurse-submodules', remote, `+refs/heads/${branch}:${place}`],
       {
-        answers: [0, 1, 128],
+        allowedExitCodes: [0, 1, 128],
       },
     );
     const fetched = code === 0 ? await commitOf(git, place) : undefined;
@@ -53,45 +59,48 @@ async function startOf(
 }
 
 /** Returns the path of a folder with that name that does not exist yet. */
-async function freeFolder(home: string, name: string): Promise<string> {
+async function findUnusedFolder(parentFolder: string, name: string): Promise<string> {
   for (let count = 1; ; count += 1) {
-    const folder = path.join(home, count === 1 ? name : `${name}-${count}`);
-    if (!(await exists(folder))) return folder;
+    const folder = path.join(parentFolder, count === 1 ? name : `${name}-${count}`);
+    if (!(await fileExists(folder))) return folder;
   }
 }
 
-async function plan(
+async function planStoryWork(
   session: RunnerSession,
-  { own, lease, config, base }: { own: OwnEntry; lease: HeldLease; config: WorkConfig; base: Base },
+  { own, lease, config, base }: { own: OwnedEntry; lease: HeldLease; config: WorkConfig; base: BaseCommit },
   story: { readonly id: string; readonly key: string; readonly title: string },
 ): Promise<StoryWork> {
   const { repository } = session;
   const execution = lease.execution();
   const epoch = execution.lease?.epoch ?? 0;
-  const branch = branchName(config.branch, story.key, epoch, story.title);
-  const home = worktreesOf(repository, session.worktrees ?? config.worktrees);
-  let folder = repository.top;
+  const branch = buildBranchName(config.branch, story.key, epoch, story.title);
+  const home = worktreesFolderOf(repository, session.worktreesFolder ?? config.worktrees);
+  let folder = repository.checkoutFolder;
   if (!own.get().here) {
     await mkdir(home, { recursive: true });
-    folder = await freeFolder(await realpath(home), branch.replaceAll('/', '-').replace(/^muster-/, ''));
+    folder = await findUnusedFolder(
+      await realpath(home),
+      branch.replaceAll('/', '-').replace(/^muster-/, ''),
+    );
   }
-  const ports = portsOf(config);
+  const ports = portRangeOf(config);
   return {
     ...{ executionId: execution.id, storyId: story.id, key: story.key, title: story.title },
     ...{ projectId: execution.projectId, epoch, attempt: execution.attempt },
-    ...{ base: base.name, baseSha: base.sha, ...(await startOf(session, lease, base)) },
+    ...{ base: base.name, baseSha: base.sha, ...(await findStartCommit(session, lease, base)) },
     ...{ branch, folder, ref: `refs/muster/${execution.id}/${epoch}` },
-    ...(ports !== undefined && { portBase: await freePorts(ports, repository.commonDir) }),
+    ...(ports !== undefined && { portBase: await allocatePorts(ports, repository.commonDir) }),
   };
 }
 
-async function openHere({ session, own }: StoryRun, work: StoryWork): Promise<Worktree> {
-  const { git, top } = session.repository;
+async function switchCheckout({ session, own }: StoryRun, work: StoryWork): Promise<Worktree> {
+  const { git, checkoutFolder } = session.repository;
   const isThere = (await commitOf(git, `refs/heads/${work.branch}`)) !== undefined;
   if (own.get().cameFrom === undefined) {
     const cameFrom = (
-      await git.ask(['symbolic-ref', '--short', '--quiet', 'HEAD'], { answers: [0, 1] })
-    ).out.trim();
+      await git.ask(['symbolic-ref', '--short', '--quiet', 'HEAD'], { allowedExitCodes: [0, 1] })
+    ).stdout.trim();
     await own.write({ cameFrom: cameFrom || (await git(['rev-parse', 'HEAD'])) });
   }
   await git([
@@ -99,18 +108,18 @@ async function openHere({ session, own }: StoryRun, work: StoryWork): Promise<Wo
     '--quiet',
     ...(isThere ? [work.branch] : ['--no-track', '-c', work.branch, work.startSha]),
   ]);
-  return openWorktree(top);
+  return openWorktree(checkoutFolder);
 }
 
 /** Runs a hook of the repository and passes its output on. Returns undefined on success, else the problem. */
 export async function runHook(run: ReadyRun, name: string, hook: Hook): Promise<string | undefined> {
   const { own, session, work, worktree } = run;
-  session.say.tell(work.key, 'hook', `${name} …`, { hook: name });
-  const group = await startGroup({
+  session.say.reportStep(work.key, 'hook', `${name} …`, { hook: name });
+  const group = await startProcessGroup({
     ...{ runId: own.get().runId, command: hook.run, folder: worktree.folder },
-    ...{ env: environmentFor(run), log: path.join(own.folder, 'hooks.log'), input: '' },
+    ...{ env: environmentFor(run), logFile: path.join(own.folder, 'hooks.log'), input: '' },
     onLine: (line) => {
-      session.say.pass(work.key, line);
+      session.say.printOutputLine(work.key, line);
     },
   });
   const late = new AbortController();
@@ -119,33 +128,36 @@ export async function runHook(run: ReadyRun, name: string, hook: Hook): Promise<
     void group.stop(5_000);
   }, hook.within);
   const leave = (): void => void group.stop(5_000);
-  for (const signal of [session.leaving, run.lease.lost, run.signals.stopRequested]) {
+  for (const signal of [session.stopSignal, run.lease.lost, run.signals.stopRequested]) {
     if (signal.aborted) leave();
     else signal.addEventListener('abort', leave, { once: true });
   }
   const { code, signal } = await group.exited.finally(() => {
     clearTimeout(timer);
   });
-  for (const one of [session.leaving, run.lease.lost, run.signals.stopRequested])
+  for (const one of [session.stopSignal, run.lease.lost, run.signals.stopRequested])
     one.removeEventListener('abort', leave);
   await group.stop(1_000);
   if (late.signal.aborted) return `${name} took longer than ${Math.round(hook.within / 1000)} s`;
-  return code === 0 ? undefined : `${name} ended with ${code ?? signal ?? 'nothing'}\n${group.tail()}`;
+  return code === 0 ? undefined : `${name} ended with ${code ?? signal ?? 'nothing'}\n${group.lastLines()}`;
 }
 
-async function copyIncluded({ session }: StoryRun, work: StoryWork, worktree: Worktree): Promise<void> {
-  if (worktree.folder === session.repository.top) return;
-  for (const name of await includedFiles(session.repository, { name: work.base, sha: work.baseSha })) {
+async function copyIncludedFiles({ session }: StoryRun, work: StoryWork, worktree: Worktree): Promise<void> {
+  if (worktree.folder === session.repository.checkoutFolder) return;
+  for (const name of await listIncludedFiles(session.repository, { name: work.base, sha: work.baseSha })) {
     const target = path.join(worktree.folder, name);
     await mkdir(path.dirname(target), { recursive: true });
-    await cp(path.join(session.repository.top, name), target, { recursive: true, verbatimSymlinks: true });
+    await cp(path.join(session.repository.checkoutFolder, name), target, {
+      recursive: true,
+      verbatimSymlinks: true,
+    });
   }
 }
 
-/** Creates the folder, or continues in the existing one. Throws SetUpFailed if the machine is at fault. */
-export async function prepare(
+/** Creates the folder, or continues in the existing one. Throws MachineSetupError if the machine is at fault. */
+export async function prepareRun(
   run: StoryRun,
-  base: Base,
+  base: BaseCommit,
   story: { readonly id: string; readonly key: string; readonly title: string },
 ): Promise<ReadyRun> {
   const { session, own, lease, config } = run;
@@ -155,26 +167,31 @@ export async function prepare(
     return { ...run, work, worktree: worktreeAt(work.folder, before.work.gitDir) };
   }
   try {
-    const planned = before.work ?? (await plan(session, { own, lease, config, base }, story));
-    await own.intend({ step: 'taken', work: planned });
+    const planned = before.work ?? (await planStoryWork(session, { own, lease, config, base }, story));
+    await own.recordNextStep({ step: 'taken', work: planned });
     const worktree = before.here
-      ? await openHere(run, planned)
+      ? await switchCheckout(run, planned)
       : await addWorktree(session.repository, planned);
     const work = { ...planned, gitDir: worktree.gitDir };
     const ready: ReadyRun = { ...run, work, worktree };
     if (work.restoreSha !== undefined) await restoreFiles(worktree, work.restoreSha);
-    await copyIncluded(run, work, worktree);
-    session.say.tell(work.key, 'prepared', `works on ${work.branch}, in ${shortFolder(work.folder)}`, {
-      folder: work.folder,
-      branch: work.branch,
-    });
+    await copyIncludedFiles(run, work, worktree);
+    session.say.reportStep(
+      work.key,
+      'prepared',
+      `works on ${work.branch}, in ${shortestFolderPath(work.folder)}`,
+      {
+        folder: work.folder,
+        branch: work.branch,
+      },
+    );
     const hook = config.hooks.after_create;
     const trouble = hook && (await runHook(ready, 'after_create', hook));
-    if (trouble !== undefined) throw new SetUpFailed(trouble);
+    if (trouble !== undefined) throw new MachineSetupError(trouble);
     await own.write({ step: 'prepared', work });
     return ready;
   } catch (error) {
-    if (error instanceof GitError) throw new SetUpFailed(error.message);
+    if (error instanceof GitError) throw new MachineSetupError(error.message);
     throw error;
   }
 }

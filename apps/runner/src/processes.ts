@@ -11,9 +11,9 @@ export interface ProcessId {
 }
 
 /** The environment variable that marks all processes of a run, including those that left its group. */
-export const runMark = 'MUSTER_RUN_ID';
+export const runIdVariable = 'MUSTER_RUN_ID';
 
-interface Listed {
+interface ListedProcess {
   readonly pid: number;
   readonly group: number;
   readonly began: string;
@@ -22,7 +22,7 @@ interface Listed {
   readonly spent: number;
 }
 
-const hasProc = process.platform === 'linux';
+const hasProcFileSystem = process.platform === 'linux';
 
 /**
  * Reads a file of the kernel about a process. Returns undefined if the process is gone or belongs to another
@@ -30,7 +30,7 @@ const hasProc = process.platform === 'linux';
  * It reads synchronously because no disk is involved. Handing so many small reads to other threads takes four
  * times the processor time.
  */
-function readProc(file: string, encoding: 'utf8' | 'latin1' = 'utf8'): string | undefined {
+function readProcFile(file: string, encoding: 'utf8' | 'latin1' = 'utf8'): string | undefined {
   try {
     return readFileSync(`/proc/${file}`, encoding);
   } catch {
@@ -42,7 +42,7 @@ function readProc(file: string, encoding: 'utf8' | 'latin1' = 'utf8'): string | 
  * Parses the stat file of a process. The name may hold spaces and brackets; the fields after the last bracket
  * have a fixed order.
  */
-function parseStat(stat: string): Listed {
+function parseStat(stat: string): ListedProcess {
   const rest = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return {
     pid: Number.parseInt(stat, 10),
@@ -53,15 +53,15 @@ function parseStat(stat: string): Listed {
   };
 }
 
-function listByProc(): Listed[] {
+function listFromProc(): ListedProcess[] {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   return pids.flatMap((pid) => {
-    const stat = readProc(`${pid}/stat`);
+    const stat = readProcFile(`${pid}/stat`);
     return stat === undefined ? [] : [parseStat(stat)];
   });
 }
 
-async function listByPs(): Promise<Listed[]> {
+async function listFromPs(): Promise<ListedProcess[]> {
   const ps = spawn('ps', ['-axo', 'pid=,pgid=,stat=,lstart='], { stdio: ['ignore', 'pipe', 'ignore'] });
   return (await text(ps.stdout)).split('\n').flatMap((line) => {
     const [, pid, group, state = '', began = ''] = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*\S)\s*$/.exec(line) ?? [];
@@ -71,37 +71,38 @@ async function listByPs(): Promise<Listed[]> {
   });
 }
 
-const listProcesses = async (): Promise<Listed[]> => (hasProc ? listByProc() : listByPs());
+const listProcesses = async (): Promise<ListedProcess[]> =>
+  hasProcFileSystem ? listFromProc() : listFromPs();
 
 /** Returns undefined if no process has that id. */
-export async function identify(pid: number): Promise<ProcessId | undefined> {
-  if (hasProc) {
-    const stat = readProc(`${pid}/stat`);
+export async function identifyProcess(pid: number): Promise<ProcessId | undefined> {
+  if (hasProcFileSystem) {
+    const stat = readProcFile(`${pid}/stat`);
     const found = stat === undefined ? undefined : parseStat(stat);
     return found === undefined || found.isOver ? undefined : { pid, began: found.began };
   }
-  const found = (await listByPs()).find((one) => one.pid === pid && !one.isOver);
+  const found = (await listFromPs()).find((one) => one.pid === pid && !one.isOver);
   return found && { pid, began: found.began };
 }
 
-export const isAlive = async (id: ProcessId): Promise<boolean> =>
-  (await identify(id.pid))?.began === id.began;
+export const isProcessAlive = async (processId: ProcessId): Promise<boolean> =>
+  (await identifyProcess(processId.pid))?.began === processId.began;
 
-const carriesMark = (pid: number, runId: string): boolean =>
-  readProc(`${pid}/environ`, 'latin1')?.split('\0').includes(`${runMark}=${runId}`) === true;
+const carriesRunId = (pid: number, runId: string): boolean =>
+  readProcFile(`${pid}/environ`, 'latin1')?.split('\0').includes(`${runIdVariable}=${runId}`) === true;
 
 /** Returns the processor time of a run's live processes, in ticks. */
-export async function processorTimeOf(runId: string): Promise<number> {
-  if (!hasProc) return 0;
-  const pids = new Set(await processesOf(runId, undefined));
+export async function processorTicksOf(runId: string): Promise<number> {
+  if (!hasProcFileSystem) return 0;
+  const pids = new Set(await listRunProcesses(runId, undefined));
   return (await listProcesses()).reduce((sum, { pid, spent }) => sum + (pids.has(pid) ? spent : 0), 0);
 }
 
 /** Lists the processes of a group, and on Linux all processes that carry the run's mark. */
-export async function processesOf(runId: string, group: number | undefined): Promise<number[]> {
+export async function listRunProcesses(runId: string, group: number | undefined): Promise<number[]> {
   return (await listProcesses())
     .filter(({ isOver, pid }) => !isOver && pid !== process.pid)
-    .filter(({ pid, group: of }) => of === group || (hasProc && carriesMark(pid, runId)))
+    .filter(({ pid, group: of }) => of === group || (hasProcFileSystem && carriesRunId(pid, runId)))
     .map(({ pid }) => pid);
 }
 
@@ -120,12 +121,12 @@ export async function stopProcesses({ runId, group, graceMillis }: StopOptions):
   const deadline = performance.now() + graceMillis;
   let asked = new Set<number>();
   for (;;) {
-    const left = await processesOf(runId, group);
+    const left = await listRunProcesses(runId, group);
     if (left.length === 0) return;
     const isLate = performance.now() >= deadline;
     for (const pid of left) {
-      if (isLate) send(pid, 'SIGKILL');
-      else if (!asked.has(pid)) send(pid, 'SIGTERM');
+      if (isLate) sendSignal(pid, 'SIGKILL');
+      else if (!asked.has(pid)) sendSignal(pid, 'SIGTERM');
     }
     asked = new Set(left);
     // Each check reads every process of the machine. The delay between checks grows, so that an early exit is
@@ -135,7 +136,7 @@ export async function stopProcesses({ runId, group, graceMillis }: StopOptions):
   }
 }
 
-function send(pid: number, signal: NodeJS.Signals): void {
+function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch (error) {

@@ -1,19 +1,19 @@
 /** The prompt of an agent: the story with its context, and the rules for work in this folder. */
 import { type Client } from '@muster/client';
-import { mostContextBytes, type StoryContext } from '@muster/registry';
+import { maxContextBytes, type StoryContext } from '@muster/registry';
 import { type StoryWork } from './journal.ts';
-import { type Protocol } from './known-agents.ts';
+import { type AgentProtocol } from './known-agents.ts';
 
 /**
  * The byte budget of the context. As an argument of a command it must fit the system limit, which is 128 KiB
  * on Linux.
  */
-const contextBytes = 88 * 1024;
+const contextBudgetBytes = 88 * 1024;
 
-const section = (title: string, text: string | null | undefined): string[] =>
+const markdownSection = (title: string, text: string | null | undefined): string[] =>
   text === null || text === undefined || text.trim() === '' ? [] : [`## ${title}\n\n${text.trim()}`];
 
-function threadsOf({ openThreads }: StoryContext): string {
+function formatThreads({ openThreads }: StoryContext): string {
   return (openThreads ?? [])
     .map(({ kind, author, body, replies }) =>
       [
@@ -24,7 +24,7 @@ function threadsOf({ openThreads }: StoryContext): string {
     .join('\n');
 }
 
-function checkpointOf({ execution }: StoryContext): string {
+function formatCheckpoint({ execution }: StoryContext): string {
   const checkpoint = execution?.checkpoint;
   if (checkpoint === null || checkpoint === undefined) return '';
   const next = checkpoint.nextSteps.map((step) => `- ${step}`).join('\n');
@@ -32,10 +32,10 @@ function checkpointOf({ execution }: StoryContext): string {
 }
 
 /** Ends a shortened text after its last complete line. A text of one line is returned unchanged. */
-const upToLineEnd = (text: string): string => text.slice(0, text.lastIndexOf('\n') + 1) || text;
+const cutAtLastLine = (text: string): string => text.slice(0, text.lastIndexOf('\n') + 1) || text;
 
 /** Lists the shortened sections with the commands that read the rest of them. */
-function leftOut({ truncated }: StoryContext, key: string): string {
+function describeTruncation({ truncated }: StoryContext, key: string): string {
   const others = truncated.filter((name) => name !== 'spec');
   return [
     ...(truncated.includes('spec')
@@ -45,48 +45,48 @@ function leftOut({ truncated }: StoryContext, key: string): string {
       : []),
     ...(others.length > 0
       ? [
-          `These sections were shortened to fit: ${others.join(', ')}. To read more of them: muster story-collaboration context --story-id ${key} ${others.map((name) => `--include ${name}`).join(' ')} --max-bytes ${mostContextBytes}`,
+          `These sections were shortened to fit: ${others.join(', ')}. To read more of them: muster story-collaboration context --story-id ${key} ${others.map((name) => `--include ${name}`).join(' ')} --max-bytes ${maxContextBytes}`,
         ]
       : []),
   ].join('\n\n');
 }
 
-const ends: Readonly<Record<Protocol, string>> = {
+const endingByProtocol: Readonly<Record<AgentProtocol, string>> = {
   acp: 'your turn ends',
   command: 'you end with exit code 0',
 };
 
-const rules = (work: StoryWork, protocol: Protocol): string =>
-  `You work in your own git worktree, on the branch ${work.branch}. Stay in it. Commit as you see fit: uncommitted changes are committed when you end. The runner pushes the branch and submits the work when ${ends[protocol]}; do neither yourself. MUSTER_PROMPT_FILE names a file with this text. MUSTER_SIGNALS names a file to which events from others are appended, one JSON object per line. To ask a person, run muster ask "Your question?": it waits for the answer and prints it. With --no-wait it does not wait; if you end while your question is open, you are started again with the answer. If you cannot finish, write a JSON object to the file that MUSTER_RESULT names: {"outcome": "handoff" | "failed", "summary": "what is done, and what is left"}.`;
+const workRules = (work: StoryWork, protocol: AgentProtocol): string =>
+  `You work in your own git worktree, on the branch ${work.branch}. Stay in it. Commit as you see fit: uncommitted changes are committed when you end. The runner pushes the branch and submits the work when ${endingByProtocol[protocol]}; do neither yourself. MUSTER_PROMPT_FILE names a file with this text. MUSTER_SIGNALS names a file to which events from others are appended, one JSON object per line. To ask a person, run muster ask "Your question?": it waits for the answer and prints it. With --no-wait it does not wait; if you end while your question is open, you are started again with the answer. If you cannot finish, write a JSON object to the file that MUSTER_RESULT names: {"outcome": "handoff" | "failed", "summary": "what is done, and what is left"}.`;
 
 /** Builds the complete prompt for one start. `note` has the news since the previous start. */
-export async function promptFor(
+export async function buildPrompt(
   client: Client,
   work: StoryWork,
-  { protocol, note }: { readonly protocol: Protocol; readonly note: string | undefined },
+  { protocol, note }: { readonly protocol: AgentProtocol; readonly note: string | undefined },
 ): Promise<string> {
   const context = await client.storyCollaboration.context({
     storyId: work.storyId,
-    maxBytes: contextBytes,
+    maxBytes: contextBudgetBytes,
     include: ['story', 'epic', 'spec', 'openThreads', 'rework', 'execution', 'prompts', 'contracts'],
   });
   const { story, epic, spec, rework, prompts, contracts, truncated } = context;
   return [
     `# ${work.key}: ${story?.title ?? work.title}`,
-    ...section('What is new', note),
-    ...section('How you work here', rules(work, protocol)),
-    ...section('Changes that a reviewer requested', rework?.note),
-    ...section('Description', story?.description),
-    ...section('Epic', epic?.title),
-    ...section(
+    ...markdownSection('What is new', note),
+    ...markdownSection('How you work here', workRules(work, protocol)),
+    ...markdownSection('Changes that a reviewer requested', rework?.note),
+    ...markdownSection('Description', story?.description),
+    ...markdownSection('Epic', epic?.title),
+    ...markdownSection(
       'Spec',
-      spec !== null && truncated.includes('spec') ? upToLineEnd(spec.content) : spec?.content,
+      spec !== null && truncated.includes('spec') ? cutAtLastLine(spec.content) : spec?.content,
     ),
-    ...section('Open threads', threadsOf(context)),
-    ...section('Where the work stands', checkpointOf(context)),
-    ...(prompts ?? []).flatMap(({ title, body }) => section(title, body)),
-    ...(contracts ?? []).flatMap(({ slug, content }) => section(`Contract ${slug}`, content)),
-    ...section('Left out', leftOut(context, work.key)),
+    ...markdownSection('Open threads', formatThreads(context)),
+    ...markdownSection('Where the work stands', formatCheckpoint(context)),
+    ...(prompts ?? []).flatMap(({ title, body }) => markdownSection(title, body)),
+    ...(contracts ?? []).flatMap(({ slug, content }) => markdownSection(`Contract ${slug}`, content)),
+    ...markdownSection('Left out', describeTruncation(context, work.key)),
   ]
     .join('\n\n')
     .concat('\n');

@@ -9,10 +9,10 @@ import { type RunnerSession } from './session.ts';
  * The interval between two probes. It and the probe's timeout add up to less than ten seconds, within which
  * an outage must be reported.
  */
-const probeEveryMs = 5_000;
+const probeIntervalMs = 5_000;
 const probeTimeoutMs = 4_000;
 
-const answers = (baseUrl: string): Promise<boolean> =>
+const isReachable = (baseUrl: string): Promise<boolean> =>
   fetch(new URL('/livez', baseUrl), { signal: AbortSignal.timeout(probeTimeoutMs) }).then(
     ({ status }) => status < 500,
     () => false,
@@ -20,13 +20,13 @@ const answers = (baseUrl: string): Promise<boolean> =>
 
 export async function watchReachability(
   { connection: { baseUrl }, say }: Pick<RunnerSession, 'connection' | 'say'>,
-  over: AbortSignal,
+  endSignal: AbortSignal,
 ): Promise<void> {
   let awaySince: number | undefined;
-  const isOver = (): boolean => over.aborted;
+  const isOver = (): boolean => endSignal.aborted;
   while (!isOver()) {
     const began = performance.now();
-    const isThere = await answers(baseUrl);
+    const isThere = await isReachable(baseUrl);
     if (isOver()) return;
     if (!isThere && awaySince === undefined) {
       awaySince = began;
@@ -38,6 +38,6 @@ export async function watchReachability(
       );
       awaySince = undefined;
     }
-    await pause(probeEveryMs, undefined, { signal: over }).catch(() => undefined);
+    await pause(probeIntervalMs, undefined, { signal: endSignal }).catch(() => undefined);
   }
 }

@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { openGit } from './git.ts';
-import { findRepository, includedFiles } from './repository.ts';
+import { createGitRunner } from './git.ts';
+import { findRepository, listIncludedFiles } from './repository.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -21,7 +21,7 @@ const write = async (name: string, text = ''): Promise<void> => {
  * `.worktreeinclude`. Returns the included files.
  */
 async function includedBy(list: string): Promise<string[]> {
-  const git = openGit({ folder });
+  const git = createGitRunner({ folder });
   await git(['init', '--quiet', '--initial-branch=main']);
   await write('.gitignore', '.env*\nlocal/\ndist/\n');
   await write('.worktreeinclude', list);
@@ -31,7 +31,7 @@ async function includedBy(list: string): Promise<string[]> {
   for (const name of ['.env.test', '.env', 'local/a/key', 'dist/main.js', 'notes']) await write(name);
   const repository = await findRepository(folder);
   const sha = (await git(['rev-parse', 'HEAD'])).trim();
-  return (await includedFiles(repository, { name: 'main', sha })).sort();
+  return (await listIncludedFiles(repository, { name: 'main', sha })).sort();
 }
 
 describe('.worktreeinclude', () => {

@@ -2,11 +2,11 @@
 import path from 'node:path';
 import { UsageError } from '@muster/terminal';
 import { type WorkConfig, configFile, parseConfig } from './config.ts';
-import { type GitRunner, GitError, namesIn, openGit } from './git.ts';
+import { type GitRunner, GitError, splitNullSeparated, createGitRunner } from './git.ts';
 
 export interface Repository {
   /** The checkout in which the runner was started. */
-  readonly top: string;
+  readonly checkoutFolder: string;
   /** The git folder that all worktrees share. */
   readonly commonDir: string;
   /** The name of the remote. Undefined if there is no remote; branches and checkpoints then stay local. */
@@ -14,13 +14,13 @@ export interface Repository {
   readonly git: GitRunner;
 }
 
-export interface Base {
+export interface BaseCommit {
   readonly name: string;
   readonly sha: string;
 }
 
-export async function findRepository(folder: string, remoteWanted?: string): Promise<Repository> {
-  const place = openGit({ folder });
+export async function findRepository(folder: string, remoteName?: string): Promise<Repository> {
+  const place = createGitRunner({ folder });
   const found = await place([
     'rev-parse',
     '--path-format=absolute',
@@ -33,51 +33,53 @@ export async function findRepository(folder: string, remoteWanted?: string): Pro
       : error;
   });
   const [top = '', commonDir = ''] = found.split('\n');
-  const git = openGit({ folder: top });
+  const git = createGitRunner({ folder: top });
   const remotes = (await git(['remote'])).split('\n').filter((name) => name !== '');
-  if (remoteWanted !== undefined && !remotes.includes(remoteWanted)) {
+  if (remoteName !== undefined && !remotes.includes(remoteName)) {
     throw new UsageError(
-      `the remote "${remoteWanted}" does not exist; remotes: ${remotes.join(', ') || 'none'}`,
+      `the remote "${remoteName}" does not exist; remotes: ${remotes.join(', ') || 'none'}`,
     );
   }
-  const remote = remoteWanted ?? (remotes.includes('origin') ? 'origin' : remotes[0]);
-  return { top, commonDir, remote, git };
+  const remote = remoteName ?? (remotes.includes('origin') ? 'origin' : remotes[0]);
+  return { checkoutFolder: top, commonDir, remote, git };
 }
 
 /**
  * Returns the name of the branch into which work is merged: the remote's default branch, or else the branch
  * that is checked out.
  */
-async function baseNameOf({ git, remote }: Repository): Promise<string> {
+async function detectBaseName({ git, remote }: Repository): Promise<string> {
   if (remote !== undefined) {
-    const { code, out } = await git.ask(['symbolic-ref', '--short', `refs/remotes/${remote}/HEAD`], {
-      answers: [0, 1, 128],
+    const { code, stdout } = await git.ask(['symbolic-ref', '--short', `refs/remotes/${remote}/HEAD`], {
+      allowedExitCodes: [0, 1, 128],
     });
-    if (code === 0) return out.trim().slice(remote.length + 1);
+    if (code === 0) return stdout.trim().slice(remote.length + 1);
   }
-  const { code, out } = await git.ask(['symbolic-ref', '--short', 'HEAD'], { answers: [0, 1, 128] });
+  const { code, stdout: out } = await git.ask(['symbolic-ref', '--short', 'HEAD'], {
+    allowedExitCodes: [0, 1, 128],
+  });
   if (code !== 0) throw new UsageError('the base branch is unknown; give --base');
   return out.trim();
 }
 
 const commitOf = async (git: GitRunner, name: string): Promise<string | undefined> => {
-  const { code, out } = await git.ask(['rev-parse', '--verify', '--quiet', `${name}^{commit}`], {
-    answers: [0, 1, 128],
+  const { code, stdout } = await git.ask(['rev-parse', '--verify', '--quiet', `${name}^{commit}`], {
+    allowedExitCodes: [0, 1, 128],
   });
-  return code === 0 ? out.trim() : undefined;
+  return code === 0 ? stdout.trim() : undefined;
 };
 
 /**
  * Finds the current base commit at the remote. If the remote does not answer, the last fetched commit is
  * used.
  */
-export async function findBase(
+export async function findBaseCommit(
   repository: Repository,
-  named: string | undefined,
+  baseName: string | undefined,
   warn: (line: string) => void,
-): Promise<Base> {
+): Promise<BaseCommit> {
   const { git, remote } = repository;
-  const name = named ?? (await baseNameOf(repository));
+  const name = baseName ?? (await detectBaseName(repository));
   if (remote !== undefined) {
     await git([
       'fetch',
@@ -99,9 +101,14 @@ export async function findBase(
 }
 
 /** Reads the repository's settings from the base branch. */
-export async function readConfig({ git }: Repository, { sha, name }: Base): Promise<WorkConfig> {
-  const { code, out } = await git.ask(['cat-file', 'blob', `${sha}:${configFile}`], { answers: [0, 128] });
-  return parseConfig(code === 0 ? out : '', `${configFile} of ${name}`);
+export async function readRepositoryConfig(
+  { git }: Repository,
+  { sha, name }: BaseCommit,
+): Promise<WorkConfig> {
+  const { code, stdout } = await git.ask(['cat-file', 'blob', `${sha}:${configFile}`], {
+    allowedExitCodes: [0, 128],
+  });
+  return parseConfig(code === 0 ? stdout : '', `${configFile} of ${name}`);
 }
 
 export { commitOf };
@@ -110,17 +117,22 @@ export { commitOf };
  * Returns the folder for worktrees. Its default is next to the checkout, so that no tool finds one checkout
  * inside another.
  */
-export const worktreesOf = ({ commonDir, top }: Repository, wanted: string | undefined): string => {
+export const worktreesFolderOf = (
+  { commonDir, checkoutFolder }: Repository,
+  configuredFolder: string | undefined,
+): string => {
   // The main checkout, even if the runner was started in one of its worktrees.
   const main = path.basename(commonDir) === '.git' ? path.dirname(commonDir) : commonDir;
-  return wanted === undefined ? `${main}.worktrees` : path.resolve(top, wanted);
+  return configuredFolder === undefined
+    ? `${main}.worktrees`
+    : path.resolve(checkoutFolder, configuredFolder);
 };
 
 /** Finds the newest checkpoint that an earlier holder left, locally or at the remote. */
 export async function findCheckpoint(
   { git, remote }: Repository,
   executionId: string,
-  before: number,
+  beforeEpoch: number,
   warn: (line: string) => void,
 ): Promise<{ sha: string; epoch: number } | undefined> {
   const space = `refs/muster/${executionId}`;
@@ -149,21 +161,21 @@ export async function findCheckpoint(
       const isLocal = ref.startsWith(space);
       return { sha, isLocal, epoch: epochOf(ref.replace('refs/muster-remote/', 'refs/muster/')) };
     })
-    .filter(({ epoch }) => epoch < before)
+    .filter(({ epoch }) => epoch < beforeEpoch)
     // A local checkpoint equals the remote's or is newer.
     .toSorted((one, other) => other.epoch - one.epoch || Number(other.isLocal) - Number(one.isLocal));
   return all[0];
 }
 
 /** Lists files that the checkout ignores and that `.worktreeinclude` of the base names. */
-export async function includedFiles({ git }: Repository, base: Base): Promise<string[]> {
-  const { code, out } = await git.ask(['cat-file', 'blob', `${base.sha}:.worktreeinclude`], {
-    answers: [0, 128],
+export async function listIncludedFiles({ git }: Repository, base: BaseCommit): Promise<string[]> {
+  const { code, stdout } = await git.ask(['cat-file', 'blob', `${base.sha}:.worktreeinclude`], {
+    allowedExitCodes: [0, 128],
   });
   if (code !== 0) return [];
-  const patterns = out.split(/\r?\n/).filter((line) => line.trim() !== '' && !line.startsWith('#'));
+  const patterns = stdout.split(/\r?\n/).filter((line) => line.trim() !== '' && !line.startsWith('#'));
   if (patterns.length === 0) return [];
-  const named = namesIn(
+  const named = splitNullSeparated(
     await git([
       'ls-files',
       '-z',
@@ -175,7 +187,7 @@ export async function includedFiles({ git }: Repository, base: Base): Promise<st
   if (named.length === 0) return [];
   const ignored = await git.ask(['check-ignore', '-z', '--stdin'], {
     input: named.join('\0'),
-    answers: [0, 1],
+    allowedExitCodes: [0, 1],
   });
-  return namesIn(ignored.out);
+  return splitNullSeparated(ignored.stdout);
 }

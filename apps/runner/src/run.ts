@@ -1,117 +1,137 @@
 /** Runs work on a story from start to end, and resumes it from the step at which a runner died. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Acquired, holdLease, isRefusal, MusterError } from '@muster/client';
-import { type AgentEnding, endLeftovers, runAgent } from './agent.ts';
+import { type AgentEnding, stopLeftoverProcesses, runAgent } from './agent.ts';
 import { writeCheckpoint } from './checkpoint.ts';
 import { type WorkConfig } from './config.ts';
 import { isQuestionOpen } from './driver.ts';
-import { filesOf } from './environment.ts';
-import { close, conclude, settleFolder } from './finish.ts';
+import { runFilesOf } from './environment.ts';
+import { closeRun, reportRunResult, removeOrKeepFolder } from './finish.ts';
 import { GitError } from './git.ts';
-import { endTokens, identifyRun, NoRunToken } from './identity.ts';
-import { type OwnEntry, type RunResult } from './journal.ts';
-import { listen, openSignals } from './listen.ts';
-import { prepare, runHook } from './prepare.ts';
+import { revokeRunTokens, createRunIdentity, RunTokenError } from './identity.ts';
+import { type OwnedEntry, type RunResult } from './journal.ts';
+import { renewLeaseOnEvents, openSignalInbox } from './listen.ts';
+import { prepareRun, runHook } from './prepare.ts';
 import { stopProcesses } from './processes.ts';
-import { type Base, findBase, readConfig } from './repository.ts';
-import { ConfigChanged } from './trusted-config.ts';
+import { type BaseCommit, findBaseCommit, readRepositoryConfig } from './repository.ts';
+import { GitConfigChangedError } from './trusted-config.ts';
 import {
-  clientFor,
+  createRunClient,
   type ReadyRun,
   type StoryRun,
   type RunnerSession,
-  SetUpFailed,
-  waitingClientFor,
+  MachineSetupError,
+  createWaitingClient,
 } from './session.ts';
-import { gone, take, takeAgain, verdictOf, type StoryFilter } from './take.ts';
+import { ignoreNotFound, acquireStory, reacquireStory, endedResultOf, type StoryFilter } from './take.ts';
 import {
-  authorOf,
-  FolderGone,
-  forgetWorktree,
-  isWhole,
-  push,
+  readAuthor,
+  WorktreeGoneError,
+  removeUnusedWorktree,
+  isIntactWorktree,
+  pushCommit,
   saveSnapshot,
-  switchBack,
+  switchBackArguments,
   worktreeAt,
 } from './worktree.ts';
 
 export interface RunSettings {
-  readonly base: Base;
+  readonly base: BaseCommit;
   readonly config: WorkConfig;
 }
 
 /** Reads the current base commit and settings of the repository. */
-export async function settle(session: RunnerSession, base: string | undefined): Promise<RunSettings> {
+export async function loadRunSettings(
+  session: RunnerSession,
+  baseName: string | undefined,
+): Promise<RunSettings> {
   const { repository, say } = session;
   // Fail early in a damaged repository. The calls below would only report a missing branch.
   await repository.git(['rev-parse', '--git-dir']);
-  const first = await findBase(repository, base, say.warn);
-  const config = await readConfig(repository, first);
-  if (base !== undefined || config.base === undefined || config.base === first.name)
+  const first = await findBaseCommit(repository, baseName, say.warn);
+  const config = await readRepositoryConfig(repository, first);
+  if (baseName !== undefined || config.base === undefined || config.base === first.name)
     return { base: first, config };
-  return { base: await findBase(repository, config.base, say.warn), config };
+  return { base: await findBaseCommit(repository, config.base, say.warn), config };
 }
 
 /**
  * Acquires a story and works on it to the end, or continues from the journal entry. Returns undefined if
- * there was no story to acquire. Throws SetUpFailed if this machine is at fault.
+ * there was no story to acquire. Throws MachineSetupError if this machine is at fault.
  */
-export async function work(
+export async function workOnStory(
   session: RunnerSession,
-  own: OwnEntry,
-  setting: RunSettings,
-  wanted: StoryFilter | undefined,
+  journalEntry: OwnedEntry,
+  settings: RunSettings,
+  filter: StoryFilter | undefined,
 ): Promise<RunResult | undefined> {
-  const { connection, caller, repository, say } = session;
-  const { runId, project, agentName } = own.get();
+  const { connection, callerClient, repository, say } = session;
+  const { runId, project, agentName } = journalEntry.get();
   // Runs before a story is acquired, so that no story is taken if git fails in the repository.
-  const author = await authorOf(repository, agentName);
+  const author = await readAuthor(repository, agentName);
   const forgetRefused = async (error: unknown): Promise<never> => {
     // A rejected call changed nothing, so there is nothing to resume.
-    const isRefused = error instanceof MusterError ? error.status < 500 : error instanceof NoRunToken;
-    if (wanted !== undefined && isRefused) await own.drop();
+    const isRefused = error instanceof MusterError ? error.status < 500 : error instanceof RunTokenError;
+    if (filter !== undefined && isRefused) await journalEntry.deleteEntry();
     throw error;
   };
-  const given = { token: connection.token, runId, project, agentName, asMe: session.asMe };
-  const identity = await identifyRun(caller, given).catch(wanted === undefined ? gone : forgetRefused);
+  const given = { token: connection.token, runId, project, agentName, asMe: session.worksAsCallingAgent };
+  const identity = await createRunIdentity(callerClient, given).catch(
+    filter === undefined ? ignoreNotFound : forgetRefused,
+  );
   if (identity === undefined)
-    return closeWithout(session, own, lostOrLet(own.get().verdict, 'its project was deleted'));
+    return closeWithoutLease(
+      session,
+      journalEntry,
+      resultWithoutLease(journalEntry.get().verdict, 'its project was deleted'),
+    );
   try {
-    await own.write({ holderId: identity.holderId });
-    const client = clientFor(connection, identity.token);
+    await journalEntry.write({ holderId: identity.holderId });
+    const client = createRunClient(connection, identity.token);
     let acquired: Acquired;
-    if (wanted === undefined) {
-      const found = await takeAgain(client, own.get());
+    if (filter === undefined) {
+      const found = await reacquireStory(client, journalEntry.get());
       if (found.kind === 'none') {
-        await own.drop();
+        await journalEntry.deleteEntry();
         return undefined;
       }
       if (found.kind !== 'held') {
         const verdict: RunResult =
           found.kind === 'over'
-            ? (own.get().verdict ?? verdictOf(found.execution))
-            : lostOrLet(own.get().verdict, found.why);
-        return await closeWithout(session, own, verdict);
+            ? (journalEntry.get().verdict ?? endedResultOf(found.execution))
+            : resultWithoutLease(journalEntry.get().verdict, found.why);
+        return await closeWithoutLease(session, journalEntry, verdict);
       }
       ({ acquired } = found);
     } else {
-      const waiting = waitingClientFor(connection, identity.token, wanted.until);
+      const waiting = createWaitingClient(connection, identity.token, filter.searchEndSignal);
       const onNone = (why: string): void => {
-        say.tell(project, 'none', why === '' ? 'No story is available.' : `No story is available: ${why}`);
+        say.reportStep(
+          project,
+          'none',
+          why === '' ? 'No story is available.' : `No story is available: ${why}`,
+        );
       };
-      const taken = await take(
-        { client, waiting, entry: own.get(), siblings: session.siblings, leaving: wanted.until, onNone },
-        wanted,
+      const taken = await acquireStory(
+        {
+          client,
+          waitingClient: waiting,
+          entry: journalEntry.get(),
+          parallelRuns: session.parallelRuns,
+          stopSignal: filter.searchEndSignal,
+          onNoStory: onNone,
+        },
+        filter,
       ).catch(forgetRefused);
       if (taken === undefined) {
-        await own.drop();
+        await journalEntry.deleteEntry();
         return undefined;
       }
       acquired = taken;
     }
-    return await hold(session, own, setting, acquired, { identity, client, author });
+    return await workUnderLease(session, journalEntry, settings, acquired, { identity, client, author });
   } finally {
-    await endTokens(caller, runId).catch((error: unknown) => {
+    await revokeRunTokens(callerClient, runId).catch((error: unknown) => {
       say.warn(
         `the token of the run could not be revoked and stays until it expires: ${(error as Error).message}`,
       );
@@ -119,62 +139,71 @@ export async function work(
   }
 }
 
-async function hold(
+async function workUnderLease(
   session: RunnerSession,
-  own: OwnEntry,
+  journalEntry: OwnedEntry,
   { base, config }: RunSettings,
   acquired: Acquired,
   { identity, client, author }: Pick<StoryRun, 'identity' | 'client' | 'author'>,
 ): Promise<RunResult> {
-  const signals = openSignals(filesOf(own.folder).signals);
-  const lease = holdLease(client, acquired, { onSignal: signals.hear });
+  const signals = openSignalInbox(runFilesOf(journalEntry.folder).signals);
+  const lease = holdLease(client, acquired, { onSignal: signals.receiveSignal });
   const over = new AbortController();
-  void listen(waitingClientFor(session.connection, identity.token, over.signal), lease, over.signal);
+  void renewLeaseOnEvents(
+    createWaitingClient(session.connection, identity.token, over.signal),
+    lease,
+    over.signal,
+  );
   try {
-    const run: StoryRun = { session, own, client, identity, lease, config, author, signals };
+    const run: StoryRun = { session, own: journalEntry, client, identity, lease, config, author, signals };
     const { story } = await client.stories.get({ storyId: lease.execution().targetId });
-    session.say.tell(story.key, 'taken', `${story.title} (epoch ${lease.execution().lease?.epoch ?? 0})`, {
-      ...{ executionId: lease.executionId, runId: own.get().runId },
-    });
+    session.say.reportStep(
+      story.key,
+      'taken',
+      `${story.title} (epoch ${lease.execution().lease?.epoch ?? 0})`,
+      {
+        ...{ executionId: lease.executionId, runId: journalEntry.get().runId },
+      },
+    );
     try {
-      const ready = await prepare(run, base, story);
-      const verdict = await toTheEnd(ready);
-      await close(ready, verdict);
+      const ready = await prepareRun(run, base, story);
+      const verdict = await runToVerdict(ready);
+      await closeRun(ready, verdict);
       return verdict;
     } catch (error) {
-      if (error instanceof SetUpFailed) await abandon(run, error);
+      if (error instanceof MachineSetupError) await releaseFailedSetup(run, error);
       throw error;
     }
   } finally {
     over.abort();
     lease.putDown();
-    session.siblings.held.delete(acquired.execution.targetId);
+    session.parallelRuns.heldStoryIds.delete(acquired.execution.targetId);
   }
 }
 
 /** Carries out a recorded verdict. Without one, starts the agent first. */
-async function toTheEnd(run: ReadyRun): Promise<RunResult> {
+async function runToVerdict(run: ReadyRun): Promise<RunResult> {
   const before = run.own.get();
   if (before.step === 'running') {
-    run.session.say.tell(run.work.key, 'adopted', 'continues: the previous runner died');
-    await endLeftovers(run);
+    run.session.say.reportStep(run.work.key, 'adopted', 'continues: the previous runner died');
+    await stopLeftoverProcesses(run);
   }
   let verdict = before.verdict;
   try {
     if (verdict === undefined) {
-      verdict = await agentToTheEnd(
+      verdict = await runAgentUntilVerdict(
         run,
         before.step === 'running' ? 'You were interrupted; your files are unchanged.' : undefined,
       );
       await run.own.write({ step: 'ended', verdict });
     }
-    return await conclude(run, verdict);
+    return await reportRunResult(run, verdict);
   } catch (error) {
-    if (await isFolderGone(run, error)) return conclude(run, folderGone);
-    if (error instanceof ConfigChanged || error instanceof GitError)
-      return conclude(run, { outcome: 'failed', failure: 'agent_error', summary: error.message });
+    if (await isFolderGone(run, error)) return reportRunResult(run, folderGoneResult);
+    if (error instanceof GitConfigChangedError || error instanceof GitError)
+      return reportRunResult(run, { outcome: 'failed', failure: 'agent_error', summary: error.message });
     if (!isRefusal(error, 'stale_lease')) throw error;
-    const stale = await whatBecame(run);
+    const stale = await describeLostWork(run);
     await writeCheckpoint(run).catch(() => undefined);
     return stale;
   }
@@ -185,21 +214,21 @@ async function toTheEnd(run: ReadyRun): Promise<RunResult> {
  * folder itself is checked.
  */
 const isFolderGone = async ({ worktree }: ReadyRun, error: unknown): Promise<boolean> =>
-  error instanceof FolderGone ||
-  ((error as NodeJS.ErrnoException).code === 'ENOENT' && !(await isWhole(worktree)));
+  error instanceof WorktreeGoneError ||
+  ((error as NodeJS.ErrnoException).code === 'ENOENT' && !(await isIntactWorktree(worktree)));
 
-const folderGone: RunResult = {
+const folderGoneResult: RunResult = {
   outcome: 'failed',
   failure: 'agent_error',
   summary: 'The agent removed its own folder.',
 };
 
 /** Describes the state of work whose lease this run no longer holds. */
-async function whatBecame({ client, work, own }: ReadyRun): Promise<RunResult> {
-  const found = await client.deliveryExecutions.get({ executionId: work.executionId }).catch(gone);
+async function describeLostWork({ client, work, own }: ReadyRun): Promise<RunResult> {
+  const found = await client.deliveryExecutions.get({ executionId: work.executionId }).catch(ignoreNotFound);
   if (found === undefined) return { outcome: 'lost', summary: 'its story was deleted' };
   const { execution } = found;
-  if (execution.runId === own.get().runId && execution.lease === null) return verdictOf(execution);
+  if (execution.runId === own.get().runId && execution.lease === null) return endedResultOf(execution);
   return {
     outcome: 'lost',
     summary: `${execution.lease?.holder.name ?? 'someone else'} has taken over the story`,
@@ -207,7 +236,7 @@ async function whatBecame({ client, work, own }: ReadyRun): Promise<RunResult> {
 }
 
 /** Starts the agent, again if its work fails the checks, until there is a verdict. */
-async function agentToTheEnd(run: ReadyRun, firstNote: string | undefined): Promise<RunResult> {
+async function runAgentUntilVerdict(run: ReadyRun, firstNote: string | undefined): Promise<RunResult> {
   const { config, lease, signals, own, session, work } = run;
   let note = firstNote;
   let wasKilled = false;
@@ -219,27 +248,27 @@ async function agentToTheEnd(run: ReadyRun, firstNote: string | undefined): Prom
     const isLast = tries >= config.agent.tries;
     const before = config.hooks.before_run;
     const trouble = before && (await runHook(run, 'before_run', before));
-    const heard = await interruption(run);
+    const heard = await findInterruption(run);
     if (heard !== undefined) return heard;
     if (trouble !== undefined) return { outcome: 'failed', failure: 'infra', summary: trouble };
-    const news = signals.take();
+    const news = signals.takeNews();
     const ending = await runAgent(run, {
       note: [note, ...news.map(({ line }) => line)].filter((line) => line !== undefined).join('\n'),
       isNoteEnough: !news.some(({ changesContext }) => changesContext),
     });
     await writeCheckpoint(run).catch((error: unknown) => {
-      if (!(error instanceof FolderGone))
+      if (!(error instanceof WorktreeGoneError))
         session.say.warn(`${work.key}: no checkpoint: ${(error as Error).message}`);
     });
-    if (ending.kind === 'over' && ending.isKilled === true && (await interruption(run)) === undefined) {
+    if (ending.kind === 'over' && ending.isKilled === true && (await findInterruption(run)) === undefined) {
       if (wasKilled) return { outcome: 'release', summary: 'The agent was killed by a signal twice.' };
       wasKilled = true;
-      session.say.tell(work.key, 'killed', 'the agent was killed by a signal; starting it once more');
+      session.say.reportStep(work.key, 'killed', 'the agent was killed by a signal; starting it once more');
       note = 'You were killed by a signal; your files are unchanged.';
       tries -= 1;
       continue;
     }
-    const verdict = await judge(run, ending);
+    const verdict = await judgeEnding(run, ending);
     if (verdict !== 'unchecked') {
       if (ending.kind !== 'idle' || isLast) return verdict;
       note =
@@ -256,33 +285,33 @@ async function agentToTheEnd(run: ReadyRun, firstNote: string | undefined): Prom
     const verify = config.hooks.verify;
     if (verify !== undefined) await lease.update({ phase: 'testing' });
     const wrong = verify && (await runHook(run, 'verify', verify));
-    const interrupted = await interruption(run);
+    const interrupted = await findInterruption(run);
     if (interrupted !== undefined) return interrupted;
     const summary =
       (ending.kind === 'over' ? ending.result?.summary || ending.summary : undefined) ||
       `${work.key} ${work.title}`;
     if (wrong === undefined) return { outcome: 'submitted', summary };
-    session.say.tell(work.key, 'refused', wrong.split('\n')[0] ?? '', { tries: own.get().tries });
+    session.say.reportStep(work.key, 'refused', wrong.split('\n')[0] ?? '', { tries: own.get().tries });
     if (isLast) return { outcome: 'failed', failure: 'agent_error', summary: wrong };
     note = `Your work does not pass the checks:\n\n${wrong}`;
   }
 }
 
 /** Translates the end of an agent into a verdict. An agent that ended well is still to be checked. */
-async function judge(run: ReadyRun, ending: AgentEnding): Promise<RunResult | 'unchecked'> {
+async function judgeEnding(run: ReadyRun, ending: AgentEnding): Promise<RunResult | 'unchecked'> {
   switch (ending.kind) {
     case 'lost':
-      return whatBecame(run);
+      return describeLostWork(run);
     case 'stop':
-      return stopped;
+      return stopRequestedResult;
     case 'leaving':
-      return left;
+      return runnerStoppedResult;
     case 'idle':
       return { outcome: 'failed', failure: 'timeout', summary: 'The agent was idle for too long.' };
     case 'limit':
       return { outcome: 'failed', failure: 'timeout', summary: 'The agent took too long.' };
     case 'folder_gone':
-      return folderGone;
+      return folderGoneResult;
     case 'over':
       break;
   }
@@ -290,7 +319,7 @@ async function judge(run: ReadyRun, ending: AgentEnding): Promise<RunResult | 'u
   await run.lease.renew().catch((error: unknown) => {
     if (!isRefusal(error, 'stale_lease')) throw error;
   });
-  if (run.lease.isOver()) return whatBecame(run);
+  if (run.lease.isOver()) return describeLostWork(run);
   const { trouble, failure = 'agent_error', result, tail } = ending;
   if (result !== undefined && result.outcome !== 'submitted') {
     const { summary = "The agent's output ended.", ...rest } = result;
@@ -300,20 +329,20 @@ async function judge(run: ReadyRun, ending: AgentEnding): Promise<RunResult | 'u
   return { outcome: 'failed', failure, summary: `${trouble}\n${tail}` };
 }
 
-const stopped: RunResult = { outcome: 'canceled', summary: 'A stop was requested.' };
-const left: RunResult = { outcome: 'release', summary: 'The runner was stopped.' };
+const stopRequestedResult: RunResult = { outcome: 'canceled', summary: 'A stop was requested.' };
+const runnerStoppedResult: RunResult = { outcome: 'release', summary: 'The runner was stopped.' };
 
-async function interruption(run: ReadyRun): Promise<RunResult | undefined> {
-  if (run.lease.lost.aborted) return whatBecame(run);
-  if (run.signals.stopRequested.aborted) return stopped;
-  return run.session.leaving.aborted ? left : undefined;
+async function findInterruption(run: ReadyRun): Promise<RunResult | undefined> {
+  if (run.lease.lost.aborted) return describeLostWork(run);
+  if (run.signals.stopRequested.aborted) return stopRequestedResult;
+  return run.session.stopSignal.aborted ? runnerStoppedResult : undefined;
 }
 
 /** Returns undefined when the question is answered, else the reason why the run stops waiting. */
 async function waitForAnswer(run: ReadyRun): Promise<RunResult | undefined> {
-  run.session.say.tell(run.work.key, 'waiting', 'waits for an answer');
+  run.session.say.reportStep(run.work.key, 'waiting', 'waits for an answer');
   while (isQuestionOpen(run.lease)) {
-    const heard = await interruption(run);
+    const heard = await findInterruption(run);
     if (heard !== undefined) return heard;
     await pause(250);
   }
@@ -321,54 +350,62 @@ async function waitForAnswer(run: ReadyRun): Promise<RunResult | undefined> {
 }
 
 /** Releases the story if the work could not begin. */
-async function abandon({ session, own, lease }: StoryRun, { message }: SetUpFailed): Promise<void> {
+async function releaseFailedSetup(
+  { session, own, lease }: StoryRun,
+  { message }: MachineSetupError,
+): Promise<void> {
   if (!lease.isOver()) await lease.release(`The setup failed: ${message}`.slice(0, 2_000));
   const { work, here, agentName } = own.get();
   if (!here && work?.gitDir !== undefined) {
-    const author = await authorOf(session.repository, agentName);
+    const author = await readAuthor(session.repository, agentName);
     await saveSnapshot(worktreeAt(work.folder, work.gitDir), { ref: work.ref, message, author });
   }
-  await forgetFolder(session, own);
+  await discardRunFolder(session, own);
   session.say.warn(`${work?.key ?? 'the story'} was released: ${message.split('\n')[0] ?? ''}`);
-  await own.drop();
+  await own.deleteEntry();
 }
 
 /** Removes the folder of a run in which no agent has worked. */
-async function forgetFolder({ repository }: RunnerSession, own: OwnEntry): Promise<void> {
-  const { work, here, cameFrom } = own.get();
+async function discardRunFolder({ repository }: RunnerSession, journalEntry: OwnedEntry): Promise<void> {
+  const { work, here, cameFrom } = journalEntry.get();
   if (here) {
-    if (cameFrom !== undefined) await repository.git.ask(switchBack(cameFrom), { answers: [0, 1, 128] });
-  } else if (work !== undefined) await forgetWorktree(repository, work);
+    if (cameFrom !== undefined)
+      await repository.git.ask(switchBackArguments(cameFrom), { allowedExitCodes: [0, 1, 128] });
+  } else if (work !== undefined) await removeUnusedWorktree(repository, work);
 }
 
 /**
  * Returns the verdict of a run that no longer holds its lease. A run that released or handed over its story
  * keeps its verdict; any other run lost the story.
  */
-const lostOrLet = (verdict: RunResult | undefined, why: string): RunResult =>
+const resultWithoutLease = (verdict: RunResult | undefined, lostReason: string): RunResult =>
   verdict?.outcome === 'release' || verdict?.outcome === 'handoff'
     ? verdict
-    : { outcome: 'lost', summary: why };
+    : { outcome: 'lost', summary: lostReason };
 
 /**
  * Closes a run whose work has ended at the API or belongs to another holder. Saves its files, and pushes
  * nothing to the branch.
  */
-async function closeWithout(session: RunnerSession, own: OwnEntry, verdict: RunResult): Promise<RunResult> {
-  const { work, runId, agentName } = own.get();
+async function closeWithoutLease(
+  session: RunnerSession,
+  journalEntry: OwnedEntry,
+  verdict: RunResult,
+): Promise<RunResult> {
+  const { work, runId, agentName } = journalEntry.get();
   await stopProcesses({ runId, group: undefined, graceMillis: 5_000 });
   if (work?.gitDir === undefined) {
-    await forgetFolder(session, own);
-    await own.drop();
+    await discardRunFolder(session, journalEntry);
+    await journalEntry.deleteEntry();
     return verdict;
   }
   const worktree = worktreeAt(work.folder, work.gitDir);
-  const author = await authorOf(session.repository, agentName);
+  const author = await readAuthor(session.repository, agentName);
   await saveSnapshot(worktree, { ref: work.ref, message: `Checkpoint of ${work.key}`, author })
-    .then(async (saved) => saved && push(session.repository, saved.commit, work.ref, true))
+    .then(async (saved) => saved && pushCommit(session.repository, saved.commit, work.ref, true))
     .catch((error: unknown) => {
       session.say.warn(`${work.key}: ${(error as Error).message}`);
     });
-  await settleFolder({ session, own, work, worktree, author }, verdict);
+  await removeOrKeepFolder({ session, own: journalEntry, work, worktree, author }, verdict);
   return verdict;
 }

@@ -4,23 +4,24 @@
  */
 
 /** Credentials of forges that git and the runner's own calls may use. */
-export const forgeTokens = [
+export const forgeTokenVariables = [
   ...['GH_TOKEN', 'GITHUB_TOKEN', 'GH_ENTERPRISE_TOKEN', 'GITHUB_ENTERPRISE_TOKEN'],
   ...['GITLAB_TOKEN', 'GITLAB_ACCESS_TOKEN', 'GITEA_TOKEN', 'FORGEJO_TOKEN'],
 ];
 
-const taken = new Map<string, string>();
+const removedSecrets = new Map<string, string>();
 
 /** Removes the tokens from the environment of this process. Call it once the connection to Muster is known. */
-export function takeSecrets(): void {
-  for (const name of ['MUSTER_TOKEN', ...forgeTokens]) {
+export function removeSecretsFromEnvironment(): void {
+  for (const name of ['MUSTER_TOKEN', ...forgeTokenVariables]) {
     const value = process.env[name];
     if (value === undefined) continue;
-    taken.set(name, value);
+    removedSecrets.set(name, value);
     // oxlint-disable-next-line typescript/no-dynamic-delete -- an environment variable is only removed by delete
     delete process.env[name];
   }
 }
 
 /** Returns the value of an environment variable as it was when the runner started. */
-export const startedWith = (name: string): string | undefined => taken.get(name) ?? process.env[name];
+export const originalEnvironmentValue = (name: string): string | undefined =>
+  removedSecrets.get(name) ?? process.env[name];

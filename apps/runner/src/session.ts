@@ -9,38 +9,38 @@ import {
 } from '@muster/client';
 import { type RunnerConnection } from './api-access.ts';
 import { type WorkConfig } from './config.ts';
-import { type OwnEntry, type StoryWork } from './journal.ts';
+import { type OwnedEntry, type StoryWork } from './journal.ts';
 import { type Repository } from './repository.ts';
 import { type RunIdentity } from './identity.ts';
-import { type Say } from './say.ts';
-import { type Siblings } from './take.ts';
+import { type RunnerReporter } from './say.ts';
+import { type ParallelRuns } from './take.ts';
 import { type Author, type Worktree } from './worktree.ts';
 
 export interface RunnerSession {
   readonly connection: RunnerConnection;
   /** The client that calls as the caller. */
-  readonly caller: Client;
+  readonly callerClient: Client;
   readonly repository: Repository;
-  readonly say: Say;
+  readonly say: RunnerReporter;
   /** Aborts when the runner is asked to end. */
-  readonly leaving: AbortSignal;
-  readonly worktrees: string | undefined;
-  readonly siblings: Siblings;
+  readonly stopSignal: AbortSignal;
+  readonly worktreesFolder: string | undefined;
+  readonly parallelRuns: ParallelRuns;
   /** True if `--as-me` was given: the run works as the calling agent. */
-  readonly asMe: boolean;
+  readonly worksAsCallingAgent: boolean;
 }
 
 /** A run that holds its story. */
 export interface StoryRun {
   readonly session: RunnerSession;
-  readonly own: OwnEntry;
+  readonly own: OwnedEntry;
   /** The client that calls with the identity of the run. */
   readonly client: Client;
   readonly identity: RunIdentity;
   readonly lease: HeldLease;
   readonly config: WorkConfig;
   readonly author: Author;
-  readonly signals: Signals;
+  readonly signals: RunSignals;
 }
 
 /** A run with a folder to work in. */
@@ -56,38 +56,42 @@ export interface StoryNews {
 }
 
 /** The changes by others since the agent was last notified. */
-export interface Signals {
+export interface RunSignals {
   readonly stopRequested: AbortSignal;
   /** Returns the news since the last call. Each piece of news is returned once. */
-  take(): StoryNews[];
+  takeNews(): StoryNews[];
   /**
    * Waits for the answer to a question that the runner itself asked. The agent does not receive this answer
    * as news.
    */
-  answerTo(questionId: string): Promise<string>;
+  awaitAnswer(questionId: string): Promise<string>;
 }
 
 /**
  * The time in seconds that a run retries calls to an unreachable API before it continues without the answer.
  */
-const patienceSeconds = 60;
+const apiRetrySeconds = 60;
 
 /**
  * Returns the connection for a token. A run that works as the caller uses the caller's login, which renews
  * its token. A run with its own token needs no renewal, because the token lasts as long as the run.
  */
-const wayAs = (connection: RunnerConnection, token: string): HttpOptions =>
+const connectionFor = (connection: RunnerConnection, token: string): HttpOptions =>
   token === connection.token ? connection : { baseUrl: connection.baseUrl, token };
 
-export const clientFor = (connection: RunnerConnection, token: string): Client =>
-  connect({ ...wayAs(connection, token), forSeconds: patienceSeconds });
+export const createRunClient = (connection: RunnerConnection, token: string): Client =>
+  connect({ ...connectionFor(connection, token), forSeconds: apiRetrySeconds });
 
 /**
  * Creates a client for calls that wait. Such calls stop immediately when the signal aborts, and are not
  * retried.
  */
-export function waitingClientFor(connection: RunnerConnection, token: string, signal: AbortSignal): Client {
-  const way = wayAs(connection, token);
+export function createWaitingClient(
+  connection: RunnerConnection,
+  token: string,
+  signal: AbortSignal,
+): Client {
+  const way = connectionFor(connection, token);
   const { fetch = globalThis.fetch } = way;
   // The request's own signal is its timeout, without which a lost connection would block the call.
   const either = (own: AbortSignal | null | undefined): AbortSignal =>
@@ -101,4 +105,4 @@ export function waitingClientFor(connection: RunnerConnection, token: string, si
  * The error of a failed setup of the machine. It says nothing about the story, so the runner takes no other
  * story.
  */
-export class SetUpFailed extends Error {}
+export class MachineSetupError extends Error {}

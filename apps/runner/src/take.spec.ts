@@ -3,7 +3,7 @@ import { type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createClient, httpTransport, MusterError } from '@muster/client';
 import { type JournalEntry } from './journal.ts';
-import { createSiblings, take } from './take.ts';
+import { createParallelRuns, acquireStory } from './take.ts';
 
 type Answer = (response: ServerResponse) => void;
 
@@ -40,9 +40,16 @@ async function takeFrom(answers: readonly Answer[], waits = true) {
   const client = createClient(httpTransport({ baseUrl, token: 't' }));
   const { signal } = new AbortController();
   const entry = { project: 'WEB', runId: 'r' } as JournalEntry;
-  return take(
-    { client, waiting: client, entry, siblings: createSiblings(), leaving: signal, onNone: () => undefined },
-    { waits, until: signal },
+  return acquireStory(
+    {
+      client,
+      waitingClient: client,
+      entry,
+      parallelRuns: createParallelRuns(),
+      stopSignal: signal,
+      onNoStory: () => undefined,
+    },
+    { waitsForStory: waits, searchEndSignal: signal },
   );
 }
 

@@ -9,27 +9,27 @@ export interface StoryFilter {
   readonly labels?: string[];
   readonly assignedToMe?: boolean;
   /** True if the runner waits while there is no story to acquire. */
-  readonly waits: boolean;
+  readonly waitsForStory: boolean;
   /** Aborts to end the search for a story. No story is acquired afterwards. */
-  readonly until: AbortSignal;
+  readonly searchEndSignal: AbortSignal;
 }
 
 /**
  * The parallel runs of one runner. They acquire stories one after the other, so that each knows what the
  * others hold.
  */
-export interface Siblings {
+export interface ParallelRuns {
   /** Ids of the stories that the runs hold. */
-  readonly held: Set<string>;
+  readonly heldStoryIds: Set<string>;
   /** Serializes work: it runs after the work of earlier callers has ended. */
-  readonly inTurn: <Result>(work: () => Promise<Result>) => Promise<Result>;
+  readonly runInTurn: <Result>(work: () => Promise<Result>) => Promise<Result>;
 }
 
-export function createSiblings(): Siblings {
+export function createParallelRuns(): ParallelRuns {
   let last: Promise<unknown> = Promise.resolve();
   return {
-    held: new Set(),
-    inTurn: (work) => {
+    heldStoryIds: new Set(),
+    runInTurn: (work) => {
       const mine = last.then(work);
       last = mine.catch(() => undefined);
       return mine;
@@ -37,96 +37,106 @@ export function createSiblings(): Siblings {
   };
 }
 
-export interface TakeSetting {
+export interface AcquireOptions {
   readonly client: Client;
   /** The client for calls that wait. It stops when the runner is asked to end. */
-  readonly waiting: Client;
+  readonly waitingClient: Client;
   readonly entry: JournalEntry;
-  readonly siblings: Siblings;
-  readonly leaving: AbortSignal;
-  readonly onNone: (why: string) => void;
+  readonly parallelRuns: ParallelRuns;
+  readonly stopSignal: AbortSignal;
+  readonly onNoStory: (why: string) => void;
 }
 
 /** The longest wait for an event, because a lease may also expire without one. */
-const longestWaitMillis = 60_000;
-const waitSeconds = 20;
-const pauseMillis = 1_000;
+const maxEventWaitMillis = 60_000;
+const longPollSeconds = 20;
+const retryDelayMillis = 1_000;
 
 /** Returns true if Muster could not answer the call, so that a runner that waits makes it again. */
 const isOutage = (error: unknown): boolean =>
   error instanceof NoAnswer ||
   (error instanceof MusterError && (error.status === 429 || error.status >= 500));
 
-async function takeNext(setting: TakeSetting, wanted: StoryFilter): Promise<Acquired | undefined> {
-  const { leaving, onNone } = setting;
+async function acquireNextStory(options: AcquireOptions, filter: StoryFilter): Promise<Acquired | undefined> {
+  const { stopSignal, onNoStory } = options;
   let told: string | undefined;
-  while (!leaving.aborted) {
+  while (!stopSignal.aborted) {
     try {
-      const { acquired, why, cursor } = await tryNext(setting, wanted);
+      const { acquired, skippedStories, cursor } = await tryAcquireNext(options, filter);
       if (acquired !== undefined) return acquired;
-      if (why !== told || !wanted.waits) onNone(why);
-      told = why;
-      if (!wanted.waits) return undefined;
-      await somethingHappens(setting, cursor);
+      if (skippedStories !== told || !filter.waitsForStory) onNoStory(skippedStories);
+      told = skippedStories;
+      if (!filter.waitsForStory) return undefined;
+      await waitForProjectEvent(options, cursor);
     } catch (error) {
-      if (!wanted.waits || !isOutage(error)) throw error;
-      await pause(pauseMillis, undefined, { signal: leaving }).catch(() => undefined);
+      if (!filter.waitsForStory || !isOutage(error)) throw error;
+      await pause(retryDelayMillis, undefined, { signal: stopSignal }).catch(() => undefined);
     }
   }
   return undefined;
 }
 
-interface NextStory {
+interface AcquireAttempt {
   readonly acquired: Acquired | undefined;
   /** The stories that could not be acquired, and the reasons. */
-  readonly why: string;
+  readonly skippedStories: string;
   /** The position in the events before the attempt. */
   readonly cursor: string;
 }
 
-async function tryNext(
-  { client, waiting, entry, siblings }: TakeSetting,
-  wanted: StoryFilter,
-): Promise<NextStory> {
+async function tryAcquireNext(
+  { client, waitingClient, entry, parallelRuns }: AcquireOptions,
+  filter: StoryFilter,
+): Promise<AcquireAttempt> {
   // Fetch the cursor before the call, so that no event after the call is missed.
-  const { cursor } = await (wanted.waits ? waiting : client).events.list({
+  const { cursor } = await (filter.waitsForStory ? waitingClient : client).events.list({
     ...{ projectId: entry.project, after: 'latest', limit: 1 },
   });
-  const answer = await siblings.inTurn(async () => {
+  const answer = await parallelRuns.runInTurn(async () => {
     const next = await client.deliveryExecutions.acquireNext({
       ...{ projectId: entry.project, runId: entry.runId },
-      ...(wanted.labels !== undefined && { labels: wanted.labels }),
-      ...(wanted.assignedToMe === true && { assignedToMe: true }),
+      ...(filter.labels !== undefined && { labels: filter.labels }),
+      ...(filter.assignedToMe === true && { assignedToMe: true }),
     });
-    if (next.execution !== null) siblings.held.add(next.execution.targetId);
+    if (next.execution !== null) parallelRuns.heldStoryIds.add(next.execution.targetId);
     return next;
   });
   const { execution, leaseToken, resumed, signals } = answer;
-  const skipped = answer.skipped.filter(({ storyId }) => !siblings.held.has(storyId));
+  const skipped = answer.skipped.filter(({ storyId }) => !parallelRuns.heldStoryIds.has(storyId));
   const why = skipped.map(({ key, reasons }) => `${key} (${reasons.join(', ')})`).join(', ');
   const isAcquired = execution !== null && leaseToken !== null;
-  return { acquired: isAcquired ? { execution, leaseToken, resumed, signals } : undefined, why, cursor };
+  return {
+    acquired: isAcquired ? { execution, leaseToken, resumed, signals } : undefined,
+    skippedStories: why,
+    cursor,
+  };
 }
 
-async function somethingHappens({ waiting, entry, leaving }: TakeSetting, cursor: string): Promise<void> {
-  const deadline = performance.now() + longestWaitMillis;
-  const params = { projectId: entry.project, after: cursor, limit: 1, waitSeconds };
-  while (!leaving.aborted && performance.now() < deadline) {
-    const { items } = await waiting.events.list(params);
+async function waitForProjectEvent(
+  { waitingClient, entry, stopSignal }: AcquireOptions,
+  cursor: string,
+): Promise<void> {
+  const deadline = performance.now() + maxEventWaitMillis;
+  const params = { projectId: entry.project, after: cursor, limit: 1, waitSeconds: longPollSeconds };
+  while (!stopSignal.aborted && performance.now() < deadline) {
+    const { items } = await waitingClient.events.list(params);
     if (items.length > 0) return;
   }
 }
 
 /** Acquires the story of a run. Returns undefined if there is no story to acquire. */
-export async function take(setting: TakeSetting, wanted: StoryFilter): Promise<Acquired | undefined> {
-  if (wanted.storyId === undefined) return takeNext(setting, wanted);
-  return setting.client.deliveryExecutions.acquire({
-    ...{ targetType: 'story', targetId: wanted.storyId, runId: setting.entry.runId, start: true },
+export async function acquireStory(
+  options: AcquireOptions,
+  filter: StoryFilter,
+): Promise<Acquired | undefined> {
+  if (filter.storyId === undefined) return acquireNextStory(options, filter);
+  return options.client.deliveryExecutions.acquire({
+    ...{ targetType: 'story', targetId: filter.storyId, runId: options.entry.runId, start: true },
   });
 }
 
-const held = ['leased', 'waiting_input', 'stalled'] as const;
-const isHeld = ({ state }: Execution): boolean => held.some((one) => one === state);
+const heldStates = ['leased', 'waiting_input', 'stalled'] as const;
+const isLeaseHeld = ({ state }: Execution): boolean => heldStates.some((one) => one === state);
 
 /** The state in which a run's work is found after its runner died. */
 export type RecoveredWork =
@@ -142,21 +152,21 @@ export type RecoveredWork =
  * Returns undefined if the error is `not_found`, and rethrows any other error. A deleted record and a record
  * that is no longer visible give the same error.
  */
-export function gone(error: unknown): undefined {
+export function ignoreNotFound(error: unknown): undefined {
   if (!isRefusal(error, 'not_found')) throw error;
 }
 
 /** Acquires the story of the run again, but only if the run still holds it. */
-export async function takeAgain(client: Client, entry: JournalEntry): Promise<RecoveredWork> {
+export async function reacquireStory(client: Client, entry: JournalEntry): Promise<RecoveredWork> {
   const { runId, work } = entry;
   const execution = await (
     work === undefined
-      ? findHeldBy(client, entry)
+      ? findHeldExecution(client, entry)
       : client.deliveryExecutions.get({ executionId: work.executionId }).then((answer) => answer.execution)
-  ).catch(gone);
+  ).catch(ignoreNotFound);
   if (execution === undefined)
     return work === undefined ? { kind: 'none' } : { kind: 'lost', why: 'its story was deleted' };
-  if (!isHeld(execution)) {
+  if (!isLeaseHeld(execution)) {
     return execution.runId === runId
       ? { kind: 'over', execution }
       : { kind: 'lost', why: `its story was ended as ${execution.state} by another run` };
@@ -186,9 +196,9 @@ export async function takeAgain(client: Client, entry: JournalEntry): Promise<Re
   }
 }
 
-async function findHeldBy(client: Client, entry: JournalEntry): Promise<Execution | undefined> {
+async function findHeldExecution(client: Client, entry: JournalEntry): Promise<Execution | undefined> {
   const all = client.deliveryExecutions.list.all({
-    ...{ projectId: entry.project, state: [...held], limit: 200 },
+    ...{ projectId: entry.project, state: [...heldStates], limit: 200 },
     ...(entry.holderId !== undefined && { holderId: entry.holderId }),
   });
   for await (const execution of all) if (execution.lease?.runId === entry.runId) return execution;
@@ -196,7 +206,7 @@ async function findHeldBy(client: Client, entry: JournalEntry): Promise<Executio
 }
 
 /** Returns the verdict of a run whose work has already ended at the API. */
-export const verdictOf = ({ state, outcome, summary }: Execution): RunResult => ({
+export const endedResultOf = ({ state, outcome, summary }: Execution): RunResult => ({
   outcome: 'ended',
   summary: summary ?? `the work is ${outcome ?? state}`,
 });

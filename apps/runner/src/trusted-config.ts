@@ -9,13 +9,13 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 
-const run = promisify(execFile);
+const execFileAsync = promisify(execFile);
 
 /**
  * The error of a changed git configuration. The agent changed which programs git runs, so the runner makes no
  * more calls in that repository.
  */
-export class ConfigChanged extends Error {
+export class GitConfigChangedError extends Error {
   constructor(file: string, keys: readonly string[], isGone: boolean) {
     super(
       isGone
@@ -28,28 +28,28 @@ export class ConfigChanged extends Error {
 /**
  * Settings that an agent may change. They name no program that git runs by itself, and no other repository.
  */
-const harmless =
+const harmlessSettingPattern =
   /^(alias\.|branch\.|user\.(name|email)$|advice\.|color\.|pull\.|push\.default$|rerere\.|safe\.directory$)/;
 
-interface Remembered {
+interface RememberedConfig {
   text: string | undefined;
   readonly entries: ReadonlyMap<string, string>;
 }
 
-const remembered = new Map<string, Remembered>();
+const rememberedConfigs = new Map<string, RememberedConfig>();
 /** The watched files. Included files are added as they are found. */
-const watched = new Set<string>();
+const watchedFiles = new Set<string>();
 
-const textOf = (file: string): Promise<string | undefined> =>
+const readIfExists = (file: string): Promise<string | undefined> =>
   readFile(file, 'utf8').catch((error: unknown) => {
     if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
     throw error;
   });
 
 /** Reads every setting except the harmless ones, by its name. Included files are watched separately. */
-async function entriesOf(file: string, text: string | undefined): Promise<Map<string, string>> {
+async function readGuardedSettings(file: string, text: string | undefined): Promise<Map<string, string>> {
   if (text === undefined) return new Map();
-  const { stdout } = await run('git', ['config', '--file', file, '--no-includes', '--list', '-z'], {
+  const { stdout } = await execFileAsync('git', ['config', '--file', file, '--no-includes', '--list', '-z'], {
     env: { PATH: process.env['PATH'], GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' },
     cwd: '/',
   });
@@ -57,46 +57,49 @@ async function entriesOf(file: string, text: string | undefined): Promise<Map<st
   for (const entry of stdout.split('\0').filter((one) => one !== '')) {
     const end = entry.includes('\n') ? entry.indexOf('\n') : entry.length;
     const name = entry.slice(0, end);
-    if (!harmless.test(name)) entries.set(name, `${entries.get(name) ?? ''}${entry.slice(end)}\0`);
+    if (!harmlessSettingPattern.test(name))
+      entries.set(name, `${entries.get(name) ?? ''}${entry.slice(end)}\0`);
   }
   return entries;
 }
 
-const atHome = (name: string): string => path.join(process.env['HOME'] ?? homedir(), name);
+const homePath = (name: string): string => path.join(process.env['HOME'] ?? homedir(), name);
 
 /** Lists the files that a git configuration file includes, even if they do not exist yet. */
-const includesIn = (file: string, entries: ReadonlyMap<string, string>): string[] =>
+const includedConfigFiles = (file: string, entries: ReadonlyMap<string, string>): string[] =>
   [...entries]
     .filter(([name]) => /^include(if\..*)?\.path$/s.test(name))
     .flatMap(([, values]) => values.split('\0').filter((value) => value.trim() !== ''))
     .map((value) => value.slice(1))
-    .map((name) => (name.startsWith('~/') ? atHome(name.slice(2)) : path.resolve(path.dirname(file), name)));
+    .map((name) =>
+      name.startsWith('~/') ? homePath(name.slice(2)) : path.resolve(path.dirname(file), name),
+    );
 
 /** Lists the person's global configuration files, which an agent could also change. */
-function globalFiles(): string[] {
+function globalConfigFiles(): string[] {
   const { GIT_CONFIG_GLOBAL: named, XDG_CONFIG_HOME: folder } = process.env;
   if (named !== undefined) return named === '' ? [] : [named];
   return [
-    path.join(folder === undefined || folder === '' ? atHome('.config') : folder, 'git/config'),
-    atHome('.gitconfig'),
+    path.join(folder === undefined || folder === '' ? homePath('.config') : folder, 'git/config'),
+    homePath('.gitconfig'),
   ];
 }
 
 async function requireUnchanged(file: string): Promise<void> {
-  const text = await textOf(file);
-  const before = remembered.get(file);
+  const text = await readIfExists(file);
+  const before = rememberedConfigs.get(file);
   if (before !== undefined && before.text === text) return;
   const entries = file.endsWith('commondir')
     ? new Map([['commondir', text ?? '']])
-    : await entriesOf(file, text);
+    : await readGuardedSettings(file, text);
   if (before === undefined) {
-    remembered.set(file, { text, entries });
-    for (const included of includesIn(file, entries)) watched.add(included);
+    rememberedConfigs.set(file, { text, entries });
+    for (const included of includedConfigFiles(file, entries)) watchedFiles.add(included);
     return;
   }
   const names = new Set([...entries.keys(), ...before.entries.keys()]);
   const changed = [...names].filter((name) => entries.get(name) !== before.entries.get(name));
-  if (changed.length > 0) throw new ConfigChanged(file, changed, text === undefined);
+  if (changed.length > 0) throw new GitConfigChangedError(file, changed, text === undefined);
   before.text = text;
 }
 
@@ -104,24 +107,24 @@ async function requireUnchanged(file: string): Promise<void> {
  * Remembers the configuration of a repository and of the person. Call it before an agent runs in one of its
  * worktrees.
  */
-export async function trustConfig(commonDir: string): Promise<void> {
-  for (const file of [path.join(commonDir, 'config'), ...globalFiles()]) watched.add(file);
+export async function rememberTrustedConfig(commonDir: string): Promise<void> {
+  for (const file of [path.join(commonDir, 'config'), ...globalConfigFiles()]) watchedFiles.add(file);
   await requireTrustedConfig(undefined);
 }
 
 /**
- * Throws {@link ConfigChanged} if a watched file, or the configuration of this worktree, has changed since it
+ * Throws {@link GitConfigChangedError} if a watched file, or the configuration of this worktree, has changed since it
  * was first read.
  */
 export async function requireTrustedConfig(gitDir: string | undefined): Promise<void> {
-  if (watched.size === 0) return;
+  if (watchedFiles.size === 0) return;
   const own =
     gitDir === undefined ? [] : ['config.worktree', 'commondir'].map((name) => path.join(gitDir, name));
-  for (const file of [...watched, ...own]) await requireUnchanged(file);
+  for (const file of [...watchedFiles, ...own]) await requireUnchanged(file);
 }
 
 /** Returns a digest of the trusted configuration for the journal, which a later runner compares. */
-export function trustedDigest(): string {
-  const all = [...watched].map((file) => [...(remembered.get(file)?.entries ?? [])].toSorted());
+export function trustedConfigDigest(): string {
+  const all = [...watchedFiles].map((file) => [...(rememberedConfigs.get(file)?.entries ?? [])].toSorted());
   return createHash('sha256').update(JSON.stringify(all)).digest('hex');
 }

@@ -3,19 +3,19 @@ import { realpath } from 'node:fs/promises';
 import { exitCodes, goOnUnread, UsageError } from '@muster/terminal';
 import { type Command, InvalidArgumentError } from 'commander';
 import { type ApiAccess } from './api-access.ts';
-import { clean } from './clean.ts';
+import { cleanRunFolders } from './clean.ts';
 import { GitError } from './git.ts';
-import { NoRunToken } from './identity.ts';
+import { RunTokenError } from './identity.ts';
 import { type JournalEntry, openJournal, type RunResult } from './journal.ts';
-import { chooseAgent, knownAgents } from './known-agents.ts';
+import { chooseAgent, knownAgentNames } from './known-agents.ts';
 import { watchReachability } from './reachability.ts';
 import { findRepository } from './repository.ts';
-import { settle, work } from './run.ts';
-import { openSay } from './say.ts';
-import { takeSecrets } from './secrets.ts';
-import { type RunnerSession, SetUpFailed } from './session.ts';
-import { ConfigChanged, trustConfig, trustedDigest } from './trusted-config.ts';
-import { createSiblings } from './take.ts';
+import { loadRunSettings, workOnStory } from './run.ts';
+import { createRunnerReporter } from './say.ts';
+import { removeSecretsFromEnvironment } from './secrets.ts';
+import { type RunnerSession, MachineSetupError } from './session.ts';
+import { GitConfigChangedError, rememberTrustedConfig, trustedConfigDigest } from './trusted-config.ts';
+import { createParallelRuns } from './take.ts';
 
 interface WorkFlags {
   readonly next?: boolean;
@@ -38,22 +38,25 @@ interface WorkFlags {
   readonly json?: boolean;
 }
 
-function toCount(text: string): number {
+function parseParallelCount(text: string): number {
   const count = Number(text);
   if (!Number.isInteger(count) || count < 1 || count > 32)
     throw new InvalidArgumentError('It must be a number from 1 to 32.');
   return count;
 }
 
-const gathered = (one: string, before: readonly string[] = []): string[] => [...before, one];
+const appendValue = (value: string, previousValues: readonly string[] = []): string[] => [
+  ...previousValues,
+  value,
+];
 
-function toName(name: string, before: readonly string[] = []): string[] {
+function appendVariableName(name: string, previousNames: readonly string[] = []): string[] {
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
     throw new InvalidArgumentError('It must be the name of an environment variable.');
-  return [...before, name];
+  return [...previousNames, name];
 }
 
-export function fillWork(command: Command, api: ApiAccess): void {
+export function configureWorkCommand(command: Command, api: ApiAccess): void {
   api
     .addFlags(
       command
@@ -68,19 +71,23 @@ export function fillWork(command: Command, api: ApiAccess): void {
         .optionsGroup('Selecting work:')
         .option('--next', 'take the next available story, then the one after it, until the command is ended')
         .option('--project <project>', 'with --next: of which project')
-        .option('--label <label>', 'with --next: only with this label; may be given again', gathered)
+        .option('--label <label>', 'with --next: only with this label; may be given again', appendValue)
         .option('--assigned-to-me', 'with --next: only stories assigned to the caller')
         .option('--once', 'with --next: one story; and where there is none, no waiting')
-        .option('--parallel <count>', 'with --next: so many at once', toCount, 1)
+        .option('--parallel <count>', 'with --next: so many at once', parseParallelCount, 1)
         .option('--adopt', 'only continue runs of runners that died')
         .option('--clean', 'remove folders of ended runs whose contents are all on the remote')
         .optionsGroup('How:')
         .option(
           '--agent <name>',
-          `${knownAgents.join(', ')}: run that agent with the Agent Client Protocol; with a command, its name in Muster`,
+          `${knownAgentNames.join(', ')}: run that agent with the Agent Client Protocol; with a command, its name in Muster`,
         )
         .option('--acp', 'the command uses the Agent Client Protocol')
-        .option('--env <name>', 'an additional environment variable for the agent; repeatable', toName)
+        .option(
+          '--env <name>',
+          'an additional environment variable for the agent; repeatable',
+          appendVariableName,
+        )
         .option(
           '--as-me',
           'work as the caller, who must be an agent; without it each run of a member gets its own token',
@@ -106,17 +113,17 @@ Examples:
     );
 }
 
-interface Asked {
+interface RequestedWork {
   readonly storyId: string | undefined;
   readonly project: string;
   readonly command: readonly string[];
 }
 
 /** Interprets the arguments. Without --next the first argument is the story. */
-function askedFor(
+function parseRequestedWork(
   words: readonly string[],
   { next = false, project, ...flags }: WorkFlags,
-): Asked | undefined {
+): RequestedWork | undefined {
   if (flags.adopt === true || flags.clean === true) {
     if (words.length > 0 || next)
       throw new UsageError('--adopt and --clean cannot be combined with a story or a command');
@@ -136,17 +143,21 @@ function askedFor(
   return { storyId, project: key.toUpperCase(), command };
 }
 
-async function openSession(flags: WorkFlags, api: ApiAccess, leaving: AbortSignal): Promise<RunnerSession> {
+async function createRunnerSession(
+  flags: WorkFlags,
+  api: ApiAccess,
+  stopSignal: AbortSignal,
+): Promise<RunnerSession> {
   if (process.platform === 'win32') throw new UsageError('muster work needs Linux, macOS or WSL');
   const { connection, client } = await api.connect(flags);
-  takeSecrets();
+  removeSecretsFromEnvironment();
   const repository = await findRepository(await realpath(process.cwd()), flags.remote);
-  await trustConfig(repository.commonDir);
+  await rememberTrustedConfig(repository.commonDir);
   return {
-    ...{ connection, repository, leaving, caller: client, worktrees: flags.worktrees },
-    siblings: createSiblings(),
-    asMe: flags.asMe === true,
-    say: openSay({ json: flags.json === true, quiet: flags.quiet === true }),
+    ...{ connection, repository, stopSignal, callerClient: client, worktreesFolder: flags.worktrees },
+    parallelRuns: createParallelRuns(),
+    worksAsCallingAgent: flags.asMe === true,
+    say: createRunnerReporter({ json: flags.json === true, quiet: flags.quiet === true }),
   };
 }
 
@@ -154,7 +165,7 @@ async function openSession(flags: WorkFlags, api: ApiAccess, leaving: AbortSigna
  * Returns a signal that aborts at the first Ctrl-C, or when the reader of the output is gone. At the second
  * Ctrl-C the process exits immediately, and the journal has the step from which to resume.
  */
-function heedSignals(): AbortSignal {
+function createStopSignal(): AbortSignal {
   const leaving = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
@@ -173,36 +184,36 @@ function heedSignals(): AbortSignal {
  * Throws UsageError if git's configuration changed since the runner of the entry died. Its agent may have
  * changed it.
  */
-function requireSameConfig({ gitConfig, work: its, project }: JournalEntry): void {
-  if (gitConfig === undefined || gitConfig === trustedDigest()) return;
+function requireSameGitConfig({ gitConfig, work: its, project }: JournalEntry): void {
+  if (gitConfig === undefined || gitConfig === trustedConfigDigest()) return;
   throw new UsageError(
     `${its?.key ?? project}: git's configuration changed after its runner died. Check .git/config and ~/.gitconfig. If the change is yours, undo it, adopt the run, and make the change again.`,
   );
 }
 
 /** Resumes runs that dead runners left. */
-async function adopt(
+async function adoptRuns(
   session: RunnerSession,
   flags: WorkFlags,
-  asked: Asked | undefined,
+  requested: RequestedWork | undefined,
 ): Promise<RunResult[]> {
   const { repository, connection, say } = session;
   const isOurs = ({ step, baseUrl, project, work: its }: JournalEntry): boolean =>
     step !== 'kept' &&
     baseUrl === connection.baseUrl &&
-    (asked === undefined ||
-      (project === asked.project &&
-        (asked.storyId === undefined || its?.key === asked.storyId.toUpperCase())));
-  const entries = await openJournal(repository.commonDir).adopt(isOurs);
+    (requested === undefined ||
+      (project === requested.project &&
+        (requested.storyId === undefined || its?.key === requested.storyId.toUpperCase())));
+  const entries = await openJournal(repository.commonDir).adoptEntries(isOurs);
   const verdicts: RunResult[] = [];
   const failures: unknown[] = [];
   for (const own of entries) {
     const { work: its } = own.get();
     const named = its === undefined ? flags.base : its.base;
     try {
-      requireSameConfig(own.get());
-      const setting = await settle(session, named);
-      const verdict = await work(session, own, setting, undefined);
+      requireSameGitConfig(own.get());
+      const setting = await loadRunSettings(session, named);
+      const verdict = await workOnStory(session, own, setting, undefined);
       if (verdict !== undefined) verdicts.push(verdict);
       else say.warn('discarded a run that had not taken a story');
     } catch (error) {
@@ -214,20 +225,24 @@ async function adopt(
   return verdicts;
 }
 
-async function workOn(session: RunnerSession, flags: WorkFlags, asked: Asked): Promise<RunResult[]> {
-  const { repository, connection, leaving } = session;
+async function workOnRequested(
+  session: RunnerSession,
+  flags: WorkFlags,
+  requested: RequestedWork,
+): Promise<RunResult[]> {
+  const { repository, connection, stopSignal } = session;
   const verdicts: RunResult[] = [];
-  const isOnce = asked.storyId !== undefined || flags.once === true;
+  const isOnce = requested.storyId !== undefined || flags.once === true;
   const failed = new AbortController();
-  const until = AbortSignal.any([leaving, failed.signal]);
+  const until = AbortSignal.any([stopSignal, failed.signal]);
   const slot = async (): Promise<void> => {
     do {
-      const setting = await settle(session, flags.base);
-      const given = { command: asked.command, acp: flags.acp === true, name: flags.agent };
+      const setting = await loadRunSettings(session, flags.base);
+      const given = { command: requested.command, acp: flags.acp === true, name: flags.agent };
       const agent = chooseAgent(given, setting.config);
       if (agent === undefined) {
         throw new UsageError(
-          `no agent is given: use --agent ${knownAgents.join(', ')}, a command after --, or agent.command in .muster/work.yaml`,
+          `no agent is given: use --agent ${knownAgentNames.join(', ')}, a command after --, or agent.command in .muster/work.yaml`,
         );
       }
       if (
@@ -238,15 +253,15 @@ async function workOn(session: RunnerSession, flags: WorkFlags, asked: Asked): P
           '--here needs a checkout without uncommitted changes; commit or discard them first',
         );
       }
-      const own = await openJournal(repository.commonDir).begin({
+      const own = await openJournal(repository.commonDir).createEntry({
         ...{ baseUrl: connection.baseUrl, command: [...agent.command], here: flags.here === true },
-        ...{ passed: [...(flags.env ?? [])], project: asked.project, gitConfig: trustedDigest() },
+        ...{ passed: [...(flags.env ?? [])], project: requested.project, gitConfig: trustedConfigDigest() },
         ...{ protocol: agent.protocol, agentName: agent.name },
       });
-      const verdict = await work(session, own, setting, {
-        ...(asked.storyId !== undefined && { storyId: asked.storyId }),
+      const verdict = await workOnStory(session, own, setting, {
+        ...(requested.storyId !== undefined && { storyId: requested.storyId }),
         ...(flags.label !== undefined && { labels: [...flags.label] }),
-        ...{ assignedToMe: flags.assignedToMe === true, waits: !isOnce, until },
+        ...{ assignedToMe: flags.assignedToMe === true, waitsForStory: !isOnce, searchEndSignal: until },
       });
       if (verdict === undefined) return;
       verdicts.push(verdict);
@@ -264,27 +279,28 @@ async function workOn(session: RunnerSession, flags: WorkFlags, asked: Asked): P
   return verdicts;
 }
 
-const good = new Set<RunResult['outcome']>(['submitted', 'ended', 'handoff']);
+const successfulOutcomes = new Set<RunResult['outcome']>(['submitted', 'ended', 'handoff']);
 
 async function runWork(words: readonly string[], flags: WorkFlags, api: ApiAccess): Promise<void> {
-  const asked = askedFor(words, flags);
-  const session = await openSession(flags, api, heedSignals());
+  const asked = parseRequestedWork(words, flags);
+  const session = await createRunnerSession(flags, api, createStopSignal());
   if (flags.clean === true) {
-    await clean(session);
+    await cleanRunFolders(session);
     return;
   }
   const over = new AbortController();
   void watchReachability(session, over.signal);
   try {
-    const adopted = await adopt(session, flags, asked);
+    const adopted = await adoptRuns(session, flags, asked);
     const isOne = asked?.storyId !== undefined || flags.once === true;
     const isDone = asked === undefined || (isOne && adopted.length > 0);
-    const verdicts = isDone ? adopted : [...adopted, ...(await workOn(session, flags, asked))];
-    if (!verdicts.every(({ outcome }) => good.has(outcome))) process.exitCode = exitCodes.failed;
+    const verdicts = isDone ? adopted : [...adopted, ...(await workOnRequested(session, flags, asked))];
+    if (!verdicts.every(({ outcome }) => successfulOutcomes.has(outcome)))
+      process.exitCode = exitCodes.failed;
   } catch (error) {
-    if (error instanceof NoRunToken || error instanceof GitError || error instanceof ConfigChanged)
+    if (error instanceof RunTokenError || error instanceof GitError || error instanceof GitConfigChangedError)
       session.say.warn(error.message);
-    else if (!(error instanceof SetUpFailed)) throw error;
+    else if (!(error instanceof MachineSetupError)) throw error;
     process.exitCode = exitCodes.failed;
   } finally {
     over.abort();

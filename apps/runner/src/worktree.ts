@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { copyFile, mkdir, readdir, readFile, rm, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
-import { type GitRunner, GitError, namesIn, openGit } from './git.ts';
+import { type GitRunner, GitError, splitNullSeparated, createGitRunner } from './git.ts';
 import { commitOf, type Repository } from './repository.ts';
 import { requireTrustedConfig } from './trusted-config.ts';
 
@@ -27,14 +27,14 @@ export interface Snapshot {
   readonly head: string;
 }
 
-const there = async (file: string): Promise<boolean> =>
+const pathExists = async (file: string): Promise<boolean> =>
   stat(file).then(
     () => true,
     () => false,
   );
 
 /** The error of a folder that is no longer a worktree, because an agent removed it or its `.git` file. */
-export class FolderGone extends Error {
+export class WorktreeGoneError extends Error {
   constructor(folder: string) {
     super(`${folder} is no longer a worktree`);
   }
@@ -47,11 +47,11 @@ export class FolderGone extends Error {
 export const worktreeAt = (folder: string, gitDir: string): Worktree => ({
   folder,
   gitDir,
-  git: openGit({ folder, gitDir }),
+  git: createGitRunner({ folder, gitDir }),
 });
 
 export async function openWorktree(folder: string): Promise<Worktree> {
-  const gitDir = await openGit({ folder })(['rev-parse', '--absolute-git-dir']);
+  const gitDir = await createGitRunner({ folder })(['rev-parse', '--absolute-git-dir']);
   // Record the configuration before any agent works in this repository.
   await requireTrustedConfig(gitDir);
   return worktreeAt(folder, gitDir);
@@ -61,17 +61,17 @@ export async function openWorktree(folder: string): Promise<Worktree> {
  * Removes the folder of a worktree in which no agent has worked yet. Returns false if the folder belongs to
  * something else.
  */
-async function clearFolder({ git, commonDir }: Repository, folder: string): Promise<boolean> {
-  if (!(await there(folder))) return true;
+async function removeUnusedFolder({ git, commonDir }: Repository, folder: string): Promise<boolean> {
+  if (!(await pathExists(folder))) return true;
   const link = await readFile(path.join(folder, '.git'), 'utf8').catch(() => '');
   const isOurs = link.startsWith(`gitdir: ${path.join(commonDir, 'worktrees')}`);
   if (!isOurs && (await readdir(folder)).length > 0) return false;
-  await git.ask(['worktree', 'remove', '--force', '--force', folder], { answers: [0, 128] });
+  await git.ask(['worktree', 'remove', '--force', '--force', folder], { allowedExitCodes: [0, 128] });
   await rm(folder, { recursive: true, force: true });
   return true;
 }
 
-interface Planned {
+interface PlannedWorktree {
   readonly branch: string;
   readonly folder: string;
   readonly startSha: string;
@@ -81,25 +81,25 @@ interface Planned {
  * Removes a worktree in which no agent has worked yet: its folder, and its branch if nothing was committed
  * there.
  */
-export async function forgetWorktree(
+export async function removeUnusedWorktree(
   repository: Repository,
-  { branch, folder, startSha }: Planned,
+  { branch, folder, startSha }: PlannedWorktree,
 ): Promise<void> {
   const { git } = repository;
-  await clearFolder(repository, folder);
+  await removeUnusedFolder(repository, folder);
   await git(['worktree', 'prune']);
   if ((await commitOf(git, `refs/heads/${branch}`)) === startSha)
-    await git.ask(['branch', '--quiet', '-D', branch], { answers: [0, 1, 128] });
+    await git.ask(['branch', '--quiet', '-D', branch], { allowedExitCodes: [0, 1, 128] });
 }
 
 /** Creates the branch and its folder, replacing the leftovers of an interrupted call. */
 export async function addWorktree(
   repository: Repository,
-  { branch, folder, startSha }: Planned,
+  { branch, folder, startSha }: PlannedWorktree,
 ): Promise<Worktree> {
   const { git } = repository;
   await mkdir(path.dirname(folder), { recursive: true });
-  if (!(await clearFolder(repository, folder))) throw new Error(`${folder} already exists`);
+  if (!(await removeUnusedFolder(repository, folder))) throw new Error(`${folder} already exists`);
   await git(['worktree', 'prune']);
   const isThere = (await commitOf(git, `refs/heads/${branch}`)) !== undefined;
   await git([
@@ -110,28 +110,28 @@ export async function addWorktree(
 }
 
 /** Returns true if the folder is still the worktree that the runner created. */
-export async function isWhole({ folder, gitDir }: Worktree): Promise<boolean> {
-  if (path.basename(gitDir) === '.git') return there(gitDir);
+export async function isIntactWorktree({ folder, gitDir }: Worktree): Promise<boolean> {
+  if (path.basename(gitDir) === '.git') return pathExists(gitDir);
   const link = await readFile(path.join(folder, '.git'), 'utf8').catch(() => '');
   return link.trim() === `gitdir: ${gitDir}`;
 }
 
 /** Picks the folders that are repositories themselves from git's lines of an index or a tree. */
-const repositoriesAmong = (lines: string): string[] =>
-  namesIn(lines)
+const nestedRepositoryPaths = (lines: string): string[] =>
+  splitNullSeparated(lines)
     .filter((line) => line.startsWith('160000 '))
     .map((line) => line.slice(line.indexOf('\t') + 1));
 
 /** Writes the tree of all files that are not ignored, using a separate index. */
-async function treeOf(worktree: Worktree, head: string): Promise<string> {
+async function writeWorktreeTree(worktree: Worktree, head: string): Promise<string> {
   const { git, gitDir } = worktree;
   const index = path.join(gitDir, `muster-index-${randomUUID()}`);
   const env = { GIT_INDEX_FILE: index };
   try {
-    if (!(await isWhole(worktree))) throw new FolderGone(worktree.folder);
+    if (!(await isIntactWorktree(worktree))) throw new WorktreeGoneError(worktree.folder);
     // A copy of the agent's index knows which files have not changed. If it is damaged or missing, the commit
     // is read instead, which is slower.
-    const list = () => git.ask(['ls-files', '--stage', '-z'], { env, answers: [0, 128] });
+    const list = () => git.ask(['ls-files', '--stage', '-z'], { env, allowedExitCodes: [0, 128] });
     let listed = await copyFile(path.join(gitDir, 'index'), index).then(list, () => undefined);
     if (listed?.code !== 0) {
       await unlink(index).catch(() => undefined);
@@ -140,18 +140,18 @@ async function treeOf(worktree: Worktree, head: string): Promise<string> {
     }
     // Exclude nested repositories. `git add` would run `git status` in them, and so the programs that their
     // configuration names.
-    const inside = repositoriesAmong(listed.out);
+    const inside = nestedRepositoryPaths(listed.stdout);
     const pathspecs = [':(top)', ...inside.map((name) => `:(top,exclude,literal)${name}`)];
     // If a file changes while it is read, or cannot be read, its earlier version stays in the index.
     await git.ask(['add', '--all', '--ignore-errors', '--pathspec-from-file=-', '--pathspec-file-nul'], {
       env,
-      answers: [0, 1],
+      allowedExitCodes: [0, 1],
       input: pathspecs.join('\0'),
     });
     // This command reads the HEAD of a nested repository without running a program in it.
     await git(['update-index', '--add', '--remove', '-z', '--stdin'], { env, input: inside.join('\0') });
     const tree = await git(['write-tree'], { env });
-    if (!(await isWhole(worktree))) throw new FolderGone(worktree.folder);
+    if (!(await isIntactWorktree(worktree))) throw new WorktreeGoneError(worktree.folder);
     return tree;
   } finally {
     for (const file of [index, `${index}.lock`]) await unlink(file).catch(() => undefined);
@@ -163,15 +163,15 @@ export interface Author {
   readonly email: string;
 }
 
-const authored = ({ name, email }: Author): Record<string, string> => ({
+const authorEnvironment = ({ name, email }: Author): Record<string, string> => ({
   ...{ GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email },
   ...{ GIT_COMMITTER_NAME: name, GIT_COMMITTER_EMAIL: email },
 });
 
 /** Returns the user of git's configuration, with the agent's name for what is missing. */
-export async function authorOf({ git }: Repository, agent: string): Promise<Author> {
+export async function readAuthor({ git }: Repository, agent: string): Promise<Author> {
   const read = async (name: string): Promise<string> =>
-    (await git.ask(['config', '--get', name], { answers: [0, 1] })).out.trim();
+    (await git.ask(['config', '--get', name], { allowedExitCodes: [0, 1] })).stdout.trim();
   const [name, email] = await Promise.all([read('user.name'), read('user.email')]);
   return { name: name || agent, email: email || 'agent@muster.invalid' };
 }
@@ -186,7 +186,7 @@ export async function saveSnapshot(
 ): Promise<Snapshot | undefined> {
   const { git } = worktree;
   const head = await git(['rev-parse', '--verify', 'HEAD^{commit}']);
-  const tree = await treeOf(worktree, head);
+  const tree = await writeWorktreeTree(worktree, head);
   const before = await commitOf(git, ref);
   if (before !== undefined) {
     const known = await git(['show', '-s', '--format=%T %P', before]);
@@ -194,7 +194,9 @@ export async function saveSnapshot(
     if (knownTree === tree && knownHead === head) return undefined;
   }
   const parents = [head, ...(before === undefined ? [] : [before])].flatMap((sha) => ['-p', sha]);
-  const commit = await git(['commit-tree', tree, ...parents, '-m', message], { env: authored(author) });
+  const commit = await git(['commit-tree', tree, ...parents, '-m', message], {
+    env: authorEnvironment(author),
+  });
   await git([
     'update-ref',
     '--create-reflog',
@@ -213,35 +215,35 @@ export const restoreFiles = async ({ git }: Worktree, sha: string): Promise<void
 };
 
 /** Commits all uncommitted changes on the branch. Returns the head of the branch. */
-export async function commitRest(
+export async function commitRemainingChanges(
   worktree: Worktree,
   { branch, message, author }: { branch: string; message: string; author: Author },
 ): Promise<string> {
   const { git } = worktree;
   const head = await git(['rev-parse', '--verify', 'HEAD^{commit}']);
-  const tree = await treeOf(worktree, head);
+  const tree = await writeWorktreeTree(worktree, head);
   const known = await git(['rev-parse', `${head}^{tree}`]);
   const emptyTree = await git(['mktree']);
-  if (tree === emptyTree && known !== emptyTree) throw new FolderGone(worktree.folder);
+  if (tree === emptyTree && known !== emptyTree) throw new WorktreeGoneError(worktree.folder);
   const commit =
     tree === known
       ? head
-      : await git(['commit-tree', tree, '-p', head, '-m', message], { env: authored(author) });
+      : await git(['commit-tree', tree, '-p', head, '-m', message], { env: authorEnvironment(author) });
   await git(['update-ref', '-m', 'muster work', `refs/heads/${branch}`, commit]);
   if (commit !== head) {
     // Puts HEAD back on the branch if the agent moved it, and resets the index.
-    await git.ask(['symbolic-ref', 'HEAD', `refs/heads/${branch}`], { answers: [0, 1, 128] });
-    await git.ask(['reset', '--quiet'], { answers: [0, 1, 128] });
+    await git.ask(['symbolic-ref', 'HEAD', `refs/heads/${branch}`], { allowedExitCodes: [0, 1, 128] });
+    await git.ask(['reset', '--quiet'], { allowedExitCodes: [0, 1, 128] });
   }
   return commit;
 }
 
 /** Lists the files that differ between two commits. */
 export const changedFiles = async (git: GitRunner, from: string, to: string): Promise<string[]> =>
-  namesIn(await git(['diff', '--name-only', '-z', '--no-renames', from, to]));
+  splitNullSeparated(await git(['diff', '--name-only', '-z', '--no-renames', from, to]));
 
 /** Pushes a commit to a ref of the remote. Returns undefined on success, else the problem. */
-export async function push(
+export async function pushCommit(
   { git, remote }: Repository,
   sha: string,
   ref: string,
@@ -261,35 +263,35 @@ export async function push(
 }
 
 /** Lists the folders of a commit that are repositories themselves. A push does not include their contents. */
-const repositoriesIn = async (git: GitRunner, sha: string): Promise<string[]> =>
-  repositoriesAmong(await git(['ls-tree', '-r', '-z', sha]));
+const nestedRepositoriesOf = async (git: GitRunner, sha: string): Promise<string[]> =>
+  nestedRepositoryPaths(await git(['ls-tree', '-r', '-z', sha]));
 
 /**
  * Returns the reason why the folder has to stay. Returns undefined if the remote has all its contents. `save`
  * writes its checkpoint.
  */
-export async function whyKept(
+export async function reasonToKeepFolder(
   repository: Repository,
   worktree: Worktree,
   { ref, baseSha }: { readonly ref: string; readonly baseSha: string },
-  save: () => Promise<void>,
+  saveCheckpoint: () => Promise<void>,
 ): Promise<string | undefined> {
   const { git, remote } = repository;
   if (remote === undefined) return 'no remote has it';
-  if (!(await isWhole(worktree))) return 'the folder is no longer a worktree';
-  await save();
+  if (!(await isIntactWorktree(worktree))) return 'the folder is no longer a worktree';
+  await saveCheckpoint();
   const sha = await git(['rev-parse', '--verify', ref]);
-  const trouble = await push(repository, sha, ref, true);
+  const trouble = await pushCommit(repository, sha, ref, true);
   const no = `it is not on ${remote}: ${trouble ?? ''}`;
   // guard: only what the remote has is given back
   if (trouble !== undefined) return no;
-  const inside = await repositoriesIn(git, sha);
-  const known = new Set(await repositoriesIn(git, baseSha));
+  const inside = await nestedRepositoriesOf(git, sha);
+  const known = new Set(await nestedRepositoriesOf(git, baseSha));
   const strange = inside.find((name) => !known.has(name));
   return strange === undefined ? undefined : `${strange} is a separate repository`;
 }
 
-/** Removes the folder, and the local branch if the checkpoint contains it. The caller has checked whyKept. */
+/** Removes the folder, and the local branch if the checkpoint contains it. The caller has checked reasonToKeepFolder. */
 export async function removeWorktree(
   { git }: Repository,
   { folder }: Worktree,
@@ -297,14 +299,14 @@ export async function removeWorktree(
 ): Promise<void> {
   // The folder contains files that git ignores, so git removes it only with --force.
   await git(['worktree', 'remove', '--force', folder]);
-  const isIn = await git.ask(['merge-base', '--is-ancestor', branch, ref], { answers: [0, 1, 128] });
-  if (isIn.code === 0) await git.ask(['branch', '--quiet', '-D', branch], { answers: [0, 1, 128] });
+  const isIn = await git.ask(['merge-base', '--is-ancestor', branch, ref], { allowedExitCodes: [0, 1, 128] });
+  if (isIn.code === 0) await git.ask(['branch', '--quiet', '-D', branch], { allowedExitCodes: [0, 1, 128] });
 }
 
 /**
  * Returns the git arguments that return a checkout to its earlier state: on a branch, or at a detached
  * commit.
  */
-export const switchBack = (cameFrom: string): string[] => [
-  ...['switch', '--quiet', ...(/^[0-9a-f]{40,}$/.test(cameFrom) ? ['--detach'] : []), cameFrom],
+export const switchBackArguments = (previousBranch: string): string[] => [
+  ...['switch', '--quiet', ...(/^[0-9a-f]{40,}$/.test(previousBranch) ? ['--detach'] : []), previousBranch],
 ];

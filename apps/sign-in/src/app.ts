@@ -1,47 +1,47 @@
 /** Assembles sign-in from its configuration, without listening on a port yet. */
 import { type Pool } from '@muster/driver';
-import { createService, type Service, takeForms } from '@muster/http';
-import { createSeals } from '@muster/outbound';
+import { createService, type Service, addFormParser } from '@muster/http';
+import { createSecretCipher } from '@muster/outbound';
 import { createMailer } from '@muster/outbound/mail';
 import { createSender, type SenderOptions } from '@muster/outbound/sender';
-import { inSignIn, nodeChecks, openNodes } from '@muster/placement';
+import { inSignInTransaction, nodeHealthChecks, openNodes } from '@muster/placement';
 import { toApiError } from '@muster/runtime';
 import { type Logger } from 'pino';
 import { type SignInConfig } from './config.ts';
-import { purge } from './data/purge.ts';
-import { addIssuers } from './http/issuers.ts';
-import { addLinks } from './http/links.ts';
-import { addOrganizations } from './http/organizations.ts';
-import { addPasskeys } from './http/passkeys.ts';
-import { startExchange } from './exchange.ts';
+import { purgeExpired } from './data/purge.ts';
+import { addIssuerRoutes } from './http/issuers.ts';
+import { addLinkRoutes } from './http/links.ts';
+import { addOrganizationRoutes } from './http/organizations.ts';
+import { addPasskeyRoutes } from './http/passkeys.ts';
+import { startAccountExchange } from './exchange.ts';
 import { createThrottle, signInCookies } from './http/requests.ts';
-import { addSessions } from './http/sessions.ts';
+import { addSessionRoutes } from './http/sessions.ts';
 import { createIssuers } from './issuers.ts';
-import { fetchDocument } from './oauth/clients.ts';
-import { createOwnCalls } from './oauth/own-calls.ts';
+import { createDocumentFetcher } from './oauth/clients.ts';
+import { createPersonApi } from './oauth/own-calls.ts';
 import { createProvider } from './oauth/provider.ts';
-import { addOAuth } from './oauth/routes.ts';
+import { addOAuthRoutes } from './oauth/routes.ts';
 import { errorPage } from './pages/error.ts';
-import { relyingPartyOf } from './relying-party.ts';
+import { relyingPartyIdOf } from './relying-party.ts';
 
-export interface SignIn {
+export interface SignInService {
   readonly service: Service;
   readonly pool: Pool;
   /** Closes the connections. Call it after the service has stopped. */
   readonly close: () => Promise<void>;
 }
 
-const mostInFlight = 200;
-const purgeMillis = 3_600_000;
+const maxInFlightRequests = 200;
+const purgeIntervalMillis = 3_600_000;
 
 /** Limits for fetching client metadata documents: a short timeout, and only public addresses. */
-const guarded: SenderOptions = { networks: [], seconds: 3 };
+const restrictedSenderOptions: SenderOptions = { networks: [], timeoutSeconds: 3 };
 
 export async function createSignIn(
   config: SignInConfig,
   logger: Logger,
-  outbound: SenderOptions = guarded,
-): Promise<SignIn> {
+  senderOptions: SenderOptions = restrictedSenderOptions,
+): Promise<SignInService> {
   const { DATABASE_URL: url, DATABASE_NODES: addresses } = config;
   const nodes = openNodes(
     {
@@ -54,50 +54,50 @@ export async function createSignIn(
   );
   const { pool } = nodes;
   const service = createService({
-    ...{ name: 'sign-in', logger, mostInFlight, toApiError },
-    checks: nodeChecks(nodes, url, addresses),
+    ...{ name: 'sign-in', logger, mostInFlight: maxInFlightRequests, toApiError },
+    checks: nodeHealthChecks(nodes, url, addresses),
     trustProxy: config.TRUST_PROXY ?? false,
-    errorPage,
+    renderErrorPage: errorPage,
   });
-  service.metrics.pool(nodes.levels);
+  service.metrics.addPoolGauges(nodes.connectionCounts);
   const mailer = createMailer(config.mailTo, config.MAIL_FROM, logger);
   const around = {
     ...{ pool, logger, mailer },
     config: { ...config, baseUrl: config.BASE_URL.replace(/\/+$/, '') },
     cookies: signInCookies(config.cookie),
     throttle: createThrottle(config.LIMIT_SIGN_IN),
-    ways: { demo: config.DEMO_ACCOUNT ?? null, passkeys: relyingPartyOf(config.BASE_URL) !== undefined },
+    ways: { demo: config.DEMO_ACCOUNT ?? null, passkeys: relyingPartyIdOf(config.BASE_URL) !== undefined },
   };
-  const sender = createSender(outbound);
+  const sender = createSender(senderOptions);
   // Identity providers may also be in the operator's own networks.
-  const issuerSender = createSender({ ...outbound, networks: config.WEBHOOK_NETWORKS });
-  const issuers = createIssuers({ sender: issuerSender, seals: createSeals(config.SECRETS_KEY) });
-  const calls = createOwnCalls({
+  const issuerSender = createSender({ ...senderOptions, networks: config.WEBHOOK_NETWORKS });
+  const issuers = createIssuers({ sender: issuerSender, seals: createSecretCipher(config.SECRETS_KEY) });
+  const calls = createPersonApi({
     ...{ url: config.COORDINATION_API_URL ?? config.BASE_URL, origin: config.cookie.origin },
   });
   const provider = await createProvider({
     ...{ pool, baseUrl: around.config.baseUrl, isSecure: config.cookie.isSecure },
-    fetchDocument: fetchDocument(sender),
+    fetchDocument: createDocumentFetcher(sender),
     allowsRegistration: config.OAUTH_DYNAMIC_REGISTRATION === 'on',
   });
   provider.on('server_error', (_ctx, error) => {
     logger.error({ err: error }, 'a client could not be answered');
   });
   void service.app.register(async (app) => {
-    takeForms(app);
-    addSessions(app, around);
-    addLinks(app, around);
-    addOrganizations(app, around);
-    addPasskeys(app, around);
-    addIssuers(app, { ...around, issuers });
+    addFormParser(app);
+    addSessionRoutes(app, around);
+    addLinkRoutes(app, around);
+    addOrganizationRoutes(app, around);
+    addPasskeyRoutes(app, around);
+    addIssuerRoutes(app, { ...around, issuers });
   });
-  addOAuth(service.app, { ...around, provider, calls, leave: service.leave });
+  addOAuthRoutes(service.app, { ...around, provider, calls, releaseRequestSlot: service.releaseSlot });
   const purging = setInterval(() => {
-    inSignIn(pool, purge).catch((error: unknown) => {
+    inSignInTransaction(pool, purgeExpired).catch((error: unknown) => {
       logger.warn({ err: error }, 'what is over could not be removed');
     });
-  }, purgeMillis).unref();
-  const exchange = startExchange(pool, logger);
+  }, purgeIntervalMillis).unref();
+  const exchange = startAccountExchange(pool, logger);
   return {
     service,
     pool,

@@ -10,7 +10,7 @@ import {
   TrustProxy,
 } from '@muster/http';
 import { parseNetworks } from '@muster/outbound';
-import { mailToOf } from '@muster/outbound/mail';
+import { mailDestinationOf } from '@muster/outbound/mail';
 import { parseNodes } from '@muster/placement';
 import { z } from 'zod';
 
@@ -88,9 +88,9 @@ export type SignInConfig = ReturnType<typeof readConfig>;
  * Reads the configuration. Throws if e-mails have no destination, if sessions would be unsafe, or if other
  * machines could reach a demo.
  */
-export function readConfig(from: Record<string, string | undefined> = process.env) {
-  const config = parseEnvironment(environment, from);
-  const mailTo = mailToOf(config);
+export function readConfig(variables: Record<string, string | undefined> = process.env) {
+  const config = parseEnvironment(environment, variables);
+  const mailTo = mailDestinationOf(config);
   if (mailTo === undefined)
     throw new ConfigError('The configuration is invalid:\n  neither SMTP_URL nor MAIL_FOLDER is set');
   const cookie = sessionCookieOf(config.BASE_URL);

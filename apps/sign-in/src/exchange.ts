@@ -1,21 +1,21 @@
 /** Synchronizes accounts between the primary server and the other database servers, in both directions. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Pool } from '@muster/driver';
-import { exchangeCopies, hasNodes } from '@muster/placement';
+import { exchangeCopies, hasOtherNodes } from '@muster/placement';
 import { type Logger } from 'pino';
 
-const pauseMillis = 250;
+const exchangeIntervalMillis = 250;
 
-export interface Exchange {
+export interface AccountExchange {
   readonly stop: () => Promise<void>;
 }
 
 /** Starts the synchronization. If it fails several times in a row, only the first failure is logged. */
-export function startExchange(pool: Pool, logger: Logger): Exchange {
+export function startAccountExchange(pool: Pool, logger: Logger): AccountExchange {
   const stopping = new AbortController();
   const run = async (): Promise<void> => {
     let isFailing = false;
-    while (hasNodes(pool) && !stopping.signal.aborted) {
+    while (hasOtherNodes(pool) && !stopping.signal.aborted) {
       try {
         await exchangeCopies(pool);
         isFailing = false;
@@ -23,7 +23,7 @@ export function startExchange(pool: Pool, logger: Logger): Exchange {
         if (!isFailing) logger.warn({ err: error }, 'copies of accounts reach a server later');
         isFailing = true;
       }
-      await pause(pauseMillis, undefined, { signal: stopping.signal }).catch(() => undefined);
+      await pause(exchangeIntervalMillis, undefined, { signal: stopping.signal }).catch(() => undefined);
     }
   };
   const running = run();

@@ -1,14 +1,18 @@
 /** Signs people in at an organization's issuer, with the decrypted client secret. */
-import { type Seals } from '@muster/outbound';
-import { createIssuerSignIn, type IssuerAnswer, type IssuerQuestion } from '@muster/outbound/issuer-sign-in';
+import { type SecretCipher } from '@muster/outbound';
+import {
+  createIssuerSignIn,
+  type IssuerIdentity,
+  type IssuerSignInState,
+} from '@muster/outbound/issuer-sign-in';
 import { type Issuer } from '@muster/outbound/issuers';
 import { type Sender } from '@muster/outbound/sender';
 import { providerSecretOwner } from '@muster/organizations';
-import { EmailAddress, isCleanText, MemberName, proofMinutes } from '@muster/registry';
+import { EmailAddress, isCleanText, MemberName, identityProofValidMinutes } from '@muster/registry';
 import { type SignInProvider } from './data/providers.ts';
 
 /** Data that is stored while a person is at the issuer. */
-export interface IssuerFlow extends IssuerQuestion {
+export interface IssuerFlow extends IssuerSignInState {
   readonly providerId: string;
   readonly orgId: string;
   /** The path to which the person is redirected afterwards. */
@@ -17,28 +21,31 @@ export interface IssuerFlow extends IssuerQuestion {
 }
 
 /** Claims of an issuer about a person. An invalid address or name is null. */
-export type Claimed = Omit<IssuerAnswer, 'claims'>;
+export type IssuerClaims = Omit<IssuerIdentity, 'claims'>;
 
 /** Maximum length of a subject in OpenID Connect. */
-const mostOfSubject = 255;
+const maxSubjectChars = 255;
 
 /**
  * The assumed time of authentication if the issuer did not return the requested time. Such an issuer may not
  * have authenticated the person again.
  */
-const longAgo = new Date(0).toISOString();
+const unknownAuthenticationTime = new Date(0).toISOString();
 
 export interface Issuers {
   /** Returns the URL to send a person to, and the data to store. Throws if the issuer cannot be used. */
-  begin(provider: SignInProvider, ask: Ask): Promise<{ readonly address: string; readonly flow: IssuerFlow }>;
+  beginSignIn(
+    provider: SignInProvider,
+    signInRequest: IssuerSignInStart,
+  ): Promise<{ readonly address: string; readonly flow: IssuerFlow }>;
   /**
    * Validates the issuer's response in the URL `at` and returns its claims. Throws if the response does not
    * match the request.
    */
-  end(provider: SignInProvider, flow: IssuerFlow, at: URL): Promise<Claimed>;
+  completeSignIn(provider: SignInProvider, flow: IssuerFlow, responseUrl: URL): Promise<IssuerClaims>;
 }
 
-export interface Ask {
+export interface IssuerSignInStart {
   /** The URL to which the issuer redirects the person. */
   readonly redirectUrl: string;
   readonly to: string;
@@ -52,31 +59,31 @@ export function createIssuers({
   seals,
 }: {
   readonly sender: Sender;
-  readonly seals: Seals;
+  readonly seals: SecretCipher;
 }): Issuers {
   const signIn = createIssuerSignIn(sender);
 
   const issuerOf = ({ id, issuer, clientId, secret, organizationKey }: SignInProvider): Issuer => {
-    const clientSecret = secret && seals.open(providerSecretOwner(organizationKey, id), secret);
+    const clientSecret = secret && seals.decrypt(providerSecretOwner(organizationKey, id), secret);
     if (clientSecret === undefined) throw new Error('none of the keys in SECRETS_KEY can decrypt its secret');
     return { issuer, clientId, clientSecret };
   };
 
   return {
-    begin: async (provider, { redirectUrl, to, email, isAnew }) => {
-      const provenWithinSeconds = isAnew ? proofMinutes * 60 : null;
-      const { address, question } = await signIn.begin(issuerOf(provider), {
+    beginSignIn: async (provider, { redirectUrl, to, email, isAnew }) => {
+      const provenWithinSeconds = isAnew ? identityProofValidMinutes * 60 : null;
+      const { address, question } = await signIn.startSignIn(issuerOf(provider), {
         ...{ redirectUrl, email, provenWithinSeconds },
       });
       return { address, flow: { ...question, providerId: provider.id, orgId: provider.orgId, to, isAnew } };
     },
-    end: async (provider, flow, at) => {
-      const said = await signIn.end(issuerOf(provider), flow, at, ['email']);
-      if (said.subject.length > mostOfSubject || !isCleanText(said.subject))
+    completeSignIn: async (provider, flow, at) => {
+      const said = await signIn.finishSignIn(issuerOf(provider), flow, at, ['email']);
+      if (said.subject.length > maxSubjectChars || !isCleanText(said.subject))
         throw new Error('the issuer calls the person by no subject');
       const { data: email = null } = EmailAddress.safeParse(said.email);
       const { data: name = null } = MemberName.safeParse(said.name);
-      const provenAt = said.provenAt ?? (flow.isAnew ? longAgo : null);
+      const provenAt = said.provenAt ?? (flow.isAnew ? unknownAuthenticationTime : null);
       return { ...said, email, name, provenAt };
     },
   };

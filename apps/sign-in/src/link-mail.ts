@@ -1,13 +1,13 @@
 /** The e-mail with a sign-in link. */
 import { type Mail } from '@muster/outbound/mail';
-import { type AskedLink, linkMinutes } from './data/links.ts';
-import { shownCode } from './data/typed-codes.ts';
+import { type LinkSecrets, linkLifetimeMinutes } from './data/links.ts';
+import { formatCode } from './data/typed-codes.ts';
 import { html } from '@muster/http';
 
-export function linkMail(to: string, baseUrl: string, { secret, code }: AskedLink): Mail {
+export function buildLinkMail(to: string, baseUrl: string, { secret, code }: LinkSecrets): Mail {
   const link = `${baseUrl}/auth/link?token=${secret}`;
-  const typed = shownCode(code);
-  const where = `Open the link within ${linkMinutes} minutes, in the browser in which you requested it. Or enter this code there:`;
+  const typed = formatCode(code);
+  const where = `Open the link within ${linkLifetimeMinutes} minutes, in the browser in which you requested it. Or enter this code there:`;
   const why =
     'Don’t share the code: anyone who has it can sign in as you. If you didn’t request this e-mail, you can ignore it.';
   return {

@@ -1,6 +1,6 @@
 /** An organization whose members sign in at a company's identity provider. */
 import { newId } from '@muster/driver';
-import { type Company, type Employee } from '@muster/testing/company';
+import { type CompanyIssuer, type Employee } from '@muster/testing/company';
 import { type Browser, type Installation } from './installation.ts';
 
 /** An organization with an identity provider and a domain of its own. */
@@ -16,7 +16,7 @@ export interface CompanyWithProvider {
 
 export async function nameCompany(
   installation: Installation,
-  company: Company,
+  company: CompanyIssuer,
 ): Promise<CompanyWithProvider> {
   const { world } = installation;
   const { orgId, ana } = await world.org();
@@ -30,7 +30,7 @@ export async function nameCompany(
   });
   if (status !== 200) throw new Error(JSON.stringify(body));
   const { id: providerId, redirectUrl } = body['provider'] as { id: string; redirectUrl: string };
-  company.allow(redirectUrl);
+  company.allowRedirect(redirectUrl);
   // Simulates the worker's DNS check.
   await world.rows(
     'update identity_provider_domains set proven_at = now() where provider_id = $1',

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 import { type AxeResults } from 'axe-core';
 import { type Browser as Chromium, type Page } from 'playwright-core';
 import { inBrowser, launch } from './chromium.ts';
-import { useCompany } from '@muster/testing/company';
+import { useCompanyIssuer } from '@muster/testing/company';
 import { nameCompany } from './company.ts';
 import { useInstallation } from './installation.ts';
 import { callWith, clientOf, register } from './oauth.ts';
@@ -17,7 +17,7 @@ const installation = useInstallation(
   { OAUTH_DYNAMIC_REGISTRATION: 'on' },
   { host: 'localhost', networks: '127.0.0.0/8:*' },
 );
-const company = useCompany();
+const company = useCompanyIssuer();
 
 let chromium: Chromium | undefined;
 let axe = '';

@@ -7,7 +7,15 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll } from '@jest/globals';
 import { allNodes } from '@muster/placement';
-import { type AppProcess, freePort, patient, startApp, until, useWorld, type World } from '@muster/testing';
+import {
+  type AppProcess,
+  freePort,
+  withTestTimeouts,
+  startApp,
+  waitUntil,
+  useWorld,
+  type World,
+} from '@muster/testing';
 import {
   createVisitor,
   type Visitor,
@@ -16,7 +24,7 @@ import {
 } from '@muster/testing/visitor';
 import { type SenderOptions } from '@muster/outbound/sender';
 import { pino } from 'pino';
-import { createSignIn, type SignIn } from '../src/app.ts';
+import { createSignIn, type SignInService } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';
 
 export type VisitedPage = VisitorAnswer;
@@ -69,7 +77,7 @@ export function useInstallation(
 ): Installation {
   const world = useWorld({});
   let [api, gateway]: (AppProcess | undefined)[] = [];
-  let signIn: SignIn | undefined;
+  let signIn: SignInService | undefined;
   let [base, folder, own] = ['', '', ''];
 
   beforeAll(async () => {
@@ -83,7 +91,7 @@ export function useInstallation(
       ...environment,
     });
     signIn = await createSignIn(config, pino({ level: 'silent' }), outbound);
-    for (const node of allNodes(signIn.pool)) patient(node.pool);
+    for (const node of allNodes(signIn.pool)) withTestTimeouts(node.pool);
     const { address } = await signIn.service.listen({ HOST: '127.0.0.1', PORT: 0, METRICS_PORT: 0 });
     own = address;
     if (hasGateway)
@@ -130,7 +138,7 @@ export function useInstallation(
   const link = async (email: string, nth = 1): Promise<MailedLink> => {
     let text = '';
     // A file may exist before it is complete.
-    await until(async () => {
+    await waitUntil(async () => {
       const mails = await mailsTo(email);
       // Undo the quoted-printable encoding: folded lines and escaped `=`.
       text = (mails.at(-1) ?? '').replaceAll(/=\r?\n/g, '').replaceAll('=3D', '=');

@@ -1,13 +1,13 @@
 /** Tests signing in at an organization's identity provider, and attacks against it. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { useCompany } from '@muster/testing/company';
+import { useCompanyIssuer } from '@muster/testing/company';
 import { nameCompany, type CompanyWithProvider } from './company.ts';
 import { type VisitedPage, type Browser, type VisitedHeaders, useInstallation } from './installation.ts';
 
 const installation = useInstallation({}, { host: 'localhost', networks: '127.0.0.0/8:*' });
 const { world } = installation;
-const company = useCompany();
+const company = useCompanyIssuer();
 
 let named: CompanyWithProvider;
 beforeEach(async () => {

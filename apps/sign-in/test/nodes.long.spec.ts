@@ -4,8 +4,8 @@
  */
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createPool, newId } from '@muster/driver';
-import { joinNodes, moveOrganization, startCopies } from '@muster/placement';
-import { patient, type People, until, useWorld, type World } from '@muster/testing';
+import { joinNodes, moveOrganization, registerCopyReceiver } from '@muster/placement';
+import { withTestTimeouts, type People, waitUntil, useWorld, type World } from '@muster/testing';
 import { type Browser, useInstallation } from './installation.ts';
 
 const east = useWorld({});
@@ -16,7 +16,7 @@ const installation = useInstallation({
   },
 });
 const { world: home } = installation;
-beforeAll(() => startCopies(home.database.owner, { name: 'east', pool: east.database.owner }));
+beforeAll(() => registerCopyReceiver(home.database.owner, { name: 'east', pool: east.database.owner }));
 
 const atEast = async (): Promise<People> => {
   const people = await east.org();
@@ -27,8 +27,8 @@ const atEast = async (): Promise<People> => {
 };
 
 async function moveEast({ orgId }: People): Promise<void> {
-  const nodes = joinNodes(patient(createPool({ url: home.database.url, role: null, max: 2 })), [
-    { name: 'east', pool: patient(createPool({ url: east.database.url, role: null, max: 2 })) },
+  const nodes = joinNodes(withTestTimeouts(createPool({ url: home.database.url, role: null, max: 2 })), [
+    { name: 'east', pool: withTestTimeouts(createPool({ url: east.database.url, role: null, max: 2 })) },
   ]);
   try {
     const [, to] = nodes;
@@ -40,7 +40,7 @@ async function moveEast({ orgId }: People): Promise<void> {
 
 /** Waits until all servers are synchronized, which a person experiences as a delay of at most a second. */
 const settled = () =>
-  until(async () => {
+  waitUntil(async () => {
     const left = await Promise.all([home, east].map((world) => world.rows('select from sign_in.unsent')));
     return left.flat().length === 0;
   });
@@ -117,7 +117,7 @@ describe('a session', () => {
     const [{ id: sessionId } = { id: '' }] = body['items'] as { id: string }[];
     expect((await browser.call(there.orgId, 'sessions.revoke', { sessionId })).body).toEqual({ ended: 1 });
     expect(await status(browser, there)).toBe(401);
-    await until(async () => (await status(browser, here)) === 401);
+    await waitUntil(async () => (await status(browser, here)) === 401);
     expect((await browser.open('/auth/session', ownPage)).status).toBe(401);
   });
 });

@@ -50,7 +50,7 @@ const installation = useInstallation(
   {
     hasGateway: true,
     outbound: {
-      ...{ networks: parseNetworks('127.0.0.1/32:*'), seconds: 3, ca: certificate },
+      ...{ networks: parseNetworks('127.0.0.1/32:*'), timeoutSeconds: 3, ca: certificate },
       resolve: async (host) => [{ address: addresses[host] ?? '127.0.0.1', family: 4 }],
     },
   },

@@ -214,7 +214,7 @@ describe('an organization of one’s own', () => {
         [email, newId(), newId(), `first-${count}`, newId()],
       );
       second = begin(browser, `Second ${count}`);
-      await world.waiting(1);
+      await world.waitUntilBlocked(1);
       await first.query('commit');
     } finally {
       first.release();

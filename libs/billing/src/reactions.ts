@@ -9,5 +9,5 @@ const changesSeats = ({ kind }: DomainEvent): boolean =>
   kind.startsWith('member.') || kind.startsWith('invitation.') || kind === 'seats.changed';
 
 export const seatReactions: EventReaction = async ({ db, domainEvents }) => {
-  if (domainEvents.some(changesSeats)) db.later(outboxRow('seats.recalculate', {}));
+  if (domainEvents.some(changesSeats)) db.deferToCommit(outboxRow('seats.recalculate', {}));
 };

@@ -35,7 +35,7 @@ export const boardHandlers = {
 };
 
 /** The handlers that only other domains call. No API surface has them. */
-export const insideBoard = { beginStory, nextStories, mergeGate };
+export const internalBoardHandlers = { beginStory, nextStories, mergeGate };
 
 export { unblockReactions } from './unblock-reactions.ts';
 
@@ -43,6 +43,6 @@ export { unblockReactions } from './unblock-reactions.ts';
  * The tables of the state machines of an access request, a review and a story. The code uses these tables,
  * too.
  */
-export { accessRequestLife } from './rules/access-request-states.ts';
+export { accessRequestTransitions } from './rules/access-request-states.ts';
 export { reviewStates } from './rules/review-states.ts';
 export { workflow } from './rules/workflow.ts';

@@ -3,7 +3,7 @@
  * operation.
  */
 import { newId } from '@muster/driver';
-import { inside } from '@muster/registry';
+import { internalOperations } from '@muster/registry';
 import { handle } from '@muster/runtime';
 
 const statuses = ['backlog', 'ready', 'in_progress', 'in_review', 'done'] as const;
@@ -55,4 +55,4 @@ export async function arrangeBoard(
 }
 
 /** The answer of delivery for a project without work. Specs of the API test other answers. */
-export const nobodyWorks = { endWork: handle(inside.endWork, async () => ({ ended: 0 })) };
+export const nobodyWorks = { endWork: handle(internalOperations.endWork, async () => ({ ended: 0 })) };

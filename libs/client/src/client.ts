@@ -20,7 +20,7 @@ export type Called = Pick<Operation, 'name' | 'effect'>;
 export type Transport = (operation: Called, params: unknown, options: CallOptions) => Promise<unknown>;
 
 type WithParams<O extends Operation> = (params: InputOf<O>, options?: CallOptions) => Promise<ResultOf<O>>;
-type WithOrWithout<O extends Operation> = (
+type WithOptionalParams<O extends Operation> = (
   params?: InputOf<O>,
   options?: CallOptions,
 ) => Promise<ResultOf<O>>;
@@ -30,39 +30,41 @@ type WithOrWithout<O extends Operation> = (
  * type of an operation that takes no parameters has any string as its key.
  */
 type Call<O extends Operation> = string extends keyof InputOf<O>
-  ? WithOrWithout<O>
+  ? WithOptionalParams<O>
   : Partial<InputOf<O>> extends InputOf<O>
-    ? WithOrWithout<O>
+    ? WithOptionalParams<O>
     : WithParams<O>;
 
 /** The additional method of a list. It yields the items of all pages, one by one. */
-interface AllOf<O extends Operation, Item> {
+interface PagedMethod<O extends Operation, Item> {
   readonly all: (params: Omit<InputOf<O>, 'cursor'>) => AsyncGenerator<Item, void, undefined>;
 }
-type Method<O extends Operation> = O extends { readonly effect: 'read' } ? Reading<O> : Call<O>;
-type Reading<O extends Operation> =
+type Method<O extends Operation> = O extends { readonly effect: 'read' } ? ReadMethod<O> : Call<O>;
+type ReadMethod<O extends Operation> =
   ResultOf<O> extends { items: readonly (infer Item)[]; nextCursor: string | null }
     ? 'view' extends keyof InputOf<O>
-      ? Viewing<O, Item>
-      : Call<O> & AllOf<O, Item>
+      ? ViewMethod<O, Item>
+      : Call<O> & PagedMethod<O, Item>
     : Call<O>;
 
 /** The items that a list returns in the card view. Only cards say who works on a story. */
-type CardIn<Item> = Extract<Item, { execution: unknown }>;
-interface PageOf<Item> {
+type CardItem<Item> = Extract<Item, { execution: unknown }>;
+interface ResultPage<Item> {
   readonly items: Item[];
   readonly nextCursor: string | null;
 }
-type AsCards<O extends Operation> = InputOf<O> & { readonly view: 'card' };
-type AsSummaries<O extends Operation> = InputOf<O> & { readonly view?: 'summary' };
+type CardParams<O extends Operation> = InputOf<O> & { readonly view: 'card' };
+type SummaryParams<O extends Operation> = InputOf<O> & { readonly view?: 'summary' };
 
 /** The signature of a list with several views. The requested view determines the type of its items. */
-interface Viewing<O extends Operation, Item> {
-  (params: AsCards<O>, options?: CallOptions): Promise<PageOf<CardIn<Item>>>;
-  (params: AsSummaries<O>, options?: CallOptions): Promise<PageOf<Exclude<Item, CardIn<Item>>>>;
+interface ViewMethod<O extends Operation, Item> {
+  (params: CardParams<O>, options?: CallOptions): Promise<ResultPage<CardItem<Item>>>;
+  (params: SummaryParams<O>, options?: CallOptions): Promise<ResultPage<Exclude<Item, CardItem<Item>>>>;
   readonly all: {
-    (params: Omit<AsCards<O>, 'cursor'>): AsyncGenerator<CardIn<Item>, void, undefined>;
-    (params: Omit<AsSummaries<O>, 'cursor'>): AsyncGenerator<Exclude<Item, CardIn<Item>>, void, undefined>;
+    (params: Omit<CardParams<O>, 'cursor'>): AsyncGenerator<CardItem<Item>, void, undefined>;
+    (
+      params: Omit<SummaryParams<O>, 'cursor'>,
+    ): AsyncGenerator<Exclude<Item, CardItem<Item>>, void, undefined>;
   };
 }
 
@@ -72,18 +74,18 @@ type Methods<Node> = Node extends Operation
 
 export type Client = Methods<Registry>;
 
-interface Page {
+interface UntypedPage {
   readonly items: readonly unknown[];
   readonly nextCursor: string | null;
 }
 
-function methodOf(name: string, kind: Kind, transport: Transport): object {
+function createMethod(name: string, kind: Kind, transport: Transport): object {
   const operation: Called = { name, effect: kind === 'write' ? 'write' : 'read' };
   const call = (params: unknown = {}, options: CallOptions = {}) => transport(operation, params, options);
   if (kind !== 'list') return call;
   async function* all(params: object): AsyncGenerator<unknown, void, undefined> {
     for (let cursor: string | null | undefined; cursor !== null;) {
-      const page = (await call(cursor === undefined ? params : { ...params, cursor })) as Page;
+      const page = (await call(cursor === undefined ? params : { ...params, cursor })) as UntypedPage;
       yield* page.items;
       cursor = page.nextCursor;
     }
@@ -95,21 +97,24 @@ function methodOf(name: string, kind: Kind, transport: Transport): object {
  * Checks that `kinds` names exactly the operations of the registry. The schemas are left out, because a
  * program that only calls the API does not need them.
  */
-type Kinds<Node> = Node extends Operation ? Kind : { readonly [Word in keyof Node]: Kinds<Node[Word]> };
-interface Namespace {
-  readonly [word: string]: Kind | Namespace;
+type KindTree<Node> = Node extends Operation ? Kind : { readonly [Word in keyof Node]: KindTree<Node[Word]> };
+interface KindNamespace {
+  readonly [word: string]: Kind | KindNamespace;
 }
-const everyKind: Kinds<Registry> & Namespace = kinds;
+const operationKinds: KindTree<Registry> & KindNamespace = kinds;
 
-const methodsOf = (namespace: Namespace, prefix: string, transport: Transport): object =>
+const createMethods = (namespace: KindNamespace, prefix: string, transport: Transport): object =>
   Object.fromEntries(
     Object.entries(namespace).map(([word, node]) => {
       const name = `${prefix}${word}`;
       const inside =
-        typeof node === 'string' ? methodOf(name, node, transport) : methodsOf(node, `${name}.`, transport);
+        typeof node === 'string'
+          ? createMethod(name, node, transport)
+          : createMethods(node, `${name}.`, transport);
       return [word, inside];
     }),
   );
 
 /** Creates a client whose calls go through `transport`. */
-export const createClient = (transport: Transport): Client => methodsOf(everyKind, '', transport) as Client;
+export const createClient = (transport: Transport): Client =>
+  createMethods(operationKinds, '', transport) as Client;

@@ -55,7 +55,7 @@ export class NoAnswer extends Error {
   }
 }
 
-const classes: Readonly<Record<ErrorCode, typeof MusterError>> = {
+const errorClasses: Readonly<Record<ErrorCode, typeof MusterError>> = {
   bad_request: BadRequestError,
   unauthorized: UnauthorizedError,
   forbidden: ForbiddenError,
@@ -73,7 +73,7 @@ const classes: Readonly<Record<ErrorCode, typeof MusterError>> = {
 
 /** Converts the error object to the exception of its code. */
 export const errorOf = (body: ErrorBody, retryAfterSeconds?: number): MusterError =>
-  new classes[body.code](body, retryAfterSeconds);
+  new errorClasses[body.code](body, retryAfterSeconds);
 
 /**
  * Returns the body if it is the API's error object, and undefined for answers of an intermediary such as a
@@ -90,7 +90,7 @@ export function errorBodyIn(answer: unknown): ErrorBody | undefined {
   } = answer as { readonly [Key in keyof ErrorBody]?: unknown };
   const isOne =
     typeof code === 'string' &&
-    Object.hasOwn(classes, code) &&
+    Object.hasOwn(errorClasses, code) &&
     typeof message === 'string' &&
     typeof status === 'number' &&
     typeof requestId === 'string' &&

@@ -37,7 +37,7 @@ export async function* followEvents(
   }
 }
 
-type Wanted = InputOf<Registry['events']['list']>;
+type EventListParams = InputOf<Registry['events']['list']>;
 
 export interface FollowActivityOptions extends Pick<FollowOptions, 'signal'> {
   /**
@@ -46,7 +46,7 @@ export interface FollowActivityOptions extends Pick<FollowOptions, 'signal'> {
    */
   readonly after?: string;
   readonly projectId?: string;
-  readonly kinds?: NonNullable<Wanted['kinds']>;
+  readonly kinds?: NonNullable<EventListParams['kinds']>;
 }
 
 /**

@@ -36,7 +36,7 @@ export function httpTransport({
     const { response, body } = await fetch(url, {
       method: 'POST',
       headers: {
-        ...authorizationOf(token),
+        ...authorizationHeader(token),
         'content-type': 'application/json',
         ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
         ...(operation.effect === 'read' && position !== null && { 'muster-position': position }),
@@ -46,19 +46,19 @@ export function httpTransport({
     })
       .then(async (answer) => ({ response: answer, body: await answer.json() }))
       .catch((cause: unknown) => {
-        throw new NoAnswer(`no answer from ${url.origin}: ${reasonOf(cause)}`, cause);
+        throw new NoAnswer(`no answer from ${url.origin}: ${failureMessageOf(cause)}`, cause);
       });
-    position = laterOf(position, response.headers.get('muster-position'));
+    position = laterPosition(position, response.headers.get('muster-position'));
     if (response.ok) return body;
     const error = errorBodyIn(body);
     if (error === undefined)
       throw new NoAnswer(`${url.origin} answered ${response.status} in an unexpected format`);
-    throw errorOf(error, retryAfterOf(response));
+    throw errorOf(error, retryAfterSecondsOf(response));
   };
 }
 
 /** Parses a WAL position. It consists of two hexadecimal numbers of 32 bits each: `0/16B3748`. */
-const numberOf = (position: string): bigint =>
+const parseWalPosition = (position: string): bigint =>
   BigInt(
     `0x${position
       .split('/')
@@ -67,14 +67,16 @@ const numberOf = (position: string): bigint =>
   );
 
 /** Returns the later of two positions, because answers can arrive out of order. */
-const laterOf = (known: string | null, told: string | null): string | null =>
-  known === null || (told !== null && numberOf(told) > numberOf(known)) ? told : known;
+const laterPosition = (known: string | null, received: string | null): string | null =>
+  known === null || (received !== null && parseWalPosition(received) > parseWalPosition(known))
+    ? received
+    : known;
 
-export const authorizationOf = (token: string | undefined): Record<string, string> =>
+export const authorizationHeader = (token: string | undefined): Record<string, string> =>
   token === undefined ? {} : { authorization: `Bearer ${token}` };
 
 /** Returns the message of the underlying cause, because a failed fetch itself only says "fetch failed". */
-export function reasonOf(cause: unknown): string {
+export function failureMessageOf(cause: unknown): string {
   const error = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
   return error instanceof Error ? error.message : String(error);
 }
@@ -83,7 +85,7 @@ export function reasonOf(cause: unknown): string {
  * Reads the delay in seconds from the header `Retry-After`. Returns undefined if the header is missing or
  * invalid.
  */
-export function retryAfterOf({ headers }: Response): number | undefined {
+export function retryAfterSecondsOf({ headers }: Response): number | undefined {
   const seconds = Number(headers.get('retry-after') ?? NaN);
   return Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;
 }

@@ -3,13 +3,13 @@ import { type Execution, type InputOf, type Registry, type ResultOf, type Signal
 import { type Client } from './client.ts';
 import { isRefusal, MusterError } from './errors.ts';
 
-type Operations = Registry['deliveryExecutions'];
-type ParamsOf<Name extends keyof Operations> = Omit<
-  InputOf<Operations[Name]>,
+type ExecutionOperations = Registry['deliveryExecutions'];
+type ParamsOf<Name extends keyof ExecutionOperations> = Omit<
+  InputOf<ExecutionOperations[Name]>,
   'executionId' | 'leaseToken' | 'requestStop' | 'reason'
 >;
 
-export type LeaseTarget = InputOf<Operations['acquire']>;
+export type LeaseTarget = InputOf<ExecutionOperations['acquire']>;
 
 export interface LeaseOptions {
   /** Called once for each signal, including signals that arrive while the holder makes no calls. */
@@ -43,21 +43,21 @@ export interface LeaseHandle {
 }
 
 /** The fraction of the lease's duration after which it is renewed. It leaves time for a second attempt. */
-const renewAfter = 0.5;
+const renewAfterShare = 0.5;
 /** The fraction of the lease's duration after which a failed renewal is retried. */
-const tryAgainAfter = 0.1;
+const retryAfterShare = 0.1;
 
 /**
  * The statuses of a refused renewal that mean a permanent loss. A renewal names only the lease, so the
  * refusal concerns the lease itself.
  */
-const ofNoHolder: ReadonlySet<number> = new Set([401, 403, 404]);
+const lostLeaseStatuses: ReadonlySet<number> = new Set([401, 403, 404]);
 
-const isStale = (error: unknown): boolean => isRefusal(error, 'stale_lease');
+const isStaleLeaseError = (error: unknown): boolean => isRefusal(error, 'stale_lease');
 
 /** The fields of the answer to an acquire that a holder needs. */
 export type Acquired = Pick<
-  ResultOf<Operations['acquire']>,
+  ResultOf<ExecutionOperations['acquire']>,
   'execution' | 'leaseToken' | 'resumed' | 'signals'
 >;
 
@@ -89,7 +89,7 @@ export function holdLease(
   let execution = acquired.execution;
 
   const isOver = (): boolean => ended || lost.signal.aborted;
-  const renewLater = (share = renewAfter): void => {
+  const renewLater = (share = renewAfterShare): void => {
     clearTimeout(timer);
     if (isOver()) return;
     const seconds = (execution.lease?.ttlSeconds ?? 0) * share;
@@ -104,7 +104,7 @@ export function holdLease(
   };
   const asHolder = async (
     call: Promise<{ execution: Execution; signals?: Signal[] }>,
-    isLoss = isStale,
+    isLoss = isStaleLeaseError,
   ): Promise<Execution> => {
     try {
       return hear(await call);
@@ -116,16 +116,17 @@ export function holdLease(
   const renew = (): Promise<Execution> =>
     asHolder(
       api.renew(grip),
-      (error) => isStale(error) || (error instanceof MusterError && ofNoHolder.has(error.status)),
+      (error) =>
+        isStaleLeaseError(error) || (error instanceof MusterError && lostLeaseStatuses.has(error.status)),
     );
   // Retries a failed renewal, because a temporary failure does not lose the lease. An expired lease stays
   // with its holder until another caller claims it.
-  const renewInTime = (): Promise<unknown> => renew().catch(() => renewLater(tryAgainAfter));
+  const renewInTime = (): Promise<unknown> => renew().catch(() => renewLater(retryAfterShare));
   const putDown = (): void => {
     ended = true;
     clearTimeout(timer);
   };
-  const ending = async (call: Promise<ResultOf<Operations['release']>>): Promise<Execution> => {
+  const ending = async (call: Promise<ResultOf<ExecutionOperations['release']>>): Promise<Execution> => {
     endings += 1;
     const after = await asHolder(call.finally(() => (endings -= 1)));
     putDown();
@@ -162,21 +163,21 @@ export async function withLease<Result>(
   try {
     result = await work(lease);
   } catch (error) {
-    await letGo(lease).catch(() => undefined);
+    await stopAndReleaseLease(lease).catch(() => undefined);
     throw error;
   }
-  await letGo(lease);
+  await stopAndReleaseLease(lease);
   return result;
 }
 
 /** Stops the renewals and releases the lease. The renewals stop even if the release fails. */
-async function letGo(lease: HeldLease): Promise<void> {
+async function stopAndReleaseLease(lease: HeldLease): Promise<void> {
   const isOver = lease.isOver();
   lease.putDown();
-  if (!isOver) await lease.release().catch(ignoreLoss);
+  if (!isOver) await lease.release().catch(ignoreLostLease);
 }
 
 /** Ignores the refusal of a release because another caller has the lease by now. */
-function ignoreLoss(error: unknown): void {
-  if (!isStale(error)) throw error;
+function ignoreLostLease(error: unknown): void {
+  if (!isStaleLeaseError(error)) throw error;
 }

@@ -10,7 +10,7 @@ export interface RetryOptions {
 }
 
 const firstPauseSeconds = 0.1;
-const longestPauseSeconds = 5;
+const maxPauseSeconds = 5;
 
 /**
  * Retries a call while no answer comes or the server cannot answer now (429, 503). It uses exponential
@@ -25,15 +25,15 @@ export function retrying(
   return async (operation, params, options) => {
     const keyed =
       operation.effect === 'write'
-        ? { ...options, idempotencyKey: options.idempotencyKey ?? newKey() }
+        ? { ...options, idempotencyKey: options.idempotencyKey ?? newIdempotencyKey() }
         : options;
     const deadline = performance.now() + forSeconds * 1000;
     for (let tries = 0; ; tries += 1) {
       try {
         return await transport(operation, params, keyed);
       } catch (failure) {
-        if (!isPassing(failure)) throw failure;
-        const pauseSeconds = pauseBefore(tries + 1, failure);
+        if (!isTemporaryFailure(failure)) throw failure;
+        const pauseSeconds = retryPauseSeconds(tries + 1, failure);
         if (performance.now() + pauseSeconds * 1000 > deadline) throw failure;
         onRetry(failure, pauseSeconds);
         await new Promise((resolve) => setTimeout(resolve, pauseSeconds * 1000));
@@ -46,7 +46,7 @@ export function retrying(
  * Returns true if the same call can be expected to succeed soon without changes. A story that is reserved for
  * another caller does not become available soon.
  */
-export function isPassing(failure: unknown): failure is MusterError | NoAnswer {
+export function isTemporaryFailure(failure: unknown): failure is MusterError | NoAnswer {
   if (failure instanceof NoAnswer) return true;
   return (
     failure instanceof MusterError &&
@@ -58,7 +58,7 @@ export function isPassing(failure: unknown): failure is MusterError | NoAnswer {
  * Creates a unique key. Node 18 has no global `crypto`, and a page without TLS has no `randomUUID`. The key
  * is not a secret, so `Math.random` is sufficient there.
  */
-function newKey(): string {
+function newIdempotencyKey(): string {
   const { crypto } = globalThis as { readonly crypto?: { readonly randomUUID?: () => string } };
   if (crypto?.randomUUID !== undefined) return crypto.randomUUID();
   return Array.from({ length: 4 }, () => Math.random().toString(36).slice(2, 10)).join('-');
@@ -68,8 +68,8 @@ function newKey(): string {
  * Returns the delay in seconds, with full jitter: clients that failed at the same time must not retry at the
  * same time.
  */
-export function pauseBefore(tries: number, failure: MusterError | NoAnswer): number {
-  const most = Math.min(longestPauseSeconds, firstPauseSeconds * 2 ** tries);
+export function retryPauseSeconds(tries: number, failure: MusterError | NoAnswer): number {
+  const most = Math.min(maxPauseSeconds, firstPauseSeconds * 2 ** tries);
   const asked = failure instanceof MusterError ? (failure.retryAfterSeconds ?? 0) : 0;
   return asked + most * Math.random();
 }

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { serverSentIn } from './server-sent.ts';
+import { parseServerSentEvents } from './server-sent.ts';
 
 const bodyOf = (pieces: readonly (string | Uint8Array)[]) =>
   new ReadableStream<Uint8Array>({
@@ -9,7 +9,7 @@ const bodyOf = (pieces: readonly (string | Uint8Array)[]) =>
       controller.close();
     },
   });
-const read = (...pieces: (string | Uint8Array)[]) => Array.fromAsync(serverSentIn(bodyOf(pieces)));
+const read = (...pieces: (string | Uint8Array)[]) => Array.fromAsync(parseServerSentEvents(bodyOf(pieces)));
 const none = { event: 'message', data: undefined, id: undefined, retry: undefined };
 
 it('reads names, data of several lines, ids and pauses', async () => {

@@ -1,6 +1,6 @@
 /** A parser of Server-Sent Events in the body of an answer, as the HTML standard defines it. */
 
-export interface ServerSent {
+export interface ServerSentEvent {
   /** The name of the event; `message` if the server named none. */
   readonly event: string;
   /** The text of the data lines; undefined if the block has none, such as a block with only an id. */
@@ -11,19 +11,19 @@ export interface ServerSent {
   readonly retry: number | undefined;
 }
 
-const empty = { event: 'message', data: undefined, id: undefined, retry: undefined };
+const emptyEvent = { event: 'message', data: undefined, id: undefined, retry: undefined };
 
 /**
  * Yields each complete block and drops an incomplete one at the end. Throws the errors of reading the body.
  */
-export async function* serverSentIn(
+export async function* parseServerSentEvents(
   body: ReadableStream<Uint8Array>,
-): AsyncGenerator<ServerSent, void, undefined> {
-  let block: ServerSent = empty;
-  for await (const line of linesOf(body)) {
+): AsyncGenerator<ServerSentEvent, void, undefined> {
+  let block: ServerSentEvent = emptyEvent;
+  for await (const line of splitLines(body)) {
     if (line === '') {
-      if (block !== empty) yield block;
-      block = empty;
+      if (block !== emptyEvent) yield block;
+      block = emptyEvent;
       continue;
     }
     const [, name = '', value = ''] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? [];
@@ -36,7 +36,7 @@ export async function* serverSentIn(
 }
 
 /** Splits the body into lines that end with LF, CR or CRLF, also if a chunk ends between CR and LF. */
-async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string, void, undefined> {
+async function* splitLines(body: ReadableStream<Uint8Array>): AsyncGenerator<string, void, undefined> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
   let rest = '';

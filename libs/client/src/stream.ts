@@ -11,9 +11,9 @@ import {
 } from '@muster/registry';
 import { errorBodyIn, errorOf, isRefusal, MusterError, NoAnswer } from './errors.ts';
 import { type FollowActivityOptions } from './events.ts';
-import { authorizationOf, type HttpOptions, reasonOf, retryAfterOf } from './http.ts';
-import { isPassing, pauseBefore, type RetryOptions } from './retrying.ts';
-import { serverSentIn } from './server-sent.ts';
+import { authorizationHeader, type HttpOptions, failureMessageOf, retryAfterSecondsOf } from './http.ts';
+import { isTemporaryFailure, retryPauseSeconds, type RetryOptions } from './retrying.ts';
+import { parseServerSentEvents } from './server-sent.ts';
 
 /** An item that the event stream yields. */
 export type Streamed =
@@ -41,8 +41,8 @@ export interface StreamOptions extends HttpOptions, RetryOptions, FollowActivity
 }
 
 /** The idle timeout of a connection in milliseconds. The server sends something every 15 s. */
-const silentMillis = 45_000;
-const patienceSeconds = 30;
+const idleTimeoutMillis = 45_000;
+const defaultRetrySeconds = 30;
 
 /**
  * Yields every event that the caller may see exactly once, in commit order. It also yields new items of the
@@ -51,7 +51,7 @@ const patienceSeconds = 30;
  * server accepted no connection for `forSeconds`.
  */
 export async function* followStream(options: StreamOptions): AsyncGenerator<Streamed, void, undefined> {
-  const { after = 'latest', signal, forSeconds = patienceSeconds } = options;
+  const { after = 'latest', signal, forSeconds = defaultRetrySeconds } = options;
   const { onRetry = () => undefined, onOpen = () => undefined, reopensReplaced = false } = options;
   let place = after;
   let failures = 0;
@@ -59,30 +59,31 @@ export async function* followStream(options: StreamOptions): AsyncGenerator<Stre
   const isOver = (): boolean => signal?.aborted === true;
   while (!isOver()) {
     let askedMillis: number | undefined;
-    const connection = connectionUntil(signal);
+    const connection = createIdleTimeoutSignal(signal);
     try {
-      const body = await open(options, place, connection.signal);
+      const body = await openStream(options, place, connection.signal);
       onOpen();
-      for await (const { event, data, id, retry } of serverSentIn(body)) {
+      for await (const { event, data, id, retry } of parseServerSentEvents(body)) {
         connection.heard();
         [failsSince, failures] = [null, 0];
         askedMillis = retry ?? askedMillis;
         place = id ?? place;
         if (data === undefined) continue;
         if (isOver()) return;
-        const streamed = streamedOf(event, data, place);
+        const streamed = parseStreamItem(event, data, place);
         if (streamed !== undefined) yield streamed;
       }
       throw new NoAnswer(`the stream of ${new URL(options.baseUrl).origin} ended`);
     } catch (failure) {
       if (isOver()) return;
-      const known = failure instanceof MusterError ? failure : noAnswerFrom(options.baseUrl, failure);
+      const known = failure instanceof MusterError ? failure : toNoAnswer(options.baseUrl, failure);
       const isReopened = reopensReplaced && isRefusal(known, 'stream_replaced');
-      if (!isPassing(known) && !isReopened) throw failure;
+      if (!isTemporaryFailure(known) && !isReopened) throw failure;
       failures += 1;
       failsSince ??= performance.now();
       // Uses the delay that the server requested, if any: a server that shuts down requests a short one.
-      const pauseSeconds = askedMillis === undefined ? pauseBefore(failures, known) : askedMillis / 1000;
+      const pauseSeconds =
+        askedMillis === undefined ? retryPauseSeconds(failures, known) : askedMillis / 1000;
       if (performance.now() + pauseSeconds * 1000 > failsSince + forSeconds * 1000) throw known;
       onRetry(known, pauseSeconds);
       await pause(pauseSeconds * 1000, signal);
@@ -92,26 +93,26 @@ export async function* followStream(options: StreamOptions): AsyncGenerator<Stre
   }
 }
 
-async function open(
+async function openStream(
   { baseUrl, token, projectId, kinds, personal, fetch = globalThis.fetch }: StreamOptions,
-  after: string,
+  cursor: string,
   signal: AbortSignal,
 ): Promise<ReadableStream<Uint8Array>> {
   const url = new URL('/api/events/stream', baseUrl);
-  url.searchParams.set('after', after);
+  url.searchParams.set('after', cursor);
   if (projectId !== undefined) url.searchParams.set('projectId', projectId);
   if (kinds !== undefined) url.searchParams.set('kinds', kinds.join(','));
   if (personal === false) url.searchParams.set('personal', 'false');
-  const headers = { ...authorizationOf(token), accept: 'text/event-stream' };
+  const headers = { ...authorizationHeader(token), accept: 'text/event-stream' };
   const response = await fetch(url, { headers, signal });
   if (response.ok && response.body !== null) return response.body;
   const error = errorBodyIn(await response.json().catch(() => undefined));
-  if (error !== undefined) throw errorOf(error, retryAfterOf(response));
+  if (error !== undefined) throw errorOf(error, retryAfterSecondsOf(response));
   throw new NoAnswer(`${url.origin} answered ${response.status} in an unexpected format`);
 }
 
 /** Parses one event. Returns undefined for kinds of events that a newer server may send. */
-function streamedOf(event: string, data: string, cursor: string): Streamed | undefined {
+function parseStreamItem(event: string, data: string, cursor: string): Streamed | undefined {
   const value = JSON.parse(data) as object;
   if (event === 'message') return { type: 'event', event: { ...(value as Omit<Event, 'cursor'>), cursor } };
   if (event === 'notification.created') return { type: 'notification', notification: value as Notification };
@@ -123,30 +124,30 @@ function streamedOf(event: string, data: string, cursor: string): Streamed | und
 }
 
 /** Creates a signal that aborts with the outer signal, or when nothing arrived within the idle timeout. */
-function connectionUntil(outer: AbortSignal | undefined) {
+function createIdleTimeoutSignal(outerSignal: AbortSignal | undefined) {
   const inner = new AbortController();
   const abort = (): void => inner.abort();
-  let silence = setTimeout(abort, silentMillis);
-  outer?.addEventListener('abort', abort);
+  let silence = setTimeout(abort, idleTimeoutMillis);
+  outerSignal?.addEventListener('abort', abort);
   return {
     signal: inner.signal,
     heard: () => {
       clearTimeout(silence);
-      silence = setTimeout(abort, silentMillis);
+      silence = setTimeout(abort, idleTimeoutMillis);
     },
     /** Closes the connection, so that the server frees its slot. */
     close: () => {
       clearTimeout(silence);
-      outer?.removeEventListener('abort', abort);
+      outerSignal?.removeEventListener('abort', abort);
       inner.abort();
     },
   };
 }
 
-const noAnswerFrom = (baseUrl: string, failure: unknown): NoAnswer =>
+const toNoAnswer = (baseUrl: string, failure: unknown): NoAnswer =>
   failure instanceof NoAnswer
     ? failure
-    : new NoAnswer(`no answer from ${new URL(baseUrl).origin}: ${reasonOf(failure)}`, failure);
+    : new NoAnswer(`no answer from ${new URL(baseUrl).origin}: ${failureMessageOf(failure)}`, failure);
 
 const pause = (millis: number, signal: AbortSignal | undefined): Promise<void> =>
   new Promise((resolve) => {

@@ -9,13 +9,18 @@ import { locks } from './operations/locks/handlers.ts';
 import { deliveryGroups } from './operations/deliveryGroups/handlers.ts';
 
 export { abandonedAfterDays, endAbandonedRuns } from './data/ending-runs.ts';
-export { type ExpiryResult, noteExpiries, type LeasedUnit } from './data/expiries.ts';
+export { type ExpiryResult, recordExpiries, type LeasedUnit } from './data/expiries.ts';
 export { executionReactions } from './reactions.ts';
 export { reworkReactions } from './rework-reactions.ts';
 export { runReactions } from './run-reactions.ts';
-export { arrows } from './leases/states.ts';
-export { groupMoves } from './rules/group-states.ts';
-export { eventMakes, isFinal, stalledAfterSeconds, stateAfter } from './rules/run-states.ts';
+export { visibleTransitions } from './leases/states.ts';
+export { groupTransitions } from './rules/group-states.ts';
+export {
+  runStateByEventKind,
+  isFinalRunState,
+  stalledAfterSeconds,
+  runStateAfterEvent,
+} from './rules/run-states.ts';
 
 /** The handlers that only other domains call. They are not part of the public API. */
 export const insideHandlers = { workAround, endWork, observeForge, tellForgeDoubt };

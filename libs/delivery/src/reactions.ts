@@ -3,19 +3,19 @@
  * execution that works on it or on its group. A change of a group is appended to the execution of that group.
  * Both happen in the transaction of the change, and the holder gets the signals in its next answer.
  */
-import { type Db, of, type Part, type Query, sql } from '@muster/driver';
+import { type Db, orgFilter, type Part, type Query, sql } from '@muster/driver';
 import { type Actor, type Subject } from '@muster/registry';
 import { type EventReaction } from '@muster/runtime';
-import { type DomainEvent, hasRepositoryLinkedTo, targetsOf } from '@muster/tenancy';
-import { noHolder } from './data/leases.ts';
-import { storiesOfExecution } from './data/targets.ts';
-import { appendEvents } from './leases/events.ts';
-import { isInState, isOpenSql } from './leases/states-sql.ts';
-import { stepAll } from './leases/write-step.ts';
-import { signalOf } from './rules/signal-kinds.ts';
+import { type DomainEvent, hasRepositoryLinkedTo, workTargetsSql } from '@muster/tenancy';
+import { clearHolderSql } from './data/leases.ts';
+import { storyIdsOfExecutionSql } from './data/targets.ts';
+import { appendEventsSql } from './leases/events.ts';
+import { isInStateSql, isOpenSql } from './leases/states-sql.ts';
+import { applyTransitionToManySql } from './leases/write-step.ts';
+import { holderSignalKindByEvent } from './rules/signal-kinds.ts';
 
-const isQuestionAnswer = ({ kind }: DomainEvent): boolean => kind === 'comment.resolved';
-const isCanceled = ({ kind, data }: DomainEvent): boolean =>
+const isCommentResolved = ({ kind }: DomainEvent): boolean => kind === 'comment.resolved';
+const isStoryCanceled = ({ kind, data }: DomainEvent): boolean =>
   kind === 'story.statusChanged' && data['to'] === 'canceled';
 
 const isAgentQuestion = ({ kind, data }: DomainEvent, actor: Actor): boolean =>
@@ -28,9 +28,9 @@ const isAgentQuestion = ({ kind, data }: DomainEvent, actor: Actor): boolean =>
  * Makes the work wait for the answer to a question that its own agent asks, on the story or on a story of its
  * group. The statement locks the lease first, so that it sees a concurrent takeover.
  */
-function waitForAnswer(actor: Actor, { subject, data }: DomainEvent): Query<unknown> {
+function waitForAnswerQuery(actor: Actor, { subject, data }: DomainEvent): Query<unknown> {
   const questionId = sql.part`${data['commentId']}::uuid`;
-  const steps = stepAll('ask', {
+  const steps = applyTransitionToManySql('ask', {
     chosen: sql.part`(e.target_type, e.target_id) in (select o.unit_type, o.unit_id from own o)`,
     actor,
     data: sql.part`'{"fields": ["waitingFor"]}'::jsonb`,
@@ -38,7 +38,7 @@ function waitForAnswer(actor: Actor, { subject, data }: DomainEvent): Query<unkn
   });
   return sql`with own as materialized (
        select l.unit_type, l.unit_id from leases l
-       where ${of('l')} and (l.unit_type, l.unit_id) in (${targetsOf(sql.part`${subject.id}::uuid`)})
+       where ${orgFilter('l')} and (l.unit_type, l.unit_id) in (${workTargetsSql(sql.part`${subject.id}::uuid`)})
          and l.state = 'held' and l.member_id = ${actor.memberId} and l.agent_id = ${actor.agentId}
          and l.expires_at > clock_timestamp()
        order by l.unit_type, l.unit_id for share of l),
@@ -55,9 +55,9 @@ const appendSignals = (actor: Actor, domainEvents: readonly DomainEvent[]) =>
       ord: index,
       about_type: domainEvent.subject.type,
       about_id: domainEvent.subject.id,
-      kind: signalOf[domainEvent.kind],
+      kind: holderSignalKindByEvent[domainEvent.kind],
       data: domainEvent.data,
-      question_id: isQuestionAnswer(domainEvent) ? domainEvent.data['commentId'] : null,
+      question_id: isCommentResolved(domainEvent) ? domainEvent.data['commentId'] : null,
     })),
   )}::jsonb)
          as w(ord int, about_type text, about_id uuid, kind text, data jsonb, question_id uuid)),
@@ -66,14 +66,14 @@ const appendSignals = (actor: Actor, domainEvents: readonly DomainEvent[]) =>
          select w.about_type as type, w.about_id as id
          union all
          select 'delivery_group', s.group_id from delivery_group_stories s
-           where w.about_type = 'story' and ${of('s')} and s.story_id = w.about_id and s.open) a
-       join executions e on ${of('e')} and e.target_type = a.type and e.target_id = a.id and ${isOpenSql}
+           where w.about_type = 'story' and ${orgFilter('s')} and s.story_id = w.about_id and s.open) a
+       join executions e on ${orgFilter('e')} and e.target_type = a.type and e.target_id = a.id and ${isOpenSql}
        where w.question_id is null or (e.waiting_for is distinct from w.question_id and exists
-         (select from comments c where ${of('c')} and c.id = w.question_id and c.kind = 'question'))),
+         (select from comments c where ${orgFilter('c')} and c.id = w.question_id and c.kind = 'question'))),
      u as (update executions e set last_event_seq = e.last_event_seq + n.n
        from (select t.id, count(*)::int as n from t group by t.id) n
-       where ${of('e')} and e.id = n.id returning e.id, e.last_event_seq - n.n as before)
-     ${appendEvents(
+       where ${orgFilter('e')} and e.id = n.id returning e.id, e.last_event_seq - n.n as before)
+     ${appendEventsSql(
        sql.part`(select t.id, u.before + row_number() over (partition by t.id order by t.ord) as seq, t.kind, t.data,
            clock_timestamp() as at
          from t join u on u.id = t.id)`,
@@ -84,47 +84,49 @@ const appendSignals = (actor: Actor, domainEvents: readonly DomainEvent[]) =>
  * Returns a SQL expression for the id of the oldest other open question that the lease holder asked about the
  * stories of execution `e` since the lease was granted. The value is null if there is none.
  */
-const otherQuestion = (answered: Part): Part => sql.part`(select c.id from leases l
-  join comments c on ${of('c')} and c.author_member_id = l.member_id and c.author ->> 'agentId' = l.agent_id::text
+const otherOpenQuestionSql = (answeredQuestionId: Part): Part => sql.part`(select c.id from leases l
+  join comments c on ${orgFilter('c')} and c.author_member_id = l.member_id and c.author ->> 'agentId' = l.agent_id::text
     and c.kind = 'question' and c.parent_id is null and c.created_at >= l.granted_at
-    and c.resolved_at is null and c.deleted_at is null and c.id <> ${answered}
-    and c.story_id in (${storiesOfExecution(sql.part`e.id`)})
-  where ${of('l')} and l.unit_type = e.target_type and l.unit_id = e.target_id and l.state = 'held'
+    and c.resolved_at is null and c.deleted_at is null and c.id <> ${answeredQuestionId}
+    and c.story_id in (${storyIdsOfExecutionSql(sql.part`e.id`)})
+  where ${orgFilter('l')} and l.unit_type = e.target_type and l.unit_id = e.target_id and l.state = 'held'
   order by c.id limit 1)`;
 
 /**
  * Signals to waiting work that its question was answered or deleted, regardless of where the question's story
  * is now. The work resumes, or waits for another open question of its agent.
  */
-function hearAnswer(db: Db, actor: Actor, chosen: Part, isDeleted: boolean): void {
+function resumeAfterAnswer(db: Db, actor: Actor, waitingExecutionsSql: Part, isDeleted: boolean): void {
   // The subquery reads `waiting_for` from before this statement changes it.
-  const question = sql.part`(select w.waiting_for from executions w where ${of('w')} and w.id = s.id)`;
+  const question = sql.part`(select w.waiting_for from executions w where ${orgFilter('w')} and w.id = s.id)`;
   const data = sql.part`jsonb_build_object('commentId', ${question})${isDeleted ? sql.part` || '{"deleted": true}'` : sql.empty}`;
-  const other = otherQuestion(sql.part`e.waiting_for`);
-  const waits = stepAll('hearFirstAnswer', {
-    chosen: sql.part`${chosen} and ${other} is not null`,
+  const other = otherOpenQuestionSql(sql.part`e.waiting_for`);
+  const waits = applyTransitionToManySql('hearFirstAnswer', {
+    chosen: sql.part`${waitingExecutionsSql} and ${other} is not null`,
     ...{ actor, data, sets: sql.part`waiting_for = ${other}` },
   });
-  db.later(sql`with ${waits} select from stepped`);
+  db.deferToCommit(sql`with ${waits} select from stepped`);
   // The statement above has moved each execution with another open question to that question. The remaining
   // executions have no other open question.
-  db.later(sql`with ${stepAll('hearAnswer', { chosen, actor, data })} select from stepped`);
+  db.deferToCommit(
+    sql`with ${applyTransitionToManySql('hearAnswer', { chosen: waitingExecutionsSql, actor, data })} select from stepped`,
+  );
 }
 
-const waitsFor = (questionId: unknown): Part =>
+const isWaitingForSql = (questionId: unknown): Part =>
   sql.part`/*guard: an answer wakes who waits*/e.waiting_for = ${questionId}::uuid/*end*/`;
 
 /**
  * Returns the condition for work on a group that waits for a question which was deleted together with its
  * story.
  */
-const waitsForNothing = ({ projectId }: Subject): Part =>
+const isWaitingForDeletedQuestionSql = ({ projectId }: Subject): Part =>
   sql.part`e.project_id = ${projectId}::uuid
-    and not exists (select from comments c where ${of('c')} and c.id = e.waiting_for)`;
+    and not exists (select from comments c where ${orgFilter('c')} and c.id = e.waiting_for)`;
 
 /** Ends the execution of a canceled story, which fences off the holder. The lease was freed before. */
-function cancel(actor: Actor, storyId: string): Query<unknown> {
-  const steps = stepAll('cancel', {
+function cancelWorkOnStory(actor: Actor, storyId: string): Query<unknown> {
+  const steps = applyTransitionToManySql('cancel', {
     chosen: sql.part`e.target_type = 'story' and e.target_id = ${storyId}::uuid`,
     actor,
     data: sql.part`'{"outcome": "canceled"}'::jsonb`,
@@ -132,27 +134,31 @@ function cancel(actor: Actor, storyId: string): Query<unknown> {
   return sql`with ${steps} select from stepped`;
 }
 
-interface Landed {
+interface CompletedExecution {
   readonly id: string;
   readonly target_id: string;
 }
 
 /** Completes submitted work on stories that are done, in projects without a linked repository. */
-function land(actor: Actor, storyIds: readonly string[]): Query<Landed> {
-  const steps = stepAll('land', {
-    chosen: sql.part`e.target_type = 'story' and e.target_id = any (${storyIds}::uuid[]) and ${isInState('submitted')}
+function completeSubmittedWork(actor: Actor, storyIds: readonly string[]): Query<CompletedExecution> {
+  const steps = applyTransitionToManySql('land', {
+    chosen: sql.part`e.target_type = 'story' and e.target_id = any (${storyIds}::uuid[]) and ${isInStateSql('submitted')}
       and not ${hasRepositoryLinkedTo(sql.part`e.project_id`)}`,
     actor,
     data: sql.part`'{"outcome": "succeeded"}'::jsonb`,
   });
-  return sql<Landed>`with ${steps} select id, target_id from stepped`;
+  return sql<CompletedExecution>`with ${steps} select id, target_id from stepped`;
 }
 
 /**
  * Completes the work on stories that moved to done, except work that the same call already completed. Returns
  * the events.
  */
-async function landDone(db: Db, actor: Actor, domainEvents: readonly DomainEvent[]): Promise<DomainEvent[]> {
+async function completeWorkOnDoneStories(
+  db: Db,
+  actor: Actor,
+  domainEvents: readonly DomainEvent[],
+): Promise<DomainEvent[]> {
   const over = new Set(
     domainEvents.filter(({ kind }) => kind === 'execution.completed').map(({ subject }) => subject.id),
   );
@@ -162,7 +168,7 @@ async function landDone(db: Db, actor: Actor, domainEvents: readonly DomainEvent
   );
   if (done.length === 0) return [];
   const about = new Map(done.map(({ subject }) => [subject.id, subject]));
-  const landed = await db.all(land(actor, [...about.keys()].sort()));
+  const landed = await db.all(completeSubmittedWork(actor, [...about.keys()].sort()));
   return landed.flatMap(({ id, target_id: storyId }): DomainEvent[] => {
     const subject = about.get(storyId);
     if (subject === undefined) return [];
@@ -171,38 +177,38 @@ async function landDone(db: Db, actor: Actor, domainEvents: readonly DomainEvent
 }
 
 /** Deletes the executions of a deleted story. The deletion has already checked that no holder works on it. */
-const forget = (storyId: string): Query<unknown> =>
-  sql`delete from executions where ${of()} and target_type = 'story' and target_id = ${storyId}`;
+const deleteExecutionsOfStory = (storyId: string): Query<unknown> =>
+  sql`delete from executions where ${orgFilter()} and target_type = 'story' and target_id = ${storyId}`;
 
-const freeLeaseOf = (storyId: string) =>
-  sql`update leases set ${noHolder}
-     where ${of()} and unit_type = 'story' and unit_id = ${storyId} and /*guard: a canceled story frees its lease*/state = 'held'/*end*/`;
+const freeLeaseOfStory = (storyId: string) =>
+  sql`update leases set ${clearHolderSql}
+     where ${orgFilter()} and unit_type = 'story' and unit_id = ${storyId} and /*guard: a canceled story frees its lease*/state = 'held'/*end*/`;
 
 export const executionReactions: EventReaction = async ({ db, actor, domainEvents }) => {
   const onStories = domainEvents.filter(({ subject }) => subject.type === 'story');
   const signals = domainEvents.filter(
     ({ kind, subject: { type } }) =>
-      signalOf[kind] !== undefined && (type === 'story' || type === 'delivery_group'),
+      holderSignalKindByEvent[kind] !== undefined && (type === 'story' || type === 'delivery_group'),
   );
   // Lock order, as in every transaction: leases before executions. Signals are part of the writes to
   // executions.
   const ended = onStories.filter(
-    (domainEvent) => isCanceled(domainEvent) || domainEvent.kind === 'story.deleted',
+    (domainEvent) => isStoryCanceled(domainEvent) || domainEvent.kind === 'story.deleted',
   );
-  for (const id of ended.map(({ subject }) => subject.id).sort()) db.later(freeLeaseOf(id));
+  for (const id of ended.map(({ subject }) => subject.id).sort()) db.deferToCommit(freeLeaseOfStory(id));
   for (const domainEvent of onStories)
-    if (isAgentQuestion(domainEvent, actor)) db.later(waitForAnswer(actor, domainEvent));
-  if (signals.length > 0) db.later(appendSignals(actor, signals));
+    if (isAgentQuestion(domainEvent, actor)) db.deferToCommit(waitForAnswerQuery(actor, domainEvent));
+  if (signals.length > 0) db.deferToCommit(appendSignals(actor, signals));
   for (const domainEvent of onStories) {
     const { kind, subject, data } = domainEvent;
     if (kind === 'comment.resolved' || kind === 'comment.deleted') {
-      hearAnswer(db, actor, waitsFor(data['commentId']), kind === 'comment.deleted');
+      resumeAfterAnswer(db, actor, isWaitingForSql(data['commentId']), kind === 'comment.deleted');
     }
-    if (isCanceled(domainEvent)) db.later(cancel(actor, subject.id));
+    if (isStoryCanceled(domainEvent)) db.deferToCommit(cancelWorkOnStory(actor, subject.id));
     if (kind === 'story.deleted') {
-      db.later(forget(subject.id));
-      hearAnswer(db, actor, waitsForNothing(subject), true);
+      db.deferToCommit(deleteExecutionsOfStory(subject.id));
+      resumeAfterAnswer(db, actor, isWaitingForDeletedQuestionSql(subject), true);
     }
   }
-  return landDone(db, actor, domainEvents);
+  return completeWorkOnDoneStories(db, actor, domainEvents);
 };

@@ -5,10 +5,15 @@
 import { Outcome } from '@muster/registry';
 import { type EventReaction } from '@muster/runtime';
 import { type DomainEvent } from '@muster/tenancy';
-import { endRunOf, endRunsOnStories, endTakenRun, tieRun } from './data/ending-runs.ts';
-import { outcomeMakes } from './rules/run-states.ts';
+import {
+  endRunOfExecution,
+  endRunsOnStories,
+  endReplacedRun,
+  linkRunToExecution,
+} from './data/ending-runs.ts';
+import { runStateByOutcome } from './rules/run-states.ts';
 
-const endsItsStory = ({ kind, subject, data }: DomainEvent): boolean =>
+const endsStory = ({ kind, subject, data }: DomainEvent): boolean =>
   subject.type === 'story' &&
   (kind === 'story.deleted' || (kind === 'story.statusChanged' && data['to'] === 'canceled'));
 
@@ -18,16 +23,17 @@ const endsItsStory = ({ kind, subject, data }: DomainEvent): boolean =>
 export const runReactions: EventReaction = async ({ db, actor, domainEvents }) => {
   for (const { kind, data } of domainEvents) {
     const { executionId } = data;
-    if (kind === 'execution.acquired') db.later(tieRun(executionId, actor));
+    if (kind === 'execution.acquired') db.deferToCommit(linkRunToExecution(executionId, actor));
     if (kind === 'execution.superseded') {
       const from = { memberId: data['fromMemberId'], agentId: data['fromAgentId'] };
-      db.later(endTakenRun(executionId, from));
+      db.deferToCommit(endReplacedRun(executionId, from));
     }
-    if (kind === 'execution.submitted') db.later(endRunOf(executionId, outcomeMakes.submitted));
+    if (kind === 'execution.submitted')
+      db.deferToCommit(endRunOfExecution(executionId, runStateByOutcome.submitted));
     if (kind === 'execution.completed') {
-      db.later(endRunOf(executionId, outcomeMakes[Outcome.parse(data['outcome'])]));
+      db.deferToCommit(endRunOfExecution(executionId, runStateByOutcome[Outcome.parse(data['outcome'])]));
     }
   }
-  const gone = domainEvents.filter(endsItsStory).map(({ subject }) => subject.id);
-  if (gone.length > 0) db.later(endRunsOnStories(gone));
+  const gone = domainEvents.filter(endsStory).map(({ subject }) => subject.id);
+  if (gone.length > 0) db.deferToCommit(endRunsOnStories(gone));
 };

@@ -3,14 +3,14 @@
  * returned.
  */
 import { sendBurst } from './burst.ts';
-import { checkOut, type Pool } from './pool.ts';
-import { bind, type Query } from './sql.ts';
+import { checkOutConnection, type Pool } from './pool.ts';
+import { bindStatement, type Query } from './sql.ts';
 
-export async function ask<Row>(pool: Pool, source: Query<Row>): Promise<Row[]> {
-  const client = await checkOut(pool);
+export async function queryOutsideOrg<Row>(pool: Pool, query: Query<Row>): Promise<Row[]> {
+  const client = await checkOutConnection(pool);
   let broken = true;
   try {
-    const [result] = await sendBurst(client, [bind(source, null)]);
+    const [result] = await sendBurst(client, [bindStatement(query, null)]);
     broken = false;
     return (result?.rows ?? []) as Row[];
   } finally {

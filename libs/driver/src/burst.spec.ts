@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { cloneDatabase, patient, type TestDatabase } from '@muster/testing';
+import { cloneDatabase, withTestTimeouts, type TestDatabase } from '@muster/testing';
 import { type PoolClient } from 'pg';
 import { BurstError, sendBurst, type Statement } from './burst.ts';
 import { createPool, type Pool } from './pool.ts';
@@ -15,7 +15,7 @@ const sql = (text: string, ...parameters: unknown[]): Statement => ({ sql: text,
 
 /** Runs `work` on a connection that has not prepared any statement yet. */
 async function onFreshConnection(work: (client: PoolClient, pool: Pool) => Promise<void>): Promise<void> {
-  const pool = patient(createPool({ url: database.url, max: 1 }));
+  const pool = withTestTimeouts(createPool({ url: database.url, max: 1 }));
   const client = await pool.connect();
   try {
     await work(client, pool);
@@ -141,7 +141,7 @@ describe('a burst', () => {
     }));
 
   it('fails when its backend is killed, and the pool hands out another connection', async () => {
-    const pool = patient(createPool({ url: database.url, max: 1 }));
+    const pool = withTestTimeouts(createPool({ url: database.url, max: 1 }));
     const client = await pool.connect();
     const [pid] = await sendBurst(client, [sql('select pg_backend_pid() as pid')]);
     const sleeping = sendBurst(client, [sql('select pg_sleep(30)')]);

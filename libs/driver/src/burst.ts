@@ -22,18 +22,18 @@ export interface StatementResult {
 }
 
 /** Looks up a parser by type OID. The cast is needed because pg's declarations accept only built-in OIDs. */
-const parserOf = pg.types.getTypeParser as (typeId: number) => (text: string) => unknown;
+const typeParserOf = pg.types.getTypeParser as (typeId: number) => (text: string) => unknown;
 
-interface Field {
+interface ResultColumn {
   readonly name: string;
   readonly parse: (text: string) => unknown;
 }
 
 /** A prepared statement of one connection. */
-interface Prepared {
+interface PreparedStatement {
   readonly name: string;
   /** The result columns; null until the server has described them. */
-  fields: Field[] | null;
+  fields: ResultColumn[] | null;
   /** A template row of nulls that each result row is copied from. Adding columns one by one makes long lists 25 % slower. */
   emptyRow: Record<string, unknown>;
 }
@@ -48,38 +48,38 @@ const describeMessage = serialize.describe({ type: 'P', name: '' });
 const executeMessage = serialize.execute();
 const syncMessage = serialize.sync();
 
-interface ConnectionMemory {
-  readonly prepared: Map<string, Prepared>;
+interface PreparedStatementCache {
+  readonly prepared: Map<string, PreparedStatement>;
   /** Statement names that the server may or may not know after an error. The next burst closes them first. */
-  doubtful: string[];
-  count: number;
+  namesToClose: string[];
+  preparedCount: number;
 }
 
 /** The limit of prepared statements per connection, far above the number in the code. Beyond it, all are discarded. */
-const mostPrepared = 1_000;
+const maxPreparedStatements = 1_000;
 
 /** SQLSTATEs of "cached plan must not change result type" (after a migration) and "prepared statement does not exist". */
-const staleStatement = new Set(['0A000', '26000']);
+const staleStatementSqlStates = new Set(['0A000', '26000']);
 
-const memories = new WeakMap<object, ConnectionMemory>();
+const statementCaches = new WeakMap<object, PreparedStatementCache>();
 
-function memoryOf(wire: object): ConnectionMemory {
-  let memory = memories.get(wire);
+function statementCacheOf(connection: object): PreparedStatementCache {
+  let memory = statementCaches.get(connection);
   if (memory === undefined) {
-    memory = { prepared: new Map(), doubtful: [], count: 0 };
-    memories.set(wire, memory);
+    memory = { prepared: new Map(), namesToClose: [], preparedCount: 0 };
+    statementCaches.set(connection, memory);
   }
   return memory;
 }
 
-type Outcome = { results: StatementResult[] } | { error: Error; at: number };
+type BurstOutcome = { results: StatementResult[] } | { error: Error; at: number };
 
 /** A listener that runs when a burst has finished, before its sender is notified. `fault` is null on success. */
-export interface Carrier {
-  answered(fault: Error | null): void;
+export interface BurstListener {
+  onFinished(fault: Error | null): void;
 }
 
-const late = (burst: Burst): void => {
+const failWithTimeout = (burst: StatementBurst): void => {
   burst.callback(new Error('Query read timeout'));
 };
 
@@ -88,21 +88,21 @@ const late = (burst: Burst): void => {
  * serialized. No field may hold a closure over the burst, because V8 would then retain the rows of each answer
  * (client.ts).
  */
-export class Burst implements Submittable {
+export class StatementBurst implements Submittable {
   private readonly statements: readonly Statement[];
   private readonly results: StatementResult[] = [];
-  private readonly used: Prepared[] = [];
-  private readonly fresh = new Set<Prepared>();
+  private readonly used: PreparedStatement[] = [];
+  private readonly fresh = new Set<PreparedStatement>();
   private rows: Record<string, unknown>[] = [];
-  private memory: ConnectionMemory | undefined;
+  private memory: PreparedStatementCache | undefined;
   private failure: Error | undefined;
   private isWritten = false;
   private isSettled = false;
   private timer: NodeJS.Timeout | undefined;
-  private readonly done: (outcome: Outcome) => void;
-  carrier: Carrier | null = null;
+  private readonly done: (outcome: BurstOutcome) => void;
+  carrier: BurstListener | null = null;
 
-  constructor(statements: readonly Statement[], done: (outcome: Outcome) => void) {
+  constructor(statements: readonly Statement[], done: (outcome: BurstOutcome) => void) {
     this.statements = statements.map(({ sql, parameters }) => ({
       sql,
       parameters: parameters.map(prepareValue),
@@ -112,11 +112,11 @@ export class Burst implements Submittable {
 
   /** Starts the read timeout. */
   answerWithin(millis: number): void {
-    this.timer = setTimeout(late, millis, this);
+    this.timer = setTimeout(failWithTimeout, millis, this);
   }
 
   /** Settles the burst. pg calls this when the connection fails. */
-  callback(error: Error | null, outcome?: Outcome): void {
+  callback(error: Error | null, outcome?: BurstOutcome): void {
     if (this.isSettled) return;
     this.isSettled = true;
     clearTimeout(this.timer);
@@ -124,7 +124,7 @@ export class Burst implements Submittable {
       error: error ?? new Error('the statement has no outcome'),
       at: this.results.length,
     };
-    this.carrier?.answered('error' in end ? end.error : null);
+    this.carrier?.onFinished('error' in end ? end.error : null);
     this.done(end);
   }
 
@@ -133,9 +133,9 @@ export class Burst implements Submittable {
    * cannot leave one of them unprepared.
    */
   isKnownTo(wire: WritableConnection): boolean {
-    const { prepared, doubtful } = memoryOf(wire);
+    const { prepared, namesToClose } = statementCacheOf(wire);
     return (
-      doubtful.length === 0 &&
+      namesToClose.length === 0 &&
       this.statements.every(({ sql }) => {
         const known = prepared.get(sql);
         return known !== undefined && known.fields !== null;
@@ -146,12 +146,12 @@ export class Burst implements Submittable {
   /** Serializes the burst. A caller that writes messages ahead must write all bursts in the order of their answers. */
   messages(wire: WritableConnection): Buffer[] {
     this.isWritten = true;
-    const memory = (this.memory = memoryOf(wire));
-    if (memory.prepared.size > mostPrepared) {
-      memory.doubtful.push(...[...memory.prepared.values()].map((prepared) => prepared.name));
+    const memory = (this.memory = statementCacheOf(wire));
+    if (memory.prepared.size > maxPreparedStatements) {
+      memory.namesToClose.push(...[...memory.prepared.values()].map((prepared) => prepared.name));
       memory.prepared.clear();
     }
-    const messages = memory.doubtful.splice(0).map((name) => serialize.close({ type: 'S', name }));
+    const messages = memory.namesToClose.splice(0).map((name) => serialize.close({ type: 'S', name }));
     for (const statement of this.statements) this.add(messages, memory, statement);
     messages.push(syncMessage);
     return messages;
@@ -164,10 +164,10 @@ export class Burst implements Submittable {
     wire.stream.write(Buffer.concat(this.messages(wire)));
   }
 
-  private add(messages: Buffer[], memory: ConnectionMemory, statement: Statement): void {
+  private add(messages: Buffer[], memory: PreparedStatementCache, statement: Statement): void {
     let prepared = memory.prepared.get(statement.sql);
     if (prepared === undefined) {
-      prepared = { name: `s${(memory.count += 1)}`, fields: null, emptyRow: {} };
+      prepared = { name: `s${(memory.preparedCount += 1)}`, fields: null, emptyRow: {} };
       memory.prepared.set(statement.sql, prepared);
       messages.push(serialize.parse({ name: prepared.name, text: statement.sql }));
       this.fresh.add(prepared);
@@ -183,7 +183,7 @@ export class Burst implements Submittable {
     if (prepared === undefined) return;
     prepared.fields = message.fields.map((field) => ({
       name: field.name,
-      parse: parserOf(field.dataTypeID),
+      parse: typeParserOf(field.dataTypeID),
     }));
     prepared.emptyRow = Object.fromEntries(prepared.fields.map(({ name }) => [name, null]));
   }
@@ -211,13 +211,13 @@ export class Burst implements Submittable {
   }
 
   handleError(error: Error): void {
-    const stale = staleStatement.has((error as { code?: string }).code ?? '');
+    const stale = staleStatementSqlStates.has((error as { code?: string }).code ?? '');
     for (const { sql } of this.statements) {
       const prepared = this.memory?.prepared.get(sql);
       if (prepared === undefined) continue;
       const doubtful = this.fresh.has(prepared) && prepared.fields === null;
       if (!doubtful && !stale) continue;
-      this.memory?.doubtful.push(prepared.name);
+      this.memory?.namesToClose.push(prepared.name);
       this.memory?.prepared.delete(sql);
     }
     this.callback(null, { error, at: this.results.length });
@@ -273,21 +273,21 @@ export class BurstError extends Error {
  * before it sends anything if a value cannot be serialized, because half a burst would be committed.
  */
 export const sendBurst = (client: ClientBase, statements: readonly Statement[]): Promise<StatementResult[]> =>
-  burstOf(statements, (burst) => {
+  runBurst(statements, (burst) => {
     client.query(burst);
   });
 
 /** Returns the results of a burst that `send` sends. Rejects if the burst fails or if `send` refuses it. */
-export const burstOf = (
+export const runBurst = (
   statements: readonly Statement[],
-  send: (burst: Burst, refuse: (error: unknown) => void) => void,
+  send: (burst: StatementBurst, refuse: (error: unknown) => void) => void,
 ): Promise<StatementResult[]> =>
   inBurstSpan(
     statements,
     () =>
       new Promise((resolve, reject) => {
         send(
-          new Burst(statements, (outcome) => {
+          new StatementBurst(statements, (outcome) => {
             if ('error' in outcome) reject(new BurstError(outcome.error, outcome.at));
             else resolve(outcome.results);
           }),

@@ -1,6 +1,6 @@
 /** The client class of our pools. It is pg's client with a different read timeout: each burst measures its own. */
 import pg from 'pg';
-import { Burst } from './burst.ts';
+import { StatementBurst } from './burst.ts';
 
 /** The pool option that pg passes on to each client. */
 export interface ReadTimeout {
@@ -9,8 +9,9 @@ export interface ReadTimeout {
 }
 
 // oxlint-disable-next-line typescript/unbound-method -- it is called on a client, as it would be
-const query = pg.Client.prototype.query as (this: pg.Client, ...what: readonly unknown[]) => unknown;
-const isSubmittable = (what: object): boolean => 'submit' in what && typeof what.submit === 'function';
+const pgClientQuery = pg.Client.prototype.query as (this: pg.Client, ...what: readonly unknown[]) => unknown;
+const isSubmittable = (candidate: object): boolean =>
+  'submit' in candidate && typeof candidate.submit === 'function';
 
 /**
  * A client whose bursts have their own read timeout. pg's `query_timeout` puts a closure into a field of each query.
@@ -28,8 +29,8 @@ export class Client extends pg.Client {
 
 Client.prototype.query = function (this: Client, first: string | object, ...others: unknown[]): unknown {
   const { readTimeoutMillis } = this;
-  if (first instanceof Burst) first.answerWithin(readTimeoutMillis);
-  if (typeof first !== 'string' && isSubmittable(first)) return query.call(this, first, ...others);
+  if (first instanceof StatementBurst) first.answerWithin(readTimeoutMillis);
+  if (typeof first !== 'string' && isSubmittable(first)) return pgClientQuery.call(this, first, ...others);
   const config = typeof first === 'string' ? { text: first } : first;
-  return query.call(this, { query_timeout: readTimeoutMillis, ...config }, ...others);
+  return pgClientQuery.call(this, { query_timeout: readTimeoutMillis, ...config }, ...others);
 } as typeof pg.Client.prototype.query;

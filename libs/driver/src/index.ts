@@ -1,4 +1,4 @@
-export { ask } from './ask.ts';
+export { queryOutsideOrg } from './ask.ts';
 export { BurstError, sendBurst, type Statement, type StatementResult } from './burst.ts';
 export { newId } from './id.ts';
 export {
@@ -10,36 +10,43 @@ export {
   CursorTime,
   decodeCursor,
   encodeCursor,
-  mostLookedAt,
+  maxSearchedRows,
   type Page,
   pageOfRows,
-  pageOfSearch,
-  searched,
-  shortenable,
-  shortened,
-  withinPage,
+  pageOfSearchRows,
+  searchPageSql,
+  makeShortenable,
+  shortenPage,
+  limitToPageBytes,
 } from './keyset.ts';
 export {
-  checkOut,
-  commandConnectMillis,
-  connectionFault,
+  checkOutConnection,
+  commandConnectTimeoutMillis,
+  classifyConnectionError,
   createPool,
   DatabaseAway,
   DatabaseBusy,
   type Pool,
   type PoolConfig,
 } from './pool.ts';
-export { portionsOf, sizeOf } from './portions.ts';
-export { type Id, nextVersion, record, requireVersion, type RowOf, view } from './record.ts';
+export { splitIntoPortions, estimateBytes } from './portions.ts';
+export {
+  type IdOrSql,
+  withNextVersion,
+  defineRecord,
+  requireVersion,
+  type RowOf,
+  defineView,
+} from './record.ts';
 export { type DB } from './schema.generated.ts';
 export { sendRead, sendShortWrite } from './shared-reads.ts';
-export { bind, boundStatements, of, organization, Part, type Query, sql } from './sql.ts';
+export { bindStatement, boundStatements, orgFilter, currentOrgId, Part, type Query, sql } from './sql.ts';
 export { inTransactionSpan, traceStatements } from './trace.ts';
 export {
   type Db,
   inTransaction,
   mayHaveCommitted,
-  OutcomeUnknown,
+  CommitOutcomeUnknown,
   type PlainDb,
-  type Within,
+  type DbForOrg,
 } from './transaction.ts';

@@ -8,9 +8,9 @@ import {
   CursorTime,
   decodeCursor,
   encodeCursor,
-  mostLookedAt,
+  maxSearchedRows,
   pageOfRows,
-  pageOfSearch,
+  pageOfSearchRows,
 } from './keyset.ts';
 
 const Key = z.tuple([z.string(), z.int()]);
@@ -107,9 +107,9 @@ describe('pages', () => {
 
   it('that were searched go on after the last row looked at, also where their rows were measured', () => {
     const match = { id: 7, fits: true, nth: 7, more_follow: true };
-    const lastLookedAt = { id: 1_000, fits: false, nth: mostLookedAt, more_follow: false };
+    const lastLookedAt = { id: 1_000, fits: false, nth: maxSearchedRows, more_follow: false };
     const pageOfFound = (rows: readonly (typeof match)[], limit: number) =>
-      pageOfSearch(
+      pageOfSearchRows(
         rows,
         limit,
         (row) => [row.id],

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { cloneDatabase, type TestDatabase } from '@muster/testing';
 import fc from 'fast-check';
 import { newId } from './id.ts';
-import { toIso } from './pool.ts';
+import { timestampToIso } from './pool.ts';
 
 /** Formats a time like Postgres writes a timestamptz(3) in a UTC session: without trailing zeros of the fraction. */
 const asPostgres = (moment: Date): string =>
@@ -21,14 +21,14 @@ describe('toIso', () => {
     // The functions clock_timestamp() and now() have microseconds.
     ['2026-11-21 09:30:00.123456+00', '2026-11-21T09:30:00.123Z'],
   ])('reads %s as %s', (text, iso) => {
-    expect(toIso(text)).toBe(iso);
+    expect(timestampToIso(text)).toBe(iso);
   });
 
   it('reads every moment as it is', () => {
     const moments = fc.date({ min: new Date(0), max: new Date(Date.UTC(2200, 0, 1)), noInvalidDate: true });
     fc.assert(
       fc.property(moments, (moment) => {
-        expect(toIso(asPostgres(moment))).toBe(moment.toISOString());
+        expect(timestampToIso(asPostgres(moment))).toBe(moment.toISOString());
       }),
     );
   });

@@ -5,13 +5,13 @@ import { Client, type ReadTimeout } from './client.ts';
 /**
  * Converts `2026-11-21 09:30:00.1+00` into `2026-11-21T09:30:00.100Z`. Sessions use UTC, and columns have milliseconds.
  */
-export function toIso(text: string): string {
+export function timestampToIso(text: string): string {
   const fraction = text.length > 22 ? text.slice(20, -3) : '';
   return `${text.slice(0, 10)}T${text.slice(11, 19)}.${fraction.padEnd(3, '0').slice(0, 3)}Z`;
 }
 
 const { types } = pg;
-types.setTypeParser(types.builtins.TIMESTAMPTZ, toIso);
+types.setTypeParser(types.builtins.TIMESTAMPTZ, timestampToIso);
 types.setTypeParser(types.builtins.DATE, (text) => text);
 // Counters and sequence numbers stay far below 2^53, so a JavaScript number is exact.
 types.setTypeParser(types.builtins.INT8, Number);
@@ -51,35 +51,35 @@ export class DatabaseBusy extends Error {
 }
 
 /** The open connections of each pool. */
-const connected = new WeakMap<Pool, Set<pg.PoolClient>>();
+const connectionsByPool = new WeakMap<Pool, Set<pg.PoolClient>>();
 
 /** pg's messages when the wait for a free or a new connection times out. */
-const waitedTooLong =
+const connectTimeoutMessages =
   /^timeout exceeded when trying to connect$|^Connection terminated due to connection timeout$/;
-const tooManyConnections = '53300';
+const tooManyConnectionsSqlState = '53300';
 
 /**
  * Classifies why there is no connection. "Too many connections" counts as busy. A timeout counts as busy if the pool
  * has open connections, and otherwise as away.
  */
-export function connectionFault(pool: Pool, error: unknown): DatabaseAway | DatabaseBusy {
+export function classifyConnectionError(pool: Pool, error: unknown): DatabaseAway | DatabaseBusy {
   if (!(error instanceof Error)) return new DatabaseAway(error);
-  const isFull = 'code' in error && error.code === tooManyConnections;
-  const isLate = waitedTooLong.test(error.message) && (connected.get(pool)?.size ?? 0) > 0;
+  const isFull = 'code' in error && error.code === tooManyConnectionsSqlState;
+  const isLate = connectTimeoutMessages.test(error.message) && (connectionsByPool.get(pool)?.size ?? 0) > 0;
   return isFull || isLate ? new DatabaseBusy(error) : new DatabaseAway(error);
 }
 
 /** Checks a connection out of the pool. Throws DatabaseAway or DatabaseBusy. */
-export async function checkOut(pool: Pool): Promise<pg.PoolClient> {
+export async function checkOutConnection(pool: Pool): Promise<pg.PoolClient> {
   try {
     return await pool.connect();
   } catch (error) {
-    throw connectionFault(pool, error);
+    throw classifyConnectionError(pool, error);
   }
 }
 
 /** The connection timeout of commands and of one-time work at startup. */
-export const commandConnectMillis = 5_000;
+export const commandConnectTimeoutMillis = 5_000;
 
 /** Creates a pool without opening a connection. Timeouts nest: statement < client's read timeout < the caller's wait. */
 export function createPool(config: PoolConfig): Pool {
@@ -108,7 +108,7 @@ export function createPool(config: PoolConfig): Pool {
   pool.on('error', onIdleError);
   // A checked-out client that loses its socket emits 'error'. Without a listener the process would exit.
   const made = new Set<pg.PoolClient>();
-  connected.set(pool, made);
+  connectionsByPool.set(pool, made);
   pool.on('connect', (client) => {
     // guard: broken connections are heard
     client.on('error', onIdleError);

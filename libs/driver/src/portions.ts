@@ -1,24 +1,24 @@
 /** Splits large writes, because a burst and each of its statements have a time limit (see createPool). */
 
 /** The most bytes per portion. Triggers index each text for search: about 0.5 s per MiB on an idle server. */
-const mostBytes = 128 * 1024;
-const mostItems = 100;
+const maxPortionBytes = 128 * 1024;
+const maxPortionItems = 100;
 
 /** Estimates the bytes of a parameter or of a list of parameters. */
-export function sizeOf(value: unknown): number {
+export function estimateBytes(value: unknown): number {
   if (typeof value === 'string' || Buffer.isBuffer(value)) return value.length;
   if (!Array.isArray(value)) return 8;
-  return value.reduce<number>((sum, one) => sum + sizeOf(one), 0);
+  return value.reduce<number>((sum, one) => sum + estimateBytes(one), 0);
 }
 
 /** Splits the items, in order, into portions of limited length and bytes. An item above the limit gets its own portion. */
-export function portionsOf<Item>(items: readonly Item[], bytesOf: (item: Item) => number): Item[][] {
+export function splitIntoPortions<Item>(items: readonly Item[], bytesOf: (item: Item) => number): Item[][] {
   const portions: Item[][] = [];
   let portion: Item[] = [];
   let bytes = 0;
   for (const item of items) {
     const size = bytesOf(item);
-    if (portion.length === mostItems || (portion.length > 0 && bytes + size > mostBytes)) {
+    if (portion.length === maxPortionItems || (portion.length > 0 && bytes + size > maxPortionBytes)) {
       portions.push(portion);
       [portion, bytes] = [[], 0];
     }

@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from './id.ts';
-import { record, requireVersion } from './record.ts';
-import { bind, type Part } from './sql.ts';
+import { defineRecord, requireVersion } from './record.ts';
+import { bindStatement, type Part } from './sql.ts';
 
 const org = newId();
 const project = newId();
 const at = '2026-01-01T00:00:00.000Z';
 const later = '2026-01-02T00:00:00.000Z';
 
-const epics = record('epics', 'e', {
+const epics = defineRecord('epics', 'e', {
   project_id: {},
   title: { set: true },
   description: { set: true, empty: '' },
@@ -17,7 +17,7 @@ const epics = record('epics', 'e', {
   story_count: { derived: true, initial: 0, hidden: true },
 });
 const epic = epics.make({ projectId: project, title: 'A' }, at);
-const sent = (query: unknown) => bind(query as Part, org);
+const sent = (query: unknown) => bindStatement(query as Part, org);
 
 describe('a record', () => {
   it('begins with what is said, and with what its description says of the rest', () => {
@@ -103,9 +103,9 @@ describe('a record', () => {
       // @ts-expect-error -- it is hidden
       epics.shown(epic).storyCount,
       // @ts-expect-error -- there is no such column
-      record('epics', 'e', { nothing: {} }),
+      defineRecord('epics', 'e', { nothing: {} }),
       // @ts-expect-error -- it is no number
-      record('epics', 'e', { title: { initial: 1 } }),
+      defineRecord('epics', 'e', { title: { initial: 1 } }),
     ]).not.toThrow();
   });
 });

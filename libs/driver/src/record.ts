@@ -7,16 +7,16 @@ import { refusal } from '@muster/registry';
 import { type Selectable } from 'kysely';
 import { isDeepStrictEqual } from 'node:util';
 import { newId } from './id.ts';
-import { portionsOf, sizeOf } from './portions.ts';
+import { splitIntoPortions, estimateBytes } from './portions.ts';
 import { type DB } from './schema.generated.ts';
-import { of, organization, type Part, type Query, sql } from './sql.ts';
+import { orgFilter, currentOrgId, type Part, type Query, sql } from './sql.ts';
 import { type Db } from './transaction.ts';
 
 /** The id of a record: a value, or an SQL expression for it. */
-export type Id = string | Part;
+export type IdOrSql = string | Part;
 
 /** The description of a column. */
-interface Column<Value> {
+interface ColumnTraits<Value> {
   /** True if callers may change the column. */
   readonly set?: true;
   /** The value in a new record if none is given. A column without `initial` and `empty` requires a value. */
@@ -33,9 +33,9 @@ interface Column<Value> {
 }
 
 /** The columns that every record has. Descriptions do not contain them. */
-const stamps = ['id', 'created_at', 'updated_at', 'version'] as const;
-type Stamp = (typeof stamps)[number];
-interface Stamped {
+const commonColumns = ['id', 'created_at', 'updated_at', 'version'] as const;
+type CommonColumn = (typeof commonColumns)[number];
+interface RowWithCommonColumns {
   readonly id: string;
   readonly created_at: string;
   readonly updated_at: string;
@@ -43,53 +43,62 @@ interface Stamped {
 }
 
 /** The tables of records. */
-type Table = {
-  [Name in keyof DB]: Selectable<DB[Name]> extends Stamped ? Name : never;
+type RecordTable = {
+  [Name in keyof DB]: Selectable<DB[Name]> extends RowWithCommonColumns ? Name : never;
 }[keyof DB];
 
-type Stored<Name extends Table> = Selectable<DB[Name]>;
-type Description<Name extends Table> = {
-  readonly [Key in Exclude<keyof Stored<Name>, Stamp | 'org_id'>]?: Column<
-    Stored<Name>[Key & keyof Stored<Name>]
+type TableRow<Name extends RecordTable> = Selectable<DB[Name]>;
+type ColumnDescriptions<Name extends RecordTable> = {
+  readonly [Key in Exclude<keyof TableRow<Name>, CommonColumn | 'org_id'>]?: ColumnTraits<
+    TableRow<Name>[Key & keyof TableRow<Name>]
   >;
 };
 
-type Camel<Key> = Key extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<Camel<Tail>>}` : Key;
-const camel = (column: string): string =>
+type CamelCase<Key> = Key extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : Key;
+const toCamelCase = (column: string): string =>
   column.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 
-type Read<Name extends Table, Columns> = Stamped & Pick<Stored<Name>, keyof Columns & keyof Stored<Name>>;
+type ReadRow<Name extends RecordTable, Columns> = RowWithCommonColumns &
+  Pick<TableRow<Name>, keyof Columns & keyof TableRow<Name>>;
 
 /** The columns whose description has the given trait. */
-type With<Columns, Trait> = {
+type ColumnsWithTrait<Columns, Trait> = {
   [Key in keyof Columns]: Columns[Key] extends Trait ? Key : never;
 }[keyof Columns];
-type Optional<Columns> = With<Columns, { initial: unknown } | { empty: unknown } | { derived: true }>;
+type OptionalColumns<Columns> = ColumnsWithTrait<
+  Columns,
+  { initial: unknown } | { empty: unknown } | { derived: true }
+>;
 
 /** A row with the field names of the contract, without its hidden columns. */
-type Shown<Row, Columns> = {
-  [Key in Exclude<keyof Row, With<Columns, { hidden: true }>> as Camel<Key>]:
+type ContractFields<Row, Columns> = {
+  [Key in Exclude<keyof Row, ColumnsWithTrait<Columns, { hidden: true }>> as CamelCase<Key>]:
     | Row[Key]
-    | (Key extends With<Columns, { empty: '' }> ? null : never);
+    | (Key extends ColumnsWithTrait<Columns, { empty: '' }> ? null : never);
 };
 
 /** The fields that a new record is created from. */
-type Draft<Row, Columns> = {
-  readonly [Key in Exclude<keyof Columns, Optional<Columns>> as Camel<Key>]: Row[Key & keyof Row];
+type NewRecordFields<Row, Columns> = {
+  readonly [Key in Exclude<keyof Columns, OptionalColumns<Columns>> as CamelCase<Key>]: Row[Key & keyof Row];
 } & {
-  readonly [Key in Optional<Columns> | 'id' as Camel<Key>]?: Row[Key & keyof Row] | null | undefined;
+  readonly [Key in OptionalColumns<Columns> | 'id' as CamelCase<Key>]?:
+    | Row[Key & keyof Row]
+    | null
+    | undefined;
 };
 
 /** The changes that a caller requests. Undefined changes nothing, and null clears the field. */
-type Wanted<Row, Columns> = {
-  readonly [Key in With<Columns, { set: true }> as Camel<Key>]?:
+type RequestedChanges<Row, Columns> = {
+  readonly [Key in ColumnsWithTrait<Columns, { set: true }> as CamelCase<Key>]?:
     | Row[Key & keyof Row]
     | (Columns[Key] extends { empty: unknown } ? null : never)
     | undefined;
 };
 
 /** A row after a change, and the names of the fields that changed. */
-interface Changed<Row> {
+interface ChangeResult<Row> {
   readonly changed: Row;
   readonly fields: string[];
 }
@@ -97,14 +106,14 @@ interface Changed<Row> {
 /** Throws `version_mismatch` if the caller read another version of the record. */
 export function requireVersion(
   { version }: { readonly version: number },
-  expected: number | undefined,
+  expectedVersion: number | undefined,
 ): void {
-  if (expected !== undefined && expected !== version)
+  if (expectedVersion !== undefined && expectedVersion !== version)
     throw refusal('version_mismatch', { currentVersion: version });
 }
 
 /** Returns the row with these changes, the next version number, and `at` as the time of its last change. */
-export const nextVersion = <Row extends { readonly version: number }>(
+export const withNextVersion = <Row extends { readonly version: number }>(
   row: Row,
   changes: Partial<Row>,
   at: string,
@@ -114,53 +123,55 @@ export const nextVersion = <Row extends { readonly version: number }>(
  * Builds the function that converts a row to its form in the contract. The function is generated, because a
  * loop over the fields makes long lists about 10 % slower.
  */
-const shower = (columns: readonly string[], texts: readonly string[] = []) =>
+const compileRowMapper = (columns: readonly string[], emptyableTexts: readonly string[] = []) =>
   // oxlint-disable-next-line typescript/no-implied-eval -- the names are columns, which sql.columns checked
   new Function(
     'row',
-    `return { ${columns.map((column) => `${camel(column)}: row.${column}${texts.includes(column) ? ' || null' : ''}`).join()} }`,
+    `return { ${columns.map((column) => `${toCamelCase(column)}: row.${column}${emptyableTexts.includes(column) ? ' || null' : ''}`).join()} }`,
   );
 
 /**
  * Describes columns of a table that are read together. All but the `hidden` ones are shown with the field
  * names of the contract.
  */
-export function view<
+export function defineView<
   Name extends keyof DB,
   const Seen extends keyof Selectable<DB[Name]> & string,
   const Hidden extends keyof Selectable<DB[Name]> & string = never,
->(_table: Name, alias: string, seen: readonly Seen[], hidden: readonly Hidden[] = []) {
+>(_table: Name, alias: string, visibleColumns: readonly Seen[], hiddenColumns: readonly Hidden[] = []) {
   type Row = Pick<Selectable<DB[Name]>, Seen | Hidden>;
-  const names = [...seen, ...hidden];
+  const names = [...visibleColumns, ...hiddenColumns];
   return {
     names,
     /** The columns as a statement selects them. */
     list: sql.columns(alias, names),
-    shown: shower(seen) as (row: Row) => { [Key in Seen as Camel<Key>]: Row[Key] },
+    shown: compileRowMapper(visibleColumns) as (row: Row) => { [Key in Seen as CamelCase<Key>]: Row[Key] },
   };
 }
 
 /** The description of a column, with the name of its field in the contract. */
-interface Described extends Column<unknown> {
+interface DescribedColumn extends ColumnTraits<unknown> {
   readonly column: string;
   readonly field: string;
 }
 
-const describedOf = (columns: Readonly<Record<string, Column<unknown>>>): readonly Described[] =>
-  Object.entries(columns).map(([column, traits]) => ({ column, field: camel(column), ...traits }));
+const describeColumns = (
+  columns: Readonly<Record<string, ColumnTraits<unknown>>>,
+): readonly DescribedColumn[] =>
+  Object.entries(columns).map(([column, traits]) => ({ column, field: toCamelCase(column), ...traits }));
 
 /**
  * Returns separate lists: the columns that are read, those inserted, those that callers may set, those
  * shown to callers, and the text columns that may be empty.
  */
-function listsOf(described: readonly Described[]) {
-  const where = (is: (column: Described) => boolean): string[] =>
-    described.filter(is).map(({ column }) => column);
+function columnListsOf(columns: readonly DescribedColumn[]) {
+  const where = (is: (column: DescribedColumn) => boolean): string[] =>
+    columns.filter(is).map(({ column }) => column);
   return {
-    read: [...stamps, ...where(() => true)],
-    inserted: [...stamps, ...where(({ derived }) => derived !== true)],
+    read: [...commonColumns, ...where(() => true)],
+    inserted: [...commonColumns, ...where(({ derived }) => derived !== true)],
     settable: where(({ set, derived }) => set === true && derived !== true),
-    seen: [...stamps, ...where(({ hidden }) => hidden !== true)],
+    seen: [...commonColumns, ...where(({ hidden }) => hidden !== true)],
     texts: where(({ empty }) => empty === ''),
   };
 }
@@ -169,18 +180,18 @@ function listsOf(described: readonly Described[]) {
  * Returns the requested values that differ from the row, by column, and the names of their fields in the
  * order of the request.
  */
-function changesOf(
-  described: readonly Described[],
-  now: Readonly<Record<string, unknown>>,
-  said: Readonly<Record<string, unknown>>,
+function requestedChangesOf(
+  columns: readonly DescribedColumn[],
+  currentRow: Readonly<Record<string, unknown>>,
+  requested: Readonly<Record<string, unknown>>,
 ): { readonly values: Readonly<Record<string, unknown>>; readonly fields: string[] } {
   const values: Record<string, unknown> = {};
   const fields: string[] = [];
-  for (const name of Object.keys(said)) {
-    const column = described.find(({ field, set }) => field === name && set === true);
-    const value = said[name] === null ? column?.empty : said[name];
+  for (const name of Object.keys(requested)) {
+    const column = columns.find(({ field, set }) => field === name && set === true);
+    const value = requested[name] === null ? column?.empty : requested[name];
     if (column === undefined || value === undefined) continue;
-    if (isDeepStrictEqual(value, now[column.column])) continue;
+    if (isDeepStrictEqual(value, currentRow[column.column])) continue;
     values[column.column] = value;
     fields.push(name);
   }
@@ -188,35 +199,35 @@ function changesOf(
 }
 
 /** Returns the columns of a new record: the given fields, and the initial values of the others. */
-function newRow(
-  described: readonly Described[],
-  said: Readonly<Record<string, unknown>>,
+function buildNewRow(
+  columns: readonly DescribedColumn[],
+  fields: Readonly<Record<string, unknown>>,
   at: string,
 ): Record<string, unknown> {
   const row: Record<string, unknown> = {
-    id: said['id'] ?? newId(),
+    id: fields['id'] ?? newId(),
     created_at: at,
     updated_at: at,
     version: 1,
   };
-  for (const { column, field, initial, empty } of described)
-    row[column] = said[field] ?? initial ?? empty ?? null;
+  for (const { column, field, initial, empty } of columns)
+    row[column] = fields[field] ?? initial ?? empty ?? null;
   return row;
 }
 
 /** Describes the records of a table. Statements refer to the table by the alias. */
-export function record<Name extends Table, const Columns extends Description<Name>>(
+export function defineRecord<Name extends RecordTable, const Columns extends ColumnDescriptions<Name>>(
   table: Name,
   alias: string,
   columns: Columns,
 ) {
-  type Row = Read<Name, Columns>;
-  const described = describedOf(columns as Readonly<Record<string, Column<unknown>>>);
-  const { read, inserted, settable, seen, texts } = listsOf(described);
+  type Row = ReadRow<Name, Columns>;
+  const described = describeColumns(columns as Readonly<Record<string, ColumnTraits<unknown>>>);
+  const { read, inserted, settable, seen, texts } = columnListsOf(described);
   const list = sql.columns(alias, read);
   const as = sql.word(alias);
-  const byId = sql.part`select ${list} from ${sql.word(table)} ${as} where ${of(alias)} and ${as}.id = `;
-  const shown = shower(seen, texts) as (row: Row) => Shown<Row, Columns>;
+  const byId = sql.part`select ${list} from ${sql.word(table)} ${as} where ${orgFilter(alias)} and ${as}.id = `;
+  const shown = compileRowMapper(seen, texts) as (row: Row) => ContractFields<Row, Columns>;
 
   /**
    * Returns the row with the requested changes and the names of the changed fields. Returns the given row
@@ -224,13 +235,13 @@ export function record<Name extends Table, const Columns extends Description<Nam
    */
   const changed = <Locked extends Row>(
     row: Locked,
-    wanted: Wanted<Row, Columns>,
+    wanted: RequestedChanges<Row, Columns>,
     at: string,
-  ): Changed<Locked> => {
+  ): ChangeResult<Locked> => {
     const now = row as Readonly<Record<string, unknown>>;
-    const { values, fields } = changesOf(described, now, wanted);
+    const { values, fields } = requestedChangesOf(described, now, wanted);
     if (fields.length === 0) return { changed: row, fields };
-    return { changed: nextVersion<Locked>(row, values as Partial<Locked>, at), fields };
+    return { changed: withNextVersion<Locked>(row, values as Partial<Locked>, at), fields };
   };
 
   /**
@@ -238,28 +249,28 @@ export function record<Name extends Table, const Columns extends Description<Nam
    * callers may set.
    */
   const write = (row: Row, written: readonly string[] = settable): Query<unknown> =>
-    sql`${sql.update(table, [...written, 'updated_at', 'version'] as never, row as never)} where ${of()} and id = ${row.id}`;
+    sql`${sql.update(table, [...written, 'updated_at', 'version'] as never, row as never)} where ${orgFilter()} and id = ${row.id}`;
 
   return {
     /** The columns as a statement selects them. */
     list,
     shown,
 
-    get: (db: Db, id: Id): Promise<Row> => db.get(sql<Row>`${byId}${id}`),
+    get: (db: Db, id: IdOrSql): Promise<Row> => db.get(sql<Row>`${byId}${id}`),
 
     /**
      * Locks the record against other writers until the transaction ends. Throws 409 if the caller expects
      * another version.
      */
-    async lock(db: Db, id: Id, expectedVersion?: number): Promise<Row> {
+    async lock(db: Db, id: IdOrSql, expectedVersion?: number): Promise<Row> {
       const row = await db.get(sql<Row>`${byId}${id} for no key update`);
       requireVersion(row, expectedVersion);
       return row;
     },
 
     /** Returns a new row. */
-    make(draft: Draft<Row, Columns>, at: string): Row {
-      return newRow(described, draft, at) as Row;
+    make(draft: NewRecordFields<Row, Columns>, at: string): Row {
+      return buildNewRow(described, draft, at) as Row;
     },
 
     changed,
@@ -271,18 +282,18 @@ export function record<Name extends Table, const Columns extends Description<Nam
     change<Locked extends Row>(
       db: Db,
       row: Locked,
-      wanted: Wanted<Row, Columns>,
+      wanted: RequestedChanges<Row, Columns>,
       at: string,
-    ): Changed<Locked> {
+    ): ChangeResult<Locked> {
       const change = changed(row, wanted, at);
-      if (change.fields.length > 0) db.later(write(change.changed));
+      if (change.fields.length > 0) db.deferToCommit(write(change.changed));
       return change;
     },
 
     /** Changes these columns of a locked record. */
     save<Locked extends Row>(db: Db, row: Locked, changes: Partial<Row>, at: string): Locked {
-      const after = nextVersion<Locked>(row, changes as Partial<Locked>, at);
-      db.later(write(after, Object.keys(changes)));
+      const after = withNextVersion<Locked>(row, changes as Partial<Locked>, at);
+      db.deferToCommit(write(after, Object.keys(changes)));
       return after;
     },
 
@@ -291,12 +302,12 @@ export function record<Name extends Table, const Columns extends Description<Nam
 
     /** Inserts many rows with few statements. Each statement receives its rows as one JSON value. */
     insertAll: (rows: readonly Row[]): Query<unknown>[] =>
-      portionsOf(
+      splitIntoPortions(
         rows.map((row) => JSON.stringify(row)),
-        sizeOf,
+        estimateBytes,
       ).map(
         (portion) => sql`insert into ${sql.word(table)} select r.* from jsonb_populate_recordset(
-        jsonb_populate_record(null::${sql.word(table)}, jsonb_build_object('org_id', ${organization}::uuid)), ${`[${portion.join()}]`}) r`,
+        jsonb_populate_record(null::${sql.word(table)}, jsonb_build_object('org_id', ${currentOrgId}::uuid)), ${`[${portion.join()}]`}) r`,
       ),
 
     write,

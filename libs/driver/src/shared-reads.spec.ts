@@ -1,9 +1,9 @@
 import { type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { cloneDatabase, type TestDatabase, until } from '@muster/testing';
+import { cloneDatabase, type TestDatabase, waitUntil } from '@muster/testing';
 import { BurstError, sendBurst, type Statement } from './burst.ts';
-import { checkOut, createPool, DatabaseAway, DatabaseBusy, type Pool } from './pool.ts';
+import { checkOutConnection, createPool, DatabaseAway, DatabaseBusy, type Pool } from './pool.ts';
 import { sendRead } from './shared-reads.ts';
 
 const sql = (text: string, ...parameters: unknown[]): Statement => ({ sql: text, parameters });
@@ -62,7 +62,7 @@ describe('reads that share connections', () => {
 
   it('of one turn of the event loop are written to each connection at once', async () => {
     const pool = poolOf(2);
-    const clients = await Promise.all([checkOut(pool), checkOut(pool)]);
+    const clients = await Promise.all([checkOutConnection(pool), checkOutConnection(pool)]);
     // Prepares the statement on both connections. Otherwise each would first send a single read, to prepare
     // it.
     for (const client of clients) await sendBurst(client, [echo(0)]);
@@ -72,7 +72,7 @@ describe('reads that share connections', () => {
     for (const client of clients) client.release();
     // On a busy machine one connection may be slow in a round, so that all reads wait for the other
     // connection.
-    await until(async () => {
+    await waitUntil(async () => {
       for (const write of writes) write.mockClear();
       const answers = await Promise.all([1, 2, 3, 4, 5, 6].map((said) => row(pool, echo(said))));
       expect(answers.map(({ said }) => said)).toEqual([1, 2, 3, 4, 5, 6]);
@@ -84,7 +84,7 @@ describe('reads that share connections', () => {
     const pool = poolOf(2);
     await echoes(pool);
     // A connection is returned to the pool shortly after its last answer.
-    await until(() => Promise.resolve(pool.idleCount === pool.totalCount && pool.waitingCount === 0));
+    await waitUntil(() => Promise.resolve(pool.idleCount === pool.totalCount && pool.waitingCount === 0));
   });
 
   it('are transactions apart: what one sets, another does not see', async () => {
@@ -136,7 +136,7 @@ describe('reads that share connections', () => {
     const fresh = sql('select 3 as said');
     // On a busy machine the first read may pass the limit before the others are pipelined behind it. In that
     // case the test tries again.
-    await until(async () => {
+    await waitUntil(async () => {
       const { pool, idle } = await busyPool();
       const [ended, next, behind, unwritten, last] = await outcomes(
         [end, echo(1), echo(2), fresh, echo(4)].map((each) => row(pool, each)),
@@ -159,7 +159,7 @@ describe('reads that share connections', () => {
     });
     await pause(100);
     for (let times = 0; times < 5; times += 1) {
-      const client = await checkOut(pool);
+      const client = await checkOutConnection(pool);
       client.release();
     }
     isOver = true;

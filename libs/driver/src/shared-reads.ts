@@ -10,39 +10,39 @@
  */
 import pg, { type PoolClient } from 'pg';
 import {
-  type Burst,
-  burstOf,
-  type Carrier,
+  type StatementBurst,
+  runBurst,
+  type BurstListener,
   type Statement,
   type StatementResult,
   type WritableConnection,
 } from './burst.ts';
-import { checkOut, type Pool } from './pool.ts';
+import { checkOutConnection, type Pool } from './pool.ts';
 
 /** Up to this many concurrent reads get their own connection. Further reads are pipelined on them. */
-const fewConnections = 2;
+const dedicatedReadConnections = 2;
 /** The maximum number of bursts on one connection, including the burst that is being answered. */
-const mostReads = 16;
-const mostWrites = 4;
+const maxReadsPerConnection = 16;
+const maxWritesPerConnection = 4;
 /**
  * A connection whose current burst takes longer than this many milliseconds gets no further bursts until that
  * burst is answered.
  */
-const slowMillis = 2;
+const slowBurstMillis = 2;
 
-interface Read {
-  readonly burst: Burst;
+interface PendingRead {
+  readonly burst: StatementBurst;
   /** Rejects the read with an error that does not come from its burst. */
-  readonly refuse: (error: unknown) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 /** A checked-out connection that reads share while it has unanswered bursts. */
-class SharedConnection implements Carrier {
+class SharedConnection implements BurstListener {
   private readonly client: PoolClient;
   private readonly wire: WritableConnection;
   private readonly onChange: (connection: SharedConnection) => void;
   /** The unanswered reads, in the order in which Postgres answers them. */
-  private reads: Read[] = [];
+  private reads: PendingRead[] = [];
   /** The number of reads, counted from the first, that are already written to the socket or queued in `unsent`. */
   private written = 0;
   private unsent: Buffer[] = [];
@@ -69,10 +69,10 @@ class SharedConnection implements Carrier {
   }
 
   hasRoom(most: number, now: number): boolean {
-    return this.reads.length < most && now - this.since < slowMillis;
+    return this.reads.length < most && now - this.since < slowBurstMillis;
   }
 
-  add(read: Read): void {
+  add(read: PendingRead): void {
     this.reads.push(read);
     if (this.reads.length === 1) this.begin(read.burst);
     else if (this.written === this.reads.length - 1 && read.burst.isKnownTo(this.wire)) {
@@ -84,13 +84,13 @@ class SharedConnection implements Carrier {
    * Releases the connection to its pool. Returns the reads that were not written, so that the caller can send
    * them elsewhere.
    */
-  release(): Read[] {
+  release(): PendingRead[] {
     this.client.off('end', this.onEnd);
     this.client.release(this.fault ?? undefined);
     return this.reads;
   }
 
-  private begin(burst: Burst): void {
+  private begin(burst: StatementBurst): void {
     this.since = performance.now();
     if (this.written === 0) this.write(burst);
     burst.carrier = this;
@@ -102,7 +102,7 @@ class SharedConnection implements Carrier {
    * Finishes the first read of the queue. A database error fails only that read; any other error breaks the
    * connection.
    */
-  answered(fault: Error | null): void {
+  onFinished(fault: Error | null): void {
     if (fault === null || fault instanceof pg.DatabaseError) this.finish();
     else this.break(fault);
   }
@@ -117,7 +117,7 @@ class SharedConnection implements Carrier {
   }
 
   /** Queues the burst. All bursts of one event-loop turn are written with one system call. */
-  private write(burst: Burst): void {
+  private write(burst: StatementBurst): void {
     this.written += 1;
     if (this.unsent.length === 0) {
       setImmediate(() => {
@@ -145,25 +145,25 @@ class SharedConnection implements Carrier {
 }
 
 /** The dispatcher of the reads, or of the short writes, of one pool. */
-class SharedReads {
+class SharedConnectionDispatcher {
   private readonly pool: Pool;
   /** The maximum number of unanswered bursts on one connection. */
   private readonly most: number;
   /** The number of connections that reads may keep while other work waits for a connection. */
   private readonly kept: number;
   private readonly connections = new Set<SharedConnection>();
-  private waiting: Read[] = [];
+  private waiting: PendingRead[] = [];
   private isOpening = false;
 
   constructor(pool: Pool, most: number) {
     this.pool = pool;
     this.most = most;
-    this.kept = Math.min(fewConnections, Math.floor(pool.options.max / 2));
+    this.kept = Math.min(dedicatedReadConnections, Math.floor(pool.options.max / 2));
   }
 
   send(statements: readonly Statement[]): Promise<StatementResult[]> {
-    return burstOf(statements, (burst, refuse) => {
-      this.waiting.push({ burst, refuse });
+    return runBurst(statements, (burst, refuse) => {
+      this.waiting.push({ burst, reject: refuse });
       this.spread();
     });
   }
@@ -195,7 +195,7 @@ class SharedReads {
       if (connection.hasRoom(this.most, now) && (best === null || connection.length < best.length))
         best = connection;
     }
-    return this.connections.size < fewConnections ? null : best;
+    return this.connections.size < dedicatedReadConnections ? null : best;
   }
 
   /** Returns true if other work waits for a connection of the pool. */
@@ -209,10 +209,10 @@ class SharedReads {
     this.isOpening = true;
     const late = new Set(this.waiting);
     try {
-      this.connections.add(new SharedConnection(await checkOut(this.pool), this.changed));
+      this.connections.add(new SharedConnection(await checkOutConnection(this.pool), this.changed));
     } catch (error) {
       this.waiting = this.waiting.filter((read) => !late.has(read));
-      for (const { refuse } of late) refuse(error);
+      for (const { reject } of late) reject(error);
     }
     this.isOpening = false;
     this.spread();
@@ -238,29 +238,32 @@ class SharedReads {
   }
 }
 
-interface Shared {
-  readonly reads: SharedReads;
-  readonly writes: SharedReads;
+interface SharedConnections {
+  readonly reads: SharedConnectionDispatcher;
+  readonly writes: SharedConnectionDispatcher;
 }
 
-const sharedOf = new WeakMap<Pool, Shared>();
+const sharedByPool = new WeakMap<Pool, SharedConnections>();
 
-function sharedIn(pool: Pool): Shared {
-  let shared = sharedOf.get(pool);
+function sharedConnectionsOf(pool: Pool): SharedConnections {
+  let shared = sharedByPool.get(pool);
   if (shared === undefined) {
-    shared = { reads: new SharedReads(pool, mostReads), writes: new SharedReads(pool, mostWrites) };
-    sharedOf.set(pool, shared);
+    shared = {
+      reads: new SharedConnectionDispatcher(pool, maxReadsPerConnection),
+      writes: new SharedConnectionDispatcher(pool, maxWritesPerConnection),
+    };
+    sharedByPool.set(pool, shared);
   }
   return shared;
 }
 
-/** Sends a read over the shared connections of the pool. Throws the errors of `sendBurst` and `checkOut`. */
+/** Sends a read over the shared connections of the pool. Throws the errors of `sendBurst` and `checkOutConnection`. */
 export const sendRead = (pool: Pool, statements: readonly Statement[]): Promise<StatementResult[]> =>
-  sharedIn(pool).reads.send(statements);
+  sharedConnectionsOf(pool).reads.send(statements);
 
 /**
  * Sends a short write, which is its own transaction, over the shared connections of the pool. The write must be
  * idempotent, because it may have been committed when its connection is lost.
  */
 export const sendShortWrite = (pool: Pool, statements: readonly Statement[]): Promise<StatementResult[]> =>
-  sharedIn(pool).writes.send(statements);
+  sharedConnectionsOf(pool).writes.send(statements);

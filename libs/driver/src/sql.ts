@@ -13,9 +13,9 @@ import { type DB } from './schema.generated.ts';
  * A placeholder for the id of the transaction's organization. A statement sends it as one parameter,
  * however often it occurs.
  */
-export const organization = Symbol('organization');
+export const currentOrgId = Symbol('organization');
 
-declare const rowOf: unique symbol;
+declare const rowType: unique symbol;
 
 /** A piece of a statement that can be nested in others. */
 export class Part {
@@ -30,7 +30,7 @@ export class Part {
 
 /** A statement that can be sent or nested. Its author declares the type of its rows. */
 export interface Query<Row> extends Part {
-  readonly [rowOf]: Row;
+  readonly [rowType]: Row;
 }
 
 /**
@@ -39,56 +39,56 @@ export interface Query<Row> extends Part {
  */
 export interface BoundStatement {
   readonly text: string;
-  readonly nested: readonly (readonly string[])[];
+  readonly partStrings: readonly (readonly string[])[];
 }
 
 /**
  * A node in a tree of statement shapes. The path through the nested parts and the numbers of values leads
  * to the finished text.
  */
-class Shape {
+class StatementShape {
   text: string | null = null;
   private strings: readonly string[] | undefined;
   private count = 0;
-  private next: Shape | undefined;
-  private readonly others = new Map<readonly string[], Map<number, Shape>>();
+  private next: StatementShape | undefined;
+  private readonly others = new Map<readonly string[], Map<number, StatementShape>>();
 
   /** Yields the statements that were bound with this shape, with the strings of their nested parts. */
   *bound(nested: readonly (readonly string[])[]): Generator<BoundStatement> {
-    if (this.text !== null) yield { text: this.text, nested };
+    if (this.text !== null) yield { text: this.text, partStrings: nested };
     if (this.next !== undefined) yield* this.next.bound([...nested, this.strings ?? []]);
     for (const [strings, byCount] of this.others)
       for (const shape of byCount.values()) yield* shape.bound([...nested, strings]);
   }
 
-  after(strings: readonly string[], count: number): Shape {
+  after(strings: readonly string[], count: number): StatementShape {
     // Most nodes have only one successor.
     if (this.strings === strings && this.count === count && this.next !== undefined) return this.next;
     if (this.next === undefined) {
       [this.strings, this.count] = [strings, count];
-      return (this.next = new Shape());
+      return (this.next = new StatementShape());
     }
     let byCount = this.others.get(strings);
-    if (byCount === undefined) this.others.set(strings, (byCount = new Map<number, Shape>()));
+    if (byCount === undefined) this.others.set(strings, (byCount = new Map<number, StatementShape>()));
     let next = byCount.get(count);
-    if (next === undefined) byCount.set(count, (next = new Shape()));
+    if (next === undefined) byCount.set(count, (next = new StatementShape()));
     return next;
   }
 }
 
 /** The shapes by the strings of the statement at the call site. */
-const shapes = new Map<readonly string[], Shape>();
+const statementShapes = new Map<readonly string[], StatementShape>();
 
 /** Yields every statement text that this process has built. Specs use it. */
 export function* boundStatements(): Generator<BoundStatement> {
-  for (const [strings, shape] of shapes) yield* shape.bound([strings]);
+  for (const [strings, shape] of statementShapes) yield* shape.bound([strings]);
 }
 
 /** The step in the tree of shapes that stands for the organization. */
-const organizationStep: readonly string[] = [];
+const organizationShapeKey: readonly string[] = [];
 
 /** Collects the values of a statement, and finds its shape in the same pass. */
-class Collector {
+class ValueCollector {
   readonly parameters: unknown[] = [];
   private readonly orgId: string | null;
   private isOrganizationThere = false;
@@ -97,14 +97,14 @@ class Collector {
     this.orgId = orgId;
   }
 
-  add(values: readonly unknown[], before: Shape): Shape {
+  add(values: readonly unknown[], before: StatementShape): StatementShape {
     const { parameters } = this;
     let shape = before;
     // A manual loop with the checks in this order is the fastest, and every statement passes through it.
     for (let index = 0; index < values.length; index += 1) {
       const value = values[index];
-      if (value === organization) {
-        shape = shape.after(organizationStep, parameters.length);
+      if (value === currentOrgId) {
+        shape = shape.after(organizationShapeKey, parameters.length);
         this.addOrganization();
       } else if (typeof value === 'object' && value instanceof Part)
         shape = this.add(value.values, shape.after(value.strings, parameters.length));
@@ -123,12 +123,12 @@ class Collector {
 }
 
 /** Builds the text of a statement. Its parameters are numbered in the order of their values. */
-function textOf(part: Part): string {
+function buildSqlText(part: Part): string {
   let count = 0;
   let organizationAt = 0;
   const place = (value: unknown): string => {
     if (value instanceof Part) return write(value);
-    if (value !== organization) return `$${(count += 1)}`;
+    if (value !== currentOrgId) return `$${(count += 1)}`;
     if (organizationAt === 0) organizationAt = count += 1;
     return `$${organizationAt}`;
   };
@@ -141,115 +141,116 @@ function textOf(part: Part): string {
  * Returns the statement for a transaction of this organization; null if the transaction has no
  * organization.
  */
-export function bind(part: Part, orgId: string | null): Statement {
-  const collector = new Collector(orgId);
-  let first = shapes.get(part.strings);
-  if (first === undefined) shapes.set(part.strings, (first = new Shape()));
+export function bindStatement(part: Part, orgId: string | null): Statement {
+  const collector = new ValueCollector(orgId);
+  let first = statementShapes.get(part.strings);
+  if (first === undefined) statementShapes.set(part.strings, (first = new StatementShape()));
   const shape = collector.add(part.values, first);
-  return { sql: (shape.text ??= textOf(part)), parameters: collector.parameters };
+  return { sql: (shape.text ??= buildSqlText(part)), parameters: collector.parameters };
 }
 
 /**
  * The string lists of generated texts. Equal texts share one list, because shapes are found by the identity
  * of the list.
  */
-const lists = new Map<string, readonly string[]>();
+const stringLists = new Map<string, readonly string[]>();
 
-function listOf(key: string, make: () => readonly string[]): readonly string[] {
-  let list = lists.get(key);
-  if (list === undefined) lists.set(key, (list = make()));
+function cachedStrings(key: string, build: () => readonly string[]): readonly string[] {
+  let list = stringLists.get(key);
+  if (list === undefined) stringLists.set(key, (list = build()));
   return list;
 }
 
-const nameForm = /^[a-z_][a-z0-9_]*$/;
+const identifierPattern = /^[a-z_][a-z0-9_]*$/;
 
 /** Throws if the text is not the name of a table or column, so that no value of a caller becomes SQL. */
-function checked(name: string): string {
-  if (!nameForm.test(name)) throw new Error('the name of a table or a column was expected');
+function requireIdentifier(name: string): string {
+  if (!identifierPattern.test(name)) throw new Error('the name of a table or a column was expected');
   return name;
 }
 
 /** Creates a part from text that was checked or comes from the source code. */
-const words = (text: string): Part =>
+const rawPart = (text: string): Part =>
   new Part(
-    listOf(text, () => [text]),
+    cachedStrings(text, () => [text]),
     [],
   );
 
-const empty = words('');
-const defaultValue = words('default');
+const emptyPart = rawPart('');
+const defaultKeyword = rawPart('default');
 
 /** Creates a part from one word that the code chose: the name of a table or column, or `asc`. */
-const word = (text: string): Part => words(checked(text));
+const identifierPart = (text: string): Part => rawPart(requireIdentifier(text));
 
 /** Creates a list of columns with their alias: `s.id, s.title`. */
-const columns = (alias: string, names: readonly string[]): Part =>
-  words(names.map((name) => `${checked(alias)}.${checked(name)}`).join(', '));
+const columnListPart = (alias: string, names: readonly string[]): Part =>
+  rawPart(names.map((name) => `${requireIdentifier(alias)}.${requireIdentifier(name)}`).join(', '));
 
 /** Joins values or parts with the given separator. */
-function join(
+function joinParts(
   values: readonly unknown[],
-  between: ', ' | ' ' | ' and ' | ' or ' | ' union all ' = ', ',
+  separator: ', ' | ' ' | ' and ' | ' or ' | ' union all ' = ', ',
 ): Part {
-  if (values.length === 0) return empty;
-  const strings = listOf(`${values.length}${between}`, () => [
+  if (values.length === 0) return emptyPart;
+  const strings = cachedStrings(`${values.length}${separator}`, () => [
     '',
-    ...Array.from({ length: values.length - 1 }, () => between),
+    ...Array.from({ length: values.length - 1 }, () => separator),
     '',
   ]);
   return new Part(strings, values);
 }
 
 /** The columns that a caller writes. The organization comes from the transaction. */
-type Written<Row> = Omit<Row, 'org_id'>;
-type NewRow<Table extends keyof DB> = Written<Insertable<DB[Table]>>;
-type Changes<Table extends keyof DB> = Written<Updateable<DB[Table]>>;
+type WritableColumns<Row> = Omit<Row, 'org_id'>;
+type NewRow<Table extends keyof DB> = WritableColumns<Insertable<DB[Table]>>;
+type RowChanges<Table extends keyof DB> = WritableColumns<Updateable<DB[Table]>>;
 
 type ColumnsOf<Row> = readonly (keyof Row & string)[];
 
-const valueOf = (row: object, column: string): unknown => {
+const columnValueOrDefault = (row: object, column: string): unknown => {
   const value: unknown = row[column as keyof typeof row];
-  return value === undefined ? defaultValue : value;
+  return value === undefined ? defaultKeyword : value;
 };
 
 /** Builds `insert into table (…) values (…)` with the given columns of one or several rows. */
-function insert<Table extends keyof DB>(
+function buildInsert<Table extends keyof DB>(
   table: Table,
   names: ColumnsOf<NewRow<Table>>,
   rows: NewRow<Table> | readonly NewRow<Table>[],
 ): Query<unknown> {
   const list: readonly NewRow<Table>[] = Array.isArray(rows) ? rows : [rows];
-  const strings = writing(`insert ${list.length} ${table}`, names, () => {
+  const strings = cachedSql(`insert ${list.length} ${table}`, names, () => {
     const inRow = [...names.map(() => ', '), '), ('];
     return [
-      `insert into ${checked(table)} (${['org_id', ...names.map(checked)].join(', ')}) values (`,
+      `insert into ${requireIdentifier(table)} (${['org_id', ...names.map(requireIdentifier)].join(', ')}) values (`,
       ...list.flatMap(() => inRow).slice(0, -1),
       ')',
     ];
   });
   const values: unknown[] = [];
   for (const row of list) {
-    values.push(organization);
-    for (const name of names) values.push(valueOf(row, name));
+    values.push(currentOrgId);
+    for (const name of names) values.push(columnValueOrDefault(row, name));
   }
-  return query(strings, values);
+  return createQuery(strings, values);
 }
 
 /** Builds `update table set …` with the given columns of a row. The caller appends the `where` clause. */
-function update<Table extends keyof DB>(
+function buildUpdate<Table extends keyof DB>(
   table: Table,
-  names: ColumnsOf<Changes<Table>>,
-  row: Changes<Table>,
+  names: ColumnsOf<RowChanges<Table>>,
+  row: RowChanges<Table>,
 ): Part {
-  const strings = writing(`update ${table}`, names, () => [
+  const strings = cachedSql(`update ${table}`, names, () => [
     ...names.map(
-      (name, index) => `${index === 0 ? `update ${checked(table)} set ` : ', '}${checked(name)} = `,
+      (name, index) =>
+        `${index === 0 ? `update ${requireIdentifier(table)} set ` : ', '}${requireIdentifier(name)} = `,
     ),
     '',
   ]);
   return new Part(
     strings,
-    names.map((name) => valueOf(row, name)),
+    names.map((name) => columnValueOrDefault(row, name)),
   );
 }
 
@@ -257,13 +258,17 @@ function update<Table extends keyof DB>(
  * A cache of generated SQL by the list of columns. The list is usually a constant, so that the cache finds
  * it again.
  */
-const written = new WeakMap<readonly string[], { key: string; strings: readonly string[] }>();
+const generatedSqlCache = new WeakMap<readonly string[], { key: string; strings: readonly string[] }>();
 
-function writing(what: string, names: readonly string[], make: () => readonly string[]): readonly string[] {
-  const known = written.get(names);
-  if (known?.key === what) return known.strings;
-  const strings = listOf(`${what} ${names.join()}`, make);
-  written.set(names, { key: what, strings });
+function cachedSql(
+  statementKey: string,
+  names: readonly string[],
+  build: () => readonly string[],
+): readonly string[] {
+  const known = generatedSqlCache.get(names);
+  if (known?.key === statementKey) return known.strings;
+  const strings = cachedStrings(`${statementKey} ${names.join()}`, build);
+  generatedSqlCache.set(names, { key: statementKey, strings });
   return strings;
 }
 
@@ -271,30 +276,39 @@ function writing(what: string, names: readonly string[], make: () => readonly st
  * Writes an integer into the text of the statement. The planner can use its value, unlike that of a
  * parameter.
  */
-function literal(number: number): Part {
+function integerLiteral(number: number): Part {
   if (!Number.isSafeInteger(number)) throw new Error('a whole number was expected');
-  return words(String(number));
+  return rawPart(String(number));
 }
 
-const query = <Row>(strings: readonly string[], values: readonly unknown[]): Query<Row> =>
+const createQuery = <Row>(strings: readonly string[], values: readonly unknown[]): Query<Row> =>
   new Part(strings, values) as Query<Row>;
 
 /** Creates a statement. Its author declares the row type, and the specs compare it with the schema. */
-const tag = <Row = unknown>(strings: TemplateStringsArray, ...values: unknown[]): Query<Row> =>
-  query(strings, values);
+const sqlTag = <Row = unknown>(strings: TemplateStringsArray, ...values: unknown[]): Query<Row> =>
+  createQuery(strings, values);
 
 const part = (strings: TemplateStringsArray, ...values: unknown[]): Part => new Part(strings, values);
 
-export const sql = Object.assign(tag, { part, empty, word, columns, join, insert, update, literal });
+export const sql = Object.assign(sqlTag, {
+  part,
+  empty: emptyPart,
+  word: identifierPart,
+  columns: columnListPart,
+  join: joinParts,
+  insert: buildInsert,
+  update: buildUpdate,
+  literal: integerLiteral,
+});
 
-const owned = new Map<string, Part>();
+const orgFilters = new Map<string, Part>();
 
 /** The condition that the row with this alias belongs to the organization: `s.org_id = $1`. */
-export function of(alias = ''): Part {
-  let part = owned.get(alias);
+export function orgFilter(alias = ''): Part {
+  let part = orgFilters.get(alias);
   if (part === undefined) {
-    part = new Part([`${alias === '' ? '' : `${checked(alias)}.`}org_id = `, ''], [organization]);
-    owned.set(alias, part);
+    part = new Part([`${alias === '' ? '' : `${requireIdentifier(alias)}.`}org_id = `, ''], [currentOrgId]);
+    orgFilters.set(alias, part);
   }
   return part;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { summaryOf } from './trace.ts';
+import { summarizeStatement } from './trace.ts';
 
 describe('what a trace is told of a statement', () => {
   it.each([
@@ -18,8 +18,8 @@ describe('what a trace is told of a statement', () => {
     ],
     ['insert into leases (id) values ($1) on conflict (id) do update set state = $2', 'insert into leases'],
   ])('is of %s: %s', (sql, summary) => {
-    expect(summaryOf(sql)).toBe(summary);
+    expect(summarizeStatement(sql)).toBe(summary);
     // The second call answers from the cache.
-    expect(summaryOf(sql)).toBe(summary);
+    expect(summarizeStatement(sql)).toBe(summary);
   });
 });

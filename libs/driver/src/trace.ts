@@ -2,22 +2,22 @@
 import { inSpan, traceParent } from '@muster/tracing';
 import { LRUCache } from 'lru-cache';
 import { type Statement } from './burst.ts';
-import { bind, sql } from './sql.ts';
+import { bindStatement, sql } from './sql.ts';
 
 /** Patterns for the verb and table of a summary. The first table that is written counts, otherwise the first one read. */
-const changes = /\b(insert into|update|delete from)\s+"?(?!of\b|set\b|skip\b)([a-z_.]+)/i;
-const reads = /\bfrom\s+"?([a-z_.]+)/i;
-const calls = /^\s*select\s+([a-z_.]+)\(/i;
+const changePattern = /\b(insert into|update|delete from)\s+"?(?!of\b|set\b|skip\b)([a-z_.]+)/i;
+const readPattern = /\bfrom\s+"?([a-z_.]+)/i;
+const callPattern = /^\s*select\s+([a-z_.]+)\(/i;
 
 /** Summaries by SQL text. The limit is above the number of statements in the code. */
 const summaries = new LRUCache<string, string>({ max: 1_000 });
 
 /** Summarizes a statement in a few words, such as `update stories`, `select app.enter` or `commit`. */
-export function summaryOf(sql: string): string {
+export function summarizeStatement(sql: string): string {
   let summary = summaries.get(sql);
   if (summary === undefined) {
-    const [, verb = '', changed = ''] = changes.exec(sql) ?? [];
-    const [, read] = reads.exec(sql) ?? calls.exec(sql) ?? [];
+    const [, verb = '', changed = ''] = changePattern.exec(sql) ?? [];
+    const [, read] = readPattern.exec(sql) ?? callPattern.exec(sql) ?? [];
     const [word = ''] = /[a-z]+/i.exec(sql) ?? [];
     summary = (
       changed !== '' ? `${verb} ${changed}` : read === undefined ? word : `select ${read}`
@@ -27,7 +27,7 @@ export function summaryOf(sql: string): string {
   return summary;
 }
 
-const mostNameLength = 200;
+const maxSpanNameLength = 200;
 
 /** Records a span for one round trip. */
 export const inBurstSpan = <Result>(
@@ -35,9 +35,9 @@ export const inBurstSpan = <Result>(
   work: () => Promise<Result>,
 ): Promise<Result> =>
   inSpan(() => {
-    const summary = statements.map(({ sql }) => summaryOf(sql)).join(', ');
+    const summary = statements.map(({ sql }) => summarizeStatement(sql)).join(', ');
     return {
-      name: summary.slice(0, mostNameLength),
+      name: summary.slice(0, maxSpanNameLength),
       kind: 'client',
       attributes: {
         'db.system.name': 'postgresql',
@@ -56,5 +56,5 @@ export function traceStatements(): Statement[] {
   const parent = traceParent();
   return parent === undefined
     ? []
-    : [bind(sql`select set_config('muster.trace_parent', ${parent}, true)`, null)];
+    : [bindStatement(sql`select set_config('muster.trace_parent', ${parent}, true)`, null)];
 }

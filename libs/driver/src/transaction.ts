@@ -5,8 +5,8 @@
 import { notFound } from '@muster/registry';
 import { type ClientBase } from 'pg';
 import { BurstError, sendBurst, type Statement, type StatementResult } from './burst.ts';
-import { checkOut, type Pool } from './pool.ts';
-import { bind, type Query } from './sql.ts';
+import { checkOutConnection, type Pool } from './pool.ts';
+import { bindStatement, type Query } from './sql.ts';
 import { inTransactionSpan, traceStatements } from './trace.ts';
 
 /** The query interface of a handler. Every query names the organization, and row-level security enforces it. */
@@ -19,13 +19,13 @@ export interface Db {
   /** Returns the only row. Throws a fault if there is none. */
   one<Row>(source: Query<Row>): Promise<Row>;
   /** Defers a write to COMMIT. Use it for writes whose result the handler does not need. Order is kept. */
-  later(source: Query<unknown>): void;
+  deferToCommit(source: Query<unknown>): void;
   /** Sends the deferred writes now, one by one, and waits for them. Use it for writes of any size. */
   writeNow(): Promise<void>;
 }
 
 /** The error when COMMIT was sent but not answered. The transaction may have been committed. */
-export class OutcomeUnknown extends Error {
+export class CommitOutcomeUnknown extends Error {
   constructor(cause: unknown) {
     super('the connection was lost while committing', { cause });
     this.name = 'OutcomeUnknown';
@@ -33,19 +33,19 @@ export class OutcomeUnknown extends Error {
 }
 
 /** SQLSTATE classes of an ended session: an administrator ended it, the server crashed, or the connection was lost. */
-const sessionEnded = /^(57P|08)/;
+const sessionEndedSqlStates = /^(57P|08)/;
 
 /**
  * Returns true if COMMIT may have taken effect although an error came. There are three cases: the connection was lost
  * without an error message, the server ended the session at COMMIT, or a statement after COMMIT failed.
  */
-export const mayHaveCommitted = (error: unknown, commitAt: number): boolean =>
+export const mayHaveCommitted = (error: unknown, commitIndex: number): boolean =>
   error instanceof BurstError &&
   (error.sqlState === undefined ||
-    error.at > commitAt ||
-    (error.at === commitAt && sessionEnded.test(error.sqlState)));
+    error.at > commitIndex ||
+    (error.at === commitIndex && sessionEndedSqlStates.test(error.sqlState)));
 
-const plain = (sql: string): Statement => ({ sql, parameters: [] });
+const statementWithoutParameters = (sql: string): Statement => ({ sql, parameters: [] });
 
 /** The query interface of a transaction that runs no authorization check. */
 export interface PlainDb extends Db {
@@ -56,9 +56,9 @@ export interface PlainDb extends Db {
 }
 
 /** Returns the query interface of the same transaction for statements that name this organization. */
-export type Within = (orgId: string) => PlainDb;
+export type DbForOrg = (orgId: string) => PlainDb;
 
-interface Opening {
+interface TransactionOptions {
   /** The statements that set the identity of the transaction. */
   readonly prologue: readonly Statement[];
   /** The default organization of the statements; null if each statement names its own. */
@@ -72,35 +72,37 @@ interface Opening {
  */
 export const inTransaction = <Result>(
   pool: Pool,
-  { prologue, orgId }: Opening,
-  work: (db: PlainDb, within: Within) => Promise<Result>,
+  { prologue, orgId }: TransactionOptions,
+  work: (db: PlainDb, within: DbForOrg) => Promise<Result>,
 ): Promise<Result> =>
-  inTransactionSpan(() => transact(pool, { prologue: [...prologue, ...traceStatements()], orgId }, work));
+  inTransactionSpan(() =>
+    runTransaction(pool, { prologue: [...prologue, ...traceStatements()], orgId }, work),
+  );
 
 /**
  * Returns false if the server did not answer because the connection is lost or silent. The caller then closes it, and
  * Postgres rolls back. An explicit ROLLBACK would wait for another timeout.
  */
-const isAnswered = (error: unknown): boolean =>
-  !(error instanceof OutcomeUnknown || (error instanceof BurstError && error.sqlState === undefined));
+const wasAnsweredByServer = (error: unknown): boolean =>
+  !(error instanceof CommitOutcomeUnknown || (error instanceof BurstError && error.sqlState === undefined));
 
 /** Rolls back. Returns false if the connection cannot be reused. */
-const rollback = (client: ClientBase): Promise<boolean> =>
-  sendBurst(client, [plain('rollback')]).then(
+const rollBack = (client: ClientBase): Promise<boolean> =>
+  sendBurst(client, [statementWithoutParameters('rollback')]).then(
     () => true,
     () => false,
   );
 
-async function transact<Result>(
+async function runTransaction<Result>(
   pool: Pool,
-  { prologue, orgId }: Opening,
-  work: (db: PlainDb, within: Within) => Promise<Result>,
+  { prologue, orgId }: TransactionOptions,
+  work: (db: PlainDb, within: DbForOrg) => Promise<Result>,
 ): Promise<Result> {
-  const client = await checkOut(pool);
+  const client = await checkOutConnection(pool);
   const postponed: Statement[] = [];
   // Sends BEGIN and the prologue with the first statement. If sending it fails, sends them again with the
   // next statement.
-  let opening: readonly Statement[] = [plain('begin'), ...prologue];
+  let opening: readonly Statement[] = [statementWithoutParameters('begin'), ...prologue];
   const send = async (statements: readonly Statement[]): Promise<StatementResult[]> => {
     const results = await sendBurst(client, [...opening, ...statements]);
     opening = [];
@@ -121,7 +123,7 @@ async function transact<Result>(
   const dbOf = (named: string | null): PlainDb => {
     const all = async <Row>(source: Query<Row>): Promise<Row[]> => {
       if (over) throw new Error('the transaction has already ended');
-      return ((await sendNext(bind(source, named))).at(-1)?.rows ?? []) as Row[];
+      return ((await sendNext(bindStatement(source, named))).at(-1)?.rows ?? []) as Row[];
     };
     const find = async <Row>(source: Query<Row>): Promise<Row | undefined> => (await all(source))[0];
     return {
@@ -142,7 +144,7 @@ async function transact<Result>(
       writeNow: async () => {
         await Promise.all(postponed.splice(0).map(sendNext));
       },
-      later: (source) => void postponed.push(bind(source, named)),
+      deferToCommit: (source) => void postponed.push(bindStatement(source, named)),
     };
   };
   let reusable = false;
@@ -155,20 +157,20 @@ async function transact<Result>(
   } catch (error) {
     over = true;
     await sent;
-    reusable = isAnswered(error) && (await rollback(client));
+    reusable = wasAnsweredByServer(error) && (await rollBack(client));
     throw error;
   } finally {
     client.release(!reusable);
   }
 
   async function commit(): Promise<void> {
-    const statements = [...postponed, plain('commit')];
+    const statements = [...postponed, statementWithoutParameters('commit')];
     const before = opening.length;
     try {
       const results = await send(statements);
       if (results.at(-1)?.command !== 'COMMIT') throw new Error('the transaction was rolled back');
     } catch (error) {
-      throw mayHaveCommitted(error, before + statements.length - 1) ? new OutcomeUnknown(error) : error;
+      throw mayHaveCommitted(error, before + statements.length - 1) ? new CommitOutcomeUnknown(error) : error;
     }
   }
 }

@@ -5,16 +5,21 @@
 import { type Db, type Pool } from '@muster/driver';
 import { isUuid } from '@muster/registry';
 import { badRequest, notFound, unauthorized } from '@muster/runtime';
-import { findForgeDoor, type ForgeDoor, inOrganizationAsSystem, outboxRow } from '@muster/tenancy';
 import {
-  codeOwner,
+  findForgeDeliveryKeys,
+  type ForgeDeliveryKeys,
+  inOrganizationAsSystem,
+  outboxRow,
+} from '@muster/tenancy';
+import {
+  appCodeSecretOwner,
   type ConnectionRow,
   getConnection,
-  noteFailure,
-  ticketOwner,
+  storeFailure,
+  ticketSecretOwner,
 } from './data/connections.ts';
-import { appPath, type ForgesSetUp, hookPath } from './operations/set-up.ts';
-import { isOrganizationName, manifestOf, newAppUrl } from './rules/app-manifest.ts';
+import { appPagePath, type ForgesConfig, webhookPath } from './operations/set-up.ts';
+import { isOrganizationName, createManifest, newAppUrl } from './rules/app-manifest.ts';
 
 export type AppPage =
   | {
@@ -38,20 +43,20 @@ export interface AppTicket {
  * Checks the ticket. Throws 404 if this is not a connection to GitHub, and 401 if the ticket is invalid or
  * older than one hour.
  */
-async function enter(
+async function requireValidTicket(
   pool: Pool,
-  { seals }: ForgesSetUp,
+  { seals }: ForgesConfig,
   { connectionId, ticket }: AppTicket,
-): Promise<ForgeDoor> {
-  const door = isUuid(connectionId) ? await findForgeDoor(pool, connectionId) : undefined;
+): Promise<ForgeDeliveryKeys> {
+  const door = isUuid(connectionId) ? await findForgeDeliveryKeys(pool, connectionId) : undefined;
   if (door?.kind !== 'github') throw notFound();
-  const owner = ticketOwner(door.organizationKey, connectionId);
-  const until = seals.open(owner, Buffer.from(ticket, 'base64url'));
+  const owner = ticketSecretOwner(door.organizationKey, connectionId);
+  const until = seals.decrypt(owner, Buffer.from(ticket, 'base64url'));
   if (until === undefined || Date.parse(until) < Date.now()) throw unauthorized();
   return door;
 }
 
-const failureOf = ({ last_error: error }: ConnectionRow): string | null =>
+const appFailureMessage = ({ last_error: error }: ConnectionRow): string | null =>
   error?.doing === 'makeApp' ? error.message : null;
 
 /**
@@ -60,10 +65,10 @@ const failureOf = ({ last_error: error }: ConnectionRow): string | null =>
  */
 export async function readAppPage(
   pool: Pool,
-  setUp: ForgesSetUp,
+  config: ForgesConfig,
   { organization, ...asked }: AppTicket & { readonly organization?: string | undefined },
 ): Promise<AppPage> {
-  const { orgId } = await enter(pool, setUp, asked);
+  const { orgId } = await requireValidTicket(pool, config, asked);
   const { connectionId, ticket } = asked;
   if (organization !== undefined && !isOrganizationName(organization))
     throw badRequest('Not a valid name of a GitHub organization.');
@@ -72,13 +77,13 @@ export async function readAppPage(
   if (connection.app_url !== null)
     return { state: 'made', installUrl: `${connection.app_url}/installations/new` };
   if (connection.credentials_kind !== null) return { state: 'taken' };
-  const { baseUrl } = setUp;
-  const manifest = manifestOf({
-    ...{ connectionId, baseUrl, webhookUrl: baseUrl + hookPath(connectionId) },
-    redirectUrl: `${baseUrl}${appPath(connectionId)}/made`,
+  const { baseUrl } = config;
+  const manifest = createManifest({
+    ...{ connectionId, baseUrl, webhookUrl: baseUrl + webhookPath(connectionId) },
+    redirectUrl: `${baseUrl}${appPagePath(connectionId)}/made`,
   });
   return {
-    ...{ state: 'open', manifest: JSON.stringify(manifest), failure: failureOf(connection) },
+    ...{ state: 'open', manifest: JSON.stringify(manifest), failure: appFailureMessage(connection) },
     action: newAppUrl(connection.base_url, organization, ticket),
   };
 }
@@ -87,12 +92,12 @@ export async function readAppPage(
  * Accepts the code of a created app and requests a job that fetches its keys. It does nothing if the
  * connection has credentials.
  */
-export async function takeAppCode(
+export async function acceptAppCode(
   pool: Pool,
-  setUp: ForgesSetUp,
+  config: ForgesConfig,
   { code, ...ticket }: AppTicket & { readonly code: string },
 ): Promise<void> {
-  const { orgId, organizationKey } = await enter(pool, setUp, ticket);
+  const { orgId, organizationKey } = await requireValidTicket(pool, config, ticket);
   const { connectionId } = ticket;
   // The code becomes part of a URL, so reject a code with other characters than letters, digits, `_` and `-`.
   if (!/^[\w-]{1,255}$/.test(code))
@@ -100,8 +105,10 @@ export async function takeAppCode(
   await inOrganizationAsSystem(pool, orgId, async (db) => {
     const { credentials_kind: kind } = await getConnection(db, connectionId);
     if (kind !== null) return;
-    const sealed = setUp.seals.seal(codeOwner(organizationKey, connectionId), code).toString('base64');
-    db.later(noteFailure(connectionId, null));
-    db.later(outboxRow('forge.app', { connectionId, code: sealed }));
+    const sealed = config.seals
+      .encrypt(appCodeSecretOwner(organizationKey, connectionId), code)
+      .toString('base64');
+    db.deferToCommit(storeFailure(connectionId, null));
+    db.deferToCommit(outboxRow('forge.app', { connectionId, code: sealed }));
   });
 }

@@ -4,23 +4,23 @@
  */
 import { type PlainDb } from '@muster/driver';
 import { forgeApiRoot, parseUntrustedJson } from '@muster/registry';
-import { asSystem } from '@muster/runtime';
-import { getOrganizationKey, systemFacts } from '@muster/tenancy';
+import { runAsSystem } from '@muster/runtime';
+import { getOrganizationKey, systemAuditFacts } from '@muster/tenancy';
 import { z } from 'zod';
 import { githubHeaders } from './calls/authorize.ts';
-import { expectGood, ForgeRefusal } from './calls/call.ts';
+import { requireSuccess, ForgeRefusal } from './calls/call.ts';
 import {
-  aboutConnection,
-  codeOwner,
+  connectionSubject,
+  appCodeSecretOwner,
   connections,
   lockConnection,
-  noteFailure,
-  secretOwner,
-  transactionTime,
+  storeFailure,
+  webhookSecretOwner,
+  getTransactionTime,
 } from './data/connections.ts';
-import { callAnew } from './data/statuses.ts';
-import { sealedCredentials } from './operations/set-up.ts';
-import { type ForgeCalls, notingFailure, type SendStatus } from './statuses.ts';
+import { resetCallsAndStatuses } from './data/statuses.ts';
+import { sealCredentials } from './operations/set-up.ts';
+import { type ForgeCalls, withFailureStored, type AfterJobTransaction } from './statuses.ts';
 import { forgeActor } from './translate.ts';
 
 const App = z.object({
@@ -31,7 +31,7 @@ const App = z.object({
 });
 type App = z.infer<typeof App>;
 
-function appIn(text: string): App {
+function parseApp(text: string): App {
   try {
     return App.parse(parseUntrustedJson(text));
   } catch (error) {
@@ -41,13 +41,13 @@ function appIn(text: string): App {
   }
 }
 
-export interface MadeApp {
+export interface CreatedAppCode {
   readonly connectionId: string;
   /** The encrypted code. */
   readonly code: string;
 }
 
-interface Job {
+interface FetchKeysJob {
   readonly db: PlainDb;
   readonly orgId: string;
 }
@@ -55,46 +55,51 @@ interface Job {
 /**
  * Fetches the app's webhook secret and credentials and stores them in the connection. A code works only once.
  */
-export async function makeApp(
+export async function fetchAppKeys(
   calls: ForgeCalls,
-  { db, orgId }: Job,
-  { connectionId, code: sealed }: MadeApp,
-): Promise<SendStatus | undefined> {
+  { db, orgId }: FetchKeysJob,
+  { connectionId, code: sealed }: CreatedAppCode,
+): Promise<AfterJobTransaction | undefined> {
   const { seals, environment } = calls;
   const { kind, base_url: baseUrl, ...before } = await connections.get(db, connectionId);
   if (before.deleted_at !== null || before.credentials_kind !== null) return undefined;
   const organizationKey = await getOrganizationKey(db);
   const make = async (): Promise<App> => {
-    const code = seals.open(codeOwner(organizationKey, connectionId), Buffer.from(sealed, 'base64'));
+    const code = seals.decrypt(
+      appCodeSecretOwner(organizationKey, connectionId),
+      Buffer.from(sealed, 'base64'),
+    );
     if (code === undefined) {
       const message = 'none of the keys in SECRETS_KEY can decrypt the code';
       throw new ForgeRefusal(message, { quietUntil: null, isFinal: true });
     }
     const url = `${forgeApiRoot(kind, baseUrl)}/app-manifests/${code}/conversions`;
-    return appIn(expectGood(url, await calls.ask({ method: 'POST', url, headers: githubHeaders })).text);
+    return parseApp(
+      requireSuccess(url, await calls.ask({ method: 'POST', url, headers: githubHeaders })).text,
+    );
   };
   return async () => {
-    const made = await notingFailure(calls, { orgId, connectionId }, 'makeApp', make);
+    const made = await withFailureStored(calls, { orgId, connectionId }, 'makeApp', make);
     if (made instanceof Error) return undefined;
     return async (after) => {
-      const facts = systemFacts('forge.app', connectionId);
+      const facts = systemAuditFacts('forge.app', connectionId);
       const work = { db: after, orgId, actor: forgeActor(kind), facts };
-      await asSystem(work, environment, async (_perform, emit) => {
+      await runAsSystem(work, environment, async (_perform, emit) => {
         const connection = await lockConnection(after, connectionId);
         // Another caller added credentials in the meantime.
         if (connection.credentials_kind !== null) return;
         const credentials = { appId: made.id, privateKey: made.pem };
         const changes = {
-          ...sealedCredentials({ seals }, connectionId, organizationKey, credentials),
-          secret: seals.seal(secretOwner(organizationKey, connectionId), made.webhook_secret),
+          ...sealCredentials({ seals }, connectionId, organizationKey, credentials),
+          secret: seals.encrypt(webhookSecretOwner(organizationKey, connectionId), made.webhook_secret),
           app_url: made.html_url.replace(/\/+$/, ''),
         };
-        const at = await transactionTime(after);
+        const at = await getTransactionTime(after);
         const saved = connections.save(after, connection, changes, at);
-        after.later(noteFailure(connectionId, null));
-        for (const query of callAnew(connectionId)) after.later(query);
+        after.deferToCommit(storeFailure(connectionId, null));
+        for (const query of resetCallsAndStatuses(connectionId)) after.deferToCommit(query);
         const fields = ['credentials', 'secret'];
-        emit({ kind: 'forge.updated', subject: aboutConnection(saved), data: { fields } });
+        emit({ kind: 'forge.updated', subject: connectionSubject(saved), data: { fields } });
       });
     };
   };

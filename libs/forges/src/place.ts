@@ -3,20 +3,26 @@
  * there is one.
  */
 import { type PlainDb } from '@muster/driver';
-import { ApiError, canonicalPullUrl, type ForgeOutcome, inside, type Trust } from '@muster/registry';
+import {
+  ApiError,
+  canonicalPullUrl,
+  type ForgeOutcome,
+  internalOperations,
+  type Trust,
+} from '@muster/registry';
 import { type PerformAsSystem } from '@muster/runtime';
 import { outboxRow } from '@muster/tenancy';
-import { type ExecutionCandidate, findCandidates } from './data/find-execution.ts';
+import { type ExecutionCandidate, findExecutionCandidates } from './data/find-execution.ts';
 import { parkFact } from './data/parked.ts';
-import { findChecked, headOfPull, insertCheck, notePull } from './data/pulls.ts';
-import { addressesOfProject, type LinkedRepository } from './data/repositories.ts';
-import { hidesReviewers } from './rules/asked-reviews.ts';
-import { verdictOf } from './rules/checks.ts';
+import { findChecksAndExecutions, findHeadOfPull, insertCheck, storePull } from './data/pulls.ts';
+import { listRepositoryAddresses, type LinkedRepository } from './data/repositories.ts';
+import { omitsReviewerAccess } from './rules/asked-reviews.ts';
+import { combineCheckReports } from './rules/checks.ts';
 import { type CommitCheck, type DeliveryFact, factKey } from './rules/fact.ts';
-import { waitingKeys } from './rules/keys.ts';
-import { isReplacement, matchesOf } from './rules/match.ts';
+import { createWaitKeys } from './rules/keys.ts';
+import { isReplacement, matchCandidates } from './rules/match.ts';
 
-export interface Placing {
+export interface PlacementContext {
   readonly db: PlainDb;
   readonly perform: PerformAsSystem;
   readonly repository: LinkedRepository;
@@ -24,14 +30,14 @@ export interface Placing {
   /**
    * True if the fact comes from the forge's answer to a poll. The head in the fact is then the current head.
    */
-  readonly isAnswer: boolean;
+  readonly isPollAnswer: boolean;
   /** The time of receipt. Times of a forge's clock that are far ahead of it are replaced. */
   readonly receivedAt: string;
 }
 
-type Observation = Parameters<typeof record>[2];
+type Observation = Parameters<typeof recordAtExecution>[2];
 
-const outcomeOf = (
+const toOutcome = (
   kind: ForgeOutcome['kind'],
   result: ForgeOutcome['result'],
   executionId: string | null = null,
@@ -42,19 +48,19 @@ const outcomeOf = (
  * The kinds of facts that may link a pull request if only a story's key matches. Such a match has no other
  * effect.
  */
-const linking: ReadonlySet<DeliveryFact['kind']> = new Set(['pr_opened', 'pr_updated', 'pr_reopened']);
-const ofHead: ReadonlySet<DeliveryFact['kind']> = new Set(['branch_pushed', ...linking]);
+const linkingKinds: ReadonlySet<DeliveryFact['kind']> = new Set(['pr_opened', 'pr_updated', 'pr_reopened']);
+const headKinds: ReadonlySet<DeliveryFact['kind']> = new Set(['branch_pushed', ...linkingKinds]);
 
 const canonicalUrl = (repository: LinkedRepository, url: string): string =>
   canonicalPullUrl([repository], url, null) ?? url;
 
-const millisAhead = 4 * 60_000;
-const notAhead = (at: string, receivedAt: string): string =>
-  Date.parse(at) > Date.parse(receivedAt) + millisAhead ? receivedAt : at;
+const maxClockSkewMs = 4 * 60_000;
+const capFutureTime = (at: string, receivedAt: string): string =>
+  Date.parse(at) > Date.parse(receivedAt) + maxClockSkewMs ? receivedAt : at;
 
 /** Records an observation and returns the result. Throws if it cannot be recorded. */
-async function record(
-  { perform, repository, trust, receivedAt }: Placing,
+async function recordAtExecution(
+  { perform, repository, trust, receivedAt }: PlacementContext,
   executionId: string,
   observation: {
     readonly kind: DeliveryFact['kind'];
@@ -80,14 +86,14 @@ async function record(
   const { at, ref, sha, number, url, ...rest } = observation;
   const said = {
     ...rest,
-    observedAt: notAhead(at, receivedAt),
+    observedAt: capFutureTime(at, receivedAt),
     ...(ref != null && ref.length <= 255 && { ref }),
     ...(sha != null && { sha }),
     ...(number != null && { number }),
     ...(url != null && { url }),
   };
   return perform(
-    inside.observeForge,
+    internalOperations.observeForge,
     { id: executionId, projectId: repository.projectId },
     {
       ...{ executionId, observation: said, trust: own },
@@ -105,41 +111,53 @@ const isArchived = (error: unknown): boolean =>
  * Notifies the holders of the executions that a fact may concern any of them. In an archived project no
  * holder is notified.
  */
-async function tellDoubt(
-  { perform, repository: { projectId } }: Placing,
+async function signalAmbiguousFact(
+  { perform, repository: { projectId } }: PlacementContext,
   { kind, branch: ref, number, url }: DeliveryFact,
   executionIds: string[],
 ): Promise<void> {
   const params = { projectId, executionIds, fact: { kind, ref, number, url } };
-  await perform(inside.tellForgeDoubt, { id: projectId, projectId }, params).catch((error: unknown) => {
-    if (!isArchived(error)) throw error;
-  });
+  await perform(internalOperations.tellForgeDoubt, { id: projectId, projectId }, params).catch(
+    (error: unknown) => {
+      if (!isArchived(error)) throw error;
+    },
+  );
 }
 
 /** Records a fact at the execution that it concerns, or parks it. */
-export async function placeFact(placing: Placing, said: DeliveryFact): Promise<ForgeOutcome[]> {
-  const { db, repository, trust } = placing;
-  const fact = said.url === null ? said : { ...said, url: canonicalUrl(repository, said.url) };
+export async function recordOrParkFact(
+  context: PlacementContext,
+  reportedFact: DeliveryFact,
+): Promise<ForgeOutcome[]> {
+  const { db, repository, trust } = context;
+  const fact =
+    reportedFact.url === null
+      ? reportedFact
+      : { ...reportedFact, url: canonicalUrl(repository, reportedFact.url) };
   const { kind } = fact;
   const [candidates, links] = await Promise.all([
-    findCandidates(db, repository, fact),
-    addressesOfProject(db, repository.projectId),
+    findExecutionCandidates(db, repository, fact),
+    listRepositoryAddresses(db, repository.projectId),
   ]);
-  const { matches, others, waits, isDoubtful } = matchesOf(candidates, { fact, repository, links });
-  const noted = others.map(({ id, reason }) => outcomeOf(kind, 'noted', id, reason));
+  const { matches, others, shouldPark, isAmbiguous } = matchCandidates(candidates, {
+    fact,
+    repository,
+    links,
+  });
+  const noted = others.map(({ id, reason }) => toOutcome(kind, 'noted', id, reason));
   // A match by the story's key alone only links the pull request. The fact is also parked, because it may
   // have more effect after the work is submitted.
-  if (waits || matches.some(({ way }) => way === 'storyKey')) {
-    const keys = waitingKeys(fact);
-    if (keys.length > 0) db.later(parkFact(repository.id, fact, keys, trust));
+  if (shouldPark || matches.some(({ way }) => way === 'storyKey')) {
+    const keys = createWaitKeys(fact);
+    if (keys.length > 0) db.deferToCommit(parkFact(repository.id, fact, keys, trust));
   }
   if (matches.length === 0 && noted.length === 0)
-    return [outcomeOf(kind, 'parked', null, 'no execution has this branch, commit or pull request yet')];
-  if (isDoubtful) {
+    return [toOutcome(kind, 'parked', null, 'no execution has this branch, commit or pull request yet')];
+  if (isAmbiguous) {
     const ids = matches.map(({ id }) => id);
-    await tellDoubt(placing, fact, ids);
+    await signalAmbiguousFact(context, fact, ids);
     return [
-      outcomeOf(
+      toOutcome(
         kind,
         'noted',
         null,
@@ -150,21 +168,21 @@ export async function placeFact(placing: Placing, said: DeliveryFact): Promise<F
   const outcomes: ForgeOutcome[] = [];
   // The order by id is the lock order of all transactions.
   for (const match of matches.toSorted((one, other) => (one.id < other.id ? -1 : 1)))
-    outcomes.push(await recordFact(placing, match, fact));
+    outcomes.push(await recordFact(context, match, fact));
   return [...outcomes, ...noted];
 }
 
 /** Records a fact at one execution. */
 async function recordFact(
-  placing: Placing,
+  context: PlacementContext,
   match: ExecutionCandidate,
   fact: DeliveryFact,
 ): Promise<ForgeOutcome> {
-  const { db, repository } = placing;
+  const { db, repository } = context;
   const { branch: ref, sha, before, reviewer, number, url, at, kind } = fact;
   const isLink = match.way === 'storyKey';
-  if (isLink && !linking.has(kind)) {
-    return outcomeOf(
+  if (isLink && !linkingKinds.has(kind)) {
+    return toOutcome(
       kind,
       'noted',
       match.id,
@@ -173,7 +191,7 @@ async function recordFact(
   }
   // If only the story's key matched, the head may belong to other work. Such an observation has neither
   // branch nor head.
-  const key = factKey(fact, placing.isAnswer && ofHead.has(kind));
+  const key = factKey(fact, context.isPollAnswer && headKinds.has(kind));
   const observation: Observation = {
     // A fact from a forge's answer to a poll gets its own deduplication key. It decides between two heads
     // with the same time, even if a delivery reported the same head before.
@@ -184,22 +202,25 @@ async function recordFact(
     ...(isLink ? {} : { ref, sha }),
   };
   try {
-    const { recorded, execution: after } = await record(placing, match.id, observation, { before, reviewer });
-    if (isLink) return outcomeOf(kind, 'linked', match.id);
+    const { recorded, execution: after } = await recordAtExecution(context, match.id, observation, {
+      before,
+      reviewer,
+    });
+    if (isLink) return toOutcome(kind, 'linked', match.id);
     const state = after.git?.pullRequest?.state ?? 'open';
     const isOpen = state === 'open' || state === 'draft';
     const headSha = after.git?.headSha ?? null;
-    const head = ofHead.has(kind) && sha !== null && headSha !== null ? { sha: headSha, at } : null;
-    const replaces = isReplacement(match, fact) ? (match.handedIn?.number ?? null) : null;
-    const pull = { executionId: match.id, repositoryId: repository.id, isOpen, replaces, head };
-    const other = await notePull(db, pull, fact);
-    if (other !== null) await recordChecks(placing, other);
-    if ((recorded && isTie(match, fact)) || (isOpen && mayLackReviews(match, repository, number)))
-      db.later(outboxRow('forge.ask', { executionId: match.id }));
-    return outcomeOf(kind, recorded ? 'recorded' : 'repeated', match.id);
+    const head = headKinds.has(kind) && sha !== null && headSha !== null ? { sha: headSha, at } : null;
+    const replacedPullNumber = isReplacement(match, fact) ? (match.handedIn?.number ?? null) : null;
+    const pull = { executionId: match.id, repositoryId: repository.id, isOpen, replacedPullNumber, head };
+    const other = await storePull(db, pull, fact);
+    if (other !== null) await recordChecks(context, other);
+    if ((recorded && isHeadTie(match, fact)) || (isOpen && mayLackReviews(match, repository, number)))
+      db.deferToCommit(outboxRow('forge.ask', { executionId: match.id }));
+    return toOutcome(kind, recorded ? 'recorded' : 'repeated', match.id);
   } catch (error) {
     if (!isArchived(error)) throw error;
-    return outcomeOf(kind, 'noted', match.id, 'the project is archived');
+    return toOutcome(kind, 'noted', match.id, 'the project is archived');
   }
 }
 
@@ -212,14 +233,14 @@ const mayLackReviews = (
   { id, kind }: LinkedRepository,
   number: number | null,
 ): boolean =>
-  hidesReviewers(kind) && number !== null && !(seen?.repositoryId === id && seen.number === number);
+  omitsReviewerAccess(kind) && number !== null && !(seen?.repositoryId === id && seen.number === number);
 
 /**
  * Returns true if two heads have the same time and the forge did not report their order. A poll of the forge
  * can decide.
  */
-const isTie = ({ seen }: ExecutionCandidate, { kind, sha, before, at }: DeliveryFact): boolean =>
-  ofHead.has(kind) &&
+const isHeadTie = ({ seen }: ExecutionCandidate, { kind, sha, before, at }: DeliveryFact): boolean =>
+  headKinds.has(kind) &&
   seen !== null &&
   seen.headAt !== null &&
   Date.parse(seen.headAt) === Date.parse(at) &&
@@ -227,35 +248,43 @@ const isTie = ({ seen }: ExecutionCandidate, { kind, sha, before, at }: Delivery
   seen.headSha !== before;
 
 /** Records the result of a commit's checks at the executions whose head it is. */
-async function recordChecks(placing: Placing, sha: string): Promise<ForgeOutcome[]> {
-  const { db, repository } = placing;
+async function recordChecks(context: PlacementContext, sha: string): Promise<ForgeOutcome[]> {
+  const { db, repository } = context;
   // The check report was only deferred, so it must be sent before the query that reads all reports.
   db.flush();
-  const { words, executionIds } = await findChecked(db, repository.id, sha);
-  const verdict = verdictOf(words);
+  const { words, executionIds } = await findChecksAndExecutions(db, repository.id, sha);
+  const verdict = combineCheckReports(words);
   if (verdict === undefined) return [];
-  const { kind, at, rev, trust } = verdict;
+  const { kind, at, reportCount, trust } = verdict;
   const outcomes: ForgeOutcome[] = [];
   for (const executionId of executionIds) {
-    const dedupeKey = [kind, sha, at, rev].join(' ');
-    const { recorded } = await record(placing, executionId, { kind, at, sha, dedupeKey }, { rev, trust });
-    outcomes.push(outcomeOf(kind, recorded ? 'recorded' : 'repeated', executionId));
+    const dedupeKey = [kind, sha, at, reportCount].join(' ');
+    const { recorded } = await recordAtExecution(
+      context,
+      executionId,
+      { kind, at, sha, dedupeKey },
+      { rev: reportCount, trust },
+    );
+    outcomes.push(toOutcome(kind, recorded ? 'recorded' : 'repeated', executionId));
   }
   return outcomes;
 }
 
 /** Stores a check report. If it decides the checks of a head, the result is recorded. */
-export async function placeCheck(placing: Placing, check: CommitCheck): Promise<ForgeOutcome[]> {
-  const { db, repository, trust } = placing;
+export async function storeCheckReport(
+  context: PlacementContext,
+  check: CommitCheck,
+): Promise<ForgeOutcome[]> {
+  const { db, repository, trust } = context;
   const { trialOf } = check;
-  const head = trialOf === undefined ? undefined : await headOfPull(db, repository.id, trialOf);
+  const head = trialOf === undefined ? undefined : await findHeadOfPull(db, repository.id, trialOf);
   const sha = head ?? check.sha;
-  db.later(insertCheck(repository.id, { ...check, sha }, trust));
+  db.deferToCommit(insertCheck(repository.id, { ...check, sha }, trust));
   try {
-    const outcomes = await recordChecks(placing, sha);
-    return outcomes.length > 0 ? outcomes : [outcomeOf('check', 'noted')];
+    const outcomes = await recordChecks(context, sha);
+    return outcomes.length > 0 ? outcomes : [toOutcome('check', 'noted')];
   } catch (error) {
     if (!isArchived(error)) throw error;
-    return [outcomeOf('check', 'noted', null, 'the project is archived')];
+    return [toOutcome('check', 'noted', null, 'the project is archived')];
   }
 }

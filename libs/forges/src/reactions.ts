@@ -6,49 +6,50 @@ import { type Query } from '@muster/driver';
 import { type EventData } from '@muster/registry';
 import { type EventReaction } from '@muster/runtime';
 import { type DomainEvent } from '@muster/tenancy';
-import { askForReplay } from './data/parked.ts';
-import { askForIds } from './data/quiet-pulls.ts';
-import { askForLook, askForStatusOfExecution, askForStatusOfStory } from './data/statuses.ts';
+import { requestReplay } from './data/parked.ts';
+import { requestRepositoryIds } from './data/quiet-pulls.ts';
+import { requestStatusCheck, requestStatusOfExecution, requestStatusesOfStory } from './data/statuses.ts';
 
 /**
  * Returns true if the event makes more ways available to identify an execution: its branch or its pull
  * request.
  */
-const isTelling = ({ kind, data }: DomainEvent): boolean =>
+const makesExecutionIdentifiable = ({ kind, data }: DomainEvent): boolean =>
   kind === 'execution.acquired' ||
   kind === 'execution.submitted' ||
   (kind === 'execution.updated' &&
     (data['fields'] as EventData<'execution.updated'>['fields']).includes('git'));
 
 /** The events that may change the status of the work on their story. */
-const judging: ReadonlySet<string> = new Set([
+const storyStatusKinds: ReadonlySet<string> = new Set([
   ...['spec.updated', 'spec.restored', 'review.decided', 'review.retracted', 'reviewer.removed'],
   ...['story.gitMetaUpdated', 'assignment.changed', 'assignment.cleared'],
 ]);
 /** The events that may change the status of the execution that they name. */
-const moving: ReadonlySet<string> = new Set([
+const executionStatusKinds: ReadonlySet<string> = new Set([
   ...['execution.observed', 'execution.submitted', 'execution.completed'],
 ]);
 /** The events that may change the status of any work in their project or organization. */
-const shaking: ReadonlySet<string> = new Set([
+const projectStatusKinds: ReadonlySet<string> = new Set([
   ...['lock.acquired', 'lock.released', 'policy.updated', 'member.removed', 'member.departed'],
 ]);
 
-function* askedBy(domainEvent: DomainEvent): Generator<Query<unknown>> {
+function* jobRequestsFor(domainEvent: DomainEvent): Generator<Query<unknown>> {
   const { kind, subject, data } = domainEvent;
   const executionId = data['executionId'];
   if (typeof executionId === 'string') {
-    if (isTelling(domainEvent) && subject.projectId !== null)
-      yield askForReplay(subject.projectId, executionId);
-    if (moving.has(kind)) yield askForStatusOfExecution(executionId);
+    if (makesExecutionIdentifiable(domainEvent) && subject.projectId !== null)
+      yield requestReplay(subject.projectId, executionId);
+    if (executionStatusKinds.has(kind)) yield requestStatusOfExecution(executionId);
   }
-  if (kind === 'forge.repositoryLinked') yield askForIds(String(data['connectionId']));
+  if (kind === 'forge.repositoryLinked') yield requestRepositoryIds(String(data['connectionId']));
   // If the update added credentials, the forge can be asked for the ids of the connection's repositories.
-  if (kind === 'forge.updated') yield askForIds(subject.id);
-  if (judging.has(kind) && subject.type === 'story') yield askForStatusOfStory(subject.id);
-  if (shaking.has(kind)) yield askForLook(subject.projectId);
+  if (kind === 'forge.updated') yield requestRepositoryIds(subject.id);
+  if (storyStatusKinds.has(kind) && subject.type === 'story') yield requestStatusesOfStory(subject.id);
+  if (projectStatusKinds.has(kind)) yield requestStatusCheck(subject.projectId);
 }
 
 export const forgeReactions: EventReaction = async ({ db, domainEvents }) => {
-  for (const domainEvent of domainEvents) for (const query of askedBy(domainEvent)) db.later(query);
+  for (const domainEvent of domainEvents)
+    for (const query of jobRequestsFor(domainEvent)) db.deferToCommit(query);
 };

@@ -3,32 +3,32 @@
  * content.
  */
 import { type Pool } from '@muster/driver';
-import { type Seals } from '@muster/outbound';
-import { type ForgeKind, isUuid, malformed, parseUntrustedJson } from '@muster/registry';
+import { type SecretCipher } from '@muster/outbound';
+import { type ForgeKind, isUuid, malformedRequest, parseUntrustedJson } from '@muster/registry';
 import { badRequest, notFound, unauthorized } from '@muster/runtime';
-import { findForgeDoor, inOrganizationAsSystem, outboxRow } from '@muster/tenancy';
-import { noteDelivery, secretOwner } from './data/connections.ts';
+import { findForgeDeliveryKeys, inOrganizationAsSystem, outboxRow } from '@muster/tenancy';
+import { storeLastDeliveryTime, webhookSecretOwner } from './data/connections.ts';
 import { insertDelivery } from './data/deliveries.ts';
-import { deliveryIdOf, eventOf, type Headers, neededHeaders, trustOf } from './rules/signatures.ts';
+import { deliveryIdOf, eventNameOf, type Headers, requiredHeaders, verifyTrust } from './rules/signatures.ts';
 
-export interface Delivered {
+export interface IncomingDelivery {
   readonly connectionId: string;
   readonly headers: Headers;
   /** The body as received, because signatures cover these bytes. */
   readonly body: Buffer;
   /** Called after the signature was verified. It may throw if there are too many deliveries. */
-  readonly admit?: () => Promise<void>;
+  readonly checkRateLimit?: () => Promise<void>;
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const utf8Decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-function textOf(body: Buffer): string {
+function decodeJsonBody(body: Buffer): string {
   let text: string;
   try {
-    text = utf8.decode(body);
+    text = utf8Decoder.decode(body);
     parseUntrustedJson(text);
   } catch {
-    throw malformed(
+    throw malformedRequest(
       'invalid_json',
       'The body must be UTF-8 JSON, nested at most 64 levels deep. Choose application/json as the content type of the webhook.',
     );
@@ -36,10 +36,10 @@ function textOf(body: Buffer): string {
   return text;
 }
 
-function statedOf(kind: ForgeKind, headers: Headers): { event: string; deliveryId: string } {
-  const [event, deliveryId] = [eventOf(kind, headers), deliveryIdOf(kind, headers)];
+function requireDeliveryHeaders(kind: ForgeKind, headers: Headers): { event: string; deliveryId: string } {
+  const [event, deliveryId] = [eventNameOf(kind, headers), deliveryIdOf(kind, headers)];
   if (event === undefined || deliveryId === undefined) {
-    throw badRequest(`A delivery needs the headers ${neededHeaders(kind).join(' and ')}.`);
+    throw badRequest(`A delivery needs the headers ${requiredHeaders(kind).join(' and ')}.`);
   }
   return { event, deliveryId };
 }
@@ -51,24 +51,24 @@ function statedOf(kind: ForgeKind, headers: Headers): { event: string; deliveryI
  */
 export async function receiveDelivery(
   pool: Pool,
-  seals: Seals,
-  { connectionId, headers, body, admit }: Delivered,
+  seals: SecretCipher,
+  { connectionId, headers, body, checkRateLimit }: IncomingDelivery,
 ): Promise<{ isNew: boolean; orgId: string }> {
-  const door = isUuid(connectionId) ? await findForgeDoor(pool, connectionId) : undefined;
+  const door = isUuid(connectionId) ? await findForgeDeliveryKeys(pool, connectionId) : undefined;
   if (door === undefined) throw notFound();
   const { orgId, kind } = door;
-  const secret = seals.open(secretOwner(door.organizationKey, connectionId), door.secret);
+  const secret = seals.decrypt(webhookSecretOwner(door.organizationKey, connectionId), door.secret);
   // If the body is not UTF-8, its decoded text has other bytes, so no signature matches.
-  const trust = secret === undefined ? null : await trustOf(kind, secret, headers, body.toString('utf8'));
+  const trust = secret === undefined ? null : await verifyTrust(kind, secret, headers, body.toString('utf8'));
   if (trust === null) throw unauthorized('delivery_signature');
-  await admit?.();
-  const payload = textOf(body);
-  const stated = statedOf(kind, headers);
+  await checkRateLimit?.();
+  const payload = decodeJsonBody(body);
+  const stated = requireDeliveryHeaders(kind, headers);
   const isNew = await inOrganizationAsSystem(pool, orgId, async (db) => {
     const id = await insertDelivery(db, { connectionId, ...stated, trust, payload });
     if (id === undefined) return false;
-    db.later(outboxRow('forge.translate', { deliveryId: id }));
-    db.later(noteDelivery(connectionId));
+    db.deferToCommit(outboxRow('forge.translate', { deliveryId: id }));
+    db.deferToCommit(storeLastDeliveryTime(connectionId));
     return true;
   });
   return { isNew, orgId };

@@ -4,29 +4,40 @@
  * in any race.
  */
 import { type PlainDb, type Pool } from '@muster/driver';
-import { type Seals } from '@muster/outbound';
-import { ApiError, type ForgeFailure, inside } from '@muster/registry';
-import { asSystem, type HandlerEnvironment, type PerformAsSystem } from '@muster/runtime';
-import { inOrganizationAsSystem, systemFacts } from '@muster/tenancy';
-import { statusRequest } from './calls/api.ts';
-import { type Authorize, createAuthorize } from './calls/authorize.ts';
-import { type AskForge, expectGood, failureOf, type ForgeAnswer, ForgeRefusal } from './calls/call.ts';
-import { credentialsOwner, noteFailure } from './data/connections.ts';
+import { type SecretCipher } from '@muster/outbound';
+import { ApiError, type ForgeFailure, internalOperations } from '@muster/registry';
+import { runAsSystem, type HandlerEnvironment, type PerformAsSystem } from '@muster/runtime';
+import { inOrganizationAsSystem, systemAuditFacts } from '@muster/tenancy';
+import { createStatusRequest } from './calls/api.ts';
+import { type Authorize, createAuthorizedCalls } from './calls/authorize.ts';
 import {
-  askForStatus,
-  type Callee,
-  freeHead,
-  type Head,
-  holdHead,
-  keepQuiet,
-  noteWorking,
-  openHeads,
-  readHead,
-  settleHead,
+  type SendForgeRequest,
+  requireSuccess,
+  toForgeFailure,
+  type ForgeAnswer,
+  ForgeRefusal,
+} from './calls/call.ts';
+import { credentialsSecretOwner, storeFailure } from './data/connections.ts';
+import {
+  requestStatus,
+  type ForgeToCall,
+  releaseHead,
+  type PullHead,
+  acquireHead,
+  pauseCallsUntil,
+  storeSuccess,
+  listOpenHeads,
+  readForgeAndWork,
+  storeSentStatus,
   type WorkAtHead,
 } from './data/statuses.ts';
 import { forgeActor } from './translate.ts';
-import { type CommitStatus, standingOf, type StoryStanding, type WorkStanding } from './rules/standing.ts';
+import {
+  type CommitStatus,
+  combineWorkStatus,
+  type StoryMergeState,
+  type WorkMergeState,
+} from './rules/standing.ts';
 
 /** The fields of a story that its link needs. */
 export interface LinkedStory {
@@ -39,23 +50,23 @@ export interface LinkedStory {
 export interface ForgeCalls {
   readonly pool: Pool;
   readonly environment: HandlerEnvironment;
-  readonly seals: Seals;
-  readonly ask: AskForge;
+  readonly seals: SecretCipher;
+  readonly ask: SendForgeRequest;
   readonly authorize: Authorize;
   /** Returns the URL of a story for people; null if the installation configured none. */
-  readonly linkTo: (story: LinkedStory) => string | null;
+  readonly linkToStory: (story: LinkedStory) => string | null;
 }
 
 export const createForgeCalls = (options: Omit<ForgeCalls, 'authorize'>): ForgeCalls => ({
   ...options,
-  ...createAuthorize(options.ask),
+  ...createAuthorizedCalls(options.ask),
 });
 
 /**
  * The part of a job that runs after the job's transaction. It returns a function that runs in another
  * transaction.
  */
-export type SendStatus = () => Promise<((db: PlainDb) => Promise<void>) | undefined>;
+export type AfterJobTransaction = () => Promise<((db: PlainDb) => Promise<void>) | undefined>;
 
 export interface StatusJob {
   readonly db: PlainDb;
@@ -63,22 +74,22 @@ export interface StatusJob {
   readonly rowId: string;
 }
 
-const statusWork = (db: PlainDb, orgId: string, kind: Callee['kind'], head: Head) => ({
+const createStatusWork = (db: PlainDb, orgId: string, kind: ForgeToCall['kind'], head: PullHead) => ({
   ...{ db, orgId, actor: forgeActor(kind) },
-  facts: systemFacts('forge.status', head.connectionId),
+  facts: systemAuditFacts('forge.status', head.connectionId),
 });
 
-async function storyStanding(
+async function readStoryMergeState(
   perform: PerformAsSystem,
   projectId: string,
   storyId: string,
-): Promise<StoryStanding | undefined> {
+): Promise<StoryMergeState | undefined> {
   try {
     const on = { id: storyId, projectId };
-    const gate = await perform(inside.mergeGate, on, { storyId });
-    const { collisions, moreLocks } = await perform(inside.workAround, on, { storyId });
+    const gate = await perform(internalOperations.mergeGate, on, { storyId });
+    const { collisions, moreLocks } = await perform(internalOperations.workAround, on, { storyId });
     const lockedPaths = collisions.filter(({ kind }) => kind === 'lock').map(({ path }) => path);
-    return { ...gate, moreLocks, lockedPaths: [...new Set(lockedPaths)] };
+    return { ...gate, hasMoreLocks: moreLocks, lockedPaths: [...new Set(lockedPaths)] };
   } catch (error) {
     // The story was deleted in the meantime.
     if (error instanceof ApiError && error.status === 404) return undefined;
@@ -86,9 +97,9 @@ async function storyStanding(
   }
 }
 
-interface Present {
-  readonly callee: Callee;
-  readonly standing: CommitStatus;
+interface CurrentHeadStatus {
+  readonly callee: ForgeToCall;
+  readonly commitStatus: CommitStatus;
   readonly story: LinkedStory | undefined;
 }
 
@@ -96,55 +107,61 @@ interface Present {
  * Computes the current status of a head. Returns undefined if there is no work at it any more, or its forge
  * cannot be called.
  */
-async function presentOf(
+async function computeHeadStatus(
   { environment }: ForgeCalls,
   { db, orgId }: Omit<StatusJob, 'rowId'>,
-  head: Head,
-): Promise<Present | undefined> {
-  const found = await readHead(db, head);
+  head: PullHead,
+): Promise<CurrentHeadStatus | undefined> {
+  const found = await readForgeAndWork(db, head);
   if (found === undefined) return undefined;
   const { callee, works } = found;
   const ofWork = async (perform: PerformAsSystem, { endedAs, projectId, storyIds }: WorkAtHead) => {
-    const stories: (StoryStanding & LinkedStory)[] = [];
+    const stories: (StoryMergeState & LinkedStory)[] = [];
     for (const id of storyIds) {
-      const standing = await storyStanding(perform, projectId, id);
+      const standing = await readStoryMergeState(perform, projectId, id);
       if (standing !== undefined) stories.push({ ...standing, id, projectId });
     }
-    return { endedAs, stories } satisfies WorkStanding;
+    return { endedAs, stories } satisfies WorkMergeState;
   };
-  const standings = await asSystem(statusWork(db, orgId, callee.kind, head), environment, async (perform) => {
-    const all: Awaited<ReturnType<typeof ofWork>>[] = [];
-    for (const work of works) all.push(await ofWork(perform, work));
-    return all;
-  });
+  const standings = await runAsSystem(
+    createStatusWork(db, orgId, callee.kind, head),
+    environment,
+    async (perform) => {
+      const all: Awaited<ReturnType<typeof ofWork>>[] = [];
+      for (const work of works) all.push(await ofWork(perform, work));
+      return all;
+    },
+  );
   const story = standings.flatMap(({ stories }) => stories)[0];
-  return { callee, standing: standingOf(standings, head.sha), story };
+  return { callee, commitStatus: combineWorkStatus(standings, head.sha), story };
 }
 
-const isSame = (one: CommitStatus, other: { state: string | null; description: string | null }): boolean =>
-  one.state === other.state && one.description === other.description;
+const isSameStatus = (
+  left: CommitStatus,
+  right: { state: string | null; description: string | null },
+): boolean => left.state === right.state && left.description === right.description;
 
 /** Returns true if GitLab refused the status because it is unchanged. */
-const standsAlready = (answer: ForgeAnswer): boolean =>
+const isUnchangedAtGitlab = (answer: ForgeAnswer): boolean =>
   answer.status === 400 && answer.text.includes('Cannot transition status');
 
 /**
  * Runs a call and stores its failure in the connection. Returns a refusal if a retry is useless or must wait,
  * and rethrows all other errors.
  */
-export async function notingFailure<Result>(
+export async function withFailureStored<Result>(
   { pool }: ForgeCalls,
   { orgId, connectionId }: { readonly orgId: string; readonly connectionId: string },
-  doing: ForgeFailure['doing'],
+  callKind: ForgeFailure['doing'],
   work: () => Promise<Result>,
 ): Promise<Result | ForgeRefusal> {
   try {
     return await work();
   } catch (error) {
     await inOrganizationAsSystem(pool, orgId, async (db) => {
-      db.later(noteFailure(connectionId, failureOf(doing, error)));
+      db.deferToCommit(storeFailure(connectionId, toForgeFailure(callKind, error)));
       if (error instanceof ForgeRefusal && error.quietUntil !== null)
-        db.later(keepQuiet(connectionId, error.quietUntil));
+        db.deferToCommit(pauseCallsUntil(connectionId, error.quietUntil));
     });
     if (error instanceof ForgeRefusal && (error.isFinal || error.quietUntil !== null)) return error;
     throw error;
@@ -152,11 +169,11 @@ export async function notingFailure<Result>(
 }
 
 /** Decrypts the credentials of a connection. */
-export const openCredentials = (
+export const decryptCredentials = (
   { seals }: ForgeCalls,
   connectionId: string,
-  { credentials, organizationKey }: Pick<Callee, 'credentials' | 'organizationKey'>,
-): string | undefined => seals.open(credentialsOwner(organizationKey, connectionId), credentials);
+  { credentials, organizationKey }: Pick<ForgeToCall, 'credentials' | 'organizationKey'>,
+): string | undefined => seals.decrypt(credentialsSecretOwner(organizationKey, connectionId), credentials);
 
 /**
  * Sends the current status of a head. It sends nothing if the status is unchanged, or if another job holds
@@ -165,62 +182,66 @@ export const openCredentials = (
 export async function sendStatus(
   calls: ForgeCalls,
   job: StatusJob,
-  head: Head,
-): Promise<SendStatus | undefined> {
+  head: PullHead,
+): Promise<AfterJobTransaction | undefined> {
   const { db, orgId, rowId } = job;
-  const before = await holdHead(db, head, rowId);
+  const before = await acquireHead(db, head, rowId);
   if (before === undefined) return undefined;
-  const present = await presentOf(calls, job, head);
-  if (present === undefined || isSame(present.standing, before)) {
-    db.later(freeHead(head, rowId));
+  const present = await computeHeadStatus(calls, job, head);
+  if (present === undefined || isSameStatus(present.commitStatus, before)) {
+    db.deferToCommit(releaseHead(head, rowId));
     return undefined;
   }
-  const { callee, standing, story } = present;
+  const { callee, commitStatus, story } = present;
   const { quietUntil } = callee;
   if (quietUntil !== null && Date.parse(quietUntil) > Date.now()) {
-    db.later(freeHead(head, rowId));
-    db.later(askForStatus(head, quietUntil));
+    db.deferToCommit(releaseHead(head, rowId));
+    db.deferToCommit(requestStatus(head, quietUntil));
     return undefined;
   }
-  const credentials = openCredentials(calls, head.connectionId, callee);
+  const credentials = decryptCredentials(calls, head.connectionId, callee);
   const at = { ...callee, externalId: head.externalId };
-  const link = story === undefined ? null : calls.linkTo(story);
+  const link = story === undefined ? null : calls.linkToStory(story);
   const send = async (): Promise<undefined> => {
     const headers = await calls.authorize({ ...callee, connectionId: head.connectionId, credentials });
     const isApp = credentials?.includes('"appId"') === true;
-    const { url, body } = statusRequest(at, { ...standing, sha: head.sha, link }, isApp);
+    const { url, body } = createStatusRequest(at, { ...commitStatus, sha: head.sha, link }, isApp);
     const request = {
       method: 'POST',
       url,
       headers: { ...headers, 'content-type': 'application/json' },
       body,
     };
-    const answer = await calls.ask(request as Parameters<AskForge>[0]);
-    if (!standsAlready(answer)) expectGood(url, answer);
+    const answer = await calls.ask(request as Parameters<SendForgeRequest>[0]);
+    if (!isUnchangedAtGitlab(answer)) requireSuccess(url, answer);
   };
   return async () => {
     const where = { orgId, connectionId: head.connectionId };
-    const refusal = await notingFailure(calls, where, 'sendStatus', send);
+    const refusal = await withFailureStored(calls, where, 'sendStatus', send);
     return async (after) => {
       if (refusal?.isFinal === false) {
-        after.later(freeHead(head, rowId));
-        after.later(askForStatus(head, refusal.quietUntil));
+        after.deferToCommit(releaseHead(head, rowId));
+        after.deferToCommit(requestStatus(head, refusal.quietUntil));
         return;
       }
       // While this job held the head, other jobs skipped it. This job therefore checks the state again.
-      await settleHead(after, head, standing, rowId);
-      const now = await presentOf(calls, { db: after, orgId }, head);
-      if (now !== undefined && !isSame(standing, now.standing)) after.later(askForStatus(head));
-      if (refusal === undefined) after.later(noteWorking(head.connectionId, true));
+      await storeSentStatus(after, head, commitStatus, rowId);
+      const now = await computeHeadStatus(calls, { db: after, orgId }, head);
+      if (now !== undefined && !isSameStatus(commitStatus, now.commitStatus))
+        after.deferToCommit(requestStatus(head));
+      if (refusal === undefined) after.deferToCommit(storeSuccess(head.connectionId, true));
     };
   };
 }
 
 /** Requests a status for each head of the organization whose status differs from the last sent one. */
-export async function lookAtHeads(calls: ForgeCalls, work: Omit<StatusJob, 'rowId'>): Promise<void> {
-  for (const { state, description, ...head } of await openHeads(work.db)) {
-    const present = await presentOf(calls, work, head);
-    if (present !== undefined && !isSame(present.standing, { state, description }))
-      work.db.later(askForStatus(head));
+export async function requestChangedStatuses(
+  calls: ForgeCalls,
+  work: Omit<StatusJob, 'rowId'>,
+): Promise<void> {
+  for (const { state, description, ...head } of await listOpenHeads(work.db)) {
+    const present = await computeHeadStatus(calls, work, head);
+    if (present !== undefined && !isSameStatus(present.commitStatus, { state, description }))
+      work.db.deferToCommit(requestStatus(head));
   }
 }

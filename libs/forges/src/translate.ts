@@ -9,22 +9,37 @@ import {
   type ForgeOutcome,
   parseUntrustedJson,
 } from '@muster/registry';
-import { asSystem, type HandlerEnvironment } from '@muster/runtime';
-import { type DomainEvent, systemFacts } from '@muster/tenancy';
+import { runAsSystem, type HandlerEnvironment } from '@muster/runtime';
+import { type DomainEvent, systemAuditFacts } from '@muster/tenancy';
 import { z } from 'zod';
-import { aboutConnection, getConnection, noteReadable, noteUnreadable } from './data/connections.ts';
-import { askedId, lockDelivery, setOutcome, type Unread } from './data/deliveries.ts';
-import { keysOfExecution } from './data/find-execution.ts';
-import { findParked, forgetParked } from './data/parked.ts';
-import { askAboutNumber } from './data/quiet-pulls.ts';
-import { type LinkedRepository, lockLinked, lockLinkedOfProject, noteNames } from './data/repositories.ts';
-import { revertedWork } from './data/reverted.ts';
-import { placeCheck, placeFact } from './place.ts';
+import {
+  connectionSubject,
+  getConnection,
+  clearDeliveryError,
+  storeUnreadableDelivery,
+} from './data/connections.ts';
+import {
+  pollAnswerIdPrefix,
+  lockDelivery,
+  storeOutcome,
+  type UnprocessedDelivery,
+} from './data/deliveries.ts';
+import { findWaitKeysOfExecution } from './data/find-execution.ts';
+import { findParkedFacts, deleteParkedFacts } from './data/parked.ts';
+import { requestPollOfPull } from './data/quiet-pulls.ts';
+import {
+  type LinkedRepository,
+  lockLinkedRepositories,
+  lockLinkedRepositoriesOfProject,
+  storeRepositoryNames,
+} from './data/repositories.ts';
+import { createRevertEvents } from './data/reverted.ts';
+import { storeCheckReport, recordOrParkFact } from './place.ts';
 import { isSuiteOf } from './rules/check-names.ts';
 import { DeliveryFact, type DeliveryContent, type Revert } from './rules/fact.ts';
-import { isRead, read } from './rules/translations.ts';
+import { isReadEvent, readDelivery } from './rules/translations.ts';
 
-export interface ForgeWork {
+export interface ForgeJobContext {
   readonly db: PlainDb;
   readonly orgId: string;
   /** The handlers of operations, and the reactions to events. */
@@ -37,21 +52,21 @@ export const forgeActor = (kind: ForgeKind): Actor => ({
   name: forgeNames[kind],
 });
 
-const ignoredFor = (reason: string): ForgeOutcome => ({
+const ignoredOutcome = (reason: string): ForgeOutcome => ({
   ...{ kind: null, executionId: null, result: 'ignored', reason },
 });
 
 /** Removes characters that the database cannot store. */
-const clean = (_key: string, value: unknown): unknown =>
+const removeInvalidCharacters = (_key: string, value: unknown): unknown =>
   typeof value === 'string' && !isCleanText(value) ? value.replaceAll('\0', '').toWellFormed() : value;
 
-function readSafely(
+function readDeliverySafely(
   kind: ForgeKind,
   event: string,
   payload: string,
 ): DeliveryContent | { readonly failed: string } {
   try {
-    return read(kind, event, parseUntrustedJson(payload, clean));
+    return readDelivery(kind, event, parseUntrustedJson(payload, removeInvalidCharacters));
   } catch (error) {
     // The body stays unreadable, so a retry would not help.
     if (error instanceof SyntaxError || error instanceof RangeError)
@@ -63,27 +78,29 @@ function readSafely(
 }
 
 /** Stores in the connection that a delivery cannot be read. Returns an event for the first failure. */
-async function failDelivery(
+async function storeDeliveryFailure(
   db: Db,
-  { connectionId, event }: Pick<Unread, 'connectionId' | 'event'>,
+  { connectionId, event }: Pick<UnprocessedDelivery, 'connectionId' | 'event'>,
   reason: string,
 ): Promise<DomainEvent[]> {
   const connection = await getConnection(db, connectionId);
   const message = `Processing a delivery of the event ${event} failed: ${reason}`.slice(0, 500);
   const failure = { at: new Date().toISOString(), doing: 'receive' as const, message };
-  const isFirst = await noteUnreadable(db, connectionId, failure);
-  return isFirst ? [{ kind: 'forge.deliveriesFailed', subject: aboutConnection(connection), data: {} }] : [];
+  const isFirst = await storeUnreadableDelivery(db, connectionId, failure);
+  return isFirst
+    ? [{ kind: 'forge.deliveriesFailed', subject: connectionSubject(connection), data: {} }]
+    : [];
 }
 
-function stateOf(outcome: readonly ForgeOutcome[]): ForgeDeliveryState {
+function deliveryStateOf(outcome: readonly ForgeOutcome[]): ForgeDeliveryState {
   const results = new Set(outcome.map(({ result }) => result));
   if (results.has('recorded') || results.has('repeated') || results.has('linked')) return 'recorded';
   return results.has('parked') ? 'parked' : 'ignored';
 }
 
 /** Requests the reviews from the forge. Its answer is stored as a delivery and says which reviews count. */
-async function askForReviews(db: PlainDb, { id }: LinkedRepository, number: number): Promise<ForgeOutcome> {
-  const isAsked = (await askAboutNumber(db, id, number)) > 0;
+async function requestReviews(db: PlainDb, { id }: LinkedRepository, number: number): Promise<ForgeOutcome> {
+  const isAsked = (await requestPollOfPull(db, id, number)) > 0;
   const reason = isAsked
     ? 'the reviews of the pull request are being fetched from the forge'
     : 'the pull request belongs to no known work, or the connection has no credentials to fetch its reviews';
@@ -95,64 +112,66 @@ export async function abandonDelivery(db: PlainDb, deliveryId: string): Promise<
   const delivery = await lockDelivery(db, deliveryId);
   if (delivery === undefined) return [];
   const reason = 'processing failed';
-  db.later(setOutcome(deliveryId, 'failed', [ignoredFor(reason)]));
-  return failDelivery(db, delivery, reason);
+  db.deferToCommit(storeOutcome(deliveryId, 'failed', [ignoredOutcome(reason)]));
+  return storeDeliveryFailure(db, delivery, reason);
 }
 
 /** Processes a delivery and records its content. A repetition has no effect. */
-export async function translateDelivery(
-  { db, orgId, environment }: ForgeWork,
+export async function processDelivery(
+  { db, orgId, environment }: ForgeJobContext,
   deliveryId: string,
 ): Promise<void> {
   const delivery = await lockDelivery(db, deliveryId);
   if (delivery === undefined) return;
   const { kind, event, payload, connectionId, appId, trust, receivedAt } = delivery;
-  const reading = readSafely(kind, event, payload);
+  const reading = readDeliverySafely(kind, event, payload);
   if ('failed' in reading) {
-    db.later(setOutcome(deliveryId, 'failed', [ignoredFor(reading.failed)]));
-    const facts = systemFacts('forge.translate', deliveryId);
-    await asSystem({ db, orgId, actor: forgeActor(kind), facts }, environment, async (_perform, emit) => {
-      for (const failing of await failDelivery(db, delivery, reading.failed)) emit(failing);
+    db.deferToCommit(storeOutcome(deliveryId, 'failed', [ignoredOutcome(reading.failed)]));
+    const facts = systemAuditFacts('forge.translate', deliveryId);
+    await runAsSystem({ db, orgId, actor: forgeActor(kind), facts }, environment, async (_perform, emit) => {
+      for (const failing of await storeDeliveryFailure(db, delivery, reading.failed)) emit(failing);
     });
     return;
   }
   // An event that is always ignored does not show that deliveries are readable again.
-  if (isRead(kind, event)) db.later(noteReadable(connectionId));
+  if (isReadEvent(kind, event)) db.deferToCommit(clearDeliveryError(connectionId));
   if ('ignored' in reading) {
-    db.later(setOutcome(deliveryId, 'ignored', [ignoredFor(reading.ignored)]));
+    db.deferToCommit(storeOutcome(deliveryId, 'ignored', [ignoredOutcome(reading.ignored)]));
     return;
   }
-  const linked = await lockLinked(db, connectionId, reading.repository);
+  const linked = await lockLinkedRepositories(db, connectionId, reading.repository);
   if (linked.length === 0) {
     const { fullName } = reading.repository;
-    db.later(setOutcome(deliveryId, 'ignored', [ignoredFor(`no project is linked to ${fullName}`)]));
+    db.deferToCommit(
+      storeOutcome(deliveryId, 'ignored', [ignoredOutcome(`no project is linked to ${fullName}`)]),
+    );
     return;
   }
-  for (const { id } of linked) db.later(noteNames(id, reading.repository));
+  for (const { id } of linked) db.deferToCommit(storeRepositoryNames(id, reading.repository));
   // The search for work uses both new and former names of a repository, so the new names must be stored
   // first.
   db.flush();
   const outcome: ForgeOutcome[] = [];
-  const work = { db, orgId, actor: forgeActor(kind), facts: systemFacts('forge.translate', deliveryId) };
-  await asSystem(work, environment, async (perform, emit) => {
+  const work = { db, orgId, actor: forgeActor(kind), facts: systemAuditFacts('forge.translate', deliveryId) };
+  await runAsSystem(work, environment, async (perform, emit) => {
     for (const repository of linked) {
-      const isAnswer = delivery.deliveryId.startsWith(askedId);
-      const placing = { db, perform, repository, trust, receivedAt, isAnswer };
+      const isPollAnswer = delivery.deliveryId.startsWith(pollAnswerIdPrefix);
+      const placing = { db, perform, repository, trust, receivedAt, isPollAnswer };
       if (reading.reviewsOf !== undefined)
-        outcome.push(await askForReviews(db, repository, reading.reviewsOf));
+        outcome.push(await requestReviews(db, repository, reading.reviewsOf));
       for (const fact of reading.facts) {
-        outcome.push(...(await placeFact(placing, fact)));
+        outcome.push(...(await recordOrParkFact(placing, fact)));
       }
       for (const revert of revertsOf(reading)) {
-        const events = await revertedWork(db, repository, revert);
+        const events = await createRevertEvents(db, repository, revert);
         for (const event of events) emit(event);
-        if (revert === reading.revert) outcome.push(...outcomeOfRevert(events));
+        if (revert === reading.revert) outcome.push(...revertOutcomes(events));
       }
       // The status that an app sends comes back as a check suite of that app.
       for (const check of reading.checks.filter(({ name }) => !isSuiteOf(appId, name)))
-        outcome.push(...(await placeCheck(placing, check)));
+        outcome.push(...(await storeCheckReport(placing, check)));
     }
-    db.later(setOutcome(deliveryId, stateOf(outcome), outcome));
+    db.deferToCommit(storeOutcome(deliveryId, deliveryStateOf(outcome), outcome));
   });
 }
 
@@ -168,22 +187,25 @@ const revertsOf = ({ facts, revert }: Exclude<DeliveryContent, { ignored: string
  * Returns the outcome of reverts by pushed commits. Reverts by a pull request are part of the outcome of its
  * merge.
  */
-const outcomeOfRevert = (events: readonly DomainEvent[]): ForgeOutcome[] =>
+const revertOutcomes = (events: readonly DomainEvent[]): ForgeOutcome[] =>
   events.length === 0
-    ? [ignoredFor('it reverts no merged work that Muster knows, or the revert is already recorded')]
+    ? [ignoredOutcome('it reverts no merged work that Muster knows, or the revert is already recorded')]
     : events.map(({ data }) => ({
         ...{ kind: null, executionId: String(data['executionId']), result: 'noted' as const },
         reason: 'a pushed commit reverts its merge',
       }));
 
-const settled: ReadonlySet<ForgeOutcome['result']> = new Set(['recorded', 'repeated']);
+const finalResults: ReadonlySet<ForgeOutcome['result']> = new Set(['recorded', 'repeated']);
 
 /** Records parked facts of an execution after it became known or can be identified in more ways. */
-export async function replayFacts({ db, orgId, environment }: ForgeWork, executionId: string): Promise<void> {
-  const execution = await keysOfExecution(db, executionId);
+export async function replayFacts(
+  { db, orgId, environment }: ForgeJobContext,
+  executionId: string,
+): Promise<void> {
+  const execution = await findWaitKeysOfExecution(db, executionId);
   if (execution === undefined) return;
-  const linked = await lockLinkedOfProject(db, execution.projectId);
-  const parked = await findParked(
+  const linked = await lockLinkedRepositoriesOfProject(db, execution.projectId);
+  const parked = await findParkedFacts(
     db,
     linked.map(({ id }) => id),
     execution.keys,
@@ -195,19 +217,19 @@ export async function replayFacts({ db, orgId, environment }: ForgeWork, executi
   );
   for (const [kind, facts] of byKind) {
     if (kind === undefined) continue;
-    const work = { db, orgId, actor: forgeActor(kind), facts: systemFacts('forge.replay', executionId) };
+    const work = { db, orgId, actor: forgeActor(kind), facts: systemAuditFacts('forge.replay', executionId) };
     const done: string[] = [];
-    await asSystem(work, environment, async (perform) => {
+    await runAsSystem(work, environment, async (perform) => {
       for (const { id, fact, trust, repositoryId } of facts) {
         const repository = linked.find((one) => one.id === repositoryId) as LinkedRepository;
         const receivedAt = new Date().toISOString();
-        const placed = await placeFact(
-          { db, perform, repository, trust, receivedAt, isAnswer: false },
+        const placed = await recordOrParkFact(
+          { db, perform, repository, trust, receivedAt, isPollAnswer: false },
           DeliveryFact.parse(fact),
         );
-        if (placed.some(({ result }) => settled.has(result))) done.push(id);
+        if (placed.some(({ result }) => finalResults.has(result))) done.push(id);
       }
-      if (done.length > 0) db.later(forgetParked(done));
+      if (done.length > 0) db.deferToCommit(deleteParkedFacts(done));
     });
   }
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { useWorld } from '@muster/testing';
 import { assigned, count, done, happen, jobs, pointsOf, project, reopened } from '../test/activity.ts';
-import { mostPerTransaction } from './sync-points.ts';
+import { maxEntriesPerTransaction } from './sync-points.ts';
 import { gamification } from './operations/gamification/handlers.ts';
 
 const world = useWorld({ gamification });
@@ -92,7 +92,7 @@ describe('the counting', () => {
       done(ben),
     );
     await world.rows('insert into gamification_state (org_id) values ($1)', orgId);
-    const outcomes = await world.contend(
+    const outcomes = await world.runUnderContention(
       { table: 'gamification_state', id: orgId, column: 'org_id' },
       () => count(world, orgId),
       () => count(world, orgId),
@@ -116,14 +116,14 @@ describe('the counting', () => {
 
   it('goes so far in a transaction at most, and leaves a job for the rest', async () => {
     const { orgId, ana } = await world.org();
-    const storyIds = Array.from({ length: mostPerTransaction + 1 }, () => newId());
+    const storyIds = Array.from({ length: maxEntriesPerTransaction + 1 }, () => newId());
     await happen(world, orgId, ...storyIds.map((storyId) => done(ana, storyId)));
-    expect(await count(world, orgId)).toEqual({ counted: mostPerTransaction, hasMore: true });
+    expect(await count(world, orgId)).toEqual({ counted: maxEntriesPerTransaction, hasMore: true });
     expect(await jobs(world, orgId)).toHaveLength(1);
     expect(await ana.gamification.sync()).toMatchObject({ state: 'running', syncedAt: null });
     expect(await jobs(world, orgId)).toHaveLength(1);
     expect(await count(world, orgId)).toEqual({ counted: 1, hasMore: false });
-    expect(await pointsOf(ana)).toBe(10 * (mostPerTransaction + 1));
+    expect(await pointsOf(ana)).toBe(10 * (maxEntriesPerTransaction + 1));
   });
 
   it('keeps the sums equal to what stands in the ledger', async () => {

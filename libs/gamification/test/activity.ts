@@ -2,7 +2,7 @@
 import { newId, type Pool } from '@muster/driver';
 import { type EventKind } from '@muster/registry';
 import { inOrganizationAsSystem } from '@muster/tenancy';
-import { type Synced, syncJob, syncPoints } from '../src/sync-points.ts';
+import { type PointSyncResult, syncPointsTopic, syncPoints } from '../src/sync-points.ts';
 
 /** The part of a spec's test world that this file uses. */
 interface World {
@@ -87,7 +87,7 @@ export const assigned = (
 });
 
 /** Counts points like the worker: with the database role of the services, in a transaction of the organization. */
-export const count = (world: World, orgId: string): Promise<Synced> =>
+export const count = (world: World, orgId: string): Promise<PointSyncResult> =>
   inOrganizationAsSystem(world.database.owner, orgId, (db) => syncPoints(db, orgId));
 
 export const pointsOf = async (who: Player): Promise<number> =>
@@ -95,7 +95,7 @@ export const pointsOf = async (who: Player): Promise<number> =>
 
 /** Reads the payloads of the outbox rows that request a points update. */
 export const jobs = (world: World, orgId: string): Promise<unknown[]> =>
-  world.rows('select payload from outbox where org_id = $1 and topic = $2', orgId, syncJob);
+  world.rows('select payload from outbox where org_id = $1 and topic = $2', orgId, syncPointsTopic);
 
 export async function project(
   world: World,

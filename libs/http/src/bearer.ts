@@ -1,5 +1,5 @@
 /** Reads `Authorization: Bearer <token>` in one way for all services. */
-import { malformed, unauthorized } from '@muster/registry';
+import { malformedRequest, unauthorized } from '@muster/registry';
 import { type FastifyInstance, type FastifyRequest } from 'fastify';
 
 /**
@@ -12,8 +12,8 @@ export const protectedResourcePath = '/.well-known/oauth-protected-resource';
  * Builds the address of the metadata for the requested address, including its query. Some clients require the
  * metadata to name exactly the address that they were given (RFC 9728, section 3.3).
  */
-function metadataUrlOf(issuer: string, asked: string): string {
-  const { pathname, search } = new URL(asked, issuer);
+function metadataUrlOf(issuer: string, requestUrl: string): string {
+  const { pathname, search } = new URL(requestUrl, issuer);
   // A backslash would escape the quote that ends the header's quoted string. In a parsed URL, other special
   // characters are already encoded.
   return `${issuer}${protectedResourcePath}${pathname}${search.replaceAll('\\', '%5C')}`;
@@ -24,7 +24,7 @@ function metadataUrlOf(issuer: string, asked: string): string {
  * that knows only the address finds the authorization server. `issuer` is the public address of Muster,
  * without a slash at the end.
  */
-export function nameIssuer(app: FastifyInstance, issuer: string): void {
+export function addIssuerTo401(app: FastifyInstance, issuer: string): void {
   app.addHook('onSend', async (request, reply) => {
     if (reply.statusCode !== 401) return;
     const challenge = String(reply.getHeader('www-authenticate') ?? 'Bearer');
@@ -38,13 +38,13 @@ export function nameIssuer(app: FastifyInstance, issuer: string): void {
   });
 }
 
-const bearer = /^bearer +([^\s]+) *$/i;
+const bearerPattern = /^bearer +([^\s]+) *$/i;
 
 /**
  * Counts a header in the raw headers. Node joins or drops repeated headers, and the choice between two tokens
  * must not depend on that.
  */
-function countOf(header: string, rawHeaders: readonly string[]): number {
+function countHeader(header: string, rawHeaders: readonly string[]): number {
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
     if (rawHeaders[index]?.toLowerCase() === header) count += 1;
@@ -53,11 +53,11 @@ function countOf(header: string, rawHeaders: readonly string[]): number {
 }
 
 /** Returns the token of a request. Throws 401 without a token, 400 with two. */
-export function bearerOf(request: FastifyRequest): string {
-  if (countOf('authorization', request.raw.rawHeaders) > 1) {
-    throw malformed('repeated_authorization');
+export function bearerTokenOf(request: FastifyRequest): string {
+  if (countHeader('authorization', request.raw.rawHeaders) > 1) {
+    throw malformedRequest('repeated_authorization');
   }
-  const secret = bearer.exec(request.headers.authorization ?? '')?.[1];
+  const secret = bearerPattern.exec(request.headers.authorization ?? '')?.[1];
   if (secret === undefined) throw unauthorized();
   return secret;
 }

@@ -6,7 +6,7 @@ import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
-import { ApiError, internal } from '@muster/registry';
+import { ApiError, internalError } from '@muster/registry';
 import { createService, type Service } from './service.ts';
 
 const services: Service[] = [];
@@ -23,7 +23,7 @@ async function start(
 ): Promise<{ service: Service; port: number; url: string }> {
   const service = createService({
     ...{ name: 'trial', logger, checks: [], mostInFlight, trustProxy: false },
-    toApiError: (error) => (error instanceof ApiError ? error : internal()),
+    toApiError: (error) => (error instanceof ApiError ? error : internalError()),
   });
   service.app.post(
     '/echo',

@@ -4,7 +4,7 @@
  * possible size counts against a share per sender and a sum for all senders, and it has a deadline. Senders
  * without a token have small shares, which take nothing from senders with a token.
  */
-import { type ApiError, malformed, tooMany, unavailable } from '@muster/registry';
+import { type ApiError, malformedRequest, tooManyRequests, serviceUnavailable } from '@muster/registry';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { createConcurrencyLimiter, type ConcurrencyLimiter } from './concurrency-limiter.ts';
 import { networkOf } from './network.ts';
@@ -17,7 +17,7 @@ declare module 'fastify' {
      */
     party: string | null;
     /** The request's body if it did not arrive with the headers; null otherwise. */
-    bodyOnItsWay: Coming | null;
+    bodyOnItsWay: PendingBody | null;
   }
 }
 
@@ -28,99 +28,103 @@ const MiB = 1024 * KiB;
  * The size in bytes that an incomplete body counts at least. Without it, the number of small incomplete
  * bodies would be unlimited.
  */
-const leastWeight = 64 * KiB;
+const minCountedBytes = 64 * KiB;
 /**
- * The delay before a small body is counted, in milliseconds. By then a body of at most `leastWeight` has
+ * The delay before a small body is counted, in milliseconds. By then a body of at most `minCountedBytes` has
  * arrived, unless its sender stopped midway.
  */
-const graceMillis = 500;
+const smallBodyGraceMillis = 500;
 /**
  * The maximum size of a usual body in bytes. Larger bodies are counted separately and do not displace smaller
  * ones.
  */
-const mostOfUsual = MiB;
+const maxUsualBodyBytes = MiB;
 
-interface Sort {
+interface BodyClass {
   readonly limiter: ConcurrencyLimiter;
-  readonly ofEach: number;
-  readonly millis: number;
+  readonly maxBytesPerSender: number;
+  readonly deadlineMillis: number;
 }
 
 /**
  * Limits the bodies that are still arriving. Senders without a token may have 128 such bodies, 8 per address.
  * Callers may have 256, 32 per caller. There may be 3 large bodies, one per caller.
  */
-const createSorts = () => ({
-  strangers: { limiter: createConcurrencyLimiter(8 * MiB), ofEach: 512 * KiB, millis: 5_000 },
-  usual: { limiter: createConcurrencyLimiter(16 * MiB), ofEach: 2 * MiB, millis: 5_000 },
-  large: { limiter: createConcurrencyLimiter(24 * MiB), ofEach: 8 * MiB, millis: 20_000 },
+const createBodyClasses = () => ({
+  strangers: {
+    limiter: createConcurrencyLimiter(8 * MiB),
+    maxBytesPerSender: 512 * KiB,
+    deadlineMillis: 5_000,
+  },
+  usual: { limiter: createConcurrencyLimiter(16 * MiB), maxBytesPerSender: 2 * MiB, deadlineMillis: 5_000 },
+  large: { limiter: createConcurrencyLimiter(24 * MiB), maxBytesPerSender: 8 * MiB, deadlineMillis: 20_000 },
 });
 
 export const hasBody = ({ headers }: FastifyRequest): boolean =>
   headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 
 /** Returns the declared length; undefined for a chunked body. */
-const statedLength = ({ headers }: FastifyRequest): number | undefined =>
+const declaredLength = ({ headers }: FastifyRequest): number | undefined =>
   headers['transfer-encoding'] === undefined ? Number(headers['content-length']) : undefined;
 
 /** An incomplete body. */
-interface Coming {
+interface PendingBody {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   /** The maximum possible size in bytes. */
-  readonly weight: number;
+  readonly maxBytes: number;
   timer: NodeJS.Timeout;
-  leave: () => void;
+  release: () => void;
   /** True after the deadline has passed. */
-  isGivenUp: boolean;
-  readonly count: (chunk: Buffer) => void;
+  hasTimedOut: boolean;
+  readonly countChunk: (chunk: Buffer) => void;
 }
 
-export interface Bodies {
+export interface BodyLimiter {
   /**
    * Returns true if the body is complete. Otherwise reserves capacity for the body until the response is
    * sent. Throws if there is no capacity.
    */
   admit(request: FastifyRequest, reply: FastifyReply): boolean;
   /** Releases the capacity that was reserved for the body of a request, since the body is complete. */
-  arrived(request: FastifyRequest): void;
+  releaseCapacity(request: FastifyRequest): void;
   /** True if more of the body is expected; false after its deadline has passed. */
-  isComing(request: FastifyRequest): boolean;
+  isStillArriving(request: FastifyRequest): boolean;
 }
 
-export function createBodies(): Bodies {
-  const { strangers, usual, large } = createSorts();
+export function createBodyLimiter(): BodyLimiter {
+  const { strangers, usual, large } = createBodyClasses();
 
-  const sortOf = ({ request, weight }: Coming): Sort =>
-    request.party === null ? strangers : weight > mostOfUsual ? large : usual;
+  const sortOf = ({ request, maxBytes }: PendingBody): BodyClass =>
+    request.party === null ? strangers : maxBytes > maxUsualBodyBytes ? large : usual;
 
   /** Reserves capacity and starts the deadline. Throws if there is no capacity. */
-  const letIn = (coming: Coming): void => {
+  const letIn = (coming: PendingBody): void => {
     const sort = sortOf(coming);
-    const leave = takeRoom(sort, coming);
+    const leave = reserveCapacity(sort, coming);
     clearTimeout(coming.timer);
-    coming.leave = leave;
+    coming.release = leave;
     coming.timer = setTimeout(() => {
-      coming.isGivenUp = true;
-      fail(coming, malformed('body_too_slow'));
-    }, sort.millis);
+      coming.hasTimedOut = true;
+      failRequest(coming, malformedRequest('body_too_slow'));
+    }, sort.deadlineMillis);
   };
 
   return {
     admit: (request, reply) => {
       const { raw } = request;
       const { bodyLimit } = request.routeOptions;
-      const stated = statedLength(request);
+      const stated = declaredLength(request);
       // A body that arrived with the headers has been received, but Node marks it as complete only at the end
       // of this turn of the event loop.
       const isHere = raw.complete || raw.readableLength === stated;
       // The framework refuses a body whose declared length exceeds its limit.
       if (isHere || (stated ?? 0) > bodyLimit) return true;
-      const weight = Math.max(stated ?? bodyLimit, leastWeight);
-      const coming = watch(request, reply, weight, letIn);
+      const weight = Math.max(stated ?? bodyLimit, minCountedBytes);
+      const coming = watchBody(request, reply, weight, letIn);
       request.bodyOnItsWay = coming;
-      if (stated === undefined) raw.on('data', coming.count);
-      else if (stated > leastWeight) {
+      if (stated === undefined) raw.on('data', coming.countChunk);
+      else if (stated > minCountedBytes) {
         try {
           letIn(coming);
         } catch (error) {
@@ -131,11 +135,11 @@ export function createBodies(): Bodies {
       }
       return false;
     },
-    arrived: (request) => {
+    releaseCapacity: (request) => {
       if (request.bodyOnItsWay !== null) stopWatching(request.bodyOnItsWay);
     },
-    isComing: (request) =>
-      hasBody(request) && !request.raw.complete && request.bodyOnItsWay?.isGivenUp !== true,
+    isStillArriving: (request) =>
+      hasBody(request) && !request.raw.complete && request.bodyOnItsWay?.hasTimedOut !== true,
   };
 }
 
@@ -143,66 +147,69 @@ export function createBodies(): Bodies {
  * Reserves capacity for a body once it has not arrived within the grace period, or has turned out to be
  * large.
  */
-function watch(
+function watchBody(
   request: FastifyRequest,
   reply: FastifyReply,
-  weight: number,
-  letIn: (coming: Coming) => void,
-): Coming {
+  maxBytes: number,
+  reserve: (coming: PendingBody) => void,
+): PendingBody {
   const { raw } = request;
   const enterNow = (): void => {
-    raw.off('data', coming.count);
+    raw.off('data', coming.countChunk);
     try {
-      letIn(coming);
+      reserve(coming);
     } catch (error) {
-      fail(coming, error as ApiError);
+      failRequest(coming, error as ApiError);
     }
   };
   const enterIfComing = (): void => {
     if (!raw.complete && !reply.raw.closed) enterNow();
   };
   let received = 0;
-  const coming: Coming = {
+  const coming: PendingBody = {
     request,
     reply,
-    weight,
+    maxBytes,
     // The second delay lets a busy process first read the data that arrived during the first delay.
-    timer: setTimeout(() => setImmediate(enterIfComing), graceMillis),
-    leave: () => undefined,
-    isGivenUp: false,
-    count: ({ length }) => {
+    timer: setTimeout(() => setImmediate(enterIfComing), smallBodyGraceMillis),
+    release: () => undefined,
+    hasTimedOut: false,
+    countChunk: ({ length }) => {
       received += length;
-      if (received > leastWeight) enterNow();
+      if (received > minCountedBytes) enterNow();
     },
   };
   reply.raw.once('close', () => {
     stopWatching(coming);
-    coming.leave();
+    coming.release();
   });
   return coming;
 }
 
 /** Reserves capacity for a body and returns the function that releases it. Throws if no capacity is left. */
-function takeRoom({ limiter, ofEach }: Sort, { request, weight }: Coming): () => void {
-  const party = { key: request.party ?? networkOf(request.ip), most: Math.max(ofEach, weight) };
+function reserveCapacity(
+  { limiter, maxBytesPerSender }: BodyClass,
+  { request, maxBytes }: PendingBody,
+): () => void {
+  const party = { key: request.party ?? networkOf(request.ip), most: Math.max(maxBytesPerSender, maxBytes) };
   // guard: what one party has in its hands
-  const admission = limiter.enter([party], weight);
+  const admission = limiter.enter([party], maxBytes);
   if ('full' in admission)
     throw admission.full === null
-      ? unavailable('overload', 'Too many request bodies are being sent at the same time; try again.')
-      : tooMany('too_many_bodies', 1);
+      ? serviceUnavailable('overload', 'Too many request bodies are being sent at the same time; try again.')
+      : tooManyRequests('too_many_bodies', 1);
   return admission.leave;
 }
 
-function stopWatching({ request, timer, count }: Coming): void {
+function stopWatching({ request, timer, countChunk }: PendingBody): void {
   clearTimeout(timer);
-  request.raw.off('data', count);
+  request.raw.off('data', countChunk);
 }
 
 /** Ends the request with an error. */
-function fail(coming: Coming, error: ApiError): void {
-  const { request, reply } = coming;
-  stopWatching(coming);
+function failRequest(pendingBody: PendingBody, error: ApiError): void {
+  const { request, reply } = pendingBody;
+  stopWatching(pendingBody);
   // The parser that reads the body receives the error, and the request is answered with it.
   if (request.raw.listenerCount('error') === 0) return;
   reply.header('connection', 'close');

@@ -14,7 +14,7 @@ export type Admission = { readonly leave: () => void } | { readonly full: Party 
 
 export interface ConcurrencyLimiter {
   /** Returns the weight of everything that is admitted now. */
-  size(): number;
+  admittedWeight(): number;
   /**
    * Adds `weight` to the share of each party, or to none of them if one share or the total is used up.
    * Calling `leave` again has no effect.
@@ -22,7 +22,7 @@ export interface ConcurrencyLimiter {
   enter(parties: readonly Party[], weight?: number): Admission;
 }
 
-export function createConcurrencyLimiter(most: number): ConcurrencyLimiter {
+export function createConcurrencyLimiter(maxTotalWeight: number): ConcurrencyLimiter {
   const sizes = new Map<string, number>();
   let all = 0;
   const add = (parties: readonly Party[], weight: number): void => {
@@ -34,11 +34,11 @@ export function createConcurrencyLimiter(most: number): ConcurrencyLimiter {
     }
   };
   return {
-    size: () => all,
+    admittedWeight: () => all,
     enter: (parties, weight = 1) => {
       const met = parties.find((party) => (sizes.get(party.key) ?? 0) + weight > party.most);
       if (met !== undefined) return { full: met };
-      if (all + weight > most) return { full: null };
+      if (all + weight > maxTotalWeight) return { full: null };
       add(parties, weight);
       let isIn = true;
       return {

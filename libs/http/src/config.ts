@@ -89,10 +89,10 @@ export const commonEnvironment = {
  * Declares a variable with a custom parser; `usual` is the default. The parser's error message is shown to
  * operators, so it must repeat no secret.
  */
-export const parsedVariable = <Value>(parse: (text: string) => Value, usual = '') =>
+export const parsedVariable = <Value>(parse: (text: string) => Value, defaultText = '') =>
   z
     .string()
-    .default(usual)
+    .default(defaultText)
     .transform((text, context): Value => {
       try {
         return parse(text);

@@ -1,7 +1,7 @@
 import leven from 'leven';
 
 /** Returns up to three names that are most similar to a mistyped one; none if no name is similar. */
-export function closestTo(mistyped: string, names: readonly string[]): string[] {
+export function findSimilarNames(mistyped: string, names: readonly string[]): string[] {
   const wanted = mistyped.slice(0, 100).toLowerCase();
   const most = Math.max(2, Math.floor(wanted.length / 3));
   return names

@@ -15,7 +15,7 @@ declare module 'fastify' {
 }
 
 /** Records arrival times. Call it before any hook that takes time is added. */
-export function noteArrivals(app: FastifyInstance): void {
+export function recordArrivalTimes(app: FastifyInstance): void {
   app.decorateRequest('arrivedAt', null);
   app.addHook('onRequest', (request, _reply, done) => {
     request.arrivedAt = performance.now();

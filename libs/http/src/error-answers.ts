@@ -3,23 +3,23 @@
  * request.
  */
 import { type Socket } from 'node:net';
-import { type ApiError, malformed, tooLarge, unsupportedMediaType } from '@muster/registry';
+import { type ApiError, malformedRequest, payloadTooLarge, unsupportedMediaType } from '@muster/registry';
 import { type FastifyError, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
 import { type RenderedPage } from './page.ts';
 import { newRequestId } from './request-id.ts';
 
 /** Converts Fastify's own refusals to errors of the contract; undefined for all other errors. */
-export function ofFramework(error: unknown): ApiError | undefined {
+export function fromFrameworkError(error: unknown): ApiError | undefined {
   switch ((error as Partial<FastifyError>).code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return tooLarge('body_too_large');
+      return payloadTooLarge('body_too_large');
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
     case 'FST_ERR_CTP_INVALID_CONTENT_TYPE':
       return unsupportedMediaType();
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
     case 'FST_ERR_BAD_URL':
-      return malformed('malformed_request', 'The request is malformed.');
+      return malformedRequest('malformed_request', 'The request is malformed.');
     default:
       return undefined;
   }
@@ -29,14 +29,14 @@ export function ofFramework(error: unknown): ApiError | undefined {
  * Reports a caller that disconnected before its body was complete. It is no fault of the service, and the
  * response reaches no caller.
  */
-const endedInTheMiddle = (): ApiError =>
-  malformed('malformed_request', 'The body ended before its stated length.');
+const incompleteBodyError = (): ApiError =>
+  malformedRequest('malformed_request', 'The body ended before its stated length.');
 
 /**
  * Builds the WWW-Authenticate header of a 401. Clients of MCP need more than the scheme (RFC 6750, section
  * 3): it states whether an invalid token was sent.
  */
-function challengeOf({ headers, routeOptions }: FastifyRequest, { message }: ApiError): string {
+function authenticateHeaderOf({ headers, routeOptions }: FastifyRequest, { message }: ApiError): string {
   if (routeOptions.config.isForMcp !== true) return 'Bearer';
   const realm = 'Bearer realm="Muster"';
   return headers.authorization === undefined
@@ -55,7 +55,8 @@ export function sendError(
   reply.request.error = error;
   // A hook sets this header for other requests. No hook runs for a request that the framework itself refuses.
   reply.header('x-request-id', requestId);
-  if (error.code === 'unauthorized') reply.header('www-authenticate', challengeOf(reply.request, error));
+  if (error.code === 'unauthorized')
+    reply.header('www-authenticate', authenticateHeaderOf(reply.request, error));
   if (error.code === 'method_not_allowed') reply.header('allow', 'POST');
   if (error.retryAfter !== undefined) reply.header('retry-after', String(error.retryAfter));
   return reply
@@ -64,22 +65,23 @@ export function sendError(
     .send(page.body);
 }
 
-const rawRefusals: Readonly<Record<string, () => ApiError>> = {
-  HPE_HEADER_OVERFLOW: () => malformed('headers_too_large'),
-  ERR_HTTP_REQUEST_TIMEOUT: () => malformed('request_too_slow'),
+const errorsByParserCode: Readonly<Record<string, () => ApiError>> = {
+  HPE_HEADER_OVERFLOW: () => malformedRequest('headers_too_large'),
+  ERR_HTTP_REQUEST_TIMEOUT: () => malformedRequest('request_too_slow'),
 };
 
 /**
  * Answers malformed HTTP directly on the socket, since there is no request yet. A connection that a browser
  * opened in advance gets no response. The browser would take it for the response to its first request there.
  */
-export function refuseRaw(socket: Socket, error: { code?: string }): void {
+export function answerMalformedHttp(socket: Socket, error: { code?: string }): void {
   if (!socket.writable || socket.bytesRead === 0 || error.code === 'ECONNRESET') {
     socket.destroy();
     return;
   }
   const refusal =
-    rawRefusals[error.code ?? '']?.() ?? malformed('malformed_request', 'The request is malformed.');
+    errorsByParserCode[error.code ?? '']?.() ??
+    malformedRequest('malformed_request', 'The request is malformed.');
   const requestId = newRequestId();
   const body = JSON.stringify(refusal.toBody(requestId));
   socket.end(
@@ -92,13 +94,13 @@ export function refuseRaw(socket: Socket, error: { code?: string }): void {
  * explains.
  */
 /** Renders an error for a browser; undefined if the caller is a program. */
-export type ErrorPage = (request: FastifyRequest, error: ApiError) => RenderedPage | undefined;
+export type RenderErrorPage = (request: FastifyRequest, error: ApiError) => RenderedPage | undefined;
 
 /** True for a browser that opens a page or sends a form. Programs accept anything, or JSON. */
-export const acceptsPages = ({ headers }: FastifyRequest): boolean =>
+export const acceptsHtml = ({ headers }: FastifyRequest): boolean =>
   headers.accept?.includes('text/html') === true;
 
-const titles: Readonly<Record<number, string>> = {
+const errorTitlesByStatus: Readonly<Record<number, string>> = {
   403: 'Not allowed',
   404: 'Page not found',
   413: 'File too large',
@@ -107,14 +109,15 @@ const titles: Readonly<Record<number, string>> = {
 };
 
 /** The heading of a page that shows an error of this status. */
-export const errorTitle = (status: number): string => titles[status] ?? 'Something went wrong';
+export const errorTitle = (status: number): string => errorTitlesByStatus[status] ?? 'Something went wrong';
 
 export const createErrorHandler =
-  (toApiError: (error: unknown) => ApiError, logger: Logger, errorPage?: ErrorPage) =>
+  (toApiError: (error: unknown) => ApiError, logger: Logger, renderErrorPage?: RenderErrorPage) =>
   (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     const known =
-      ofFramework(error) ?? (error === request.raw.errored ? endedInTheMiddle() : toApiError(error));
+      fromFrameworkError(error) ??
+      (error === request.raw.errored ? incompleteBodyError() : toApiError(error));
     if (known.code === 'internal')
       logger.error({ err: error, requestId: request.id, path: request.routeOptions.url }, 'fault');
-    void sendError(reply, known, request.id, errorPage?.(request, known));
+    void sendError(reply, known, request.id, renderErrorPage?.(request, known));
   };

@@ -1,7 +1,7 @@
 /** Tests the counting and the logging of error responses. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { ApiError, internal, relayed, unavailable } from '@muster/registry';
+import { ApiError, internalError, relayed, serviceUnavailable } from '@muster/registry';
 import { pino } from 'pino';
 import { elapsedMillis } from './elapsed.ts';
 import { createService, type Service } from './service.ts';
@@ -23,7 +23,7 @@ function start() {
     checks: [],
     mostInFlight: 10,
     trustProxy: false,
-    toApiError: (error) => (error instanceof ApiError ? error : internal()),
+    toApiError: (error) => (error instanceof ApiError ? error : internalError()),
   });
   service.app.get<{ Params: { reason: string } }>('/refused/:reason', async ({ params }) => {
     throw relayed({
@@ -33,7 +33,7 @@ function start() {
   });
   service.app.get('/known', async (request) => {
     request.operation = 'things.do';
-    throw unavailable('busy');
+    throw serviceUnavailable('busy');
   });
   service.app.get('/slow', async (request) => {
     await delay(30);
@@ -41,7 +41,7 @@ function start() {
   });
   service.app.get('/slow/refused', async () => {
     await delay(30);
-    throw unavailable('busy');
+    throw serviceUnavailable('busy');
   });
   running.push(service);
   const get = (url: string, id = 'r1') => service.app.inject({ url, headers: { 'x-request-id': id } });

@@ -22,7 +22,7 @@ declare module 'fastify' {
 /**
  * Records an error response. It is labeled by its route, since a path may contain anything, even a secret.
  */
-export function noteError(
+export function recordErrorResponse(
   request: FastifyRequest,
   reply: FastifyReply,
   { metrics, logger }: { readonly metrics: Metrics; readonly logger: Logger },
@@ -30,7 +30,7 @@ export function noteError(
   const { operation, error, id: requestId, method } = request;
   const outcome = error?.code ?? `http_${reply.statusCode}`;
   const reason = error?.details.reason ?? outcome;
-  metrics.failed(operation ?? 'none', outcome, reason);
+  metrics.countError(operation ?? 'none', outcome, reason);
   if (operation !== null) return;
   const route = request.routeOptions.url ?? null;
   const durationMs = durationMillis(request);

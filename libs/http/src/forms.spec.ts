@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { pathWithin } from './forms.ts';
+import { pathWithinOrigin } from './forms.ts';
 
 describe('a path of this origin', () => {
   it.each([
@@ -10,7 +10,7 @@ describe('a path of this origin', () => {
     '/oauth/device?user_code=//evil.example',
   ])('leads to where it says: %j', (named) => {
     const { origin, href } = new URL(named, 'https://muster.example');
-    const found = new URL(pathWithin(named, '/instead'), 'https://muster.example');
+    const found = new URL(pathWithinOrigin(named, '/instead'), 'https://muster.example');
     expect(found.origin).toBe(origin);
     expect(found.href).toBe(href);
   });
@@ -27,11 +27,11 @@ describe('a path of this origin', () => {
     ...['/.//evil.example', '/a/..//evil.example', '/%2e//evil.example', String.raw`/a/../\evil.example`],
     ...[undefined, ['/']],
   ])('is none, and leads nowhere else: %j', (named) => {
-    expect(pathWithin(named, '/instead')).toBe('/instead');
+    expect(pathWithinOrigin(named, '/instead')).toBe('/instead');
   });
 
   it('has 2,000 characters at most', () => {
     const [longest, tooLong] = [`/${'a'.repeat(1_999)}`, `/${'a'.repeat(2_000)}`];
-    expect([pathWithin(longest, '/'), pathWithin(tooLong, '/')]).toEqual([longest, '/']);
+    expect([pathWithinOrigin(longest, '/'), pathWithinOrigin(tooLong, '/')]).toEqual([longest, '/']);
   });
 });

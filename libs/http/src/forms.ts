@@ -12,20 +12,20 @@ export type FormFields = Readonly<Record<string, string>>;
 /**
  * Keeps the fields with a single text value. A program may send JSON that no form produces, or a name twice.
  */
-const textsOf = (fields: unknown): FormFields =>
+const textFieldsOf = (fields: unknown): FormFields =>
   Object.fromEntries(
     Object.entries(fields ?? {}).filter((field): field is [string, string] => typeof field[1] === 'string'),
   );
 
-export const formOf = ({ body }: FastifyRequest): FormFields => textsOf(body);
-export const queryOf = ({ query }: FastifyRequest): FormFields => textsOf(query);
+export const formFieldsOf = ({ body }: FastifyRequest): FormFields => textFieldsOf(body);
+export const queryFieldsOf = ({ query }: FastifyRequest): FormFields => textFieldsOf(query);
 
-const mostFormBytes = 16 * 1024;
+const maxFormBytes = 16 * 1024;
 
-export function takeForms(app: FastifyInstance): void {
+export function addFormParser(app: FastifyInstance): void {
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
-    { parseAs: 'string', bodyLimit: mostFormBytes },
+    { parseAs: 'string', bodyLimit: maxFormBytes },
     (_request, text, done) => {
       done(null, Object.fromEntries(new URLSearchParams(text.toString())));
     },
@@ -33,7 +33,7 @@ export function takeForms(app: FastifyInstance): void {
 }
 
 /** Checks before the body is read that a form was sent by a page of this origin. Throws 403. */
-export const fromOwnPage =
+export const requireOwnPage =
   (cookie: SessionCookie) =>
   async (request: FastifyRequest): Promise<void> => {
     requireSameOrigin(request, cookie);
@@ -44,9 +44,9 @@ export const fromOwnPage =
  * browser has started.
  */
 export interface Cookies<Use extends string> {
-  readonly read: (request: FastifyRequest, what: Use) => string | undefined;
-  readonly set: (reply: FastifyReply, what: Use, value: string) => void;
-  readonly clear: (reply: FastifyReply, what: Use) => void;
+  readonly read: (request: FastifyRequest, purpose: Use) => string | undefined;
+  readonly set: (reply: FastifyReply, purpose: Use, value: string) => void;
+  readonly clear: (reply: FastifyReply, purpose: Use) => void;
 }
 
 /**
@@ -54,9 +54,9 @@ export interface Cookies<Use extends string> {
  * cause them to be sent, except by a link to this origin. `seconds` has the lifetime of each purpose. The
  * name of the session cookie has no suffix; all other names end with their purpose.
  */
-export function cookiesOf<Use extends string>(
+export function createCookies<Use extends string>(
   { name, isSecure }: SessionCookie,
-  seconds: Readonly<Record<Use, number>>,
+  lifetimeSeconds: Readonly<Record<Use, number>>,
 ): Cookies<Use> {
   const nameOf = (what: Use): string => (what === 'session' ? name : `${name}-${what}`);
   const send = (reply: FastifyReply, what: Use, value: string, maxAge: number): void => {
@@ -66,7 +66,7 @@ export function cookiesOf<Use extends string>(
   return {
     read: (request, what) => cookieOf(request, nameOf(what)),
     set: (reply, what, value) => {
-      send(reply, what, value, seconds[what]);
+      send(reply, what, value, lifetimeSeconds[what]);
     },
     clear: (reply, what) => {
       send(reply, what, '', 0);
@@ -77,12 +77,13 @@ export function cookiesOf<Use extends string>(
 /**
  * Returns the path in a form field or a query if it stays within this origin. Otherwise returns `instead`.
  */
-export function pathWithin(named: unknown, instead: string): string {
-  if (typeof named !== 'string' || named.length > 2_000 || !named.startsWith('/')) return instead;
+export function pathWithinOrigin(requestedPath: unknown, fallback: string): string {
+  if (typeof requestedPath !== 'string' || requestedPath.length > 2_000 || !requestedPath.startsWith('/'))
+    return fallback;
   // Parses the path as a browser does. `//host`, `/\host` and control characters lead to other origins, and
   // `/.//host` becomes `//host`.
   const origin = 'https://muster.invalid';
-  const url = URL.canParse(named, origin) ? new URL(named, origin) : undefined;
-  if (url?.origin !== origin || url.pathname.startsWith('//')) return instead;
+  const url = URL.canParse(requestedPath, origin) ? new URL(requestedPath, origin) : undefined;
+  if (url?.origin !== origin || url.pathname.startsWith('//')) return fallback;
   return `${url.pathname}${url.search}${url.hash}`;
 }

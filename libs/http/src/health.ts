@@ -22,25 +22,25 @@ export interface HealthCheck {
    * Runs before the service listens. Returns a sentence if the service can never work with the dependency,
    * for example because the server is too old.
    */
-  readonly faultForGood?: () => Promise<string | undefined>;
+  readonly findPermanentFault?: () => Promise<string | undefined>;
 }
 
-const boundMillis = 500;
-const rememberMillis = 1_000;
+const checkTimeoutMillis = 500;
+const reportCacheMillis = 1_000;
 
-type State = 'ok' | 'away' | 'full';
+type DependencyState = 'ok' | 'away' | 'full';
 export interface HealthReport {
   readonly status: 'ready' | 'degraded' | 'not_ready';
-  readonly checks: Record<string, State>;
+  readonly checks: Record<string, DependencyState>;
 }
 
 /** Returns the problem that the check returned or threw. */
-async function faultOf(
+async function findFault(
   check: HealthCheck,
 ): Promise<{ readonly why: string } | { readonly err: unknown } | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const bound = new Promise<string>((resolve) => {
-    timer = setTimeout(resolve, boundMillis, 'too slow');
+    timer = setTimeout(resolve, checkTimeoutMillis, 'too slow');
   });
   try {
     const why = await Promise.race([check.run(), bound]);
@@ -56,20 +56,20 @@ async function faultOf(
  * The time limit of the startup check, in milliseconds. The start continues if a dependency does not answer
  * in time.
  */
-const startBoundMillis = 5_000;
+const startCheckTimeoutMillis = 5_000;
 
 /**
  * Throws a ConfigError that names the dependencies with which the service can never work. An unavailable
  * dependency passes, since it may be suitable.
  */
-export async function refuseFaultsForGood(checks: readonly HealthCheck[]): Promise<void> {
+export async function requireUsableDependencies(checks: readonly HealthCheck[]): Promise<void> {
   const faults = await Promise.all(
-    checks.map(async ({ faultForGood }) => {
+    checks.map(async ({ findPermanentFault }) => {
       const bound = new AbortController();
       try {
         return await Promise.race([
-          faultForGood?.(),
-          pause(startBoundMillis, undefined, { signal: bound.signal }),
+          findPermanentFault?.(),
+          pause(startCheckTimeoutMillis, undefined, { signal: bound.signal }),
         ]);
       } catch {
         return undefined;
@@ -82,7 +82,7 @@ export async function refuseFaultsForGood(checks: readonly HealthCheck[]): Promi
   if (said.length > 0) throw new ConfigError(said.join('\n'));
 }
 
-interface Condition {
+interface HealthOptions {
   readonly logger: Logger;
   /** True while the service stops. It is not ready then. */
   readonly isDraining: () => boolean;
@@ -95,17 +95,18 @@ interface Condition {
  * balancer, the other processes would have to answer more. A process in which no request makes progress is
  * not ready.
  */
-function withPlaces(known: HealthReport, saturation: Saturation): HealthReport {
-  if (saturation === 'none') return known;
-  const status = saturation === 'stuck' ? 'not_ready' : known.status === 'ready' ? 'degraded' : known.status;
-  return { status, checks: { ...known.checks, places: 'full' } };
+function addSaturation(report: HealthReport, saturation: Saturation): HealthReport {
+  if (saturation === 'none') return report;
+  const status =
+    saturation === 'stuck' ? 'not_ready' : report.status === 'ready' ? 'degraded' : report.status;
+  return { status, checks: { ...report.checks, places: 'full' } };
 }
 
 /** Adds /livez and /readyz. Returns the function that checks the readiness. */
-export function addHealth(
+export function addHealthRoutes(
   app: FastifyInstance,
   checks: readonly HealthCheck[],
-  { logger, isDraining, saturation }: Condition,
+  { logger, isDraining, saturation }: HealthOptions,
 ): () => Promise<HealthReport> {
   let last: { readonly readiness: Promise<HealthReport>; readonly until: number } | undefined;
 
@@ -114,7 +115,7 @@ export function addHealth(
    * Logs a changed state. During the start, a missing dependency is not a warning, since the service may be
    * checked before all dependencies run.
    */
-  const note = ({ name, needed }: HealthCheck, fault: Awaited<ReturnType<typeof faultOf>>): void => {
+  const note = ({ name, needed }: HealthCheck, fault: Awaited<ReturnType<typeof findFault>>): void => {
     const wasThere = before.get(name);
     before.set(name, fault === undefined);
     if (fault !== undefined && wasThere !== false)
@@ -129,7 +130,7 @@ export function addHealth(
   const look = async (): Promise<HealthReport> => {
     const states = await Promise.all(
       checks.map(async (check) => {
-        const fault = await faultOf(check);
+        const fault = await findFault(check);
         note(check, fault);
         return { check, well: fault === undefined };
       }),
@@ -148,14 +149,14 @@ export function addHealth(
   const readiness = (): Promise<HealthReport> => {
     // A monotonic clock.
     if (last === undefined || last.until < performance.now())
-      last = { readiness: look(), until: performance.now() + rememberMillis };
+      last = { readiness: look(), until: performance.now() + reportCacheMillis };
     return last.readiness;
   };
 
   app.get('/livez', async () => ({ status: 'live', version: productVersion }));
   app.get('/readyz', async (_request, reply) => {
     if (isDraining()) return reply.code(503).send({ status: 'draining', checks: {} });
-    const known = withPlaces(await readiness(), saturation());
+    const known = addSaturation(await readiness(), saturation());
     return reply.code(known.status === 'not_ready' ? 503 : 200).send(known);
   });
   return readiness;

@@ -12,17 +12,17 @@ export class Html {
   }
 }
 
-type Value = string | number | Html | readonly Html[] | null;
+type HtmlValue = string | number | Html | readonly Html[] | null;
 
-const escaped = (text: string): string =>
+const escapeHtml = (text: string): string =>
   text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 
-function textOf(value: Value): string {
+function renderValue(value: HtmlValue): string {
   if (value === null) return '';
   if (value instanceof Html) return value.text;
   if (typeof value === 'object') return value.map(({ text }) => text).join('');
-  return escaped(String(value));
+  return escapeHtml(String(value));
 }
 
-export const html = (strings: readonly string[], ...values: readonly Value[]): Html =>
-  new Html(strings.reduce((text, piece, index) => text + textOf(values[index - 1] ?? null) + piece));
+export const html = (strings: readonly string[], ...values: readonly HtmlValue[]): Html =>
+  new Html(strings.reduce((text, piece, index) => text + renderValue(values[index - 1] ?? null) + piece));

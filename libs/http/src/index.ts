@@ -1,4 +1,4 @@
-export { bearerOf, nameIssuer, protectedResourcePath } from './bearer.ts';
+export { bearerTokenOf, addIssuerTo401, protectedResourcePath } from './bearer.ts';
 export {
   commonEnvironment,
   ConfigError,
@@ -16,17 +16,17 @@ export {
   type Admission,
   type Party,
 } from './concurrency-limiter.ts';
-export { closestTo } from './did-you-mean.ts';
+export { findSimilarNames } from './did-you-mean.ts';
 export { durationMillis, elapsedMillis } from './elapsed.ts';
 export {
   type Cookies,
-  cookiesOf,
+  createCookies,
   type FormFields,
-  formOf,
-  fromOwnPage,
-  pathWithin,
-  queryOf,
-  takeForms,
+  formFieldsOf,
+  requireOwnPage,
+  pathWithinOrigin,
+  queryFieldsOf,
+  addFormParser,
 } from './forms.ts';
 export { createGatewayCheck, gatewayKeyHeader } from './gateway-key.ts';
 export { type HealthCheck } from './health.ts';
@@ -35,32 +35,38 @@ export {
   rateLimitField,
   type Limit,
   rateLimitPolicyField,
-  requireRoom,
+  requireWithinLimits,
   retryAfterSeconds,
 } from './limits/headers.ts';
 export { createRateLimiter, type RateLimiter } from './limits/rate-limiter.ts';
 export { createMemoryStore } from './limits/memory-store.ts';
 export { type Quota, type Rate, rateVariable } from './limits/rate.ts';
 export { createSharedStore } from './limits/shared.ts';
-export { type Cost, type Store } from './limits/store.ts';
+export { type Cost, type BucketStore } from './limits/store.ts';
 export { createLogger } from './logging.ts';
-export { type CountOutcome, createMetrics, type Figure, type Metrics } from './metrics.ts';
+export { type CountOutcome, createMetrics, type GaugeValue, type Metrics } from './metrics.ts';
 export { networkOf } from './network.ts';
 export { userAgentOf } from './user-agent.ts';
 export { createNarrowFrame, createPageFrame, type FramedPage, type RenderedPage } from './page.ts';
-export { leastRedis, redisCheck, type RedisCheck } from './redis.ts';
-export { longestStopMillis, main, stopOnSignal } from './run.ts';
+export { minRedisVersion, createRedisCheck, type RedisCheck } from './redis.ts';
+export { stopTimeoutMillis, main, stopOnSignal } from './run.ts';
 export {
   cookieOf,
-  requireSafeAddress,
+  requireSecureBaseUrl,
   requireSameOrigin,
   type SessionCookie,
   sessionCookieOf,
   sessionSecretOf,
 } from './session-cookie.ts';
-export { type After, type Loop, startLoop } from './loop.ts';
+export { type NextTurn, type Loop, startLoop } from './loop.ts';
 export { type CallFacts, createCallRecorder, type RecordCall } from './record-calls.ts';
-export { acceptsPages, type ErrorPage, errorTitle, ofFramework, sendError } from './error-answers.ts';
+export {
+  acceptsHtml,
+  type RenderErrorPage,
+  errorTitle,
+  fromFrameworkError,
+  sendError,
+} from './error-answers.ts';
 export { createService, type Service } from './service.ts';
 export { beginTracing } from './tracing.ts';
 export { describeSpan, inSpan, traceHeaders } from '@muster/tracing';
@@ -69,16 +75,16 @@ export {
   ApiError,
   badRequest,
   forbidden,
-  internal,
-  malformed,
-  missing,
+  internalError,
+  malformedRequest,
+  notFoundWithReason,
   notFound,
   parseWith,
   refusal,
   scopeTooSmall,
-  tooMany,
+  tooManyRequests,
   unauthorized,
-  unavailable,
+  serviceUnavailable,
 } from '@muster/registry';
 /** The release of the product, for services that do not use its contract. */
 export { productVersion } from '@muster/registry';

@@ -1,8 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { deepest, isJsonContentType, type MostValues, parseJsonBody, usualMostValues } from './json-body.ts';
+import {
+  maxJsonDepth,
+  isJsonContentType,
+  type ValueLimits,
+  parseJsonBody,
+  defaultValueLimits,
+} from './json-body.ts';
 
-const parse = (text: string, mostValues?: MostValues): unknown =>
+const parse = (text: string, mostValues?: ValueLimits): unknown =>
   parseJsonBody(Buffer.from(text), mostValues);
 
 describe('parseJsonBody', () => {
@@ -33,7 +39,7 @@ describe('parseJsonBody', () => {
   });
 
   it('refuses values by the million, which would take many times the memory of the body', () => {
-    const { usual } = usualMostValues;
+    const { usual } = defaultValueLimits;
     const some = `[${'[],'.repeat(usual / 2 - 1)}[]]`;
     expect(() => parse(some)).toThrow(
       expect.objectContaining({
@@ -62,7 +68,7 @@ describe('parseJsonBody', () => {
   });
 
   it('lets a body of more than 256 KiB have more values', () => {
-    const most: MostValues = { usual: 2, large: 4 };
+    const most: ValueLimits = { usual: 2, large: 4 };
     expect(parse(`["${'x'.repeat(262_144)}",2]`, most)).toHaveLength(2);
     expect(() => parse('["x",2]', most)).toThrow('more than 2 values');
   });
@@ -78,8 +84,10 @@ describe('parseJsonBody', () => {
   it('counts brackets outside of texts only', () => {
     expect(parse(`"${'['.repeat(100)}"`)).toBe('['.repeat(100));
     expect(parse(`"\\"${'['.repeat(100)}"`)).toBe(`"${'['.repeat(100)}`);
-    expect(parse('['.repeat(deepest) + ']'.repeat(deepest))).toBeInstanceOf(Array);
-    expect(() => parse('['.repeat(deepest + 1) + ']'.repeat(deepest + 1))).toThrow('nested more than');
+    expect(parse('['.repeat(maxJsonDepth) + ']'.repeat(maxJsonDepth))).toBeInstanceOf(Array);
+    expect(() => parse('['.repeat(maxJsonDepth + 1) + ']'.repeat(maxJsonDepth + 1))).toThrow(
+      'nested more than',
+    );
   });
 });
 

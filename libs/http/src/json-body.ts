@@ -10,8 +10,8 @@ import {
   type ApiError,
   exceededJsonLimit,
   isCleanText,
-  malformed,
-  tooLarge,
+  malformedRequest,
+  payloadTooLarge,
   unsupportedMediaType,
 } from '@muster/registry';
 
@@ -19,10 +19,10 @@ import {
  * The maximum nesting depth, which exceeds every parameter of the contract. A depth of 500,000 can be parsed
  * but overflows JSON.stringify.
  */
-export const deepest = 32;
+export const maxJsonDepth = 32;
 
 /** The maximum number of values in a body. */
-export interface MostValues {
+export interface ValueLimits {
   /** The limit for bodies of up to 256 KiB. */
   readonly usual: number;
   readonly large: number;
@@ -31,18 +31,19 @@ export interface MostValues {
 /**
  * The default limits, several times the number of values in the largest board or agent that fits into a body.
  */
-export const usualMostValues: MostValues = { usual: 500_000, large: 500_000 };
+export const defaultValueLimits: ValueLimits = { usual: 500_000, large: 500_000 };
 
-const usualBytes = 256 * 1024;
+const smallBodyMaxBytes = 256 * 1024;
 
-const badJson = (message: string): ApiError => malformed('invalid_json', message);
+const badJson = (message: string): ApiError => malformedRequest('invalid_json', message);
 
 /** Checks depth and number of values before the body is parsed. Throws 400 and 413. */
-function requireModest(text: string, allowed: number): void {
-  const limit = exceededJsonLimit(text, { depth: deepest, values: allowed });
-  if (limit === 'depth') throw badJson(`The body is nested more than ${deepest} levels deep.`);
+function requireWithinJsonLimits(text: string, maxValues: number): void {
+  const limit = exceededJsonLimit(text, { depth: maxJsonDepth, values: maxValues });
+  if (limit === 'depth') throw badJson(`The body is nested more than ${maxJsonDepth} levels deep.`);
   // guard: values of a body
-  if (limit === 'values') throw tooLarge('too_many_values', `The body has more than ${allowed} values.`);
+  if (limit === 'values')
+    throw payloadTooLarge('too_many_values', `The body has more than ${maxValues} values.`);
 }
 
 /**
@@ -58,11 +59,11 @@ function isClean(value: unknown): boolean {
 }
 
 /** Parses a body; undefined for an empty one. Throws 400 and 413. */
-export function parseJsonBody(bytes: Buffer, mostValues: MostValues = usualMostValues): unknown {
+export function parseJsonBody(bytes: Buffer, valueLimits: ValueLimits = defaultValueLimits): unknown {
   if (bytes.length === 0) return undefined;
   if (!isUtf8(bytes)) throw badJson('The body is not valid UTF-8.');
   const text = bytes.toString('utf8');
-  requireModest(text, bytes.length > usualBytes ? mostValues.large : mostValues.usual);
+  requireWithinJsonLimits(text, bytes.length > smallBodyMaxBytes ? valueLimits.large : valueLimits.usual);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -81,7 +82,7 @@ export function requireUncompressed({ 'content-encoding': encoding }: IncomingHt
     throw unsupportedMediaType('The body is compressed. Send it without Content-Encoding.');
 }
 
-const jsonInUtf8 = /^application\/json\s*(;\s*charset\s*=\s*"?utf-?8"?\s*)?$/i;
+const jsonContentTypePattern = /^application\/json\s*(;\s*charset\s*=\s*"?utf-?8"?\s*)?$/i;
 
 /** True for a Content-Type that parseJsonBody supports. */
-export const isJsonContentType = (contentType: string): boolean => jsonInUtf8.test(contentType);
+export const isJsonContentType = (contentType: string): boolean => jsonContentTypePattern.test(contentType);

@@ -1,10 +1,10 @@
 /** Writes JSON lines to standard output, buffered and independent of requests. */
 import { isTracing, traceId } from '@muster/tracing';
 import { pino, type Logger } from 'pino';
-import { onTracingFault } from './tracing.ts';
+import { setTracingFaultListener } from './tracing.ts';
 
 /** The paths of secrets, which are removed from every line. */
-const secrets = [
+const redactedPaths = [
   'req.headers.authorization',
   'headers.authorization',
   'token',
@@ -14,11 +14,11 @@ const secrets = [
 ];
 
 /** Matches e-mail addresses, since mail servers quote an address that they refuse. */
-const address = /[^\s<>"'(),:;=]+@[^\s<>"'(),:;=]+/g;
-const withoutAddresses = (text: string): string => text.replaceAll(address, '[address]');
+const emailPattern = /[^\s<>"'(),:;=]+@[^\s<>"'(),:;=]+/g;
+const redactEmails = (text: string): string => text.replaceAll(emailPattern, '[address]');
 
 /** The maximum depth of nested causes, which also ends cycles. */
-const mostCauses = 5;
+const maxCauseDepth = 5;
 
 /**
  * Reduces an error to its name, code and stack. Other properties are dropped, since libraries attach the row,
@@ -30,12 +30,12 @@ function errorForLog(error: unknown, depth = 0): unknown {
   const code = 'code' in error ? error.code : undefined;
   return {
     type: name,
-    message: withoutAddresses(message),
+    message: redactEmails(message),
     ...((typeof code === 'string' || typeof code === 'number') && { code }),
-    ...(stack !== undefined && { stack: withoutAddresses(stack) }),
-    ...(cause !== undefined && depth < mostCauses && { cause: errorForLog(cause, depth + 1) }),
+    ...(stack !== undefined && { stack: redactEmails(stack) }),
+    ...(cause !== undefined && depth < maxCauseDepth && { cause: errorForLog(cause, depth + 1) }),
     ...(error instanceof AggregateError &&
-      depth < mostCauses && { errors: error.errors.map((one: unknown) => errorForLog(one, depth + 1)) }),
+      depth < maxCauseDepth && { errors: error.errors.map((one: unknown) => errorForLog(one, depth + 1)) }),
   };
 }
 
@@ -44,13 +44,13 @@ export function createLogger(name: string, level: string): Logger {
     {
       name,
       level,
-      redact: { paths: secrets, censor: '[secret]' },
+      redact: { paths: redactedPaths, censor: '[secret]' },
       serializers: { err: (error: unknown) => errorForLog(error) },
       ...(isTracing() && { mixin: () => ({ traceId: traceId() }) }),
     },
     pino.destination({ dest: 1, sync: false, minLength: 4096, periodicFlush: 500 }),
   );
-  onTracingFault((error) => {
+  setTracingFaultListener((error) => {
     logger.warn({ err: error }, 'trace spans could not be delivered');
   });
   return logger;

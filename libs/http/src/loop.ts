@@ -10,12 +10,12 @@ export interface Loop {
 const retryDelayMs = 1_000;
 
 /** The start of the next turn: immediately, after the usual delay, or after this many milliseconds. */
-export type After = 'more' | 'rest' | number;
+export type NextTurn = 'more' | 'rest' | number;
 
 /** Runs `turn` repeatedly with a delay between turns. Only the first of consecutive failures is reported. */
 export function startLoop(
   pauseMs: number,
-  turn: () => Promise<After>,
+  runTurn: () => Promise<NextTurn>,
   onFault: (error: unknown) => void,
 ): Loop {
   const stopping = new AbortController();
@@ -25,7 +25,7 @@ export function startLoop(
     while (!stopped()) {
       let wait = pauseMs;
       try {
-        const after = await turn();
+        const after = await runTurn();
         if (after !== 'rest') wait = after === 'more' ? 0 : after;
         failing = false;
       } catch (error) {

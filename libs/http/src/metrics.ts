@@ -4,7 +4,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 /** Records one call or job with its outcome and its duration. */
 export type CountOutcome = (outcome: string, seconds: number) => void;
 
-export interface Figure {
+export interface GaugeValue {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }
@@ -12,36 +12,36 @@ export interface Figure {
 export interface Metrics {
   readonly registry: Registry;
   /** Prepares the metric series of an operation once, so that counting a call is a single addition. */
-  operation(name: string): CountOutcome;
+  createOperationCounter(name: string): CountOutcome;
   /** Prepares the metric series of a job. */
-  job(name: string): CountOutcome;
+  createJobCounter(name: string): CountOutcome;
   /**
    * Adds gauges whose values are looked up when metrics are read. If the lookup fails, the metrics do not
    * contain these gauges.
    */
-  figures(
+  addGauges(
     name: string,
     help: string,
     labels: readonly string[],
-    look: () => Promise<readonly Figure[]>,
+    readValues: () => Promise<readonly GaugeValue[]>,
   ): void;
   /** Adds a counter whose value is kept elsewhere and read with the metrics. */
-  total(name: string, help: string, read: () => number): void;
+  addCounter(name: string, help: string, read: () => number): void;
   /** Adds a counter with one label. A metric series exists for each of `values` from the start. */
-  tally<Value extends string>(
+  addLabeledCounter<Value extends string>(
     name: string,
     help: string,
     label: string,
     values: readonly Value[],
   ): (value: Value) => void;
   /** Adds metrics about the connections of a Postgres pool. */
-  pool(pool: PoolLevels): void;
+  addPoolGauges(pool: PoolLevels): void;
   /** Counts an error response. The operation is `none` before it is known. */
-  failed(operation: string, code: string, reason: string): void;
+  countError(operation: string, code: string, reason: string): void;
   /**
    * Adds gauges for the number of requests in flight and waiting. `read` is called when the metrics are read.
    */
-  levels(read: () => { readonly inFlight: number; readonly waiting: number }): void;
+  addRequestGauges(read: () => { readonly inFlight: number; readonly waiting: number }): void;
 }
 
 /** The connection counts of a pool, named as in pg. */
@@ -57,41 +57,41 @@ export interface PoolLevels {
  * The maximum number of different reasons. There are as many as the code defines. More would mean that a
  * reason contains caller input, which must not create metric series.
  */
-const mostReasons = 200;
+const maxReasons = 200;
 
 /** The bucket limits in seconds, from 1 ms (a point read) to 10 s (beyond every timeout). */
-const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const durationBucketsSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 export function createMetrics(service: string): Metrics {
   const registry = new Registry();
   registry.setDefaultLabels({ service });
   collectDefaultMetrics({ register: registry });
-  const failed = errorsIn(registry);
-  const figures = figuresIn(registry);
+  const failed = createErrorCounter(registry);
+  const figures = createGaugeAdder(registry);
   return {
     registry,
-    levels: (read) => {
-      showRequests(figures, read);
+    addRequestGauges: (read) => {
+      addRequestSlotGauges(figures, read);
     },
-    operation: countBy(registry, 'operation', {
+    createOperationCounter: createOutcomeCounter(registry, 'operation', {
       duration: 'Duration of operations, from the first byte of the request to the response',
       outcomes: 'Operations by outcome: ok, replayed, or the error code',
     }),
-    job: countBy(registry, 'job', {
+    createJobCounter: createOutcomeCounter(registry, 'job', {
       duration: 'Duration of jobs, from enqueueing to the commit',
       outcomes: 'Jobs by outcome: done, skipped (nothing left to do), or failed',
     }),
-    failed,
-    figures,
-    total: totalIn(registry),
-    tally: tallyIn(registry),
-    pool: (pool) => {
-      showPool(figures, pool);
+    countError: failed,
+    addGauges: figures,
+    addCounter: createCounterAdder(registry),
+    addLabeledCounter: createLabeledCounterAdder(registry),
+    addPoolGauges: (pool) => {
+      addConnectionGauges(figures, pool);
     },
   };
 }
 
-function errorsIn(registry: Registry): Metrics['failed'] {
+function createErrorCounter(registry: Registry): Metrics['countError'] {
   const errors = new Counter({
     name: 'muster_errors_total',
     help: 'Error responses by operation (none if it is not known yet), code and reason',
@@ -100,14 +100,14 @@ function errorsIn(registry: Registry): Metrics['failed'] {
   });
   const reasonsSeen = new Set<string>();
   return (operation, code, reason) => {
-    const known = reasonsSeen.has(reason) || reasonsSeen.size < mostReasons;
+    const known = reasonsSeen.has(reason) || reasonsSeen.size < maxReasons;
     if (known) reasonsSeen.add(reason);
     errors.labels(operation, code, known ? reason : 'other').inc();
   };
 }
 
-const figuresIn =
-  (registry: Registry): Metrics['figures'] =>
+const createGaugeAdder =
+  (registry: Registry): Metrics['addGauges'] =>
   (name, help, labels, look) => {
     new Gauge({
       name,
@@ -121,8 +121,8 @@ const figuresIn =
     });
   };
 
-const totalIn =
-  (registry: Registry): Metrics['total'] =>
+const createCounterAdder =
+  (registry: Registry): Metrics['addCounter'] =>
   (name, help, read) => {
     new Counter({
       name,
@@ -135,8 +135,8 @@ const totalIn =
     });
   };
 
-const tallyIn =
-  (registry: Registry): Metrics['tally'] =>
+const createLabeledCounterAdder =
+  (registry: Registry): Metrics['addLabeledCounter'] =>
   (name, help, label, values) => {
     const counter = new Counter({ name, help, labelNames: [label], registers: [registry] });
     for (const value of values) counter.labels(value).inc(0);
@@ -146,25 +146,28 @@ const tallyIn =
   };
 
 /** Wraps a value as a gauge without labels. */
-const alone = (read: () => number) => async () => [{ labels: {}, value: read() }];
+const unlabeledGauge = (read: () => number) => async () => [{ labels: {}, value: read() }];
 
-function showRequests(figures: Metrics['figures'], read: Parameters<Metrics['levels']>[0]): void {
+function addRequestSlotGauges(
+  figures: Metrics['addGauges'],
+  read: Parameters<Metrics['addRequestGauges']>[0],
+): void {
   figures(
     'muster_requests_in_flight',
     'Requests in progress',
     [],
-    alone(() => read().inFlight),
+    unlabeledGauge(() => read().inFlight),
   );
   figures(
     'muster_requests_waiting',
     'Requests that wait for an event and occupy no request slot',
     [],
-    alone(() => read().waiting),
+    unlabeledGauge(() => read().waiting),
   );
 }
 
-function showPool(figures: Metrics['figures'], pool: PoolLevels): void {
-  const levels = (): Figure[] => [
+function addConnectionGauges(figures: Metrics['addGauges'], pool: PoolLevels): void {
+  const levels = (): GaugeValue[] => [
     { labels: { state: 'busy' }, value: pool.totalCount - pool.idleCount },
     { labels: { state: 'idle' }, value: pool.idleCount },
   ];
@@ -173,7 +176,7 @@ function showPool(figures: Metrics['figures'], pool: PoolLevels): void {
     'muster_pool_connections_max',
     'Maximum number of connections to Postgres',
     [],
-    alone(() => pool.options.max ?? 0),
+    unlabeledGauge(() => pool.options.max ?? 0),
   );
   figures(
     'muster_pool_waiting',
@@ -182,26 +185,26 @@ function showPool(figures: Metrics['figures'], pool: PoolLevels): void {
     // A waiting statement for which an idle connection exists gets that connection in the next turn of the
     // event loop, so it is not counted. One of these statements is the query that runs with this reading of
     // the metrics.
-    alone(() => Math.max(0, pool.waitingCount - pool.idleCount)),
+    unlabeledGauge(() => Math.max(0, pool.waitingCount - pool.idleCount)),
   );
 }
 
-function countBy(
+function createOutcomeCounter(
   registry: Registry,
-  what: 'operation' | 'job',
+  kind: 'operation' | 'job',
   help: { readonly duration: string; readonly outcomes: string },
 ): (name: string) => CountOutcome {
   // Prometheus adds the label `job` to everything that it scrapes, and would rename a label of that name.
-  const label = what === 'job' ? 'name' : what;
+  const label = kind === 'job' ? 'name' : kind;
   const durations = new Histogram({
-    name: `muster_${what}_duration_seconds`,
+    name: `muster_${kind}_duration_seconds`,
     help: help.duration,
     labelNames: [label],
-    buckets,
+    buckets: durationBucketsSeconds,
     registers: [registry],
   });
   const outcomes = new Counter({
-    name: `muster_${what}s_total`,
+    name: `muster_${kind}s_total`,
     help: help.outcomes,
     labelNames: [label, 'outcome'],
     registers: [registry],

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { Html, html } from './html.ts';
 
 /** Colors with the names and values of the console's tokens (apps/console/web/styles/tokens.css). */
-const colours = `:root { color-scheme: light dark;
+const colorStyle = `:root { color-scheme: light dark;
   --font: Inter, ui-sans-serif, -apple-system, BlinkMacSystemFont, 'Segoe UI Variable Text', 'Segoe UI', Roboto, 'Noto Sans', 'Liberation Sans', sans-serif;
   --paper: light-dark(oklch(0.972 0.003 95), oklch(0.185 0.006 255)); --surface: light-dark(oklch(1 0 0), oklch(0.228 0.007 255));
   --line: light-dark(oklch(0.25 0.01 255 / 0.1), oklch(1 0 0 / 0.09)); --field-line: light-dark(oklch(0.62 0.01 255), oklch(0.56 0.012 255));
@@ -64,7 +64,7 @@ export interface RenderedPage {
   readonly body: string;
 }
 
-const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+const cspHashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
 /**
  * Creates pages of one style, with a name after each title. Only the page's own script runs, and nothing is
@@ -78,10 +78,10 @@ export function createPageFrame({
   readonly name: string;
   readonly style: string;
 }): (page: FramedPage) => RenderedPage {
-  const style = colours + own;
-  const styleHash = hashOf(style);
+  const style = colorStyle + own;
+  const styleHash = cspHashOf(style);
   return ({ title, body, summary, script, formsTo, isAddressSecret = false }) => {
-    const runs = script === undefined ? '' : `script-src ${hashOf(script)}; connect-src 'self'; `;
+    const runs = script === undefined ? '' : `script-src ${cspHashOf(script)}; connect-src 'self'; `;
     const page = html`<html lang="en">
       <head>
         <meta charset="utf-8" />

@@ -1,11 +1,11 @@
 import { expect, it } from '@jest/globals';
-import { Places } from './places.ts';
+import { RequestSlots } from './places.ts';
 
 /** Creates request slots with a clock that advances only through `pass`. */
-function open(most: number): { places: Places; pass: (millis: number) => void } {
+function open(most: number): { places: RequestSlots; pass: (millis: number) => void } {
   let now = 1_000_000;
   return {
-    places: new Places(most, () => now),
+    places: new RequestSlots(most, () => now),
     pass: (millis) => {
       now += millis;
     },
@@ -17,7 +17,7 @@ const soon = () => new Promise((resolve) => setImmediate(resolve));
 it('hundreds who are woken at once come back a few at a time, and keep no caller out', async () => {
   const { places } = open(12);
   let back = 0;
-  const all = Array.from({ length: 900 }, () => places.comeBack().then(() => (back += 1)));
+  const all = Array.from({ length: 900 }, () => places.waitForSlot().then(() => (back += 1)));
   await soon();
   // Returning requests take at most a sixth of the twelve slots.
   expect([back, places.taken]).toEqual([2, 2]);
@@ -25,10 +25,10 @@ it('hundreds who are woken at once come back a few at a time, and keep no caller
     ...Array.from({ length: 12 }, () => true),
     false,
   ]);
-  for (let left = 0; left < 12; left += 1) places.leave(false);
+  for (let left = 0; left < 12; left += 1) places.release(false);
   for (let left = 0; left < 900; left += 1) {
     expect(places.taken).toBeLessThanOrEqual(2);
-    places.leave(true);
+    places.release(true);
     await Promise.resolve();
   }
   await Promise.all(all);
@@ -40,10 +40,10 @@ it('who comes back goes on, one at a time, however many callers there are', asyn
   places.take(false);
   places.take(false);
   let back = 0;
-  for (let count = 0; count < 3; count += 1) void places.comeBack().then(() => (back += 1));
+  for (let count = 0; count < 3; count += 1) void places.waitForSlot().then(() => (back += 1));
   await soon();
   expect(back).toBe(1);
-  places.leave(true);
+  places.release(true);
   await soon();
   expect(back).toBe(2);
 });
@@ -54,13 +54,13 @@ it('is saturated when callers have been turned away for more than five seconds w
   for (let second = 0; second <= 6; second += 1) {
     expect([second, places.saturation()]).toEqual([second, second > 6 ? 'lasting' : 'none']);
     expect(places.take(false)).toBe(false);
-    places.leave(false);
+    places.release(false);
     places.take(false);
     pass(1_000);
   }
   expect(places.saturation()).toBe('lasting');
   pass(2_000);
-  places.leave(false);
+  places.release(false);
   expect(places.saturation()).toBe('none');
 });
 
@@ -70,7 +70,7 @@ it('is stuck when all places are taken and none has come free for more than five
   pass(60_000);
   places.take(false);
   expect(places.saturation()).toBe('stuck');
-  places.leave(false);
+  places.release(false);
   places.take(false);
   pass(5_000);
   expect(places.saturation()).toBe('none');

@@ -8,13 +8,13 @@
  * The fraction of all slots that returning requests may take. A process has six slots for each Postgres
  * connection, so returning requests may take one slot per connection.
  */
-const returnedPart = 1 / 6;
+const returningFraction = 1 / 6;
 /**
  * The time within which two refusals belong to the same overload, in milliseconds. Refused callers retry
  * after a second.
  */
-const goesOnMillis = 2_000;
-const lastingMillis = 5_000;
+const overloadGapMillis = 2_000;
+const minOverloadMillis = 5_000;
 
 export type Saturation =
   /** There were no refusals, or only for a short period. */
@@ -24,7 +24,7 @@ export type Saturation =
   /** All slots have been taken for a while, and none was released. */
   | 'stuck';
 
-export class Places {
+export class RequestSlots {
   readonly #most: number;
   readonly #mostReturned: number;
   readonly #clock: () => number;
@@ -35,9 +35,9 @@ export class Places {
   #refusedFrom = -Infinity;
   #refusedAt = -Infinity;
 
-  constructor(most: number, clock: () => number = () => performance.now()) {
-    this.#most = most;
-    this.#mostReturned = Math.max(Math.floor(most * returnedPart), 1);
+  constructor(maxSlots: number, clock: () => number = () => performance.now()) {
+    this.#most = maxSlots;
+    this.#mostReturned = Math.max(Math.floor(maxSlots * returningFraction), 1);
     this.#clock = clock;
     this.#freedAt = clock();
   }
@@ -60,31 +60,31 @@ export class Places {
       return true;
     }
     const now = this.#clock();
-    if (now - this.#refusedAt > goesOnMillis) this.#refusedFrom = now;
+    if (now - this.#refusedAt > overloadGapMillis) this.#refusedFrom = now;
     this.#refusedAt = now;
     return false;
   }
 
   /** Queues a request that returns after waiting. Resolves when the request has got a slot. */
-  comeBack(): Promise<void> {
+  waitForSlot(): Promise<void> {
     return new Promise((resolve) => {
       this.#queue.push(resolve);
       this.#callNext();
     });
   }
 
-  leave(cameBack: boolean): void {
+  release(isReturning: boolean): void {
     this.#taken -= 1;
-    if (cameBack) this.#returned -= 1;
+    if (isReturning) this.#returned -= 1;
     this.#freedAt = this.#clock();
     this.#callNext();
   }
 
   saturation(): Saturation {
     const now = this.#clock();
-    if (this.#taken >= this.#most && now - this.#freedAt > lastingMillis) return 'stuck';
-    const goesOn = now - this.#refusedAt <= goesOnMillis;
-    return goesOn && this.#refusedAt - this.#refusedFrom > lastingMillis ? 'lasting' : 'none';
+    if (this.#taken >= this.#most && now - this.#freedAt > minOverloadMillis) return 'stuck';
+    const goesOn = now - this.#refusedAt <= overloadGapMillis;
+    return goesOn && this.#refusedAt - this.#refusedFrom > minOverloadMillis ? 'lasting' : 'none';
   }
 
   #add(): void {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
-const encodings = {
+const compressors = {
   br: (content: Buffer) =>
     promisify(brotliCompress)(content, {
       params: {
@@ -19,7 +19,7 @@ const encodings = {
  * The minimum size of files that are compressed. A smaller file fits into one packet with or without
  * compression.
  */
-const minBytes = 1_024;
+const minCompressedBytes = 1_024;
 
 /** Writes `main.js.br` and `main.js.gz` next to `main.js`. A file that compression would not make smaller gets none. */
 export async function precompress(folder: string): Promise<void> {
@@ -27,8 +27,8 @@ export async function precompress(folder: string): Promise<void> {
   await Promise.all(
     files.map(async (file) => {
       const content = await readFile(path.join(folder, file));
-      if (content.length < minBytes) return;
-      for (const [ending, compress] of Object.entries(encodings)) {
+      if (content.length < minCompressedBytes) return;
+      for (const [ending, compress] of Object.entries(compressors)) {
         const compressed = await compress(content);
         if (compressed.length < content.length)
           await writeFile(path.join(folder, `${file}.${ending}`), compressed);

@@ -22,7 +22,7 @@ export type RecordCall = <Result>(
 ) => Promise<Result>;
 
 /** The outcome and the reason of a refused call, for metrics and the log. */
-type Refusal = Readonly<Record<'outcome' | 'reason', string | undefined>>;
+type RefusedOutcome = Readonly<Record<'outcome' | 'reason', string | undefined>>;
 
 export interface RecordCallOptions {
   readonly metrics: Metrics;
@@ -30,17 +30,20 @@ export interface RecordCallOptions {
   /** The message of the log line; `operation` by default. */
   readonly line?: string;
   /** Converts a refusal to an outcome and a reason; by default the code of the error is the outcome. */
-  readonly refusalOf?: (error: ApiError) => Refusal;
+  readonly refusalOf?: (error: ApiError) => RefusedOutcome;
 }
 
-const byCode = ({ code, details }: ApiError): Refusal => ({ outcome: code, reason: details.reason });
+const refusalByCode = ({ code, details }: ApiError): RefusedOutcome => ({
+  outcome: code,
+  reason: details.reason,
+});
 
 /** Creates the recorder for calls of this operation. */
 export function createCallRecorder(
   operation: string,
-  { metrics, logger, line = 'operation', refusalOf = byCode }: RecordCallOptions,
+  { metrics, logger, line = 'operation', refusalOf = refusalByCode }: RecordCallOptions,
 ): RecordCall {
-  const count = metrics.operation(operation);
+  const count = metrics.createOperationCounter(operation);
   return async (request, facts, work) => {
     request.operation = operation;
     let outcome = 'internal';

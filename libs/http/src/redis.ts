@@ -13,9 +13,9 @@ export interface RedisCheck {
 }
 
 /** Opens a connection that neither queues nor retries commands while Redis is unavailable. */
-function impatientRedis(url: string, commandTimeout?: number): RedisClient {
+function openFailFastRedis(url: string, commandTimeout?: number): RedisClient {
   const redis = openRedis(url, {
-    waits: false,
+    waitsWhileUnreachable: false,
     // Disconnecting keeps the process running for this many milliseconds, even without a connection.
     disconnectTimeout: 100,
     ...(commandTimeout !== undefined && { commandTimeout }),
@@ -27,20 +27,20 @@ function impatientRedis(url: string, commandTimeout?: number): RedisClient {
 }
 
 /** The lowest supported version, which is the least that BullMQ recommends. CI runs the specs with it. */
-export const leastRedis = '6.2';
+export const minRedisVersion = '6.2';
 
 /**
  * Returns a sentence if Redis is too old; undefined if it is suitable or does not report a version. Throws if
  * it is unavailable.
  */
-async function faultOfRedis(redis: RedisClient): Promise<string | undefined> {
+async function findVersionFault(redis: RedisClient): Promise<string | undefined> {
   const told = await Promise.all(mastersOf(redis).map((master) => master.info('server')));
   const old = told
-    .map((text) => /^redis_version:(\S+)/m.exec(text)?.[1] ?? leastRedis)
-    .find((version) => version.localeCompare(leastRedis, 'en', { numeric: true }) < 0);
+    .map((text) => /^redis_version:(\S+)/m.exec(text)?.[1] ?? minRedisVersion)
+    .find((version) => version.localeCompare(minRedisVersion, 'en', { numeric: true }) < 0);
   return old === undefined
     ? undefined
-    : `Redis ${leastRedis} or newer is required, and the server is Redis ${old}`;
+    : `Redis ${minRedisVersion} or newer is required, and the server is Redis ${old}`;
 }
 
 /** Rejects unless every primary answers, and a cluster reports that all its hash slots are served. */
@@ -57,8 +57,8 @@ async function pingAll(redis: RedisClient): Promise<void> {
 }
 
 /** Creates a health check with a connection of its own. */
-export function redisCheck(url: string): RedisCheck {
-  const redis = impatientRedis(url);
+export function createRedisCheck(url: string): RedisCheck {
+  const redis = openFailFastRedis(url);
   return {
     check: {
       name: 'redis',
@@ -67,9 +67,9 @@ export function redisCheck(url: string): RedisCheck {
         await pingAll(redis);
         return undefined;
       },
-      faultForGood: async () => {
+      findPermanentFault: async () => {
         if (redis.status !== 'ready') await once(redis, 'ready');
-        return faultOfRedis(redis);
+        return findVersionFault(redis);
       },
     },
     close: () => {
@@ -82,14 +82,14 @@ export function redisCheck(url: string): RedisCheck {
 export interface RedisScript {
   /**
    * Runs the script. Rejects if Redis is unavailable or the timeout has passed. All keys of one call must be
-   * in the same cluster slot: see {@link RedisScript.placeOf}.
+   * in the same cluster slot: see {@link RedisScript.clusterSlotOf}.
    */
   run(keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>;
   /**
    * Returns the cluster slot of a key. One call may only use keys of the same slot. On a single Redis server,
    * all keys have the same slot.
    */
-  readonly placeOf: (key: string) => string;
+  readonly clusterSlotOf: (key: string) => string;
   close(): void;
 }
 
@@ -97,8 +97,8 @@ export interface RedisScript {
  * Creates a script with a connection of its own. A call that takes longer than `timeoutMillis` fails, even if
  * Redis completes it.
  */
-export function redisScript(url: string, lua: string, timeoutMillis: number): RedisScript {
-  const redis = impatientRedis(url, timeoutMillis);
+export function createRedisScript(url: string, lua: string, timeoutMillis: number): RedisScript {
+  const redis = openFailFastRedis(url, timeoutMillis);
   const isCluster = parseRedisUrl(url).kind === 'cluster';
   const sha = createHash('sha1').update(lua).digest('hex');
   return {
@@ -111,7 +111,7 @@ export function redisScript(url: string, lua: string, timeoutMillis: number): Re
         return redis.eval(lua, keys.length, ...keys, ...args);
       }
     },
-    placeOf: isCluster ? hashTagOf : () => '',
+    clusterSlotOf: isCluster ? hashTagOf : () => '',
     close: () => {
       redis.disconnect();
     },

@@ -1,12 +1,12 @@
 import { type IncomingMessage } from 'node:http';
 import { randomUUID } from 'node:crypto';
 
-const acceptable = /^[A-Za-z0-9._-]{1,128}$/;
+const requestIdPattern = /^[A-Za-z0-9._-]{1,128}$/;
 /**
  * Matches the beginning of tokens: those of members and agents, and those of operators of the license
  * service.
  */
-const token = /^(must_(live|test)|mlt)_/;
+const tokenPrefixPattern = /^(must_(live|test)|mlt)_/;
 
 /**
  * Returns the caller's own `x-request-id` if it is acceptable, else a new id. The id is logged and returned,
@@ -17,7 +17,10 @@ export const requestIdOf =
   ({ headers }: Pick<IncomingMessage, 'headers'>): string => {
     const given = headers['x-request-id'];
     const isDecent =
-      typeof given === 'string' && acceptable.test(given) && !token.test(given) && !isSecret(given);
+      typeof given === 'string' &&
+      requestIdPattern.test(given) &&
+      !tokenPrefixPattern.test(given) &&
+      !isSecret(given);
     return isDecent ? given : newRequestId();
   };
 

@@ -2,9 +2,9 @@
  * Manages the request slot of each request. A request enters, begins its work, may wait without a slot, and
  * leaves.
  */
-import { type ApiError, unavailable } from '@muster/registry';
+import { type ApiError, serviceUnavailable } from '@muster/registry';
 import { type FastifyRequest } from 'fastify';
-import { Places, type Saturation } from './places.ts';
+import { RequestSlots, type Saturation } from './places.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -20,18 +20,18 @@ declare module 'fastify' {
   }
 }
 
-export class RequestPlaces {
-  readonly #places: Places;
+export class RequestSlotTracker {
+  readonly #places: RequestSlots;
   #waiting = 0;
 
-  constructor(mostInFlight: number) {
-    this.#places = new Places(mostInFlight);
+  constructor(maxInFlight: number) {
+    this.#places = new RequestSlots(maxInFlight);
   }
 
   /** Takes a request slot for the request. Returns the refusal if no slot is free. */
-  enter(request: FastifyRequest): ApiError | undefined {
+  takeSlot(request: FastifyRequest): ApiError | undefined {
     if (!this.#places.take(request.routeOptions.config.isUrgent === true))
-      return unavailable('overload', 'The server has too many requests in progress; try again.');
+      return serviceUnavailable('overload', 'The server has too many requests in progress; try again.');
     request.place = 'waiting';
     return undefined;
   }
@@ -39,28 +39,28 @@ export class RequestPlaces {
   /**
    * Marks the request as complete. A request that gave up its slot while its body arrived takes another one.
    */
-  begin(request: FastifyRequest): ApiError | undefined {
-    const refused = request.place === null ? this.enter(request) : undefined;
+  startWork(request: FastifyRequest): ApiError | undefined {
+    const refused = request.place === null ? this.takeSlot(request) : undefined;
     if (request.place === 'waiting') request.place = 'working';
     return refused;
   }
 
-  leave(request: FastifyRequest): void {
+  releaseSlot(request: FastifyRequest): void {
     if (request.place === null) return;
     const cameBack = request.place === 'returned';
     request.place = null;
-    this.#places.leave(cameBack);
+    this.#places.release(cameBack);
   }
 
   /** Lets a request wait without a request slot, as `Service.aside` describes. */
-  async aside(request: FastifyRequest, wait: (left: AbortSignal) => Promise<void>): Promise<void> {
+  async waitWithoutSlot(request: FastifyRequest, wait: (left: AbortSignal) => Promise<void>): Promise<void> {
     const left = new AbortController();
     const leaving = (): void => {
       left.abort();
     };
     const { socket } = request.raw;
     socket.once('close', leaving);
-    this.leave(request);
+    this.releaseSlot(request);
     this.#waiting += 1;
     try {
       await wait(left.signal);
@@ -68,7 +68,7 @@ export class RequestPlaces {
       this.#waiting -= 1;
       socket.off('close', leaving);
     }
-    await this.#places.comeBack();
+    await this.#places.waitForSlot();
     request.place = 'returned';
   }
 

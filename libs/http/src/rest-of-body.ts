@@ -5,20 +5,20 @@ import { type FastifyReply, type FastifyRequest } from 'fastify';
  * The time limit for reading the rest of a body, in milliseconds. It suffices for a few MiB on a slow line;
  * after it the caller is disconnected.
  */
-const readOnMillis = 5_000;
+const drainTimeoutMillis = 5_000;
 
 /**
  * Reads and discards the rest of a body before the connection may end. Closing a connection with unread bytes
  * resets it, and the caller loses the response (RFC 9112, section 9.6). Call it before the response's headers
  * are sent.
  */
-export function readRest({ raw }: FastifyRequest, reply: FastifyReply): void {
+export function drainRequestBody({ raw }: FastifyRequest, reply: FastifyReply): void {
   // The framework asks to close the connection after each error in a body. Without that header, the
   // connection stays open and Node reads the rest of the body.
   reply.removeHeader('connection');
   reply.raw.once('finish', () => {
     if (raw.complete) return;
-    const cutOff = setTimeout(() => raw.socket.destroy(), readOnMillis);
+    const cutOff = setTimeout(() => raw.socket.destroy(), drainTimeoutMillis);
     raw.once('close', () => {
       clearTimeout(cutOff);
     });

@@ -6,16 +6,16 @@ import { ConfigError } from './config.ts';
 import { type Service } from './service.ts';
 
 /** The lowest version of Node that runs the sources and the database library unchanged. */
-const neededNode = [24, 11] as const;
+const minNodeVersion = [24, 11] as const;
 
 /** The time limit for stopping, after the notice, in milliseconds. Work that still runs then is cut off. */
-export const longestStopMillis = 20_000;
+export const stopTimeoutMillis = 20_000;
 
 export function requireNode(version: string = process.versions.node): void {
   const [major = 0, minor = 0] = version.split('.').map(Number);
-  if (major < neededNode[0] || (major === neededNode[0] && minor < neededNode[1])) {
+  if (major < minNodeVersion[0] || (major === minNodeVersion[0] && minor < minNodeVersion[1])) {
     throw new ConfigError(
-      `Node ${neededNode.join('.')} or newer is required, and this is ${version}; see .node-version`,
+      `Node ${minNodeVersion.join('.')} or newer is required, and this is ${version}; see .node-version`,
     );
   }
 }
@@ -33,7 +33,7 @@ export async function main(start: () => Promise<void>): Promise<void> {
   }
 }
 
-interface Stop {
+interface GracefulStopOptions {
   readonly service: Service;
   readonly logger: Logger;
   /**
@@ -45,13 +45,13 @@ interface Stop {
 }
 
 /** Stops the service on SIGTERM or SIGINT: ends readiness, waits for the notice, drains, cleans up, exits. */
-export function stopOnSignal({ service, logger, noticeMillis, cleanUp }: Stop): void {
+export function stopOnSignal({ service, logger, noticeMillis, cleanUp }: GracefulStopOptions): void {
   let stopping = false;
   const stop = async (signal: string): Promise<void> => {
     if (stopping) return;
     stopping = true;
     logger.info({ signal }, 'stopping');
-    setTimeout(() => process.exit(1), longestStopMillis + noticeMillis).unref();
+    setTimeout(() => process.exit(1), stopTimeoutMillis + noticeMillis).unref();
     // guard: the balancer is told
     service.drain();
     if (noticeMillis > 0) await pause(noticeMillis);

@@ -6,10 +6,10 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { ApiError, internal } from '@muster/registry';
+import { ApiError, internalError } from '@muster/registry';
 import { type FastifyRequest } from 'fastify';
 import { pino } from 'pino';
-import { acceptsPages, errorTitle } from './error-answers.ts';
+import { acceptsHtml, errorTitle } from './error-answers.ts';
 import { createService, type Service } from './service.ts';
 
 const running: Service[] = [];
@@ -33,7 +33,7 @@ async function start(options: Options = {}): Promise<{
     checks: [],
     mostInFlight: 100,
     trustProxy: false,
-    toApiError: (error) => (error instanceof ApiError ? error : internal()),
+    toApiError: (error) => (error instanceof ApiError ? error : internalError()),
     ...options,
   });
   const gate = Promise.withResolvers<undefined>();
@@ -292,13 +292,13 @@ describe('errors', () => {
 
 describe('errors in a browser', () => {
   const errorPage = (request: FastifyRequest, { status }: ApiError) =>
-    acceptsPages(request)
+    acceptsHtml(request)
       ? { headers: { 'content-type': 'text/html; charset=utf-8' }, body: `<h1>${errorTitle(status)}</h1>` }
       : undefined;
   const accept = 'text/html,application/xhtml+xml,*/*;q=0.8';
 
   it('are a page, and JSON for programs, at a missing path, after a fault and under overload', async () => {
-    const { url, finish, reached } = await start({ errorPage, mostInFlight: 1 });
+    const { url, finish, reached } = await start({ renderErrorPage: errorPage, mostInFlight: 1 });
     const answerOf = async (address: string, headers: Record<string, string>) => {
       const answer = await fetch(url + address, { headers });
       return [answer.status, answer.headers.get('content-type')?.split(';')[0], await answer.text()];

@@ -4,19 +4,25 @@
  */
 import { once } from 'node:events';
 import { type AddressInfo, isIPv6, type Socket } from 'node:net';
-import { type ApiError, malformed, methodNotAllowed, missing, unsupportedMediaType } from '@muster/registry';
+import {
+  type ApiError,
+  malformedRequest,
+  methodNotAllowed,
+  notFoundWithReason,
+  unsupportedMediaType,
+} from '@muster/registry';
 import { fastify, type FastifyInstance, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
-import { createBodies, hasBody } from './bodies.ts';
-import { noteArrivals } from './elapsed.ts';
-import { createErrorHandler, type ErrorPage, refuseRaw, sendError } from './error-answers.ts';
-import { noteError } from './error-notes.ts';
-import { addHealth, type HealthCheck, refuseFaultsForGood } from './health.ts';
-import { isJsonContentType, type MostValues, parseJsonBody, requireUncompressed } from './json-body.ts';
+import { createBodyLimiter, hasBody } from './bodies.ts';
+import { recordArrivalTimes } from './elapsed.ts';
+import { createErrorHandler, type RenderErrorPage, answerMalformedHttp, sendError } from './error-answers.ts';
+import { recordErrorResponse } from './error-notes.ts';
+import { addHealthRoutes, type HealthCheck, requireUsableDependencies } from './health.ts';
+import { isJsonContentType, type ValueLimits, parseJsonBody, requireUncompressed } from './json-body.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { createMetricsServer } from './metrics-server.ts';
-import { RequestPlaces } from './request-places.ts';
-import { readRest } from './rest-of-body.ts';
+import { RequestSlotTracker } from './request-places.ts';
+import { drainRequestBody } from './rest-of-body.ts';
 import { requestIdOf } from './request-id.ts';
 import { addRequestSpans } from './tracing.ts';
 
@@ -41,7 +47,7 @@ export interface ServiceOptions {
    */
   readonly mostInFlight: number;
   /** The maximum number of values in a body; 500,000 by default. */
-  readonly mostValues?: MostValues;
+  readonly valueLimits?: ValueLimits;
   /**
    * The proxies whose X-Forwarded-For is trusted: addresses or networks, or a number of hops; false trusts
    * none.
@@ -55,7 +61,7 @@ export interface ServiceOptions {
   /** Converts any error to the error for the caller. */
   readonly toApiError: (error: unknown) => ApiError;
   /** Renders the page that a browser shows for an error; undefined if the request gets the error as JSON. */
-  readonly errorPage?: ErrorPage;
+  readonly renderErrorPage?: RenderErrorPage;
 }
 
 export interface Service {
@@ -76,9 +82,12 @@ export interface Service {
    * Lets a request wait without occupying a request slot. Afterwards the request queues for a slot. The
    * signal is aborted when the caller disconnects.
    */
-  readonly aside: (request: FastifyRequest, wait: (left: AbortSignal) => Promise<void>) => Promise<void>;
+  readonly waitWithoutSlot: (
+    request: FastifyRequest,
+    wait: (disconnected: AbortSignal) => Promise<void>,
+  ) => Promise<void>;
   /** Releases the slot of a request when the remaining work causes no load in this process. */
-  readonly leave: (request: FastifyRequest) => void;
+  readonly releaseSlot: (request: FastifyRequest) => void;
   /** Accepts no more connections and finishes the running requests. */
   stop(): Promise<void>;
 }
@@ -95,13 +104,13 @@ function isWrongMethod(app: FastifyInstance, { is404, method, url }: FastifyRequ
   return app.hasRoute({ method: 'POST', url: url.replace(/[?#].*$/s, '') });
 }
 
-const isHealth = ({ url }: FastifyRequest): boolean => url === '/livez' || url === '/readyz';
+const isHealthRequest = ({ url }: FastifyRequest): boolean => url === '/livez' || url === '/readyz';
 
 /**
  * Ends the connections without any data at the stop, such as those that browsers open in advance. Node treats
  * them as busy until the header timeout.
  */
-function closeUnused(app: FastifyInstance): void {
+function closeUnusedConnections(app: FastifyInstance): void {
   const connections = new Set<Socket>();
   app.server.on('connection', (socket: Socket) => {
     connections.add(socket);
@@ -116,7 +125,7 @@ function closeUnused(app: FastifyInstance): void {
  * Ignores expectations other than 100-continue (RFC 9110, section 10.1.1). Node would answer 417 without a
  * body.
  */
-function passOverExpectations({ server }: FastifyInstance): void {
+function ignoreExpectations({ server }: FastifyInstance): void {
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
 }
 
@@ -124,21 +133,23 @@ function passOverExpectations({ server }: FastifyInstance): void {
  * Converts a number of trusted hops to a function. With a plain number Fastify would trust no proxy, because
  * Fastify cannot know how many proxies exist. The operator who sets the number knows.
  */
-const trustOf = (trusted: ServiceOptions['trustProxy']) =>
-  typeof trusted === 'number' ? (_address: string, hop: number) => hop < trusted : trusted;
+const trustProxyOption = (trustedProxies: ServiceOptions['trustProxy']) =>
+  typeof trustedProxies === 'number'
+    ? (_address: string, hop: number) => hop < trustedProxies
+    : trustedProxies;
 
 /**
  * Disables Fastify's schema compilers. The pipeline validates parameters, and loading the compilers takes a
  * tenth of the startup time.
  */
-const noSchemas = () => () => {
+const rejectSchemas = () => () => {
   throw new Error('the route has a Fastify schema, but no schema compiler is set');
 };
 
 /**
  * The time limit in milliseconds for all headers of a request, and for the first request on a new connection.
  */
-const headersMillis = 5_000;
+const headersTimeoutMillis = 5_000;
 
 /**
  * The timeouts of connections, in milliseconds. A body has a separate deadline by its size; `requestTimeout`
@@ -146,29 +157,36 @@ const headersMillis = 5_000;
  * versa. Idle connections live longer than those of load balancers, so that the balancer closes them first.
  * After this number of requests a connection ends, so that callers spread over new copies.
  */
-const times = {
+const connectionLimits = {
   requestTimeout: 30_000,
   connectionTimeout: 70_000,
   keepAliveTimeout: 75_000,
   maxRequestsPerSocket: 10_000,
 } as const;
 
-type AnswerError = ReturnType<typeof createErrorHandler>;
+type ErrorHandler = ReturnType<typeof createErrorHandler>;
 
 /** Creates Fastify with the service's limits, refusals in the contract's form, and no compilers. */
-const createFrame = ({ trustProxy, isSecret }: ServiceOptions, answerError: AnswerError): FastifyInstance =>
+const createFastify = (
+  { trustProxy, isSecret }: ServiceOptions,
+  answerError: ErrorHandler,
+): FastifyInstance =>
   fastify({
     logger: false,
     genReqId: requestIdOf(isSecret ?? (() => false)),
     requestIdHeader: false,
-    ...times,
-    // Without a Host header Node would answer in its own format, so addPassage checks it instead.
-    http: { headersTimeout: headersMillis, connectionsCheckingInterval: 1_000, requireHostHeader: false },
+    ...connectionLimits,
+    // Without a Host header Node would answer in its own format, so addRequestHooks checks it instead.
+    http: {
+      headersTimeout: headersTimeoutMillis,
+      connectionsCheckingInterval: 1_000,
+      requireHostHeader: false,
+    },
     bodyLimit: 256 * 1024,
-    trustProxy: trustOf(trustProxy),
-    schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
+    trustProxy: trustProxyOption(trustProxy),
+    schemaController: { compilersFactory: { buildValidator: rejectSchemas, buildSerializer: rejectSchemas } },
     clientErrorHandler: (error, socket) => {
-      refuseRaw(socket, error);
+      answerMalformedHttp(socket, error);
     },
     frameworkErrors: answerError,
     // Draining closes connections: keep-alive connections are asked to close with their next response.
@@ -176,22 +194,22 @@ const createFrame = ({ trustProxy, isSecret }: ServiceOptions, answerError: Answ
     return503OnClosing: false,
   });
 
-function parseJson(app: FastifyInstance, mostValues: MostValues | undefined): void {
+function addJsonParser(app: FastifyInstance, valueLimits: ValueLimits | undefined): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
     try {
       if (!isJsonContentType(request.headers['content-type'] ?? '')) throw unsupportedMediaType();
       requireUncompressed(request.headers);
       request.bodyBytes = bytes.length;
-      done(null, parseJsonBody(bytes as Buffer, mostValues));
+      done(null, parseJsonBody(bytes as Buffer, valueLimits));
     } catch (error) {
       done(error as Error, undefined);
     }
   });
 }
 
-interface Passage {
-  readonly places: RequestPlaces;
+interface RequestHookContext {
+  readonly places: RequestSlotTracker;
   readonly metrics: Metrics;
   readonly logger: Logger;
   readonly isDraining: () => boolean;
@@ -201,24 +219,27 @@ interface Passage {
  * Adds the hooks that each request passes: it enters, its body arrives, its handler begins, its response is
  * sent.
  */
-function addPassage(app: FastifyInstance, { places, metrics, logger, isDraining }: Passage): void {
-  const bodies = createBodies();
+function addRequestHooks(
+  app: FastifyInstance,
+  { places, metrics, logger, isDraining }: RequestHookContext,
+): void {
+  const bodies = createBodyLimiter();
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
     if (isDraining()) reply.header('connection', 'close');
     if (lacksHost(request)) {
-      done(malformed('malformed_request', 'The request has no Host header.'));
+      done(malformedRequest('malformed_request', 'The request has no Host header.'));
       return;
     }
     if (isWrongMethod(app, request)) {
       done(methodNotAllowed());
       return;
     }
-    const refused = isHealth(request) ? undefined : places.enter(request);
+    const refused = isHealthRequest(request) ? undefined : places.takeSlot(request);
     reply.raw.once('close', () => {
       // A caller that disconnects before the work began frees its slot. Work that has begun continues and
       // keeps the slot.
-      if (request.place === 'waiting') places.leave(request);
+      if (request.place === 'waiting') places.releaseSlot(request);
     });
     done(refused);
   });
@@ -231,7 +252,7 @@ function addPassage(app: FastifyInstance, { places, metrics, logger, isDraining 
     process.nextTick(() => {
       try {
         // guard: a half-sent body leaves its place
-        if (!bodies.admit(request, reply)) places.leave(request);
+        if (!bodies.admit(request, reply)) places.releaseSlot(request);
         done(null, payload);
       } catch (error) {
         done(error as Error);
@@ -239,15 +260,16 @@ function addPassage(app: FastifyInstance, { places, metrics, logger, isDraining 
     });
   });
   app.addHook('preHandler', (request, _reply, done) => {
-    bodies.arrived(request);
-    done(isHealth(request) ? undefined : places.begin(request));
+    bodies.releaseCapacity(request);
+    done(isHealthRequest(request) ? undefined : places.startWork(request));
   });
   app.addHook('onSend', (request, reply, _payload, done) => {
-    places.leave(request);
+    places.releaseSlot(request);
     // The connection may have been opened before the stop, so it must not be reused.
     if (isDraining()) reply.header('connection', 'close');
-    else if (reply.statusCode >= 400 && bodies.isComing(request)) readRest(request, reply);
-    if (reply.statusCode >= 400 && !isHealth(request)) noteError(request, reply, { metrics, logger });
+    else if (reply.statusCode >= 400 && bodies.isStillArriving(request)) drainRequestBody(request, reply);
+    if (reply.statusCode >= 400 && !isHealthRequest(request))
+      recordErrorResponse(request, reply, { metrics, logger });
     done();
   });
 }
@@ -255,28 +277,32 @@ function addPassage(app: FastifyInstance, { places, metrics, logger, isDraining 
 export function createService(options: ServiceOptions): Service {
   const { logger, checks } = options;
   const metrics = createMetrics(options.name);
-  const places = new RequestPlaces(options.mostInFlight);
+  const places = new RequestSlotTracker(options.mostInFlight);
   let draining = false;
   const isDraining = (): boolean => draining;
 
-  const answerError = createErrorHandler(options.toApiError, logger, options.errorPage);
-  const app = createFrame(options, answerError);
+  const answerError = createErrorHandler(options.toApiError, logger, options.renderErrorPage);
+  const app = createFastify(options, answerError);
   app.decorateRequest('place', null).decorateRequest('operation', null).decorateRequest('error', null);
   app.decorateRequest('bodyBytes', 0).decorateRequest('party', null).decorateRequest('bodyOnItsWay', null);
-  parseJson(app, options.mostValues);
-  noteArrivals(app);
-  addRequestSpans(app, (request) => !isHealth(request));
-  addPassage(app, { places, metrics, logger, isDraining });
-  closeUnused(app);
-  passOverExpectations(app);
+  addJsonParser(app, options.valueLimits);
+  recordArrivalTimes(app);
+  addRequestSpans(app, (request) => !isHealthRequest(request));
+  addRequestHooks(app, { places, metrics, logger, isDraining });
+  closeUnusedConnections(app);
+  ignoreExpectations(app);
   app.setErrorHandler(answerError);
   app.setNotFoundHandler((request, reply) => {
-    const error = missing('no_such_path', `No ${request.method} route exists at this path.`);
-    return sendError(reply, error, request.id, options.errorPage?.(request, error));
+    const error = notFoundWithReason('no_such_path', `No ${request.method} route exists at this path.`);
+    return sendError(reply, error, request.id, options.renderErrorPage?.(request, error));
   });
 
-  const readiness = addHealth(app, checks, { logger, isDraining, saturation: () => places.saturation() });
-  metrics.figures(
+  const readiness = addHealthRoutes(app, checks, {
+    logger,
+    isDraining,
+    saturation: () => places.saturation(),
+  });
+  metrics.addGauges(
     'muster_dependency_up',
     'Dependencies of the service: 1 is available, 0 is unavailable',
     ['dependency'],
@@ -286,14 +312,14 @@ export function createService(options: ServiceOptions): Service {
         value: state === 'ok' ? 1 : 0,
       })),
   );
-  metrics.levels(() => places.levels());
+  metrics.addRequestGauges(() => places.levels());
   const metricsServer = createMetricsServer(metrics.registry);
 
   return {
     app,
     metrics,
     listen: async ({ HOST: host, PORT: port, METRICS_PORT: metricsPort }) => {
-      await refuseFaultsForGood(checks);
+      await requireUsableDependencies(checks);
       metricsServer.listen(metricsPort, host);
       await once(metricsServer, 'listening');
       const { port: found } = metricsServer.address() as AddressInfo;
@@ -303,10 +329,10 @@ export function createService(options: ServiceOptions): Service {
     drain: () => {
       draining = true;
     },
-    leave: (request) => {
-      places.leave(request);
+    releaseSlot: (request) => {
+      places.releaseSlot(request);
     },
-    aside: (request, wait) => places.aside(request, wait),
+    waitWithoutSlot: (request, wait) => places.waitWithoutSlot(request, wait),
     stop: async () => {
       draining = true;
       metricsServer.close();

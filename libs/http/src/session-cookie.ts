@@ -4,7 +4,7 @@
  * request (Fetch Metadata, Origin). The request must also have a format that pages of other origins cannot
  * send (JSON).
  */
-import { forbidden, malformed, unsupportedMediaType } from '@muster/registry';
+import { forbidden, malformedRequest, unsupportedMediaType } from '@muster/registry';
 import { parseCookie } from 'cookie';
 import { type FastifyRequest } from 'fastify';
 import { ConfigError } from './config.ts';
@@ -21,10 +21,10 @@ export interface SessionCookie {
   readonly origin: string;
 }
 
-const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+const loopbackPattern = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 /** Throws a ConfigError if BASE_URL is not set, or is neither https nor a loopback address. */
-export function requireSafeAddress(baseUrl: string | undefined): void {
+export function requireSecureBaseUrl(baseUrl: string | undefined): void {
   if (baseUrl === undefined)
     throw new ConfigError('The configuration is invalid:\n  BASE_URL is not set, but sign-in needs it');
   sessionCookieOf(baseUrl);
@@ -37,7 +37,7 @@ export function requireSafeAddress(baseUrl: string | undefined): void {
 export function sessionCookieOf(baseUrl: string, name = 'muster'): SessionCookie {
   const { origin, protocol, hostname } = new URL(baseUrl);
   if (protocol === 'https:') return { name: `__Host-${name}`, isSecure: true, origin };
-  if (loopback.test(hostname)) return { name, isSecure: false, origin };
+  if (loopbackPattern.test(hostname)) return { name, isSecure: false, origin };
   throw new ConfigError(`The configuration is invalid:\n  BASE_URL is ${origin}, but sign-in needs https`);
 }
 
@@ -45,9 +45,9 @@ export const cookieOf = ({ headers }: FastifyRequest, name: string): string | un
   headers.cookie === undefined ? undefined : parseCookie(headers.cookie)[name];
 
 /** True if an origin is the public one. On a loopback address, each name of the machine counts. */
-function isOwn(origin: string, { host }: FastifyRequest, cookie: SessionCookie): boolean {
+function isOwnOrigin(origin: string, { host }: FastifyRequest, cookie: SessionCookie): boolean {
   if (origin === cookie.origin) return true;
-  return !cookie.isSecure && origin === `http://${host}` && loopback.test(new URL(origin).hostname);
+  return !cookie.isSecure && origin === `http://${host}` && loopbackPattern.test(new URL(origin).hostname);
 }
 
 /** Throws 403 unless the browser states that a page of this origin sent the request. */
@@ -56,7 +56,7 @@ export function requireSameOrigin(request: FastifyRequest, cookie: SessionCookie
   if (site !== 'same-origin') throw forbidden('other_origin');
   // Browsers omit the origin in requests that only read.
   if (origin === undefined && request.method === 'GET') return;
-  if (origin === undefined || !isOwn(origin, request, cookie)) throw forbidden('other_origin');
+  if (origin === undefined || !isOwnOrigin(origin, request, cookie)) throw forbidden('other_origin');
 }
 
 /**
@@ -66,7 +66,7 @@ export function requireSameOrigin(request: FastifyRequest, cookie: SessionCookie
 export function sessionSecretOf(request: FastifyRequest, cookie: SessionCookie): string | undefined {
   const secret = cookieOf(request, cookie.name);
   if (secret === undefined) return undefined;
-  if (request.headers.authorization !== undefined) throw malformed('two_credentials');
+  if (request.headers.authorization !== undefined) throw malformedRequest('two_credentials');
   requireSameOrigin(request, cookie);
   if (request.method !== 'GET' && !isJsonContentType(request.headers['content-type'] ?? ''))
     throw unsupportedMediaType();

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { type Service } from './service.ts';
-import { createSite, placeSite } from './site.ts';
+import { createSite, findSiteFolder } from './site.ts';
 
 let outer: string;
 let folder: string;
@@ -58,9 +58,9 @@ describe('a site whose pages are not made yet', () => {
 it('takes the pages that it is told of, then those beside a bundle, and else makes them', async () => {
   const made = path.join(outer, 'made');
   const at = { beside: outer, made };
-  expect(placeSite(undefined, at)).toEqual({ folder: made, isMadeHere: true });
-  expect(placeSite(folder, at)).toEqual({ folder, isMadeHere: false });
+  expect(findSiteFolder(undefined, at)).toEqual({ folder: made, isMadeHere: true });
+  expect(findSiteFolder(folder, at)).toEqual({ folder, isMadeHere: false });
   await mkdir(path.join(outer, 'site'));
-  expect(placeSite(undefined, at)).toEqual({ folder: path.join(outer, 'site'), isMadeHere: false });
-  expect(placeSite(folder, at)).toEqual({ folder, isMadeHere: false });
+  expect(findSiteFolder(undefined, at)).toEqual({ folder: path.join(outer, 'site'), isMadeHere: false });
+  expect(findSiteFolder(folder, at)).toEqual({ folder, isMadeHere: false });
 });

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import files from '@fastify/static';
-import { internal } from '@muster/registry';
+import { internalError } from '@muster/registry';
 import { type FastifyInstance } from 'fastify';
 import { type Logger } from 'pino';
 import { html } from './html.ts';
@@ -23,19 +23,19 @@ export interface SiteOptions {
  * Finds the folder of the pages: the one in the configuration, one next to the bundle of a program, or, when
  * run from sources, the folder where the program builds them first.
  */
-export function placeSite(
-  named: string | undefined,
+export function findSiteFolder(
+  configuredFolder: string | undefined,
   { beside, made }: { readonly beside: string; readonly made: string },
 ): { readonly folder: string; readonly isMadeHere: boolean } {
   const bundled = path.join(beside, 'site');
-  const found = named ?? (existsSync(bundled) ? bundled : undefined);
+  const found = configuredFolder ?? (existsSync(bundled) ? bundled : undefined);
   return { folder: found ?? made, isMadeHere: found === undefined };
 }
 
 const mostInFlight = 200;
-const lookAgainSeconds = 3;
+const reloadSeconds = 3;
 
-const unmade = createPageFrame({
+const buildingPage = createPageFrame({
   name: 'Muster',
   style: `main { max-width: 36rem; margin: 20vh auto; padding: 0 1.5rem; font: 1rem/1.6 var(--font) }
 h1 { font-size: 1.5rem }`,
@@ -62,7 +62,7 @@ export function createSite({ name, folder, logger, routes }: SiteOptions): Servi
     ],
     mostInFlight,
     trustProxy: false,
-    toApiError: internal,
+    toApiError: internalError,
   });
   service.app.register(async (site) => {
     await site.register(files, { root: folder, serve: false, cacheControl: false, preCompressed: true });
@@ -70,8 +70,8 @@ export function createSite({ name, folder, logger, routes }: SiteOptions): Servi
       if (isThere()) return;
       await reply
         .code(503)
-        .headers({ ...unmade.headers, 'retry-after': lookAgainSeconds, refresh: lookAgainSeconds })
-        .send(unmade.body);
+        .headers({ ...buildingPage.headers, 'retry-after': reloadSeconds, refresh: reloadSeconds })
+        .send(buildingPage.body);
     });
     routes(site);
   });

@@ -13,10 +13,10 @@ declare module 'fastify' {
 
 type TracingConfig = z.output<z.ZodObject<typeof commonEnvironment>>;
 
-let onFault: (error: unknown) => void = () => undefined;
+let tracingFaultListener: (error: unknown) => void = () => undefined;
 /** Sets the listener for spans that could not be delivered. */
-export const onTracingFault = (listener: (error: unknown) => void): void => {
-  onFault = listener;
+export const setTracingFaultListener = (listener: (error: unknown) => void): void => {
+  tracingFaultListener = listener;
 };
 
 /**
@@ -30,10 +30,10 @@ export async function beginTracing(service: string, config: TracingConfig): Prom
     service,
     endpoint,
     sampler: config.OTEL_TRACES_SAMPLER,
-    share: config.OTEL_TRACES_SAMPLER_ARG,
-    delayMillis: config.OTEL_BSP_SCHEDULE_DELAY,
+    sampledShare: config.OTEL_TRACES_SAMPLER_ARG,
+    batchDelayMillis: config.OTEL_BSP_SCHEDULE_DELAY,
     onFault: (error) => {
-      onFault(error);
+      tracingFaultListener(error);
     },
   });
 }
@@ -43,7 +43,7 @@ export function addRequestSpans(app: FastifyInstance, isTraced: (request: Fastif
   if (!isTracing()) return;
   app.decorateRequest('span', null);
   app.addHook('onRequest', (request, reply, done) => {
-    const span = isTraced(request) ? begin(request) : undefined;
+    const span = isTraced(request) ? openRequestSpan(request) : undefined;
     if (span === undefined) {
       done();
       return;
@@ -63,7 +63,7 @@ export function addRequestSpans(app: FastifyInstance, isTraced: (request: Fastif
 }
 
 /** Opens a span named by the route, since a path may contain anything, even a secret. */
-function begin({ method, routeOptions: { url: route = 'unknown' }, id, headers }: FastifyRequest) {
+function openRequestSpan({ method, routeOptions: { url: route = 'unknown' }, id, headers }: FastifyRequest) {
   const attributes = { 'http.request.method': method, 'http.route': route, 'muster.request_id': id };
   return openSpan({ name: `${method} ${route}`, kind: 'server', attributes }, headers);
 }

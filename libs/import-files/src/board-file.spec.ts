@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { NoBoard, readBoardFile } from './board-file.ts';
+import { InvalidBoardFile, readBoardFile } from './board-file.ts';
 
 let folder: string;
 beforeAll(async () => {
@@ -59,7 +59,7 @@ it('reads a board with the specs beside it, and names the fields that no board h
 });
 
 it('says what is wrong with a file that is no board', async () => {
-  await expect(readBoardFile(await write('text.json', 'no json'))).rejects.toThrow(NoBoard);
+  await expect(readBoardFile(await write('text.json', 'no json'))).rejects.toThrow(InvalidBoardFile);
   await expect(readBoardFile(await write('empty.json', '{"epics": [], "stories": []}'))).rejects.toThrow(
     /is not a valid board file:[^]*stories/,
   );

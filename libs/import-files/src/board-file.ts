@@ -48,18 +48,18 @@ export interface BoardFile {
   readonly leftOut: readonly { readonly what: string; readonly places: readonly string[] }[];
 }
 
-const isNothing = (value: unknown): boolean =>
+const isEmptyValue = (value: unknown): boolean =>
   value === null || value === '' || (Array.isArray(value) && value.length === 0);
 
 /** A parsed board file that still contains the fields which the schema does not know. */
-type Whole = z.infer<typeof Board> & Readonly<Record<string, unknown>>;
+type UncheckedBoardFile = z.infer<typeof Board> & Readonly<Record<string, unknown>>;
 
 /** Lists the fields of the file that the schema does not know, with the records that have them. */
-function leftOutOf(board: Whole): BoardFile['leftOut'] {
+function findUnknownFields(board: UncheckedBoardFile): BoardFile['leftOut'] {
   const leftOut = new Map<string, string[]>();
   const add = (kind: string, place: string, record: object, read: object): void => {
     for (const [field, value] of Object.entries(record)) {
-      if (field in read || isNothing(value)) continue;
+      if (field in read || isEmptyValue(value)) continue;
       const what = `field ${field} of ${kind}`;
       leftOut.set(what, [...(leftOut.get(what) ?? []), place]);
     }
@@ -73,25 +73,25 @@ function leftOutOf(board: Whole): BoardFile['leftOut'] {
 /**
  * The error of a file that is not a board, or names a spec that cannot be read. The message has the reason.
  */
-export class NoBoard extends Error {}
+export class InvalidBoardFile extends Error {}
 
 /** Removes a byte order mark. */
-const utf8 = new TextDecoder('utf-8', { fatal: true });
+const utf8Decoder = new TextDecoder('utf-8', { fatal: true });
 async function readText(file: string): Promise<string> {
   const bytes = await readFile(file);
   try {
-    return utf8.decode(bytes);
+    return utf8Decoder.decode(bytes);
   } catch (error) {
-    throw new NoBoard(`${file} is not UTF-8`, { cause: error });
+    throw new InvalidBoardFile(`${file} is not UTF-8`, { cause: error });
   }
 }
 
-/** Reads a board and the specs that it names. Throws NoBoard, or an error of the file system. */
+/** Reads a board and the specs that it names. Throws InvalidBoardFile, or an error of the file system. */
 export async function readBoardFile(file: string): Promise<BoardFile> {
   const whole = parseJson(file, await readText(file));
   const parsed = Board.safeParse(whole);
   if (!parsed.success)
-    throw new NoBoard(`${file} is not a valid board file:\n${z.prettifyError(parsed.error)}`);
+    throw new InvalidBoardFile(`${file} is not a valid board file:\n${z.prettifyError(parsed.error)}`);
   const { name, epics, stories } = parsed.data;
   const specs = new Map<string, string>();
   for (const { localId, specFile } of stories) {
@@ -100,7 +100,7 @@ export async function readBoardFile(file: string): Promise<BoardFile> {
   }
   return {
     ...{ path: file, name: name ?? path.basename(path.dirname(path.resolve(file))) },
-    ...{ epics, stories, specs, leftOut: leftOutOf(whole as Whole) },
+    ...{ epics, stories, specs, leftOut: findUnknownFields(whole as UncheckedBoardFile) },
   };
 }
 
@@ -108,6 +108,6 @@ function parseJson(file: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new NoBoard(`${file} is not valid JSON`, { cause: error });
+    throw new InvalidBoardFile(`${file} is not valid JSON`, { cause: error });
   }
 }

@@ -1,12 +1,12 @@
 /** Reads a table with a head, row by row. */
 import { CsvError, parse } from 'csv-parse/sync';
-import { NoImport, type Source } from './source.ts';
+import { UnreadableFileError, type TextSource } from './source.ts';
 
 /**
  * Normalizes the name of a table's column or of a board's column for comparison: the name becomes lower case,
  * and `-` and `_` become spaces.
  */
-export const columnName = (name: string): string =>
+export const normalizeColumnName = (name: string): string =>
   name
     .trim()
     .toLowerCase()
@@ -16,7 +16,7 @@ export const columnName = (name: string): string =>
 const delimiters = [',', ';', '\t'];
 
 /** A row, with access by the names of its columns. */
-export class Row {
+export class ParsedRow {
   readonly #head: readonly string[];
   readonly #cells: readonly string[];
   readonly #titles: readonly string[];
@@ -35,7 +35,7 @@ export class Row {
   }
 
   /** Returns the cells of the columns with these names, in the order of the columns, without empty cells. */
-  all(...names: readonly string[]): string[] {
+  getAll(...names: readonly string[]): string[] {
     return this.#head.flatMap((name, place) => {
       const text = names.includes(name) ? (this.#cells[place] ?? '').trim() : '';
       return text === '' ? [] : [text];
@@ -44,12 +44,12 @@ export class Row {
 
   /** Returns the first value among the columns with these names. */
   get(...names: readonly string[]): string | undefined {
-    return this.all(...names)[0];
+    return this.getAll(...names)[0];
   }
 
   /** Returns the cell at an index, for columns that were chosen by index. */
-  at(place: number | undefined): string | undefined {
-    const text = (this.#cells[place ?? -1] ?? '').trim();
+  getByIndex(index: number | undefined): string | undefined {
+    const text = (this.#cells[index ?? -1] ?? '').trim();
     return text === '' ? undefined : text;
   }
 
@@ -57,7 +57,7 @@ export class Row {
    * Lists the columns that have a value in this row. A column without a name in the head is named by its
    * number, such as `column 7`.
    */
-  filled(): { name: string; title: string; place: number }[] {
+  listFilledColumns(): { name: string; title: string; place: number }[] {
     return this.#cells.flatMap((cell, place) => {
       const name = this.#head[place] ?? `column ${place + 1}`;
       return cell.trim() === '' ? [] : [{ name, title: this.#titles[place] ?? name, place }];
@@ -71,11 +71,11 @@ export interface Table {
   readonly head: readonly string[];
   /** True if semicolons separate the cells, because the comma is then the decimal mark. */
   readonly hasDecimalComma: boolean;
-  readonly rows: () => AsyncGenerator<Row>;
+  readonly rows: () => AsyncGenerator<ParsedRow>;
 }
 
 /** Splits the text into blocks of whole records. Only characters outside of quotes can end a record. */
-async function* blocksOf(source: Source): AsyncGenerator<string> {
+async function* readRecordBlocks(source: TextSource): AsyncGenerator<string> {
   let held = '';
   let isQuoted = false;
   for await (const part of source()) {
@@ -96,26 +96,26 @@ async function* blocksOf(source: Source): AsyncGenerator<string> {
 }
 
 /** Returns the delimiter that is most frequent in the head, outside of quotes. */
-function delimiterOf(text: string): string {
+function detectDelimiter(text: string): string {
   const head = text.replaceAll(/"[^"]*"/g, '').split('\n')[0] ?? '';
   const counts = delimiters.map((delimiter) => head.split(delimiter).length);
   return delimiters[counts.indexOf(Math.max(...counts))] ?? ',';
 }
 
 /** A first line in which Excel names the delimiter. */
-const separatorLine = /^\uFEFF?sep=([,;\t])\r?\n/i;
+const separatorLinePattern = /^\uFEFF?sep=([,;\t])\r?\n/i;
 
-async function* recordsOf(
-  source: Source,
+async function* readRecords(
+  source: TextSource,
 ): AsyncGenerator<{ line: number; cells: string[]; delimiter: string }> {
   let delimiter: string | undefined;
   let linesBefore = 0;
-  for await (const read of blocksOf(source)) {
-    const [line = '', named] = (delimiter === undefined && separatorLine.exec(read)) || [];
+  for await (const read of readRecordBlocks(source)) {
+    const [line = '', named] = (delimiter === undefined && separatorLinePattern.exec(read)) || [];
     const block = read.slice(line.length);
     if (line !== '') linesBefore = 1;
     delimiter ??= named;
-    delimiter ??= delimiterOf(block);
+    delimiter ??= detectDelimiter(block);
     let parsed: { info: { lines: number }; record: string[] }[];
     try {
       parsed = parse(block, {
@@ -125,7 +125,7 @@ async function* recordsOf(
     } catch (error) {
       if (!(error instanceof CsvError)) throw error;
       const after = linesBefore === 0 ? '' : ` (counted from line ${linesBefore})`;
-      throw new NoImport(`the file is not valid CSV: ${error.message}${after}`);
+      throw new UnreadableFileError(`the file is not valid CSV: ${error.message}${after}`);
     }
     // csv-parse counts a CRLF within a cell as two lines.
     let countedTwice = 0;
@@ -137,35 +137,41 @@ async function* recordsOf(
   }
 }
 
-/** Opens a table. Throws NoImport if the file has none. */
-export async function openTable(source: Source): Promise<Table> {
+/** Opens a table. Throws UnreadableFileError if the file has none. */
+export async function openTable(source: TextSource): Promise<Table> {
   let head: string[] | undefined;
   let hasDecimalComma = false;
-  for await (const { cells, delimiter } of recordsOf(source)) {
+  for await (const { cells, delimiter } of readRecords(source)) {
     head = cells.map((name) => name.trim());
     hasDecimalComma = delimiter === ';';
     break;
   }
-  if (head === undefined) throw new NoImport('the file is empty');
-  const names = head.map(columnName);
+  if (head === undefined) throw new UnreadableFileError('the file is empty');
+  const names = head.map(normalizeColumnName);
   return {
     head,
     hasDecimalComma,
     async *rows() {
       let isHead = true;
-      for await (const { line, cells } of recordsOf(source)) {
-        if (!isHead) yield new Row(names, cells, line, head);
+      for await (const { line, cells } of readRecords(source)) {
+        if (!isHead) yield new ParsedRow(names, cells, line, head);
         isHead = false;
       }
     },
   };
 }
 
-/** Checks that the table has these columns. Throws NoImport that names the first missing one. */
-export function needColumns({ head }: Table, what: string, ...wanted: readonly (readonly string[])[]): void {
-  const names = new Set(head.map(columnName));
-  for (const choices of wanted) {
+/** Checks that the table has these columns. Throws UnreadableFileError that names the first missing one. */
+export function requireColumns(
+  { head }: Table,
+  trackerName: string,
+  ...requiredColumns: readonly (readonly string[])[]
+): void {
+  const names = new Set(head.map(normalizeColumnName));
+  for (const choices of requiredColumns) {
     if (choices.some((name) => names.has(name))) continue;
-    throw new NoImport(`the file is not an export of ${what}: it has no column named "${choices[0] ?? ''}"`);
+    throw new UnreadableFileError(
+      `the file is not an export of ${trackerName}: it has no column named "${choices[0] ?? ''}"`,
+    );
   }
 }

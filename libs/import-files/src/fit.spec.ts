@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { ImportItem } from '@muster/registry';
 import fc from 'fast-check';
 import { read } from '../test/reading.ts';
-import { placesOf } from './statuses.ts';
+import { createStatusMapper } from './statuses.ts';
 
 /** Reads an issue in the format of GitHub's API, which has a field for each kind of text. */
 const one = (more: object) => read('github', [{ number: 1, title: 'T', ...more }]);
@@ -77,11 +77,11 @@ describe('a status', () => {
     ['what its words say', { name: 'CLOSED' }, { status: 'done' }],
     [
       'what the tracker says that it is, before all',
-      { name: 'Done', is: 'canceled' },
+      { name: 'Done', trackerStatus: 'canceled' },
       { status: 'canceled' },
     ],
-    ['its hint, where its words are not known', { name: 'Frozen', hint: 'backlog' }, { status: 'backlog' }],
-    ['what was said, before all', { name: 'On Hold', hint: 'done' }, { status: 'backlog' }],
+    ['its hint, where its words are not known', { name: 'Frozen', statusHint: 'backlog' }, { status: 'backlog' }],
+    ['what was said, before all', { name: 'On Hold', statusHint: 'done' }, { status: 'backlog' }],
     ['a column that was said', { name: 'Blocked' }, { column: 'QA Passed' }],
     ['the column that was said, where it is called as a status is', { name: 'Over' }, { column: 'Done' }],
     ['no place where the board has no such column', { name: 'Doing' }, undefined],
@@ -94,12 +94,12 @@ describe('a status', () => {
       ['Odd', 'Nowhere'],
       ['Over', 'Done'],
     ]);
-    expect(placesOf(columns, said)(status)).toEqual(place);
+    expect(createStatusMapper(columns, said)(status)).toEqual(place);
   });
 
   it('without a place refuses its items, and the survey names it', async () => {
     const { survey } = await read('csv', 'title,status\nA,Frozen\nB,Frozen\nC,done\n', {
-      placeOf: placesOf(undefined),
+      findStatusTarget: createStatusMapper(undefined),
     });
     expect(survey.statuses).toEqual([
       { name: 'Frozen', items: 2, place: undefined },

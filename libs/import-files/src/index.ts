@@ -1,10 +1,16 @@
 export type { ImportEntry, ReadOptions } from './draft.ts';
-export type { Fitting } from './fit.ts';
-export { csvColumns, type CsvField, csvFields, csvHead } from './formats/csv.ts';
-export { emptyReport, importFile, type ImportInto, importNameOf, type Report } from './put-in.ts';
+export type { FitOptions } from './fit.ts';
+export { findCsvColumns, type CsvField, csvFields, readCsvHead } from './formats/csv.ts';
+export {
+  createEmptyReport,
+  importFile,
+  type ImportTarget,
+  buildImportName,
+  type ImportReport,
+} from './put-in.ts';
 export { type FileFormat, fileFormats, type ImportFile, openFile, type ImportedProvider } from './open.ts';
 export { recognizeFormat } from './recognize.ts';
-export { decoded, type Lack, NoImport, type Source } from './source.ts';
-export { type Columns, type StatusTarget, placesOf } from './statuses.ts';
-export { type LeftOut, type NamedPerson, type Survey, surveyFile } from './survey.ts';
+export { decodeText, type MissingInformation, UnreadableFileError, type TextSource } from './source.ts';
+export { type TargetColumns, type StatusTarget, createStatusMapper } from './statuses.ts';
+export { type UnimportedPart, type NamedPerson, type Survey, surveyFile } from './survey.ts';
 export type { DateOrder } from './times.ts';

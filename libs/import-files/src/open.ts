@@ -2,7 +2,7 @@
 import { type registry } from '@muster/registry';
 import { type z } from 'zod';
 import { type ImportDraft, type ImportEntry, type OpenedFile, type ReadOptions } from './draft.ts';
-import { fit, type Fitting } from './fit.ts';
+import { fitDraft, type FitOptions } from './fit.ts';
 import { openCsv } from './formats/csv.ts';
 import { openGithub } from './formats/github.ts';
 import { openJira } from './formats/jira.ts';
@@ -10,13 +10,15 @@ import { openLinear } from './formats/linear.ts';
 import { openMuster } from './formats/muster.ts';
 import { openPlane } from './formats/plane.ts';
 import { openTrello } from './formats/trello.ts';
-import { type Source } from './source.ts';
+import { type TextSource } from './source.ts';
 
 /** Trackers with known files, Muster's own board files, and CSV of any other tracker. */
 export const fileFormats = ['linear', 'jira', 'github', 'plane', 'trello', 'muster', 'csv'] as const;
 export type FileFormat = (typeof fileFormats)[number];
 
-const formats: Readonly<Record<FileFormat, (source: Source, options: ReadOptions) => Promise<OpenedFile>>> = {
+const openersByFormat: Readonly<
+  Record<FileFormat, (source: TextSource, options: ReadOptions) => Promise<OpenedFile>>
+> = {
   ...{ linear: openLinear, jira: openJira, github: openGithub },
   ...{ plane: openPlane, trello: openTrello, muster: openMuster, csv: openCsv },
 };
@@ -28,43 +30,43 @@ export interface ImportFile {
   readonly provider: ImportedProvider;
   /** Notes about parts of the file that are left out or cut off. */
   readonly notes: readonly string[];
-  /** Reads the file from its start, in the order for the board. Throws NoImport. */
-  entries(fitting: Fitting): AsyncGenerator<ImportEntry>;
+  /** Reads the file from its start, in the order for the board. Throws UnreadableFileError. */
+  entries(fitting: FitOptions): AsyncGenerator<ImportEntry>;
 }
 
 /**
  * Prefixes ids with the format and the source. The contract has one provider for all these formats, so the
  * prefix keeps their ids distinct.
  */
-function idsOf(format: FileFormat, source: string | undefined): (id: string) => string {
+function createIdPrefixer(format: FileFormat, sourceName: string | undefined): (id: string) => string {
   const own = ['plane', 'trello', 'muster', 'csv'].includes(format);
-  const prefix = own ? [format, ...(source === undefined ? [] : [source]), ''].join(':') : '';
+  const prefix = own ? [format, ...(sourceName === undefined ? [] : [sourceName]), ''].join(':') : '';
   return (id) => `${prefix}${id}`;
 }
 
-async function digestOf(value: unknown): Promise<string> {
+async function computeDigest(value: unknown): Promise<string> {
   const bytes = new TextEncoder().encode(JSON.stringify(value));
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
   return [...digest.subarray(0, 16)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** Opens a file. Throws NoImport if the file does not have this format. */
+/** Opens a file. Throws UnreadableFileError if the file does not have this format. */
 export async function openFile(
   format: FileFormat,
-  source: Source,
+  source: TextSource,
   options: ReadOptions = {},
 ): Promise<ImportFile> {
-  const { read, notes } = await formats[format](source, options);
-  const idOf = idsOf(format, options.source);
+  const { read, notes } = await openersByFormat[format](source, options);
+  const idOf = createIdPrefixer(format, options.source);
 
-  async function* entries(fitting: Fitting): AsyncGenerator<ImportEntry> {
+  async function* entries(fitting: FitOptions): AsyncGenerator<ImportEntry> {
     const copies = new Map<string, number>();
     const seen = new Set<string>();
     const known = async ({ place: _, ...draft }: ImportDraft): Promise<string> => {
       if (draft.externalId !== undefined) return draft.externalId;
       // Equal rows have the same digest at any position in the file. A second equal row is another item, so
       // the id also contains the number of the copy.
-      const digest = await digestOf(draft);
+      const digest = await computeDigest(draft);
       const copy = (copies.get(digest) ?? 0) + 1;
       copies.set(digest, copy);
       return `row-${digest}-${copy}`;
@@ -82,7 +84,7 @@ export async function openFile(
       }
       seen.add(externalId);
       const { epic, blockedBy = [] } = draft;
-      yield fit(
+      yield fitDraft(
         {
           ...draft,
           ...(epic !== undefined && { epic: { ...epic, externalId: idOf(epic.externalId) } }),

@@ -8,24 +8,24 @@ import {
   type registry,
   type ResultOf,
 } from '@muster/registry';
-import { type Fitting } from './fit.ts';
+import { type FitOptions } from './fit.ts';
 import { type FileFormat, type ImportFile } from './open.ts';
-import { putsOf } from './puts.ts';
+import { groupIntoPutCalls } from './puts.ts';
 
-type Imports = typeof registry.imports;
-type Call<Operation extends Imports['begin'] | Imports['put'] | Imports['finish']> = (
-  params: InputOf<Operation>,
-) => Promise<ResultOf<Operation>>;
+type ImportOperations = typeof registry.imports;
+type ImportApiCall<
+  Operation extends ImportOperations['begin'] | ImportOperations['put'] | ImportOperations['finish'],
+> = (params: InputOf<Operation>) => Promise<ResultOf<Operation>>;
 
 /** The API calls of an import, as a client provides them. */
 export interface ImportCalls {
-  readonly begin: Call<Imports['begin']>;
-  readonly put: Call<Imports['put']>;
-  readonly finish: Call<Imports['finish']>;
-  readonly list: { readonly all: (params: InputOf<Imports['list']>) => AsyncIterable<Import> };
+  readonly begin: ImportApiCall<ImportOperations['begin']>;
+  readonly put: ImportApiCall<ImportOperations['put']>;
+  readonly finish: ImportApiCall<ImportOperations['finish']>;
+  readonly list: { readonly all: (params: InputOf<ImportOperations['list']>) => AsyncIterable<Import> };
 }
 
-export interface Report {
+export interface ImportReport {
   import: Import | undefined;
   /** True if the run continues an unfinished import. */
   isContinued: boolean;
@@ -39,7 +39,7 @@ export interface Report {
   leftOut: readonly { externalId: string; blockedBy: string; reason: string }[];
 }
 
-export const emptyReport = (): Report => ({
+export const createEmptyReport = (): ImportReport => ({
   ...{
     import: undefined,
     isContinued: false,
@@ -56,14 +56,14 @@ export const emptyReport = (): Report => ({
  * Returns the name of a file's import. The same file of the same source has the same name, by which a later
  * run continues it.
  */
-export const importNameOf = (format: FileFormat, file: string, source = ''): string =>
+export const buildImportName = (format: FileFormat, file: string, source = ''): string =>
   `${format}: ${file}${source === '' ? '' : ` (${source})`}`.slice(0, 120);
 
 /**
  * Finds the unfinished import of the same file. The dependencies of all its items are resolved when it is
  * finished.
  */
-async function openOne(
+async function findUnfinishedImport(
   { list }: ImportCalls,
   projectId: string,
   { provider }: ImportFile,
@@ -74,10 +74,10 @@ async function openOne(
   return undefined;
 }
 
-export interface ImportInto {
+export interface ImportTarget {
   readonly imports: ImportCalls;
   readonly project: string;
-  /** The name of the import as importNameOf returns it. An unfinished import of that name is continued. */
+  /** The name of the import as buildImportName returns it. An unfinished import of that name is continued. */
   readonly name: string;
   readonly theirs: boolean;
   /** Stops the run before the next call. The reason of the signal is thrown. */
@@ -87,19 +87,19 @@ export interface ImportInto {
 /** Imports the file and updates the report during the run, so that it is valid even if the import throws. */
 export async function importFile(
   file: ImportFile,
-  fitting: Fitting,
-  { imports, project, name, theirs, signal }: ImportInto,
+  options: FitOptions,
+  { imports, project, name, theirs, signal }: ImportTarget,
   /** Receives the number of completed entries of the file. */
-  show: (read: number) => void,
-  report: Report,
+  onProgress: (read: number) => void,
+  report: ImportReport,
 ): Promise<void> {
-  const before = await openOne(imports, project, file, name);
+  const before = await findUnfinishedImport(imports, project, file, name);
   report.isContinued = before !== undefined;
   const { id: importId } = (report.import =
     before ?? (await imports.begin({ projectId: project, provider: file.provider, name })).import);
 
   let last: { externalId: string; outcome: ImportOutcome } | undefined;
-  for await (const { items, places, read } of putsOf(file.entries(fitting))) {
+  for await (const { items, places, read } of groupIntoPutCalls(file.entries(options))) {
     signal?.throwIfAborted();
     const { results } = await imports.put({ importId, items: [...items], theirs });
     for (const [at, { externalId, outcome, key, issues }] of results.entries()) {
@@ -125,7 +125,7 @@ export async function importFile(
         }
       }
     }
-    show(read);
+    onProgress(read);
   }
   const finished = await imports.finish({ importId });
   report.import = finished.import;

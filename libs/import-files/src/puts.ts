@@ -1,11 +1,11 @@
 /** Groups the items of a file into calls of imports.put within the limits of the API. */
-import { type InputOf, mostImportItems, type registry } from '@muster/registry';
+import { type InputOf, maxImportItems, type registry } from '@muster/registry';
 import { type ImportEntry, type FileItem } from './draft.ts';
 
 type PutItem = InputOf<typeof registry.imports.put>['items'][number];
 
 /** The items of one call of imports.put, and the number of entries read from the file up to the call. */
-export interface Put {
+export interface PutCall {
   readonly items: readonly PutItem[];
   /** The position of each item in the file. */
   readonly places: readonly string[];
@@ -14,22 +14,22 @@ export interface Put {
 }
 
 /** The limit of comments per item, and targets for comments and bytes per call that keep calls fast. */
-const mostComments = 500;
-const enoughComments = 2000;
-const enoughBytes = 4 * 1024 * 1024;
+const maxCommentsPerItem = 500;
+const targetCommentsPerCall = 2000;
+const targetBytesPerCall = 4 * 1024 * 1024;
 
 /**
  * Splits an item that has too many comments for one call. Each part repeats the item with further comments.
  */
-function partsOf({ comments, ...item }: FileItem): PutItem[] {
-  const parts = Math.max(1, Math.ceil(comments.length / mostComments));
+function splitByComments({ comments, ...item }: FileItem): PutItem[] {
+  const parts = Math.max(1, Math.ceil(comments.length / maxCommentsPerItem));
   return Array.from({ length: parts }, (_, part) => ({
     ...item,
-    comments: comments.slice(part * mostComments, (part + 1) * mostComments),
+    comments: comments.slice(part * maxCommentsPerItem, (part + 1) * maxCommentsPerItem),
   }));
 }
 
-export async function* putsOf(entries: AsyncIterable<ImportEntry>): AsyncGenerator<Put> {
+export async function* groupIntoPutCalls(entries: AsyncIterable<ImportEntry>): AsyncGenerator<PutCall> {
   let [items, places, bytes, comments, read]: [PutItem[], string[], number, number, number] = [
     [],
     [],
@@ -37,19 +37,21 @@ export async function* putsOf(entries: AsyncIterable<ImportEntry>): AsyncGenerat
     0,
     0,
   ];
-  const put = (): Put => {
+  const put = (): PutCall => {
     const made = { items, places, read };
     [items, places, bytes, comments] = [[], [], 0, 0];
     return made;
   };
   for await (const entry of entries) {
     if (entry.kind === 'item') {
-      for (const [part, item] of partsOf(entry.item).entries()) {
+      for (const [part, item] of splitByComments(entry.item).entries()) {
         // A UTF-16 unit takes up to three bytes in UTF-8.
         const size = JSON.stringify(item).length * 3;
         const count = item.comments?.length ?? 0;
         const isFull =
-          items.length === mostImportItems || bytes + size > enoughBytes || comments + count > enoughComments;
+          items.length === maxImportItems ||
+          bytes + size > targetBytesPerCall ||
+          comments + count > targetCommentsPerCall;
         // Each call contains an item at most once, so a further part of an item starts a new call.
         if (items.length > 0 && (isFull || part > 0)) yield put();
         items.push(item);

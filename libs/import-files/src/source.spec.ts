@@ -1,12 +1,12 @@
 import { expect, it } from '@jest/globals';
-import { decoded, NoImport } from './source.ts';
+import { decodeText, UnreadableFileError } from './source.ts';
 
 const piecesOf = async (bytes: Uint8Array, size = 3): Promise<string> => {
   const pieces = async function* pieces() {
     await Promise.resolve();
     for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
   };
-  return (await Array.fromAsync(decoded(pieces()))).join('');
+  return (await Array.fromAsync(decodeText(pieces()))).join('');
 };
 const text = 'Id,Title\r\n1,Größe 🎉\r\n';
 const utf16 = Buffer.from(`\uFEFF${text}`, 'utf16le');
@@ -25,5 +25,5 @@ it.each([
   ['what spreadsheets call CSV', Buffer.from(text, 'latin1')],
   ['a file that ends within a letter', Buffer.from('Größe').subarray(0, 3)],
 ])('refuses %s, of which letters would be lost', async (_what, bytes) => {
-  await expect(piecesOf(bytes)).rejects.toThrow(NoImport);
+  await expect(piecesOf(bytes)).rejects.toThrow(UnreadableFileError);
 });

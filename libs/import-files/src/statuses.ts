@@ -1,6 +1,6 @@
 /** Maps the statuses of another tracker to columns of the board. */
 import { type ColumnStatus, type StoryStatus, storyStatuses } from '@muster/registry';
-import { columnName } from './csv.ts';
+import { normalizeColumnName } from './csv.ts';
 
 const statusWords: Readonly<Record<StoryStatus, readonly string[]>> = {
   backlog: ['backlog', 'open', 'new', 'triage', 'icebox', 'later', 'unstarted', 'someday', 'ideas', 'inbox'],
@@ -24,17 +24,17 @@ const statusWords: Readonly<Record<StoryStatus, readonly string[]>> = {
 export type StatusTarget = { readonly column: string } | { readonly status: StoryStatus };
 
 /** The columns of the target board. Undefined if the board is not known. */
-export type Columns = readonly { readonly name: string; readonly status: ColumnStatus }[] | undefined;
+export type TargetColumns = readonly { readonly name: string; readonly status: ColumnStatus }[] | undefined;
 
 /** A status in the imported file that has to be mapped to a column of the board. */
 export interface FileStatus {
   readonly name: string;
   /** The status that the tracker itself specifies. */
-  readonly is?: StoryStatus | undefined;
-  readonly hint?: StoryStatus | undefined;
+  readonly trackerStatus?: StoryStatus | undefined;
+  readonly statusHint?: StoryStatus | undefined;
 }
 
-export type FindPlace = (status: FileStatus) => StatusTarget | undefined;
+export type FindStatusTarget = (status: FileStatus) => StatusTarget | undefined;
 
 /**
  * Returns a function that maps a tracker's status to a place on the board. It tries, in this order: a mapping
@@ -42,10 +42,13 @@ export type FindPlace = (status: FileStatus) => StatusTarget | undefined;
  * common words of trackers, the hint, and the mapping in `said` for `*`. A mapping names a column or a
  * status. The function returns undefined if nothing matches, or if the board has no such column.
  */
-export function placesOf(columns: Columns, said: ReadonlyMap<string, string> = new Map()): FindPlace {
-  const named = new Map([...said].map(([name, place]) => [columnName(name), place]));
+export function createStatusMapper(
+  columns: TargetColumns,
+  givenMappings: ReadonlyMap<string, string> = new Map(),
+): FindStatusTarget {
+  const named = new Map([...givenMappings].map(([name, place]) => [normalizeColumnName(name), place]));
   const columnOf = (name: string): StatusTarget | undefined => {
-    const found = columns?.find((column) => columnName(column.name) === columnName(name));
+    const found = columns?.find((column) => normalizeColumnName(column.name) === normalizeColumnName(name));
     return found && { column: found.name };
   };
   const statusOf = (status: StoryStatus | undefined): StatusTarget | undefined =>
@@ -55,20 +58,20 @@ export function placesOf(columns: Columns, said: ReadonlyMap<string, string> = n
       : { status };
   const placeOf = (wanted: string): StatusTarget | undefined => {
     if (columns?.some(({ name }) => name === wanted) === true) return { column: wanted };
-    const status = storyStatuses.find((one) => one === columnName(wanted).replaceAll(' ', '_'));
+    const status = storyStatuses.find((one) => one === normalizeColumnName(wanted).replaceAll(' ', '_'));
     if (status !== undefined) return statusOf(status);
     // If the columns of the board are not known here, the API checks whether the column exists.
     return columns === undefined ? { column: wanted } : columnOf(wanted);
   };
-  return ({ name, is, hint }) => {
-    const wanted = named.get(columnName(name));
+  return ({ name, trackerStatus, statusHint }) => {
+    const wanted = named.get(normalizeColumnName(name));
     if (wanted !== undefined) return placeOf(wanted);
-    const known = storyStatuses.find((status) => statusWords[status].includes(columnName(name)));
+    const known = storyStatuses.find((status) => statusWords[status].includes(normalizeColumnName(name)));
     const rest = named.get('*');
     return (
-      statusOf(is) ??
+      statusOf(trackerStatus) ??
       columnOf(name) ??
-      statusOf(known ?? hint) ??
+      statusOf(known ?? statusHint) ??
       (rest === undefined ? undefined : placeOf(rest))
     );
   };

@@ -2,12 +2,12 @@
  * Describes an import before it starts: the number of items, the target of each status, and the parts that
  * are left out.
  */
-import { type Fitting } from './fit.ts';
+import { type FitOptions } from './fit.ts';
 import { type ImportFile } from './open.ts';
 import { type FileStatus, type StatusTarget } from './statuses.ts';
 
 /** A status of the file and its target. The target is undefined if the board has none. */
-export interface StatusPlace {
+export interface StatusMapping {
   readonly name: string;
   readonly items: number;
   readonly place: StatusTarget | undefined;
@@ -22,7 +22,7 @@ export interface NamedPerson {
 }
 
 /** A part that Muster cannot store, with the items that have it. */
-export interface LeftOut {
+export interface UnimportedPart {
   readonly what: string;
   readonly places: readonly string[];
 }
@@ -33,7 +33,7 @@ export interface Survey {
   readonly items: number;
   readonly comments: number;
   readonly epics: number;
-  readonly statuses: readonly StatusPlace[];
+  readonly statuses: readonly StatusMapping[];
   /** People in descending order of mentions. */
   readonly people: readonly NamedPerson[];
   /** Items that cannot become stories, except for those whose status has no column. */
@@ -42,16 +42,16 @@ export interface Survey {
    * The parts of the file that are not imported: entries that are not items, grouped by reason, and parts of
    * items that stories cannot store.
    */
-  readonly leftOut: readonly LeftOut[];
+  readonly leftOut: readonly UnimportedPart[];
   readonly notes: readonly string[];
 }
 
-export async function surveyFile(file: ImportFile, fitting: Fitting): Promise<Survey> {
+export async function surveyFile(file: ImportFile, options: FitOptions): Promise<Survey> {
   // The tracker may use one status name for several statuses, which then have several targets.
   const statuses = new Map<string, { name: string; items: number; place: StatusTarget | undefined }>();
   const placeOf = (status: FileStatus): StatusTarget | undefined => {
     const { name } = status;
-    const place = fitting.placeOf(status);
+    const place = options.findStatusTarget(status);
     const key = JSON.stringify([name, place]);
     const items = (statuses.get(key)?.items ?? 0) + 1;
     statuses.set(key, { name, items, place });
@@ -72,7 +72,7 @@ export async function surveyFile(file: ImportFile, fitting: Fitting): Promise<Su
   const refused: { place: string; why: string }[] = [];
   const epics = new Set<string>();
   let [entries, items, comments] = [0, 0, 0];
-  for await (const entry of file.entries({ ...fitting, placeOf, onPerson })) {
+  for await (const entry of file.entries({ ...options, findStatusTarget: placeOf, onPerson })) {
     entries += 1;
     if (entry.kind === 'refused') {
       if (entry.for === 'item') refused.push({ place: entry.place, why: entry.why });
@@ -88,7 +88,7 @@ export async function surveyFile(file: ImportFile, fitting: Fitting): Promise<Su
     ...{ entries, items, comments, epics: epics.size, refused, notes: file.notes },
     statuses: [...statuses.values()],
     people: [...people]
-      .map(([key, person]) => ({ ...person, email: fitting.people?.get(key) }))
+      .map(([key, person]) => ({ ...person, email: options.emailsByName?.get(key) }))
       .toSorted((one, other) => other.times - one.times),
     leftOut: [...leftOut].map(([what, places]) => ({ what, places })),
   };

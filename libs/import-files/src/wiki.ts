@@ -1,10 +1,10 @@
 /** Converts Jira's markup to Markdown. Plain text and everything within code stay unchanged. */
 
-const code = /\{(code|noformat)(?::([^}]*))?\}\n?([^]*?)\n?\{\1\}/g;
+const codeBlockPattern = /\{(code|noformat)(?::([^}]*))?\}\n?([^]*?)\n?\{\1\}/g;
 
 /** Returns the language of a code block, which is the part without a name in `title=a|java`. */
-const languageOf = (said: string | undefined): string =>
-  (said ?? '').split('|').find((part) => part !== '' && !part.includes('=')) ?? '';
+const parseCodeLanguage = (parameters: string | undefined): string =>
+  (parameters ?? '').split('|').find((part) => part !== '' && !part.includes('=')) ?? '';
 
 const lineRules: readonly (readonly [RegExp, (...parts: string[]) => string])[] = [
   [/^[ \t]*h([1-6])\.[ \t]+(.*)$/, (_, level = '', text = '') => `${'#'.repeat(Number(level))} ${text}`],
@@ -15,25 +15,25 @@ const lineRules: readonly (readonly [RegExp, (...parts: string[]) => string])[] 
 ];
 
 // Marks around words of one line. They are not within a word (`snake_case`), and not next to space.
-const bold = /(?<![\p{L}\p{N}\\*])\*(?![\s*])([^\n]{0,500}?[^\s\\*])\*(?![\p{L}\p{N}*])/gu;
-const italic = /(?<![\p{L}\p{N}\\_])_(?![\s_])([^\n]{0,500}?[^\s\\_])_(?![\p{L}\p{N}_])/gu;
-const struck = /(?<![\p{L}\p{N}\\\-])-(?![\s\-])([^\n]{0,500}?[^\s\\\-])-(?![\p{L}\p{N}\-])/gu;
+const boldPattern = /(?<![\p{L}\p{N}\\*])\*(?![\s*])([^\n]{0,500}?[^\s\\*])\*(?![\p{L}\p{N}*])/gu;
+const italicPattern = /(?<![\p{L}\p{N}\\_])_(?![\s_])([^\n]{0,500}?[^\s\\_])_(?![\p{L}\p{N}_])/gu;
+const strikethroughPattern = /(?<![\p{L}\p{N}\\\-])-(?![\s\-])([^\n]{0,500}?[^\s\\\-])-(?![\p{L}\p{N}\-])/gu;
 
-function table(line: string): string {
+function convertTableHead(line: string): string {
   const cells = line.trim().replace(/^\|\|/, '').replace(/\|\|$/, '').split('||');
   return `| ${cells.map((cell) => cell.trim()).join(' | ')} |\n|${' --- |'.repeat(cells.length)}`;
 }
 
-function inline(text: string): string {
+function convertInlineMarkup(text: string): string {
   return text
     .split(/(\{\{.+?\}\}|https?:\/\/[^\s|\]]+)/)
     .map((part, place) => {
       // Web addresses and monospaced words are left unchanged.
       if (place % 2 === 1) return part.replace(/^\{\{(.+)\}\}$/, '`$1`');
       return part
-        .replaceAll(bold, '**$1**')
-        .replaceAll(italic, '*$1*')
-        .replaceAll(struck, '~~$1~~')
+        .replaceAll(boldPattern, '**$1**')
+        .replaceAll(italicPattern, '*$1*')
+        .replaceAll(strikethroughPattern, '~~$1~~')
         .replaceAll(/\{color(?::[^}]*)?\}/g, '');
     })
     .join('')
@@ -42,16 +42,16 @@ function inline(text: string): string {
     .replaceAll(/!(https?:[^!\s|]+)(?:\|[^!\n]*)?!/g, '![]($1)');
 }
 
-function lineOf(line: string): string {
-  if (/^[ \t]*\|\|.*\|\|[ \t]*$/.test(line)) return table(inline(line));
+function convertLine(line: string): string {
+  if (/^[ \t]*\|\|.*\|\|[ \t]*$/.test(line)) return convertTableHead(convertInlineMarkup(line));
   for (const [pattern, made] of lineRules) {
     const parts = pattern.exec(line);
-    if (parts !== null) return inline(made(...parts));
+    if (parts !== null) return convertInlineMarkup(made(...parts));
   }
-  return inline(line);
+  return convertInlineMarkup(line);
 }
 
-const quoted = (text: string): string =>
+const convertQuotes = (text: string): string =>
   text.replaceAll(/\{quote\}\n?([^]*?)\n?\{quote\}/g, (_, said: string) =>
     said
       .split('\n')
@@ -59,20 +59,20 @@ const quoted = (text: string): string =>
       .join('\n'),
   );
 
-const markdown = (text: string): string => quoted(text).split('\n').map(lineOf).join('\n');
+const convertMarkup = (text: string): string => convertQuotes(text).split('\n').map(convertLine).join('\n');
 
 /** Converts Jira's wiki markup to Markdown. */
 export function wikiToMarkdown(text: string): string {
   const clean = text.replaceAll('\r\n', '\n');
   let made = '';
   let end = 0;
-  for (const found of clean.matchAll(code)) {
+  for (const found of clean.matchAll(codeBlockPattern)) {
     const [whole, , said, body = ''] = found;
     // The fence has more backticks than any run of backticks within the code.
     const longest = Math.max(2, ...[...body.matchAll(/`{3,}/g)].map(([ticks]) => ticks.length));
     const fence = '`'.repeat(longest + 1);
-    made += `${markdown(clean.slice(end, found.index))}${fence}${languageOf(said)}\n${body}\n${fence}`;
+    made += `${convertMarkup(clean.slice(end, found.index))}${fence}${parseCodeLanguage(said)}\n${body}\n${fence}`;
     end = found.index + whole.length;
   }
-  return made + markdown(clean.slice(end));
+  return made + convertMarkup(clean.slice(end));
 }

@@ -1,19 +1,21 @@
 /** Reads a text as a file of a format, in pieces as small as a test needs. */
 import { type ImportEntry, type FileItem, type ReadOptions } from '../src/draft.ts';
-import { type Fitting } from '../src/fit.ts';
+import { type FitOptions } from '../src/fit.ts';
 import { type FileFormat, openFile } from '../src/open.ts';
-import { type Source } from '../src/source.ts';
-import { placesOf } from '../src/statuses.ts';
+import { type TextSource } from '../src/source.ts';
+import { createStatusMapper } from '../src/statuses.ts';
 import { type Survey, surveyFile } from '../src/survey.ts';
 
-export const sourceOf = (text: string, size = 7): Source =>
+export const sourceOf = (text: string, size = 7): TextSource =>
   async function* source() {
     await Promise.resolve();
     for (let at = 0; at < text.length; at += size) yield text.slice(at, at + size);
   };
 
 /** Maps a status by the usual rules, and all other statuses to the backlog. */
-export const anyPlace: Fitting = { placeOf: placesOf(undefined, new Map([['*', 'backlog']])) };
+export const anyPlace: FitOptions = {
+  findStatusTarget: createStatusMapper(undefined, new Map([['*', 'backlog']])),
+};
 
 export interface Reading {
   readonly items: FileItem[];
@@ -28,7 +30,7 @@ export interface Reading {
 export async function read(
   format: FileFormat,
   content: string | object,
-  fitting: Partial<Fitting> = {},
+  fitting: Partial<FitOptions> = {},
   options: ReadOptions = {},
 ): Promise<Reading> {
   const text = typeof content === 'string' ? content : JSON.stringify(content);

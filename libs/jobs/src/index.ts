@@ -1,10 +1,10 @@
-export { type Job, type QueueName, mostInBatch, queueNames, JobTicket } from './job.ts';
+export { type Job, type QueueName, maxBatchRows, queueNames, JobTicket } from './job.ts';
 export {
   isJobName,
   isOutboxJob,
   type JobName,
   jobNames,
-  jobOf,
+  jobDefinitionOf,
   jobs,
   type Jobs,
   type OutboxJobName,

@@ -18,11 +18,11 @@ export type QueueName = (typeof queueNames)[number];
  * handles them from the current state, so loss, duplicates and order do not matter.
  * - `schedule`: time. The job belongs to no organization, has no payload, and repeats.
  */
-export type AskedBy = 'row' | 'batch' | 'rows' | 'schedule';
+export type JobTrigger = 'row' | 'batch' | 'rows' | 'schedule';
 
-export interface Job<Asked extends AskedBy = AskedBy, Payload = unknown> {
+export interface Job<Asked extends JobTrigger = JobTrigger, Payload = unknown> {
   readonly summary: string;
-  readonly askedBy: Asked;
+  readonly trigger: Asked;
   readonly queue: QueueName;
   /** The payload must not have secrets, because the outbox stores it as plain text. */
   readonly payload: z.ZodType<Payload>;
@@ -33,40 +33,40 @@ export interface Job<Asked extends AskedBy = AskedBy, Payload = unknown> {
 }
 
 /** The usual number of attempts. With the delays of the relay they take about three hours. */
-const usualAttempts = 12;
+const defaultAttempts = 12;
 
-type Statement<Payload> = Pick<Job<'row', Payload>, 'summary' | 'queue' | 'payload' | 'timeoutSeconds'>;
+type JobDefinition<Payload> = Pick<Job<'row', Payload>, 'summary' | 'queue' | 'payload' | 'timeoutSeconds'>;
 
 /** Defines a kind of job that handles a single row of the outbox. */
-export const perRow = <Payload>(job: Statement<Payload>): Job<'row', Payload> => ({
+export const defineRowJob = <Payload>(job: JobDefinition<Payload>): Job<'row', Payload> => ({
   ...job,
-  askedBy: 'row',
-  attempts: usualAttempts,
+  trigger: 'row',
+  attempts: defaultAttempts,
 });
 
 /** Defines a kind of job that handles several outbox rows of the same topic and organization together. */
-export const perBatch = <Payload>(job: Statement<Payload>): Job<'batch', Payload> => ({
+export const defineBatchJob = <Payload>(job: JobDefinition<Payload>): Job<'batch', Payload> => ({
   ...job,
-  askedBy: 'batch',
-  attempts: usualAttempts,
+  trigger: 'batch',
+  attempts: defaultAttempts,
 });
 
 /** Defines a job for all rows of its topic in an organization. */
-export const perOrganization = <Payload>(job: Statement<Payload>): Job<'rows', Payload> => ({
+export const defineOrganizationJob = <Payload>(job: JobDefinition<Payload>): Job<'rows', Payload> => ({
   ...job,
-  askedBy: 'rows',
-  attempts: usualAttempts,
+  trigger: 'rows',
+  attempts: defaultAttempts,
 });
 
-const Nothing = z.strictObject({});
+const EmptyPayload = z.strictObject({});
 
 /** Defines a job that repeats on a schedule. A failed run is not retried before its next scheduled time. */
-export const scheduled = (
-  job: Omit<Statement<unknown>, 'payload'>,
-): Job<'schedule', z.output<typeof Nothing>> => ({
+export const defineScheduledJob = (
+  job: Omit<JobDefinition<unknown>, 'payload'>,
+): Job<'schedule', z.output<typeof EmptyPayload>> => ({
   ...job,
-  payload: Nothing,
-  askedBy: 'schedule',
+  payload: EmptyPayload,
+  trigger: 'schedule',
   attempts: 1,
 });
 
@@ -74,7 +74,7 @@ export const scheduled = (
  * The number of rows in a batch. Rows of a batch wait for one another, and a failing row makes the others run
  * again.
  */
-export const mostInBatch = 10;
+export const maxBatchRows = 10;
 
 /** The data of a queued outbox job: the location of its row, without the contents. */
 export const JobTicket = z.strictObject({
@@ -83,7 +83,7 @@ export const JobTicket = z.strictObject({
   /** The ids of the other rows in the same batch. */
   others: z
     .array(z.uuid())
-    .max(mostInBatch - 1)
+    .max(maxBatchRows - 1)
     .optional(),
 });
 export type JobTicket = z.infer<typeof JobTicket>;

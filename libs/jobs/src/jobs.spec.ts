@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { queueNames } from './job.ts';
-import { jobNames, jobOf } from './jobs.ts';
+import { jobNames, jobDefinitionOf } from './jobs.ts';
 
 describe.each(jobNames)('the job %s', (name) => {
-  const job = jobOf(name);
+  const job = jobDefinitionOf(name);
 
   it('has a name that a queue can keep: words with dots between, no colon', () => {
     expect(name).toMatch(/^[a-z]+[A-Za-z]*(\.[a-z]+)?$/);
@@ -19,12 +19,14 @@ describe.each(jobNames)('the job %s', (name) => {
   });
 
   it('ends: attempts and time are bounded', () => {
-    expect(job.attempts).toBe(job.askedBy === 'schedule' ? 1 : 12);
+    expect(job.attempts).toBe(job.trigger === 'schedule' ? 1 : 12);
     expect(job.timeoutSeconds).toBeGreaterThan(0);
-    expect(job.timeoutSeconds).toBeLessThanOrEqual(job.askedBy === 'schedule' ? 900 : 30);
+    expect(job.timeoutSeconds).toBeLessThanOrEqual(job.trigger === 'schedule' ? 900 : 30);
   });
 });
 
 it('leaves no queue without a job', () => {
-  expect([...new Set(jobNames.map((name) => jobOf(name).queue))].sort()).toEqual([...queueNames].sort());
+  expect([...new Set(jobNames.map((name) => jobDefinitionOf(name).queue))].sort()).toEqual(
+    [...queueNames].sort(),
+  );
 });

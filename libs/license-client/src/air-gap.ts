@@ -4,11 +4,17 @@
  * The texts are `licreq1.<payload>` and `licans1.<payload>.<signature>`. An answer is valid for the nonce,
  * the key and the machine of one request.
  */
-import { type Certificate, isOfMachine, markOf, readCertificate, readSigned } from './certificate.ts';
+import {
+  type Certificate,
+  isCertificateOfMachine,
+  hashMachineId,
+  readCertificate,
+  verifySignedText,
+} from './certificate.ts';
 import { type KeyRing } from './key-ring.ts';
-import { textIn } from './refusals.ts';
-import { sameKey } from './session.ts';
-import { reasonOf, refusal, type Refused } from './standing.ts';
+import { stringFieldOf } from './refusals.ts';
+import { isSameKey } from './session.ts';
+import { toReason, createRefusal, type Refused } from './standing.ts';
 
 export interface AirGapRequest {
   readonly licenseKey: string;
@@ -16,11 +22,11 @@ export interface AirGapRequest {
   readonly nonce: string;
 }
 
-export const requestText = ({ licenseKey, machineId, nonce }: AirGapRequest): string =>
+export const formatAirGapRequest = ({ licenseKey, machineId, nonce }: AirGapRequest): string =>
   `licreq1.${Buffer.from(JSON.stringify({ licenseKey, machineId, nonce })).toString('base64url')}`;
 
 /** An answer that grants the license to the machine. */
-export interface Granted {
+export interface AirGapGrant {
   readonly kind: 'granted';
   readonly licenseKey: string;
   /** The certificate as a text to store. `certificate` is its parsed form. */
@@ -34,39 +40,44 @@ export interface Granted {
  * An answer that the machine does not have the license. If `isOwn` is false, the answer belongs to another
  * request.
  */
-export interface NotGranted {
+export interface AirGapRefusal {
   readonly kind: 'refused';
   readonly isOwn: boolean;
   readonly serverSeconds: number;
   readonly refused: Refused;
 }
 
-const foreign = (reason: 'untrusted' | 'answer_of_another_request'): NotGranted => ({
+const foreignAnswer = (reason: 'untrusted' | 'answer_of_another_request'): AirGapRefusal => ({
   ...{ kind: 'refused', isOwn: false, serverSeconds: 0 },
-  refused: refusal(reason),
+  refused: createRefusal(reason),
 });
 
 /** Interprets an answer to this request. */
-export function answerTo(request: AirGapRequest, text: string, ring: KeyRing): Granted | NotGranted {
-  const payload = readSigned(text.trim(), 'licans1', ring);
+export function parseAirGapAnswer(
+  request: AirGapRequest,
+  answerText: string,
+  keyRing: KeyRing,
+): AirGapGrant | AirGapRefusal {
+  const payload = verifySignedText(answerText.trim(), 'licans1', keyRing);
   const { iat, retryable } = (payload ?? {}) as { iat?: unknown; retryable?: unknown };
-  if (payload === undefined || !Number.isSafeInteger(iat)) return foreign('untrusted');
+  if (payload === undefined || !Number.isSafeInteger(iat)) return foreignAnswer('untrusted');
   const serverSeconds = Number(iat);
-  const said = (name: string): string | null => textIn(payload, name);
+  const said = (name: string): string | null => stringFieldOf(payload, name);
   const isOwn =
     said('nonce') === request.nonce &&
-    said('machine') === markOf(request.machineId) &&
-    sameKey(said('licenseKey'), request.licenseKey);
-  if (!isOwn) return foreign('answer_of_another_request');
+    said('machine') === hashMachineId(request.machineId) &&
+    isSameKey(said('licenseKey'), request.licenseKey);
+  if (!isOwn) return foreignAnswer('answer_of_another_request');
   const reason = said('reason');
   if (reason !== null) {
     const message = said('message');
     const why = { isFinal: retryable !== true, ...(message !== null && { message }) };
-    return { kind: 'refused', isOwn: true, serverSeconds, refused: refusal(reasonOf(reason), why) };
+    return { kind: 'refused', isOwn: true, serverSeconds, refused: createRefusal(toReason(reason), why) };
   }
   const certificateText = said('certificate') ?? '';
-  const certificate = readCertificate(certificateText, ring);
-  if (certificate === undefined || !isOfMachine(certificate, request.machineId)) return foreign('untrusted');
+  const certificate = readCertificate(certificateText, keyRing);
+  if (certificate === undefined || !isCertificateOfMachine(certificate, request.machineId))
+    return foreignAnswer('untrusted');
   const licenseKey = said('licenseKey') ?? '';
   return { kind: 'granted', licenseKey, text: certificateText, certificate, serverSeconds };
 }

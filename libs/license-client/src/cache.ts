@@ -5,8 +5,8 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { type TimeSeen } from './clock.ts';
-import { type PublicKey, publicKeysIn } from './public-key.ts';
+import { type ClockState } from './clock.ts';
+import { type PublicKey, parsePublicKeys } from './public-key.ts';
 import { isSystemError } from './system-error.ts';
 
 export interface CachedLicense {
@@ -18,21 +18,21 @@ export interface CachedLicense {
   readonly isLent: boolean;
   /** The keys that were fetched from the service. Empty if the keys are pinned. */
   readonly publicKeys: readonly PublicKey[];
-  readonly time: TimeSeen;
+  readonly time: ClockState;
 }
 
-const fileIn = (folder: string): string => path.join(folder, 'license.json');
-const requestIn = (folder: string): string => path.join(folder, 'request.json');
+const licenseFileIn = (folder: string): string => path.join(folder, 'license.json');
+const requestFileIn = (folder: string): string => path.join(folder, 'request.json');
 
 /** A request by a file that people carry, because this machine never comes online. */
-export interface KeptRequest {
+export interface StoredRequest {
   readonly licenseKey: string;
   readonly nonce: string;
   /** True if the answer was accepted. Accepting it again changes nothing. */
   readonly isAnswered: boolean;
 }
 
-const membersIn = (text: string): object => {
+const parseJsonObject = (text: string): object => {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null ? value : {};
@@ -41,12 +41,12 @@ const membersIn = (text: string): object => {
   }
 };
 
-function keptIn(text: string): CachedLicense | undefined {
-  const value = membersIn(text);
+function parseCachedLicense(text: string): CachedLicense | undefined {
+  const value = parseJsonObject(text);
   const { licenseKey, certificate, isLent, publicKeys, time } = value as Partial<
     Record<keyof CachedLicense, unknown>
   >;
-  const { aheadMillis, latestMillis } = (time ?? {}) as Partial<Record<keyof TimeSeen, unknown>>;
+  const { aheadMillis, latestMillis } = (time ?? {}) as Partial<Record<keyof ClockState, unknown>>;
   const isKey = typeof licenseKey === 'string' || licenseKey === null;
   if (!isKey || typeof aheadMillis !== 'number' || typeof latestMillis !== 'number') {
     return undefined;
@@ -55,23 +55,25 @@ function keptIn(text: string): CachedLicense | undefined {
     licenseKey,
     certificate: typeof certificate === 'string' ? certificate : null,
     isLent: isLent === true,
-    publicKeys: publicKeysIn(publicKeys),
+    publicKeys: parsePublicKeys(publicKeys),
     time: { aheadMillis, latestMillis },
   };
 }
 
-function requestOf(text: string): KeptRequest | undefined {
-  const { licenseKey, nonce, isAnswered } = membersIn(text) as Partial<Record<keyof KeptRequest, unknown>>;
+function parseStoredRequest(text: string): StoredRequest | undefined {
+  const { licenseKey, nonce, isAnswered } = parseJsonObject(text) as Partial<
+    Record<keyof StoredRequest, unknown>
+  >;
   const isWhole = typeof licenseKey === 'string' && typeof nonce === 'string';
   return isWhole ? { licenseKey, nonce, isAnswered: isAnswered === true } : undefined;
 }
 
-async function readWhole<Value>(
+async function readAndParse<Value>(
   file: string,
-  read: (text: string) => Value | undefined,
+  parseText: (text: string) => Value | undefined,
 ): Promise<Value | undefined> {
   try {
-    return read(await readFile(file, 'utf8'));
+    return parseText(await readFile(file, 'utf8'));
   } catch (error) {
     if (isSystemError(error, 'ENOENT')) return undefined;
     throw error;
@@ -82,23 +84,23 @@ async function readWhole<Value>(
  * Reads the stored state. Returns undefined if nothing is stored or the file is damaged. The license is then
  * activated again.
  */
-export const readKept = (folder: string): Promise<CachedLicense | undefined> =>
-  readWhole(fileIn(folder), keptIn);
+export const readCachedLicense = (folder: string): Promise<CachedLicense | undefined> =>
+  readAndParse(licenseFileIn(folder), parseCachedLicense);
 
-export const readRequest = (folder: string): Promise<KeptRequest | undefined> =>
-  readWhole(requestIn(folder), requestOf);
+export const readStoredRequest = (folder: string): Promise<StoredRequest | undefined> =>
+  readAndParse(requestFileIn(folder), parseStoredRequest);
 
 /**
  * Returns the time of the last write, by the clock as it was then, or 0 if nothing was written. The later
  * time of the file and its folder counts, because a file's time can be changed.
  */
-export async function writtenAt(folder: string): Promise<number> {
-  const times = await Promise.all([stat(fileIn(folder)), stat(folder)]).catch(() => []);
+export async function lastWriteMillis(folder: string): Promise<number> {
+  const times = await Promise.all([stat(licenseFileIn(folder)), stat(folder)]).catch(() => []);
   return Math.max(0, ...times.flatMap(({ mtimeMs, ctimeMs }) => [mtimeMs, ctimeMs]));
 }
 
 /** Writes a file atomically. If the program is killed while it writes, the old file remains. */
-async function put(folder: string, file: string, value: object): Promise<void> {
+async function writeAtomically(folder: string, file: string, value: object): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const next = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`;
   try {
@@ -116,15 +118,16 @@ async function put(folder: string, file: string, value: object): Promise<void> {
   }
 }
 
-export const keep = (folder: string, kept: CachedLicense): Promise<void> => put(folder, fileIn(folder), kept);
+export const storeLicense = (folder: string, license: CachedLicense): Promise<void> =>
+  writeAtomically(folder, licenseFileIn(folder), license);
 
-export const keepRequest = (folder: string, request: KeptRequest): Promise<void> =>
-  put(folder, requestIn(folder), request);
+export const storeRequest = (folder: string, request: StoredRequest): Promise<void> =>
+  writeAtomically(folder, requestFileIn(folder), request);
 
 /** Deletes the request. After a refusal or a release earlier answers no longer count. */
-export const forgetRequest = (folder: string): Promise<void> => rm(requestIn(folder), { force: true });
+export const deleteRequest = (folder: string): Promise<void> => rm(requestFileIn(folder), { force: true });
 
-export async function forget(folder: string): Promise<void> {
-  await forgetRequest(folder);
-  await rm(fileIn(folder), { force: true });
+export async function deleteStoredState(folder: string): Promise<void> {
+  await deleteRequest(folder);
+  await rm(licenseFileIn(folder), { force: true });
 }

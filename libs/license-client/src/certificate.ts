@@ -5,7 +5,7 @@
  * for a license and `trial1` for a trial.
  */
 import { createHash, verify } from 'node:crypto';
-import { type Features, featuresIn } from './features.ts';
+import { type Features, parseFeatures } from './features.ts';
 import { type KeyRing } from './key-ring.ts';
 
 export interface Certificate {
@@ -25,7 +25,7 @@ export interface Certificate {
 
 export type CertificateKind = 'lic1' | 'trial1';
 
-const objectIn = (base64url: string): object | undefined => {
+const parseBase64UrlObject = (base64url: string): object | undefined => {
   try {
     const value: unknown = JSON.parse(Buffer.from(base64url, 'base64url').toString());
     return typeof value === 'object' && value !== null ? value : undefined;
@@ -38,18 +38,18 @@ const objectIn = (base64url: string): object | undefined => {
  * Returns the payload of a text of this kind that one of these keys signed. Returns undefined for any other
  * text.
  */
-export function readSigned(text: string, kind: string, ring: KeyRing): object | undefined {
+export function verifySignedText(text: string, kind: string, keyRing: KeyRing): object | undefined {
   const [word, body, signature, ...rest] = text.split('.');
   if (word !== kind || body === undefined || signature === undefined || rest.length > 0) return undefined;
-  const payload = objectIn(body);
+  const payload = parseBase64UrlObject(body);
   const { kid } = (payload ?? {}) as { kid?: unknown };
-  const key = typeof kid === 'string' ? ring(kid) : undefined;
+  const key = typeof kid === 'string' ? keyRing(kid) : undefined;
   if (payload === undefined || key === undefined) return undefined;
   const signed = Buffer.from(`${word}.${body}`);
   return verify(null, signed, key, Buffer.from(signature, 'base64url')) ? payload : undefined;
 }
 
-function certificateIn(value: object): Certificate | undefined {
+function toCertificate(value: object): Certificate | undefined {
   const { lic, plan, features, machine, iat, exp, kid, lease } = value as Partial<
     Record<keyof Certificate, unknown>
   >;
@@ -58,7 +58,7 @@ function certificateIn(value: object): Certificate | undefined {
     [iat, exp].every((one) => Number.isSafeInteger(one));
   if (!isWhole) return undefined;
   const seconds = Number.isSafeInteger(lease) ? Number(lease) : null;
-  return { ...(value as Certificate), features: featuresIn(features), lease: seconds };
+  return { ...(value as Certificate), features: parseFeatures(features), lease: seconds };
 }
 
 /**
@@ -67,15 +67,17 @@ function certificateIn(value: object): Certificate | undefined {
  */
 export function readCertificate(
   text: string,
-  ring: KeyRing,
+  keyRing: KeyRing,
   kind: CertificateKind = 'lic1',
 ): Certificate | undefined {
-  const payload = readSigned(text, kind, ring);
-  return payload && certificateIn(payload);
+  const payload = verifySignedText(text, kind, keyRing);
+  return payload && toCertificate(payload);
 }
 
-export const markOf = (machineId: string): string =>
+export const hashMachineId = (machineId: string): string =>
   createHash('sha256').update(machineId).digest('base64url');
 
-export const isOfMachine = (certificate: Pick<Certificate, 'machine'>, machineId: string): boolean =>
-  certificate.machine === markOf(machineId);
+export const isCertificateOfMachine = (
+  certificate: Pick<Certificate, 'machine'>,
+  machineId: string,
+): boolean => certificate.machine === hashMachineId(machineId);

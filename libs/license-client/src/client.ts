@@ -1,12 +1,18 @@
 /** The license of one program on one machine: activates, checks, caches for offline use, and releases it. */
-import { accepted, request } from './carried.ts';
-import { activateIn, refuse, released, renewed, tried } from './granted.ts';
-import { drop, goOn, licenseOf, without } from './kept-license.ts';
+import { acceptAnswer, createRequest } from './carried.ts';
+import {
+  requestActivation,
+  toRefusedRelease,
+  releaseLicense,
+  updateStoredLicense,
+  startOrContinueTrial,
+} from './granted.ts';
+import { invalidateLicense, decideOffline, withLicenseKey, decideWithoutReply } from './kept-license.ts';
 import { type LicenseClientOptions, settingsOf } from './options.ts';
-import { notHeard, refusalIn, refusalOfCheck } from './refusals.ts';
-import { openSession, sameKey, type LicenseSession } from './session.ts';
-import { refusal, type Release, type Standing } from './standing.ts';
-import { watchBy } from './watch.ts';
+import { refusalOfNoReply, refusalOfReply, refusalOfCheck } from './refusals.ts';
+import { openSession, isSameKey, type LicenseSession } from './session.ts';
+import { createRefusal, type Release, type Standing } from './standing.ts';
+import { repeatChecks } from './watch.ts';
 
 export interface LicenseClient {
   /**
@@ -24,7 +30,7 @@ export interface LicenseClient {
    * reported, and the checks continue. Returns a function that stops the checks. The checks do not keep the
    * process alive.
    */
-  watch(tell: (standing: Standing) => void, failed: (error: unknown) => void): () => void;
+  watch(onStanding: (standing: Standing) => void, onError: (error: unknown) => void): () => void;
   /** Checks immediately, using only the stored state. Does not call the service. */
   checkOffline(): Promise<Standing>;
   /**
@@ -47,52 +53,55 @@ export interface LicenseClient {
 }
 
 /** Checks the license with the service. If the service does not answer, the stored license decides. */
-async function checkIn(session: LicenseSession): Promise<Standing> {
-  const kept = licenseOf(session.kept);
-  if (session.kept !== undefined && kept === undefined) return tried(session);
-  if (kept === undefined) return refusal('no_license', { isFinal: true });
+async function checkLicense(session: LicenseSession): Promise<Standing> {
+  const kept = withLicenseKey(session.kept);
+  if (session.kept !== undefined && kept === undefined) return startOrContinueTrial(session);
+  if (kept === undefined) return createRefusal('no_license', { isFinal: true });
   const { licenseKey } = kept;
   const query = new URLSearchParams({ licenseKey, machineId: session.machineId }).toString();
-  const heard = await session.ask({ method: 'GET', target: `/api/activate/check?${query}` });
-  if (heard.kind !== 'heard') return without(session, heard);
-  if (heard.status === 200 && heard.body['valid'] === true) return renewed(session, kept, heard);
-  await drop(session, heard);
+  const heard = await session.callService({ method: 'GET', target: `/api/activate/check?${query}` });
+  if (heard.kind !== 'heard') return decideWithoutReply(session, heard);
+  if (heard.status === 200 && heard.body['valid'] === true) return updateStoredLicense(session, kept, heard);
+  await invalidateLicense(session, heard);
   if (heard.status === 200 && kept.isLent) {
     // The leased slot expired since the last check. Activating the license again either takes a free slot or
     // gives the reason for a refusal.
-    const outcome = await activateIn(session, licenseKey);
-    return 'kind' in outcome ? notHeard(outcome) : outcome;
+    const outcome = await requestActivation(session, licenseKey);
+    return 'kind' in outcome ? refusalOfNoReply(outcome) : outcome;
   }
-  return heard.status === 200 ? refusalOfCheck(heard) : refusalIn(heard);
+  return heard.status === 200 ? refusalOfCheck(heard) : refusalOfReply(heard);
 }
 
-async function activate(session: LicenseSession, licenseKey: string): Promise<Standing> {
-  const outcome = await activateIn(session, licenseKey);
+async function activateLicense(session: LicenseSession, licenseKey: string): Promise<Standing> {
+  const outcome = await requestActivation(session, licenseKey);
   if (!('kind' in outcome)) return outcome;
-  const isKept = session.kept !== undefined && sameKey(session.kept.licenseKey, licenseKey);
-  return isKept ? without(session, outcome) : notHeard(outcome);
+  const isKept = session.kept !== undefined && isSameKey(session.kept.licenseKey, licenseKey);
+  return isKept ? decideWithoutReply(session, outcome) : refusalOfNoReply(outcome);
 }
 
 export function createLicenseClient(options: LicenseClientOptions): LicenseClient {
   const settings = settingsOf(options);
   const open = (): Promise<LicenseSession> => openSession(settings);
-  const check = async (): Promise<Standing> => checkIn(await open());
+  const check = async (): Promise<Standing> => checkLicense(await open());
   return {
     machineId: async () => (await open()).machineId,
-    activate: async (licenseKey) => activate(await open(), licenseKey),
+    activate: async (licenseKey) => activateLicense(await open(), licenseKey),
     check,
     trial: async () => {
       const session = await open();
-      return licenseOf(session.kept) === undefined ? tried(session) : check();
+      return withLicenseKey(session.kept) === undefined ? startOrContinueTrial(session) : check();
     },
-    requestOffline: async (licenseKey) => request(await open(), licenseKey),
-    acceptOffline: async (answer) => (await accepted(await open(), answer)) ?? goOn(await open()),
-    watch: (tell, failed) => watchBy(check, tell, failed),
-    checkOffline: async () => goOn(await open()),
+    requestOffline: async (licenseKey) => createRequest(await open(), licenseKey),
+    acceptOffline: async (answer) =>
+      (await acceptAnswer(await open(), answer)) ?? decideOffline(await open()),
+    watch: (tell, failed) => repeatChecks(check, tell, failed),
+    checkOffline: async () => decideOffline(await open()),
     release: async () => {
       const session = await open();
-      const kept = licenseOf(session.kept);
-      return kept === undefined ? refuse(refusal('no_license', { isFinal: true })) : released(session, kept);
+      const kept = withLicenseKey(session.kept);
+      return kept === undefined
+        ? toRefusedRelease(createRefusal('no_license', { isFinal: true }))
+        : releaseLicense(session, kept);
     },
   };
 }

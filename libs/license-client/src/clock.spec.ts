@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { seenAt, timeNow, timeOfCarried, timeOfServer } from './clock.ts';
+import { withLatestTime, currentTimeMillis, clockStateOfCarriedAnswer, clockStateOfServer } from './clock.ts';
 
 const day = 86_400_000;
 const hour = 3_600_000;
@@ -12,40 +12,46 @@ describe.each([
   ['a year fast', 365 * day],
 ])('a clock that is %s', (_how, off) => {
   const clock = server * 1_000 + off;
-  const seen = timeOfServer(server, clock);
+  const seen = clockStateOfServer(server, clock);
 
   it('counts on from the time of the service', () => {
-    expect(timeNow(seen, { clockMillis: clock })).toBe(server * 1_000);
-    expect(timeNow(seen, { clockMillis: clock + day })).toBe(server * 1_000 + day);
+    expect(currentTimeMillis(seen, { clockMillis: clock })).toBe(server * 1_000);
+    expect(currentTimeMillis(seen, { clockMillis: clock + day })).toBe(server * 1_000 + day);
   });
 
   it('is found out when it is turned back past what was seen', () => {
-    const later = seenAt(seen, timeNow(seen, { clockMillis: clock + 3 * day }) ?? 0);
-    expect(timeNow(later, { clockMillis: clock + 3 * day - hour })).toBeUndefined();
-    expect(timeNow(later, { clockMillis: clock })).toBeUndefined();
-    expect(timeNow(later, { clockMillis: clock + 3 * day + hour })).toBe(server * 1_000 + 3 * day + hour);
+    const later = withLatestTime(seen, currentTimeMillis(seen, { clockMillis: clock + 3 * day }) ?? 0);
+    expect(currentTimeMillis(later, { clockMillis: clock + 3 * day - hour })).toBeUndefined();
+    expect(currentTimeMillis(later, { clockMillis: clock })).toBeUndefined();
+    expect(currentTimeMillis(later, { clockMillis: clock + 3 * day + hour })).toBe(
+      server * 1_000 + 3 * day + hour,
+    );
   });
 
   it('may be set right by a little, and no time is won by it', () => {
-    const later = seenAt(seen, timeNow(seen, { clockMillis: clock + day }) ?? 0);
-    expect(timeNow(later, { clockMillis: clock + day - 60_000 })).toBe(server * 1_000 + day);
+    const later = withLatestTime(seen, currentTimeMillis(seen, { clockMillis: clock + day }) ?? 0);
+    expect(currentTimeMillis(later, { clockMillis: clock + day - 60_000 })).toBe(server * 1_000 + day);
   });
 });
 
 it('does not go back in what it has seen', () => {
-  const seen = seenAt(timeOfServer(server, server * 1_000), 1);
+  const seen = withLatestTime(clockStateOfServer(server, server * 1_000), 1);
   expect(seen.latestMillis).toBe(server * 1_000);
 });
 
 describe('the time of an answer that people carried', () => {
   const signed = 1_800_000_000;
   it('sets a clock right that stands before it, and leaves one that stands after it', () => {
-    const slow = timeOfCarried(signed, (signed - 86_400) * 1_000);
+    const slow = clockStateOfCarriedAnswer(signed, (signed - 86_400) * 1_000);
     expect(slow).toEqual({ aheadMillis: 86_400_000, latestMillis: signed * 1_000 });
-    expect(timeNow(slow, { clockMillis: (signed - 86_400 + 60) * 1_000 })).toBe((signed + 60) * 1_000);
-    const days = timeOfCarried(signed, (signed + 3 * 86_400) * 1_000);
-    expect(timeNow(days, { clockMillis: (signed + 3 * 86_400) * 1_000 })).toBe((signed + 3 * 86_400) * 1_000);
+    expect(currentTimeMillis(slow, { clockMillis: (signed - 86_400 + 60) * 1_000 })).toBe(
+      (signed + 60) * 1_000,
+    );
+    const days = clockStateOfCarriedAnswer(signed, (signed + 3 * 86_400) * 1_000);
+    expect(currentTimeMillis(days, { clockMillis: (signed + 3 * 86_400) * 1_000 })).toBe(
+      (signed + 3 * 86_400) * 1_000,
+    );
     // The clock was turned back after the machine had accepted the answer.
-    expect(timeNow(days, { clockMillis: (signed - 3_600) * 1_000 })).toBeUndefined();
+    expect(currentTimeMillis(days, { clockMillis: (signed - 3_600) * 1_000 })).toBeUndefined();
   });
 });

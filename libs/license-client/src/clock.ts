@@ -5,7 +5,7 @@
  */
 
 /** The stored facts about time, in milliseconds since 1970. */
-export interface TimeSeen {
+export interface ClockState {
   /**
    * The time by which the service's clock is ahead of this machine's clock, in milliseconds. It is negative
    * if this machine's clock is ahead.
@@ -16,13 +16,13 @@ export interface TimeSeen {
 }
 
 /** The tolerance in milliseconds for small corrections of the machine's clock. */
-const toleranceMillis = 10 * 60_000;
+const clockToleranceMillis = 10 * 60_000;
 
 /**
  * Returns the times to store when the license service has just signed an answer at `serverSeconds`. They
  * replace all times that were stored before.
  */
-export const timeOfServer = (serverSeconds: number, clockMillis = Date.now()): TimeSeen => ({
+export const clockStateOfServer = (serverSeconds: number, clockMillis = Date.now()): ClockState => ({
   aheadMillis: serverSeconds * 1_000 - clockMillis,
   latestMillis: serverSeconds * 1_000,
 });
@@ -32,20 +32,20 @@ export const timeOfServer = (serverSeconds: number, clockMillis = Date.now()): T
  * last write by this machine's clock. It is compared too, because a file's contents are easier to change than
  * its times.
  */
-export function timeNow(
-  seen: TimeSeen,
+export function currentTimeMillis(
+  clockState: ClockState,
   { clockMillis = Date.now(), writtenMillis = 0 }: { clockMillis?: number; writtenMillis?: number } = {},
 ): number | undefined {
-  if (clockMillis < writtenMillis - toleranceMillis) return undefined;
-  const now = clockMillis + seen.aheadMillis;
-  if (now < seen.latestMillis - toleranceMillis) return undefined;
-  return Math.max(now, seen.latestMillis);
+  if (clockMillis < writtenMillis - clockToleranceMillis) return undefined;
+  const now = clockMillis + clockState.aheadMillis;
+  if (now < clockState.latestMillis - clockToleranceMillis) return undefined;
+  return Math.max(now, clockState.latestMillis);
 }
 
 /** Returns the stored times with this time as the latest one, unless a later one was already seen. */
-export const seenAt = (seen: TimeSeen, nowMillis: number): TimeSeen => ({
-  ...seen,
-  latestMillis: Math.max(seen.latestMillis, nowMillis),
+export const withLatestTime = (clockState: ClockState, nowMillis: number): ClockState => ({
+  ...clockState,
+  latestMillis: Math.max(clockState.latestMillis, nowMillis),
 });
 
 /**
@@ -53,7 +53,7 @@ export const seenAt = (seen: TimeSeen, nowMillis: number): TimeSeen => ({
  * time ago. If the machine's clock is behind that time, the difference corrects the clock. A later clock
  * counts as correct.
  */
-export const timeOfCarried = (serverSeconds: number, clockMillis = Date.now()): TimeSeen => ({
+export const clockStateOfCarriedAnswer = (serverSeconds: number, clockMillis = Date.now()): ClockState => ({
   aheadMillis: Math.max(0, serverSeconds * 1_000 - clockMillis),
   latestMillis: serverSeconds * 1_000,
 });

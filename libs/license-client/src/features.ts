@@ -2,7 +2,7 @@
 export type Features = Readonly<Record<string, boolean | number>>;
 
 /** Returns the features in a payload that are switches or numbers. Values of other types are left out. */
-export const featuresIn = (value: unknown): Features =>
+export const parseFeatures = (value: unknown): Features =>
   typeof value === 'object' && value !== null
     ? Object.fromEntries(
         Object.entries(value).filter(
@@ -20,7 +20,7 @@ export interface Entitled {
   readonly limit: (feature: string) => number | null;
 }
 
-export function entitledTo(features: Features): Entitled {
+export function entitlementsOf(features: Features): Entitled {
   const valueOf = (name: string): boolean | number | undefined =>
     Object.hasOwn(features, name) ? features[name] : undefined;
   return {

@@ -5,7 +5,7 @@ import { type PublicKey } from './public-key.ts';
 /** Returns the key with this id, or undefined if there is no usable one. */
 export type KeyRing = (kid: string) => KeyObject | undefined;
 
-export const ringOf =
+export const createKeyRing =
   (keys: readonly PublicKey[]): KeyRing =>
   (kid) => {
     const key = keys.find((one) => one.kid === kid);

@@ -8,51 +8,53 @@ import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { isSystemError } from './system-error.ts';
 
-const commandMillis = 10_000;
+const commandTimeoutMillis = 10_000;
 
-const run = (program: string, args: readonly string[]): Promise<string> =>
+const runProgram = (program: string, args: readonly string[]): Promise<string> =>
   new Promise((resolve, reject) => {
-    execFile(program, args, { timeout: commandMillis, windowsHide: true }, (error, stdout) => {
+    execFile(program, args, { timeout: commandTimeoutMillis, windowsHide: true }, (error, stdout) => {
       if (error === null) resolve(stdout);
       else reject(new Error('the id of this machine cannot be read', { cause: error }));
     });
   });
 
 /** Reads the id from the output of `ioreg` on macOS. */
-export const idOfIoreg = (text: string): string | undefined =>
-  /"IOPlatformUUID"\s*=\s*"([0-9a-f-]{36})"/i.exec(text)?.[1]?.toLowerCase();
+export const parseIoregId = (output: string): string | undefined =>
+  /"IOPlatformUUID"\s*=\s*"([0-9a-f-]{36})"/i.exec(output)?.[1]?.toLowerCase();
 
 /** Reads the id from the output of `reg query` on Windows. */
-export const idOfRegistry = (text: string): string | undefined =>
-  /\bMachineGuid\s+REG_SZ\s+\{?([0-9a-f-]{36})\}?/i.exec(text)?.[1]?.toLowerCase();
+export const parseRegistryId = (output: string): string | undefined =>
+  /\bMachineGuid\s+REG_SZ\s+\{?([0-9a-f-]{36})\}?/i.exec(output)?.[1]?.toLowerCase();
 
 /**
  * Reads the id from /etc/machine-id. The file is empty in container images, and it is `uninitialized` until
  * the first start has finished.
  */
-export const idOfMachineIdFile = (text: string): string | undefined =>
-  /^[0-9a-f]{32}\s*$/i.test(text) && !/^0+\s*$/.test(text) ? text.trim().toLowerCase() : undefined;
+export const parseMachineIdFile = (content: string): string | undefined =>
+  /^[0-9a-f]{32}\s*$/i.test(content) && !/^0+\s*$/.test(content) ? content.trim().toLowerCase() : undefined;
 
 /** Throws if the id is missing. A machine that temporarily had another id would lose its license. */
-function required(id: string | undefined): string {
+function requireId(id: string | undefined): string {
   if (id === undefined) throw new Error('the operating system does not report a machine id');
   return id;
 }
 
 /** Returns the id that the operating system gives this machine; undefined if it has none. */
-async function idOfSystem(): Promise<string | undefined> {
+async function readSystemId(): Promise<string | undefined> {
   switch (process.platform) {
     case 'darwin':
-      return required(idOfIoreg(await run('/usr/sbin/ioreg', ['-rd1', '-c', 'IOPlatformExpertDevice'])));
+      return requireId(
+        parseIoregId(await runProgram('/usr/sbin/ioreg', ['-rd1', '-c', 'IOPlatformExpertDevice'])),
+      );
     case 'win32': {
       const reg = path.join(process.env['SystemRoot'] ?? 'C:\\Windows', 'System32', 'reg.exe');
       // The option `/reg:64` reads the 64-bit registry. Without it a 32-bit Node would read another registry.
       const args = ['query', 'HKLM\\SOFTWARE\\Microsoft\\Cryptography', '/v', 'MachineGuid', '/reg:64'];
-      return required(idOfRegistry(await run(reg, args)));
+      return requireId(parseRegistryId(await runProgram(reg, args)));
     }
     default:
       for (const file of ['/etc/machine-id', '/var/lib/dbus/machine-id']) {
-        const id = idOfMachineIdFile(await readFile(file, 'utf8').catch(() => ''));
+        const id = parseMachineIdFile(await readFile(file, 'utf8').catch(() => ''));
         if (id !== undefined) return id;
       }
       return undefined;
@@ -60,9 +62,9 @@ async function idOfSystem(): Promise<string | undefined> {
 }
 
 /** Returns a random id, which is created once. */
-export async function idOfFolder(folder: string): Promise<string> {
+export async function readOrCreateFolderId(folder: string): Promise<string> {
   const file = path.join(folder, 'machine-id');
-  const known = idOfMachineIdFile(await readFile(file, 'utf8').catch(() => ''));
+  const known = parseMachineIdFile(await readFile(file, 'utf8').catch(() => ''));
   if (known !== undefined) return known;
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const made = randomBytes(16).toString('hex');
@@ -76,7 +78,7 @@ export async function idOfFolder(folder: string): Promise<string> {
   } finally {
     await rm(draft, { force: true });
   }
-  return required(idOfMachineIdFile(await readFile(file, 'utf8')));
+  return requireId(parseMachineIdFile(await readFile(file, 'utf8')));
 }
 
 /**
@@ -92,6 +94,6 @@ export async function machineIdOf({
   readonly product: string;
   readonly folder: string;
 }): Promise<string> {
-  const own = (await idOfSystem()) ?? (await idOfFolder(folder));
+  const own = (await readSystemId()) ?? (await readOrCreateFolderId(folder));
   return createHmac('sha256', own).update(`license-client:${product}`).digest('hex');
 }

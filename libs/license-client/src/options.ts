@@ -1,7 +1,7 @@
 /** The options of a program, validated once. */
 import { homedir } from 'node:os';
 import path from 'node:path';
-import { type PublicKey, publicKeysIn } from './public-key.ts';
+import { type PublicKey, parsePublicKeys } from './public-key.ts';
 
 export interface LicenseClientOptions {
   /** The address of the license service: `https://licenses.example.com`. */
@@ -31,15 +31,15 @@ export interface LicenseClientOptions {
   readonly machineId?: string;
 }
 
-const usualPatienceSeconds = 10;
+const defaultPatienceSeconds = 10;
 
-const isHere = ({ hostname }: URL): boolean => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+const isLocalhostUrl = ({ hostname }: URL): boolean => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 
-function baseOf(url: string, isPinned: boolean): URL {
+function parseBaseUrl(url: string, hasPinnedKeys: boolean): URL {
   const base = new URL(url);
   if (base.protocol !== 'https:' && base.protocol !== 'http:')
     throw new TypeError('url must be an http or https URL');
-  if (base.protocol === 'http:' && !isHere(base) && !isPinned) {
+  if (base.protocol === 'http:' && !isLocalhostUrl(base) && !hasPinnedKeys) {
     throw new TypeError(
       'url must be an https URL unless publicKeys are given, because plain http responses can be forged',
     );
@@ -51,7 +51,7 @@ function baseOf(url: string, isPinned: boolean): URL {
 }
 
 /** Returns the user's folder for state of programs, by the conventions of each system. */
-function usualFolder(product: string): string {
+function defaultStateFolder(product: string): string {
   const { LOCALAPPDATA: local, XDG_STATE_HOME: state } = process.env;
   switch (process.platform) {
     case 'win32':
@@ -63,21 +63,21 @@ function usualFolder(product: string): string {
   }
 }
 
-export interface Settings {
+export interface LicenseClientSettings {
   readonly base: URL;
   readonly product: string;
   readonly serviceProduct: string | undefined;
   readonly folder: string;
   /** The pinned keys. Undefined if the client fetches the keys. */
-  readonly pinned: readonly PublicKey[] | undefined;
+  readonly pinnedKeys: readonly PublicKey[] | undefined;
   readonly patienceMillis: number;
   readonly machineId: string | undefined;
 }
 
 /** Validates the options. Throws TypeError for invalid ones. */
-export function settingsOf(options: LicenseClientOptions): Settings {
+export function settingsOf(options: LicenseClientOptions): LicenseClientSettings {
   const { url, product, serviceProduct, folder, publicKeys, machineId } = options;
-  const { patienceSeconds = usualPatienceSeconds } = options;
+  const { patienceSeconds = defaultPatienceSeconds } = options;
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(product)) {
     throw new TypeError('product must consist of letters, digits and the characters . _ -');
   }
@@ -86,17 +86,17 @@ export function settingsOf(options: LicenseClientOptions): Settings {
       'serviceProduct must be the name of a product at the service: lower-case letters, digits and . _ -',
     );
   }
-  const pinned = publicKeys && publicKeysIn(publicKeys);
+  const pinned = publicKeys && parsePublicKeys(publicKeys);
   if (pinned !== undefined && (pinned.length === 0 || pinned.length !== publicKeys?.length)) {
     throw new TypeError('publicKeys must be Ed25519 keys in the format of /.well-known/license-keys.json');
   }
   if (!(patienceSeconds >= 0)) throw new TypeError('patienceSeconds must be a number of seconds');
   return {
-    base: baseOf(url, pinned !== undefined),
+    base: parseBaseUrl(url, pinned !== undefined),
     product,
     serviceProduct,
-    folder: folder ?? usualFolder(product),
-    pinned,
+    folder: folder ?? defaultStateFolder(product),
+    pinnedKeys: pinned,
     patienceMillis: patienceSeconds * 1_000,
     machineId,
   };

@@ -15,5 +15,5 @@ function isPublicKey(value: unknown): value is PublicKey {
 }
 
 /** Returns the elements of a list that are keys of this kind. */
-export const publicKeysIn = (list: unknown): PublicKey[] =>
+export const parsePublicKeys = (list: unknown): PublicKey[] =>
   Array.isArray(list) ? list.filter(isPublicKey).map(({ kty, crv, x, kid }) => ({ kty, crv, x, kid })) : [];

@@ -20,7 +20,7 @@ export interface ServiceResponse {
   readonly body: Buffer;
 }
 
-const label = 'license';
+const signatureLabel = 'license';
 
 /** Returns the value of a header as one text. Node joins repeated headers. */
 export const headerOf = ({ headers }: ServiceResponse, name: string): string | undefined => {
@@ -32,7 +32,7 @@ export const headerOf = ({ headers }: ServiceResponse, name: string): string | u
  * Returns the raw member of a dictionary (RFC 8941) by its name. Commas within texts and brackets do not
  * separate members.
  */
-function memberOf(dictionary: string, name: string): string | undefined {
+function dictionaryMember(dictionary: string, name: string): string | undefined {
   const members = dictionary.match(/(?:"(?:[^"\\]|\\.)*"|\([^)]*\)|[^,"(])+/g) ?? [];
   const start = `${name}=`;
   return members
@@ -41,22 +41,22 @@ function memberOf(dictionary: string, name: string): string | undefined {
     ?.slice(start.length);
 }
 
-const bytesOf = (member: string | undefined): Buffer | undefined => {
+const parseByteSequence = (member: string | undefined): Buffer | undefined => {
   const base64 = /^:([A-Za-z0-9+/]+={0,2}):$/.exec(member ?? '')?.[1];
   return base64 === undefined ? undefined : Buffer.from(base64, 'base64');
 };
 
 /** Returns a body's digest in the format of the header Content-Digest (RFC 9530). */
-export const digestOf = (body: string): string =>
+export const contentDigestOf = (body: string): string =>
   `sha-256=:${createHash('sha256').update(body).digest('base64')}:`;
 
-function hasDigest(answer: ServiceResponse): boolean {
-  const digest = bytesOf(memberOf(headerOf(answer, 'content-digest') ?? '', 'sha-256'));
+function isBodyDigestValid(answer: ServiceResponse): boolean {
+  const digest = parseByteSequence(dictionaryMember(headerOf(answer, 'content-digest') ?? '', 'sha-256'));
   return digest !== undefined && createHash('sha256').update(answer.body).digest().equals(digest);
 }
 
 /** Returns the components that a signature must cover, with their values for this answer and this call. */
-function componentsOf(
+function requiredComponentsOf(
   answer: ServiceResponse,
   { method, target, digest, nonce }: SentRequest,
 ): Map<string, string> {
@@ -74,7 +74,7 @@ function componentsOf(
 
 /** Returns the id of the key with which the answer claims to be signed. */
 export function keyIdOf(answer: ServiceResponse): string | undefined {
-  const input = memberOf(headerOf(answer, 'signature-input') ?? '', label) ?? '';
+  const input = dictionaryMember(headerOf(answer, 'signature-input') ?? '', signatureLabel) ?? '';
   return /;keyid="([^"\\]+)"/.exec(input)?.[1];
 }
 
@@ -83,15 +83,19 @@ export function keyIdOf(answer: ServiceResponse): string | undefined {
  * service did not sign it for this call.
  * The nonce is new for each call, so this is the current time.
  */
-export function signedAt(answer: ServiceResponse, question: SentRequest, ring: KeyRing): number | undefined {
-  const input = memberOf(headerOf(answer, 'signature-input') ?? '', label);
-  const signature = bytesOf(memberOf(headerOf(answer, 'signature') ?? '', label));
+export function verifiedSignatureSeconds(
+  answer: ServiceResponse,
+  sentRequest: SentRequest,
+  keyRing: KeyRing,
+): number | undefined {
+  const input = dictionaryMember(headerOf(answer, 'signature-input') ?? '', signatureLabel);
+  const signature = parseByteSequence(dictionaryMember(headerOf(answer, 'signature') ?? '', signatureLabel));
   const [, list, parameters] = /^\(([^)]*)\)(;.+)$/.exec(input ?? '') ?? [];
-  const key = ring(keyIdOf(answer) ?? '');
+  const key = keyRing(keyIdOf(answer) ?? '');
   const created = Number(/;created=(\d{1,12})(?:;|$)/.exec(parameters ?? '')?.[1]);
   if (list === undefined || signature === undefined || key === undefined || !(created > 0)) return undefined;
-  if (!hasDigest(answer)) return undefined;
-  const components = componentsOf(answer, question);
+  if (!isBodyDigestValid(answer)) return undefined;
+  const components = requiredComponentsOf(answer, sentRequest);
   const covered = list.split(' ');
   // The signature must cover all components and no unknown ones.
   if (covered.length !== components.size || new Set(covered).size !== components.size) return undefined;

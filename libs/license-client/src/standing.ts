@@ -1,7 +1,7 @@
 /** The result for a machine: the program may run on it, or the reason why it may not. */
 import { type Entitled } from './features.ts';
 
-const reasonsOfService = [
+const serviceReasons = [
   'invalid_license_key',
   'unknown_license_key',
   'not_activated',
@@ -24,7 +24,7 @@ const reasonsOfService = [
  * carried answer may belong to no request of this machine.
  */
 export type Reason =
-  | (typeof reasonsOfService)[number]
+  | (typeof serviceReasons)[number]
   | 'refused'
   | 'no_license'
   | 'unreachable'
@@ -71,7 +71,7 @@ export interface Refused {
 
 export type Standing = Allowed | Refused;
 
-const messages: Readonly<Record<Reason, string>> = {
+const reasonMessages: Readonly<Record<Reason, string>> = {
   invalid_license_key: 'Not a valid license key.',
   unknown_license_key: 'No license has this key.',
   not_activated: 'This license is not active on this machine.',
@@ -95,13 +95,14 @@ const messages: Readonly<Record<Reason, string>> = {
   answer_of_another_request: 'The response does not belong to a request of this machine, or it is outdated.',
 };
 
-export const refusal = (
+export const createRefusal = (
   reason: Reason,
-  { isFinal = false, message = messages[reason], retryAfterSeconds = null }: Partial<Refused> = {},
+  { isFinal = false, message = reasonMessages[reason], retryAfterSeconds = null }: Partial<Refused> = {},
 ): Refused => ({ mayRun: false, reason, isFinal, message, retryAfterSeconds });
 
 /** Converts a word of the service to one of its reasons. */
-export const reasonOf = (word: unknown): Reason => reasonsOfService.find((one) => one === word) ?? 'refused';
+export const toReason = (serviceReason: unknown): Reason =>
+  serviceReasons.find((one) => one === serviceReason) ?? 'refused';
 
 /** The result of releasing the license. */
 export type Release =

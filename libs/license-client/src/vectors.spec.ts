@@ -2,12 +2,12 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { type AirGapRequest, answerTo, requestText } from './air-gap.ts';
-import { type CertificateKind, isOfMachine, readCertificate } from './certificate.ts';
-import { type TimeSeen, timeNow } from './clock.ts';
-import { ringOf } from './key-ring.ts';
+import { type AirGapRequest, parseAirGapAnswer, formatAirGapRequest } from './air-gap.ts';
+import { type CertificateKind, isCertificateOfMachine, readCertificate } from './certificate.ts';
+import { type ClockState, currentTimeMillis } from './clock.ts';
+import { createKeyRing } from './key-ring.ts';
 import { type PublicKey } from './public-key.ts';
-import { digestOf, signedAt } from './signed-answer.ts';
+import { contentDigestOf, verifiedSignatureSeconds } from './signed-answer.ts';
 
 const vectors = (name: string): unknown =>
   JSON.parse(
@@ -35,11 +35,11 @@ describe.each([
 ] as const)('%s', (_, file, kind: CertificateKind) => {
   const { publicKeys, cases } = vectors(file) as Certificates;
   it.each(cases)('$name: $outcome', ({ certificate, machineId, nowSeconds, outcome, payload }) => {
-    const read = readCertificate(certificate, ringOf(publicKeys), kind);
+    const read = readCertificate(certificate, createKeyRing(publicKeys), kind);
     const found =
       read === undefined
         ? 'not_genuine'
-        : !isOfMachine(read, machineId)
+        : !isCertificateOfMachine(read, machineId)
           ? 'other_machine'
           : nowSeconds >= read.exp
             ? 'ended'
@@ -67,7 +67,7 @@ const payloadOf = (text: string): unknown =>
 
 describe('a request that people carry', () => {
   it.each(airGap.requests)('$name', ({ name: _, text, ...request }) => {
-    const written = requestText(request);
+    const written = formatAirGapRequest(request);
     expect(written).toMatch(/^licreq1\.[A-Za-z0-9_-]+$/);
     expect(payloadOf(written)).toEqual(payloadOf(text));
   });
@@ -77,7 +77,7 @@ describe('an answer that people carried', () => {
   it.each(airGap.answers)(
     '$name: $outcome',
     ({ request, answer, outcome, certificate, isFinal, message }) => {
-      const found = answerTo(request, answer, ringOf(airGap.publicKeys));
+      const found = parseAirGapAnswer(request, answer, createKeyRing(airGap.publicKeys));
       if (found.kind === 'granted') {
         expect(outcome).toBe('granted');
         expect(found.text).toBe(certificate);
@@ -110,10 +110,10 @@ const answers = vectors('answers') as {
 
 describe('an answer', () => {
   it.each(answers.cases)('$name', ({ question: { body, ...question }, answer, signedAt: expected }) => {
-    const found = signedAt(
+    const found = verifiedSignatureSeconds(
       { ...answer, body: Buffer.from(answer.body) },
-      { ...question, digest: body === null ? undefined : digestOf(body) },
-      ringOf(answers.publicKeys),
+      { ...question, digest: body === null ? undefined : contentDigestOf(body) },
+      createKeyRing(answers.publicKeys),
     );
     expect(found ?? null).toBe(expected);
   });
@@ -121,7 +121,7 @@ describe('an answer', () => {
 
 const clock = vectors('clock') as {
   readonly cases: readonly (Named & {
-    readonly seen: TimeSeen;
+    readonly seen: ClockState;
     readonly clockMillis: number;
     readonly writtenMillis: number;
     readonly now: number | null;
@@ -130,6 +130,6 @@ const clock = vectors('clock') as {
 
 describe('a clock', () => {
   it.each(clock.cases)('$name', ({ seen, clockMillis, writtenMillis, now }) => {
-    expect(timeNow(seen, { clockMillis, writtenMillis }) ?? null).toBe(now);
+    expect(currentTimeMillis(seen, { clockMillis, writtenMillis }) ?? null).toBe(now);
   });
 });

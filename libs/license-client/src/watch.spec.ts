@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { refusal } from './standing.ts';
-import { nextCheckSeconds, watchBy } from './watch.ts';
+import { createRefusal } from './standing.ts';
+import { nextCheckSeconds, repeatChecks } from './watch.ts';
 
 const allowed = (offlineSeconds: number | null) => ({
   ...({ mayRun: true, by: 'service', plan: 'pro', expiresAt: null, offlineUntil: null } as const),
@@ -20,15 +20,15 @@ describe('a program that watches', () => {
   });
 
   it('asks again in a minute after a refusal, or when the service said to come back', () => {
-    expect(nextCheckSeconds(refusal('slots_taken'))).toBe(60);
-    expect(nextCheckSeconds(refusal('unreachable', { retryAfterSeconds: 90 }))).toBe(90);
+    expect(nextCheckSeconds(createRefusal('slots_taken'))).toBe(60);
+    expect(nextCheckSeconds(createRefusal('unreachable', { retryAfterSeconds: 90 }))).toBe(90);
   });
 
   it('hears what check throws, and nothing after it was stopped', async () => {
     const heard: unknown[] = [];
     const wrong = new Error('no place on the disk');
     const failed = await new Promise((resolve) => {
-      const stop = watchBy(
+      const stop = repeatChecks(
         () => Promise.reject(wrong),
         () => undefined,
         (error) => {
@@ -40,7 +40,7 @@ describe('a program that watches', () => {
     expect(failed).toBe(wrong);
     let answer = (_: ReturnType<typeof allowed>): void => undefined;
     const asked = new Promise<ReturnType<typeof allowed>>((resolve) => (answer = resolve));
-    const stop = watchBy(
+    const stop = repeatChecks(
       () => asked,
       (standing) => heard.push(standing),
       (error) => heard.push(error),

@@ -8,7 +8,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { productVersion } from '@muster/registry';
 import { type Client, type Pool } from 'pg';
-import { FileFailed, folderBeside, namesIn } from './sql-files.ts';
+import { SqlFileError, findSqlFolder, sqlFileNames } from './sql-files.ts';
 
 export interface FunctionFile {
   readonly name: string;
@@ -16,32 +16,32 @@ export interface FunctionFile {
   readonly sha256: string;
 }
 
-interface Applied {
+interface AppliedFile {
   readonly name: string;
   readonly sha256: string;
   readonly release: string;
 }
 
 /** Returns the function files of this release. */
-export function functionFiles(): FunctionFile[] {
-  const folder = folderBeside('functions');
-  return namesIn(folder).map((name) => {
+export function readFunctionFiles(): FunctionFile[] {
+  const folder = findSqlFolder('functions');
+  return sqlFileNames(folder).map((name) => {
     const text = readFileSync(path.join(folder, `${name}.sql`), 'utf8');
     return { name, text, sha256: createHash('sha256').update(text).digest('hex') };
   });
 }
 
 /** Returns true if the second release is newer than the first. */
-const isNewer = (than: string, release: string): boolean =>
-  than.localeCompare(release, 'en', { numeric: true }) < 0;
+const isNewer = (baseline: string, release: string): boolean =>
+  baseline.localeCompare(release, 'en', { numeric: true }) < 0;
 
 /**
  * Returns the files to run, which have changed or never ran. Returns none if a newer release has already
  * migrated the database.
  */
-export function outdated(
+export function findOutdated(
   files: readonly FunctionFile[],
-  applied: readonly Applied[],
+  applied: readonly AppliedFile[],
   release: string,
 ): FunctionFile[] {
   if (applied.some((file) => isNewer(release, file.release))) return [];
@@ -52,16 +52,16 @@ export function outdated(
 /** Runs the outdated files and records them, in the caller's transaction. */
 export async function applyFunctions(
   client: Client,
-  files: readonly FunctionFile[] = functionFiles(),
+  files: readonly FunctionFile[] = readFunctionFiles(),
   release: string = productVersion,
 ): Promise<void> {
-  const { rows } = await client.query<Applied>('select name, sha256, release from app.function_files');
-  const changed = outdated(files, rows, release);
+  const { rows } = await client.query<AppliedFile>('select name, sha256, release from app.function_files');
+  const changed = findOutdated(files, rows, release);
   if (changed.length === 0) return;
   // Files may call functions of one another, in any order.
   await client.query('set local check_function_bodies = off');
   for (const { name, text, sha256 } of changed) {
-    await FileFailed.naming(`functions/${name}.sql`, () => client.query(text));
+    await SqlFileError.naming(`functions/${name}.sql`, () => client.query(text));
     await client.query(
       `insert into app.function_files (name, sha256, release) values ($1, $2, $3)
        on conflict (name) do update set sha256 = excluded.sha256, release = excluded.release, applied_at = now()`,
@@ -73,20 +73,20 @@ export async function applyFunctions(
 }
 
 /** The newest migration, the function files and the version of this release. They are read once. */
-let needed: { newest: string | undefined; files: FunctionFile[]; release: string } | undefined;
+let expectedSchema: { newest: string | undefined; files: FunctionFile[]; release: string } | undefined;
 
 /**
  * Returns true if the schema is that of this release or newer. The pool's role has the privilege to read
  * this.
  */
 export async function isSchemaCurrent(pool: Pool): Promise<boolean> {
-  const { newest, files, release } = (needed ??= {
-    newest: namesIn(folderBeside('migrations')).at(-1),
-    files: functionFiles(),
+  const { newest, files, release } = (expectedSchema ??= {
+    newest: sqlFileNames(findSqlFolder('migrations')).at(-1),
+    files: readFunctionFiles(),
     release: productVersion,
   });
   const { rows: there } = await pool.query('select from app.applied_migrations where name = $1', [newest]);
   if (there.length === 0) return false;
-  const { rows } = await pool.query<Applied>('select name, sha256, release from app.function_files');
-  return outdated(files, rows, release).length === 0;
+  const { rows } = await pool.query<AppliedFile>('select name, sha256, release from app.function_files');
+  return findOutdated(files, rows, release).length === 0;
 }

@@ -1,2 +1,2 @@
-export { migrate, migrationNames, statementsAlone } from './migrate.ts';
-export { faultOfServerAt, leastPostgres, postgresCheck } from './server-version.ts';
+export { migrate, migrationNames, splitStatements } from './migrate.ts';
+export { describeServerFaultAt, minPostgresVersion, postgresHealthCheck } from './server-version.ts';

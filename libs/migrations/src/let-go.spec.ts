@@ -60,7 +60,7 @@ describe('a story that is deleted', () => {
     try {
       await holder.query(`begin; ${takeLock()}`);
       const deleted = world.rows('delete from stories where org_id = $1 and id = $2', orgId, ids.story);
-      await world.waiting(1);
+      await world.waitUntilBlocked(1);
       await holder.query('commit');
       await deleted;
     } finally {

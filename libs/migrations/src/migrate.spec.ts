@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startAlteringLine } from '@muster/testing';
+import { startAlteringProxy } from '@muster/testing';
 import pg from 'pg';
 import { migrate, migrationNames } from './migrate.ts';
 
@@ -37,7 +37,7 @@ async function rowsOf(url: string, sql: string): Promise<unknown[]> {
 describe('migrate', () => {
   it('refuses a server that is too old, before anything of it is made', async () => {
     const url = await emptyDatabase();
-    const line = await startAlteringLine(url, /\b18(?=\d{4}\b)/, '17');
+    const line = await startAlteringProxy(url, /\b18(?=\d{4}\b)/, '17');
     try {
       await expect(migrate(line.url)).rejects.toThrow(
         /^the database cannot be migrated: PostgreSQL 18 or newer is required, and the server is PostgreSQL 17\.\d+$/,

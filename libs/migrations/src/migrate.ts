@@ -7,18 +7,18 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { applyFunctions } from './function-files.ts';
-import { faultOfServer } from './server-version.ts';
-import { FileFailed, folderBeside, namesIn } from './sql-files.ts';
+import { describeServerFault } from './server-version.ts';
+import { SqlFileError, findSqlFolder, sqlFileNames } from './sql-files.ts';
 
-const ownFolder = (): string => folderBeside('migrations');
+const musterMigrationsFolder = (): string => findSqlFolder('migrations');
 
 /** Returns the names of all migrations, oldest first. By default these are Muster's own. */
-export const migrationNames = (place: string = ownFolder()): string[] => namesIn(place);
+export const migrationNames = (folder: string = musterMigrationsFolder()): string[] => sqlFileNames(folder);
 
 /**
  * Migrations of a service with a schema of its own, outside of Muster's database and without function files.
  */
-export interface OwnMigrations {
+export interface ServiceMigrations {
   readonly folder: string;
   /** The schema of the records about applied migrations. It is created if missing. */
   readonly schema: string;
@@ -30,19 +30,19 @@ export interface OwnMigrations {
  * is attempted again.
  */
 const lockTimeout = '1s';
-const gaveWay = '55P03';
-const triesAgainMillis = 500;
-const triesAgainForMillis = 120_000;
+const lockTimeoutSqlState = '55P03';
+const lockRetryDelayMillis = 500;
+const maxLockRetryMillis = 120_000;
 
 /**
  * The timeout for a server that accepts the connection and does not respond, in milliseconds. Statements that
  * run have no time limit.
  */
-const answersWithinMillis = 5_000;
+const responseTimeoutMillis = 5_000;
 
 /** The key of the advisory lock: an arbitrary number that no other program locks in this database. */
-const migratorLock = 4_101;
-const looksAgainMillis = 100;
+const migratorLockKey = 4_101;
+const lockPollIntervalMillis = 100;
 
 /**
  * Applies the missing migrations and returns their names. Concurrent calls are safe: one applies the
@@ -50,33 +50,33 @@ const looksAgainMillis = 100;
  * unchanged, including its functions, so that the previous release can be run again. `url` is a login that
  * may create roles and tables.
  */
-export async function migrate(url: string, own?: OwnMigrations): Promise<string[]> {
+export async function migrate(url: string, serviceMigrations?: ServiceMigrations): Promise<string[]> {
   const client = new pg.Client({
     connectionString: url,
-    connectionTimeoutMillis: answersWithinMillis,
+    connectionTimeoutMillis: responseTimeoutMillis,
     keepAlive: true,
   });
   // A lost connection fails the statement that waits for it.
   client.on('error', () => undefined);
-  const until = Date.now() + triesAgainForMillis;
+  const until = Date.now() + maxLockRetryMillis;
   const applied: string[] = [];
   try {
     await client.connect();
-    const fault = await faultOfServer(client);
+    const fault = await describeServerFault(client);
     if (fault !== undefined) throw new Error(fault);
-    await takeLock(client);
+    await takeMigratorLock(client);
     for (;;) {
       try {
-        await applyMissing(client, own, applied);
+        await applyMissing(client, serviceMigrations, applied);
         return applied;
       } catch (error) {
-        if (!(sqlStateOf(error) === gaveWay && Date.now() < until)) throw error;
+        if (!(sqlStateOf(error) === lockTimeoutSqlState && Date.now() < until)) throw error;
       }
-      await pause(triesAgainMillis);
+      await pause(lockRetryDelayMillis);
     }
   } catch (error) {
     const message = error instanceof Error ? error.message : JSON.stringify(error);
-    const what = error instanceof FileFailed ? `${error.file} failed` : 'the database cannot be migrated';
+    const what = error instanceof SqlFileError ? `${error.file} failed` : 'the database cannot be migrated';
     throw new Error(`${what}: ${message}`, { cause: error });
   } finally {
     await client.end();
@@ -87,16 +87,16 @@ export async function migrate(url: string, own?: OwnMigrations): Promise<string[
  * Polls for the advisory lock instead of waiting inside a statement. Building an index concurrently waits for
  * all older statements, and a waiting statement would block it forever. The lock ends with the connection.
  */
-async function takeLock(client: pg.Client): Promise<void> {
+async function takeMigratorLock(client: pg.Client): Promise<void> {
   for (;;) {
     const ask: pg.QueryConfig & { query_timeout: number } = {
       text: 'select pg_try_advisory_lock($1) as taken',
-      values: [migratorLock],
-      query_timeout: answersWithinMillis,
+      values: [migratorLockKey],
+      query_timeout: responseTimeoutMillis,
     };
     const { rows } = await client.query<{ taken: boolean }>(ask);
     if (rows[0]?.taken === true) return;
-    await pause(looksAgainMillis);
+    await pause(lockPollIntervalMillis);
   }
 }
 
@@ -107,48 +107,48 @@ interface Migration {
 
 async function applyMissing(
   client: pg.Client,
-  own: OwnMigrations | undefined,
+  serviceMigrations: ServiceMigrations | undefined,
   applied: string[],
 ): Promise<void> {
-  const folder = own?.folder ?? ownFolder();
-  const books = await openBooks(client, own?.schema ?? 'app');
-  const missing = missingOf(namesIn(folder), books.present).map((name) => ({
+  const folder = serviceMigrations?.folder ?? musterMigrationsFolder();
+  const books = await openMigrationLog(client, serviceMigrations?.schema ?? 'app');
+  const missing = findMissingMigrations(sqlFileNames(folder), books.appliedNames).map((name) => ({
     name,
     text: readFileSync(path.join(folder, `${name}.sql`), 'utf8'),
   }));
   // True if services may be using the database. No service uses one without any applied migration.
-  const isAtWork = books.present.length > 0;
-  const steps = stepsOf(missing);
+  const isAtWork = books.appliedNames.length > 0;
+  const steps = groupIntoSteps(missing);
   for (const [nth, step] of steps.entries()) {
     if ('alone' in step) {
-      await runAlone(client, step.alone);
-      await books.note(step.alone.name);
+      await runStatementByStatement(client, step.alone);
+      await books.recordApplied(step.alone.name);
       applied.push(step.alone.name);
       continue;
     }
     await inTransaction(client, async () => {
       if (isAtWork) await client.query(`set local lock_timeout = '${lockTimeout}'`);
       for (const { name, text } of step.together) {
-        await FileFailed.naming(`migration ${name}`, () => client.query(text));
-        await books.note(name);
+        await SqlFileError.naming(`migration ${name}`, () => client.query(text));
+        await books.recordApplied(name);
       }
-      if (own === undefined && nth === steps.length - 1) await applyFunctions(client);
+      if (serviceMigrations === undefined && nth === steps.length - 1) await applyFunctions(client);
     });
     applied.push(...step.together.map(({ name }) => name));
   }
 }
 
-type Step = { readonly together: Migration[] } | { readonly alone: Migration };
+type MigrationStep = { readonly together: Migration[] } | { readonly alone: Migration };
 
 /**
  * Groups consecutive migrations into one transaction. The last step is always a transaction, which also
  * contains the functions.
  */
-function stepsOf(missing: readonly Migration[]): Step[] {
-  const steps: Step[] = [];
+function groupIntoSteps(missing: readonly Migration[]): MigrationStep[] {
+  const steps: MigrationStep[] = [];
   for (const migration of missing) {
     const last = steps.at(-1);
-    if (isOutsideTransaction(migration.text)) steps.push({ alone: migration });
+    if (runsOutsideTransaction(migration.text)) steps.push({ alone: migration });
     else if (last !== undefined && 'together' in last) last.together.push(migration);
     else steps.push({ together: [migration] });
   }
@@ -161,10 +161,10 @@ function stepsOf(missing: readonly Migration[]): Step[] {
  * Returns true if the first line marks the migration as one that cannot run inside a transaction, because it
  * builds an index concurrently.
  */
-const isOutsideTransaction = (text: string): boolean => text.startsWith('-- outside a transaction: ');
+const runsOutsideTransaction = (text: string): boolean => text.startsWith('-- outside a transaction: ');
 
 /** Splits such a migration into statements. Each statement ends its line. */
-export const statementsAlone = (text: string): string[] =>
+export const splitStatements = (text: string): string[] =>
   text.split(/;[ \t]*$/m).filter((statement) => statement.replaceAll(/^--.*$/gm, '').trim() !== '');
 
 /**
@@ -172,9 +172,9 @@ export const statementsAlone = (text: string): string[] =>
  * one. If it is interrupted, it runs again from the start, so it must first drop what an earlier run may have
  * left half done.
  */
-async function runAlone(client: pg.Client, { name, text }: Migration): Promise<void> {
-  for (const statement of statementsAlone(text))
-    await FileFailed.naming(`migration ${name}`, () => client.query(statement));
+async function runStatementByStatement(client: pg.Client, { name, text }: Migration): Promise<void> {
+  for (const statement of splitStatements(text))
+    await SqlFileError.naming(`migration ${name}`, () => client.query(statement));
 }
 
 async function inTransaction(client: pg.Client, work: () => Promise<void>): Promise<void> {
@@ -188,13 +188,13 @@ async function inTransaction(client: pg.Client, work: () => Promise<void>): Prom
   }
 }
 
-interface Books {
+interface MigrationLog {
   /** The applied migrations, oldest first; empty for a new database. */
-  readonly present: readonly string[];
-  readonly note: (name: string) => Promise<unknown>;
+  readonly appliedNames: readonly string[];
+  readonly recordApplied: (name: string) => Promise<unknown>;
 }
 
-async function openBooks(client: pg.Client, schema: string): Promise<Books> {
+async function openMigrationLog(client: pg.Client, schema: string): Promise<MigrationLog> {
   const place = pg.escapeIdentifier(schema);
   const { rows: found } = await client.query(
     `select from pg_tables where schemaname = $1 and tablename = 'applied_migrations'`,
@@ -208,8 +208,9 @@ async function openBooks(client: pg.Client, schema: string): Promise<Books> {
     `select name from ${place}.applied_migrations order by name collate "C"`,
   );
   return {
-    present: rows.map(({ name }) => name),
-    note: (name) => client.query(`insert into ${place}.applied_migrations (name) values ($1)`, [name]),
+    appliedNames: rows.map(({ name }) => name),
+    recordApplied: (name) =>
+      client.query(`insert into ${place}.applied_migrations (name) values ($1)`, [name]),
   };
 }
 
@@ -218,12 +219,12 @@ async function openBooks(client: pg.Client, schema: string): Promise<Books> {
  * the beginning of this release's list, or, after a newer release, continue beyond it. Anything else is an
  * incompatible schema, such as one from before the first release.
  */
-function missingOf(known: readonly string[], present: readonly string[]): string[] {
-  const [other] = present.flatMap((name, nth) => {
-    const ours = known[nth];
+function findMissingMigrations(releaseNames: readonly string[], appliedNames: readonly string[]): string[] {
+  const [other] = appliedNames.flatMap((name, nth) => {
+    const ours = releaseNames[nth];
     return ours === undefined || ours === name ? [] : [`${name} where this release has ${ours}`];
   });
-  if (other === undefined) return known.slice(present.length);
+  if (other === undefined) return releaseNames.slice(appliedNames.length);
   throw new Error(
     `it has the schema of another Muster version (migration ${other}), and it cannot be upgraded from there. ` +
       'Nothing was changed. Start with an empty database (with `npm start`: move the folder .data away); ' +
@@ -232,6 +233,6 @@ function missingOf(known: readonly string[], present: readonly string[]): string
 }
 
 const sqlStateOf = (error: unknown): string | undefined => {
-  const cause = error instanceof FileFailed ? error.cause : error;
+  const cause = error instanceof SqlFileError ? error.cause : error;
   return cause instanceof pg.DatabaseError ? cause.code : undefined;
 };

@@ -5,7 +5,7 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
-export function folderBeside(name: 'migrations' | 'functions'): string {
+export function findSqlFolder(name: 'migrations' | 'functions'): string {
   const places = [path.join(import.meta.dirname, name), path.join(import.meta.dirname, '..', name)];
   for (const place of places) {
     try {
@@ -19,14 +19,14 @@ export function folderBeside(name: 'migrations' | 'functions'): string {
 }
 
 /** Returns the names of SQL files without their extension, sorted. */
-export const namesIn = (place: string): string[] =>
-  readdirSync(place)
+export const sqlFileNames = (folder: string): string[] =>
+  readdirSync(folder)
     .filter((file) => file.endsWith('.sql'))
     .sort()
     .map((file) => path.basename(file, '.sql'));
 
 /** Reports which SQL file failed, with the error as its cause. */
-export class FileFailed extends Error {
+export class SqlFileError extends Error {
   /** The failed file, such as "migration 0005_board". */
   readonly file: string;
 
@@ -39,7 +39,7 @@ export class FileFailed extends Error {
     try {
       await run();
     } catch (error) {
-      throw new FileFailed(file, error);
+      throw new SqlFileError(file, error);
     }
   }
 }

@@ -13,10 +13,10 @@ import {
   emitting,
   notifiedIn,
 } from '../test/events.ts';
-import { notify } from './notify.ts';
+import { notificationReaction } from './notify.ts';
 import { notifications } from './operations/notifications/handlers.ts';
 
-const world = useWorld({ notifications }, [notify]);
+const world = useWorld({ notifications }, [notificationReaction]);
 
 let people: People;
 let place: ArrangedStory;

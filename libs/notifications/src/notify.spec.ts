@@ -1,6 +1,6 @@
 /** Tests the notifications for events that operations emit, with the whole pipeline and the reaction. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { newId, organization, sql } from '@muster/driver';
+import { newId, currentOrgId, sql } from '@muster/driver';
 import { type NotificationKind } from '@muster/registry';
 import { type People, type Person, useWorld } from '@muster/testing';
 import {
@@ -12,10 +12,10 @@ import {
   emitting,
   notifiedIn,
 } from '../test/events.ts';
-import { notify } from './notify.ts';
+import { notificationReaction } from './notify.ts';
 import { notifications } from './operations/notifications/handlers.ts';
 
-const world = useWorld({ notifications }, [notify]);
+const world = useWorld({ notifications }, [notificationReaction]);
 
 let people: People;
 let place: ArrangedStory;
@@ -148,9 +148,9 @@ describe('a mention', () => {
   it('goes by the rights that the operation leaves', async () => {
     place = await arrangeStory(world, people.orgId, idOf(people.ana), { key: 'HID', visibility: 'private' });
     const join = emitting([mentioning(people.chloe)], ({ db }) => {
-      db.later(
+      db.deferToCommit(
         sql`insert into project_members (org_id, project_id, member_id, role)
-          values (${organization}, ${place.projectId}, ${idOf(people.chloe)}, 'viewer')`,
+          values (${currentOrgId}, ${place.projectId}, ${idOf(people.chloe)}, 'viewer')`,
       );
       return Promise.resolve();
     });
@@ -300,9 +300,9 @@ describe('a review', () => {
 describe('what is told', () => {
   it('is written with the operation: one that fails leaves nothing', async () => {
     const failing = emitting([mentioning(people.dan)], ({ db, caller }) => {
-      db.later(
+      db.deferToCommit(
         sql`insert into comment_reactions (org_id, comment_id, member_id, emoji)
-          values (${organization}, ${newId()}, ${caller.memberId}, 'x')`,
+          values (${currentOrgId}, ${newId()}, ${caller.memberId}, 'x')`,
       );
       return Promise.resolve();
     });
@@ -331,7 +331,7 @@ describe('what is told', () => {
   it('reaches two who are told of two things at once in either order', async () => {
     const { ana, ben, chloe, dan, orgId } = people;
     await happen(ana, mentioning(chloe, dan));
-    const outcomes = await world.contend(
+    const outcomes = await world.runUnderContention(
       { table: 'notification_counts', id: [idOf(chloe), idOf(dan)], column: 'member_id' },
       () => happen(ana, mentioning(chloe), mentioning(dan)),
       () => happen(ben, mentioning(dan), mentioning(chloe)),

@@ -1,24 +1,29 @@
 import { type Db } from '@muster/driver';
 import { type Actor, type EventData, type Subject } from '@muster/registry';
 import { type EventReaction } from '@muster/runtime';
-import { settleAccessRequest, withdrawComment, withdrawStory } from './data/withdraw.ts';
+import {
+  markAccessRequestRead,
+  withdrawNotificationsOfComment,
+  withdrawNotificationsOfStory,
+} from './data/withdraw.ts';
 import { writeNotifications } from './data/write-notifications.ts';
-import { draftsOf, outOfSeats } from './rules/notification-rules.ts';
+import { draftsOf, seatLimitDrafts } from './rules/notification-rules.ts';
 
 /**
  * The reaction that writes notifications for events, and withdraws those about deleted or decided subjects.
  * Its statements are sent with COMMIT, so it costs no round trip.
  */
-export const notify: EventReaction = ({ db, actor, domainEvents }) => {
+export const notificationReaction: EventReaction = ({ db, actor, domainEvents }) => {
   const events = domainEvents
     .map((domainEvent) => draftsOf(domainEvent, actor))
     .filter((drafts) => drafts.length > 0);
-  if (events.length > 0) db.later(writeNotifications(actor, events));
+  if (events.length > 0) db.deferToCommit(writeNotifications(actor, events));
   for (const { kind, subject, data } of domainEvents) {
-    if (kind === 'comment.deleted') withdrawComment(db, (data as EventData<'comment.deleted'>).commentId);
-    if (kind === 'story.deleted') withdrawStory(db, subject);
+    if (kind === 'comment.deleted')
+      withdrawNotificationsOfComment(db, (data as EventData<'comment.deleted'>).commentId);
+    if (kind === 'story.deleted') withdrawNotificationsOfStory(db, subject);
     if (kind === 'access.resolved')
-      settleAccessRequest(db, subject.projectId, (data as EventData<'access.resolved'>).memberId);
+      markAccessRequestRead(db, subject.projectId, (data as EventData<'access.resolved'>).memberId);
   }
   return Promise.resolve(undefined);
 };
@@ -26,6 +31,6 @@ export const notify: EventReaction = ({ db, actor, domainEvents }) => {
 /**
  * Notifies the owner and the admins that no seat is left, for cases that the worker detects without an event.
  */
-export const notifySeatLimit = (db: Db, actor: Actor, subscription: Subject): void => {
-  db.later(writeNotifications(actor, [outOfSeats({ subject: subscription })]));
+export const notifyNoSeatsLeft = (db: Db, actor: Actor, subscription: Subject): void => {
+  db.deferToCommit(writeNotifications(actor, [seatLimitDrafts({ subject: subscription })]));
 };

@@ -2,13 +2,13 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type People, type Person, useWorld } from '@muster/testing';
 import { arrangeStory, arrangeRole, type ArrangedStory, emitting } from '../test/events.ts';
-import { type Bundled, bundleNotification } from './data/bundles.ts';
-import { notify } from './notify.ts';
+import { type BundledMessage, bundleNotification } from './data/bundles.ts';
+import { notificationReaction } from './notify.ts';
 import { broadcasts } from './operations/broadcasts/handlers.ts';
 import { notifications } from './operations/notifications/handlers.ts';
 import { type PreparedMessages, prepareNotification } from './prepare-notification.ts';
 
-const world = useWorld({ broadcasts, notifications }, [notify]);
+const world = useWorld({ broadcasts, notifications }, [notificationReaction]);
 
 let people: People;
 let place: ArrangedStory;
@@ -160,8 +160,8 @@ describe('notifications of one author to one member', () => {
         people.chloe.me.memberId,
       )
       .then((rows) => rows.map(({ id }) => id));
-  const bundleAll = async (notificationIds: readonly string[]): Promise<Bundled[]> => {
-    const bundled: Bundled[] = [];
+  const bundleAll = async (notificationIds: readonly string[]): Promise<BundledMessage[]> => {
+    const bundled: BundledMessage[] = [];
     const bundling = emitting([], async ({ db }) => {
       for (const id of notificationIds)
         bundled.push(await bundleNotification(db, id, { burst: 5, seconds: 120 }));

@@ -1,7 +1,7 @@
 /** The content of mails and pushes for notifications. */
-import { type Db, of, sql } from '@muster/driver';
+import { type Db, orgFilter, sql } from '@muster/driver';
 import { type NotificationKind } from '@muster/registry';
-import { listChoices } from './data/preferences.ts';
+import { listChannelChoices } from './data/preferences.ts';
 import { channelsOf } from './rules/channels.ts';
 import { excerpt } from './rules/excerpts.ts';
 
@@ -12,7 +12,7 @@ export interface PreparedMessages {
   readonly push?: { readonly tokens: readonly string[]; readonly title: string; readonly body: string };
 }
 
-interface Row {
+interface MessageRow {
   readonly kind: NotificationKind;
   readonly title: string;
   readonly body: string;
@@ -26,39 +26,39 @@ interface Row {
 }
 
 /** The maximum number of notifications that one message lists. The inbox has the others. */
-const mostShown = 50;
+const maxListedNotifications = 50;
 
 /** The maximum length of a subject line. Most mail programs show it completely. */
-const longestSubject = 120;
+const maxSubjectLength = 120;
 
 /**
  * Reads a notification and the first of the notifications bundled with it, with the member's current rights.
  */
-const rowsOf = (notificationId: string) => sql<Row>`
+const messageRowsQuery = (notificationId: string) => sql<MessageRow>`
   select n.kind, n.title, coalesce(b.message, n.body) as body, n.actor ->> 'name' as author, n.member_id, m.email,
     o.name as org_name,
     array(select d.push_token from devices d
-      join tokens t on ${of('t')} and t.id = d.token_id
+      join tokens t on ${orgFilter('t')} and t.id = d.token_id
         and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())
-      where ${of('d')} and d.member_id = m.id and d.push_token is not null order by d.device_id) as push_tokens,
+      where ${orgFilter('d')} and d.member_id = m.id and d.push_token is not null order by d.device_id) as push_tokens,
     (count(*) over ())::integer as total
   from notifications n
   join orgs o on o.id = n.org_id and o.deleted_at is null
-  join members m on ${of('m')} and m.id = n.member_id and m.status = 'active'
-  left join projects p on ${of('p')} and p.id = n.project_id
-  left join broadcasts b on n.kind = 'broadcast' and ${of('b')} and b.id = (n.subject ->> 'id')::uuid
-  where ${of('n')} and n.id in (
+  join members m on ${orgFilter('m')} and m.id = n.member_id and m.status = 'active'
+  left join projects p on ${orgFilter('p')} and p.id = n.project_id
+  left join broadcasts b on n.kind = 'broadcast' and ${orgFilter('b')} and b.id = (n.subject ->> 'id')::uuid
+  where ${orgFilter('n')} and n.id in (
       select ${notificationId}::uuid
       union all
-      select w.id from notifications l join notifications w on ${of('w')} and w.member_id = l.member_id
+      select w.id from notifications l join notifications w on ${orgFilter('w')} and w.member_id = l.member_id
         and w.sends_at = l.sends_at and w.sent_with = l.id
-      where ${of('l')} and l.id = ${notificationId})
+      where ${orgFilter('l')} and l.id = ${notificationId})
     and n.read_at is null
     and (n.project_id is null or app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) is not null)
-  order by n.id limit ${mostShown}`;
+  order by n.id limit ${maxListedNotifications}`;
 
 /** Answers the title of the only notification, or the number of notifications from the author. */
-const titleOf = ({ title, total, author }: Row): string =>
+const titleOf = ({ title, total, author }: MessageRow): string =>
   total === 1 ? title : `${total} notifications from ${author}`;
 
 /**
@@ -67,21 +67,21 @@ const titleOf = ({ title, total, author }: Row): string =>
  * project.
  */
 export async function prepareNotification(db: Db, notificationId: string): Promise<PreparedMessages | null> {
-  const rows = await db.all(rowsOf(notificationId));
+  const rows = await db.all(messageRowsQuery(notificationId));
   const [first] = rows;
   if (first === undefined) return null;
-  const wanted = channelsOf(first.kind, await listChoices(db, first.member_id));
-  const email = wanted.email && mailOf(first, rows);
-  const push = wanted.push && pushOf(first);
+  const wanted = channelsOf(first.kind, await listChannelChoices(db, first.member_id));
+  const email = wanted.email && toEmail(first, rows);
+  const push = wanted.push && toPush(first);
   const delivery = { ...(email && { email }), ...(push && { push }) };
   return Object.keys(delivery).length === 0 ? null : delivery;
 }
 
-function mailOf(first: Row, rows: readonly Row[]): PreparedMessages['email'] {
+function toEmail(first: MessageRow, rows: readonly MessageRow[]): PreparedMessages['email'] {
   const unshown = first.total - rows.length;
   return {
     to: first.email,
-    subject: excerpt(`[${first.org_name}] ${titleOf(first)}`, longestSubject),
+    subject: excerpt(`[${first.org_name}] ${titleOf(first)}`, maxSubjectLength),
     text: [
       ...rows.flatMap(({ title, body }) => [title, body]),
       unshown === 0 ? '' : `And ${unshown} more in your inbox.`,
@@ -92,11 +92,11 @@ function mailOf(first: Row, rows: readonly Row[]): PreparedMessages['email'] {
   };
 }
 
-function pushOf(first: Row): PreparedMessages['push'] {
+function toPush(first: MessageRow): PreparedMessages['push'] {
   if (first.push_tokens.length === 0) return undefined;
   return {
     tokens: first.push_tokens,
     title: titleOf(first),
-    body: excerpt(first.body, longestSubject),
+    body: excerpt(first.body, maxSubjectLength),
   };
 }

@@ -6,30 +6,30 @@
  * before they are sent until a result is stored. Therefore no message is lost when a worker crashes.
  */
 import { type Db } from '@muster/driver';
-import { nextTryInSeconds } from '@muster/outbound';
+import { secondsUntilNextAttempt } from '@muster/outbound';
 import { type WebhookPause, type WebhookTry } from '@muster/registry';
-import { conclude, type EventReaction } from '@muster/runtime';
-import { systemFacts, workerActor } from '@muster/tenancy';
-import { items as activityItems } from './data/activity.ts';
-import { cursorsOf, type EventCursors, organizationKeyOf } from './data/event-cursors.ts';
+import { runReactionsAndWriteTrail, type EventReaction } from '@muster/runtime';
+import { systemAuditFacts, workerActor } from '@muster/tenancy';
+import { activityView as activityItems } from './data/activity.ts';
+import { getEventCursors, type EventCursors, getCachedOrganizationKey } from './data/event-cursors.ts';
 import {
-  endTurn,
+  updateWebhookAfterTurn,
   type HeldWebhook,
-  keepHolding,
-  mostLookedAt,
-  mostWaiting,
-  pauseHeld,
-  type ReadyRow,
-  settle,
-  type Settled,
-  takeReady,
+  extendHold,
+  maxScannedEntries,
+  maxPendingEvents,
+  pauseWebhook,
+  type ReadyDeliveryRow,
+  storeAttemptResults,
+  type DeliveryAttemptResult,
+  readReadyDeliveries,
   type WebhookTurnResult,
-  walkOn,
+  scanActivity,
 } from './data/webhook-turns.ts';
-import { aboutWebhook } from './data/webhooks.ts';
-import { type WebhooksSetUp } from './operations/webhooks/set-up.ts';
+import { webhookSubject } from './data/webhooks.ts';
+import { type WebhooksConfig } from './operations/webhooks/set-up.ts';
 import { eventMessage, testMessage, withheldMessage } from './rules/webhook-message.ts';
-import { secretOwner } from './rules/webhook-secrets.ts';
+import { webhookSecretOwner } from './rules/webhook-secrets.ts';
 
 /** A message that is due. */
 export interface ReadyMessage {
@@ -46,18 +46,18 @@ export interface ReadyMessage {
 /** The result of an attempt to send a message. */
 export interface SentMessage {
   readonly message: ReadyMessage;
-  readonly tried: WebhookTry;
+  readonly attempt: WebhookTry;
   /** The first 2 KiB of the receiver's answer. */
   readonly answer: string | null;
   /** The delay in seconds that the receiver requests. */
   readonly retryAfterSeconds: number | null;
 }
 
-export interface TurnSetUp extends Pick<WebhooksSetUp, 'seals' | 'subjectUrl'> {
+export interface TurnConfig extends Pick<WebhooksConfig, 'seals' | 'subjectUrl'> {
   readonly reactions: readonly EventReaction[];
 }
 
-export interface TurnAsked {
+export interface TurnRequest {
   readonly orgId: string;
   readonly webhookId: string;
   readonly epoch: number;
@@ -76,21 +76,21 @@ export interface TurnAsked {
   readonly leaves: boolean;
 }
 
-export interface TurnAnswer {
+export interface TurnResponse {
   readonly url: string;
-  readonly isStrict: boolean;
+  readonly isStrictOrder: boolean;
   /** True if the worker must hold back queued events. Tests are still sent. */
   readonly isPaused: boolean;
   /** The signing secrets, newest first; empty if they cannot be decrypted. */
   readonly secrets: readonly string[];
-  readonly ready: readonly ReadyMessage[];
+  readonly readyMessages: readonly ReadyMessage[];
   /** True if more of the activity has to be scanned. */
-  readonly more: boolean;
+  readonly hasMoreActivity: boolean;
   /** True if the endpoint was released, so that the worker no longer holds it. */
-  readonly isOver: boolean;
+  readonly isReleased: boolean;
 }
 
-const goneStatus = 410;
+const goneHttpStatus = 410;
 
 export const isDelivered = ({ status, error }: WebhookTry): boolean =>
   error === null && status !== null && status >= 200 && status < 300;
@@ -99,25 +99,29 @@ export const isDelivered = ({ status, error }: WebhookTry): boolean =>
  * Converts the result of an attempt for storage. `chance` is a random number from 0 to 1 that spreads the
  * retries.
  */
-function settledOf({ message, tried, answer, retryAfterSeconds }: SentMessage, chance: number): Settled {
-  const common = { id: message.deliveryId, tried, answer };
-  if (isDelivered(tried)) return { ...common, state: 'delivered', pause: null };
+function toAttemptResult(
+  { message, attempt, answer, retryAfterSeconds }: SentMessage,
+  retryJitter: number,
+): DeliveryAttemptResult {
+  const common = { id: message.deliveryId, tried: attempt, answer };
+  if (isDelivered(attempt)) return { ...common, state: 'delivered', pause: null };
   // A test delivery is not retried.
   if (message.seq === null) return { ...common, state: 'failed', pause: null };
-  const pause = nextTryInSeconds(message.attempts + 1, chance, retryAfterSeconds);
+  const pause = secondsUntilNextAttempt(message.attempts + 1, retryJitter, retryAfterSeconds);
   return { ...common, state: 'pending', pause };
 }
 
 /** Answers the reason for which the endpoint must be paused now; null if there is no such reason. */
-function pauseOf(
-  held: HeldWebhook,
-  settled: readonly Settled[],
+function findPauseReason(
+  heldWebhook: HeldWebhook,
+  results: readonly DeliveryAttemptResult[],
   secrets: readonly string[],
 ): WebhookPause | null {
-  if (held.paused_at !== null) return null;
-  if (!held.makerIsMember) return 'maker_left';
-  if (settled.some(({ state, tried }) => state === 'pending' && tried.status === goneStatus)) return 'gone';
-  if (settled.some(({ state, pause }) => state === 'pending' && pause === null)) return 'failing';
+  if (heldWebhook.paused_at !== null) return null;
+  if (!heldWebhook.makerIsMember) return 'maker_left';
+  if (results.some(({ state, tried }) => state === 'pending' && tried.status === goneHttpStatus))
+    return 'gone';
+  if (results.some(({ state, pause }) => state === 'pending' && pause === null)) return 'failing';
   return secrets.length === 0 ? 'secret_unreadable' : null;
 }
 
@@ -125,17 +129,21 @@ function pauseOf(
  * Answers the endpoint's new cursor after a scan of the activity, and whether more activity has to be
  * scanned.
  */
-function placeAfter(
+function cursorAfterScan(
   { cursor_seq: cursor, stands }: HeldWebhook,
   { waiting, isEnough, looked, lookedUpTo, chosen, chosenUpTo }: WebhookTurnResult,
 ): { readonly cursorSeq: number; readonly isFull: boolean; readonly more: boolean } {
-  const isFull = isEnough || waiting + chosen >= mostWaiting;
+  const isFull = isEnough || waiting + chosen >= maxPendingEvents;
   if (isFull) return { cursorSeq: chosenUpTo ?? cursor, isFull, more: false };
-  const more = looked === mostLookedAt;
+  const more = looked === maxScannedEntries;
   return { cursorSeq: more ? (lookedUpTo ?? cursor) : stands, isFull, more };
 }
 
-function messageOf(row: ReadyRow, cursors: EventCursors, { subjectUrl }: TurnSetUp): ReadyMessage {
+function toReadyMessage(
+  row: ReadyDeliveryRow,
+  cursors: EventCursors,
+  { subjectUrl }: TurnConfig,
+): ReadyMessage {
   const {
     delivery_id: deliveryId,
     event_id: eventId,
@@ -145,7 +153,7 @@ function messageOf(row: ReadyRow, cursors: EventCursors, { subjectUrl }: TurnSet
   } = row;
   const bodyOf = (): string => {
     if (seq === null || place === null) return testMessage(row.event_at, row.webhook_id);
-    const numbered = { seq, cursor: cursors.seal(place) };
+    const numbered = { seq, cursor: cursors.encode(place) };
     return row.may_hear === true
       ? eventMessage(
           activityItems.shown(row as Parameters<typeof activityItems.shown>[0]),
@@ -158,65 +166,84 @@ function messageOf(row: ReadyRow, cursors: EventCursors, { subjectUrl }: TurnSet
 }
 
 /** Answers the due deliveries. In strict order, a delivery that is not due blocks all later ones. */
-function dueOf(rows: readonly ReadyRow[]): readonly ReadyRow[] {
+function takeWhileDue(rows: readonly ReadyDeliveryRow[]): readonly ReadyDeliveryRow[] {
   const first = rows.findIndex((row) => !row.is_due);
   return first === -1 ? rows : rows.slice(0, first);
 }
 
-function failingAfter(before: number, settled: readonly Settled[]): number {
-  const last = settled.findLastIndex(({ state }) => state === 'delivered');
-  return last === -1 ? before + settled.length : settled.length - 1 - last;
+function failuresInARowAfter(previousFailures: number, results: readonly DeliveryAttemptResult[]): number {
+  const last = results.findLastIndex(({ state }) => state === 'delivered');
+  return last === -1 ? previousFailures + results.length : results.length - 1 - last;
 }
 
-const lastAt = (settled: readonly Settled[], delivered: boolean): string | null =>
-  settled.findLast(({ state }) => (state === 'delivered') === delivered)?.tried.at ?? null;
+const lastAttemptAt = (results: readonly DeliveryAttemptResult[], wasDelivered: boolean): string | null =>
+  results.findLast(({ state }) => (state === 'delivered') === wasDelivered)?.tried.at ?? null;
 
 /**
  * Runs one round of deliveries. If another worker holds the endpoint or the endpoint was deleted, it stores
  * no results and answers undefined.
  */
-export async function takeTurn(db: Db, asked: TurnAsked, setUp: TurnSetUp): Promise<TurnAnswer | undefined> {
-  const { orgId, webhookId, epoch, sent, withWorker, leaves } = asked;
-  const held = await keepHolding(db, webhookId, epoch);
+export async function runDeliveryRound(
+  db: Db,
+  request: TurnRequest,
+  config: TurnConfig,
+): Promise<TurnResponse | undefined> {
+  const { orgId, webhookId, epoch, sent, withWorker, leaves } = request;
+  const held = await extendHold(db, webhookId, epoch);
   if (held === undefined) return undefined;
-  const [organizationKey, cursors] = [await organizationKeyOf(db, orgId), await cursorsOf(db, orgId)];
+  const [organizationKey, cursors] = [
+    await getCachedOrganizationKey(db, orgId),
+    await getEventCursors(db, orgId),
+  ];
   const secrets = [held.secret, ...(held.previous_secret === null ? [] : [held.previous_secret])]
-    .map((sealed) => setUp.seals.open(secretOwner(organizationKey, webhookId), sealed))
+    .map((sealed) => config.seals.decrypt(webhookSecretOwner(organizationKey, webhookId), sealed))
     .filter((secret) => secret !== undefined);
 
-  const said = sent.map((one) => settledOf(one, Math.random()));
-  const kept = new Set(said.length === 0 ? [] : (await db.all(settle(said))).map(({ id }) => id));
+  const said = sent.map((one) => toAttemptResult(one, Math.random()));
+  const kept = new Set(
+    said.length === 0 ? [] : (await db.all(storeAttemptResults(said))).map(({ id }) => id),
+  );
   const settled = said.filter(({ id }) => kept.has(id));
-  const pause = pauseOf(held, settled, secrets);
-  if (pause !== null) await db.all(pauseHeld(webhookId, pause));
+  const pause = findPauseReason(held, settled, secrets);
+  if (pause !== null) await db.all(pauseWebhook(webhookId, pause));
   const isPaused = held.paused_at !== null || pause !== null;
 
-  const walked = isPaused || leaves ? null : await walkOn(db, held);
+  const walked = isPaused || leaves ? null : await scanActivity(db, held);
   const place =
-    walked === null ? { cursorSeq: held.cursor_seq, isFull: false, more: false } : placeAfter(held, walked);
-  const rows = leaves ? [] : await takeReady(db, held, isPaused ? 0 : asked.most, withWorker);
-  const ready = dueOf(rows).map((row) => messageOf(row, cursors, setUp));
+    walked === null
+      ? { cursorSeq: held.cursor_seq, isFull: false, more: false }
+      : cursorAfterScan(held, walked);
+  const rows = leaves ? [] : await readReadyDeliveries(db, held, isPaused ? 0 : request.most, withWorker);
+  const ready = takeWhileDue(rows).map((row) => toReadyMessage(row, cursors, config));
   const isStrict = held.send_order === 'strict';
   const isOver = leaves || (ready.length === 0 && withWorker.length === 0 && !place.more);
   await db.all(
-    endTurn({
+    updateWebhookAfterTurn({
       id: webhookId,
       cursorSeq: place.cursorSeq,
       sentSeq: held.sent_seq + (walked?.chosen ?? 0),
-      isFull: place.isFull,
-      failing: failingAfter(held.failing, settled),
-      lastSuccessAt: lastAt(settled, true),
-      lastFailureAt: lastAt(settled, false),
+      hasMaxPendingEvents: place.isFull,
+      failuresInARow: failuresInARowAfter(held.failing, settled),
+      lastSuccessAt: lastAttemptAt(settled, true),
+      lastFailureAt: lastAttemptAt(settled, false),
       isPaused,
-      isStrict,
-      lets: isOver,
+      isStrictOrder: isStrict,
+      releasesHold: isOver,
     }),
   );
   if (pause !== null) {
     const data = { reason: pause, makerId: held.maker_id };
-    const domainEvents = [{ kind: 'webhook.paused' as const, subject: aboutWebhook(held), data }];
-    const facts = systemFacts('worker.webhooks.pause', webhookId);
-    await conclude(db, { orgId, actor: workerActor, domainEvents, facts }, setUp.reactions);
+    const domainEvents = [{ kind: 'webhook.paused' as const, subject: webhookSubject(held), data }];
+    const facts = systemAuditFacts('worker.webhooks.pause', webhookId);
+    await runReactionsAndWriteTrail(db, { orgId, actor: workerActor, domainEvents, facts }, config.reactions);
   }
-  return { url: held.url, isStrict, isPaused, secrets, ready, more: place.more, isOver };
+  return {
+    url: held.url,
+    isStrictOrder: isStrict,
+    isPaused,
+    secrets,
+    readyMessages: ready,
+    hasMoreActivity: place.more,
+    isReleased: isOver,
+  };
 }

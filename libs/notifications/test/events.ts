@@ -9,7 +9,7 @@ import {
   eventKinds,
   type NotificationKind,
   operation,
-  self,
+  selfAccess,
   type Subject,
 } from '@muster/registry';
 import { type Caller, handle, type Handler } from '@muster/runtime';
@@ -25,7 +25,7 @@ const saying = operation({
   effect: 'write',
   summary: 'Say what happened',
   description: `Nothing happens but what is said.`,
-  access: self(),
+  access: selfAccess(),
   params: z.strictObject({}),
   result: z.object({}),
   emits: eventKinds,

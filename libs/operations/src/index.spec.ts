@@ -1,9 +1,9 @@
 import { expect, it } from '@jest/globals';
 import { operations } from '@muster/registry';
-import { byOperation } from '@muster/runtime';
-import { handlers, performable } from './index.ts';
+import { handlersByOperation } from '@muster/runtime';
+import { handlers, performableHandlers } from './index.ts';
 
-const handled = byOperation({ ...handlers });
+const handled = handlersByOperation({ ...handlers });
 
 it('each operation of the contract has one handler, which was made for it', () => {
   expect([...handled.keys()].toSorted()).toEqual([...operations.keys()].toSorted());
@@ -11,7 +11,7 @@ it('each operation of the contract has one handler, which was made for it', () =
 });
 
 it('what only handlers may ask of one another is not in the contract', () => {
-  const internal = [...performable(handlers).keys()].filter((name) => !handled.has(name));
+  const internal = [...performableHandlers(handlers).keys()].filter((name) => !handled.has(name));
   expect(internal).not.toEqual([]);
   expect(internal.filter((name) => operations.has(name))).toEqual([]);
 });

@@ -9,7 +9,7 @@ import {
   type SeatPrices,
   seatReactions,
 } from '@muster/billing';
-import { boardHandlers, insideBoard, unblockReactions } from '@muster/board';
+import { boardHandlers, internalBoardHandlers, unblockReactions } from '@muster/board';
 import {
   deliveryHandlers,
   executionReactions,
@@ -17,27 +17,27 @@ import {
   reworkReactions,
   runReactions,
 } from '@muster/delivery';
-import { forgeReactions, forgesHandlers, type ForgesSetUp } from '@muster/forges';
+import { forgeReactions, forgesHandlers, type ForgesConfig } from '@muster/forges';
 import { gamificationHandlers } from '@muster/gamification';
-import { createSeals } from '@muster/outbound';
-import { identityProvidersWith, organizationsHandlers } from '@muster/organizations';
-import { type AllHandlers, byOperation, type Handler, type EventReaction } from '@muster/runtime';
+import { createSecretCipher } from '@muster/outbound';
+import { createIdentityProviderHandlers, organizationsHandlers } from '@muster/organizations';
+import { type AllHandlers, handlersByOperation, type Handler, type EventReaction } from '@muster/runtime';
 import {
-  notify,
+  notificationReaction,
   notificationsHandlers,
-  usualWebhooks,
-  type WebhooksSetUp,
-  webhooksWith,
+  defaultWebhooksConfig,
+  type WebhooksConfig,
+  createWebhookHandlers,
 } from '@muster/notifications';
 
 /** The settings of the whole installation that handlers need. */
 export interface HandlersSetUp {
   readonly seatPrices: SeatPrices;
-  readonly forges: ForgesSetUp;
-  readonly webhooks: WebhooksSetUp;
+  readonly forges: ForgesConfig;
+  readonly webhooks: WebhooksConfig;
 }
 
-export const handlersOf = ({ seatPrices, forges, webhooks }: HandlersSetUp): AllHandlers => ({
+export const createHandlers = ({ seatPrices, forges, webhooks }: HandlersSetUp): AllHandlers => ({
   session: organizationsHandlers.session,
   sessions: organizationsHandlers.sessions,
   orgs: organizationsHandlers.orgs,
@@ -49,7 +49,7 @@ export const handlersOf = ({ seatPrices, forges, webhooks }: HandlersSetUp): All
   tokens: organizationsHandlers.tokens,
   connections: organizationsHandlers.connections,
   passkeys: organizationsHandlers.passkeys,
-  identityProviders: identityProvidersWith({ ...forges, networks: webhooks.networks }),
+  identityProviders: createIdentityProviderHandlers({ ...forges, networks: webhooks.networks }),
   projects: boardHandlers.projects,
   boardColumns: boardHandlers.boardColumns,
   epics: boardHandlers.epics,
@@ -73,17 +73,17 @@ export const handlersOf = ({ seatPrices, forges, webhooks }: HandlersSetUp): All
   audit: notificationsHandlers.audit,
   broadcasts: notificationsHandlers.broadcasts,
   notifications: notificationsHandlers.notifications,
-  webhooks: webhooksWith(webhooks),
+  webhooks: createWebhookHandlers(webhooks),
   gamification: gamificationHandlers.gamification,
   billing: billingHandlers(seatPrices).billing,
   admin: platformHandlers.admin,
 });
 
 /** The handlers of an installation that uses only default settings. */
-export const handlers = handlersOf({
+export const handlers = createHandlers({
   seatPrices: defaultSeatPrices,
-  webhooks: usualWebhooks,
-  forges: { seals: createSeals([]), baseUrl: 'http://127.0.0.1:4100' },
+  webhooks: defaultWebhooksConfig,
+  forges: { seals: createSecretCipher([]), baseUrl: 'http://127.0.0.1:4100' },
 });
 
 /** The reactions of all domains to events. They run in the transaction that emitted the events. */
@@ -94,12 +94,12 @@ export const reactions: readonly EventReaction[] = [
   unblockReactions,
   forgeReactions,
   seatReactions,
-  notify,
+  notificationReaction,
 ];
 
 /**
  * Returns the operations that handlers may perform: the whole API, and the internal operations that only
  * other handlers call.
  */
-export const performable = (all: AllHandlers): ReadonlyMap<string, Handler> =>
-  byOperation({ ...all, insideHandlers, insideBoard });
+export const performableHandlers = (handlerTree: AllHandlers): ReadonlyMap<string, Handler> =>
+  handlersByOperation({ ...handlerTree, insideHandlers, insideBoard: internalBoardHandlers });

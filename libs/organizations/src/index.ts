@@ -17,45 +17,58 @@ export const organizationsHandlers = {
   ...{ agents, connections, passkeys },
 };
 
-export { identityProvidersWith } from './operations/identityProviders/handlers.ts';
+export { createIdentityProviderHandlers } from './operations/identityProviders/handlers.ts';
 export { redirectPath } from './operations/identityProviders/set-up.ts';
 export {
-  askForChecks,
-  noteCheck,
-  organizationsToLookAt,
+  requestProviderChecks,
+  storeCheckResult,
+  organizationsToCheckQuery,
   providerSecretOwner,
   readProvider,
 } from './data/identity-providers.ts';
 export { prepareDomainMail } from './domains/mail.ts';
-export { domainRecord } from './rules/domain-proofs.ts';
+export { toDomainTxtRecord } from './rules/domain-proofs.ts';
 export { preparePasskeyMail } from './passkeys/mail.ts';
-export { passkeyMail } from './rules/passkey-mail.ts';
-export { goBeyondLoss } from './operators/after-loss.ts';
+export { renderPasskeyMail } from './rules/passkey-mail.ts';
+export { skipNumbersAfterFailover } from './operators/after-loss.ts';
 export { type DeadJob, listDeadJobs, replayJobs } from './operators/dead-jobs.ts';
 export { addMember, listMembers } from './operators/members.ts';
-export { listNodes, moveTo, setNodeOpen } from './operators/nodes.ts';
-export { createOrganization, listOrganizations, nodeNamed } from './operators/organizations.ts';
+export { listNodes, moveOrganizationToNode, setNodeAcceptsOrganizations } from './operators/nodes.ts';
+export { createOrganization, listOrganizations, requireDatabaseNode } from './operators/organizations.ts';
 export {
   createToken,
-  grantPlatform,
+  grantPlatformAccess,
   listTokens,
   revokeToken,
-  sharePlatformTokens,
-  type ShownToken,
+  registerPlatformTokensOnAllNodes,
+  type TokenWithSecret,
 } from './operators/tokens.ts';
 export { getEntitlement } from './data/entitlement.ts';
-export { freeSeats, getSeats, heldSeats, lockSeats, type Seats } from './data/seats.ts';
-export { beginOrganization, type BeginningFacts, type Begun } from './accounts/begin.ts';
+export { countFreeSeats, getSeats, seatCountQueries, lockSeats, type SeatCounts } from './data/seats.ts';
+export {
+  createOrganizationForAccount,
+  type CreationRequestFacts,
+  type OrganizationCreationResult,
+} from './accounts/begin.ts';
 export {
   acceptInvitation,
-  type Accepted,
-  type AcceptanceFacts,
-  joinByAccount,
+  type AcceptedInvitation,
+  type AcceptanceRequestFacts,
+  acceptInvitationByAccount,
 } from './invitations/accept.ts';
 export { prepareInvitationMail } from './invitations/mail.ts';
 export { type InvitationMail } from './rules/invitation-mail.ts';
-export { noteTokenEnds, prepareTokenMail, tokensToWarnOf, tokenWarningDays } from './tokens/ending.ts';
+export {
+  noteTokenEnds,
+  prepareTokenMail,
+  expiringTokensCondition,
+  tokenWarningDays,
+} from './tokens/ending.ts';
 /** The state machine of an invitation, as a table. */
-export { invitationActions, invitationDays, invitationLife } from './rules/invitation-states.ts';
-export { type TimeRange, rollForward } from './rules/periods.ts';
+export {
+  invitationActions,
+  invitationValidityDays,
+  invitationTransitions,
+} from './rules/invitation-states.ts';
+export { type TimeRange, findPeriodContaining } from './rules/periods.ts';
 export { planLimits } from './rules/entitlement.ts';

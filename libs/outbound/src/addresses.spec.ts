@@ -3,8 +3,8 @@ import {
   type AllowedDestination,
   destinationOf,
   parseNetworks,
-  refusedAddress,
-  refusedUrl,
+  addressRefusalReason,
+  urlRefusalReason,
 } from './addresses.ts';
 
 const https: AllowedDestination = { protocol: 'https:', port: 443 };
@@ -88,7 +88,7 @@ const forbidden: Readonly<Record<string, readonly string[]>> = {
 
 describe('nothing is sent to', () => {
   it.each(Object.entries(forbidden))('%s', (_what, addresses) => {
-    const allowed = addresses.filter((address) => refusedAddress(address, https, none) === null);
+    const allowed = addresses.filter((address) => addressRefusalReason(address, https, none) === null);
     expect(allowed).toEqual([]);
   });
 
@@ -110,8 +110,8 @@ describe('nothing is sent to', () => {
       ],
       ...['fe80::1', 'ff02::1', '224.0.0.1', '255.255.255.255', '::'],
     ];
-    expect(never.filter((address) => refusedAddress(address, https, everything) === null)).toEqual([]);
-    expect(refusedAddress('10.0.0.1', https, everything)).toBeNull();
+    expect(never.filter((address) => addressRefusalReason(address, https, everything) === null)).toEqual([]);
+    expect(addressRefusalReason('10.0.0.1', https, everything)).toBeNull();
   });
 });
 
@@ -132,17 +132,17 @@ describe('what is sent to', () => {
     '64:ff9b::808:808',
     '2002:808:808::1',
   ])('%s, of the internet', (address) => {
-    expect(refusedAddress(address, https, none)).toBeNull();
-    expect(refusedAddress(address, { ...https, port: 8443 }, none)).toBeNull();
-    expect(refusedAddress(address, { ...https, port: 6379 }, none)).toContain('port 6379');
-    expect(refusedAddress(address, { ...https, port: 22 }, none)).toContain('port 22');
-    expect(refusedAddress(address, { protocol: 'http:', port: 80 }, none)).toContain('http');
+    expect(addressRefusalReason(address, https, none)).toBeNull();
+    expect(addressRefusalReason(address, { ...https, port: 8443 }, none)).toBeNull();
+    expect(addressRefusalReason(address, { ...https, port: 6379 }, none)).toContain('port 6379');
+    expect(addressRefusalReason(address, { ...https, port: 22 }, none)).toContain('port 22');
+    expect(addressRefusalReason(address, { protocol: 'http:', port: 80 }, none)).toContain('http');
   });
 
   it('are networks that the operator named, at the ports that go with them, also by another spelling', () => {
     const named = parseNetworks('10.0.0.0/8, 127.0.0.0/8:*,[fd00:1::]/32:3000, 192.168.1.7/32:8080');
     const may = (address: string, port: number, protocol: AllowedDestination['protocol'] = 'http:') =>
-      refusedAddress(address, { protocol, port }, named) === null;
+      addressRefusalReason(address, { protocol, port }, named) === null;
     expect([80, 443, 8443].every((port) => may('10.1.2.3', port))).toBe(true);
     expect(may('10.1.2.3', 443, 'https:')).toBe(true);
     expect([3000, 5432, 6379, 8080, 22].some((port) => may('10.1.2.3', port))).toBe(false);
@@ -178,7 +178,7 @@ describe('a URL', () => {
     'https://1.1.1.1/x',
     'https://[2606:4700::1111]/',
   ])('that may be sent to: %s', (url) => {
-    expect(refusedUrl(url, none)).toBeNull();
+    expect(urlRefusalReason(url, none)).toBeNull();
   });
 
   it.each([
@@ -197,14 +197,14 @@ describe('a URL', () => {
     'https://[::ffff:10.0.0.1]/',
     'https://169.254.169.254/latest/meta-data/',
   ])('that may not: %s', (url) => {
-    expect(refusedUrl(url, none)).toEqual(expect.any(String));
+    expect(urlRefusalReason(url, none)).toEqual(expect.any(String));
   });
 
   it('of a name may have any port and http only where some network may', () => {
     const named = parseNetworks('10.0.0.0/8');
-    expect(refusedUrl('http://ci.internal/hook', named)).toBeNull();
-    expect(refusedUrl('http://ci.internal:3000/hook', named)).toEqual(expect.any(String));
-    expect(refusedUrl('http://git.internal:3000/', parseNetworks('[fd00::]/8:3000'))).toBeNull();
+    expect(urlRefusalReason('http://ci.internal/hook', named)).toBeNull();
+    expect(urlRefusalReason('http://ci.internal:3000/hook', named)).toEqual(expect.any(String));
+    expect(urlRefusalReason('http://git.internal:3000/', parseNetworks('[fd00::]/8:3000'))).toBeNull();
   });
 
   it('says where it goes', () => {

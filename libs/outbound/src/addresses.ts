@@ -8,11 +8,11 @@
 import ipaddr from 'ipaddr.js';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
-type Range = readonly [Address, number];
+type CidrRange = readonly [Address, number];
 
 /** A network that the operator named, with the ports that may be reached there. */
-export interface NamedNetwork {
-  readonly range: Range;
+export interface AllowedNetwork {
+  readonly range: CidrRange;
   readonly ports: readonly number[] | 'any';
 }
 
@@ -28,7 +28,11 @@ const privatePorts = [80, ...publicPorts];
  * IPv6 networks whose addresses embed an IPv4 address in four bytes. `at` is the index of the first of these
  * four bytes, and `inverted` means that all bits of the IPv4 address are inverted.
  */
-const carriers: readonly { readonly range: Range; readonly at: number; readonly inverted?: true }[] = [
+const embeddingNetworks: readonly {
+  readonly range: CidrRange;
+  readonly at: number;
+  readonly inverted?: true;
+}[] = [
   { range: ipaddr.parseCIDR('::ffff:0:0/96'), at: 12 },
   // IPv4-compatible and IPv4-translated addresses: obsolete, but some systems still support them.
   { range: ipaddr.parseCIDR('::/96'), at: 12 },
@@ -45,10 +49,10 @@ const carriers: readonly { readonly range: Range; readonly at: number; readonly 
  * The bytes that mark an ISATAP address in the lower half of an IPv6 address of any network. The IPv4 address
  * follows them.
  */
-const isatap = [0x00, 0x00, 0x5e, 0xfe];
+const isatapMarker = [0x00, 0x00, 0x5e, 0xfe];
 
 /** Networks that are never reached, even if the operator named a network that contains them. */
-const never: readonly Range[] = [
+const forbiddenNetworks: readonly CidrRange[] = [
   ...['0.0.0.0/8', '169.254.0.0/16', '224.0.0.0/4', '255.255.255.255/32'],
   // Metadata services of clouds outside the link-local range: Alibaba, Oracle, Azure, and with IPv6 AWS and
   // Google.
@@ -59,41 +63,42 @@ const never: readonly Range[] = [
 /** The only range of IPv6 that is allocated for the internet. */
 const globalUnicast = ipaddr.parseCIDR('2000::/3');
 
-const isIn = (address: Address, [network, bits]: Range): boolean =>
+const isInNetwork = (address: Address, [network, bits]: CidrRange): boolean =>
   address.kind() === network.kind() && address.match(network, bits);
 
 /** Answers the address that is really reached, without the IPv6 address that embeds it. */
-export function unwrapped(address: Address): Address {
-  if (address.kind() === 'ipv4' || isIn(address, ipaddr.parseCIDR('::/127'))) return address;
+export function unwrapEmbeddedAddress(address: Address): Address {
+  if (address.kind() === 'ipv4' || isInNetwork(address, ipaddr.parseCIDR('::/127'))) return address;
   const bytes = address.toByteArray();
-  const carrier = carriers.find(({ range }) => isIn(address, range));
+  const carrier = embeddingNetworks.find(({ range }) => isInNetwork(address, range));
   if (carrier !== undefined) {
     const carried = bytes.slice(carrier.at, carrier.at + 4);
     return ipaddr.fromByteArray(carrier.inverted === true ? carried.map((byte) => 255 - byte) : carried);
   }
   // The first byte of the marker tells whether the address is globally unique (2) or not (0). Both values
   // mark an ISATAP address.
-  const marked = isatap.every(
+  const marked = isatapMarker.every(
     (byte, index) => (bytes[8 + index] ?? 0) === byte || (index === 0 && bytes[8] === 2),
   );
   return marked ? ipaddr.fromByteArray(bytes.slice(12)) : address;
 }
 
 /** Answers the reason why the address must not be reached, or null if it may be. */
-export function refusedAddress(
-  text: string,
+export function addressRefusalReason(
+  ipAddress: string,
   { protocol, port }: AllowedDestination,
-  networks: readonly NamedNetwork[],
+  networks: readonly AllowedNetwork[],
 ): string | null {
-  if (!ipaddr.isValid(text)) return 'an invalid IP address';
-  const address = unwrapped(ipaddr.parse(text));
-  if (never.some((range) => isIn(address, range))) return 'an address that Muster never sends to';
+  if (!ipaddr.isValid(ipAddress)) return 'an invalid IP address';
+  const address = unwrapEmbeddedAddress(ipaddr.parse(ipAddress));
+  if (forbiddenNetworks.some((range) => isInNetwork(address, range)))
+    return 'an address that Muster never sends to';
   const isNamed = networks.some(
-    ({ range, ports }) => isIn(address, range) && (ports === 'any' || ports.includes(port)),
+    ({ range, ports }) => isInNetwork(address, range) && (ports === 'any' || ports.includes(port)),
   );
   if (isNamed) return null;
   const isPublic =
-    address.range() === 'unicast' && (address.kind() === 'ipv4' || isIn(address, globalUnicast));
+    address.range() === 'unicast' && (address.kind() === 'ipv4' || isInNetwork(address, globalUnicast));
   if (!isPublic) return 'an address outside the public internet';
   if (protocol !== 'https:') return 'plain http outside the networks that the operator allowed';
   return publicPorts.includes(port) ? null : `port ${port}, although only 443 and 8443 are allowed`;
@@ -103,7 +108,7 @@ export function refusedAddress(
  * Parses a comma-separated list of networks: `10.0.0.0/8,127.0.0.0/8:*,[fd00::]/8:3000`. Each may have one
  * port, or `*` for all ports; the default is 80, 443 and 8443. Throws if an entry is not a network.
  */
-export function parseNetworks(text: string): NamedNetwork[] {
+export function parseNetworks(text: string): AllowedNetwork[] {
   return text
     .split(',')
     .map((part) => part.trim())
@@ -140,13 +145,13 @@ export function destinationOf(
  * Answers the problem of a URL that is visible without a DNS lookup, or null. The addresses of a host name
  * are checked when a request is sent.
  */
-export function refusedUrl(url: string, networks: readonly NamedNetwork[]): string | null {
+export function urlRefusalReason(url: string, networks: readonly AllowedNetwork[]): string | null {
   const { username, password, hash } = new URL(url);
   if (username !== '' || password !== '') return 'must not have a user name or password';
   if (hash !== '') return 'must not have a fragment';
   const destination = destinationOf(url);
   if (destination.isAddress) {
-    const refused = refusedAddress(destination.host, destination, networks);
+    const refused = addressRefusalReason(destination.host, destination, networks);
     return refused === null ? null : `points to ${refused}`;
   }
   if (destination.protocol === 'https:' && publicPorts.includes(destination.port)) return null;

@@ -5,7 +5,7 @@
 import { exceededJsonLimit } from '@muster/registry';
 import { type Sender } from './sender.ts';
 
-interface Asked {
+interface GuardedFetchOptions {
   readonly method?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | Headers | undefined;
   readonly body?: unknown;
@@ -17,7 +17,10 @@ interface Asked {
  */
 export const guardedFetch =
   (sender: Sender) =>
-  async (url: string | URL, { method = 'GET', headers = {}, body }: Asked = {}): Promise<Response> => {
+  async (
+    url: string | URL,
+    { method = 'GET', headers = {}, body }: GuardedFetchOptions = {},
+  ): Promise<Response> => {
     if (method !== 'GET' && method !== 'POST') throw new TypeError(`the method ${method} is not supported`);
     const isForm = body instanceof URLSearchParams;
     if (body != null && !isForm && typeof body !== 'string')

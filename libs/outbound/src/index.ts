@@ -1,11 +1,11 @@
 export {
   type AllowedDestination,
   destinationOf,
-  type NamedNetwork,
+  type AllowedNetwork,
   parseNetworks,
-  refusedAddress,
-  refusedUrl,
+  addressRefusalReason,
+  urlRefusalReason,
 } from './addresses.ts';
 export { newWebhookSecret } from './webhook-secret.ts';
-export { mostTries, nextTryInSeconds } from './webhook-tries.ts';
-export { createSeals, type SecretOwner, type Seals } from './seals.ts';
+export { maxWebhookAttempts, secondsUntilNextAttempt } from './webhook-tries.ts';
+export { createSecretCipher, type SecretOwner, type SecretCipher } from './seals.ts';

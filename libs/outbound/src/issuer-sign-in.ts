@@ -10,18 +10,18 @@ import {
   randomPKCECodeVerifier,
   randomState,
 } from 'openid-client';
-import { type Issuer, openIssuer } from './issuers.ts';
+import { type Issuer, discoverIssuer } from './issuers.ts';
 import { type Sender } from './sender.ts';
 
 /** The values that the browser keeps while a person signs in at an issuer. */
-export interface IssuerQuestion {
+export interface IssuerSignInState {
   readonly state: string;
   readonly nonce: string;
   readonly verifier: string;
 }
 
 /** The claims of an issuer about a person. */
-export interface IssuerAnswer {
+export interface IssuerIdentity {
   readonly issuer: string;
   readonly subject: string;
   /** The address as the issuer states it, which may be invalid; null if it states none. */
@@ -35,7 +35,7 @@ export interface IssuerAnswer {
   readonly claims: Readonly<Record<string, unknown>>;
 }
 
-export interface IssuerAsk {
+export interface IssuerSignInRequest {
   /** The URL to which the issuer redirects the person after sign-in. */
   readonly redirectUrl: string;
   /** The e-mail address that the person entered (`login_hint`); null if no address was asked for. */
@@ -49,25 +49,30 @@ export interface IssuerSignIn {
    * Answers the URL of the issuer and the values to keep until it answers. Throws if the issuer cannot be
    * used.
    */
-  begin(
+  startSignIn(
     issuer: Issuer,
-    ask: IssuerAsk,
-  ): Promise<{ readonly address: string; readonly question: IssuerQuestion }>;
+    request: IssuerSignInRequest,
+  ): Promise<{ readonly address: string; readonly question: IssuerSignInState }>;
   /**
    * Reads the claims from the issuer's answer, which the query of the URL `at` contains. If the ID token
    * lacks one of the claims in `needed`, the claims of the issuer's userinfo endpoint are added. Throws if
    * any part does not match the request.
    */
-  end(issuer: Issuer, question: IssuerQuestion, at: URL, needed: readonly string[]): Promise<IssuerAnswer>;
+  finishSignIn(
+    issuer: Issuer,
+    question: IssuerSignInState,
+    callbackUrl: URL,
+    requiredClaims: readonly string[],
+  ): Promise<IssuerIdentity>;
 }
 
 /**
  * The cache of metadata and keys. Entries live for ten minutes, because people sign in at the same few
  * issuers.
  */
-const keeping = { max: 1_000, ttl: 600_000 };
+const metadataCacheOptions = { max: 1_000, ttl: 600_000 };
 /** The tolerance for an issuer's clock that is ahead. */
-const aheadMillis = 300_000;
+const maxClockSkewMillis = 300_000;
 
 const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
@@ -75,18 +80,18 @@ const textOf = (value: unknown): string | null => (typeof value === 'string' ? v
  * Converts a time in seconds to ISO 8601. A time in the future is ignored: such an issuer wrote milliseconds.
  */
 const timeOf = (seconds: unknown): string | null =>
-  typeof seconds === 'number' && seconds * 1_000 <= Date.now() + aheadMillis
+  typeof seconds === 'number' && seconds * 1_000 <= Date.now() + maxClockSkewMillis
     ? new Date(seconds * 1_000).toISOString()
     : null;
 
 export function createIssuerSignIn(sender: Sender): IssuerSignIn {
-  const kept = new LRUCache<string, Promise<Configuration>>(keeping);
+  const kept = new LRUCache<string, Promise<Configuration>>(metadataCacheOptions);
 
   const open = ({ issuer, clientId, clientSecret }: Issuer): Promise<Configuration> => {
     const key = JSON.stringify([issuer, clientId, clientSecret]);
     const known = kept.get(key);
     if (known !== undefined) return known;
-    const opened = openIssuer(sender, { issuer, clientId, clientSecret });
+    const opened = discoverIssuer(sender, { issuer, clientId, clientSecret });
     kept.set(key, opened);
     // Failures are not cached.
     opened.catch(() => kept.delete(key));
@@ -94,7 +99,7 @@ export function createIssuerSignIn(sender: Sender): IssuerSignIn {
   };
 
   return {
-    begin: async (issuer, { redirectUrl, email, provenWithinSeconds }) => {
+    startSignIn: async (issuer, { redirectUrl, email, provenWithinSeconds }) => {
       const opened = await open(issuer);
       const [state, nonce, verifier] = [randomState(), randomNonce(), randomPKCECodeVerifier()];
       const address = buildAuthorizationUrl(opened, {
@@ -105,7 +110,7 @@ export function createIssuerSignIn(sender: Sender): IssuerSignIn {
       });
       return { address: address.href, question: { state, nonce, verifier } };
     },
-    end: async (issuer, { state, nonce, verifier }, at, needed) => {
+    finishSignIn: async (issuer, { state, nonce, verifier }, at, needed) => {
       const opened = await open(issuer);
       const tokens = await authorizationCodeGrant(opened, at, {
         ...{ pkceCodeVerifier: verifier, expectedState: state, expectedNonce: nonce },

@@ -31,20 +31,20 @@ class IssuerProblem extends Error {
   override readonly name = 'IssuerProblem';
 }
 
-const mostWords = 300;
+const maxMessageLength = 300;
 
 /** Answers the message of the innermost cause, at most 300 characters. */
-export function wordsOf(error: unknown): string {
+export function innermostMessageOf(error: unknown): string {
   let first = error;
   while (first instanceof Error && first.cause instanceof Error) first = first.cause;
-  return (first instanceof Error ? first.message : String(first)).slice(0, mostWords);
+  return (first instanceof Error ? first.message : String(first)).slice(0, maxMessageLength);
 }
 
 /**
  * Requires that an endpoint of the metadata is an http(s) URL, and https if the issuer itself is reached by
  * https.
  */
-function requireAddress(issuer: string, metadata: ServerMetadata, name: AddressName): void {
+function requireEndpointUrl(issuer: string, metadata: ServerMetadata, name: EndpointName): void {
   const address = metadata[name];
   const protocol = address !== undefined && URL.canParse(address) ? new URL(address).protocol : undefined;
   if (protocol === undefined) throw new IssuerProblem(`its metadata has no ${name}`);
@@ -52,11 +52,11 @@ function requireAddress(issuer: string, metadata: ServerMetadata, name: AddressN
     throw new IssuerProblem(`${name} in its metadata is not an https URL`);
 }
 
-type AddressName = 'authorization_endpoint' | 'token_endpoint' | 'jwks_uri';
-const addresses: readonly AddressName[] = ['authorization_endpoint', 'token_endpoint', 'jwks_uri'];
+type EndpointName = 'authorization_endpoint' | 'token_endpoint' | 'jwks_uri';
+const endpointNames: readonly EndpointName[] = ['authorization_endpoint', 'token_endpoint', 'jwks_uri'];
 
 /** Authenticates the client with a header, unless the metadata supports only the request body. */
-const authentication =
+const clientAuthenticationOf =
   (clientSecret: string): ClientAuth =>
   (server, client, body, headers) => {
     const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
@@ -69,7 +69,7 @@ const authentication =
  * Reads the metadata of an issuer. Requests to the endpoints in it use the same guarded connections. Throws
  * IssuerProblem.
  */
-export async function openIssuer(
+export async function discoverIssuer(
   sender: Sender,
   { issuer, clientId, clientSecret }: Issuer,
 ): Promise<Configuration> {
@@ -77,15 +77,17 @@ export async function openIssuer(
   const execute = [enableNonRepudiationChecks];
   // oxlint-disable-next-line typescript/no-deprecated -- it is marked so to stand out; such an issuer is in a network that the operator named
   if (issuer.startsWith('http:')) execute.push(allowInsecureRequests);
-  const authenticate = clientSecret === null ? None() : authentication(clientSecret);
+  const authenticate = clientSecret === null ? None() : clientAuthenticationOf(clientSecret);
   const found = await discovery(new URL(issuer), clientId, undefined, authenticate, {
     ...{ [customFetch]: guardedFetch(sender), execute },
   }).catch((error: unknown) => {
-    throw new IssuerProblem(`its metadata could not be read: ${wordsOf(error)}`);
+    throw new IssuerProblem(`its metadata could not be read: ${innermostMessageOf(error)}`);
   });
   const metadata = found.serverMetadata();
   if (metadata.issuer !== issuer)
-    throw new IssuerProblem(`its metadata names another issuer: ${metadata.issuer.slice(0, mostWords)}`);
-  for (const name of addresses) requireAddress(issuer, metadata, name);
+    throw new IssuerProblem(
+      `its metadata names another issuer: ${metadata.issuer.slice(0, maxMessageLength)}`,
+    );
+  for (const name of endpointNames) requireEndpointUrl(issuer, metadata, name);
   return found;
 }

@@ -5,17 +5,17 @@ import { createTransport, type SendMailOptions } from 'nodemailer';
 import { type Logger } from 'pino';
 
 /** The destination of mails. */
-export type MailTo = { readonly smtpUrl: string } | { readonly folder: string };
+export type MailDestination = { readonly smtpUrl: string } | { readonly folder: string };
 
 /**
  * Reads the destination of mails from the environment; undefined if it names none. SMTP takes precedence over
  * a folder.
  */
-export function mailToOf(said: {
+export function mailDestinationOf(environment: {
   readonly SMTP_URL?: string | undefined;
   readonly MAIL_FOLDER?: string | undefined;
-}): MailTo | undefined {
-  const { SMTP_URL: smtpUrl, MAIL_FOLDER: folder } = said;
+}): MailDestination | undefined {
+  const { SMTP_URL: smtpUrl, MAIL_FOLDER: folder } = environment;
   if (smtpUrl !== undefined) return { smtpUrl };
   return folder === undefined ? undefined : { folder };
 }
@@ -34,7 +34,7 @@ export interface Mailer {
 }
 
 /** Timeouts that keep an unresponsive server from blocking a worker: only one attempt fails. */
-const timeouts = {
+const smtpTimeouts = {
   dnsTimeout: 5_000,
   connectionTimeout: 5_000,
   greetingTimeout: 5_000,
@@ -42,28 +42,28 @@ const timeouts = {
 };
 
 /** Forbids nodemailer to read files or fetch URLs for the content of a mail. */
-const contained = { disableFileAccess: true, disableUrlAccess: true };
+const contentRestrictions = { disableFileAccess: true, disableUrlAccess: true };
 
 /**
  * Removes bidirectional control characters, because such a character in a name would reverse the text next to
  * it.
  */
-const withoutDirections = (text: string): string => text.replace(/\p{Bidi_Control}/gu, '');
+const removeBidiControls = (text: string): string => text.replace(/\p{Bidi_Control}/gu, '');
 
-export function createMailer(mailTo: MailTo, from: string, logger: Logger): Mailer {
+export function createMailer(destination: MailDestination, from: string, logger: Logger): Mailer {
   const messageOf = ({ to, subject, text, html }: Mail, id: string): SendMailOptions => ({
     from,
     to,
-    subject: withoutDirections(subject),
-    text: withoutDirections(text),
-    ...(html !== undefined && { html: withoutDirections(html) }),
+    subject: removeBidiControls(subject),
+    text: removeBidiControls(text),
+    ...(html !== undefined && { html: removeBidiControls(html) }),
     messageId: `<${id}@${/@([^\s>]+)/.exec(from)?.[1] ?? 'muster'}>`,
     // The header keeps automatic replies such as absence notices from answering the mail.
     headers: { 'Auto-Submitted': 'auto-generated' },
   });
 
-  if ('smtpUrl' in mailTo) {
-    const transport = createTransport({ url: mailTo.smtpUrl, ...timeouts, ...contained });
+  if ('smtpUrl' in destination) {
+    const transport = createTransport({ url: destination.smtpUrl, ...smtpTimeouts, ...contentRestrictions });
     return {
       send: async (mail, id) => {
         await transport.sendMail(messageOf(mail, id));
@@ -74,8 +74,8 @@ export function createMailer(mailTo: MailTo, from: string, logger: Logger): Mail
     };
   }
 
-  const { folder } = mailTo;
-  const transport = createTransport({ streamTransport: true, buffer: true, ...contained });
+  const { folder } = destination;
+  const transport = createTransport({ streamTransport: true, buffer: true, ...contentRestrictions });
   return {
     send: async (mail, id) => {
       const { message } = await transport.sendMail(messageOf(mail, id));

@@ -18,36 +18,36 @@ export interface SecretOwner {
   readonly name: string;
 }
 
-export interface Seals {
-  readonly seal: (owner: SecretOwner, secret: string) => Buffer;
+export interface SecretCipher {
+  readonly encrypt: (owner: SecretOwner, secret: string) => Buffer;
   /**
    * Decrypts a secret. Answers undefined if no configured key decrypts it, because its key was removed from
    * the configuration.
    */
-  readonly open: (owner: SecretOwner, sealed: Buffer) => string | undefined;
+  readonly decrypt: (owner: SecretOwner, sealed: Buffer) => string | undefined;
 }
 
-const derive = (key: string, { organizationKey }: SecretOwner): Buffer =>
+const deriveKey = (key: string, { organizationKey }: SecretOwner): Buffer =>
   Buffer.from(hkdfSync('sha256', key, organizationKey, 'muster secrets of connections', 32));
 
 /**
  * Creates the functions that encrypt with the first key and decrypt with any of them. Secrets that were
  * encrypted before there was a key can be decrypted too.
  */
-export function createSeals(keys: readonly string[]): Seals {
+export function createSecretCipher(keys: readonly string[]): SecretCipher {
   const [sealing = ''] = keys;
   return {
-    seal: (owner, secret) => {
+    encrypt: (owner, secret) => {
       const nonce = randomBytes(nonceBytes);
-      const cipher = createCipheriv(algorithm, derive(sealing, owner), nonce, tagLength);
+      const cipher = createCipheriv(algorithm, deriveKey(sealing, owner), nonce, tagLength);
       cipher.setAAD(Buffer.from(owner.name));
       return Buffer.concat([nonce, cipher.update(secret, 'utf8'), cipher.final(), cipher.getAuthTag()]);
     },
-    open: (owner, sealed) => {
+    decrypt: (owner, sealed) => {
       if (sealed.length < nonceBytes + tagBytes) return undefined;
       for (const key of new Set([...keys, ''])) {
         const nonce = sealed.subarray(0, nonceBytes);
-        const decipher = createDecipheriv(algorithm, derive(key, owner), nonce, tagLength);
+        const decipher = createDecipheriv(algorithm, deriveKey(key, owner), nonce, tagLength);
         decipher.setAAD(Buffer.from(owner.name));
         decipher.setAuthTag(sealed.subarray(-tagBytes));
         try {

@@ -14,32 +14,37 @@ import {
 } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { type LookupFunction } from 'node:net';
-import { type AllowedDestination, destinationOf, type NamedNetwork, refusedAddress } from './addresses.ts';
+import {
+  type AllowedDestination,
+  destinationOf,
+  type AllowedNetwork,
+  addressRefusalReason,
+} from './addresses.ts';
 
 /** The default timeout from the DNS lookup to the end of the answer. */
-const usualSeconds = 10;
-const mostAnswerBytes = 64 * 1024;
-const mostKeptBytes = 2 * 1024;
+const defaultTimeoutSeconds = 10;
+const maxPostAnswerBytes = 64 * 1024;
+const maxKeptAnswerBytes = 2 * 1024;
 /**
  * The limit for answers that are read completely. A pull request with all its details is about 30 KiB at a
  * forge.
  */
-const mostReadBytes = 1024 * 1024;
+const maxWholeAnswerBytes = 1024 * 1024;
 /** The time after which an idle connection is closed. */
-const idleMillis = 4_000;
-const mostIdleConnections = 64;
+const idleConnectionMillis = 4_000;
+const maxIdleConnections = 64;
 
-export interface Address {
+export interface ResolvedAddress {
   readonly address: string;
   readonly family: number;
 }
 
 export interface SenderOptions {
-  readonly networks: readonly NamedNetwork[];
+  readonly networks: readonly AllowedNetwork[];
   /** Answers all addresses of a host name; the resolver of the operating system by default. */
-  readonly resolve?: (host: string) => Promise<readonly Address[]>;
+  readonly resolve?: (host: string) => Promise<readonly ResolvedAddress[]>;
   /** The timeout in seconds from the DNS lookup to the end of the answer. */
-  readonly seconds?: number;
+  readonly timeoutSeconds?: number;
   /**
    * The certificate authorities that the sender trusts, as PEM. By default, the sender trusts those that Node
    * trusts.
@@ -47,7 +52,7 @@ export interface SenderOptions {
   readonly ca?: string;
 }
 
-export interface Post {
+export interface PostRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -61,38 +66,38 @@ export interface ReceivedResponse {
   readonly headers: IncomingHttpHeaders;
 }
 
-export interface Request extends Omit<Post, 'body'> {
+export interface OutboundRequest extends Omit<PostRequest, 'body'> {
   readonly method: 'GET' | 'POST';
   readonly body?: string;
 }
 
 export interface Sender {
   /** Answers the response, whatever its status. Throws if none came or nothing was sent. */
-  post(post: Post): Promise<ReceivedResponse>;
+  post(post: PostRequest): Promise<ReceivedResponse>;
   /** Sends a request like `post` and answers the whole text. Throws if it is longer than 1 MiB. */
-  ask(request: Request): Promise<ReceivedResponse>;
+  ask(request: OutboundRequest): Promise<ReceivedResponse>;
   close(): void;
 }
 
 /** The request was not sent, because its address is forbidden. */
 export class ForbiddenAddress extends Error {
-  constructor(refused: string) {
-    super(`not sent: the address points to ${refused}`);
+  constructor(reason: string) {
+    super(`not sent: the address points to ${reason}`);
     this.name = 'ForbiddenAddress';
   }
 }
 
-const machineResolver = (host: string): Promise<readonly Address[]> =>
+const resolveBySystem = (host: string): Promise<readonly ResolvedAddress[]> =>
   lookUp(host, { all: true, order: 'verbatim' });
 
 /** Resolves a host name, or fails if a single one of its addresses is forbidden. */
 const guardedLookup =
-  ({ networks, resolve = machineResolver }: SenderOptions, destination: AllowedDestination): LookupFunction =>
+  ({ networks, resolve = resolveBySystem }: SenderOptions, destination: AllowedDestination): LookupFunction =>
   (host, options, callback) => {
-    const answer = async (): Promise<Address[]> => {
+    const answer = async (): Promise<ResolvedAddress[]> => {
       const addresses = await resolve(host);
       for (const { address } of addresses) {
-        const refused = refusedAddress(address, destination, networks);
+        const refused = addressRefusalReason(address, destination, networks);
         if (refused !== null) throw new ForbiddenAddress(refused);
       }
       return [...addresses];
@@ -111,7 +116,9 @@ const guardedLookup =
   };
 
 async function readAnswer(response: IncomingMessage, isWhole: boolean): Promise<ReceivedResponse> {
-  const [kept, read] = isWhole ? [mostReadBytes, mostReadBytes] : [mostKeptBytes, mostAnswerBytes];
+  const [kept, read] = isWhole
+    ? [maxWholeAnswerBytes, maxWholeAnswerBytes]
+    : [maxKeptAnswerBytes, maxPostAnswerBytes];
   const chunks: Buffer[] = [];
   let bytes = 0;
   // Stop reading an answer that is too long. Its connection is closed.
@@ -140,24 +147,28 @@ const cleanText = (bytes: Buffer): string =>
 const isStaleConnection = (request: ClientRequest, error: unknown): boolean =>
   request.reusedSocket && ['ECONNRESET', 'EPIPE'].includes((error as NodeJS.ErrnoException).code ?? '');
 
-interface Asked extends Request {
+interface SizedRequest extends OutboundRequest {
   readonly isWhole: boolean;
 }
 
 export function createSender(options: SenderOptions): Sender {
-  const { seconds = usualSeconds, ca } = options;
-  const common = { keepAlive: true, timeout: idleMillis, maxFreeSockets: mostIdleConnections };
+  const { timeoutSeconds = defaultTimeoutSeconds, ca } = options;
+  const common = { keepAlive: true, timeout: idleConnectionMillis, maxFreeSockets: maxIdleConnections };
   const agents = {
     'http:': new HttpAgent(common),
     'https:': new HttpsAgent(common),
   };
 
-  const once = (asked: Asked, signal: AbortSignal, agent: HttpAgent | false): Promise<ReceivedResponse> => {
+  const once = (
+    asked: SizedRequest,
+    signal: AbortSignal,
+    agent: HttpAgent | false,
+  ): Promise<ReceivedResponse> => {
     const { url, method, headers, body, isWhole } = asked;
     const { isAddress, host, ...destination } = destinationOf(url);
     if (isAddress) {
       // Node does not call the lookup function for an IP address in the URL.
-      const refused = refusedAddress(host, destination, options.networks);
+      const refused = addressRefusalReason(host, destination, options.networks);
       if (refused !== null) return Promise.reject(new ForbiddenAddress(refused));
     }
     const send = destination.protocol === 'https:' ? httpsRequest : httpRequest;
@@ -169,19 +180,21 @@ export function createSender(options: SenderOptions): Sender {
       });
       request.on('error', (error) => {
         if (isStaleConnection(request, error) && agent !== false) resolve(once(asked, signal, false));
-        else reject(signal.aborted ? new Error(`no response within ${seconds} s`) : error);
+        else reject(signal.aborted ? new Error(`no response within ${timeoutSeconds} s`) : error);
       });
       request.on('response', (response) => {
         readAnswer(response, isWhole).then(resolve, (error: unknown) => {
-          reject(signal.aborted ? new Error(`no complete response within ${seconds} s`) : (error as Error));
+          reject(
+            signal.aborted ? new Error(`no complete response within ${timeoutSeconds} s`) : (error as Error),
+          );
         });
       });
       request.end(body);
     });
   };
 
-  const send = (asked: Asked): Promise<ReceivedResponse> =>
-    once(asked, AbortSignal.timeout(seconds * 1_000), agents[destinationOf(asked.url).protocol]);
+  const send = (asked: SizedRequest): Promise<ReceivedResponse> =>
+    once(asked, AbortSignal.timeout(timeoutSeconds * 1_000), agents[destinationOf(asked.url).protocol]);
   return {
     post: (post) => send({ ...post, method: 'POST', isWhole: false }),
     ask: (request) => send({ ...request, isWhole: true }),

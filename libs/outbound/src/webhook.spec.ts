@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { retryAfterOf } from './webhook.ts';
+import { parseRetryAfter } from './webhook.ts';
 
 const now = Date.parse('2026-01-01T00:00:00Z');
 
@@ -13,5 +13,5 @@ it.each([
   [500, '25', null],
   [200, '25', null],
 ])('reads Retry-After of an answer %s: %s', (status, header, seconds) => {
-  expect(retryAfterOf(status, header, now)).toBe(seconds);
+  expect(parseRetryAfter(status, header, now)).toBe(seconds);
 });

@@ -24,7 +24,7 @@ export interface WebhookAttempt {
   readonly error: string | null;
 }
 
-export interface WebhookAnswer {
+export interface WebhookAttemptResult {
   readonly tried: WebhookAttempt;
   /** The first 2 KiB of the answer; null if there was none. */
   readonly answer: string | null;
@@ -32,13 +32,13 @@ export interface WebhookAnswer {
   readonly retryAfterSeconds: number | null;
 }
 
-const longestError = 200;
+const maxErrorLength = 200;
 
 /** The longest delay that a receiver can request. */
 const maxRetryAfterSeconds = 24 * 60 * 60;
 
 /** Reads the `Retry-After` header of RFC 9110, which is a number of seconds or a date. */
-export function retryAfterOf(status: number, header: string | undefined, now: number): number | null {
+export function parseRetryAfter(status: number, header: string | undefined, now: number): number | null {
   if ((status !== 429 && status !== 503) || header === undefined) return null;
   const seconds = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - now) / 1_000;
   return Number.isFinite(seconds) ? Math.min(Math.max(0, Math.ceil(seconds)), maxRetryAfterSeconds) : null;
@@ -61,10 +61,10 @@ function headersOf(
 }
 
 /** Describes a failure without addresses of the internal network, because callers read it. */
-function wordsFor(error: unknown): string {
+function describeFailure(error: unknown): string {
   if (error instanceof ForbiddenAddress) return error.message;
   const { code, message } = error as NodeJS.ErrnoException;
-  return (code ?? message).slice(0, longestError);
+  return (code ?? message).slice(0, maxErrorLength);
 }
 
 /** Delivers a message. It never throws: a failure is part of the result. */
@@ -72,7 +72,7 @@ export async function sendWebhook(
   sender: Sender,
   endpoint: WebhookEndpoint,
   message: WebhookMessage,
-): Promise<WebhookAnswer> {
+): Promise<WebhookAttemptResult> {
   const at = new Date();
   const started = performance.now();
   const tried = (status: number | null, error: string | null): WebhookAttempt => ({
@@ -89,9 +89,9 @@ export async function sendWebhook(
     return {
       tried: tried(status, isSuccess ? null : `answered ${status}`),
       answer: text,
-      retryAfterSeconds: retryAfterOf(status, posted.headers['retry-after'], Date.now()),
+      retryAfterSeconds: parseRetryAfter(status, posted.headers['retry-after'], Date.now()),
     };
   } catch (error) {
-    return { tried: tried(null, wordsFor(error)), answer: null, retryAfterSeconds: null };
+    return { tried: tried(null, describeFailure(error)), answer: null, retryAfterSeconds: null };
   }
 }

@@ -7,19 +7,20 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { createPool, newId, sql } from '@muster/driver';
-import { patient, until, useWorld } from '@muster/testing';
-import { exchangeCopies, settleCopies, startCopies } from './copies.ts';
+import { withTestTimeouts, waitUntil, useWorld } from '@muster/testing';
+import { exchangeCopies, sendCopiesToOtherNodes, registerCopyReceiver } from './copies.ts';
 import { connectNodes, type Nodes } from './nodes.ts';
-import { inSignIn } from './sign-in.ts';
+import { inSignInTransaction } from './sign-in.ts';
 
 const [home, east] = [useWorld({}), useWorld({})];
 
 let nodes: Nodes;
 beforeAll(async () => {
   // A single connection to the primary server: no process that holds it waits for another.
-  const poolOf = (url: string, max: number) => patient(createPool({ url, role: 'muster_sign_in', max }));
+  const poolOf = (url: string, max: number) =>
+    withTestTimeouts(createPool({ url, role: 'muster_sign_in', max }));
   nodes = connectNodes(poolOf(home.database.url, 1), [{ name: 'east', pool: poolOf(east.database.url, 2) }]);
-  await startCopies(home.database.owner, { name: 'east', pool: east.database.owner });
+  await registerCopyReceiver(home.database.owner, { name: 'east', pool: east.database.owner });
 });
 afterAll(() => Promise.all(nodes.all.map(({ pool }) => pool.end())));
 beforeEach(() => exchangeCopies(nodes.home.pool));
@@ -68,7 +69,7 @@ describe('what is sent to a node', () => {
       await other.query('begin');
       await other.query(`select from sign_in.peers where name = 'home' for no key update`);
       sending = exchangeCopies(nodes.home.pool);
-      await until(
+      await waitUntil(
         async () =>
           (
             await east.rows(
@@ -127,7 +128,7 @@ describe('what is sent to a node', () => {
     await exchangeCopies(nodes.home.pool);
     await home.rows('update sign_in.passkeys set counter = counter + 1 where id = $1', passkey);
     await east.rows('delete from sign_in.passkeys where id = $1', passkey);
-    await inSignIn(nodes.home.pool, (db) =>
+    await inSignInTransaction(nodes.home.pool, (db) =>
       db.all(sql`update sign_in.accounts set name = 'Ann' where id = ${account}`),
     );
     expect(await east.rows('select from sign_in.passkeys where id = $1', passkey)).toEqual([]);
@@ -139,7 +140,7 @@ describe('what is sent to a node', () => {
 describe('a transaction of signing in', () => {
   it('asks home where organizations are by the connection that it has', async () => {
     const { orgId } = await home.org();
-    const found = await inSignIn(nodes.home.pool, async (db) => [
+    const found = await inSignInTransaction(nodes.home.pool, async (db) => [
       await db.everywhere(sql<{ id: string }>`select ${orgId}::text as id`, ({ id }) => id),
       await db.at(orgId, (there) => there.all(sql`select 1 as one`)),
       await db.organizationOf({ connection: newId() }),
@@ -151,15 +152,15 @@ describe('a transaction of signing in', () => {
     const id = newId();
     // An account whose change was recorded by another process that has not sent it yet.
     const account = await addAccount();
-    await inSignIn(nodes.home.pool, (db) => db.all(sql`select count(*) from sign_in.accounts`));
+    await inSignInTransaction(nodes.home.pool, (db) => db.all(sql`select count(*) from sign_in.accounts`));
     expect(await unsent()).toEqual([{ kind: 'accounts', id: account }]);
-    await inSignIn(nodes.home.pool, async (db) => {
+    await inSignInTransaction(nodes.home.pool, async (db) => {
       await Promise.resolve();
-      db.later(
+      db.deferToCommit(
         sql`insert into sign_in.accounts (id, email, name) values (${id}, ${`${id}@a.example`}, 'Bo')`,
       );
     });
-    await until(async () => (await unsent()).length === 0);
+    await waitUntil(async () => (await unsent()).length === 0);
     expect(await east.rows('select from sign_in.accounts where id = $1', id)).toHaveLength(1);
   });
 
@@ -171,16 +172,16 @@ describe('a transaction of signing in', () => {
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
-    const poolOf = (url: string) => patient(createPool({ url, role: 'muster_sign_in', max: 1 }));
+    const poolOf = (url: string) => withTestTimeouts(createPool({ url, role: 'muster_sign_in', max: 1 }));
     const some = connectNodes(poolOf(home.database.url), [
       { name: 'west', pool: poolOf(`postgres://nobody@127.0.0.1:${port}/none`) },
     ]);
     const now = jest.spyOn(performance, 'now').mockReturnValue(1_000_000);
     const ask = () =>
-      inSignIn(some.home.pool, (db) => db.everywhere(sql<{ one: number }>`select 1 as one`, null));
+      inSignInTransaction(some.home.pool, (db) => db.everywhere(sql<{ one: number }>`select 1 as one`, null));
     try {
       expect([await ask(), await ask(), asked]).toEqual([[{ one: 1 }], [{ one: 1 }], 1]);
-      await settleCopies(some, 60_000);
+      await sendCopiesToOtherNodes(some, 60_000);
       expect(asked).toBe(1);
       now.mockReturnValue(1_010_000);
       expect([await ask(), asked]).toEqual([[{ one: 1 }], 2]);

@@ -6,38 +6,42 @@
  * when it returns.
  */
 import { BurstError, type Db, inTransaction, type Pool, type Query, sql } from '@muster/driver';
-import { everyOne } from './databases.ts';
-import { homeName, type Node, type Nodes, nodesOf } from './nodes.ts';
+import { awaitAll } from './databases.ts';
+import { homeNodeName, type Node, type Nodes, nodesOf } from './nodes.ts';
 
-interface Unsent {
+interface UnsentChange {
   readonly kind: 'accounts' | 'passkeys' | 'sessions';
   readonly id: string;
   readonly version: string;
 }
 
-const portion = 500;
+const maxRowsPerTransfer = 500;
 
 /** The kinds in the order in which they are written: a session needs its account. */
-const kinds = ['accounts', 'passkeys', 'sessions'] as const;
+const kindsInWriteOrder = ['accounts', 'passkeys', 'sessions'] as const;
 
 /** Returns SQL for the next unsent rows, with ended records first. Rows in `refused` are skipped. */
-const unsentTo = (peer: string, most: number, refused: readonly Unsent[]): Query<Unsent> => {
+const selectUnsent = (
+  peer: string,
+  maxRows: number,
+  refused: readonly UnsentChange[],
+): Query<UnsentChange> => {
   const portionOf = (isEnd: boolean) => sql.part`
     (select u.kind, u.id, u.version, u.is_end from sign_in.unsent u
      where u.peer = ${peer} and u.is_end = ${isEnd} and not exists (
        select from unnest(${refused.map(({ kind }) => kind)}::text[], ${refused.map(({ id }) => id)}::uuid[]) r (kind, id)
        where r.kind = u.kind and r.id = u.id)
-     order by u.kind, u.id limit ${most})`;
-  return sql<Unsent>`
+     order by u.kind, u.id limit ${maxRows})`;
+  return sql<UnsentChange>`
     select kind, id, version from (${portionOf(true)} union all ${portionOf(false)}) u
-    order by is_end desc, kind, id limit ${most}`;
+    order by is_end desc, kind, id limit ${maxRows}`;
 };
 
-const inSchema = <Result>(pool: Pool, work: (db: Db) => Promise<Result>): Promise<Result> =>
+const inTransactionWithoutOrg = <Result>(pool: Pool, work: (db: Db) => Promise<Result>): Promise<Result> =>
   inTransaction(pool, { prologue: [], orgId: null }, work);
 
 /** Returns the current rows of a kind as one JSON text. Deleted rows are missing from it. */
-async function rowsOf(db: Db, kind: Unsent['kind'], ids: readonly string[]): Promise<string> {
+async function readRowsAsJson(db: Db, kind: UnsentChange['kind'], ids: readonly string[]): Promise<string> {
   const table = sql.word(kind);
   const { rows } = await db.one(
     sql<{ rows: string }>`select coalesce(jsonb_agg(to_jsonb(t)), '[]')::text as rows
@@ -46,27 +50,27 @@ async function rowsOf(db: Db, kind: Unsent['kind'], ids: readonly string[]): Pro
   return rows;
 }
 
-const isHere = (kind: 'passkeys' | 'sessions') =>
+const existsHere = (kind: 'passkeys' | 'sessions') =>
   sql.part`exists (select from sign_in.${sql.word(kind)} here where here.id = x.id)`;
-const isChangedHere = sql.part`exists (select from sign_in.unsent u where u.kind = 'passkeys' and u.id = x.id)`;
+const hasUnsentPasskeyChange = sql.part`exists (select from sign_in.unsent u where u.kind = 'passkeys' and u.id = x.id)`;
 
 /**
  * Builds the statements that copy rows to another server. Changes that the other server made and has not sent
  * yet are kept. A session that has ended there is not created again.
  */
-const copied: Readonly<Record<Unsent['kind'], (rows: string) => Query<unknown>>> = {
+const copyStatements: Readonly<Record<UnsentChange['kind'], (rows: string) => Query<unknown>>> = {
   accounts: (rows) => sql`
     insert into sign_in.accounts as a select * from jsonb_populate_recordset(null::sign_in.accounts, ${rows}::jsonb)
     on conflict (id) do update set email = excluded.email, name = excluded.name`,
   passkeys: (rows) => sql`
     insert into sign_in.passkeys as p select * from jsonb_populate_recordset(null::sign_in.passkeys, ${rows}::jsonb) x
-    where ${isHere('passkeys')} or not ${isChangedHere}
+    where ${existsHere('passkeys')} or not ${hasUnsentPasskeyChange}
     on conflict (id) do update set name = case when exists (
         select from sign_in.unsent u where u.kind = 'passkeys' and u.id = p.id) then p.name else excluded.name end, counter = excluded.counter, is_synced = excluded.is_synced,
       last_used_at = excluded.last_used_at`,
   sessions: (rows) => sql`
     insert into sign_in.sessions as s select * from jsonb_populate_recordset(null::sign_in.sessions, ${rows}::jsonb) x
-    where x.revoked_at is null or ${isHere('sessions')}
+    where x.revoked_at is null or ${existsHere('sessions')}
     on conflict (id) do update set hash = excluded.hash, proofs = excluded.proofs, ends_at = excluded.ends_at,
       proven_at = greatest(s.proven_at, excluded.proven_at), last_seen_at = greatest(s.last_seen_at, excluded.last_seen_at),
       expires_at = least(greatest(s.expires_at, excluded.expires_at), excluded.ends_at),
@@ -74,7 +78,7 @@ const copied: Readonly<Record<Unsent['kind'], (rows: string) => Query<unknown>>>
 };
 
 /** Builds the statements that apply changes from another server at the primary server. */
-const merged: Readonly<Record<Unsent['kind'], ((rows: string) => Query<unknown>) | null>> = {
+const mergeStatements: Readonly<Record<UnsentChange['kind'], ((rows: string) => Query<unknown>) | null>> = {
   accounts: null,
   passkeys: (rows) => sql`
     update sign_in.passkeys p set name = x.name
@@ -90,19 +94,23 @@ const merged: Readonly<Record<Unsent['kind'], ((rows: string) => Query<unknown>)
  * Builds the statement that deletes rows which no longer exist at the sender. Only the primary server creates
  * and deletes accounts and sessions.
  */
-const removed = (kind: Unsent['kind'], asked: readonly string[], rows: string): Query<unknown> => {
+const deleteMissingRows = (
+  kind: UnsentChange['kind'],
+  sentIds: readonly string[],
+  rows: string,
+): Query<unknown> => {
   const table = sql.word(kind);
-  return sql`delete from sign_in.${table} t where t.id = any (${asked}::uuid[]) and not exists (
+  return sql`delete from sign_in.${table} t where t.id = any (${sentIds}::uuid[]) and not exists (
     select 1 from jsonb_array_elements(${rows}::jsonb) x where x ->> 'id' = t.id::text)`;
 };
 
-interface Sent {
-  readonly rows: readonly Unsent[];
+interface TransferResult {
+  readonly rows: readonly UnsentChange[];
   /** The reason why the other server accepted none of the rows. */
   readonly refusal?: BurstError;
 }
 
-const isRefusal = (error: unknown): error is BurstError =>
+const isRejectedByServer = (error: unknown): error is BurstError =>
   error instanceof BurstError && error.sqlState !== undefined && !/^(?:57P|08)/.test(error.sqlState);
 
 /**
@@ -110,23 +118,28 @@ const isRefusal = (error: unknown): error is BurstError =>
  * server's sign_in.peers and holds the lock until it has written. So what was read later is also written
  * later, whichever process sends it.
  */
-async function send(from: Node, to: Node, most: number, refused: readonly Unsent[]): Promise<Sent> {
-  const isDown = from.name === homeName;
-  let unsent: readonly Unsent[] = [];
+async function sendPortion(
+  from: Node,
+  to: Node,
+  maxRows: number,
+  refused: readonly UnsentChange[],
+): Promise<TransferResult> {
+  const isDown = from.name === homeNodeName;
+  let unsent: readonly UnsentChange[] = [];
   try {
-    await inSchema(to.pool, async (db) => {
+    await inTransactionWithoutOrg(to.pool, async (db) => {
       const turn = await db.find(
         sql`select set_config('muster.from_peer', ${from.name}, true)
             from (select from sign_in.peers where name = ${from.name} for no key update) peer`,
       );
       // The other server does not take part in copying yet.
       if (turn === undefined) return;
-      const rows = await inSchema(from.pool, async (source) => {
-        unsent = await source.all(unsentTo(to.name, most, refused));
-        const byKind = new Map<Unsent['kind'], { ids: readonly string[]; rows: string }>();
+      const rows = await inTransactionWithoutOrg(from.pool, async (source) => {
+        unsent = await source.all(selectUnsent(to.name, maxRows, refused));
+        const byKind = new Map<UnsentChange['kind'], { ids: readonly string[]; rows: string }>();
         for (const kind of new Set(unsent.map((one) => one.kind))) {
           const ids = unsent.filter((one) => one.kind === kind).map(({ id }) => id);
-          byKind.set(kind, { ids, rows: await rowsOf(source, kind, ids) });
+          byKind.set(kind, { ids, rows: await readRowsAsJson(source, kind, ids) });
         }
         return byKind;
       });
@@ -137,24 +150,24 @@ async function send(from: Node, to: Node, most: number, refused: readonly Unsent
         await db.all(
           sql`select from sign_in.passkeys where id = any (${own}::uuid[]) order by id for update`,
         );
-      for (const kind of kinds.toReversed()) {
+      for (const kind of kindsInWriteOrder.toReversed()) {
         const said = rows.get(kind);
         if (said !== undefined && (isDown || kind === 'passkeys'))
-          await db.all(removed(kind, said.ids, said.rows));
+          await db.all(deleteMissingRows(kind, said.ids, said.rows));
       }
-      for (const kind of kinds) {
+      for (const kind of kindsInWriteOrder) {
         const said = rows.get(kind);
-        const write = isDown ? copied[kind] : merged[kind];
+        const write = isDown ? copyStatements[kind] : mergeStatements[kind];
         if (said !== undefined && write !== null) await db.all(write(said.rows));
       }
     });
   } catch (error) {
-    if (unsent.length > 0 && isRefusal(error)) return { rows: unsent, refusal: error };
+    if (unsent.length > 0 && isRejectedByServer(error)) return { rows: unsent, refusal: error };
     throw error;
   }
   // A row that another transaction has locked is about to get a new version, so it is skipped.
   if (unsent.length > 0)
-    await inSchema(from.pool, (db) =>
+    await inTransactionWithoutOrg(from.pool, (db) =>
       db.all(sql`
         delete from sign_in.unsent u using (
           select k.kind, k.id from sign_in.unsent k
@@ -167,18 +180,18 @@ async function send(from: Node, to: Node, most: number, refused: readonly Unsent
   return { rows: unsent };
 }
 
-const others = (nodes: Nodes): readonly Node[] => nodes.all.filter((node) => node !== nodes.home);
+const otherNodes = (nodes: Nodes): readonly Node[] => nodes.all.filter((node) => node !== nodes.home);
 
 /**
  * Sends all changes. A refused portion is sent again row by row, so that one bad row does not block the
  * others. Throws the first refusal at the end.
  */
-async function sendEverything(from: Node, to: Node): Promise<void> {
-  const refused: Unsent[] = [];
+async function sendInPortions(from: Node, to: Node): Promise<void> {
+  const refused: UnsentChange[] = [];
   let fault: BurstError | undefined;
   for (let singly = 0; ;) {
-    const most = singly > 0 ? 1 : portion;
-    const { rows, refusal } = await send(from, to, most, refused);
+    const most = singly > 0 ? 1 : maxRowsPerTransfer;
+    const { rows, refusal } = await sendPortion(from, to, most, refused);
     singly = Math.max(singly - 1, 0);
     if (refusal === undefined) {
       if (rows.length < most) break;
@@ -190,20 +203,20 @@ async function sendEverything(from: Node, to: Node): Promise<void> {
   if (fault !== undefined) throw fault;
 }
 
-interface Turn {
+interface CopyTransfer {
   readonly running: Promise<void>;
   next?: Promise<void>;
 }
 
 /** The transfers that this process is running, by sender and receiver. */
-const turns = new WeakMap<Pool, WeakMap<Pool, Turn>>();
+const transfersByPools = new WeakMap<Pool, WeakMap<Pool, CopyTransfer>>();
 
 /** Sends all pending changes. Callers that arrive during a transfer share the next one. */
-function sendAll(from: Node, to: Node): Promise<void> {
-  const ofFrom = turns.get(from.pool) ?? new WeakMap<Pool, Turn>();
-  turns.set(from.pool, ofFrom);
+function sendPendingChanges(from: Node, to: Node): Promise<void> {
+  const ofFrom = transfersByPools.get(from.pool) ?? new WeakMap<Pool, CopyTransfer>();
+  transfersByPools.set(from.pool, ofFrom);
   const start = (): Promise<void> => {
-    const running = sendEverything(from, to).finally(() => {
+    const running = sendInPortions(from, to).finally(() => {
       const turn = ofFrom.get(to.pool);
       if (turn?.next === undefined) ofFrom.delete(to.pool);
     });
@@ -217,16 +230,16 @@ function sendAll(from: Node, to: Node): Promise<void> {
 }
 
 /**
- * Sends the pending changes of the primary server to the other servers and waits up to `withinMillis`. A
+ * Sends the pending changes of the primary server to the other servers and waits up to `maxWaitMillis`. A
  * server that does not answer in time receives them later.
  */
-export async function settleCopies(nodes: Nodes, withinMillis: number): Promise<void> {
+export async function sendCopiesToOtherNodes(nodes: Nodes, maxWaitMillis: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, withinMillis);
+    timer = setTimeout(resolve, maxWaitMillis);
   });
   const sending = Promise.allSettled(
-    others(nodes).map((node) => nodes.visit(node, () => sendAll(nodes.home, node))),
+    otherNodes(nodes).map((node) => nodes.runOnNode(node, () => sendPendingChanges(nodes.home, node))),
   );
   await Promise.race([sending, late]);
   clearTimeout(timer);
@@ -239,10 +252,10 @@ export async function settleCopies(nodes: Nodes, withinMillis: number): Promise<
 export async function exchangeCopies(pool: Pool): Promise<void> {
   const nodes = nodesOf(pool);
   if (nodes === undefined) return;
-  await everyOne(
-    others(nodes).map(async (node) => {
-      await sendAll(node, nodes.home);
-      await sendAll(nodes.home, node);
+  await awaitAll(
+    otherNodes(nodes).map(async (node) => {
+      await sendPendingChanges(node, nodes.home);
+      await sendPendingChanges(nodes.home, node);
     }),
   );
 }
@@ -251,11 +264,11 @@ export async function exchangeCopies(pool: Pool): Promise<void> {
  * Registers a server as a receiver of copies, as the owner of the tables. The first registration schedules
  * everything for sending. It is done once per server, and again after the server was set up again.
  */
-export async function startCopies(home: Pool, { name, pool }: Node): Promise<void> {
-  await inSchema(pool, (db) =>
-    db.all(sql`insert into sign_in.peers (name) values (${homeName}) on conflict do nothing`),
+export async function registerCopyReceiver(home: Pool, { name, pool }: Node): Promise<void> {
+  await inTransactionWithoutOrg(pool, (db) =>
+    db.all(sql`insert into sign_in.peers (name) values (${homeNodeName}) on conflict do nothing`),
   );
-  await inSchema(home, async (db) => {
+  await inTransactionWithoutOrg(home, async (db) => {
     const added = await db.all(
       sql`insert into sign_in.peers (name) values (${name}) on conflict do nothing returning name`,
     );

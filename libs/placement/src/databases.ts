@@ -7,11 +7,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { DatabaseAway, DatabaseBusy, type Pool } from '@muster/driver';
 import {
   type AllNodes,
-  type AskHome,
-  asksAgainMillis,
+  type QueryHome,
+  lookupRetryDelayMillis,
   connectNodes,
-  homeName,
-  isElsewhere,
+  homeNodeName,
+  isHostedElsewhere,
   type Node,
   nodesOf,
   type NodeAccess,
@@ -23,12 +23,12 @@ export interface DatabaseRunOptions {
    * If true, asks the primary server for the organization's placement first. Needed for work that a server
    * would not refuse after the organization has left it.
    */
-  readonly isLookedUp?: boolean;
+  readonly looksUpPlacement?: boolean;
   /**
    * The SQLSTATE of a server that does not know the record that the work names. The record may have moved
    * with its organization.
    */
-  readonly unknown?: string;
+  readonly unknownSqlState?: string;
 }
 
 /** The database of one organization, on whichever server that is. */
@@ -42,27 +42,28 @@ export interface OrganizationDatabase {
     options?: DatabaseRunOptions,
   ) => Promise<Result>;
   /** True if this server currently has the organization. */
-  readonly isOn: (node: Node) => Promise<boolean>;
+  readonly isHostedOn: (node: Node) => Promise<boolean>;
 }
 
 /** Returns the database of an organization. `pool` may belong to any server of the installation. */
 export function databaseFor(pool: Pool, orgId: string): OrganizationDatabase {
   const nodes = nodesOf(pool);
-  if (nodes === undefined) return { run: (work) => work({ pool, isGone: false }), isOn: async () => true };
+  if (nodes === undefined)
+    return { run: (work) => work({ pool, isOrganizationGone: false }), isHostedOn: async () => true };
   return {
-    run: async (work, { isLookedUp = false, unknown } = {}) => {
-      if (isLookedUp) await nodes.find([orgId], 0);
-      return nodes.at(orgId, work, unknown === undefined ? {} : { unknown });
+    run: async (work, { looksUpPlacement = false, unknownSqlState } = {}) => {
+      if (looksUpPlacement) await nodes.findNodes([orgId], 0);
+      return nodes.runForOrganization(orgId, work, unknownSqlState === undefined ? {} : { unknownSqlState });
     },
-    isOn: async (node) => (await nodes.find([orgId], 0)).get(orgId) === node,
+    isHostedOn: async (node) => (await nodes.findNodes([orgId], 0)).get(orgId) === node,
   };
 }
 
 /** True if the installation has servers besides the primary one. */
-export const hasNodes = (pool: Pool): boolean => nodesOf(pool) !== undefined;
+export const hasOtherNodes = (pool: Pool): boolean => nodesOf(pool) !== undefined;
 
 /** Returns every server of the installation, the primary one first. */
-export const allNodes = (pool: Pool): AllNodes => nodesOf(pool)?.all ?? [{ name: homeName, pool }];
+export const allNodes = (pool: Pool): AllNodes => nodesOf(pool)?.all ?? [{ name: homeNodeName, pool }];
 
 /** Joins servers into one installation. From then on, each of the pools finds the others. */
 export const joinNodes = (home: Pool, others: readonly Node[]): AllNodes => connectNodes(home, others).all;
@@ -71,16 +72,16 @@ export const joinNodes = (home: Pool, others: readonly Node[]): AllNodes => conn
 export async function groupByNode<Item>(
   pool: Pool,
   items: readonly Item[],
-  orgOf: (item: Item) => string,
+  orgIdOf: (item: Item) => string,
   maxAgeMillis: number,
 ): Promise<ReadonlyMap<Pool, readonly Item[]>> {
   const nodes = nodesOf(pool);
   if (nodes === undefined) return new Map([[pool, items]]);
-  const places = await nodes.find(items.map(orgOf), maxAgeMillis);
+  const places = await nodes.findNodes(items.map(orgIdOf), maxAgeMillis);
   const byNode = new Map<Pool, Item[]>();
   // `muster admin` also runs on Node 20, which has no Map.groupBy.
   for (const item of items) {
-    const node = places.get(orgOf(item));
+    const node = places.get(orgIdOf(item));
     if (node === undefined) continue;
     const group = byNode.get(node.pool);
     if (group === undefined) byNode.set(node.pool, [item]);
@@ -90,13 +91,13 @@ export async function groupByNode<Item>(
 }
 
 /** Resolves when all promises are settled. Rejects with the error of the first one that failed. */
-export async function everyOne(all: readonly Promise<unknown>[]): Promise<void> {
-  const failed = (await Promise.allSettled(all)).find((one) => one.status === 'rejected');
+export async function awaitAll(promises: readonly Promise<unknown>[]): Promise<void> {
+  const failed = (await Promise.allSettled(promises)).find((one) => one.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
 }
 
 /** Processes the items one after the other. A failure does not stop the others; it is thrown at the end. */
-export async function eachInTurn<Item>(
+export async function forEachInSequence<Item>(
   items: Iterable<Item>,
   work: (item: Item) => Promise<unknown>,
 ): Promise<void> {
@@ -111,7 +112,7 @@ export async function eachInTurn<Item>(
 
 /** Runs the work on every server, one after the other. */
 export const forEachNode = (pool: Pool, work: (at: Node) => Promise<void>): Promise<void> =>
-  eachInTurn(allNodes(pool), work);
+  forEachInSequence(allNodes(pool), work);
 
 /**
  * Looks for something that only one server can know, and returns the first result. The primary server is
@@ -121,17 +122,18 @@ export const forEachNode = (pool: Pool, work: (at: Node) => Promise<void>): Prom
 export async function findOnNodes<Found>(
   pool: Pool,
   find: (at: Pool) => Promise<Found | undefined>,
-  orgOf: (found: Found) => string,
-  atHome?: AskHome,
+  orgIdOf: (found: Found) => string,
+  queryHome?: QueryHome,
 ): Promise<Found | undefined> {
   const nodes = nodesOf(pool);
   if (nodes === undefined) return find(pool);
   /** Ignores the leftovers of an organization that has moved away from the server. */
   const findAt = async (node: Node): Promise<Found | undefined> => {
-    const found = await nodes.visit(node, () => find(node.pool));
+    const found = await nodes.runOnNode(node, () => find(node.pool));
     if (found === undefined) return undefined;
-    const orgId = orgOf(found);
-    const isHere = async (maxAge: number) => (await nodes.find([orgId], maxAge, atHome)).get(orgId) === node;
+    const orgId = orgIdOf(found);
+    const isHere = async (maxAge: number) =>
+      (await nodes.findNodes([orgId], maxAge, queryHome)).get(orgId) === node;
     return (await isHere(Infinity)) || (await isHere(0)) ? found : undefined;
   };
   const faults: unknown[] = [];
@@ -149,7 +151,7 @@ export async function findOnNodes<Found>(
 }
 
 /** The maximum number of attempts to find an organization that is moving between two servers. */
-const mostLooks = 100;
+const maxLookupAttempts = 100;
 
 /**
  * Runs the work on the server that knows what the work names; all others throw `unknown`. If no server knows
@@ -157,7 +159,7 @@ const mostLooks = 100;
  */
 export async function runWhereKnown<Result>(
   pool: Pool,
-  unknown: string,
+  unknownSqlState: string,
   work: (at: Pool) => Promise<Result>,
 ): Promise<Result> {
   const nodes = nodesOf(pool);
@@ -166,18 +168,18 @@ export async function runWhereKnown<Result>(
     const faults: unknown[] = [];
     for (const node of nodes.all) {
       try {
-        return await nodes.visit(node, () => work(node.pool));
+        return await nodes.runOnNode(node, () => work(node.pool));
       } catch (error) {
-        const isUnknown = sqlStateOf(error) === unknown;
+        const isUnknown = sqlStateOf(error) === unknownSqlState;
         const isAway = error instanceof DatabaseAway || error instanceof DatabaseBusy;
-        if (!isUnknown && !isAway && !isElsewhere(error)) throw error;
+        if (!isUnknown && !isAway && !isHostedElsewhere(error)) throw error;
         // Throws `unknown` only if every server has thrown it. Any other error goes to the front of the list
         // and takes precedence.
         if (isUnknown) faults.push(error);
         else faults.unshift(error);
       }
     }
-    if (!faults.some(isElsewhere) || looks === mostLooks) throw faults[0];
-    await pause(asksAgainMillis);
+    if (!faults.some(isHostedElsewhere) || looks === maxLookupAttempts) throw faults[0];
+    await pause(lookupRetryDelayMillis);
   }
 }

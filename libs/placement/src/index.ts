@@ -1,20 +1,20 @@
-export { exchangeCopies, startCopies } from './copies.ts';
+export { exchangeCopies, registerCopyReceiver } from './copies.ts';
 export {
   allNodes,
   databaseFor,
-  eachInTurn,
-  everyOne,
+  forEachInSequence,
+  awaitAll,
   findOnNodes,
   forEachNode,
   groupByNode,
-  hasNodes,
+  hasOtherNodes,
   joinNodes,
   runWhereKnown,
 } from './databases.ts';
 export { CannotMove } from './moving/cannot-move.ts';
-export { type Moved, moveOrganization, type MoveStep } from './moving/move.ts';
-export { type AllNodes, homeName, type Node } from './nodes.ts';
-export { nodeChecks, openNodes, type NodeAddress, type OpenNodes, parseNodes } from './open-nodes.ts';
+export { type MoveResult, moveOrganization, type MoveStep } from './moving/move.ts';
+export { type AllNodes, homeNodeName, type Node } from './nodes.ts';
+export { nodeHealthChecks, openNodes, type NodeAddress, type OpenNodes, parseNodes } from './open-nodes.ts';
 export { chooseNode, claimSlug, createOnNode, databaseBytes, removePlacement } from './placing.ts';
-export { askOtherServers } from './platform.ts';
-export { inSignIn, type SignInDb } from './sign-in.ts';
+export { queryOtherServers } from './platform.ts';
+export { inSignInTransaction, type SignInDb } from './sign-in.ts';

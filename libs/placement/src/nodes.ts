@@ -8,9 +8,9 @@
  * and nothing is written to the old server.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { ask, BurstError, DatabaseAway, type Pool, type Query, sql } from '@muster/driver';
+import { queryOutsideOrg, BurstError, DatabaseAway, type Pool, type Query, sql } from '@muster/driver';
 
-export const homeName = 'home';
+export const homeNodeName = 'home';
 
 export interface Node {
   readonly name: string;
@@ -29,7 +29,7 @@ export interface Nodes {
    * Runs the work on the organization's server, and again on another one if the organization has moved in the
    * meantime.
    */
-  readonly at: <Result>(
+  readonly runForOrganization: <Result>(
     orgId: string,
     work: (place: NodeAccess) => Promise<Result>,
     asking?: LookupOptions,
@@ -38,30 +38,30 @@ export interface Nodes {
    * Finds the servers of organizations. Cached placements are used up to this age in milliseconds, or of any
    * age if the primary server does not answer.
    */
-  readonly find: (
+  readonly findNodes: (
     orgIds: readonly string[],
     maxAgeMillis: number,
-    atHome?: AskHome,
+    atHome?: QueryHome,
   ) => Promise<ReadonlyMap<string, Node>>;
   /**
    * Runs a request to a server. Throws DatabaseAway immediately if the server refused a connection a moment
    * ago.
    */
-  readonly visit: <Result>(node: Node, run: () => Promise<Result>) => Promise<Result>;
+  readonly runOnNode: <Result>(node: Node, run: () => Promise<Result>) => Promise<Result>;
 }
 
 /**
  * Queries the primary server in a transaction that the caller already has there, since a second connection
  * may not be free.
  */
-export type AskHome = <Row>(query: Query<Row>) => Promise<Row[]>;
+export type QueryHome = <Row>(query: Query<Row>) => Promise<Row[]>;
 
 export interface LookupOptions {
-  readonly atHome?: AskHome | undefined;
+  readonly queryHome?: QueryHome | undefined;
   /**
    * The SQLSTATE of a server that does not know what the work names. It may have moved with its organization.
    */
-  readonly unknown?: string;
+  readonly unknownSqlState?: string;
 }
 
 export interface NodeAccess {
@@ -70,49 +70,49 @@ export interface NodeAccess {
    * True if the primary server names this server, but the server does not know the organization: it was
    * removed.
    */
-  readonly isGone: boolean;
+  readonly isOrganizationGone: boolean;
 }
 
-interface Known {
+interface CachedPlacement {
   readonly node: Node;
   readonly isMoving: boolean;
-  readonly at: number;
+  readonly cachedAtMillis: number;
 }
 
 /** SQLSTATE of a server that does not host the organization. */
-const elsewhere = 'MU421';
+const elsewhereSqlState = 'MU421';
 /** SQLSTATE for an unknown token. It may have moved with its organization. */
-const unknownToken = 'MU401';
+const unknownTokenSqlState = 'MU401';
 /** The maximum time that a call waits for an organization that is moving between servers, in milliseconds. */
-const waitsMillis = 4_000;
-export const asksAgainMillis = 25;
+const maxMoveWaitMillis = 4_000;
+export const lookupRetryDelayMillis = 25;
 /**
  * The delay before a server that gave no connection is asked again, in milliseconds. Until then its callers
  * fail without occupying a slot.
  */
-const restMillis = 500;
+const unreachableNodeDelayMillis = 500;
 /** The time reserved for one connection attempt, in milliseconds. It exceeds the connection timeout. */
-const triesMillis = 1_500;
-const mostRemembered = 200_000;
+const connectAttemptMillis = 1_500;
+const maxCachedPlacements = 200_000;
 
-const registered = new WeakMap<Pool, Nodes>();
+const nodesByPool = new WeakMap<Pool, Nodes>();
 
 /** Returns the servers of the pool's installation; undefined if the pool's server is the only one. */
-export const nodesOf = (pool: Pool): Nodes | undefined => registered.get(pool);
+export const nodesOf = (pool: Pool): Nodes | undefined => nodesByPool.get(pool);
 
 export const sqlStateOf = (error: unknown): string | undefined =>
   error instanceof BurstError ? error.sqlState : undefined;
 
-export const isElsewhere = (error: unknown): boolean => sqlStateOf(error) === elsewhere;
+export const isHostedElsewhere = (error: unknown): boolean => sqlStateOf(error) === elsewhereSqlState;
 
 /** Caches the placements of organizations, and asks the primary server for the missing ones. */
-function rememberPlaces(home: Pool, all: readonly Node[]) {
+function createPlacementCache(home: Pool, all: readonly Node[]) {
   const byName = new Map(all.map((node) => [node.name, node]));
-  const known = new Map<string, Known>();
+  const known = new Map<string, CachedPlacement>();
 
   const askHome = async (
     orgIds: readonly string[],
-    atHome: AskHome = (query) => ask(home, query),
+    atHome: QueryHome = (query) => queryOutsideOrg(home, query),
   ): Promise<void> => {
     const rows = await atHome(
       sql<{
@@ -122,18 +122,18 @@ function rememberPlaces(home: Pool, all: readonly Node[]) {
       }>`select org_id, node, is_moving from app.places_of(${orgIds}::uuid[])`,
     );
     const places = new Map(rows.map((row) => [row.org_id, row]));
-    if (known.size + orgIds.length > mostRemembered) known.clear();
+    if (known.size + orgIds.length > maxCachedPlacements) known.clear();
     const at = performance.now();
     for (const orgId of orgIds) {
       const place = places.get(orgId);
-      const node = byName.get(place?.node ?? homeName);
+      const node = byName.get(place?.node ?? homeNodeName);
       if (node === undefined) known.delete(orgId);
-      else known.set(orgId, { node, isMoving: place?.is_moving ?? false, at });
+      else known.set(orgId, { node, isMoving: place?.is_moving ?? false, cachedAtMillis: at });
     }
   };
 
-  const look = async (orgId: string, atHome?: AskHome): Promise<Known> => {
-    if (!known.has(orgId)) await askHome([orgId], atHome);
+  const look = async (orgId: string, queryHome?: QueryHome): Promise<CachedPlacement> => {
+    if (!known.has(orgId)) await askHome([orgId], queryHome);
     const found = known.get(orgId);
     if (found === undefined)
       throw new DatabaseAway(
@@ -142,9 +142,11 @@ function rememberPlaces(home: Pool, all: readonly Node[]) {
     return found;
   };
 
-  const find: Nodes['find'] = async (orgIds, maxAgeMillis, atHome) => {
+  const find: Nodes['findNodes'] = async (orgIds, maxAgeMillis, atHome) => {
     const since = performance.now() - maxAgeMillis;
-    const old = [...new Set(orgIds)].filter((orgId) => (known.get(orgId)?.at ?? -Infinity) < since);
+    const old = [...new Set(orgIds)].filter(
+      (orgId) => (known.get(orgId)?.cachedAtMillis ?? -Infinity) < since,
+    );
     if (old.length > 0)
       await askHome(old, atHome).catch((error: unknown) => {
         if (old.some((orgId) => !known.has(orgId))) throw error;
@@ -164,20 +166,20 @@ function rememberPlaces(home: Pool, all: readonly Node[]) {
  * Runs a request to a server. After a failed connection only one call retries; the others fail until the
  * delay has passed.
  */
-function letAwayNodesRest(): Nodes['visit'] {
+function createUnreachableNodeGuard(): Nodes['runOnNode'] {
   const restsUntil = new Map<Node, number>();
   return async <Result>(node: Node, run: () => Promise<Result>): Promise<Result> => {
     const rests = restsUntil.get(node);
     if (rests !== undefined) {
       if (performance.now() < rests) throw new DatabaseAway(new Error(`${node.name} is unavailable`));
-      restsUntil.set(node, performance.now() + triesMillis);
+      restsUntil.set(node, performance.now() + connectAttemptMillis);
     }
     try {
       const result = await run();
       restsUntil.delete(node);
       return result;
     } catch (error) {
-      if (error instanceof DatabaseAway) restsUntil.set(node, performance.now() + restMillis);
+      if (error instanceof DatabaseAway) restsUntil.set(node, performance.now() + unreachableNodeDelayMillis);
       else restsUntil.delete(node);
       throw error;
     }
@@ -186,43 +188,43 @@ function letAwayNodesRest(): Nodes['visit'] {
 
 /** Joins servers into one installation. From then on, each of the pools finds the others. */
 export function connectNodes(home: Pool, others: readonly Node[]): Nodes {
-  const homeNode: Node = { name: homeName, pool: home };
+  const homeNode: Node = { name: homeNodeName, pool: home };
   const all: AllNodes = [homeNode, ...others];
-  const { askHome, look, find } = rememberPlaces(home, all);
-  const visit = letAwayNodesRest();
+  const { askHome, look, find } = createPlacementCache(home, all);
+  const visit = createUnreachableNodeGuard();
 
   const nodes: Nodes = {
     home: homeNode,
     all,
-    visit,
-    at: async (orgId, work, { atHome, unknown = unknownToken } = {}) => {
-      const until = performance.now() + waitsMillis;
-      let place = await look(orgId, atHome);
+    runOnNode: visit,
+    runForOrganization: async (orgId, work, { queryHome, unknownSqlState = unknownTokenSqlState } = {}) => {
+      const until = performance.now() + maxMoveWaitMillis;
+      let place = await look(orgId, queryHome);
       let isGone = false;
       for (;;) {
         const { node } = place;
         try {
-          return await visit(node, () => work({ pool: node.pool, isGone }));
+          return await visit(node, () => work({ pool: node.pool, isOrganizationGone: isGone }));
         } catch (error) {
           const sqlState = sqlStateOf(error);
-          if (sqlState !== elsewhere && sqlState !== unknown) throw error;
-          await askHome([orgId], atHome);
-          const now = await look(orgId, atHome);
+          if (sqlState !== elsewhereSqlState && sqlState !== unknownSqlState) throw error;
+          await askHome([orgId], queryHome);
+          const now = await look(orgId, queryHome);
           if (now.node === node) {
-            if (sqlState === unknown) throw error;
+            if (sqlState === unknownSqlState) throw error;
             if (!now.isMoving) {
               if (isGone) throw error;
               isGone = true;
             }
           }
           if (performance.now() > until) throw error;
-          if (now.isMoving) await pause(asksAgainMillis);
+          if (now.isMoving) await pause(lookupRetryDelayMillis);
           place = now;
         }
       }
     },
-    find,
+    findNodes: find,
   };
-  for (const { pool } of all) registered.set(pool, nodes);
+  for (const { pool } of all) nodesByPool.set(pool, nodes);
   return nodes;
 }

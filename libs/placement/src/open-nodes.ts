@@ -1,14 +1,14 @@
 /** Opens the connections of a service to all servers of the installation. */
 import { createPool, type Pool, type PoolConfig } from '@muster/driver';
-import { postgresCheck } from '@muster/migrations';
+import { postgresHealthCheck } from '@muster/migrations';
 import { allNodes, joinNodes } from './databases.ts';
-import { homeName, type Node } from './nodes.ts';
+import { homeNodeName, type Node } from './nodes.ts';
 
 export interface OpenNodes {
   /** The pool of the primary server, from which the others are found. */
   readonly pool: Pool;
   /** The connection counts of all servers together, as metrics report them. */
-  readonly levels: {
+  readonly connectionCounts: {
     readonly totalCount: number;
     readonly idleCount: number;
     readonly waitingCount: number;
@@ -26,7 +26,7 @@ export function openNodes(config: PoolConfig, addresses: readonly NodeAddress[])
   const sum = (count: (of: Pool) => number): number => all.reduce((total, of) => total + count(of.pool), 0);
   return {
     pool,
-    levels: {
+    connectionCounts: {
       get totalCount() {
         return sum((of) => of.totalCount);
       },
@@ -48,13 +48,13 @@ export function openNodes(config: PoolConfig, addresses: readonly NodeAddress[])
  * Returns a health check per server. A service is not ready without the primary server. Without another
  * server it is ready but degraded, since only the organizations there have to wait.
  */
-export const nodeChecks = (
+export const nodeHealthChecks = (
   { pool }: Pick<OpenNodes, 'pool'>,
   url: string,
   addresses: readonly NodeAddress[],
 ) =>
   allNodes(pool).map((node, nth) => {
-    const check = postgresCheck(node.pool, nth === 0 ? url : (addresses[nth - 1]?.url ?? url));
+    const check = postgresHealthCheck(node.pool, nth === 0 ? url : (addresses[nth - 1]?.url ?? url));
     return nth === 0 ? check : { ...check, name: `postgres ${node.name}`, needed: false };
   });
 
@@ -69,9 +69,9 @@ export function parseNodes(text: string): readonly NodeAddress[] {
     .filter((part) => part !== '')
     .map((part, index): NodeAddress => {
       const [, name = '', url = ''] = /^([a-z][a-z0-9-]{0,30})=(postgres(?:ql)?:\/\/\S+)$/.exec(part) ?? [];
-      if (name === '' || name === homeName || !URL.canParse(url))
+      if (name === '' || name === homeNodeName || !URL.canParse(url))
         throw new Error(
-          `its part ${index + 1} must be a name (a-z, 0-9, -; not ${homeName}), then = and postgres://…`,
+          `its part ${index + 1} must be a name (a-z, 0-9, -; not ${homeNodeName}), then = and postgres://…`,
         );
       return { name, url };
     });

@@ -1,5 +1,5 @@
 /** Chooses the servers of new organizations. */
-import { ask, DatabaseAway, OutcomeUnknown, type Pool, sql } from '@muster/driver';
+import { queryOutsideOrg, DatabaseAway, CommitOutcomeUnknown, type Pool, sql } from '@muster/driver';
 import { allNodes } from './databases.ts';
 import { type Node, nodesOf } from './nodes.ts';
 
@@ -10,7 +10,10 @@ export async function chooseNode(pool: Pool): Promise<Node> {
   const all = allNodes(pool);
   const [home] = all;
   if (all.length === 1) return home;
-  const closed = await ask(home.pool, sql<{ node: string }>`select node from app.nodes_closed() node`);
+  const closed = await queryOutsideOrg(
+    home.pool,
+    sql<{ node: string }>`select node from app.nodes_closed() node`,
+  );
   const open = all.filter(({ name }) => closed.every(({ node }) => node !== name));
   const sizes = await Promise.all(
     open.map(async (node) => {
@@ -25,7 +28,10 @@ export async function chooseNode(pool: Pool): Promise<Node> {
 }
 
 export async function databaseBytes(pool: Pool): Promise<number> {
-  const [row] = await ask(pool, sql<{ bytes: number }>`select pg_database_size(current_database()) as bytes`);
+  const [row] = await queryOutsideOrg(
+    pool,
+    sql<{ bytes: number }>`select pg_database_size(current_database()) as bytes`,
+  );
   return row?.bytes ?? 0;
 }
 
@@ -37,23 +43,23 @@ export async function databaseBytes(pool: Pool): Promise<number> {
 export async function createOnNode<Made>(
   node: Node,
   { orgId, slug }: { readonly orgId: string; readonly slug: string },
-  make: (at: Pool) => Promise<Made | undefined>,
+  createOrganization: (at: Pool) => Promise<Made | undefined>,
 ): Promise<Made | undefined> {
   const nodes = nodesOf(node.pool);
-  if (nodes === undefined || node.pool === nodes.home.pool) return make(node.pool);
+  if (nodes === undefined || node.pool === nodes.home.pool) return createOrganization(node.pool);
   const { pool: home } = nodes.home;
-  const [reserved] = await ask(
+  const [reserved] = await queryOutsideOrg(
     home,
     sql<{ is_free: boolean }>`select app.reserve_place(${orgId}::uuid, ${node.name}, ${slug}) as is_free`,
   );
   if (reserved?.is_free !== true) return undefined;
-  const leave = () => ask(home, sql`select app.forget_place(${orgId}::uuid, ${node.name})`);
+  const leave = () => queryOutsideOrg(home, sql`select app.forget_place(${orgId}::uuid, ${node.name})`);
   try {
-    const made = await make(node.pool);
+    const made = await createOrganization(node.pool);
     if (made === undefined) await leave();
     return made;
   } catch (error) {
-    if (!(error instanceof OutcomeUnknown)) await leave().catch(() => undefined);
+    if (!(error instanceof CommitOutcomeUnknown)) await leave().catch(() => undefined);
     throw error;
   }
 }
@@ -70,8 +76,9 @@ export async function claimSlug(
   const nodes = nodesOf(pool);
   // Uses the cached placement that admitted this call. The call already holds a connection to the primary
   // server and might not get a second one.
-  if (nodes === undefined || (await nodes.find([orgId], Infinity)).get(orgId) === nodes.home) return true;
-  const [row] = await ask(
+  if (nodes === undefined || (await nodes.findNodes([orgId], Infinity)).get(orgId) === nodes.home)
+    return true;
+  const [row] = await queryOutsideOrg(
     nodes.home.pool,
     sql<{ is_own: boolean }>`select app.claim_slug(${orgId}::uuid, ${wanted}, ${has}) as is_own`,
   );
@@ -79,8 +86,8 @@ export async function claimSlug(
 }
 
 /** Tells the primary server that an organization was removed from this server. */
-export async function removePlacement(at: Node, orgId: string): Promise<void> {
-  const nodes = nodesOf(at.pool);
+export async function removePlacement(node: Node, orgId: string): Promise<void> {
+  const nodes = nodesOf(node.pool);
   if (nodes === undefined) return;
-  await ask(nodes.home.pool, sql`select app.forget_place(${orgId}::uuid, ${at.name})`);
+  await queryOutsideOrg(nodes.home.pool, sql`select app.forget_place(${orgId}::uuid, ${node.name})`);
 }

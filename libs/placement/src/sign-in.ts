@@ -3,10 +3,10 @@
  * reaches. The service's role cannot read data of organizations. It gets the few facts that it needs from
  * security-definer functions (functions/sign-in.sql).
  */
-import { ask, type Db, inTransaction, type Pool, type Query, sql } from '@muster/driver';
-import { settleCopies } from './copies.ts';
+import { queryOutsideOrg, type Db, inTransaction, type Pool, type Query, sql } from '@muster/driver';
+import { sendCopiesToOtherNodes } from './copies.ts';
 import { findOnNodes } from './databases.ts';
-import { type AskHome, nodesOf } from './nodes.ts';
+import { type QueryHome, nodesOf } from './nodes.ts';
 
 /** A transaction on the primary server, with access to the servers of organizations. */
 export interface SignInDb extends Db {
@@ -35,31 +35,34 @@ export interface SignInDb extends Db {
 }
 
 /** The maximum time that a person waits until every server has received their change, in milliseconds. */
-const settlesMillis = 1_000;
+const maxCopyWaitMillis = 1_000;
 
 /**
  * Runs `work` in a transaction of its own, on a pool of the role muster_sign_in. Rethrows its error after a
  * rollback.
  */
-export async function inSignIn<Result>(pool: Pool, work: (db: SignInDb) => Promise<Result>): Promise<Result> {
+export async function inSignInTransaction<Result>(
+  pool: Pool,
+  work: (db: SignInDb) => Promise<Result>,
+): Promise<Result> {
   const nodes = nodesOf(pool);
   if (nodes === undefined)
-    return inTransaction(pool, { prologue: [], orgId: null }, (db) => work(signInDb(pool, db)));
+    return inTransaction(pool, { prologue: [], orgId: null }, (db) => work(createSignInDb(pool, db)));
   const { result, hasUnsent } = await inTransaction(pool, { prologue: [], orgId: null }, async (db) => {
-    const done = await work(signInDb(pool, db));
+    const done = await work(createSignInDb(pool, db));
     db.flush();
     const noted = await db.one(
       sql<{ is_so: boolean }>`select current_setting('muster.has_unsent', true) = 'yes' as is_so`,
     );
     return { result: done, hasUnsent: noted.is_so };
   });
-  if (hasUnsent) await settleCopies(nodes, settlesMillis);
+  if (hasUnsent) await sendCopiesToOtherNodes(nodes, maxCopyWaitMillis);
   return result;
 }
 
-function signInDb(pool: Pool, db: Db): SignInDb {
+function createSignInDb(pool: Pool, db: Db): SignInDb {
   const nodes = nodesOf(pool);
-  const askHome: AskHome = (query) => db.all(query);
+  const askHome: QueryHome = (query) => db.all(query);
   const others = nodes?.all.filter((node) => node !== nodes.home) ?? [];
   return {
     ...db,
@@ -68,24 +71,24 @@ function signInDb(pool: Pool, db: Db): SignInDb {
       const atHome = await db.all(source);
       if (nodes === undefined) return atHome;
       const settled = await Promise.allSettled(
-        others.map((node) => nodes.visit(node, () => ask(node.pool, source))),
+        others.map((node) => nodes.runOnNode(node, () => queryOutsideOrg(node.pool, source))),
       );
       const failed = settled.find((one) => one.status === 'rejected');
       if (isWhole && failed !== undefined) throw failed.reason;
       const answers = [atHome, ...settled.map((one) => (one.status === 'fulfilled' ? one.value : []))];
       if (orgOf === null) return answers.flat();
-      const places = await nodes.find(answers.flat().map(orgOf), 0, askHome);
+      const places = await nodes.findNodes(answers.flat().map(orgOf), 0, askHome);
       return answers.flatMap((rows, nth) => rows.filter((row) => places.get(orgOf(row)) === nodes.all[nth]));
     },
     at: async (orgId, there) => {
       if (nodes === undefined) return there(db);
-      const node = (await nodes.find([orgId], 0, askHome)).get(orgId);
+      const node = (await nodes.findNodes([orgId], 0, askHome)).get(orgId);
       if (node === nodes.home) return there(db);
-      return nodes.at(
+      return nodes.runForOrganization(
         orgId,
         (place) =>
           place.pool === pool ? there(db) : inTransaction(place.pool, { prologue: [], orgId: null }, there),
-        { atHome: askHome },
+        { queryHome: askHome },
       );
     },
     organizationOf: ({ connection = null, tokenHash = null }) =>
@@ -95,7 +98,7 @@ function signInDb(pool: Pool, db: Db): SignInDb {
           const query = sql<{
             org_id: string | null;
           }>`select app.organization_of(${connection}::uuid, ${tokenHash}::bytea) as org_id`;
-          const [row] = await (at === pool ? db.all(query) : ask(at, query));
+          const [row] = await (at === pool ? db.all(query) : queryOutsideOrg(at, query));
           return row?.org_id ?? undefined;
         },
         (orgId) => orgId,

@@ -10,22 +10,22 @@ interface Credentials {
   readonly password?: string;
 }
 
-interface Several extends Credentials {
+interface MultiHostAddress extends Credentials {
   /** The hosts in the given order. Any of them leads to the others. */
   readonly hosts: readonly Host[];
   readonly tls: boolean;
 }
 
-export interface OneServer {
+export interface SingleServerAddress {
   readonly kind: 'server';
   readonly url: string;
 }
 
-export interface ClusterAddress extends Several {
+export interface ClusterAddress extends MultiHostAddress {
   readonly kind: 'cluster';
 }
 
-export interface SentinelAddress extends Several {
+export interface SentinelAddress extends MultiHostAddress {
   readonly kind: 'sentinel';
   /** The name of the group in the sentinels. */
   readonly name: string;
@@ -34,13 +34,14 @@ export interface SentinelAddress extends Several {
   readonly sentinelPassword?: string;
 }
 
-export type RedisAddress = OneServer | ClusterAddress | SentinelAddress;
+export type RedisAddress = SingleServerAddress | ClusterAddress | SentinelAddress;
 
 const redisPort = 6379;
 const sentinelPort = 26_379;
 
 /** The parts of the address: scheme, kind, credentials, hosts, path and query. */
-const form = /^(rediss?)(?:\+(cluster|sentinel))?:\/\/(?:([^@/]*)@)?([^@/?#]+)(?:\/([^?#]*))?(?:\?([^#]*))?$/;
+const addressPattern =
+  /^(rediss?)(?:\+(cluster|sentinel))?:\/\/(?:([^@/]*)@)?([^@/?#]+)(?:\/([^?#]*))?(?:\?([^#]*))?$/;
 
 /**
  * Parses an address of Redis.
@@ -51,7 +52,7 @@ const form = /^(rediss?)(?:\+(cluster|sentinel))?:\/\/(?:([^@/]*)@)?([^@/?#]+)(?
  * repeating the address, which has a password.
  */
 export function parseRedisUrl(text: string): RedisAddress {
-  const parts = form.exec(text);
+  const parts = addressPattern.exec(text);
   if (parts === null) {
     throw new Error(
       'is not a Redis address such as redis://host:6379, redis://host:6379,host:6379 or redis+sentinel://host:26379,host:26379/name',
@@ -65,9 +66,9 @@ export function parseRedisUrl(text: string): RedisAddress {
     return { kind: 'server', url: text };
   }
   const several = {
-    hosts: names.map((name) => hostOf(name, kind === 'sentinel' ? sentinelPort : redisPort)),
+    hosts: names.map((name) => parseHost(name, kind === 'sentinel' ? sentinelPort : redisPort)),
     tls: scheme === 'rediss',
-    ...credentialsOf(login),
+    ...parseCredentials(login),
   };
   if (kind !== 'sentinel') {
     if (path !== '' && path !== '0')
@@ -75,32 +76,32 @@ export function parseRedisUrl(text: string): RedisAddress {
     if (query !== '') throw new Error('has a query, which is not supported for a cluster');
     return { kind: 'cluster', ...several };
   }
-  const [name = '', db = '0', ...more] = path.split('/').map(decoded);
+  const [name = '', db = '0', ...more] = path.split('/').map(decodePart);
   if (name === '') throw new Error('must name the Sentinel group: redis+sentinel://host:26379/name');
   if (!/^\d{1,5}$/.test(db) || more.length > 0)
     throw new Error('must have only a name and a database after the hosts');
-  return { kind: 'sentinel', ...several, name, db: Number(db), ...sentinelLoginOf(query) };
+  return { kind: 'sentinel', ...several, name, db: Number(db), ...parseSentinelLogin(query) };
 }
 
-function hostOf(text: string, usualPort: number): Host {
+function parseHost(text: string, defaultPort: number): Host {
   const [, inBrackets, plain, port] =
     /^(?:\[([\da-f:.]+)\]|([^:[\]\s]+))(?::(\d{1,5}))?$/i.exec(text.trim()) ?? [];
   const host = inBrackets ?? plain;
-  const number = port === undefined ? usualPort : Number(port);
+  const number = port === undefined ? defaultPort : Number(port);
   if (host === undefined || number < 1 || number > 65_535)
     throw new Error('has a host that is not written as host or host:port');
   return { host, port: number };
 }
 
-function credentialsOf(login: string | undefined): Credentials {
+function parseCredentials(login: string | undefined): Credentials {
   if (login === undefined || login === '') return {};
   const colon = login.indexOf(':');
-  const username = decoded(colon === -1 ? login : login.slice(0, colon));
-  const password = colon === -1 ? '' : decoded(login.slice(colon + 1));
+  const username = decodePart(colon === -1 ? login : login.slice(0, colon));
+  const password = colon === -1 ? '' : decodePart(login.slice(colon + 1));
   return { ...(username !== '' && { username }), ...(password !== '' && { password }) };
 }
 
-function sentinelLoginOf(query: string): Pick<SentinelAddress, 'sentinelUsername' | 'sentinelPassword'> {
+function parseSentinelLogin(query: string): Pick<SentinelAddress, 'sentinelUsername' | 'sentinelPassword'> {
   const login: { sentinelUsername?: string; sentinelPassword?: string } = {};
   for (const [name, value] of new URLSearchParams(query)) {
     if (name !== 'sentinelUsername' && name !== 'sentinelPassword')
@@ -110,7 +111,7 @@ function sentinelLoginOf(query: string): Pick<SentinelAddress, 'sentinelUsername
   return login;
 }
 
-function decoded(text: string): string {
+function decodePart(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -4,12 +4,12 @@ import { type ClusterAddress, parseRedisUrl, type SentinelAddress } from './addr
 
 export type RedisClient = Redis | Cluster;
 
-export interface Manner {
+export interface RedisConnectionOptions {
   /**
    * True if commands wait while Redis is unreachable. If false, they fail; in a cluster that takes up to half
    * a second.
    */
-  readonly waits: boolean;
+  readonly waitsWhileUnreachable: boolean;
   /** The time in milliseconds after which a command fails in any case. There is no limit by default. */
   readonly commandTimeout?: number;
   /** The time limit for closing a connection, in milliseconds. */
@@ -25,47 +25,51 @@ const slotsRefreshInterval = 5_000;
  * The number of attempts for a command that must not wait: enough for one redirection, and for one or two
  * attempts at a server whose connection is still opening.
  */
-const impatientRedirections = 4;
+const maxRedirectionsWithoutWaiting = 4;
 
-const backOff = (attempt: number): number => Math.min(attempt * 100, 2_000);
+const backOffMillis = (attempt: number): number => Math.min(attempt * 100, 2_000);
 
 /**
  * Opens the Redis that REDIS_URL names. It connects in the background, and reconnects after each loss. The
  * caller listens to `error`, and closes it with disconnect().
  */
-export function openRedis(url: string, manner: Manner): RedisClient {
+export function openRedis(url: string, options: RedisConnectionOptions): RedisClient {
   const address = parseRedisUrl(url);
   const common = {
     connectTimeout,
-    maxRetriesPerRequest: manner.waits ? null : 0,
-    ...(manner.commandTimeout !== undefined && { commandTimeout: manner.commandTimeout }),
-    ...(manner.disconnectTimeout !== undefined && { disconnectTimeout: manner.disconnectTimeout }),
+    maxRetriesPerRequest: options.waitsWhileUnreachable ? null : 0,
+    ...(options.commandTimeout !== undefined && { commandTimeout: options.commandTimeout }),
+    ...(options.disconnectTimeout !== undefined && { disconnectTimeout: options.disconnectTimeout }),
   };
-  const single = { ...common, enableOfflineQueue: manner.waits, retryStrategy: backOff };
+  const single = {
+    ...common,
+    enableOfflineQueue: options.waitsWhileUnreachable,
+    retryStrategy: backOffMillis,
+  };
   switch (address.kind) {
     case 'server':
       return new Redis(address.url, single);
     case 'sentinel':
-      return new Redis({ ...single, ...groupOf(address) });
+      return new Redis({ ...single, ...sentinelOptions(address) });
     case 'cluster':
       return new Cluster([...address.hosts], {
-        enableOfflineQueue: manner.waits,
-        clusterRetryStrategy: backOff,
+        enableOfflineQueue: options.waitsWhileUnreachable,
+        clusterRetryStrategy: backOffMillis,
         slotsRefreshInterval,
-        ...(!manner.waits && { maxRedirections: impatientRedirections }),
-        ...serversOf(address, common),
+        ...(!options.waitsWhileUnreachable && { maxRedirections: maxRedirectionsWithoutWaiting }),
+        ...clusterOptions(address, common),
       });
   }
 }
 
-function groupOf({ hosts, tls, name, db, ...logins }: SentinelAddress) {
+function sentinelOptions({ hosts, tls, name, db, ...logins }: SentinelAddress) {
   const { username, password, sentinelUsername, sentinelPassword } = logins;
   return {
     ...{ sentinels: hosts.map((host) => ({ ...host })), name, db, sentinelCommandTimeout },
-    sentinelRetryStrategy: backOff,
+    sentinelRetryStrategy: backOffMillis,
     // A master that hangs keeps its connections. The sentinels report that another one has taken over.
     failoverDetector: true,
-    sentinelReconnectStrategy: backOff,
+    sentinelReconnectStrategy: backOffMillis,
     ...(username !== undefined && { username }),
     ...(password !== undefined && { password }),
     ...(sentinelUsername !== undefined && { sentinelUsername }),
@@ -74,7 +78,7 @@ function groupOf({ hosts, tls, name, db, ...logins }: SentinelAddress) {
   } satisfies RedisOptions;
 }
 
-function serversOf<Common>({ username, password, tls }: ClusterAddress, common: Common) {
+function clusterOptions<Common>({ username, password, tls }: ClusterAddress, common: Common) {
   return {
     redisOptions: {
       ...common,

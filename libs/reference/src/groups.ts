@@ -88,11 +88,11 @@ export const namespaceGroups: readonly NamespaceGroup[] = [
   },
 ];
 
-const sentences = new Map(namespaceGroups.flatMap(({ namespaces }) => Object.entries(namespaces)));
+const sentenceByNamespace = new Map(namespaceGroups.flatMap(({ namespaces }) => Object.entries(namespaces)));
 
 /** Returns the sentence of a namespace. Throws if no group has it. */
 export function sentenceOf(namespace: string): string {
-  const sentence = sentences.get(namespace);
+  const sentence = sentenceByNamespace.get(namespace);
   if (sentence === undefined) throw new Error(`no group contains the namespace ${namespace}`);
   return sentence;
 }

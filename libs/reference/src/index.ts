@@ -2,27 +2,27 @@
 export { anchorOf } from './anchors.ts';
 export { type Flag, type FlagKind, flagName, flagsOf } from './command-line/flags.ts';
 export {
-  argumentOf,
+  positionalPlaceholder,
   commandWords,
   exampleWords,
   positionalsOf,
-  quoted,
-  wordsOf,
+  shellQuote,
+  toCommandWords,
 } from './command-line/words.ts';
-export { type Field, fieldsOf, parametersOf } from './fields.ts';
+export { type ReferenceField, fieldsOf, parametersOf } from './fields.ts';
 export {
-  answerOf,
-  describe,
+  exampleAnswerOf,
+  toOperationPage,
   type Example,
-  commandLines,
+  wrapCommand,
   examplesOf,
   type OperationPage,
   operationsByNamespace,
   type Refusal,
   refusalOf,
-  whoMay,
+  describeAccess,
 } from './operations.ts';
 export { namespaceGroups } from './groups.ts';
-export { type JsonFields, paramsIn, schemaIn } from './schemas.ts';
+export { type JsonFields, toParamsSchema, toComponentSchema } from './schemas.ts';
 export { namespacePath, type ReferencePage, referencePages } from './pages.ts';
-export { datesOf, knownDates, lastModifiedOf, type PageDates } from './last-modified.ts';
+export { updatePageDates, knownDates, lastModifiedOf, type PageDates } from './last-modified.ts';

@@ -4,17 +4,17 @@ import {
   errorStatus,
   type Operation,
   operations,
-  proofMinutes,
+  identityProofValidMinutes,
   pathOf,
   type ErrorReason,
-  groundsInWords,
+  describeGrounds,
   groundsOf,
   reasons,
   type Scope,
 } from '@muster/registry';
 import { answers } from './answers.generated.ts';
-import { exampleWords, quoted } from './command-line/words.ts';
-import { type Field, fieldsOf, parametersOf } from './fields.ts';
+import { exampleWords, shellQuote } from './command-line/words.ts';
+import { type ReferenceField, fieldsOf, parametersOf } from './fields.ts';
 
 /** An expected error of an operation. */
 export interface Refusal {
@@ -41,8 +41,8 @@ export interface OperationPage {
   readonly scope: Scope;
   /** True if the operation is offered to models as a tool. */
   readonly isTool: boolean;
-  readonly params: readonly Field[];
-  readonly result: readonly Field[];
+  readonly params: readonly ReferenceField[];
+  readonly result: readonly ReferenceField[];
   readonly refusals: readonly Refusal[];
   readonly events: readonly string[];
   /** The largest body in bytes. */
@@ -58,19 +58,19 @@ export interface OperationPage {
 }
 
 /** Describes the members and tokens that may call an operation: `a contributor of the project, or more`. */
-export function whoMay(operation: Operation): string {
+export function describeAccess(operation: Operation): string {
   const { access, byMemberOnly, needsProof, readsInbox, takesBoundTokens } = operation;
   const wanted = groundsOf(access);
   return [
-    ofRole(access) + (wanted.length > 0 ? `, who is ${groundsInWords(wanted)}` : ''),
+    describeRequiredRole(access) + (wanted.length > 0 ? `, who is ${describeGrounds(wanted)}` : ''),
     ...(byMemberOnly ? ["not with an agent's token"] : []),
     ...(readsInbox ? ["with an agent's token only if its member lets it read the inbox"] : []),
     ...(takesBoundTokens ? [] : ['not with a token that is limited to projects']),
-    ...(needsProof ? [`in a session, only within ${proofMinutes} minutes of signing in`] : []),
+    ...(needsProof ? [`in a session, only within ${identityProofValidMinutes} minutes of signing in`] : []),
   ].join('; ');
 }
 
-function ofRole(access: Access): string {
+function describeRequiredRole(access: Access): string {
   switch (access.kind) {
     case 'self':
       return 'any member, about themselves';
@@ -86,33 +86,33 @@ function ofRole(access: Access): string {
 const withArticle = (role: string): string => `${/^[aeo]/.test(role) ? 'an' : 'a'} ${role}`;
 
 /** Reasons of refusals that any write may have in addition to its own reasons. */
-const ofEveryWrite = ['idempotency_in_flight', 'idempotency_mismatch'] as const;
+const idempotencyReasons = ['idempotency_in_flight', 'idempotency_mismatch'] as const;
 
 export const refusalOf = (reason: ErrorReason): Refusal => {
   const fact = reasons[reason];
   return { reason, status: errorStatus[fact.code], ...fact };
 };
 
-export function describe(operation: Operation): OperationPage {
+export function toOperationPage(operation: Operation): OperationPage {
   const { name, summary, description, effect, scope, bodyLimit, example } = operation;
   return {
     ...{ name, summary, description, effect, scope, bodyLimit, example },
     path: pathOf(name),
-    access: whoMay(operation),
+    access: describeAccess(operation),
     byMemberOnly: operation.byMemberOnly,
     takesBoundTokens: operation.takesBoundTokens,
     isTool: operation.surfaces.includes('tool'),
     params: parametersOf(operation),
     result: fieldsOf(operation.result, 'output'),
-    refusals: [...operation.refusals, ...(effect === 'write' ? ofEveryWrite : [])].map(refusalOf),
+    refusals: [...operation.refusals, ...(effect === 'write' ? idempotencyReasons : [])].map(refusalOf),
     events: operation.emits,
-    command: commandLines(exampleWords(operation)),
-    answer: answerOf(name),
+    command: wrapCommand(exampleWords(operation)),
+    answer: exampleAnswerOf(name),
   };
 }
 
 /** The answer of an operation's example as JSON text; null if the example was not called yet. */
-export const answerOf = (name: string): string | null => answers[name] ?? null;
+export const exampleAnswerOf = (name: string): string | null => answers[name] ?? null;
 
 /** Groups the operations by namespace, in the order of the registry. */
 export function operationsByNamespace(): Map<string, Operation[]> {
@@ -129,19 +129,19 @@ export interface Example {
 }
 
 /** The number of characters in a line of an example. A longer command or body is split into several lines. */
-const mostColumns = 60;
+const maxLineLength = 60;
 
 /** Formats the words of a command line. If they do not fit on one line, each flag starts a new line. */
-export function commandLines(words: readonly string[], most = mostColumns): string {
-  const typed = words.map(quoted);
+export function wrapCommand(words: readonly string[], maxLength = maxLineLength): string {
+  const typed = words.map(shellQuote);
   const line = typed.join(' ');
-  if (line.length <= most) return line;
+  if (line.length <= maxLength) return line;
   const parts: string[] = [];
   for (const [at, word] of typed.entries()) {
     const last = parts.at(-1) ?? '';
     // A flag and its value stay on the same line, even if the value is too long for the line.
     const isValue = typed[at - 1]?.startsWith('--') === true;
-    const fits = isValue || last.length + word.length < most - ' \\'.length - 2;
+    const fits = isValue || last.length + word.length < maxLength - ' \\'.length - 2;
     if (word.startsWith('--') || parts.length === 0 || !fits) parts.push(word);
     else parts.push(`${parts.pop() ?? ''} ${word}`);
   }
@@ -170,7 +170,7 @@ export function examplesOf({ name, path, effect, example, command, isTool }: Ope
     {
       language: 'bash',
       title: 'curl',
-      code: `curl -sS "$BASE_URL${path}" \\\n  -H "Authorization: Bearer $TOKEN" \\\n  -H 'Content-Type: application/json'${key} \\\n  -d '${(oneLine.length > mostColumns ? json : oneLine).replaceAll("'", "'\\''")}'`,
+      code: `curl -sS "$BASE_URL${path}" \\\n  -H "Authorization: Bearer $TOKEN" \\\n  -H 'Content-Type: application/json'${key} \\\n  -d '${(oneLine.length > maxLineLength ? json : oneLine).replaceAll("'", "'\\''")}'`,
     },
     {
       language: 'ts',

@@ -1,8 +1,8 @@
 import { describe as group, expect, it } from '@jest/globals';
 import { meaningOfParameter, operations, parameterMeanings, registry } from '@muster/registry';
 import { fieldsOf, parametersOf } from './fields.ts';
-import { datesOf, knownDates } from './last-modified.ts';
-import { describe, examplesOf } from './operations.ts';
+import { updatePageDates, knownDates } from './last-modified.ts';
+import { toOperationPage, examplesOf } from './operations.ts';
 import { referencePages } from './pages.ts';
 
 const pages = referencePages();
@@ -84,17 +84,17 @@ group('the reference', () => {
   });
 
   it('has an example for each surface, and a key for whatever writes', () => {
-    const [curl, typescript, command, mcp] = examplesOf(describe(registry.comments.create));
+    const [curl, typescript, command, mcp] = examplesOf(toOperationPage(registry.comments.create));
     expect(curl?.code).toContain('"$BASE_URL/api/comments/create"');
     expect(curl?.code).toContain('Idempotency-Key');
     expect(typescript?.code).toContain('muster.comments.create({');
     expect(command?.code).toMatch(/^muster comments create WEB-\d+ /);
     expect(JSON.parse(mcp?.code ?? '')).toMatchObject({ params: { name: 'comments_create' } });
-    const [read] = examplesOf(describe(registry.stories.get));
+    const [read] = examplesOf(toOperationPage(registry.stories.get));
     expect(read?.code).not.toContain('Idempotency-Key');
   });
 
   it('keeps the dates that are checked in, of pages that say the same', () => {
-    expect(datesOf(pages, knownDates, '2100-01-01')).toEqual(knownDates);
+    expect(updatePageDates(pages, knownDates, '2100-01-01')).toEqual(knownDates);
   });
 });

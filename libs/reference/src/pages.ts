@@ -12,11 +12,11 @@ import {
   type ErrorReason,
   reasons,
 } from '@muster/registry';
-import { type Field, recordsOf, simpleRecordsOf } from './fields.ts';
+import { type ReferenceField, recordsOf, simpleRecordsOf } from './fields.ts';
 import { anchorOf } from './anchors.ts';
 import { namespaceGroups, sentenceOf } from './groups.ts';
 import {
-  describe,
+  toOperationPage,
   examplesOf,
   type OperationPage,
   operationsByNamespace,
@@ -35,16 +35,16 @@ export interface ReferencePage {
   readonly json: unknown;
 }
 
-type Head = Pick<ReferencePage, 'path' | 'title' | 'summary'>;
-type Content = Pick<ReferencePage, 'markdown' | 'json'>;
+type PageHead = Pick<ReferencePage, 'path' | 'title' | 'summary'>;
+type PageContent = Pick<ReferencePage, 'markdown' | 'json'>;
 
 /**
  * Creates a page that builds its content on first access. Building all pages takes longer than the start of a
  * server may.
  */
-function page(head: Head, content: () => Content): ReferencePage {
-  let made: Content | undefined;
-  const get = (): Content => (made ??= content());
+function lazyPage(head: PageHead, content: () => PageContent): ReferencePage {
+  let made: PageContent | undefined;
+  const get = (): PageContent => (made ??= content());
   return {
     ...head,
     get markdown() {
@@ -59,66 +59,71 @@ function page(head: Head, content: () => Content): ReferencePage {
 /** Returns the path of a namespace's page. */
 export const namespacePath = (namespace: string): string => `reference/${namespace}`;
 
-const cell = (said: string): string => said.replaceAll('|', '\\|').replaceAll('\n', ' ');
-const code = (said: string): string => `\`${said.replaceAll('`', "'")}\``;
+const escapeTableCell = (value: string): string => value.replaceAll('|', '\\|').replaceAll('\n', ' ');
+const inlineCode = (value: string): string => `\`${value.replaceAll('`', "'")}\``;
 /** Joins blocks of Markdown. */
-const text = (...blocks: readonly string[]): string => `${blocks.join('\n\n')}\n`;
+const joinBlocks = (...blocks: readonly string[]): string => `${blocks.join('\n\n')}\n`;
 
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]): string => `| ${cells.map(cell).join(' | ')} |`;
+function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string => `| ${cells.map(escapeTableCell).join(' | ')} |`;
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }
 
-const everyKind = eventKinds.map((kind) => JSON.stringify(kind)).join(' | ');
+const allEventKinds = eventKinds.map((kind) => JSON.stringify(kind)).join(' | ');
 
 /**
  * Links a type to its record, which has a capitalized name. The event kinds, over a hundred, are linked to
  * their own page.
  */
-const linked = (type: string): string => {
-  if (type.includes(everyKind)) return `[${code(type.replace(`(${everyKind})`, 'kind'))}](event-kinds)`;
+const linkedType = (type: string): string => {
+  if (type.includes(allEventKinds))
+    return `[${inlineCode(type.replace(`(${allEventKinds})`, 'kind'))}](event-kinds)`;
   const [name] = /\b[A-Z][A-Za-z]+\b/.exec(type) ?? [];
-  return name === undefined || type.includes('"') ? code(type) : `[${code(type)}](records#${anchorOf(name)})`;
+  return name === undefined || type.includes('"')
+    ? inlineCode(type)
+    : `[${inlineCode(type)}](records#${anchorOf(name)})`;
 };
 
-const paramsTable = (fields: readonly Field[]): string =>
+const paramsTable = (fields: readonly ReferenceField[]): string =>
   fields.length === 0
     ? 'None.'
-    : table(
+    : markdownTable(
         ['Parameter', 'Type', 'Default', 'Meaning'],
         fields.map((field) => [
-          code(field.name),
-          linked(field.type),
-          field.default === null ? (field.required ? '*required*' : '') : code(field.default),
+          inlineCode(field.name),
+          linkedType(field.type),
+          field.default === null ? (field.required ? '*required*' : '') : inlineCode(field.default),
           field.description,
         ]),
       );
 
-const resultTable = (fields: readonly Field[]): string =>
-  table(
+const resultTable = (fields: readonly ReferenceField[]): string =>
+  markdownTable(
     ['Field', 'Type', 'Meaning'],
-    fields.map((field) => [code(field.name), linked(field.type), field.description]),
+    fields.map((field) => [inlineCode(field.name), linkedType(field.type), field.description]),
   );
 
-const bytes = (count: number): string =>
+const formatBytes = (count: number): string =>
   count >= 1024 * 1024 ? `${count / 1024 / 1024} MiB` : `${count / 1024} KiB`;
 
 function operationSection(page: OperationPage): string {
   const refusals = page.refusals.map(({ reason, status, meaning }) => [
-    `[${code(reason)}](errors#${anchorOf(reason)})`,
+    `[${inlineCode(reason)}](errors#${anchorOf(reason)})`,
     status.toString(),
     meaning,
   ]);
   const parts = [
     `## ${page.name}`,
     `${page.summary}. ${page.description}`,
-    `${code(`POST ${page.path}`)} · ${page.effect} · token scope ${code(page.scope)} · ${page.access} · body up to ${bytes(page.bodyLimit)}`,
+    `${inlineCode(`POST ${page.path}`)} · ${page.effect} · token scope ${inlineCode(page.scope)} · ${page.access} · body up to ${formatBytes(page.bodyLimit)}`,
     '### Parameters',
     paramsTable(page.params),
     '### Result',
     resultTable(page.result),
-    ...(refusals.length > 0 ? ['### Refusals', table(['Reason', 'Status', 'Meaning'], refusals)] : []),
-    ...(page.events.length > 0 ? ['### Events', page.events.map(code).join(', ')] : []),
+    ...(refusals.length > 0
+      ? ['### Refusals', markdownTable(['Reason', 'Status', 'Meaning'], refusals)]
+      : []),
+    ...(page.events.length > 0 ? ['### Events', page.events.map(inlineCode).join(', ')] : []),
     '### Examples',
     ...examplesOf(page).map(
       (example) => `\`\`\`${example.language} [${example.title}]\n${example.code}\n\`\`\``,
@@ -128,19 +133,19 @@ function operationSection(page: OperationPage): string {
   return parts.join('\n\n');
 }
 
-function namespacePage(namespace: string, inside: readonly Operation[]): ReferencePage {
+function namespacePage(namespace: string, namespaceOperations: readonly Operation[]): ReferencePage {
   const summary = sentenceOf(namespace);
-  return page({ path: namespacePath(namespace), title: namespace, summary }, () => {
-    const pages = inside.map(describe);
+  return lazyPage({ path: namespacePath(namespace), title: namespace, summary }, () => {
+    const pages = namespaceOperations.map(toOperationPage);
     return {
       json: {
         namespace,
         operations: pages.map((one) => ({ ...one, answer: JSON.parse(one.answer ?? 'null') as unknown })),
       },
-      markdown: text(
+      markdown: joinBlocks(
         `# ${namespace}`,
         summary,
-        pages.map((one) => `- [${code(one.name)}](#${anchorOf(one.name)}) ${one.summary}`).join('\n'),
+        pages.map((one) => `- [${inlineCode(one.name)}](#${anchorOf(one.name)}) ${one.summary}`).join('\n'),
         ...pages.map(operationSection),
       ),
     };
@@ -149,11 +154,11 @@ function namespacePage(namespace: string, inside: readonly Operation[]): Referen
 
 const recordsPage = (): ReferencePage => {
   const summary = 'All records that responses contain, with their fields.';
-  return page({ path: 'reference/records', title: 'Records', summary }, () => recordsContent(summary));
+  return lazyPage({ path: 'reference/records', title: 'Records', summary }, () => recordsContent(summary));
 };
 
-function recordsContent(summary: string): Content {
-  const records = new Map<string, Field[]>();
+function recordsContent(summary: string): PageContent {
+  const records = new Map<string, ReferenceField[]>();
   const simple = new Map<string, string>();
   for (const { result } of operations.values()) {
     for (const [name, fields] of recordsOf(result)) records.set(name, fields);
@@ -162,11 +167,11 @@ function recordsContent(summary: string): Content {
   const names = [...records.keys()].toSorted();
   const section = (name: string): string => {
     const type = simple.get(name);
-    return `## ${name}\n\n${type === undefined ? resultTable(records.get(name) ?? []) : code(type)}`;
+    return `## ${name}\n\n${type === undefined ? resultTable(records.get(name) ?? []) : inlineCode(type)}`;
   };
   return {
     json: Object.fromEntries(names.map((name) => [name, simple.get(name) ?? records.get(name)])),
-    markdown: text('# Records', summary, ...names.map(section)),
+    markdown: joinBlocks('# Records', summary, ...names.map(section)),
   };
 }
 
@@ -179,33 +184,37 @@ function errorsPage(): ReferencePage {
   const section = ({ reason, code: ofCode, status, meaning, remedy, retryable }: Refusal): string =>
     [
       `## ${reason}`,
-      `${meaning} ${code(ofCode)}, ${status}. ${retryable ? 'The same call can succeed later unchanged.' : 'The same call will not succeed unchanged.'}`,
+      `${meaning} ${inlineCode(ofCode)}, ${status}. ${retryable ? 'The same call can succeed later unchanged.' : 'The same call will not succeed unchanged.'}`,
       remedy,
     ].join('\n\n');
-  const codes = table(
+  const codes = markdownTable(
     ['Code', 'Status', 'When'],
-    Object.entries(errorCodes).map(([name, { status, meaning }]) => [code(name), status.toString(), meaning]),
+    Object.entries(errorCodes).map(([name, { status, meaning }]) => [
+      inlineCode(name),
+      status.toString(),
+      meaning,
+    ]),
   );
-  return page({ path: 'reference/errors', title: 'Errors', summary }, () => ({
+  return lazyPage({ path: 'reference/errors', title: 'Errors', summary }, () => ({
     json: { codes: errorStatus, reasons: all },
-    markdown: text('# Errors', summary, '## Codes', codes, ...all.map(section)),
+    markdown: joinBlocks('# Errors', summary, '## Codes', codes, ...all.map(section)),
   }));
 }
 
 function eventKindsPage(): ReferencePage {
   const emitters = (kind: string): string[] =>
     [...operations.values()].filter(({ emits }) => emits.some((one) => one === kind)).map(({ name }) => name);
-  const rows = eventKinds.map((kind) => [code(kind), emitters(kind).map(code).join(', ')]);
+  const rows = eventKinds.map((kind) => [inlineCode(kind), emitters(kind).map(inlineCode).join(', ')]);
   const summary = 'All kinds of events, and the operations that cause them.';
-  return page({ path: 'reference/event-kinds', title: 'Kinds of events', summary }, () => ({
+  return lazyPage({ path: 'reference/event-kinds', title: 'Kinds of events', summary }, () => ({
     json: Object.fromEntries(eventKinds.map((kind) => [kind, emitters(kind)])),
-    markdown: text('# Kinds of events', summary, table(['Event', 'Operations'], rows)),
+    markdown: joinBlocks('# Kinds of events', summary, markdownTable(['Event', 'Operations'], rows)),
   }));
 }
 
 /** Lists pages with their summaries. Links are relative to /reference. */
-const listOf = (pages: readonly ReferencePage[]): string =>
-  table(
+const pageTable = (pages: readonly ReferencePage[]): string =>
+  markdownTable(
     ['Page', 'What it has'],
     pages.map(({ path, title, summary }) => [`[${title}](/${path})`, summary]),
   );
@@ -218,20 +227,20 @@ export function referencePages(): ReferencePage[] {
   const others = [recordsPage(), errorsPage(), eventKindsPage()];
   const pages = [...namespaces, ...others];
   const summary = `Version ${interfaceVersion}: ${operations.size} operations in ${namespaces.length} namespaces.`;
-  const index = page({ path: 'reference', title: 'Reference', summary }, () => ({
+  const index = lazyPage({ path: 'reference', title: 'Reference', summary }, () => ({
     json: {
       version: interfaceVersion,
       pages: pages.map(({ path, title, summary: line }) => ({ path, title, summary: line })),
     },
-    markdown: text(
+    markdown: joinBlocks(
       '# Reference',
       summary,
       ...namespaceGroups.flatMap(({ title, namespaces: inside }) => [
         `## ${title}`,
-        listOf(namespaces.filter((one) => Object.hasOwn(inside, one.title))),
+        pageTable(namespaces.filter((one) => Object.hasOwn(inside, one.title))),
       ]),
       '## Records, errors and events',
-      listOf(others),
+      pageTable(others),
     ),
   }));
   return [index, ...pages];

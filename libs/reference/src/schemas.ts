@@ -4,12 +4,16 @@
  */
 import { Id, meaningOfParameter, type Operation } from '@muster/registry';
 import { z } from 'zod';
-import { personForm } from './fields.ts';
+import { personParamDescription } from './fields.ts';
 
 export type JsonFields = Record<string, unknown>;
 
 /** Returns the schema for an OpenAPI document. Adds the records that the schema references to `components`. */
-export function schemaIn(components: JsonFields, schema: z.ZodType, io: 'input' | 'output'): JsonFields {
+export function toComponentSchema(
+  components: JsonFields,
+  schema: z.ZodType,
+  io: 'input' | 'output',
+): JsonFields {
   const {
     $defs,
     $schema: _dialect,
@@ -17,12 +21,12 @@ export function schemaIn(components: JsonFields, schema: z.ZodType, io: 'input' 
   } = z.toJSONSchema(schema, { io, unrepresentable: 'any', reused: 'inline' }) as JsonFields & {
     $defs?: JsonFields;
   };
-  for (const [name, definition] of Object.entries($defs ?? {})) components[name] ??= relink(definition);
-  return relink(json) as JsonFields;
+  for (const [name, definition] of Object.entries($defs ?? {})) components[name] ??= rewriteRefs(definition);
+  return rewriteRefs(json) as JsonFields;
 }
 
 /** Returns the schema of an operation's parameters, each with its meaning. */
-export function paramsIn(components: JsonFields, operation: Operation): JsonFields {
+export function toParamsSchema(components: JsonFields, operation: Operation): JsonFields {
   const withMeanings = (json: JsonFields, above: string): JsonFields => ({
     ...json,
     ...(json['items'] !== undefined && { items: withMeanings(json['items'] as JsonFields, above) }),
@@ -33,25 +37,25 @@ export function paramsIn(components: JsonFields, operation: Operation): JsonFiel
       properties: Object.fromEntries(
         Object.entries(json['properties'] as Record<string, JsonFields>).map(([name, property]) => {
           const path = above === '' ? name : `${above}.${name}`;
-          return [name, described(withMeanings(property, path), meaningOfParameter(operation, path))];
+          return [name, withDescription(withMeanings(property, path), meaningOfParameter(operation, path))];
         }),
       ),
     }),
   });
-  return withMeanings(schemaIn(components, operation.params, 'input'), '');
+  return withMeanings(toComponentSchema(components, operation.params, 'input'), '');
 }
 
 /** Adds a meaning to a schema. A specific description stays; the general description of ids is replaced. */
-function described(json: JsonFields, meaning: string | undefined): JsonFields {
-  const form = personForm(json);
+function withDescription(json: JsonFields, meaning: string | undefined): JsonFields {
+  const form = personParamDescription(json);
   if (meaning !== undefined && form !== undefined) return { ...json, description: `${meaning}. ${form}` };
   return meaning === undefined || ![undefined, Id.meta()?.description].includes(json['description'] as string)
     ? json
     : { ...json, description: meaning };
 }
 
-function relink(node: unknown): unknown {
-  if (Array.isArray(node)) return node.map(relink);
+function rewriteRefs(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(rewriteRefs);
   if (typeof node !== 'object' || node === null) return node;
   return Object.fromEntries(
     Object.entries(withProperties(node as JsonFields))
@@ -60,7 +64,7 @@ function relink(node: unknown): unknown {
         key,
         key === '$ref' && typeof value === 'string'
           ? value.replace('#/$defs/', '#/components/schemas/')
-          : relink(value),
+          : rewriteRefs(value),
       ]),
   );
 }

@@ -1,7 +1,7 @@
 export * from './kernel/access.ts';
 export * from './kernel/api-error.ts';
 export * from './kernel/errors.ts';
-export { inPlainWords, issueWords } from './kernel/issue-words.ts';
+export { plainIssueMessages, describeIssue } from './kernel/issue-words.ts';
 export * from './kernel/events.ts';
 export * from './kernel/operation.ts';
 export * from './kernel/pagination.ts';
@@ -13,7 +13,14 @@ export * from './kernel/rights.ts';
 export * from './kernel/short-lists.ts';
 export * from './kernel/untrusted-json.ts';
 export * from './inside.ts';
-export { Id, isCleanText, isUuid, type PersonKind, saysAnything, withLineFeeds } from './kernel/values.ts';
+export {
+  Id,
+  isCleanText,
+  isUuid,
+  type PersonKind,
+  hasVisibleCharacter,
+  normalizeLineFeeds,
+} from './kernel/values.ts';
 export * from './records/access.ts';
 export * from './records/billing.ts';
 export * from './records/broadcast.ts';
@@ -56,7 +63,7 @@ export * from './records/token.ts';
 export * from './records/trail.ts';
 export * from './records/webhook.ts';
 export * from './registry.ts';
-export { mark } from './mark.ts';
+export { logoSvg } from './mark.ts';
 export { meaningOfParameter, parameterMeanings } from './meanings.ts';
 export { interfaceVersion } from './interface-version.ts';
 export { productVersion } from './version.generated.ts';

@@ -14,7 +14,7 @@ import { Label } from './records/story.ts';
 import { Trust } from './records/merge-proof.ts';
 
 /** The parameters that filter the stories from which the next one is chosen. */
-const nextFilters = {
+const nextStoryFilters = {
   projectId: ProjectRef,
   labels: z.array(Label).max(20).optional(),
   epicId: Id.optional(),
@@ -27,14 +27,14 @@ const nextFilters = {
  * The sort key of a story among those that may begin next. Stories are sorted by urgency, and then in the
  * board's order.
  */
-const PlaceInOrder = z.strictObject({
+const BoardPosition = z.strictObject({
   urgency: z.int(),
   position: z.int(),
   columnId: Id,
   rank: z.string(),
 });
 
-export const inside = {
+export const internalOperations = {
   workAround: operation({
     name: 'inside.workAround',
     effect: 'read',
@@ -128,18 +128,18 @@ export const inside = {
       'Returns stories with these statuses that pass the filters, the most urgent first and then in board order, with the reasons why each cannot start. Nothing is locked, so the caller that takes one checks again (inside.beginStory).',
     access: project('contributor'),
     params: z.strictObject({
-      ...nextFilters,
+      ...nextStoryFilters,
       statuses: z.array(StoryStatus).min(1).max(6),
       /** Restricts the search to these stories. */
       storyIds: z.array(Id).max(1_000).optional(),
       limit: z.int().min(1).max(1_000),
       /** The sort key of the last story on the previous page. */
-      after: PlaceInOrder.optional(),
+      after: BoardPosition.optional(),
     }),
     result: z.object({
       items: z.array(PassedOver.extend({ status: StoryStatus })),
       /** The start of the next page; null on the last page. */
-      next: PlaceInOrder.nullable(),
+      next: BoardPosition.nullable(),
     }),
     example: { projectId: 'WEB', statuses: ['ready'], assignedToMe: false, moves: true, limit: 10 },
   }),
@@ -151,7 +151,7 @@ export const inside = {
       "The story, and the columns it leaves and enters if it moves, stay locked until the transaction ends. The board's conditions are read after the locks are taken. If they forbid the start, or the story has another status or no longer passes the filters, nothing is moved.",
     access: project('contributor'),
     params: z.strictObject({
-      ...nextFilters,
+      ...nextStoryFilters,
       storyId: Id,
       status: StoryStatus,
       /** True if the work was sent back, so that a story in review moves too. */

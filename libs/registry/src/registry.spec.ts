@@ -7,7 +7,7 @@ import { describe, expect, it } from '@jest/globals';
 import { targetKinds } from './kernel/access.ts';
 import { reasons, reasonsOf } from './kernel/reasons.ts';
 import { eventKinds, events } from './kernel/events.ts';
-import { generalBodyLimit, type Operation } from './kernel/operation.ts';
+import { defaultBodyLimitBytes, type Operation } from './kernel/operation.ts';
 import { isOperation, operations, registry } from './registry.ts';
 import { jsonSchemaOf, type Schema, surfaceText } from './surface.ts';
 
@@ -150,7 +150,7 @@ describe('every operation', () => {
       typeof part['maxLength'] === 'number' ? part['maxLength'] : 0,
     );
     expect(Math.max(0, ...longest)).toBeLessThan(operation.bodyLimit);
-    expect(operation.bodyLimit).toBeGreaterThanOrEqual(generalBodyLimit);
+    expect(operation.bodyLimit).toBeGreaterThanOrEqual(defaultBodyLimitBytes);
   });
 
   law('answers an object in which nothing is ever missing, only null', (operation) => {

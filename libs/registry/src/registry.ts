@@ -84,21 +84,21 @@ export const registry = {
 export type Registry = typeof registry;
 
 /** A namespace of operations and, as in `projects.members`, of further namespaces. */
-interface Namespace {
-  readonly [word: string]: Operation | Namespace;
+interface OperationTree {
+  readonly [word: string]: Operation | OperationTree;
 }
 
 export const isOperation = (node: unknown): node is Operation =>
   typeof node === 'object' && node !== null && 'effect' in node && 'params' in node;
 
-function* walk(namespace: Namespace): Generator<Operation> {
+function* walkOperations(namespace: OperationTree): Generator<Operation> {
   for (const node of Object.values(namespace)) {
     if (isOperation(node)) yield node;
-    else yield* walk(node);
+    else yield* walkOperations(node);
   }
 }
 
 /** All operations by name, in the order of the registry. */
 export const operations: ReadonlyMap<string, Operation> = new Map(
-  [...walk(registry as unknown as Namespace)].map((operation) => [operation.name, operation]),
+  [...walkOperations(registry as unknown as OperationTree)].map((operation) => [operation.name, operation]),
 );

@@ -25,17 +25,17 @@ export interface Schema {
 export const jsonSchemaOf = (schema: z.ZodType, io: 'input' | 'output'): Schema =>
   z.toJSONSchema(schema, { io }) as Schema;
 
-type Shape = string | { readonly [field: string]: Shape } | readonly Shape[];
+type SurfaceShape = string | { readonly [field: string]: SurfaceShape } | readonly SurfaceShape[];
 
 /** The schema keywords that restrict a value, in the order in which a summary lists them. */
-const bounds = ['minLength', 'maxLength', 'minimum', 'maximum', 'minItems', 'maxItems', 'default'];
+const boundKeywords = ['minLength', 'maxLength', 'minimum', 'maximum', 'minItems', 'maxItems', 'default'];
 /** Zod's default limits of an integer. */
-const anyInteger: readonly unknown[] = [Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER];
+const unboundedIntegers: readonly unknown[] = [Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER];
 
-function boundsOf(schema: Schema): string {
+function formatBounds(schema: Schema): string {
   const format = schema['format'] ?? schema['pattern'];
-  const narrowing = bounds
-    .filter((bound) => bound in schema && !anyInteger.includes(schema[bound]))
+  const narrowing = boundKeywords
+    .filter((bound) => bound in schema && !unboundedIntegers.includes(schema[bound]))
     .map((bound) => ` ${bound}=${JSON.stringify(schema[bound])}`);
   return (typeof format === 'string' ? ` ${format}` : '') + narrowing.join('');
 }
@@ -44,23 +44,25 @@ function boundsOf(schema: Schema): string {
  * Summarizes a schema for comparison. An optional field has a question mark, and a named record is replaced
  * by its name.
  */
-function brief(schema: Schema): Shape {
+function summarizeSchema(schema: Schema): SurfaceShape {
   if (schema.$ref !== undefined) return schema.$ref.replace('#/$defs/', '');
-  if (schema.anyOf !== undefined) return schema.anyOf.map(brief);
-  if (schema.enum !== undefined) return schema.enum.join(' | ') + boundsOf(schema);
+  if (schema.anyOf !== undefined) return schema.anyOf.map(summarizeSchema);
+  if (schema.enum !== undefined) return schema.enum.join(' | ') + formatBounds(schema);
   if ('const' in schema) return JSON.stringify(schema.const);
-  if (schema.type === 'array') return { [`each${boundsOf(schema)}`]: brief(schema.items ?? {}) };
+  if (schema.type === 'array')
+    return { [`each${formatBounds(schema)}`]: summarizeSchema(schema.items ?? {}) };
   if (schema.properties !== undefined) {
     const required = new Set(schema.required);
     return Object.fromEntries(
       Object.entries(schema.properties).map(([name, field]) => [
         required.has(name) ? name : `${name}?`,
-        brief(field),
+        summarizeSchema(field),
       ]),
     );
   }
-  if (typeof schema.additionalProperties === 'object') return { '*': brief(schema.additionalProperties) };
-  return (schema.type ?? 'any') + boundsOf(schema);
+  if (typeof schema.additionalProperties === 'object')
+    return { '*': summarizeSchema(schema.additionalProperties) };
+  return (schema.type ?? 'any') + formatBounds(schema);
 }
 
 /**
@@ -68,11 +70,12 @@ function brief(schema: Schema): Shape {
  * clients depend on.
  */
 export function surfaceText(): string {
-  const records: Record<string, Shape> = {};
-  const shapeOf = (schema: z.ZodType, io: 'input' | 'output'): Shape => {
+  const records: Record<string, SurfaceShape> = {};
+  const shapeOf = (schema: z.ZodType, io: 'input' | 'output'): SurfaceShape => {
     const described = jsonSchemaOf(schema, io);
-    for (const [name, record] of Object.entries(described.$defs ?? {})) records[name] = brief(record);
-    return brief(described);
+    for (const [name, record] of Object.entries(described.$defs ?? {}))
+      records[name] = summarizeSchema(record);
+    return summarizeSchema(described);
   };
   const statements = [...operations.values()].map(({ access, ...operation }): [string, unknown] => [
     operation.name,

@@ -3,15 +3,15 @@ import { type Db, sql } from '@muster/driver';
 import { type Operation } from '@muster/registry';
 
 /** True if the operation writes into a project and is refused when that project is archived. */
-export const isBarred = ({ effect, access, reachesArchived }: Operation): boolean =>
+export const isRefusedWhenArchived = ({ effect, access, reachesArchived }: Operation): boolean =>
   effect === 'write' && access.kind === 'project' && !reachesArchived;
 
 /**
  * Returns true if the project is archived. Otherwise it cannot be archived until COMMIT, since archiving
  * waits for this transaction.
  */
-export function holdOpen(session: Db): Promise<boolean> {
-  const answer = session.one(sql<{ archived: boolean }>`select app.hold_open() as archived`);
+export function lockAgainstArchiving(db: Db): Promise<boolean> {
+  const answer = db.one(sql<{ archived: boolean }>`select app.hold_open() as archived`);
   const archived = answer.then((row) => row.archived);
   // If the handler throws, no code awaits this promise. The pipeline that carries this statement reports its
   // error.

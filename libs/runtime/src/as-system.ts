@@ -5,14 +5,14 @@
 import { type PlainDb, sql } from '@muster/driver';
 import { type Actor, type InputOf, type Operation, refusal, type ResultOf } from '@muster/registry';
 import { type AuditFacts, type DomainEvent } from '@muster/tenancy';
-import { holdOpen, isBarred } from './archived.ts';
-import { conclude } from './conclude.ts';
-import { contextOf, refuseToWait } from './execute.ts';
+import { lockAgainstArchiving, isRefusedWhenArchived } from './archived.ts';
+import { runReactionsAndWriteTrail } from './conclude.ts';
+import { createHandlerContext, refuseToWait } from './execute.ts';
 import { type Caller, type HandlerEnvironment } from './handle.ts';
 import { parseParams } from './parse.ts';
 import { targetOf } from './target.ts';
 
-export interface SystemWork {
+export interface SystemCallContext {
   readonly db: PlainDb;
   readonly orgId: string;
   readonly actor: Actor;
@@ -22,7 +22,7 @@ export interface SystemWork {
 /**
  * Sets the record and the project that the following statements concern. Returns the time of the transaction.
  */
-export const enter = ({ id, projectId }: { readonly id: string; readonly projectId: string }) =>
+export const setTargetAndProject = ({ id, projectId }: { readonly id: string; readonly projectId: string }) =>
   sql<{ at: string; entered: string }>`select now() as at, set_config('muster.target_id', ${id}, true)
     || set_config('muster.project_id', ${projectId}, true) as entered`;
 
@@ -32,15 +32,15 @@ export const enter = ({ id, projectId }: { readonly id: string; readonly project
  */
 export type PerformAsSystem = <O extends Operation>(
   operation: O,
-  on: { readonly id: string; readonly projectId: string },
+  record: { readonly id: string; readonly projectId: string },
   params: InputOf<O>,
 ) => Promise<ResultOf<O>>;
 
 /** The id of no member, so that no comparison with a member matches. */
-const noId = '00000000-0000-0000-0000-000000000000';
+const nilUuid = '00000000-0000-0000-0000-000000000000';
 
 const systemCaller = (orgId: string, actor: Actor): Caller => ({
-  ...{ orgId, memberId: noId, agentId: null, tokenId: noId, tokenHash: null, actor },
+  ...{ orgId, memberId: nilUuid, agentId: null, tokenId: nilUuid, tokenHash: null, actor },
   ...{ scopes: ['admin'], projectIds: null },
 });
 
@@ -48,8 +48,8 @@ const systemCaller = (orgId: string, actor: Actor): Caller => ({
  * Runs `work`. If it performed a write or emitted an event, then writes the consequences: reactions,
  * activity, outbox and audit.
  */
-export async function asSystem<Result>(
-  { db, orgId, actor, facts }: SystemWork,
+export async function runAsSystem<Result>(
+  { db, orgId, actor, facts }: SystemCallContext,
   environment: HandlerEnvironment,
   work: (perform: PerformAsSystem, emit: (domainEvent: DomainEvent) => void) => Promise<Result>,
 ): Promise<Result> {
@@ -61,8 +61,8 @@ export async function asSystem<Result>(
     // The operation must see the writes of earlier operations. It must not overwrite them with values that it
     // read before they were written.
     db.flush();
-    const { at } = await db.one(enter(on));
-    if (isBarred(operation) && (await holdOpen(db))) throw refusal('archived');
+    const { at } = await db.one(setTargetAndProject(on));
+    if (isRefusedWhenArchived(operation) && (await lockAgainstArchiving(db))) throw refusal('archived');
     const parsed = parseParams(operation, params);
     if (operation.effect === 'write') performed.push(operation.name);
     const entry = async () => ({
@@ -76,13 +76,13 @@ export async function asSystem<Result>(
       waitFor: refuseToWait,
       changedNothing: () => undefined,
     };
-    const context = contextOf(operation, systemCaller(orgId, actor), parsed, transaction);
+    const context = createHandlerContext(operation, systemCaller(orgId, actor), parsed, transaction);
     // TypeScript cannot derive the result type from the operation's name, so the result of its handler is
     // cast.
     return (await handler.run(context)) as ResultOf<typeof operation>;
   };
   const result = await work(perform, (domainEvent) => void domainEvents.push(domainEvent));
   if (performed.length > 0 || domainEvents.length > 0)
-    await conclude(db, { orgId, actor, domainEvents, facts }, environment.reactions);
+    await runReactionsAndWriteTrail(db, { orgId, actor, domainEvents, facts }, environment.reactions);
   return result;
 }

@@ -3,7 +3,7 @@ import { sql } from '@muster/driver';
 import { type Transaction } from './execute.ts';
 
 /** Runs `work`. If it returns undefined, undoes its statements, its deferred statements and its events. */
-export async function attempt<Result>(
+export async function runInSavepoint<Result>(
   { session, domainEvents }: Pick<Transaction, 'session' | 'domainEvents'>,
   work: () => Promise<Result | undefined>,
 ): Promise<Result | undefined> {

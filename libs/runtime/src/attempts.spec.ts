@@ -27,7 +27,7 @@ const adds = (work: (context: Context, add: (name: string) => void) => Promise<s
     const add = (name: string): void => {
       const id = newId();
       const subject: Subject = { type: 'team', id, key: null, title: name, projectId: null };
-      db.later(sql`insert into teams (org_id, id, name) values (${caller.orgId}, ${id}, ${name})`);
+      db.deferToCommit(sql`insert into teams (org_id, id, name) values (${caller.orgId}, ${id}, ${name})`);
       emit('team.created', subject, {});
     };
     return { names: await work(context, add) };
@@ -47,9 +47,9 @@ const leftBy = async (work: Parameters<typeof adds>[0], key?: string) => {
 
 describe('an attempt', () => {
   it('that answers undefined leaves neither rows nor events; what went before and after it stays', async () => {
-    const left = await leftBy(async ({ attempt, db }, add) => {
+    const left = await leftBy(async ({ runInSavepoint, db }, add) => {
       add('a');
-      await attempt(async () => {
+      await runInSavepoint(async () => {
         add('b');
         // This statement makes the session send the deferred insert of `b`. The attempt undoes that insert
         // nevertheless.
@@ -64,8 +64,8 @@ describe('an attempt', () => {
   });
 
   it('that answers something stays whole', async () => {
-    const left = await leftBy(async ({ attempt }, add) => {
-      const name = await attempt(async () => {
+    const left = await leftBy(async ({ runInSavepoint }, add) => {
+      const name = await runInSavepoint(async () => {
         add('a');
         return 'a';
       });
@@ -79,8 +79,8 @@ describe('an attempt', () => {
     const lock = sql`select id from orgs where id = ${orgId} for update`;
     const outcome = await world.call(
       ana,
-      adds(async ({ attempt, db }) => {
-        await attempt(async () => {
+      adds(async ({ runInSavepoint, db }) => {
+        await runInSavepoint(async () => {
           await db.all(lock);
           return undefined;
         });
@@ -103,8 +103,8 @@ describe('an attempt', () => {
 });
 
 describe('a write that says that it changed nothing', () => {
-  const nothing = async ({ changedNothing }: Context) => {
-    changedNothing();
+  const nothing = async ({ reportNoChange }: Context) => {
+    reportNoChange();
     return [];
   };
 
@@ -120,9 +120,9 @@ describe('a write that says that it changed nothing', () => {
 
   it('is a fault where it said an event', async () => {
     await expect(
-      leftBy(async ({ changedNothing }, add) => {
+      leftBy(async ({ reportNoChange }, add) => {
         add('a');
-        changedNothing();
+        reportNoChange();
         return [];
       }),
     ).rejects.toThrow(/nothing changed/);

@@ -7,23 +7,23 @@ import { type OperationCall } from './execute.ts';
  * True for a parameter that names a record. Text that a member wrote is never stored, since the trail
  * outlives the record.
  */
-const isName = (param: string): boolean => /(?:Id|^slug|^key)$/.test(param);
+const isReferenceParam = (param: string): boolean => /(?:Id|^slug|^key)$/.test(param);
 
 /**
  * Returns the subject of a call for the audit: the record that it names, else the first naming parameter in
  * the order of the contract. The order of the request does not count, since a caller may send anything first,
  * even a secret.
  */
-function subjectOf({ target, params: { shape } }: Operation, params: unknown): string | null {
+function findAuditSubject({ target, params: { shape } }: Operation, params: unknown): string | null {
   if (typeof params !== 'object' || params === null) return null;
   const given = new Map<string, unknown>(Object.entries(params));
-  const named = target ?? Object.keys(shape).find((param) => isName(param) && given.has(param));
+  const named = target ?? Object.keys(shape).find((param) => isReferenceParam(param) && given.has(param));
   const subject = named === undefined ? undefined : given.get(named);
   return typeof subject === 'string' ? subject.slice(0, 200) : null;
 }
 
 /** The effect of a successful call. */
-interface Done {
+interface SuccessfulCall {
   readonly result: Readonly<Record<string, unknown>>;
   readonly domainEvents: readonly DomainEvent[];
 }
@@ -37,14 +37,19 @@ const idOf = (record: unknown): string | null =>
  * Returns the id of the record that was created or changed if the call names none. It is the record in the
  * result, else the subject of the first event.
  */
-function outcomeOf({ result, domainEvents }: Done): string | null {
+function changedRecordIdOf({ result, domainEvents }: SuccessfulCall): string | null {
   const answered = Object.values(result).find((record) => idOf(record) !== null);
   return idOf(answered ?? domainEvents[0]?.subject);
 }
 
-export const auditFacts = (operation: Operation, call: OperationCall, done?: Done): AuditFacts => ({
+export const buildAuditFacts = (
+  operation: Operation,
+  call: OperationCall,
+  success?: SuccessfulCall,
+): AuditFacts => ({
   operation: operation.name,
-  target: subjectOf(operation, call.params) ?? (done === undefined ? null : outcomeOf(done)),
+  target:
+    findAuditSubject(operation, call.params) ?? (success === undefined ? null : changedRecordIdOf(success)),
   tokenId: call.token.identity.tokenId,
   ip: call.ip,
   userAgent: call.userAgent,

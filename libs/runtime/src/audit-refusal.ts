@@ -1,8 +1,8 @@
 /** Writes the audit entry of a sensitive operation that was forbidden, in a transaction of its own. */
 import { type Pool } from '@muster/driver';
 import { type ApiError, type Operation } from '@muster/registry';
-import { inOrganization, trail, type Visit } from '@muster/tenancy';
-import { auditFacts } from './audit-facts.ts';
+import { inOrganization, trailStatement, type AccessCheckInput } from '@muster/tenancy';
+import { buildAuditFacts } from './audit-facts.ts';
 import { type OperationCall } from './execute.ts';
 import { type Caller } from './handle.ts';
 
@@ -11,19 +11,21 @@ export async function auditRefusal(
   operation: Operation,
   caller: Caller,
   call: OperationCall,
-  refused: ApiError,
+  refusal: ApiError,
 ): Promise<void> {
-  const visit: Visit = {
+  const visit: AccessCheckInput = {
     effect: 'write',
     tokenHash: call.token.identity.tokenHash,
     orgId: caller.orgId,
-    rights: null,
-    orgRank: 1,
+    cachedRights: null,
+    requiredOrgRank: 1,
     target: null,
     claim: null,
   };
-  const { reason } = refused.details;
+  const { reason } = refusal.details;
   await inOrganization(pool, visit, async (session) => {
-    session.later(trail(caller.actor, auditFacts(operation, call), { allowed: false, reason }));
+    session.deferToCommit(
+      trailStatement(caller.actor, buildAuditFacts(operation, call), { allowed: false, reason }),
+    );
   });
 }

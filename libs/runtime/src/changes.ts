@@ -1,5 +1,5 @@
 /** Determines which fields of a record really change. */
-import { type Git, type GitMeta, mergeGit, nothingKnown } from '@muster/registry';
+import { type Git, type GitMeta, mergeGit, emptyGit } from '@muster/registry';
 import { isDeepStrictEqual } from 'node:util';
 import { type z } from 'zod';
 
@@ -8,13 +8,13 @@ import { type z } from 'zod';
  * unchanged.
  */
 export function changedFields<Field extends string>(
-  now: Readonly<Record<Field, unknown>>,
+  current: Readonly<Record<Field, unknown>>,
   wanted: Readonly<Partial<Record<Field, unknown>>>,
 ): Field[] {
   // Object.keys loses the type of the keys. `wanted` is built by the callers and has no other keys.
   const fields = Object.keys(wanted) as Field[];
   return fields.filter(
-    (field) => wanted[field] !== undefined && !isDeepStrictEqual(wanted[field], now[field]),
+    (field) => wanted[field] !== undefined && !isDeepStrictEqual(wanted[field], current[field]),
   );
 }
 
@@ -22,19 +22,19 @@ export function changedFields<Field extends string>(
  * Returns the wanted value of a field that callers clear with null but that is never stored as null; `empty`
  * replaces null.
  */
-export const cleared = <Value>(wanted: Value | null | undefined, empty: Value): Value | undefined =>
+export const replaceNull = <Value>(wanted: Value | null | undefined, empty: Value): Value | undefined =>
   wanted === null ? empty : wanted;
 
 /**
  * Merges the known state of code with newly reported values. Returns the merged state, or null if nothing is
  * known, and the names of the changed fields.
  */
-export function changedGit(
-  now: Git | null,
-  news: z.output<typeof GitMeta>,
+export function mergeReportedGit(
+  current: Git | null,
+  reported: z.output<typeof GitMeta>,
 ): { readonly git: Git | null; readonly fields: string[] } {
-  const before = now ?? nothingKnown;
-  const after = mergeGit(before, news);
-  const isNothing = changedFields(nothingKnown, after).length === 0;
+  const before = current ?? emptyGit;
+  const after = mergeGit(before, reported);
+  const isNothing = changedFields(emptyGit, after).length === 0;
   return { git: isNothing ? null : after, fields: changedFields(before, after) };
 }

@@ -1,11 +1,11 @@
 /** Ends a transaction that changed something, for callers, invited people and the worker alike. */
 import { type Db } from '@muster/driver';
 import { type Actor } from '@muster/registry';
-import { type AuditFacts, type DomainEvent, trail } from '@muster/tenancy';
+import { type AuditFacts, type DomainEvent, trailStatement } from '@muster/tenancy';
 import { type EventReaction } from './handle.ts';
 
 /** The work that was done in the transaction. */
-export interface Conclusion {
+export interface CompletedWork {
   readonly orgId: string;
   readonly actor: Actor;
   readonly domainEvents: readonly DomainEvent[];
@@ -16,14 +16,14 @@ export interface Conclusion {
  * Runs the reactions to the events. Then writes activity, outbox and audit in the last statement of the
  * transaction.
  */
-export async function conclude(
+export async function runReactionsAndWriteTrail(
   db: Db,
-  { orgId, actor, domainEvents: happened, facts }: Conclusion,
+  { orgId, actor, domainEvents: happened, facts }: CompletedWork,
   reactions: readonly EventReaction[],
 ): Promise<void> {
   const domainEvents = [...happened];
   if (happened.length > 0)
     for (const react of reactions)
       domainEvents.push(...((await react({ db, orgId, actor, domainEvents })) ?? []));
-  db.later(trail(actor, facts, { allowed: true, domainEvents }));
+  db.deferToCommit(trailStatement(actor, facts, { allowed: true, domainEvents }));
 }

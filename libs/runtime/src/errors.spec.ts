@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { BadCursor, BurstError, DatabaseAway, DatabaseBusy, OutcomeUnknown } from '@muster/driver';
+import { BadCursor, BurstError, DatabaseAway, DatabaseBusy, CommitOutcomeUnknown } from '@muster/driver';
 import pg from 'pg';
-import { refusal, toApiError, validationHoles } from './index.ts';
+import { refusal, toApiError, valuesMissedByValidation } from './index.ts';
 
 /** Builds an error of the server whose message contains internal details. */
 function ofServer(code: string, detail?: string): BurstError {
@@ -46,27 +46,27 @@ describe('toApiError', () => {
     ['XX000', 500, 'internal'],
     ['P0001', 500, 'internal'],
   ])('answers SQLSTATE %s with %i (%s), and nothing of the inside', (code, status, reason) => {
-    const before = validationHoles.count;
+    const before = valuesMissedByValidation.count;
     const known = toApiError(ofServer(code));
     expect(known.status).toBe(status);
     expect(known.details.reason).toBe(reason);
     expect(JSON.stringify(known.toBody('r'))).not.toMatch(/secrets|relation|select/);
     if (status === 503) expect(known).toMatchObject({ retryAfter: 1, details: { retryable: true } });
-    expect(validationHoles.count).toBe(before);
+    expect(valuesMissedByValidation.count).toBe(before);
   });
 
   it.each(['22P02', '22003', '22021', '42804', '54000'])(
     'counts SQLSTATE %s as a hole in validation',
     (code) => {
-      const before = validationHoles.count;
+      const before = valuesMissedByValidation.count;
       expect(toApiError(ofServer(code))).toMatchObject({ status: 400 });
-      expect(validationHoles.count).toBe(before + 1);
-      validationHoles.count = before;
+      expect(valuesMissedByValidation.count).toBe(before + 1);
+      valuesMissedByValidation.count = before;
     },
   );
 
   it('tells a lost COMMIT from a lost connection and from none', () => {
-    expect(toApiError(new OutcomeUnknown(new Error('x'))).details).toMatchObject({
+    expect(toApiError(new CommitOutcomeUnknown(new Error('x'))).details).toMatchObject({
       reason: 'outcome_unknown',
       retryable: true,
     });

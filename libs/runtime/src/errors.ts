@@ -1,11 +1,11 @@
 /** Maps every failure to the error object of the contract. */
-import { BadCursor, BurstError, DatabaseAway, DatabaseBusy, OutcomeUnknown } from '@muster/driver';
+import { BadCursor, BurstError, DatabaseAway, DatabaseBusy, CommitOutcomeUnknown } from '@muster/driver';
 import {
   ApiError,
   badRequest,
-  internal,
+  internalError,
   notFound,
-  nothingAt,
+  pathNotFound,
   type OrgRole,
   orgRoles,
   type ProjectRole,
@@ -14,27 +14,27 @@ import {
   roleTooLow,
   scopeTooSmall,
   unauthorized,
-  unavailable,
+  serviceUnavailable,
 } from '@muster/registry';
 
 /** The number of invalid values that validation let through to Postgres. Tests require it to stay 0. */
-export const validationHoles = { count: 0 };
+export const valuesMissedByValidation = { count: 0 };
 
 /**
  * The detail of a refused authorization check, as enter.sql formats it: the scope of the role, the required
  * rank, and the caller's role.
  */
-const refusalOfDoor = /^(organization|project) (\d) (\w+)$/;
+const accessRefusalPattern = /^(organization|project) (\d) (\w+)$/;
 
 /** Builds the error for MU403 with the roles or scopes that the authorization check compared. */
-function ofDoor(detail: string | undefined): ApiError {
-  const [, of, rank, held] = refusalOfDoor.exec(detail ?? '') ?? [];
+function accessErrorFrom(detail: string | undefined): ApiError {
+  const [, of, rank, held] = accessRefusalPattern.exec(detail ?? '') ?? [];
   const index = Number(rank) - 1;
   switch (of) {
     case 'organization':
-      return roleInPlace(of, orgRoles[index] ?? 'owner', held as OrgRole);
+      return roleTooLowIn(of, orgRoles[index] ?? 'owner', held as OrgRole);
     case 'project':
-      return roleInPlace(of, projectRoles[index] ?? 'lead', held as ProjectRole);
+      return roleTooLowIn(of, projectRoles[index] ?? 'lead', held as ProjectRole);
     default:
       // Apart from missing roles, the authorization check raises this error only for a missing scope
       // `platform`.
@@ -45,13 +45,13 @@ function ofDoor(detail: string | undefined): ApiError {
   }
 }
 
-const roleInPlace = (place: string, needed: OrgRole | ProjectRole, held: OrgRole | ProjectRole): ApiError =>
+const roleTooLowIn = (scope: string, needed: OrgRole | ProjectRole, held: OrgRole | ProjectRole): ApiError =>
   roleTooLow(
     { needed, held },
-    `Your role in the ${place} is ${held}; this operation needs the role ${needed}.`,
+    `Your role in the ${scope} is ${held}; this operation needs the role ${needed}.`,
   );
 
-function ofSqlState(
+function errorForSqlState(
   sqlState: string,
   detail: string | undefined,
   target: string | null,
@@ -60,14 +60,14 @@ function ofSqlState(
     case 'MU401':
       return unauthorized();
     case 'MU403':
-      return ofDoor(detail);
+      return accessErrorFrom(detail);
     case 'MU404':
-      return target === null ? notFound() : nothingAt(target);
+      return target === null ? notFound() : pathNotFound(target);
     // The token changed repeatedly during the call; a new attempt sees its current state.
     case 'MU409':
     // The organization has been moving between two servers for longer than a call waits.
     case 'MU421':
-      return unavailable('busy');
+      return serviceUnavailable('busy');
     case '23505':
       return refusal('already_exists');
     case '23503':
@@ -83,10 +83,10 @@ function ofSqlState(
     // again.
     case '0A000':
     case '26000':
-      return unavailable('busy');
+      return serviceUnavailable('busy');
     // The primary was demoted.
     case '25006':
-      return unavailable('database');
+      return serviceUnavailable('database');
     default:
   }
   // Class 53: the disk is full, memory is exhausted, or another limit of the server is reached.
@@ -96,10 +96,10 @@ function ofSqlState(
     sqlState.startsWith('57P') ||
     sqlState.startsWith('25P')
   ) {
-    return unavailable('database');
+    return serviceUnavailable('database');
   }
   if (/^(22|42|54)/.test(sqlState)) {
-    validationHoles.count += 1;
+    valuesMissedByValidation.count += 1;
     return badRequest('A value cannot be stored in the database.');
   }
   return undefined;
@@ -109,31 +109,31 @@ function ofSqlState(
  * The SQLSTATEs of transient failures. The transaction lost against another one, or an upgrade invalidated a
  * prepared statement, which the connection drops on this error.
  */
-const passing = new Set(['40001', '40P01', '0A000', '26000']);
+const transientSqlStates = new Set(['40001', '40P01', '0A000', '26000']);
 
 /** True if the transaction can simply run again. */
-export const mayRunAgain = (error: unknown): boolean =>
-  error instanceof BurstError && error.sqlState !== undefined && passing.has(error.sqlState);
+export const isTransientFailure = (error: unknown): boolean =>
+  error instanceof BurstError && error.sqlState !== undefined && transientSqlStates.has(error.sqlState);
 
-const doubtsOfDoor = new Set(['MU401', 'MU409']);
+const staleIdentitySqlStates = new Set(['MU401', 'MU409']);
 
 /**
  * True if the authorization check found that the token has ended, or that its access differs from the cached
  * identity.
  */
-export const isIdentityOld = (error: unknown): boolean =>
-  error instanceof BurstError && error.sqlState !== undefined && doubtsOfDoor.has(error.sqlState);
+export const isIdentityStale = (error: unknown): boolean =>
+  error instanceof BurstError && error.sqlState !== undefined && staleIdentitySqlStates.has(error.sqlState);
 
 /**
  * Converts any error to the error for the caller. An internal fault reveals no details. `target` is the
  * parameter that names the record by which the call was authorized.
  */
-export function toApiError(error: unknown, target: string | null = null): ApiError {
+export function toApiError(error: unknown, targetParam: string | null = null): ApiError {
   if (error instanceof ApiError) return error;
-  if (error instanceof OutcomeUnknown) return unavailable('outcome_unknown');
+  if (error instanceof CommitOutcomeUnknown) return serviceUnavailable('outcome_unknown');
   if (error instanceof DatabaseBusy)
-    return unavailable('overload', 'All database connections are in use; try again.');
-  if (error instanceof DatabaseAway) return unavailable('database');
+    return serviceUnavailable('overload', 'All database connections are in use; try again.');
+  if (error instanceof DatabaseAway) return serviceUnavailable('database');
   if (error instanceof BadCursor) {
     return badRequest('The cursor does not belong to this list.', [
       { path: error.param, message: error.message },
@@ -142,9 +142,9 @@ export function toApiError(error: unknown, target: string | null = null): ApiErr
   if (error instanceof BurstError) {
     const known =
       error.sqlState === undefined
-        ? unavailable('database', 'The connection to the database was lost; try again.')
-        : ofSqlState(error.sqlState, error.detail, target);
+        ? serviceUnavailable('database', 'The connection to the database was lost; try again.')
+        : errorForSqlState(error.sqlState, error.detail, targetParam);
     if (known !== undefined) return known;
   }
-  return internal();
+  return internalError();
 }

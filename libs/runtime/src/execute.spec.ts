@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createPool, newId, sql } from '@muster/driver';
 import { operation, org, project, type Scope, type Subject } from '@muster/registry';
-import { patient, type People, useWorld } from '@muster/testing';
+import { withTestTimeouts, type People, useWorld } from '@muster/testing';
 import { z } from 'zod';
 import { ApiError, createAuthenticator, execute, handle, type Handler } from './index.ts';
 
@@ -250,7 +250,7 @@ describe('a write', () => {
     await world.rows(
       `do $$ begin execute format('alter database %I reset deadlock_timeout', current_database()); end $$`,
     );
-    const pool = patient(createPool({ url: world.database.url, role: 'muster_app' }));
+    const pool = withTestTimeouts(createPool({ url: world.database.url, role: 'muster_app' }));
     const { orgId, ben, chloe } = await world.org();
     await Promise.all([
       world.call(ben, addsTeam(), { name: 'x' }),

@@ -1,8 +1,8 @@
 /** Runs the pipeline of every call on every surface, in this order. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Db, organization, type Pool, sql } from '@muster/driver';
+import { type Db, currentOrgId, type Pool, sql } from '@muster/driver';
 import {
-  actingRole,
+  effectiveOrgRole,
   type Actor,
   effectivePolicy,
   groundsOf,
@@ -13,14 +13,19 @@ import {
   type ResultOf,
   type Subject,
 } from '@muster/registry';
-import { type DomainEvent, hasLinkedRepository, inOrganization, type Visit } from '@muster/tenancy';
-import { answerText } from './answer-size.ts';
-import { attempt } from './attempt.ts';
-import { auditFacts } from './audit-facts.ts';
-import { conclude } from './conclude.ts';
-import { isIdentityOld, mayRunAgain, toApiError } from './errors.ts';
 import {
-  type Awaited,
+  type DomainEvent,
+  hasLinkedRepository,
+  inOrganization,
+  type AccessCheckInput,
+} from '@muster/tenancy';
+import { serializeWithinLimit } from './answer-size.ts';
+import { runInSavepoint } from './attempt.ts';
+import { buildAuditFacts } from './audit-facts.ts';
+import { runReactionsAndWriteTrail } from './conclude.ts';
+import { isIdentityStale, isTransientFailure, toApiError } from './errors.ts';
+import {
+  type WaitCondition,
   type Caller,
   type HandlerEnvironment,
   type Handler,
@@ -29,18 +34,18 @@ import {
 import {
   claimKey,
   fingerprintOf,
-  mayHaveAnswered,
-  isTwinRunning,
-  keepAnswer,
-  findAnswer,
+  mayBeAnsweredAlready,
+  isDuplicateInProgress,
+  storeResponse,
+  findStoredResponse,
 } from './idempotency.ts';
-import { holdOpen, isBarred } from './archived.ts';
+import { lockAgainstArchiving, isRefusedWhenArchived } from './archived.ts';
 import { auditRefusal } from './audit-refusal.ts';
 import { mayReadAtStandby } from './at-standby.ts';
-import { requireOneOf, requireToken } from './grounds.ts';
+import { requireOneOfGrounds, requireToken } from './grounds.ts';
 import { parseParams } from './parse.ts';
 import { getProjectRank } from './project-rank.ts';
-import { replaceNames } from './references.ts';
+import { replaceNamesWithIds } from './references.ts';
 import { targetIdOf, targetOf } from './target.ts';
 import { type AuthenticatedToken } from './tokens.ts';
 
@@ -60,7 +65,7 @@ export interface OperationCall {
 }
 
 /** The outcome of a call's transaction. */
-interface Outcome {
+interface CallOutcome {
   /** The result as JSON text. */
   readonly json: string;
   /** True if the result is the stored first response to the Idempotency-Key. */
@@ -69,10 +74,10 @@ interface Outcome {
    * The condition that the caller asked to wait for and that has not occurred yet. The transport waits and
    * then executes the call again.
    */
-  readonly awaits: Awaited | null;
+  readonly waitCondition: WaitCondition | null;
 }
 
-export interface OperationResponse extends Outcome {
+export interface OperationResponse extends CallOutcome {
   /** The position of the write-ahead log, for later calls; null without a standby. */
   readonly position: string | null;
 }
@@ -82,10 +87,10 @@ export interface OperationResponse extends Outcome {
  * victim that retried immediately would lock the row again before the winner has woken up, and cause the next
  * deadlock.
  */
-const mostAttempts = 3;
+const maxAttempts = 3;
 
 /** The environment of a handler that uses no other handlers. */
-const alone: HandlerEnvironment = { handlers: new Map(), reactions: [] };
+const emptyEnvironment: HandlerEnvironment = { handlers: new Map(), reactions: [] };
 
 /** The default policy, parsed once, since nearly every organization uses it. */
 const defaultPolicy = Policy.parse({});
@@ -95,12 +100,12 @@ interface StoredPolicy {
   readonly isLinked: boolean;
 }
 
-const policyOf = ({ policy, isLinked }: StoredPolicy): Policy =>
+const effectivePolicyOf = ({ policy, isLinked }: StoredPolicy): Policy =>
   isLinked || Object.keys(policy).length > 0 ? effectivePolicy(policy, isLinked) : defaultPolicy;
 
-const storedPolicy = () =>
+const selectStoredPolicy = () =>
   sql<StoredPolicy>`select policy, not policy ? 'mergeProof' and ${hasLinkedRepository} as "isLinked"
-    from orgs where id = ${organization}`;
+    from orgs where id = ${currentOrgId}`;
 
 function callerOf({ identity }: AuthenticatedToken): Caller {
   const actor: Actor = {
@@ -129,27 +134,27 @@ export async function execute(
   pool: Pool,
   handler: Handler,
   call: OperationCall,
-  environment: HandlerEnvironment = alone,
+  environment: HandlerEnvironment = emptyEnvironment,
 ): Promise<OperationResponse> {
   let { token } = call;
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await executeAs(pool, handler, { ...call, token }, environment);
+      return await executeOnce(pool, handler, { ...call, token }, environment);
     } catch (error) {
-      if (!isIdentityOld(error)) throw error;
-      if (attempt === mostAttempts) throw toApiError(error);
+      if (!isIdentityStale(error)) throw error;
+      if (attempt === maxAttempts) throw toApiError(error);
       // The attempt was rolled back. The caller's token is looked up again, since it may have ended or lack a
       // proof, and the call starts from the beginning.
-      token = await token.renew();
+      token = await token.reauthenticate();
     }
   }
 }
 
 /**
- * Throws an error recognized by isIdentityOld if the token has ended, or if its access differs from its
+ * Throws an error recognized by isIdentityStale if the token has ended, or if its access differs from its
  * cached identity.
  */
-async function executeAs(...[pool, handler, call, environment]: Required<Parameters<typeof execute>>) {
+async function executeOnce(...[pool, handler, call, environment]: Required<Parameters<typeof execute>>) {
   const { operation } = handler;
   const caller = callerOf(call.token);
   try {
@@ -159,9 +164,9 @@ async function executeAs(...[pool, handler, call, environment]: Required<Paramet
     // operation: 403.
     requireToken(operation, call.token);
     // Steps 3 to 7 run in one transaction, which is repeated after a transient failure.
-    return await perform(pool, { handler, caller, call, params, environment });
+    return await executeWithRetries(pool, { handler, caller, call, params, environment });
   } catch (error) {
-    if (isIdentityOld(error)) throw error;
+    if (isIdentityStale(error)) throw error;
     const known = toApiError(error, operation.target);
     if (known.code === 'unauthorized') call.token.forget();
     // 8. A sensitive operation that was forbidden leaves an audit entry of its own.
@@ -172,7 +177,7 @@ async function executeAs(...[pool, handler, call, environment]: Required<Paramet
 }
 
 /** A call that may open its transaction. */
-interface Admitted {
+interface ValidatedCall {
   readonly handler: Handler;
   readonly caller: Caller;
   readonly call: OperationCall;
@@ -181,31 +186,35 @@ interface Admitted {
 }
 
 /** The Idempotency-Key of a write, and the fingerprint that identifies a repetition of the same call. */
-interface Key {
+interface CallIdempotencyKey {
   readonly value: string;
   readonly fingerprint: Buffer;
 }
 
-function keyOf({ handler: { operation }, call, params }: Admitted): Key | null {
+function idempotencyKeyOf({
+  handler: { operation },
+  call,
+  params,
+}: ValidatedCall): CallIdempotencyKey | null {
   const value = operation.effect === 'write' ? call.idempotencyKey : null;
   return value === null ? null : { value, fingerprint: fingerprintOf(operation, params) };
 }
 
-async function perform(pool: Pool, admitted: Admitted): Promise<OperationResponse> {
-  const { handler, caller, call, params } = admitted;
+async function executeWithRetries(pool: Pool, validatedCall: ValidatedCall): Promise<OperationResponse> {
+  const { handler, caller, call, params } = validatedCall;
   const { operation } = handler;
-  const key = keyOf(admitted);
-  const { standby } = admitted.environment;
+  const key = idempotencyKeyOf(validatedCall);
+  const { standby } = validatedCall.environment;
   let position: string | null = null;
-  const visit: Visit = {
+  const visit: AccessCheckInput = {
     // 3. The tenant transaction opens. Token, membership and role are checked again, or the cached rights are
     // confirmed. The check finds the record named first (`WEB-42` becomes its id), its project, and the
     // caller's role there: 401, 403, 404.
     effect: operation.effect,
     tokenHash: call.token.identity.tokenHash,
     orgId: caller.orgId,
-    rights: call.token.rights,
-    orgRank: operation.access.kind === 'org' ? orgRank(operation.access.role) : 1,
+    cachedRights: call.token.rights,
+    requiredOrgRank: operation.access.kind === 'org' ? orgRank(operation.access.role) : 1,
     target: targetOf(operation, params),
     // 4. A write with an Idempotency-Key claims the key. If the key was used before, the stored first
     // response is returned (`replay`).
@@ -217,50 +226,53 @@ async function perform(pool: Pool, admitted: Admitted): Promise<OperationRespons
       }),
   };
   if (standby !== undefined && mayReadAtStandby(operation)) {
-    const read = (session: Session) => transact(session, admitted, visit, key);
+    const read = (session: TenantTransaction) => runInTransaction(session, validatedCall, visit, key);
     const answer = await standby.read(visit, call.position ?? null, read);
     if (answer !== undefined) return { ...answer.result, position: answer.position };
   }
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const outcome = await inOrganization(pool, visit, (session) => transact(session, admitted, visit, key));
+      const outcome = await inOrganization(pool, visit, (session) =>
+        runInTransaction(session, validatedCall, visit, key),
+      );
       return { ...outcome, position };
     } catch (error) {
-      if (mayRunAgain(error) && attempt < mostAttempts) {
+      if (isTransientFailure(error) && attempt < maxAttempts) {
         await pause(attempt * (10 + Math.random() * 20));
         continue;
       }
-      const replayed = key === null ? undefined : await replay(pool, admitted, { visit, key, error });
+      const replayed =
+        key === null ? undefined : await readReplayedResponse(pool, validatedCall, { visit, key, error });
       if (replayed === undefined) throw error;
       return { ...replayed, position };
     }
   }
 }
 
-type Session = Parameters<Parameters<typeof inOrganization>[2]>[0];
+type TenantTransaction = Parameters<Parameters<typeof inOrganization>[2]>[0];
 
 /** Runs the steps between the beginning of the transaction and its COMMIT. */
-async function transact(
-  session: Session,
-  admitted: Admitted,
-  { target }: Visit,
-  key: Key | null,
-): Promise<Outcome> {
-  const { handler, caller, call, environment } = admitted;
+async function runInTransaction(
+  session: TenantTransaction,
+  validatedCall: ValidatedCall,
+  { target }: AccessCheckInput,
+  key: CallIdempotencyKey | null,
+): Promise<CallOutcome> {
+  const { handler, caller, call, environment } = validatedCall;
   const { operation } = handler;
   const domainEvents: DomainEvent[] = [];
   // 5. A write into an archived project is refused, unless the contract leaves the decision to the handler.
   // The check is sent before any statement of the handler and holds until COMMIT, so that nothing is written
   // after the archiving.
-  const archived = isBarred(operation) ? holdOpen(session) : undefined;
+  const archived = isRefusedWhenArchived(operation) ? lockAgainstArchiving(session) : undefined;
   // Members and agents named by handle or slug are resolved after the authorization check, all in one
   // statement.
-  const replaced = replaceNames(session, caller.memberId, operation, admitted.params);
-  const params = replaced === undefined ? admitted.params : await replaced;
+  const replaced = replaceNamesWithIds(session, caller.memberId, operation, validatedCall.params);
+  const params = replaced === undefined ? validatedCall.params : await replaced;
   // 6. The handler runs. Its first statements are pipelined with steps 3 to 5, so it may start before those
   // are answered. If one of them fails, that failure is the response, and nothing of the handler is kept.
-  let awaits: Awaited | null = null;
-  const waitFor = (awaited: Awaited): void => {
+  let awaits: WaitCondition | null = null;
+  const waitFor = (awaited: WaitCondition): void => {
     awaits = awaited;
   };
   const said = { isUnchanged: false };
@@ -268,27 +280,27 @@ async function transact(
     said.isUnchanged = true;
   };
   const transaction = { session, target, domainEvents, environment, waitFor, changedNothing };
-  const result = await run(handler, caller, params, transaction);
+  const result = await runHandler(handler, caller, params, transaction);
   if (operation.effect === 'read') {
-    const { json } = answerText(result, environment.mostPageBytes);
-    return { json, replayed: false, awaits };
+    const { json } = serializeWithinLimit(result, environment.mostPageBytes);
+    return { json, replayed: false, waitCondition: awaits };
   }
   const json = JSON.stringify(result);
   if ((await archived) === true) throw refusal('archived');
   // 7. The writes of the stored response, the reactions to events and the audit entry are pipelined with
   // COMMIT.
   if (key !== null)
-    session.later(
-      keepAnswer(caller, operation, key.value, admitted.params, withoutSecret(operation, result)),
+    session.deferToCommit(
+      storeResponse(caller, operation, key.value, validatedCall.params, withoutSecret(operation, result)),
     );
   if (said.isUnchanged && domainEvents.length > 0)
     throw new Error(`${operation.name} reported an event and that nothing changed`);
   if (!said.isUnchanged) {
     const { orgId, actor } = caller;
-    const facts = auditFacts(operation, { ...call, params }, { result, domainEvents });
-    await conclude(session, { orgId, actor, domainEvents, facts }, environment.reactions);
+    const facts = buildAuditFacts(operation, { ...call, params }, { result, domainEvents });
+    await runReactionsAndWriteTrail(session, { orgId, actor, domainEvents, facts }, environment.reactions);
   }
-  return { json, replayed: false, awaits: null };
+  return { json, replayed: false, waitCondition: null };
 }
 
 /**
@@ -296,21 +308,25 @@ async function transact(
  * causes the second one to be refused (the record was deleted, the role handed over). Returns undefined if
  * the error is this call's own.
  */
-async function replay(
+async function readReplayedResponse(
   pool: Pool,
-  { handler, caller, params, environment }: Admitted,
-  { visit, key, error }: { readonly visit: Visit; readonly key: Key; readonly error: unknown },
-): Promise<Outcome | undefined> {
-  const { operation, reissue } = handler;
-  if (isTwinRunning(error)) throw refusal('idempotency_in_flight');
-  if (!mayHaveAnswered(error)) return undefined;
+  { handler, caller, params, environment }: ValidatedCall,
+  {
+    visit,
+    key,
+    error,
+  }: { readonly visit: AccessCheckInput; readonly key: CallIdempotencyKey; readonly error: unknown },
+): Promise<CallOutcome | undefined> {
+  const { operation, reissueSecret } = handler;
+  if (isDuplicateInProgress(error)) throw refusal('idempotency_in_flight');
+  if (!mayBeAnsweredAlready(error)) return undefined;
   const json = await inOrganization(
     pool,
-    { ...visit, effect: 'read', orgRank: 1, target: null, claim: null },
-    (session) => findAnswer(session, caller, operation, key.value, key.fingerprint, params),
+    { ...visit, effect: 'read', requiredOrgRank: 1, target: null, claim: null },
+    (session) => findStoredResponse(session, caller, operation, key.value, key.fingerprint, params),
   );
   if (json === undefined) return undefined;
-  if (reissue === undefined) return { json, replayed: true, awaits: null };
+  if (reissueSecret === undefined) return { json, replayed: true, waitCondition: null };
   const kept = JSON.parse(json) as Record<string, unknown>;
   const fresh = await inOrganization(pool, { ...visit, claim: null }, (session) => {
     const transaction = {
@@ -321,9 +337,9 @@ async function replay(
       waitFor: refuseToWait,
       changedNothing: () => undefined,
     };
-    return reissue(contextOf(operation, caller, params, transaction), kept);
+    return reissueSecret(createHandlerContext(operation, caller, params, transaction), kept);
   });
-  return { json: JSON.stringify(fresh), replayed: true, awaits: null };
+  return { json: JSON.stringify(fresh), replayed: true, waitCondition: null };
 }
 
 export function refuseToWait(): never {
@@ -335,31 +351,31 @@ const withoutSecret = ({ secret }: Operation, result: Record<string, unknown>): 
   secret === null ? result : { ...result, [secret]: '' };
 
 /** The functions of the transaction that handlers use. */
-type TransactionSession = Db & Pick<Session, 'entry' | 'flush' | 'discard'>;
+type TransactionSession = Db & Pick<TenantTransaction, 'entry' | 'flush' | 'discard'>;
 
 /** One transaction, for the handlers that run in it. */
 export interface Transaction {
   readonly session: TransactionSession;
   /** The record that the call names, even while a performed operation runs. */
-  readonly target: Visit['target'];
+  readonly target: AccessCheckInput['target'];
   readonly domainEvents: DomainEvent[];
   readonly environment: HandlerEnvironment;
   readonly waitFor: HandlerContext<Operation>['waitFor'];
-  readonly changedNothing: HandlerContext<Operation>['changedNothing'];
+  readonly changedNothing: HandlerContext<Operation>['reportNoChange'];
 }
 
 /**
  * Runs a handler. If the contract names grounds for the operation, throws an error unless the handler has
  * called requireGround.
  */
-async function run(
+async function runHandler(
   handler: Handler,
   caller: Caller,
   params: Record<string, unknown>,
   transaction: Transaction,
 ): Promise<Record<string, unknown>> {
   const { operation } = handler;
-  const context = contextOf(operation, caller, params, transaction);
+  const context = createHandlerContext(operation, caller, params, transaction);
   let wasAsked = groundsOf(operation.access).length === 0;
   const result = await handler.run({
     ...context,
@@ -372,7 +388,7 @@ async function run(
   return result;
 }
 
-export function contextOf(
+export function createHandlerContext(
   operation: Operation,
   caller: Caller,
   params: Record<string, unknown>,
@@ -386,15 +402,15 @@ export function contextOf(
     db: session,
     access: async () => {
       const { at, orgRole, targetId, projectId } = await session.entry();
-      return { at, actingRole: actingRole(orgRole, caller.scopes), targetId, projectId };
+      return { at, actingRole: effectiveOrgRole(orgRole, caller.scopes), targetId, projectId };
     },
     requireGround: async (...held) => {
       const { orgRole } = await session.entry();
-      requireOneOf(groundsOf(operation.access), held, orgRole, caller);
+      requireOneOfGrounds(groundsOf(operation.access), held, orgRole, caller);
     },
-    policy: async () => policyOf(await session.one(storedPolicy())),
+    policy: async () => effectivePolicyOf(await session.one(selectStoredPolicy())),
     claimSlug: async (slug) => (await environment.claimSlug?.(caller.orgId, slug)) ?? true,
-    everywhere: async (query) => {
+    queryAllServers: async (query) => {
       // The authorization check comes first; if it fails, no other server is queried.
       const own = await session.all(query);
       const { orgId, tokenHash } = caller;
@@ -414,12 +430,12 @@ export function contextOf(
       session.flush();
       // TypeScript cannot derive the result type from the operation's name, so the result of its handler is
       // cast.
-      const context = contextOf(operation, caller, parseParams(operation, others), transaction);
+      const context = createHandlerContext(operation, caller, parseParams(operation, others), transaction);
       return (await handler.run(context)) as ResultOf<typeof operation>;
     },
     waitFor,
-    attempt: (work) => attempt(transaction, work),
-    changedNothing,
+    runInSavepoint: (work) => runInSavepoint(transaction, work),
+    reportNoChange: changedNothing,
     refuse: refusal,
   };
 }

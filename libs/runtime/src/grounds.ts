@@ -6,12 +6,12 @@
 import {
   forbidden,
   type Ground,
-  grounds,
-  groundsInWords,
+  groundDescriptions,
+  describeGrounds,
   type Operation,
   orgRank,
   type OrgRole,
-  proofMinutes,
+  identityProofValidMinutes,
   roleTooLow,
   scopeCovers,
   scopeTooSmall,
@@ -24,26 +24,26 @@ import { type AuthenticatedToken } from './tokens.ts';
  * Throws 403 unless the caller meets one of the wanted grounds. The handler states in `held` which grounds
  * the caller meets. An admin meets the ground `admin` by role, if the token has the scope `admin`.
  */
-export function requireOneOf(
-  wanted: readonly Ground[],
-  held: readonly (Ground | false)[],
+export function requireOneOfGrounds(
+  acceptedGrounds: readonly Ground[],
+  heldGrounds: readonly (Ground | false)[],
   orgRole: OrgRole,
   { scopes }: Caller,
 ): void {
-  if (wanted.some((ground) => ground !== 'admin' && held.includes(ground))) return;
-  const mayBeAdmin = wanted.includes('admin') && orgRank(orgRole) >= orgRank('admin');
+  if (acceptedGrounds.some((ground) => ground !== 'admin' && heldGrounds.includes(ground))) return;
+  const mayBeAdmin = acceptedGrounds.includes('admin') && orgRank(orgRole) >= orgRank('admin');
   // guard: the scope of an admin
   if (mayBeAdmin && scopeCovers(scopes, 'admin')) return;
   if (mayBeAdmin) {
     const message = 'Admins also need a token with the scope admin for this.';
     throw scopeTooSmall({ needed: 'admin', held: scopes }, message);
   }
-  const [first = 'admin'] = wanted.filter((ground) => ground !== 'admin');
-  const { reason } = grounds[first];
-  const message = `Only ${groundsInWords(wanted)} may do this.`;
+  const [first = 'admin'] = acceptedGrounds.filter((ground) => ground !== 'admin');
+  const { reason } = groundDescriptions[first];
+  const message = `Only ${describeGrounds(acceptedGrounds)} may do this.`;
   throw reason === 'role'
-    ? roleTooLow({ needed: wanted, held: orgRole }, message)
-    : forbidden(reason, message, { needed: wanted });
+    ? roleTooLow({ needed: acceptedGrounds, held: orgRole }, message)
+    : forbidden(reason, message, { needed: acceptedGrounds });
 }
 
 /**
@@ -54,15 +54,15 @@ export function requireToken(operation: Operation, { identity }: AuthenticatedTo
   const reason = tokenRefusal(operation, identity);
   if (reason === 'scope') throw scopeTooSmall({ needed: operation.scope, held: identity.scopes });
   if (reason !== null) throw forbidden(reason);
-  if (operation.needsProof) requireProof(identity.session);
+  if (operation.needsProof) requireRecentProof(identity.session);
 }
 
 /**
  * Throws 403 if the session has no recent proof of identity. A plain token passes, since no person is there
  * to give one.
  */
-function requireProof(session: AuthenticatedToken['identity']['session']): void {
+function requireRecentProof(session: AuthenticatedToken['identity']['session']): void {
   if (session === null) return;
-  if (session.provenAt > performance.now() - proofMinutes * 60_000) return;
-  throw forbidden('proof_needed', undefined, { at: '/sign-in?again', minutes: proofMinutes });
+  if (session.provenAt > performance.now() - identityProofValidMinutes * 60_000) return;
+  throw forbidden('proof_needed', undefined, { at: '/sign-in?again', minutes: identityProofValidMinutes });
 }

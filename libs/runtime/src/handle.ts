@@ -21,7 +21,7 @@ import {
   type Scope,
   type Subject,
 } from '@muster/registry';
-import { type DomainEvent, type Position, type Standby } from '@muster/tenancy';
+import { type DomainEvent, type StreamPosition, type Standby } from '@muster/tenancy';
 
 /**
  * The caller of an operation. The role is not included: it may have changed since, and `access()` reads it in
@@ -100,49 +100,49 @@ export interface HandlerContext<O extends Operation> {
    * Used by a read whose result is not available yet: states the condition to wait for. The transport waits
    * and executes the operation again.
    */
-  readonly waitFor: (awaited: Awaited) => void;
+  readonly waitFor: (awaited: WaitCondition) => void;
   /**
    * Runs `work` and undoes it if it returns undefined: its statements with their locks, its deferred
    * statements, and its events.
    */
-  readonly attempt: <Result>(work: () => Promise<Result | undefined>) => Promise<Result | undefined>;
+  readonly runInSavepoint: <Result>(work: () => Promise<Result | undefined>) => Promise<Result | undefined>;
   /** Returns true if no organization on another server has the slug. */
   readonly claimSlug: (slug: { readonly wanted: string; readonly has: string }) => Promise<boolean>;
   /**
    * Returns the rows of a query on every database server: on the caller's server within this transaction, and
    * on each other server separately. Only operators of the installation may use it.
    */
-  readonly everywhere: <Row>(query: Query<Row>) => Promise<Row[][]>;
+  readonly queryAllServers: <Row>(query: Query<Row>) => Promise<Row[][]>;
   /**
    * States that the call changed nothing, so that it leaves no audit entry. It is a fault if an event was
    * emitted.
    */
-  readonly changedNothing: () => void;
+  readonly reportNoChange: () => void;
   /** Builds a refusal that the contract declares; the handler throws it. */
   readonly refuse: (reason: RefusalOf<O>, details?: Record<string, unknown>) => ApiError;
 }
 
 /** The condition that a read may wait for: a stream passes a position. */
-export interface Awaited {
-  readonly position: Position;
-  readonly seconds: number;
+export interface WaitCondition {
+  readonly position: StreamPosition;
+  readonly timeoutSeconds: number;
 }
 
 /** The optional parts of a handler. */
-export interface HandlerParts<O extends Operation> {
+export interface HandlerOptions<O extends Operation> {
   /**
    * Builds the response to a repeated Idempotency-Key if the contract excludes a secret from the stored
    * response. Returns the stored response with a valid secret.
    */
-  readonly reissue?: (context: HandlerContext<O>, kept: ResultOf<O>) => Promise<ResultOf<O>>;
+  readonly reissueSecret?: (context: HandlerContext<O>, storedResponse: ResultOf<O>) => Promise<ResultOf<O>>;
   /**
    * The number of calls naming the same first record that a process runs at the same time. Set it for calls
    * that would block one another in Postgres. The transport queues the rest without a connection.
    */
-  readonly atOnce?: number;
+  readonly maxConcurrentCalls?: number;
 }
 
-export interface Handler<O extends Operation = Operation> extends HandlerParts<O> {
+export interface Handler<O extends Operation = Operation> extends HandlerOptions<O> {
   readonly operation: O;
   readonly run: (context: HandlerContext<O>) => Promise<ResultOf<O>>;
 }
@@ -163,7 +163,7 @@ export interface HandlerEnvironment {
   /** Queries the other database servers on behalf of an operator who was authorized on this server. */
   readonly askOtherServers?:
     | (<Row>(
-        who: { readonly orgId: string; readonly tokenHash: Buffer },
+        caller: { readonly orgId: string; readonly tokenHash: Buffer },
         query: Query<Row>,
       ) => Promise<Row[][]>)
     | undefined;
@@ -176,7 +176,7 @@ export interface HandlerEnvironment {
  * events, so that domains need not know one another. It returns resulting events, which later reactions and
  * the trail receive as well.
  */
-export type EventReaction = (what: {
+export type EventReaction = (context: {
   readonly db: Db;
   readonly orgId: string;
   /** The caller or the worker that caused the events. */
@@ -188,8 +188,8 @@ export type EventReaction = (what: {
 export const handle = <O extends Operation>(
   operation: O,
   run: (context: HandlerContext<O>) => Promise<ResultOf<O>>,
-  parts: HandlerParts<O> = {},
-): Handler<O> => ({ operation, run, ...parts });
+  options: HandlerOptions<O> = {},
+): Handler<O> => ({ operation, run, ...options });
 
 /** The handlers for each operation of a part of the registry. A missing handler is a compile error. */
 export type HandlersOf<Node> = Node extends Operation
@@ -198,14 +198,14 @@ export type HandlersOf<Node> = Node extends Operation
 
 export type AllHandlers = HandlersOf<Registry>;
 
-function* flatten(handlers: object): Generator<Handler> {
+function* flattenHandlers(handlers: object): Generator<Handler> {
   for (const node of Object.values(handlers) as unknown[]) {
     if (typeof node !== 'object' || node === null) continue;
     if ('operation' in node && isOperation(node.operation)) yield node as Handler;
-    else yield* flatten(node);
+    else yield* flattenHandlers(node);
   }
 }
 
 /** Maps handlers, nested like the registry, by the name of their operation. */
-export const byOperation = (handlers: object): ReadonlyMap<string, Handler> =>
-  new Map([...flatten(handlers)].map((handler) => [handler.operation.name, handler]));
+export const handlersByOperation = (handlers: object): ReadonlyMap<string, Handler> =>
+  new Map([...flattenHandlers(handlers)].map((handler) => [handler.operation.name, handler]));

@@ -6,7 +6,7 @@ import { type Socket } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { createPool, newId, sql } from '@muster/driver';
 import { operation, org } from '@muster/registry';
-import { patient, useWorld } from '@muster/testing';
+import { withTestTimeouts, useWorld } from '@muster/testing';
 import { z } from 'zod';
 import { handle, type Handler } from './index.ts';
 
@@ -196,7 +196,7 @@ describe('an Idempotency-Key', () => {
     const first = world.call(chloe, handler, { name: 'a' }, { idempotencyKey: 'k' });
     await inside.promise;
     // This pool waits only 50 ms for locks, where the service waits two seconds.
-    const impatient = patient(createPool({ url: world.database.url, role: 'muster_app', max: 1 }));
+    const impatient = withTestTimeouts(createPool({ url: world.database.url, role: 'muster_app', max: 1 }));
     impatient.on('connect', (client) => void client.query(`set lock_timeout = '50ms'`));
     await expect(
       world.call(chloe, handler, { name: 'a' }, { idempotencyKey: 'k', pool: impatient }),
@@ -215,7 +215,7 @@ describe('an Idempotency-Key', () => {
 
   it('makes it safe to repeat a call whose COMMIT nobody answered, whether it happened', async () => {
     const { orgId, chloe } = await world.org();
-    const pool = patient(createPool({ url: world.database.url, role: 'muster_app', max: 1 }));
+    const pool = withTestTimeouts(createPool({ url: world.database.url, role: 'muster_app', max: 1 }));
     let cut = true;
     pool.on('connect', (client) => {
       const { stream } = (client as unknown as { connection: { stream: Socket } }).connection;

@@ -2,23 +2,23 @@ export {
   ApiError,
   badRequest,
   forbidden,
-  named,
+  withPathOnNotFound,
   notFound,
-  nothingAt,
+  pathNotFound,
   parseWith,
   refusal,
   unauthorized,
-  unavailable,
+  serviceUnavailable,
 } from '@muster/registry';
-export { conclude } from './conclude.ts';
-export { changedFields, changedGit, cleared } from './changes.ts';
-export { toApiError, validationHoles } from './errors.ts';
-export { asSystem, type PerformAsSystem } from './as-system.ts';
+export { runReactionsAndWriteTrail } from './conclude.ts';
+export { changedFields, mergeReportedGit, replaceNull } from './changes.ts';
+export { toApiError, valuesMissedByValidation } from './errors.ts';
+export { runAsSystem, type PerformAsSystem } from './as-system.ts';
 export { type OperationResponse, type OperationCall, execute } from './execute.ts';
 export {
   type AllHandlers,
-  type Awaited,
-  byOperation,
+  type WaitCondition,
+  handlersByOperation,
   type Caller,
   type HandlerEnvironment,
   handle,
@@ -27,10 +27,10 @@ export {
   type HandlersOf,
   type EventReaction,
 } from './handle.ts';
-export { canonicalGit, canonicalPull, canonicalUrlOf } from './pull-addresses.ts';
+export { withCanonicalPullRequest, withCanonicalUrl, canonicalPullUrlOf } from './pull-addresses.ts';
 export { isWellFormedSession, newSessionSecret, sessionTokenHash } from './sessions.ts';
 export {
-  type AroundLookUp,
+  type LookUpWrapper,
   type AuthenticatedToken,
   type Authenticator,
   createAuthenticator,
@@ -39,4 +39,10 @@ export {
   newTokenSecret,
   tokenPrefixOf,
 } from './tokens.ts';
-export { atWorkFor, requireProject, requireStory, requireTeam, visibleTo } from './visible.ts';
+export {
+  activeProjectsVisibleTo,
+  requireProject,
+  requireStory,
+  requireTeam,
+  projectsVisibleTo,
+} from './visible.ts';

@@ -1,47 +1,55 @@
 /**
  * Converts the addresses of pull requests that callers send to the canonical form for the connected forges.
  */
-import { type Db, of, sql } from '@muster/driver';
+import { type Db, orgFilter, sql } from '@muster/driver';
 import { type ApiError, canonicalPullUrl, type GitMeta, type KnownForge } from '@muster/registry';
 import { type z } from 'zod';
 
-interface Unit {
+interface PullRequestContext {
   readonly db: Db;
   readonly refuse: (reason: 'invalid_pull_request', details: Readonly<Record<string, unknown>>) => ApiError;
 }
 
-interface Pull {
+interface PullRequestAddress {
   readonly number: number;
   readonly url: string;
 }
 
-const findForges = (db: Db): Promise<KnownForge[]> =>
+const findConnectedForges = (db: Db): Promise<KnownForge[]> =>
   db.all(
     sql<KnownForge>`select c.kind, c.base_url as "baseUrl" from forge_connections c
-       where ${of('c')} and c.deleted_at is null order by c.id`,
+       where ${orgFilter('c')} and c.deleted_at is null order by c.id`,
   );
 
 /**
  * Returns the canonical address; null for an address of a connected forge that is not this pull request.
  * Addresses of other hosts stay unchanged.
  */
-export const canonicalUrlOf = async (db: Db, url: string, number: number | null): Promise<string | null> =>
-  canonicalPullUrl(await findForges(db), url, number);
+export const canonicalPullUrlOf = async (
+  db: Db,
+  url: string,
+  number: number | null,
+): Promise<string | null> => canonicalPullUrl(await findConnectedForges(db), url, number);
 
 /**
  * Returns the pull request with its canonical address. Refuses an address of a connected forge that is not
  * this pull request.
  */
-export async function canonicalPull<Given extends Pull>({ db, refuse }: Unit, pull: Given): Promise<Given> {
-  const url = await canonicalUrlOf(db, pull.url, pull.number);
+export async function withCanonicalUrl<Given extends PullRequestAddress>(
+  { db, refuse }: PullRequestContext,
+  pull: Given,
+): Promise<Given> {
+  const url = await canonicalPullUrlOf(db, pull.url, pull.number);
   if (url === null) throw refuse('invalid_pull_request', { url: pull.url, number: pull.number });
   return { ...pull, url };
 }
 
 /** Returns the code that a caller reports, with the canonical address of its pull request. */
-export async function canonicalGit<Given extends z.output<typeof GitMeta> | null | undefined>(
-  unit: Unit,
+export async function withCanonicalPullRequest<Given extends z.output<typeof GitMeta> | null | undefined>(
+  context: PullRequestContext,
   git: Given,
 ): Promise<Given> {
-  return git?.pullRequest == null ? git : { ...git, pullRequest: await canonicalPull(unit, git.pullRequest) };
+  return git?.pullRequest == null
+    ? git
+    : { ...git, pullRequest: await withCanonicalUrl(context, git.pullRequest) };
 }

@@ -9,57 +9,74 @@
  * The minimum length of an omitted text. For a shorter one, the positions would take as much space as the
  * text.
  */
-const shortestText = 1_024;
+const minOmittedTextLength = 1_024;
 
-type Place = readonly (string | number)[];
+type ValuePath = readonly (string | number)[];
 
 /** A text that appears in both the parameters and the response, by its paths. */
-export interface Taken {
-  readonly inAnswer: Place;
-  readonly inParams: Place;
+export interface OmittedText {
+  readonly inAnswer: ValuePath;
+  readonly inParams: ValuePath;
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 
-function placesOfTexts(value: unknown, place: Place, found: Map<string, Place>): Map<string, Place> {
+function findLongTexts(
+  value: unknown,
+  path: ValuePath,
+  found: Map<string, ValuePath>,
+): Map<string, ValuePath> {
   if (typeof value === 'string') {
-    if (value.length >= shortestText && !found.has(value)) found.set(value, place);
-  } else if (Array.isArray(value)) value.forEach((item, nth) => placesOfTexts(item, [...place, nth], found));
+    if (value.length >= minOmittedTextLength && !found.has(value)) found.set(value, path);
+  } else if (Array.isArray(value)) value.forEach((item, nth) => findLongTexts(item, [...path, nth], found));
   else if (isRecord(value))
-    for (const [name, item] of Object.entries(value)) placesOfTexts(item, [...place, name], found);
+    for (const [name, item] of Object.entries(value)) findLongTexts(item, [...path, name], found);
   return found;
 }
 
-function without(value: unknown, sent: ReadonlyMap<string, Place>, place: Place, taken: Taken[]): unknown {
+function omitTexts(
+  value: unknown,
+  sentTexts: ReadonlyMap<string, ValuePath>,
+  path: ValuePath,
+  omitted: OmittedText[],
+): unknown {
   if (typeof value === 'string') {
-    const inParams = value.length < shortestText ? undefined : sent.get(value);
+    const inParams = value.length < minOmittedTextLength ? undefined : sentTexts.get(value);
     if (inParams === undefined) return value;
-    taken.push({ inAnswer: place, inParams });
+    omitted.push({ inAnswer: path, inParams });
     return '';
   }
-  if (Array.isArray(value)) return value.map((item, nth) => without(item, sent, [...place, nth], taken));
+  if (Array.isArray(value))
+    return value.map((item, nth) => omitTexts(item, sentTexts, [...path, nth], omitted));
   if (!isRecord(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, item]) => [name, without(item, sent, [...place, name], taken)]),
+    Object.entries(value).map(([name, item]) => [name, omitTexts(item, sentTexts, [...path, name], omitted)]),
   );
 }
 
 /** Returns the response without the long texts of the parameters, and their positions. */
-export function takeOut(params: unknown, answer: unknown): { rest: unknown; taken: readonly Taken[] } {
-  const sent = placesOfTexts(params, [], new Map());
-  const taken: Taken[] = [];
-  return { rest: sent.size === 0 ? answer : without(answer, sent, [], taken), taken };
+export function omitSentTexts(
+  params: unknown,
+  response: unknown,
+): { rest: unknown; taken: readonly OmittedText[] } {
+  const sent = findLongTexts(params, [], new Map());
+  const taken: OmittedText[] = [];
+  return { rest: sent.size === 0 ? response : omitTexts(response, sent, [], taken), taken };
 }
 
-const at = (value: unknown, place: Place): unknown =>
-  place.reduce((inner, step) => (inner as Record<string | number, unknown>)[step], value);
+const valueAt = (value: unknown, path: ValuePath): unknown =>
+  path.reduce((inner, step) => (inner as Record<string | number, unknown>)[step], value);
 
 /** Restores the full response. */
-export function putBack(params: unknown, rest: unknown, taken: readonly Taken[]): unknown {
-  for (const { inAnswer, inParams } of taken) {
-    const holder = at(rest, inAnswer.slice(0, -1)) as Record<string | number, unknown>;
-    holder[inAnswer.at(-1) ?? ''] = at(params, inParams);
+export function restoreSentTexts(
+  params: unknown,
+  shortened: unknown,
+  omitted: readonly OmittedText[],
+): unknown {
+  for (const { inAnswer, inParams } of omitted) {
+    const holder = valueAt(shortened, inAnswer.slice(0, -1)) as Record<string | number, unknown>;
+    holder[inAnswer.at(-1) ?? ''] = valueAt(params, inParams);
   }
-  return rest;
+  return shortened;
 }

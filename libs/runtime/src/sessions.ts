@@ -6,13 +6,13 @@
  */
 import { createHmac, randomBytes } from 'node:crypto';
 
-const shape = /^[\w-]{43}$/;
+const sessionSecretPattern = /^[\w-]{43}$/;
 
 /** Creates a secret, to be sent only as a cookie. */
 export const newSessionSecret = (): string => randomBytes(32).toString('base64url');
 
 /** True if the text has the format of a session's secret. */
-export const isWellFormedSession = (text: string): boolean => shape.test(text);
+export const isWellFormedSession = (text: string): boolean => sessionSecretPattern.test(text);
 
 /** Computes the hash of a session's token in an organization. */
 export const sessionTokenHash = (secret: string, orgId: string): Buffer =>

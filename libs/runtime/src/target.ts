@@ -1,15 +1,15 @@
 /** Determines the record that a call concerns. The authorization check resolves its reference once. */
 import { type Part, sql } from '@muster/driver';
 import { isUuid, type Operation, projectRank, targetKindOf } from '@muster/registry';
-import { targetId, type Visit } from '@muster/tenancy';
+import { targetIdSql, type AccessCheckInput } from '@muster/tenancy';
 
-type Named = Visit['target'];
+type TargetReference = AccessCheckInput['target'];
 
 /**
  * Returns the record whose project the authorization check must use, in the form that the check accepts: by
  * id, or by key if the contract allows a key.
  */
-export function targetOf(operation: Operation, params: Record<string, unknown>): Named {
+export function targetOf(operation: Operation, params: Record<string, unknown>): TargetReference {
   // A platform operation names no record. The authorization check grants operators access to all
   // organizations instead.
   if (operation.access.kind === 'platform') return { kind: 'platform', ref: '', rank: 0 };
@@ -24,9 +24,9 @@ export function targetOf(operation: Operation, params: Record<string, unknown>):
  * Returns SQL for the id of the record that an operation concerns. The authorization check has resolved the
  * call's own reference. An operation that a handler performs on another record must name it by id.
  */
-export function targetIdOf(named: Named, called: Named): Part {
-  if (named === null) return sql.part`null::uuid`;
-  if (named.kind === called?.kind && named.ref === called.ref) return targetId;
-  if (!isUuid(named.ref)) throw new Error(`a ${named.kind} must be named by id here`);
-  return sql.part`${named.ref}::uuid`;
+export function targetIdOf(reference: TargetReference, callTarget: TargetReference): Part {
+  if (reference === null) return sql.part`null::uuid`;
+  if (reference.kind === callTarget?.kind && reference.ref === callTarget.ref) return targetIdSql;
+  if (!isUuid(reference.ref)) throw new Error(`a ${reference.kind} must be named by id here`);
+  return sql.part`${reference.ref}::uuid`;
 }

@@ -116,10 +116,10 @@ describe('the authenticator', () => {
   it('looks again where it is asked to confirm', async () => {
     const { ana } = await world.org();
     const authenticator = createAuthenticator(world.database.app);
-    const { confirm } = await authenticator.authenticate(ana.me.token);
-    await confirm();
+    const { verifyStillValid } = await authenticator.authenticate(ana.me.token);
+    await verifyStillValid();
     await world.rows('update tokens set revoked_at = now() where hash = $1', hashToken(ana.me.token));
-    await expect(confirm()).rejects.toMatchObject({ status: 401 });
+    await expect(verifyStillValid()).rejects.toMatchObject({ status: 401 });
     await expect(authenticator.authenticate(ana.me.token)).rejects.toMatchObject({ status: 401 });
     await authenticator.close();
   });

@@ -10,23 +10,23 @@ import { BurstError, type Pool } from '@muster/driver';
 import { forbidden, unauthorized } from '@muster/registry';
 import {
   type EnteringSession,
-  identify,
+  identifyToken,
   identifySession,
   type TokenIdentity,
-  RememberedRights,
-  touchTokens,
+  TokenRightsCache,
+  recordTokenUse,
 } from '@muster/tenancy';
 import { LRUCache } from 'lru-cache';
 import { isWellFormedSession, sessionTokenHash } from './sessions.ts';
 
-const symbols = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const shape = /^must_(live|test)_([0-9A-Za-z]{32})([0-9A-Za-z]{6})$/;
+const base62Digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const tokenPattern = /^must_(live|test)_([0-9A-Za-z]{32})([0-9A-Za-z]{6})$/;
 
-function base62(value: number, length: number): string {
+function toBase62(value: number, length: number): string {
   let rest = value;
   let text = '';
   for (let place = 0; place < length; place += 1) {
-    text = (symbols[rest % 62] ?? '') + text;
+    text = (base62Digits[rest % 62] ?? '') + text;
     rest = Math.floor(rest / 62);
   }
   return text;
@@ -34,14 +34,14 @@ function base62(value: number, length: number): string {
 
 /** Creates a secret, which is shown once and never stored. */
 export function newTokenSecret(environment: 'live' | 'test' = 'live'): string {
-  const random = Array.from({ length: 32 }, () => symbols[randomInt(62)] ?? '').join('');
-  return `must_${environment}_${random}${base62(crc32(random), 6)}`;
+  const random = Array.from({ length: 32 }, () => base62Digits[randomInt(62)] ?? '').join('');
+  return `must_${environment}_${random}${toBase62(crc32(random), 6)}`;
 }
 
 /** True if the text has the format and the checksum of a token. */
 export function isWellFormedToken(text: string): boolean {
-  const match = shape.exec(text);
-  return match?.[2] !== undefined && base62(crc32(match[2]), 6) === match[3];
+  const match = tokenPattern.exec(text);
+  return match?.[2] !== undefined && toBase62(crc32(match[2]), 6) === match[3];
 }
 
 /**
@@ -55,74 +55,80 @@ export const hashToken = (secret: string): Buffer => digestOf('sha256', secret, 
 export interface AuthenticatedToken {
   readonly identity: TokenIdentity;
   /** The cached rights of the token, kept as long as the identity. */
-  readonly rights: RememberedRights;
+  readonly rights: TokenRightsCache;
   /** Drops the cached identity after the authorization check found that it no longer holds. */
   readonly forget: () => void;
   /** Looks up the current identity, since the cached one is outdated. Throws the same 401 as authenticate. */
-  readonly renew: () => Promise<AuthenticatedToken>;
+  readonly reauthenticate: () => Promise<AuthenticatedToken>;
   /**
    * Looks up whether the token is still valid, for a caller that is refused before the authorization check.
    * Throws the same 401 as authenticate.
    */
-  readonly confirm: () => Promise<void>;
+  readonly verifyStillValid: () => Promise<void>;
 }
 
 /** The lifetime of a cached identity in milliseconds, and the maximum number of cached identities. */
-const rememberMillis = 60_000;
-const mostRemembered = 10_000;
+const identityCacheMillis = 60_000;
+const maxCachedIdentities = 10_000;
 /**
  * The interval in which token uses are written in batches, in milliseconds. The use of a token is recorded at
  * most once a minute.
  */
-const touchMillis = 10_000;
+const useWriteIntervalMillis = 10_000;
 
 /** Wraps each database lookup of a token that is not cached. It may refuse the lookup. */
-export type AroundLookUp = <Found>(look: () => Promise<Found | undefined>) => Promise<Found | undefined>;
+export type LookUpWrapper = <Found>(lookUp: () => Promise<Found | undefined>) => Promise<Found | undefined>;
 
 /** Throws 403 if the organization requires a proof that the session lacks. */
-const enterBySession = async (pool: Pool, entering: EnteringSession): Promise<TokenIdentity | undefined> => {
+const identifyBySession = async (
+  pool: Pool,
+  session: EnteringSession,
+): Promise<TokenIdentity | undefined> => {
   try {
-    return await identifySession(pool, entering);
+    return await identifySession(pool, session);
   } catch (error) {
     if (!(error instanceof BurstError && error.sqlState === 'MU403')) throw error;
-    throw forbidden('required_proof', undefined, { at: `/sign-in?organization=${entering.orgId}` });
+    throw forbidden('required_proof', undefined, { at: `/sign-in?organization=${session.orgId}` });
   }
 };
 
-type LookUp = () => Promise<TokenIdentity | undefined>;
-const atOnce: AroundLookUp = (look) => look();
+type LookUpIdentity = () => Promise<TokenIdentity | undefined>;
+const lookUpDirectly: LookUpWrapper = (look) => look();
 
 export interface Authenticator {
   /** Authenticates the token in `Authorization: Bearer <secret>`. Throws the same 401 for every reason. */
-  readonly authenticate: (secret: string, around?: AroundLookUp) => Promise<AuthenticatedToken>;
+  readonly authenticate: (secret: string, wrapLookUp?: LookUpWrapper) => Promise<AuthenticatedToken>;
   /** Authenticates the session behind a cookie in that organization. Throws the same 401 for every reason. */
   readonly authenticateSession: (
     secret: string,
     orgId: string,
-    around?: AroundLookUp,
+    wrapLookUp?: LookUpWrapper,
   ) => Promise<AuthenticatedToken>;
   /** Stores the times of use that are not yet in the database, and stops the timer that stores them. */
   readonly close: () => Promise<void>;
 }
 
-type Remembered = Pick<AuthenticatedToken, 'identity' | 'rights'>;
+type CachedToken = Pick<AuthenticatedToken, 'identity' | 'rights'>;
 
 export function createAuthenticator(pool: Pool): Authenticator {
-  const remembered = new LRUCache<string, Remembered>({ max: mostRemembered, ttl: rememberMillis });
-  const touched = new LRUCache<string, true>({ max: mostRemembered, ttl: rememberMillis });
+  const remembered = new LRUCache<string, CachedToken>({
+    max: maxCachedIdentities,
+    ttl: identityCacheMillis,
+  });
+  const touched = new LRUCache<string, true>({ max: maxCachedIdentities, ttl: identityCacheMillis });
   let used = new Map<string, TokenIdentity>();
 
   const touch = async (): Promise<void> => {
     if (used.size === 0) return;
     const tokens = [...used.values()];
     used = new Map();
-    await touchTokens(
+    await recordTokenUse(
       pool,
       tokens.sort((a, b) => Buffer.compare(a.tokenHash, b.tokenHash)),
     );
   };
   // A failed write is dropped: last_used_at is only a hint, and the next use is recorded again.
-  const timer = setInterval(() => void touch().catch(() => undefined), touchMillis).unref();
+  const timer = setInterval(() => void touch().catch(() => undefined), useWriteIntervalMillis).unref();
 
   const note = (key: string, identity: TokenIdentity): void => {
     if (touched.has(key)) return;
@@ -130,13 +136,17 @@ export function createAuthenticator(pool: Pool): Authenticator {
     used.set(key, identity);
   };
 
-  const find = async (hash: Buffer, look: LookUp, around: AroundLookUp): Promise<AuthenticatedToken> => {
+  const find = async (
+    hash: Buffer,
+    look: LookUpIdentity,
+    around: LookUpWrapper,
+  ): Promise<AuthenticatedToken> => {
     const key = hash.toString('base64');
     let known = remembered.get(key);
     if (known === undefined) {
       const identity = await around(look);
       if (identity === undefined) throw unauthorized();
-      known = { identity, rights: new RememberedRights(identity) };
+      known = { identity, rights: new TokenRightsCache(identity) };
       remembered.set(key, known);
     }
     const { identity, rights } = known;
@@ -146,11 +156,11 @@ export function createAuthenticator(pool: Pool): Authenticator {
     };
     return {
       ...{ identity, rights, forget },
-      renew: () => {
+      reauthenticate: () => {
         forget();
-        return find(hash, look, atOnce);
+        return find(hash, look, lookUpDirectly);
       },
-      confirm: async () => {
+      verifyStillValid: async () => {
         if ((await look()) !== undefined) return;
         forget();
         throw unauthorized();
@@ -159,16 +169,16 @@ export function createAuthenticator(pool: Pool): Authenticator {
   };
 
   return {
-    authenticate: async (secret, around = atOnce) => {
+    authenticate: async (secret, around = lookUpDirectly) => {
       if (!isWellFormedToken(secret)) throw unauthorized();
       const hash = hashToken(secret);
-      return find(hash, () => identify(pool, hash), around);
+      return find(hash, () => identifyToken(pool, hash), around);
     },
-    authenticateSession: async (secret, orgId, around = atOnce) => {
+    authenticateSession: async (secret, orgId, around = lookUpDirectly) => {
       if (!isWellFormedSession(secret)) throw unauthorized();
       const tokenHash = sessionTokenHash(secret, orgId);
       const entering = { sessionHash: hashToken(secret), orgId, tokenHash };
-      return find(tokenHash, () => enterBySession(pool, entering), around);
+      return find(tokenHash, () => identifyBySession(pool, entering), around);
     },
     close: async () => {
       clearInterval(timer);

@@ -1,25 +1,25 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { describe, expect, it, jest } from '@jest/globals';
-import { BurstError, createPool, newId, OutcomeUnknown, type Query, sql } from '@muster/driver';
-import { patient, type People, type Person, useWorld } from '@muster/testing';
-import { inOrganization, type Session, type Visit } from './organization.ts';
+import { BurstError, createPool, newId, CommitOutcomeUnknown, type Query, sql } from '@muster/driver';
+import { withTestTimeouts, type People, type Person, useWorld } from '@muster/testing';
+import { inOrganization, type Session, type AccessCheckInput } from './organization.ts';
 
 const world = useWorld({});
 
-const visitOf = (person: Person | string, visit: Partial<Visit> = {}): Visit => ({
+const visitOf = (person: Person | string, visit: Partial<AccessCheckInput> = {}): AccessCheckInput => ({
   effect: 'read',
   tokenHash: createHash('sha256')
     .update(typeof person === 'string' ? person : person.me.token)
     .digest(),
   // A random organization: no statement of these tests names the organization.
   orgId: newId(),
-  rights: null,
-  orgRank: 1,
+  cachedRights: null,
+  requiredOrgRank: 1,
   target: null,
   claim: null,
   ...visit,
 });
-const enter = (person: Person | string, visit: Partial<Visit> = {}) =>
+const enter = (person: Person | string, visit: Partial<AccessCheckInput> = {}) =>
   inOrganization(world.database.app, visitOf(person, visit), (session) => session.entry());
 const refusedWith = (sqlState: string, facts: { detail?: string } = {}) =>
   expect.objectContaining({ name: 'BurstError', sqlState, ...facts });
@@ -129,8 +129,9 @@ describe('the door', () => {
       [ben, 3],
       [ana, 4],
     ] as const) {
-      expect((await enter(person, { orgRank: rank })).at).toBeDefined();
-      if (rank < 4) await expect(enter(person, { orgRank: rank + 1 })).rejects.toEqual(refusedWith('MU403'));
+      expect((await enter(person, { requiredOrgRank: rank })).at).toBeDefined();
+      if (rank < 4)
+        await expect(enter(person, { requiredOrgRank: rank + 1 })).rejects.toEqual(refusedWith('MU403'));
     }
   });
 
@@ -190,9 +191,13 @@ describe('the door', () => {
   it('has its no before anything that the work found to say', async () => {
     const { dan } = await world.org();
     for (const effect of ['read', 'write'] as const) {
-      const outcome = inOrganization(world.database.app, visitOf(dan, { effect, orgRank: 3 }), async () => {
-        throw new Error('the work failed before anything was sent');
-      });
+      const outcome = inOrganization(
+        world.database.app,
+        visitOf(dan, { effect, requiredOrgRank: 3 }),
+        async () => {
+          throw new Error('the work failed before anything was sent');
+        },
+      );
       await expect(outcome).rejects.toEqual(refusedWith('MU403'));
     }
   });
@@ -215,7 +220,7 @@ describe('row security, with no query asking for an organization', () => {
 
   it('shows a session its own organization, takes nothing for another, and forgets it with the transaction', async () => {
     const [people, others] = await Promise.all([world.org(), world.org()]);
-    const pool = patient(createPool({ url: world.database.url, role: 'muster_app', max: 1 }));
+    const pool = withTestTimeouts(createPool({ url: world.database.url, role: 'muster_app', max: 1 }));
     const write = (source: Query<unknown>) =>
       inOrganization(pool, visitOf(people.ana, { effect: 'write' }), (session) => session.all(source));
 
@@ -258,7 +263,7 @@ describe('a transaction', () => {
 
   it('is one round trip for a read and two for a write, whatever they ask at once', async () => {
     const { ana, orgId } = await world.org();
-    const pool = patient(createPool({ url: world.database.url, role: 'muster_app', max: 1 }));
+    const pool = withTestTimeouts(createPool({ url: world.database.url, role: 'muster_app', max: 1 }));
     const client = await pool.connect();
     const sent = jest.spyOn(client, 'query');
     client.release();
@@ -273,8 +278,8 @@ describe('a transaction', () => {
     expect(sent).toHaveBeenCalledTimes(1);
     await inOrganization(pool, visitOf(ana, { effect: 'write' }), async (session) => {
       await Promise.all([session.entry(), count(session, 'members'), count(session, 'teams')]);
-      session.later(insertTeam(orgId, 'a'));
-      session.later(insertTeam(orgId, 'b'));
+      session.deferToCommit(insertTeam(orgId, 'a'));
+      session.deferToCommit(insertTeam(orgId, 'b'));
     });
     expect(sent).toHaveBeenCalledTimes(3);
     // A read of several pipelines runs the authorization check with each, since each is a transaction of its
@@ -287,7 +292,7 @@ describe('a transaction', () => {
     expect(sent).toHaveBeenCalledTimes(5);
     // A write without an initial query is a single pipeline.
     await inOrganization(pool, visitOf(ana, { effect: 'write' }), async (session) =>
-      session.later(insertTeam(orgId, 'c')),
+      session.deferToCommit(insertTeam(orgId, 'c')),
     );
     expect(sent).toHaveBeenCalledTimes(6);
     expect(await teams(orgId)).toEqual([{ name: 'a' }, { name: 'b' }, { name: 'c' }]);
@@ -296,14 +301,14 @@ describe('a transaction', () => {
 
   it('sends large writes in several bursts, in order, and keeps all of them or none', async () => {
     const { ana, orgId } = await world.org();
-    const pool = patient(createPool({ url: world.database.url, role: 'muster_app', max: 1 }));
+    const pool = withTestTimeouts(createPool({ url: world.database.url, role: 'muster_app', max: 1 }));
     const client = await pool.connect();
     const sent = jest.spyOn(client, 'query');
     client.release();
     const insertMany = (last: string) =>
       inOrganization(pool, visitOf(ana, { effect: 'write' }), async (session) => {
-        for (let n = 100; n < 350; n += 1) session.later(insertTeam(orgId, `team ${n}`));
-        session.later(insertTeam(orgId, last));
+        for (let n = 100; n < 350; n += 1) session.deferToCommit(insertTeam(orgId, `team ${n}`));
+        session.deferToCommit(insertTeam(orgId, last));
       });
     await expect(insertMany('team 100')).rejects.toMatchObject({ constraint: 'teams_name' });
     expect(await teams(orgId)).toEqual([]);
@@ -315,8 +320,9 @@ describe('a transaction', () => {
     expect(sent).toHaveBeenCalledTimes(7);
 
     await inOrganization(pool, visitOf(ana, { effect: 'write' }), async (session) => {
-      session.later(sql`delete from teams where org_id = ${orgId}`);
-      for (const text of ['a', 'b', 'c']) session.later(sql`select length(${text.repeat(100 * 1024)}::text)`);
+      session.deferToCommit(sql`delete from teams where org_id = ${orgId}`);
+      for (const text of ['a', 'b', 'c'])
+        session.deferToCommit(sql`select length(${text.repeat(100 * 1024)}::text)`);
       await session.writeNow();
       expect((await count(session, 'teams')).count).toBe(0);
     });
@@ -328,10 +334,10 @@ describe('a transaction', () => {
 
   it('keeps nothing when the work throws, and the connection can be used again', async () => {
     const { ana, orgId } = await world.org();
-    const pool = patient(createPool({ url: world.database.url, role: 'muster_app', max: 1 }));
+    const pool = withTestTimeouts(createPool({ url: world.database.url, role: 'muster_app', max: 1 }));
     const failing = inOrganization(pool, visitOf(ana, { effect: 'write' }), async (session) => {
       await session.all(insertTeam(orgId, 'a'));
-      session.later(insertTeam(orgId, 'b'));
+      session.deferToCommit(insertTeam(orgId, 'b'));
       throw new Error('no');
     });
     await expect(failing).rejects.toThrow('no');
@@ -354,8 +360,8 @@ describe('a transaction', () => {
   it('whose postponed write breaks a constraint says which', async () => {
     const { ana, orgId } = await world.org();
     const outcome = inOrganization(world.database.app, visitOf(ana, { effect: 'write' }), async (session) => {
-      session.later(insertTeam(orgId, 'a'));
-      session.later(insertTeam(orgId, 'A'));
+      session.deferToCommit(insertTeam(orgId, 'a'));
+      session.deferToCommit(insertTeam(orgId, 'A'));
     });
     await expect(outcome).rejects.toMatchObject({ sqlState: '23505', constraint: 'teams_name' });
     expect(await teams(orgId)).toEqual([]);
@@ -375,9 +381,9 @@ describe('a transaction', () => {
     await world.rows(`create constraint trigger dies after insert on teams deferrable initially deferred
       for each row when (new.name = 'dies') execute function die()`);
     const at = inOrganization(world.database.app, visitOf(ana, { effect: 'write' }), async (session) =>
-      session.later(insertTeam(orgId, 'dies')),
+      session.deferToCommit(insertTeam(orgId, 'dies')),
     );
-    await expect(at).rejects.toBeInstanceOf(OutcomeUnknown);
+    await expect(at).rejects.toBeInstanceOf(CommitOutcomeUnknown);
     expect(await teams(orgId)).toEqual([]);
     // The pool does not keep the broken connection of either transaction.
     await expect(enter(ana)).resolves.toBeDefined();

@@ -2,23 +2,23 @@
  * Waits for new stream entries without one connection per waiter. While any caller waits, one statement polls
  * the positions of all awaited streams.
  */
-import { ask, type Pool, sql } from '@muster/driver';
-import { everyOne, groupByNode } from '@muster/placement';
+import { queryOutsideOrg, type Pool, sql } from '@muster/driver';
+import { awaitAll, groupByNode } from '@muster/placement';
 import { createActivityFollowers } from './activity-followers.ts';
 import {
   type ExecutionPosition,
   type Follower,
-  placesAgeMillis,
-  type Position,
+  maxPlacementAgeMillis,
+  type StreamPosition,
   type WaitingCaller,
-  type Waiting,
+  type WaitingFollowers,
 } from './waiting.ts';
 
 /**
  * The polling interval of the streams, in milliseconds. A waiting reader lags by at most this time, and by
  * about half of it on average.
  */
-const lookMillis = 200;
+const pollIntervalMillis = 200;
 
 export interface Followers {
   /**
@@ -27,7 +27,7 @@ export interface Followers {
    */
   readonly wait: (
     waiter: WaitingCaller,
-    position: Position,
+    position: StreamPosition,
     seconds: number,
     left?: AbortSignal,
   ) => Promise<void>;
@@ -41,7 +41,7 @@ export interface Followers {
 }
 
 /** Follows streams on all servers. `failed` receives the error of each poll that got no answer. */
-export function createFollowers(pool: Pool, failed: (error: unknown) => void): Followers {
+export function createFollowers(pool: Pool, onPollError: (error: unknown) => void): Followers {
   const ofExecutions = createExecutionFollowers(pool);
   const ofActivity = createActivityFollowers(pool);
   let timer: NodeJS.Timeout | null = null;
@@ -49,17 +49,17 @@ export function createFollowers(pool: Pool, failed: (error: unknown) => void): F
 
   const schedule = (): void => {
     const looks = [
-      ...(ofExecutions.all.size > 0 ? [ofExecutions] : []),
-      ...(ofActivity.all.size + ofActivity.inboxes.size > 0 ? [ofActivity] : []),
+      ...(ofExecutions.followers.size > 0 ? [ofExecutions] : []),
+      ...(ofActivity.followers.size + ofActivity.inboxes.size > 0 ? [ofActivity] : []),
     ];
     if (closed || timer !== null || looks.length === 0) return;
     timer = setTimeout(() => {
       // After a failed poll the callers keep waiting until their own timeout.
-      void Promise.all(looks.map(({ look }) => look().catch(failed))).finally(() => {
+      void Promise.all(looks.map(({ poll }) => poll().catch(onPollError))).finally(() => {
         timer = null;
         schedule();
       });
-    }, lookMillis);
+    }, pollIntervalMillis);
   };
 
   return {
@@ -76,8 +76,8 @@ export function createFollowers(pool: Pool, failed: (error: unknown) => void): F
         left?.addEventListener('abort', wake);
         const leave =
           'executionId' in position
-            ? ofExecutions.enter({ waiter, position, wake })
-            : ofActivity.enter({ waiter, position, wake });
+            ? ofExecutions.addFollower({ waiter, position, wake })
+            : ofActivity.addFollower({ waiter, position, wake });
         schedule();
       });
     },
@@ -88,33 +88,41 @@ export function createFollowers(pool: Pool, failed: (error: unknown) => void): F
     },
     close: () => {
       closed = true;
-      for (const { wake } of [...ofExecutions.all, ...ofActivity.all]) wake();
+      for (const { wake } of [...ofExecutions.followers, ...ofActivity.followers]) wake();
       if (timer !== null) clearTimeout(timer);
     },
   };
 }
 
-function createExecutionFollowers(pool: Pool): Waiting<ExecutionPosition> {
+function createExecutionFollowers(pool: Pool): WaitingFollowers<ExecutionPosition> {
   const waiting = new Set<Follower<ExecutionPosition>>();
   return {
-    all: waiting,
-    enter: (follower) => {
+    followers: waiting,
+    addFollower: (follower) => {
       waiting.add(follower);
       return () => {
         waiting.delete(follower);
       };
     },
-    look: async () => {
-      const servers = await groupByNode(pool, [...waiting], ({ waiter }) => waiter.orgId, placesAgeMillis);
-      await everyOne([...servers].map(([at, asked]) => lookAt(at, asked)));
+    poll: async () => {
+      const servers = await groupByNode(
+        pool,
+        [...waiting],
+        ({ waiter }) => waiter.orgId,
+        maxPlacementAgeMillis,
+      );
+      await awaitAll([...servers].map(([at, asked]) => wakeAdvancedFollowers(at, asked)));
     },
   };
 }
 
-async function lookAt(pool: Pool, asked: readonly Follower<ExecutionPosition>[]): Promise<void> {
+async function wakeAdvancedFollowers(
+  pool: Pool,
+  followers: readonly Follower<ExecutionPosition>[],
+): Promise<void> {
   // Each execution is looked up once, no matter how many callers wait for it.
-  const orgOf = new Map(asked.map(({ waiter, position }) => [position.executionId, waiter.orgId]));
-  const rows = await ask(
+  const orgOf = new Map(followers.map(({ waiter, position }) => [position.executionId, waiter.orgId]));
+  const rows = await queryOutsideOrg(
     pool,
     sql<{
       execution_id: string;
@@ -122,7 +130,7 @@ async function lookAt(pool: Pool, asked: readonly Follower<ExecutionPosition>[])
     }>`select execution_id, last_seq from app.stream_positions(${[...orgOf.values()]}, ${[...orgOf.keys()]})`,
   );
   const stands = new Map(rows.map((row) => [row.execution_id, row.last_seq]));
-  for (const { position, wake } of asked) {
+  for (const { position, wake } of followers) {
     // A deleted execution also wakes its waiters.
     if ((stands.get(position.executionId) ?? Infinity) > position.afterSeq) wake();
   }

@@ -2,11 +2,11 @@
  * Finds the organization of a forge connection. A delivery from a forge has no token that would name the
  * organization.
  */
-import { ask, type Pool, sql } from '@muster/driver';
+import { queryOutsideOrg, type Pool, sql } from '@muster/driver';
 import { findOnNodes } from '@muster/placement';
 import { type ForgeKind } from '@muster/registry';
 
-export interface ForgeDoor {
+export interface ForgeDeliveryKeys {
   readonly orgId: string;
   readonly kind: ForgeKind;
   /** The secret that signs the connection's deliveries, encrypted. */
@@ -16,14 +16,17 @@ export interface ForgeDoor {
 }
 
 /** Finds a forge connection by its id. Returns undefined if the connection never existed or was removed. */
-export const findForgeDoor = (pool: Pool, connectionId: string): Promise<ForgeDoor | undefined> =>
+export const findForgeDeliveryKeys = (
+  pool: Pool,
+  connectionId: string,
+): Promise<ForgeDeliveryKeys | undefined> =>
   findOnNodes(
     pool,
     async (at) =>
       (
-        await ask(
+        await queryOutsideOrg(
           at,
-          sql<ForgeDoor>`select c.org_id as "orgId", c.kind, c.secret, c.organization_key as "organizationKey"
+          sql<ForgeDeliveryKeys>`select c.org_id as "orgId", c.kind, c.secret, c.organization_key as "organizationKey"
             from app.find_forge_connection(${connectionId}) c`,
         )
       )[0],

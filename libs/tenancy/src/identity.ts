@@ -2,8 +2,8 @@
  * Identifies the owner of a token. A process caches the identity for a while; the authorization check runs
  * again in every transaction.
  */
-import { ask, newId, type Pool, sql } from '@muster/driver';
-import { databaseFor, everyOne, findOnNodes, groupByNode } from '@muster/placement';
+import { queryOutsideOrg, newId, type Pool, sql } from '@muster/driver';
+import { databaseFor, awaitAll, findOnNodes, groupByNode } from '@muster/placement';
 import { type Scope } from '@muster/registry';
 
 export interface TokenIdentity {
@@ -36,31 +36,31 @@ export interface TokenIdentity {
  * Serializes the access of a token into one string, exactly as app.token_reach in enter.sql does. The
  * authorization check compares the two to detect a change.
  */
-export const reachOf = ({
+export const serializeTokenAccess = ({
   scopes,
   projectIds,
   mayReadInbox,
 }: Pick<TokenIdentity, 'scopes' | 'projectIds' | 'mayReadInbox'>): string =>
   [scopes.join(' '), projectIds?.join(' ') ?? 'all', mayReadInbox ? 'inbox' : 'no inbox'].join('|');
 
-type Found = Omit<TokenIdentity, 'tokenHash' | 'session' | 'resource'>;
+type IdentityRow = Omit<TokenIdentity, 'tokenHash' | 'session' | 'resource'>;
 
 /** The columns of the alias `i` that form a value of the type Found. */
-const found = sql.part`i.token_id as "tokenId", i.org_id as "orgId", i.member_id as "memberId", i.agent_id as "agentId",
+const identityColumns = sql.part`i.token_id as "tokenId", i.org_id as "orgId", i.member_id as "memberId", i.agent_id as "agentId",
   i.member_name as "memberName", i.agent_name as "agentName", i.scopes, i.project_ids as "projectIds",
   i.may_read_inbox as "mayReadInbox"`;
 
 /** Finds the identity for a token's hash; undefined if the token is unknown, revoked or expired. */
-export async function identify(pool: Pool, tokenHash: Buffer): Promise<TokenIdentity | undefined> {
+export async function identifyToken(pool: Pool, tokenHash: Buffer): Promise<TokenIdentity | undefined> {
   const row = await findOnNodes(
     pool,
     async (at) =>
       (
-        await ask(
+        await queryOutsideOrg(
           at,
           sql<
-            Found & Pick<TokenIdentity, 'resource'>
-          >`select ${found}, app.token_resource(${tokenHash}) as resource from app.identify(${tokenHash}) i`,
+            IdentityRow & Pick<TokenIdentity, 'resource'>
+          >`select ${identityColumns}, app.token_resource(${tokenHash}) as resource from app.identify(${tokenHash}) i`,
         )
       )[0],
     ({ orgId }) => orgId,
@@ -91,14 +91,14 @@ export async function identifySession(
   const askedAt = performance.now();
   const [row] = await databaseFor(pool, orgId).run(
     (at) =>
-      ask(
+      queryOutsideOrg(
         at.pool,
         sql<
-          Found & { sessionId: string; proofAge: number }
-        >`select ${found}, i.session_id as "sessionId", extract(epoch from clock_timestamp() - i.proven_at)::float8 as "proofAge"
+          IdentityRow & { sessionId: string; proofAge: number }
+        >`select ${identityColumns}, i.session_id as "sessionId", extract(epoch from clock_timestamp() - i.proven_at)::float8 as "proofAge"
         from app.identify_session(${sessionHash}, ${orgId}::uuid, ${tokenHash}, ${newId()}::uuid) i`,
       ),
-    { isLookedUp: true },
+    { looksUpPlacement: true },
   );
   if (row === undefined) return undefined;
   const { sessionId: id, proofAge, ...identity } = row;
@@ -112,17 +112,17 @@ export type UsedToken = Pick<TokenIdentity, 'orgId' | 'tokenHash'>;
  * The maximum age of a cached placement, in milliseconds. After a move, the use of a token may still be
  * recorded on the old server for this time.
  */
-const placesAgeMillis = 60_000;
+const maxPlacementAgeMillis = 60_000;
 
 /**
  * Records that the tokens were used, in this order. Processes that sort the tokens lock the rows in one order
  * and cannot deadlock.
  */
-export const touchTokens = async (pool: Pool, used: readonly UsedToken[]): Promise<void> => {
-  const servers = await groupByNode(pool, used, ({ orgId }) => orgId, placesAgeMillis);
-  await everyOne(
+export const recordTokenUse = async (pool: Pool, usedTokens: readonly UsedToken[]): Promise<void> => {
+  const servers = await groupByNode(pool, usedTokens, ({ orgId }) => orgId, maxPlacementAgeMillis);
+  await awaitAll(
     [...servers].map(([at, those]) =>
-      ask(at, sql`select app.touch_tokens(${those.map(({ tokenHash }) => tokenHash)}::bytea[])`),
+      queryOutsideOrg(at, sql`select app.touch_tokens(${those.map(({ tokenHash }) => tokenHash)}::bytea[])`),
     ),
   );
 };

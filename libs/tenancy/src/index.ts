@@ -1,37 +1,42 @@
 export { createFollowers, type Followers } from './followers.ts';
-export { findForgeDoor, type ForgeDoor } from './forge-door.ts';
+export { findForgeDeliveryKeys, type ForgeDeliveryKeys } from './forge-door.ts';
 export {
   type EnteringSession,
-  identify,
+  identifyToken,
   identifySession,
   type TokenIdentity,
-  touchTokens,
+  recordTokenUse,
 } from './identity.ts';
-export { type InvitedAccount, type InvitedEntry } from './invited.ts';
-export { asOperator } from './operator.ts';
+export { type InvitedAccount, type InvitationGrant } from './invited.ts';
+export { inOperatorTransaction } from './operator.ts';
 export { getOrganizationKey } from './organization-key.ts';
-export { type AccessGrant, inInvitingOrganization, inOrganization, type Visit } from './organization.ts';
+export {
+  type AccessGrant,
+  inInvitingOrganization,
+  inOrganization,
+  type AccessCheckInput,
+} from './organization.ts';
 export { outboxRow } from './outbox.ts';
 export {
-  containing,
+  containsPattern,
   hasLinkedRepository,
   hasRepositoryLinkedTo,
-  projectIdOf,
-  storiesOf,
-  storyIdOf,
-  targetId,
-  targetsOf,
+  projectIdSql,
+  storyIdsSql,
+  storyIdSql,
+  targetIdSql,
+  workTargetsSql,
 } from './references.ts';
-export { RememberedRights } from './remembered-rights.ts';
+export { TokenRightsCache } from './remembered-rights.ts';
 export { type Removal, removeInPortions } from './removal.ts';
 export { createStandby, readOutcomes, type Standby } from './standby.ts';
-export { acrossOrganizations, inOrganizationAsSystem, isSettled } from './system.ts';
+export { acrossOrganizations, inOrganizationAsSystem, notMovingCondition } from './system.ts';
 export {
   type AuditFacts,
   type DomainEvent,
-  operatorTrail,
-  systemFacts,
-  trail,
+  operatorTrailStatement,
+  systemAuditFacts,
+  trailStatement,
   workerActor,
 } from './trail.ts';
-export { type Position, type WaitingCaller } from './waiting.ts';
+export { type StreamPosition, type WaitingCaller } from './waiting.ts';

@@ -55,7 +55,7 @@ describe('the door for an invitation', () => {
     const hash = await invitation(orgId);
     const rename = (name: string) => sql`update orgs set name = ${name} where id = ${orgId}`;
     await inInvitingOrganization(pool(), hash, async (session) => {
-      session.later(rename('Kept'));
+      session.deferToCommit(rename('Kept'));
     });
     const failing = inInvitingOrganization(pool(), hash, async (session) => {
       await session.all(rename('Lost'));

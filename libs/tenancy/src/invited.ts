@@ -1,6 +1,6 @@
 /** Opens an organization's transaction for a person who has no token there yet, by an invitation. */
 import { sql } from '@muster/driver';
-import { type WayIn } from './organization.ts';
+import { type AccessCheck } from './organization.ts';
 
 /** A person who signed in, and an invitation to the address of their account. */
 export interface InvitedAccount {
@@ -14,7 +14,7 @@ export interface InvitedAccount {
  * The result of the authorization check of an invited person. It does not contain the current state of the
  * invitation.
  */
-export interface InvitedEntry {
+export interface InvitationGrant {
   readonly at: string;
   readonly orgId: string;
   /** The name of the account that signed in; null for the bearer of the secret. */
@@ -22,20 +22,20 @@ export interface InvitedEntry {
 }
 
 /** SQLSTATE of a server that does not know the invitation. */
-export const noSuchInvitation = 'MU404';
+export const unknownInvitationSqlState = 'MU404';
 
 /**
  * Builds the authorization check for a person without a token, who has the secret of an invitation or an
  * invited account.
  */
-export const byInvitation = (by: Buffer | InvitedAccount): WayIn<InvitedEntry> => ({
+export const invitationAccessCheck = (credential: Buffer | InvitedAccount): AccessCheck<InvitationGrant> => ({
   effect: 'write',
   orgId: null,
   claim: null,
   onPosition: undefined,
-  enter: Buffer.isBuffer(by)
-    ? sql<InvitedEntry>`select e.at, e.org_id as "orgId", null as name from app.enter_by_invitation(${by}) e`
-    : sql<InvitedEntry>`select e.at, e.org_id as "orgId", e.name from app.enter_by_account(${by.sessionHash}, ${by.orgId}::uuid, ${by.invitationId}::uuid) e`,
-  read: (row) => row as InvitedEntry,
-  orgOf: ({ orgId }) => orgId,
+  checkQuery: Buffer.isBuffer(credential)
+    ? sql<InvitationGrant>`select e.at, e.org_id as "orgId", null as name from app.enter_by_invitation(${credential}) e`
+    : sql<InvitationGrant>`select e.at, e.org_id as "orgId", e.name from app.enter_by_account(${credential.sessionHash}, ${credential.orgId}::uuid, ${credential.invitationId}::uuid) e`,
+  toGrant: (row) => row as InvitationGrant,
+  orgIdOf: ({ orgId }) => orgId,
 });

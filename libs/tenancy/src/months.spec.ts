@@ -1,9 +1,9 @@
 /** Tests the monthly partitions of growing tables, from which old rows are dropped without being read. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { bind, newId, sql } from '@muster/driver';
+import { bindStatement, newId, sql } from '@muster/driver';
 import { type People, useWorld } from '@muster/testing';
 import { acrossOrganizations } from './system.ts';
-import { operatorTrail } from './trail.ts';
+import { operatorTrailStatement } from './trail.ts';
 
 const world = useWorld({});
 const kept = ['activity', 'audit', 'execution_events'];
@@ -129,7 +129,7 @@ describe('the months', () => {
   it('do not begin to count anew: a number of a stream comes once, whatever month it is in', async () => {
     const before = await makeMonth('audit', -1);
     const say = (): Promise<unknown> => {
-      const statement = bind(operatorTrail('operators.try', 'x'), people.orgId);
+      const statement = bindStatement(operatorTrailStatement('operators.try', 'x'), people.orgId);
       return world.rows(statement.sql, ...statement.parameters);
     };
     await say();

@@ -3,12 +3,12 @@
  * therefore assume the operators' role. No token is checked, so the work itself names the organization that
  * it concerns. Speed is not a goal here.
  */
-import { type Db, inTransaction, type Pool, type Within } from '@muster/driver';
+import { type Db, inTransaction, type Pool, type DbForOrg } from '@muster/driver';
 
-const asRole = { sql: 'set local role muster_operator', parameters: [] };
+const setOperatorRole = { sql: 'set local role muster_operator', parameters: [] };
 
 /** Runs `work` in a transaction of its own. Rethrows its error after a rollback. */
-export const asOperator = <Result>(
+export const inOperatorTransaction = <Result>(
   pool: Pool,
-  work: (db: Db, within: Within) => Promise<Result>,
-): Promise<Result> => inTransaction(pool, { prologue: [asRole], orgId: null }, work);
+  work: (db: Db, within: DbForOrg) => Promise<Result>,
+): Promise<Result> => inTransaction(pool, { prologue: [setOperatorRole], orgId: null }, work);

@@ -1,22 +1,22 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { newId, organization, sql } from '@muster/driver';
+import { newId, currentOrgId, sql } from '@muster/driver';
 import { useWorld } from '@muster/testing';
-import { asOperator } from './operator.ts';
+import { inOperatorTransaction } from './operator.ts';
 import { inInvitingOrganization, inOrganization } from './organization.ts';
 import { acrossOrganizations, inOrganizationAsSystem } from './system.ts';
 
 describe('the organization of a statement', () => {
   const world = useWorld({});
-  const named = sql<{ id: string }>`select ${organization}::uuid as id`;
+  const named = sql<{ id: string }>`select ${currentOrgId}::uuid as id`;
 
   it('is the one of the transaction in which it is sent', async () => {
     const { ana, orgId } = await world.org();
     const visit = {
       effect: 'write' as const,
       tokenHash: createHash('sha256').update(ana.me.token).digest(),
-      rights: null,
-      orgRank: 1,
+      cachedRights: null,
+      requiredOrgRank: 1,
       target: null,
       claim: null,
     };
@@ -24,9 +24,9 @@ describe('the organization of a statement', () => {
     const pool = world.database.app;
     expect(await inOrganization(pool, { ...visit, orgId }, (db) => db.one(named))).toEqual(asNamed);
     expect(await inOrganizationAsSystem(world.database.owner, orgId, (db) => db.one(named))).toEqual(asNamed);
-    expect(await asOperator(world.database.owner, (_db, within) => within(orgId).one(named))).toEqual(
-      asNamed,
-    );
+    expect(
+      await inOperatorTransaction(world.database.owner, (_db, within) => within(orgId).one(named)),
+    ).toEqual(asNamed);
     // Statements name the organization of the authenticated token, but row-level security uses the
     // organization that the database finds for the token. Here the named organization is wrong, and row-level
     // security still applies the correct one.
@@ -61,7 +61,7 @@ describe('the organization of a statement', () => {
     const fault = 'names the organization of its transaction, which is in none';
     const { owner } = world.database;
     await expect(acrossOrganizations(owner, (db) => db.all(named))).rejects.toThrow(fault);
-    await expect(asOperator(owner, (db) => db.all(named))).rejects.toThrow(fault);
-    await expect(asOperator(owner, async (db) => db.later(named))).rejects.toThrow(fault);
+    await expect(inOperatorTransaction(owner, (db) => db.all(named))).rejects.toThrow(fault);
+    await expect(inOperatorTransaction(owner, async (db) => db.deferToCommit(named))).rejects.toThrow(fault);
   });
 });

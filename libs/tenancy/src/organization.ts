@@ -9,20 +9,20 @@
  * Statements deferred with `later` are sent last, together with COMMIT.
  */
 import {
-  bind,
+  bindStatement,
   BurstError,
-  checkOut,
+  checkOutConnection,
   type Db,
   inTransactionSpan,
   mayHaveCommitted,
-  OutcomeUnknown,
+  CommitOutcomeUnknown,
   type Part,
   type Pool,
-  portionsOf,
+  splitIntoPortions,
   type Query,
   sendBurst,
   sendRead,
-  sizeOf,
+  estimateBytes,
   sql,
   type Statement,
   type StatementResult,
@@ -30,20 +30,25 @@ import {
 } from '@muster/driver';
 import { databaseFor, runWhereKnown } from '@muster/placement';
 import { notFound, type OrgRole } from '@muster/registry';
-import { byInvitation, type InvitedAccount, type InvitedEntry, noSuchInvitation } from './invited.ts';
-import { RememberedRights, type RightsRow } from './remembered-rights.ts';
+import {
+  invitationAccessCheck,
+  type InvitedAccount,
+  type InvitationGrant,
+  unknownInvitationSqlState,
+} from './invited.ts';
+import { TokenRightsCache, type RightsRow } from './remembered-rights.ts';
 
 /** The credentials, the organization and the required role of a call, checked before its transaction runs. */
-export interface Visit {
+export interface AccessCheckInput {
   readonly effect: 'read' | 'write';
   /** SHA-256 of the token. */
   readonly tokenHash: Buffer;
   /** The organization of the token as it was authenticated. Statements name it explicitly. */
   readonly orgId: string;
   /** The cached rights of the token, updated by the answer of the check; null forces a full check. */
-  readonly rights: RememberedRights | null;
+  readonly cachedRights: TokenRightsCache | null;
   /** The lowest sufficient rank of the member in the organization; rank 1 is viewer. */
-  readonly orgRank: number;
+  readonly requiredOrgRank: number;
   /**
    * The record that the call concerns, and the lowest sufficient rank of the caller in that record's project;
    * null if the call concerns no project.
@@ -72,38 +77,38 @@ export interface AccessGrant {
   readonly projectId: string | null;
 }
 
-interface EntryRow extends RightsRow {
+interface AccessCheckRow extends RightsRow {
   readonly at: string;
   readonly target_id: string | null;
   readonly position?: string;
 }
 
-const begin: Statement = { sql: 'begin', parameters: [] };
-const commit: Statement = { sql: 'commit', parameters: [] };
-const rollback: Statement = { sql: 'rollback', parameters: [] };
+const beginStatement: Statement = { sql: 'begin', parameters: [] };
+const commitStatement: Statement = { sql: 'commit', parameters: [] };
+const rollbackStatement: Statement = { sql: 'rollback', parameters: [] };
 
-const position = sql.part`pg_current_wal_insert_lsn() as position`;
+const walPositionColumn = sql.part`pg_current_wal_insert_lsn() as position`;
 /** A query for the log position, sent after COMMIT if `onPosition` is set. */
-const committedAt = bind(sql`select ${position}`, null);
-const none = sql.part``;
-const andPosition = sql.part`, ${position}`;
+const walPositionStatement = bindStatement(sql`select ${walPositionColumn}`, null);
+const emptyPart = sql.part``;
+const extraWalPositionColumn = sql.part`, ${walPositionColumn}`;
 
 /** A kind of authorization check: the statement to send first, and how to read its answer. */
-export interface WayIn<Found> {
-  readonly effect: Visit['effect'];
+export interface AccessCheck<Found> {
+  readonly effect: AccessCheckInput['effect'];
   /** The organization that the statements name. Null if only the answer of the authorization check reveals it. */
   readonly orgId: string | null;
-  readonly enter: Part;
+  readonly checkQuery: Part;
   readonly claim: Part | null;
-  readonly onPosition: Visit['onPosition'];
-  readonly read: (row: unknown) => Found;
-  readonly orgOf: (found: Found) => string | null;
+  readonly onPosition: AccessCheckInput['onPosition'];
+  readonly toGrant: (row: unknown) => Found;
+  readonly orgIdOf: (found: Found) => string | null;
 }
 
 /** Builds the authorization check of a caller with a token. */
-const byToken = (visit: Visit): WayIn<AccessGrant> => {
-  const { effect, tokenHash, orgId, rights, orgRank, target, claim, onPosition } = visit;
-  const { told, learn } = (rights ?? new RememberedRights(null)).recall(orgRank, target);
+const tokenAccessCheck = (input: AccessCheckInput): AccessCheck<AccessGrant> => {
+  const { effect, tokenHash, orgId, cachedRights, requiredOrgRank, target, claim, onPosition } = input;
+  const { told, learn } = (cachedRights ?? new TokenRightsCache(null)).recall(requiredOrgRank, target);
   const [reach, toldOrgId, epoch, expiresAt, projects] = told;
   const { kind, ref, rank } = target ?? { kind: null, ref: null, rank: null };
   return {
@@ -111,38 +116,38 @@ const byToken = (visit: Visit): WayIn<AccessGrant> => {
     orgId,
     claim,
     onPosition,
-    enter: sql<EntryRow>`select *${effect === 'read' && onPosition ? andPosition : none} from app.enter(
-      ${tokenHash}, ${orgRank}, ${kind}, ${ref}, ${rank},
+    checkQuery: sql<AccessCheckRow>`select *${effect === 'read' && onPosition ? extraWalPositionColumn : emptyPart} from app.enter(
+      ${tokenHash}, ${requiredOrgRank}, ${kind}, ${ref}, ${rank},
       ${reach}, ${toldOrgId}, ${epoch}, ${expiresAt}, ${projects})/*guard: the way in*//*end*/`,
-    read: (row) => {
-      const answer = row as EntryRow;
+    toGrant: (row) => {
+      const answer = row as AccessCheckRow;
       const { at, target_id, project_id } = answer;
       if (answer.position !== undefined) onPosition?.(answer.position);
       return { at, orgRole: learn(answer), targetId: target_id, projectId: project_id };
     },
-    orgOf: () => null,
+    orgIdOf: () => null,
   };
 };
 
-interface Waiting {
+interface QueuedStatement {
   readonly statement: Statement;
   readonly resolve: (result: StatementResult) => void;
   readonly reject: (error: unknown) => void;
 }
 
 /** Sends statements in one round trip. */
-type Send = (statements: readonly Statement[]) => Promise<StatementResult[]>;
+type SendStatements = (statements: readonly Statement[]) => Promise<StatementResult[]>;
 
-const bytesOf = ({ parameters }: Statement): number => sizeOf(parameters);
+const parameterBytesOf = ({ parameters }: Statement): number => estimateBytes(parameters);
 
 /**
  * A tenant transaction of one call. Collects statements, sends them together, and tracks whether a
  * transaction is open.
  */
 export class Session<Found = AccessGrant> implements Db {
-  private readonly send: Send;
-  private readonly wayIn: WayIn<Found>;
-  private waiting: Waiting[] = [];
+  private readonly send: SendStatements;
+  private readonly wayIn: AccessCheck<Found>;
+  private waiting: QueuedStatement[] = [];
   private readonly postponed: Statement[] = [];
   private scheduled = false;
   private readonly entryPromise: Promise<Found>;
@@ -152,7 +157,7 @@ export class Session<Found = AccessGrant> implements Db {
   private inTransaction = false;
   private sending: Promise<unknown> = Promise.resolve();
 
-  constructor(send: Send, wayIn: WayIn<Found>) {
+  constructor(send: SendStatements, wayIn: AccessCheck<Found>) {
     this.send = send;
     this.wayIn = wayIn;
     this.orgId = wayIn.orgId;
@@ -165,7 +170,7 @@ export class Session<Found = AccessGrant> implements Db {
   }
 
   async all<Row>(source: Query<Row>): Promise<Row[]> {
-    return (await this.run(bind(source, this.orgId))).rows as Row[];
+    return (await this.run(bindStatement(source, this.orgId))).rows as Row[];
   }
 
   async find<Row>(source: Query<Row>): Promise<Row | undefined> {
@@ -184,8 +189,8 @@ export class Session<Found = AccessGrant> implements Db {
     return row;
   }
 
-  later(source: Query<unknown>): void {
-    this.postponed.push(bind(source, this.orgId));
+  deferToCommit(source: Query<unknown>): void {
+    this.postponed.push(bindStatement(source, this.orgId));
   }
 
   /** Sends the deferred statements before the next ones, so that those see their effect. */
@@ -198,7 +203,8 @@ export class Session<Found = AccessGrant> implements Db {
   }
 
   async writeNow(): Promise<void> {
-    for (const portion of portionsOf(this.postponed.splice(0), bytesOf)) await this.sendPortion(portion);
+    for (const portion of splitIntoPortions(this.postponed.splice(0), parameterBytesOf))
+      await this.sendPortion(portion);
   }
 
   /** Drops deferred statements that are not sent yet. */
@@ -221,14 +227,14 @@ export class Session<Found = AccessGrant> implements Db {
       await this.entry();
       return;
     }
-    const portions = portionsOf(this.postponed, bytesOf);
+    const portions = splitIntoPortions(this.postponed, parameterBytesOf);
     const last = portions.pop() ?? [];
     for (const portion of portions) await this.sendPortion(portion);
     const prologue = this.begun ? [] : this.prologue();
     const { onPosition } = this.wayIn;
-    const statements = [...prologue, ...last, commit];
+    const statements = [...prologue, ...last, commitStatement];
     const commitAt = statements.length - 1;
-    if (onPosition !== undefined) statements.push(committedAt);
+    if (onPosition !== undefined) statements.push(walPositionStatement);
     this.begun = true;
     try {
       const results = await this.send(statements);
@@ -237,7 +243,7 @@ export class Session<Found = AccessGrant> implements Db {
       this.inTransaction = false;
       onPosition?.(results[commitAt + 1]?.rows[0]?.['position'] as string);
     } catch (error) {
-      const fault = mayHaveCommitted(error, commitAt) ? new OutcomeUnknown(error) : error;
+      const fault = mayHaveCommitted(error, commitAt) ? new CommitOutcomeUnknown(error) : error;
       this.settleEntry.reject(fault);
       this.inTransaction = true;
       throw fault;
@@ -248,11 +254,11 @@ export class Session<Found = AccessGrant> implements Db {
   async abandon(error: unknown): Promise<boolean> {
     await this.sending.catch(() => undefined);
     const broken = (fault: unknown) =>
-      fault instanceof OutcomeUnknown || (fault instanceof BurstError && fault.sqlState === undefined);
+      fault instanceof CommitOutcomeUnknown || (fault instanceof BurstError && fault.sqlState === undefined);
     if (broken(error)) return false;
     if (!this.inTransaction) return true;
     try {
-      await this.send([rollback]);
+      await this.send([rollbackStatement]);
       return true;
     } catch {
       return false;
@@ -281,16 +287,21 @@ export class Session<Found = AccessGrant> implements Db {
 
   private prologue(): Statement[] {
     const { effect, claim } = this.wayIn;
-    const enter = bind(this.wayIn.enter, null);
+    const enter = bindStatement(this.wayIn.checkQuery, null);
     if (effect === 'read') return [enter];
-    return [begin, enter, ...(claim === null ? [] : [bind(claim, this.orgId)]), ...traceStatements()];
+    return [
+      beginStatement,
+      enter,
+      ...(claim === null ? [] : [bindStatement(claim, this.orgId)]),
+      ...traceStatements(),
+    ];
   }
 
   private readEntry(result: StatementResult | undefined): void {
     const row = result?.rows[0];
     if (row === undefined) throw new Error('the authorization check returned no row');
-    const found = this.wayIn.read(row);
-    this.orgId ??= this.wayIn.orgOf(found);
+    const found = this.wayIn.toGrant(row);
+    this.orgId ??= this.wayIn.orgIdOf(found);
     this.settleEntry.resolve(found);
   }
 
@@ -323,11 +334,11 @@ export class Session<Found = AccessGrant> implements Db {
  */
 export const inOrganization = <Result>(
   pool: Pool,
-  visit: Visit,
+  input: AccessCheckInput,
   work: (session: Session) => Promise<Result>,
 ): Promise<Result> =>
-  databaseFor(pool, visit.orgId).run((at) =>
-    inTransactionSpan(() => throughDoor(at.pool, byToken(visit), work)),
+  databaseFor(pool, input.orgId).run((at) =>
+    inTransactionSpan(() => runWithAccessCheck(at.pool, tokenAccessCheck(input), work)),
   );
 
 /**
@@ -337,33 +348,33 @@ export const inOrganization = <Result>(
  */
 export const inInvitingOrganization = <Result>(
   pool: Pool,
-  by: Buffer | InvitedAccount,
-  work: (session: Session<InvitedEntry>) => Promise<Result>,
+  credential: Buffer | InvitedAccount,
+  work: (session: Session<InvitationGrant>) => Promise<Result>,
 ): Promise<Result> => {
   const enterAt = (at: Pool): Promise<Result> =>
-    inTransactionSpan(() => throughDoor(at, byInvitation(by), work));
-  if (!Buffer.isBuffer(by))
-    return databaseFor(pool, by.orgId).run((at) => enterAt(at.pool), {
-      isLookedUp: true,
-      unknown: noSuchInvitation,
+    inTransactionSpan(() => runWithAccessCheck(at, invitationAccessCheck(credential), work));
+  if (!Buffer.isBuffer(credential))
+    return databaseFor(pool, credential.orgId).run((at) => enterAt(at.pool), {
+      looksUpPlacement: true,
+      unknownSqlState: unknownInvitationSqlState,
     });
-  return runWhereKnown(pool, noSuchInvitation, enterAt);
+  return runWhereKnown(pool, unknownInvitationSqlState, enterAt);
 };
 
-async function throughDoor<Found, Result>(
+async function runWithAccessCheck<Found, Result>(
   pool: Pool,
-  wayIn: WayIn<Found>,
+  accessCheck: AccessCheck<Found>,
   work: (session: Session<Found>) => Promise<Result>,
 ): Promise<Result> {
-  if (wayIn.effect === 'read') {
-    const session = new Session((statements) => sendRead(pool, statements), wayIn);
-    return letIn(session, () => work(session));
+  if (accessCheck.effect === 'read') {
+    const session = new Session((statements) => sendRead(pool, statements), accessCheck);
+    return runAndCommit(session, () => work(session));
   }
-  const client = await checkOut(pool);
-  const session = new Session((statements) => sendBurst(client, statements), wayIn);
+  const client = await checkOutConnection(pool);
+  const session = new Session((statements) => sendBurst(client, statements), accessCheck);
   let reusable = true;
   try {
-    return await letIn(session, () => work(session));
+    return await runAndCommit(session, () => work(session));
   } catch (error) {
     reusable = await session.abandon(error);
     throw error;
@@ -376,7 +387,7 @@ async function throughDoor<Found, Result>(
  * Runs the work and commits. A failed authorization check takes precedence over any error that the work
  * found.
  */
-export async function letIn<Found, Result>(
+export async function runAndCommit<Found, Result>(
   session: Session<Found>,
   work: () => Promise<Result>,
 ): Promise<Result> {

@@ -9,16 +9,16 @@ const columns = ['id', 'topic', 'payload'] as const;
 
 /**
  * Builds the outbox row that requests a job with its payload. A payload never contains a secret. Pass the row
- * to `db.later`, which sends it with COMMIT. @param after the time when the job is due, by the clock of
+ * to `db.later`, which sends it with COMMIT. @param dueAt the time when the job is due, by the clock of
  * Postgres; by default immediately
  */
 export const outboxRow = <Name extends OutboxJobName>(
   topic: Name,
   payload: PayloadOf<Name>,
-  after?: string,
+  dueAt?: string,
 ): Query<unknown> => {
   const row = { id: newId(), topic, payload };
-  return after === undefined
+  return dueAt === undefined
     ? sql.insert('outbox', columns, row)
-    : sql.insert('outbox', [...columns, 'dispatch_after'] as const, { ...row, dispatch_after: after });
+    : sql.insert('outbox', [...columns, 'dispatch_after'] as const, { ...row, dispatch_after: dueAt });
 };

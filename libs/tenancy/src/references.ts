@@ -2,7 +2,7 @@
  * Builds SQL for records: by id, by the target that the authorization check found, or by the reference that a
  * caller gave.
  */
-import { of, type Part, sql } from '@muster/driver';
+import { orgFilter, type Part, sql } from '@muster/driver';
 import { isUuid } from '@muster/registry';
 
 /**
@@ -11,40 +11,40 @@ import { isUuid } from '@muster/registry';
  * makes the planner plan for any record. With the bare function it would use the value at plan time, and plan
  * for a project that may be empty.
  */
-export const targetId: Part = sql.part`(select app.target_id())`;
+export const targetIdSql: Part = sql.part`(select app.target_id())`;
 
-const linkedRepository = (condition: Part): Part => sql.part`exists (select from forge_repositories r
-  join forge_connections c on ${of('c')} and c.id = r.connection_id and c.deleted_at is null
-  where ${of('r')} and ${condition})`;
+const linkedRepositoryExists = (condition: Part): Part => sql.part`exists (select from forge_repositories r
+  join forge_connections c on ${orgFilter('c')} and c.id = r.connection_id and c.deleted_at is null
+  where ${orgFilter('r')} and ${condition})`;
 
 /** True if a repository of a connected forge is linked to the call's project or, without a project, to any project. */
-export const hasLinkedRepository: Part = linkedRepository(
+export const hasLinkedRepository: Part = linkedRepositoryExists(
   sql.part`((select app.project_id()) is null or r.project_id = (select app.project_id()))`,
 );
 
 /** True if a repository of a connected forge is linked to this project. */
 export const hasRepositoryLinkedTo = (projectId: Part): Part =>
-  linkedRepository(sql.part`r.project_id = ${projectId}`);
+  linkedRepositoryExists(sql.part`r.project_id = ${projectId}`);
 
 /** Returns SQL for the id of the project that an id or a key names. */
-export const projectIdOf = (ref: string): Part =>
+export const projectIdSql = (ref: string): Part =>
   isUuid(ref)
     ? sql.part`${ref}::uuid`
-    : sql.part`(select p.id from projects p where ${of('p')} and p.key = ${ref.toUpperCase()})`;
+    : sql.part`(select p.id from projects p where ${orgFilter('p')} and p.key = ${ref.toUpperCase()})`;
 
 /** Returns SQL for the id of the story that an id or a key names. */
-export function storyIdOf(ref: string): Part {
+export function storyIdSql(ref: string): Part {
   if (isUuid(ref)) return sql.part`${ref}::uuid`;
   const dash = ref.indexOf('-');
-  return sql.part`(select k.id from stories k where ${of('k')}
-    and k.project_id = ${projectIdOf(ref.slice(0, dash))} and k.number = ${Number(ref.slice(dash + 1))})`;
+  return sql.part`(select k.id from stories k where ${orgFilter('k')}
+    and k.project_id = ${projectIdSql(ref.slice(0, dash))} and k.number = ${Number(ref.slice(dash + 1))})`;
 }
 
 /**
  * Returns SQL for a set of `(ord, id)`: the stories in the order given, counted from 1. The id is null if no
  * story has that key.
  */
-export function storiesOf(refs: readonly string[]): Part {
+export function storyIdsSql(refs: readonly string[]): Part {
   const ids = refs.map((ref) => (isUuid(ref) ? ref : null));
   const keys = refs.map((ref) => (isUuid(ref) ? null : ref.toUpperCase().split('-')));
   const projects = keys.map((key) => key?.[0] ?? null);
@@ -52,15 +52,15 @@ export function storiesOf(refs: readonly string[]): Part {
   return sql.part`(select r.ord::int as ord, coalesce(r.id, k.id) as id
     from unnest(${ids}::uuid[], ${projects}::text[], ${numbers}::int[])
       with ordinality r (id, project_key, number, ord)
-    left join projects p on ${of('p')} and p.key = r.project_key
-    left join stories k on ${of('k')} and k.project_id = p.id and k.number = r.number)`;
+    left join projects p on ${orgFilter('p')} and p.key = r.project_key
+    left join stories k on ${orgFilter('k')} and k.project_id = p.id and k.number = r.number)`;
 }
 
 /** Builds a `like` pattern that finds the text literally, at any position. */
-export const containing = (text: string): string => `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
+export const containsPattern = (text: string): string => `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
 
 /** Returns SQL for a story and its open group as targets of work: rows of `type` and `id`. */
-export const targetsOf = (storyId: Part): Part => sql.part`select 'story' as type, ${storyId} as id
+export const workTargetsSql = (storyId: Part): Part => sql.part`select 'story' as type, ${storyId} as id
   union all
   select 'delivery_group', d.group_id from delivery_group_stories d
-    where ${of('d')} and d.story_id = ${storyId} and d.open`;
+    where ${orgFilter('d')} and d.story_id = ${storyId} and d.open`;

@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId, sql } from '@muster/driver';
 import { type People, type Person, useWorld } from '@muster/testing';
-import { identify } from './identity.ts';
+import { identifyToken } from './identity.ts';
 import { inOrganization } from './organization.ts';
-import { RememberedRights } from './remembered-rights.ts';
+import { TokenRightsCache } from './remembered-rights.ts';
 
 const world = useWorld({});
 
@@ -14,13 +14,20 @@ const hashOf = (person: Person): Buffer => createHash('sha256').update(person.me
 /** Simulates a process with cached rights. */
 async function rememberer(person: Person) {
   const tokenHash = hashOf(person);
-  const identity = await identify(world.database.app, tokenHash);
-  const rights = new RememberedRights(identity ?? null);
+  const identity = await identifyToken(world.database.app, tokenHash);
+  const rights = new TokenRightsCache(identity ?? null);
   return (orgRank: number, projectId: string | null = null, rank = 1) =>
     inOrganization(
       world.database.app,
       {
-        ...{ effect: 'read', tokenHash, rights, orgRank, orgId: people.orgId, claim: null },
+        ...{
+          effect: 'read',
+          tokenHash,
+          cachedRights: rights,
+          requiredOrgRank: orgRank,
+          orgId: people.orgId,
+          claim: null,
+        },
         target: projectId === null ? null : { kind: 'project', ref: projectId, rank },
       },
       async (session) => ({

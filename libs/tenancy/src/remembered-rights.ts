@@ -6,7 +6,7 @@
  */
 import { orgRank, type OrgRole } from '@muster/registry';
 import { LRUCache } from 'lru-cache';
-import { type TokenIdentity, reachOf } from './identity.ts';
+import { type TokenIdentity, serializeTokenAccess } from './identity.ts';
 
 /**
  * The rights in the answer of the authorization check. All fields except the project's are null if the check
@@ -24,14 +24,14 @@ export interface RightsRow {
  * The maximum number of cached projects per token. It is limited because each call sends the ids of the
  * cached projects to Postgres.
  */
-const mostProjects = 32;
+const maxCachedProjects = 32;
 
 /** The rights of a token within one epoch. */
-class Rights {
+class CachedRights {
   readonly orgRole: OrgRole;
   readonly epoch: string;
   readonly expiresAt: string | null;
-  private readonly ranks = new LRUCache<string, number>({ max: mostProjects });
+  private readonly ranks = new LRUCache<string, number>({ max: maxCachedProjects });
   /** Maps a rank to the projects in which the token has at least that rank, formatted as a Postgres array. */
   private readonly texts = new Map<number, string>();
 
@@ -64,7 +64,7 @@ class Rights {
   }
 }
 
-type Told = readonly [
+type SentRights = readonly [
   reach: string | null,
   orgId: string | null,
   epoch: string | null,
@@ -73,10 +73,10 @@ type Told = readonly [
 ];
 
 /** The cached rights of one token, and the identity that they were cached for. */
-export class RememberedRights {
+export class TokenRightsCache {
   private readonly orgId: string | null;
   private readonly reach: string | null;
-  private rights: Rights | null = null;
+  private rights: CachedRights | null = null;
 
   /**
    * Pass null for `identity` if the token's identity is unknown. Then no rights are sent, and the
@@ -84,7 +84,7 @@ export class RememberedRights {
    */
   constructor(identity: TokenIdentity | null) {
     this.orgId = identity?.orgId ?? null;
-    this.reach = identity === null ? null : reachOf(identity);
+    this.reach = identity === null ? null : serializeTokenAccess(identity);
   }
 
   /**
@@ -94,7 +94,7 @@ export class RememberedRights {
   recall(
     needed: number,
     target: { readonly kind: string; readonly rank: number } | null,
-  ): { readonly told: Told; readonly learn: (row: RightsRow) => OrgRole } {
+  ): { readonly told: SentRights; readonly learn: (row: RightsRow) => OrgRole } {
     const { rights, reach, orgId } = this;
     // Cached rights do not cover the platform, because it is not a record. Access to it is checked in full
     // each time.
@@ -108,7 +108,7 @@ export class RememberedRights {
     };
   }
 
-  private learn(sent: Rights | null, row: RightsRow): OrgRole {
+  private learn(sent: CachedRights | null, row: RightsRow): OrgRole {
     const { org_role, epoch, expires_at, project_id, project_rank } = row;
     if (org_role === null) {
       if (sent === null) throw new Error('the authorization check accepted rights that it was not given');
@@ -116,7 +116,7 @@ export class RememberedRights {
       return sent.orgRole;
     }
     if (epoch === null) return org_role;
-    if (this.rights?.epoch !== epoch) this.rights = new Rights(org_role, epoch, expires_at);
+    if (this.rights?.epoch !== epoch) this.rights = new CachedRights(org_role, epoch, expires_at);
     if (project_id !== null && project_rank !== null) this.rights.add(project_id, project_rank);
     return org_role;
   }

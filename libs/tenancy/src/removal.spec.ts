@@ -83,7 +83,7 @@ describe('a project that was deleted', () => {
         table: 'projects' as const,
         key: { org_id: orgId, id },
         signal: stop.signal,
-        portion: 50,
+        maxPortionRows: 50,
         onPortion: (_table: string, rows: number) => {
           expect(rows).toBeLessThanOrEqual(50);
           portions += 1;
@@ -112,7 +112,7 @@ describe('a project that was deleted', () => {
         [id],
       );
       const first = removeInPortions(world.database.app, removal);
-      await world.waiting(1);
+      await world.waitUntilBlocked(1);
       expect(await removeInPortions(world.database.app, removal)).toBe(false);
       await caller.query('rollback');
       expect(await first).toBe(true);
@@ -191,7 +191,7 @@ describe('an organization that was deleted', () => {
       table: 'orgs',
       key: { id: orgId },
       signal,
-      portion: 100,
+      maxPortionRows: 100,
     });
     expect(done).toBe(true);
     expect(await everything()).toEqual(before);

@@ -9,39 +9,39 @@ import { type Db, type Part, type Pool, sql } from '@muster/driver';
 import { acrossOrganizations } from './system.ts';
 
 /** The columns of a row that foreign keys refer to, and its primary key. */
-type Key = Readonly<Record<string, unknown>>;
+type RowKey = Readonly<Record<string, unknown>>;
 
-interface Link {
+interface ForeignKey {
   readonly child: string;
   readonly childColumns: readonly string[];
   readonly parent: string;
   readonly parentColumns: readonly string[];
 }
 
-interface Table {
+interface TableInfo {
   readonly name: string;
   readonly primaryKey: readonly string[];
   /**
    * The foreign keys that refer to the table and whose rows are removed with it, farthest from the root
    * first.
    */
-  readonly links: readonly Link[];
+  readonly links: readonly ForeignKey[];
   readonly keyColumns: readonly string[];
 }
 
-type Tables = ReadonlyMap<string, Table>;
+type TablesByName = ReadonlyMap<string, TableInfo>;
 
 export interface Removal {
   readonly table: 'projects' | 'orgs' | 'webhooks';
-  readonly key: Key;
+  readonly key: RowKey;
   readonly signal: AbortSignal;
   /** The maximum number of rows in a portion. */
-  readonly portion?: number;
+  readonly maxPortionRows?: number;
   /** Receives the table and the number of rows of each portion after its commit. */
   readonly onPortion?: (table: string, rows: number) => void;
 }
 
-const usualPortion = 1_000;
+const defaultPortionRows = 1_000;
 
 /**
  * Removes the row and everything that refers to it. Returns false if another process is removing it, or if
@@ -53,38 +53,42 @@ export async function removeInPortions(pool: Pool, removal: Removal): Promise<bo
     await removeRows({ pool, tables, ...removal }, removal.table, [removal.key]);
     return true;
   } catch (error) {
-    if (error instanceof RemovedElsewhere) return false;
+    if (error instanceof RemovalConflict) return false;
     throw error;
   }
 }
 
-class RemovedElsewhere extends Error {}
+class RemovalConflict extends Error {}
 
-interface Running extends Removal {
+interface RunningRemoval extends Removal {
   readonly pool: Pool;
-  readonly tables: Tables;
+  readonly tables: TablesByName;
 }
 
-async function removeRows(running: Running, name: string, keys: readonly Key[]): Promise<void> {
-  const table = running.tables.get(name);
-  if (table === undefined) throw new Error(`the table ${name} does not exist`);
+async function removeRows(
+  removal: RunningRemoval,
+  tableName: string,
+  keys: readonly RowKey[],
+): Promise<void> {
+  const table = removal.tables.get(tableName);
+  if (table === undefined) throw new Error(`the table ${tableName} does not exist`);
   for (const link of table.links) {
     for (;;) {
-      const children = await inPortion(running, (db) => findChildren(db, running, link, keys));
+      const children = await runPortion(removal, (db) => findChildren(db, removal, link, keys));
       if (children.length === 0) break;
-      await removeRows(running, link.child, children);
+      await removeRows(removal, link.child, children);
     }
   }
-  await inPortion(running, (db) => deleteRows(db, table, keys));
-  running.onPortion?.(name, keys.length);
+  await runPortion(removal, (db) => deleteRows(db, table, keys));
+  removal.onPortion?.(tableName, keys.length);
 }
 
 /**
  * Runs one portion under an advisory lock. Only one process at a time removes a given row: two would find the
  * same rows and wait for each other.
  */
-async function inPortion<Result>(
-  { pool, key, signal }: Running,
+async function runPortion<Result>(
+  { pool, key, signal }: RunningRemoval,
   work: (db: Db) => Promise<Result>,
 ): Promise<Result> {
   signal.throwIfAborted();
@@ -95,7 +99,7 @@ async function inPortion<Result>(
         mine: boolean;
       }>`select pg_try_advisory_xact_lock(hashtextextended(${JSON.stringify(key)}, 4104)) as mine`,
     );
-    if (!mine) throw new RemovedElsewhere();
+    if (!mine) throw new RemovalConflict();
     return work(db);
   });
   await pause(performance.now() - began, undefined, { signal });
@@ -104,24 +108,24 @@ async function inPortion<Result>(
 
 async function findChildren(
   db: Db,
-  { tables, portion = usualPortion }: Running,
-  { child, childColumns, parent, parentColumns }: Link,
-  keys: readonly Key[],
-): Promise<Key[]> {
+  { tables, maxPortionRows = defaultPortionRows }: RunningRemoval,
+  { child, childColumns, parent, parentColumns }: ForeignKey,
+  keys: readonly RowKey[],
+): Promise<RowKey[]> {
   const columns = tables.get(child)?.keyColumns ?? [];
   const on = childColumns.map(
     (column, nth) => sql.part`c.${sql.word(column)} = p.${sql.word(parentColumns[nth] ?? '')}`,
   );
   const pairs = columns.map((column) => sql.part`${column}::text, c.${sql.word(column)}`);
   const rows = await db.all(
-    sql<{ key: Key }>`select jsonb_build_object(${sql.join(pairs)}) as key
+    sql<{ key: RowKey }>`select jsonb_build_object(${sql.join(pairs)}) as key
       from jsonb_populate_recordset(null::${sql.word(parent)}, ${JSON.stringify(keys)}::jsonb) p
-      join ${sql.word(child)} c on ${sql.join(on, ' and ')} limit ${portion}`,
+      join ${sql.word(child)} c on ${sql.join(on, ' and ')} limit ${maxPortionRows}`,
   );
   return rows.map(({ key }) => key);
 }
 
-async function deleteRows(db: Db, { name, primaryKey }: Table, keys: readonly Key[]): Promise<void> {
+async function deleteRows(db: Db, { name, primaryKey }: TableInfo, keys: readonly RowKey[]): Promise<void> {
   // Turns off the triggers that maintain counts. The rows with the counts are deleted as well.
   await db.all(sql`select set_config('muster.counts', 'by hand', true)`);
   const table = sql.word(name);
@@ -134,16 +138,16 @@ async function deleteRows(db: Db, { name, primaryKey }: Table, keys: readonly Ke
   // Rows of an organization that is leaving this server cannot be deleted. Looking for them again would never
   // end.
   const left = await db.all(sql`select 1 from ${table} t join ${these} on ${sql.join(on, ' and ')} limit 1`);
-  if (left.length > 0) throw new RemovedElsewhere();
+  if (left.length > 0) throw new RemovalConflict();
 }
 
 const columnNames = (relation: Part, numbers: Part): Part =>
   sql.part`array(select quote_ident(a.attname) from unnest(${numbers}) with ordinality k (attnum, ord)
      join pg_attribute a on a.attrelid = ${relation} and a.attnum = k.attnum order by ord)`;
 
-async function readTables(db: Db): Promise<Tables> {
+async function readTables(db: Db): Promise<TablesByName> {
   const links = await db.all(
-    sql<Link>`select c.conrelid::regclass::text as child, ${columnNames(sql.part`c.conrelid`, sql.part`c.conkey`)} as "childColumns",
+    sql<ForeignKey>`select c.conrelid::regclass::text as child, ${columnNames(sql.part`c.conrelid`, sql.part`c.conkey`)} as "childColumns",
          c.confrelid::regclass::text as parent, ${columnNames(sql.part`c.confrelid`, sql.part`c.confkey`)} as "parentColumns"
        from pg_constraint c
        where c.contype = 'f' and c.conparentid = 0 and c.connamespace = 'public'::regnamespace
@@ -157,7 +161,7 @@ async function readTables(db: Db): Promise<Tables> {
        from pg_constraint c
        where c.contype = 'p' and c.conparentid = 0 and c.connamespace = 'public'::regnamespace`,
   );
-  const depths = depthsOf(links);
+  const depths = tableDepths(links);
   return new Map(
     primaryKeys.map(({ name, columns }) => {
       const own = links.filter(({ parent }) => parent === name);
@@ -175,7 +179,7 @@ async function readTables(db: Db): Promise<Tables> {
 }
 
 /** Computes the distance of each table from the tables that refer to no other table. */
-function depthsOf(links: readonly Link[]): ReadonlyMap<string, number> {
+function tableDepths(links: readonly ForeignKey[]): ReadonlyMap<string, number> {
   const depths = new Map<string, number>();
   const depthOf = (name: string): number => {
     const known = depths.get(name);

@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { createPool, newId, sql } from '@muster/driver';
-import { inSignIn } from '@muster/placement';
+import { inSignInTransaction } from '@muster/placement';
 import { useWorld } from '@muster/testing';
-import { identifySession, touchTokens } from './identity.ts';
+import { identifySession, recordTokenUse } from './identity.ts';
 
 const world = useWorld({});
 
@@ -37,8 +37,10 @@ describe('the role of signing in', () => {
     expect(own).toEqual([]);
     const pool = createPool({ url: world.database.url, role: 'muster_sign_in', max: 1 });
     try {
-      await inSignIn(pool, (db) => db.all(sql`select count(*) from sign_in.accounts`));
-      await expect(inSignIn(pool, (db) => db.all(sql`select count(*) from members`))).rejects.toMatchObject({
+      await inSignInTransaction(pool, (db) => db.all(sql`select count(*) from sign_in.accounts`));
+      await expect(
+        inSignInTransaction(pool, (db) => db.all(sql`select count(*) from members`)),
+      ).rejects.toMatchObject({
         sqlState: '42501',
       });
     } finally {
@@ -133,7 +135,7 @@ describe('a session', () => {
       [orgId, newId(), chloe.me.memberId, entering.tokenHash],
     );
     const during = enter();
-    await world.waiting(1);
+    await world.waitUntilBlocked(1);
     await world.rows(`update members set status = 'removed' where id = $1`, chloe.me.memberId);
     await world.rows('select app.release_member($1, $2)', orgId, chloe.me.memberId);
     await holder.query('rollback');
@@ -157,7 +159,7 @@ describe('a session', () => {
       return [Number(row?.session), Number(row?.token)];
     };
     expect(await days()).toEqual([20, 20]);
-    await touchTokens(world.database.app, [entering]);
+    await recordTokenUse(world.database.app, [entering]);
     expect(await days()).toEqual([30, 30]);
     await world.rows(
       `update sign_in.sessions set ends_at = now() + interval '31 days', last_seen_at = now() - interval '2 days',
@@ -168,7 +170,7 @@ describe('a session', () => {
       `update sign_in.sessions set ends_at = now() + interval '7 days' where id = $1`,
       session,
     );
-    await touchTokens(world.database.app, [entering]);
+    await recordTokenUse(world.database.app, [entering]);
     expect((await days())[0]).toBe(7);
   });
 
@@ -179,7 +181,7 @@ describe('a session', () => {
       `update sign_in.sessions set expires_at = now() - interval '1 s' where id = $1`,
       session,
     );
-    await touchTokens(world.database.app, [entering]);
+    await recordTokenUse(world.database.app, [entering]);
     expect(await enter()).toBeUndefined();
   });
 });

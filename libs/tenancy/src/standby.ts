@@ -5,7 +5,7 @@
  * prevents this, the primary answers.
  */
 import {
-  bind,
+  bindStatement,
   BurstError,
   createPool,
   DatabaseAway,
@@ -15,8 +15,14 @@ import {
   sendRead,
   sql,
 } from '@muster/driver';
-import { type AccessGrant, letIn, Session, type Visit, type WayIn } from './organization.ts';
-import { RememberedRights } from './remembered-rights.ts';
+import {
+  type AccessGrant,
+  runAndCommit,
+  Session,
+  type AccessCheckInput,
+  type AccessCheck,
+} from './organization.ts';
+import { TokenRightsCache } from './remembered-rights.ts';
 
 /**
  * The outcome of a read. `standby` means that the standby answered; in all other cases the primary did.
@@ -52,7 +58,7 @@ export interface Standby {
    * threw in that case.
    */
   read<Result>(
-    visit: Omit<Visit, 'effect' | 'claim'>,
+    visit: Omit<AccessCheckInput, 'effect' | 'claim'>,
     position: string | null,
     work: (session: Session) => Promise<Result>,
   ): Promise<StandbyAnswer<Result> | undefined>;
@@ -60,7 +66,7 @@ export interface Standby {
 }
 
 /** The delay before the standby is used again after it was unavailable, in milliseconds. */
-const restMillis = 2_000;
+const standbyRetryDelayMillis = 2_000;
 
 interface StandbyRow {
   readonly at: string;
@@ -76,23 +82,23 @@ export function createStandby(options: StandbyOptions): Standby {
     ...{ url, max, role: 'muster_app', name: 'coordination-api standby', onIdleError },
     ...{ connectWithinMillis: answerWithinMillis, answerWithinMillis },
   });
-  const primaryMoves = createMoves(primary);
+  const primaryMoves = createChangeCountReader(primary);
   let restsUntil = 0;
 
   const attempt: Standby['read'] = async (visit, position, work) => {
-    if (position === null) throw new Declined('unasked');
-    if (performance.now() < restsUntil) throw new Declined('away');
-    const { rights, orgId, orgRank, target } = visit;
-    const { told, learn } = (rights ?? new RememberedRights(null)).recall(orgRank, target);
+    if (position === null) throw new StandbyDeclined('unasked');
+    if (performance.now() < restsUntil) throw new StandbyDeclined('away');
+    const { cachedRights, orgId, requiredOrgRank, target } = visit;
+    const { told, learn } = (cachedRights ?? new TokenRightsCache(null)).recall(requiredOrgRank, target);
     const [, , epoch, expiresAt, projects] = told;
-    if (epoch === null) throw new Declined('rights');
+    if (epoch === null) throw new StandbyDeclined('rights');
     const stood = { position: '', moves: -1 };
     const { kind, ref } = target ?? { kind: null, ref: null };
-    const wayIn: WayIn<AccessGrant> = {
+    const wayIn: AccessCheck<AccessGrant> = {
       ...{ effect: 'read', orgId, claim: null, onPosition: undefined },
-      enter: sql<StandbyRow>`select * from app.enter_standby(
+      checkQuery: sql<StandbyRow>`select * from app.enter_standby(
         ${position}::pg_lsn, ${orgId}, ${epoch}, ${kind}, ${ref}, ${projects})`,
-      read: (row) => {
+      toGrant: (row) => {
         const { at, target_id, project_id, moves, stands_at } = row as StandbyRow;
         // A read that sends several pipelines runs the check with each of them. The position that the check of
         // the first pipeline returned counts for the whole read.
@@ -106,16 +112,16 @@ export function createStandby(options: StandbyOptions): Standby {
         });
         return { at, orgRole, targetId: target_id, projectId: project_id };
       },
-      orgOf: () => null,
+      orgIdOf: () => null,
     };
     const session = new Session((statements) => sendRead(pool, statements), wayIn);
     const asked = primaryMoves(orgId, epoch, expiresAt);
     const [moves, result] = await Promise.all([
       asked,
-      inTransactionSpan(() => letIn(session, () => work(session))),
+      inTransactionSpan(() => runAndCommit(session, () => work(session))),
     ]);
-    if (moves === null) throw new Declined('rights');
-    if (stood.moves < moves) throw new Declined('behind');
+    if (moves === null) throw new StandbyDeclined('rights');
+    if (stood.moves < moves) throw new StandbyDeclined('behind');
     return { result, position: stood.position };
   };
 
@@ -126,8 +132,8 @@ export function createStandby(options: StandbyOptions): Standby {
         onRead('standby');
         return answer;
       } catch (error) {
-        const outcome = outcomeOf(error);
-        if (isAway(error)) restsUntil = performance.now() + restMillis;
+        const outcome = readOutcomeOf(error);
+        if (isConnectionLost(error)) restsUntil = performance.now() + standbyRetryDelayMillis;
         onRead(outcome);
         return undefined;
       }
@@ -137,7 +143,7 @@ export function createStandby(options: StandbyOptions): Standby {
 }
 
 /** Signals that the primary must answer, with the reason. */
-class Declined extends Error {
+class StandbyDeclined extends Error {
   readonly outcome: ReadOutcome;
 
   constructor(outcome: ReadOutcome) {
@@ -147,18 +153,18 @@ class Declined extends Error {
   }
 }
 
-const isAway = (error: unknown): boolean =>
+const isConnectionLost = (error: unknown): boolean =>
   error instanceof DatabaseAway || (error instanceof BurstError && error.sqlState === undefined);
 
-function outcomeOf(error: unknown): ReadOutcome {
-  if (error instanceof Declined) return error.outcome;
-  if (isAway(error) || error instanceof DatabaseBusy) return 'away';
+function readOutcomeOf(error: unknown): ReadOutcome {
+  if (error instanceof StandbyDeclined) return error.outcome;
+  if (isConnectionLost(error) || error instanceof DatabaseBusy) return 'away';
   const sqlState = error instanceof BurstError ? error.sqlState : undefined;
   if (sqlState === 'MU425') return 'behind';
   return sqlState === 'MU428' ? 'rights' : 'refused';
 }
 
-interface Asked {
+interface PositionRequest {
   readonly orgId: string;
   readonly epoch: string;
   readonly expiresAt: string | null;
@@ -171,8 +177,8 @@ interface Asked {
  * answer is null if the organization's rights epoch has changed or the token has expired. All requests of one
  * event loop turn share one statement.
  */
-function createMoves(primary: Pool) {
-  let waiting: Asked[] = [];
+function createChangeCountReader(primary: Pool) {
+  let waiting: PositionRequest[] = [];
   const send = async (): Promise<void> => {
     const asked = waiting;
     waiting = [];
@@ -181,7 +187,10 @@ function createMoves(primary: Pool) {
       const epochs = asked.map(({ epoch }) => epoch);
       const expiries = asked.map(({ expiresAt }) => expiresAt);
       const [answer] = await sendRead(primary, [
-        bind(sql`select nth, moves from app.moves_while_rights_hold(${orgs}, ${epochs}, ${expiries})`, null),
+        bindStatement(
+          sql`select nth, moves from app.moves_while_rights_hold(${orgs}, ${epochs}, ${expiries})`,
+          null,
+        ),
       ]);
       const moves = new Map((answer?.rows ?? []).map((row) => [row['nth'], row['moves'] as number | null]));
       for (const [index, { resolve }] of asked.entries()) resolve(moves.get(index + 1) ?? null);

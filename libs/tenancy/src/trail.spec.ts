@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { bind, newId, sql } from '@muster/driver';
+import { bindStatement, newId, sql } from '@muster/driver';
 import { type Actor, type Subject } from '@muster/registry';
 import { type People, useWorld } from '@muster/testing';
-import { asOperator } from './operator.ts';
-import { type AuditFacts, type DomainEvent, operatorTrail, trail } from './trail.ts';
+import { inOperatorTransaction } from './operator.ts';
+import { type AuditFacts, type DomainEvent, operatorTrailStatement, trailStatement } from './trail.ts';
 
 const world = useWorld({});
 
@@ -44,11 +44,11 @@ async function commit(
 ): Promise<void> {
   const client = await world.database.owner.connect();
   try {
-    const left = trail(actorOf(people), facts(label), {
+    const left = trailStatement(actorOf(people), facts(label), {
       allowed: true,
       domainEvents: domainEvents(label, count),
     });
-    const statement = bind(left, people.orgId);
+    const statement = bindStatement(left, people.orgId);
     await client.query('begin');
     await client.query(statement.sql, [...statement.parameters]);
     await client.query(outcome === 'kept' ? 'commit' : 'rollback');
@@ -110,8 +110,8 @@ describe('the trail', () => {
 
   it('leaves a refusal with its reason, and nothing in the activity', async () => {
     const people = await world.org();
-    const left = trail(actorOf(people), facts('x'), { allowed: false, reason: 'role' });
-    const statement = bind(left, people.orgId);
+    const left = trailStatement(actorOf(people), facts('x'), { allowed: false, reason: 'role' });
+    const statement = bindStatement(left, people.orgId);
     await world.rows(statement.sql, ...statement.parameters);
     expect(
       await world.rows('select seq, outcome, reason from audit where org_id = $1', people.orgId),
@@ -168,13 +168,13 @@ describe('the trail', () => {
 describe('asOperator', () => {
   it('keeps all or nothing', async () => {
     const people = await world.org();
-    const failing = asOperator(world.database.owner, async (_db, within) => {
-      await within(people.orgId).all(operatorTrail('operators.try', 'x'));
+    const failing = inOperatorTransaction(world.database.owner, async (_db, within) => {
+      await within(people.orgId).all(operatorTrailStatement('operators.try', 'x'));
       throw new Error('no');
     });
     await expect(failing).rejects.toThrow('no');
-    await asOperator(world.database.owner, async (_db, within) =>
-      within(people.orgId).later(operatorTrail('operators.try', 'y')),
+    await inOperatorTransaction(world.database.owner, async (_db, within) =>
+      within(people.orgId).deferToCommit(operatorTrailStatement('operators.try', 'y')),
     );
     expect(await world.rows('select seq, target, actor from audit where org_id = $1', people.orgId)).toEqual([
       { seq: 1, target: 'y', actor: { kind: 'system', memberId: null, agentId: null, name: 'operator' } },
@@ -188,9 +188,9 @@ describe('asOperator', () => {
         throw new Error('no');
       },
     };
-    const failing = asOperator(world.database.owner, async (db, within) => {
+    const failing = inOperatorTransaction(world.database.owner, async (db, within) => {
       await db.all(sql`select ${unsendable}`).catch(() => undefined);
-      await within(people.orgId).all(operatorTrail('operators.try', 'x'));
+      await within(people.orgId).all(operatorTrailStatement('operators.try', 'x'));
       throw new Error('after all');
     });
     await expect(failing).rejects.toThrow('after all');
@@ -198,7 +198,7 @@ describe('asOperator', () => {
   });
 
   it('never acknowledges a transaction that was aborted', async () => {
-    const outcome = asOperator(world.database.owner, async (db) => {
+    const outcome = inOperatorTransaction(world.database.owner, async (db) => {
       await db.all(sql`select 1 / 0`).catch(() => undefined);
     });
     await expect(outcome).rejects.toThrow();

@@ -7,7 +7,7 @@
  * The maximum age of a cached placement, in milliseconds. After it, the stream of an organization that has
  * moved is followed on its new server.
  */
-export const placesAgeMillis = 2_000;
+export const maxPlacementAgeMillis = 2_000;
 
 /** The caller who waits. */
 export interface WaitingCaller {
@@ -29,20 +29,20 @@ export interface ActivityPosition {
   readonly kinds: readonly string[] | null;
 }
 
-export type Position = ExecutionPosition | ActivityPosition;
+export type StreamPosition = ExecutionPosition | ActivityPosition;
 
 /** A caller who waits for a stream to advance beyond a position. */
-export interface Follower<At extends Position> {
+export interface Follower<At extends StreamPosition> {
   readonly waiter: WaitingCaller;
   readonly position: At;
   readonly wake: () => void;
 }
 
 /** All callers who wait for streams of one kind. */
-export interface Waiting<At extends Position> {
-  readonly all: ReadonlySet<Follower<At>>;
+export interface WaitingFollowers<At extends StreamPosition> {
+  readonly followers: ReadonlySet<Follower<At>>;
   /** Adds a follower. Returns the function that removes it. */
-  readonly enter: (follower: Follower<At>) => () => void;
+  readonly addFollower: (follower: Follower<At>) => () => void;
   /** Wakes the followers whose stream has advanced. */
-  readonly look: () => Promise<void>;
+  readonly poll: () => Promise<void>;
 }

@@ -1,7 +1,7 @@
-const width = 30;
+const barWidth = 30;
 
 /** Draws a progress bar, such as `[###...]`. */
-export function bar(done: number, total: number): string {
-  const filled = Math.round((width * done) / Math.max(total, 1));
-  return `[${'#'.repeat(filled)}${'.'.repeat(width - filled)}]`;
+export function progressBar(done: number, total: number): string {
+  const filled = Math.round((barWidth * done) / Math.max(total, 1));
+  return `[${'#'.repeat(filled)}${'.'.repeat(barWidth - filled)}]`;
 }

@@ -1,8 +1,8 @@
-export { bar } from './bar.ts';
+export { progressBar } from './bar.ts';
 export { exitCodes, UsageError } from './exits.ts';
-export { shortFolder, wrapped } from './lines.ts';
-export { heading, type TerminalFormat, pageOfStdout } from './page.ts';
-export { counted, jsonText, onOneLine, plain } from './plain.ts';
-export { table } from './table.ts';
-export { dayOf, minuteOf } from './times.ts';
+export { shortestFolderPath, wrapLines } from './lines.ts';
+export { formatHeading, type TerminalFormat, stdoutFormat } from './page.ts';
+export { countWithNoun, terminalSafeJson, sanitizeToOneLine, sanitizeForTerminal } from './plain.ts';
+export { formatTable } from './table.ts';
+export { formatDay, formatMinute } from './times.ts';
 export { endWhenUnread, goOnUnread } from './unread.ts';

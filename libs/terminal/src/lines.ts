@@ -2,20 +2,20 @@
 import { homedir } from 'node:os';
 import path from 'node:path';
 import stringWidth from 'string-width';
-import { plain } from './plain.ts';
+import { sanitizeForTerminal } from './plain.ts';
 
 /**
  * Breaks lines at spaces so that they have at most `width` columns. Continuation lines are indented by
  * `indent`. A word longer than `width`, such as a path or an address, is kept whole on its own line, so that
  * it can be copied.
  */
-export function wrapped(lines: readonly string[], width: number | undefined, indent = 2): string[] {
-  const clean = lines.flatMap((line) => plain(line).split('\n'));
+export function wrapLines(lines: readonly string[], width: number | undefined, indent = 2): string[] {
+  const clean = lines.flatMap((line) => sanitizeForTerminal(line).split('\n'));
   if (width === undefined) return clean;
-  return clean.flatMap((line) => (stringWidth(line) <= width ? [line] : broken(line, width, indent)));
+  return clean.flatMap((line) => (stringWidth(line) <= width ? [line] : breakLine(line, width, indent)));
 }
 
-function broken(line: string, width: number, indent: number): string[] {
+function breakLine(line: string, width: number, indent: number): string[] {
   const made: string[] = [];
   let current = '';
   // Each match is a word with the spaces before it, so that the gaps between words are kept.
@@ -33,10 +33,10 @@ function broken(line: string, width: number, indent: number): string[] {
  * Returns the shortest path of a folder that a shell accepts: absolute, relative to the working directory, or
  * relative to the home folder.
  */
-export function shortFolder(folder: string, from = process.cwd(), home = homedir()): string {
+export function shortestFolderPath(folder: string, workingFolder = process.cwd(), home = homedir()): string {
   const fromHome = path.relative(home, folder);
   return [
-    path.relative(from, folder) || '.',
+    path.relative(workingFolder, folder) || '.',
     ...(fromHome !== '' && !fromHome.startsWith('..') ? [path.join('~', fromHome)] : []),
   ].reduce((shortest, one) => (one.length < shortest.length ? one : shortest), folder);
 }

@@ -6,7 +6,7 @@ export interface TerminalFormat {
   readonly colored: boolean;
 }
 
-export function pageOfStdout(): TerminalFormat {
+export function stdoutFormat(): TerminalFormat {
   const { isTTY, columns } = process.stdout;
   return { width: isTTY ? columns : undefined, colored: isTTY && wantsColor() };
 }
@@ -14,6 +14,6 @@ export function pageOfStdout(): TerminalFormat {
 /** True unless the variable NO_COLOR is set (https://no-color.org). */
 const wantsColor = (): boolean => (process.env['NO_COLOR'] ?? '') === '';
 
-export const heading = (text: string, { colored }: TerminalFormat): string =>
-  // `pageOfStdout` has checked the stream already.
+export const formatHeading = (text: string, { colored }: TerminalFormat): string =>
+  // `stdoutFormat` has checked the stream already.
   colored ? styleText('bold', text, { validateStream: false }) : text;

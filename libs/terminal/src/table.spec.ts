@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { table } from './table.ts';
+import { formatTable } from './table.ts';
 
 describe('a table', () => {
   it('has columns as wide as what is seen in them, in any script', () => {
     expect(
-      table(
+      formatTable(
         ['NAME', 'ROLE'],
         [
           ['東京の森', 'admin'],
@@ -15,13 +15,13 @@ describe('a table', () => {
   });
 
   it('lets nobody who has a name write elsewhere on the terminal', () => {
-    expect(table(['NAME', 'ROLE'], [['\u001b[2JEve\r\nowner', 'viewer']])).toEqual([
+    expect(formatTable(['NAME', 'ROLE'], [['\u001b[2JEve\r\nowner', 'viewer']])).toEqual([
       'NAME       ROLE',
       'Eve owner  viewer',
     ]);
   });
 
   it('says so where there is nothing', () => {
-    expect(table(['NAME'], [])).toEqual(['None.']);
+    expect(formatTable(['NAME'], [])).toEqual(['None.']);
   });
 });

@@ -1,5 +1,5 @@
 /** Formats a time of the API as its day, such as `2026-11-21`. Returns a dash for null. */
-export const dayOf = (time: string | null): string => time?.slice(0, 10) ?? '-';
+export const formatDay = (time: string | null): string => time?.slice(0, 10) ?? '-';
 
 /** Formats a time of the API to the minute, such as `2026-11-21 09:30`. Returns a dash for null. */
-export const minuteOf = (time: string | null): string => time?.slice(0, 16).replace('T', ' ') ?? '-';
+export const formatMinute = (time: string | null): string => time?.slice(0, 16).replace('T', ' ') ?? '-';

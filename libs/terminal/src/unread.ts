@@ -1,10 +1,10 @@
 /** Handles a standard output whose reader has closed the pipe. */
 
-const isUnread = ({ code }: NodeJS.ErrnoException): boolean =>
+const isClosedPipeError = ({ code }: NodeJS.ErrnoException): boolean =>
   code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED';
 
-const end = (error: NodeJS.ErrnoException): void => {
-  if (isUnread(error)) process.exit(0);
+const exitOnClosedPipe = (error: NodeJS.ErrnoException): void => {
+  if (isClosedPipeError(error)) process.exit(0);
   throw error;
 };
 
@@ -13,7 +13,7 @@ const end = (error: NodeJS.ErrnoException): void => {
  * as `head` that reads only the start of a list is no failure.
  */
 export function endWhenUnread(output: NodeJS.WriteStream): void {
-  output.on('error', end);
+  output.on('error', exitOnClosedPipe);
 }
 
 /**
@@ -21,8 +21,8 @@ export function endWhenUnread(output: NodeJS.WriteStream): void {
  * matters. Calls `onUnread` in that case.
  */
 export function goOnUnread(output: NodeJS.WriteStream, onUnread: () => void = () => undefined): void {
-  output.off('error', end).on('error', (error: NodeJS.ErrnoException) => {
-    if (!isUnread(error)) throw error;
+  output.off('error', exitOnClosedPipe).on('error', (error: NodeJS.ErrnoException) => {
+    if (!isClosedPipeError(error)) throw error;
     onUnread();
   });
 }

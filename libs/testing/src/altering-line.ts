@@ -3,24 +3,24 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { Transform } from 'node:stream';
 
-export interface AlteringLine {
+export interface AlteringProxy {
   /** The address of the server through this proxy. */
   readonly url: string;
   stop(): void;
 }
 
 /** `instead` has the same length as the match of `word`, because protocols state the length of messages. */
-export async function startAlteringLine(
+export async function startAlteringProxy(
   serverUrl: string,
-  word: RegExp,
-  instead: string,
-): Promise<AlteringLine> {
+  pattern: RegExp,
+  replacement: string,
+): Promise<AlteringProxy> {
   const target = new URL(serverUrl);
   const server = createServer((here) => {
     const there = connect(Number(target.port), target.hostname);
     const say = new Transform({
       transform: (chunk: Buffer, _encoding, done) => {
-        done(null, Buffer.from(chunk.toString('latin1').replace(word, instead), 'latin1'));
+        done(null, Buffer.from(chunk.toString('latin1').replace(pattern, replacement), 'latin1'));
       },
     });
     there.pipe(say).pipe(here);

@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { inSources, programOf } from './bundles.ts';
+import { mapToSources, programFileOf } from './bundles.ts';
 import { programEnvironment } from './environment.ts';
 
 const workspaceRoot = path.resolve(import.meta.dirname, '../../..');
@@ -26,7 +26,7 @@ export async function startApp(
   mainFile: string,
   environment: Readonly<Record<string, string>>,
 ): Promise<AppProcess> {
-  const app = spawn(process.execPath, [programOf(mainFile)], {
+  const app = spawn(process.execPath, [programFileOf(mainFile)], {
     cwd: workspaceRoot,
     env: {
       ...programEnvironment(),
@@ -38,7 +38,9 @@ export async function startApp(
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  createInterface({ input: app.stderr }).on('line', (line) => process.stderr.write(`${inSources(line)}\n`));
+  createInterface({ input: app.stderr }).on('line', (line) =>
+    process.stderr.write(`${mapToSources(line)}\n`),
+  );
   const url = await new Promise<string>((resolve, reject) => {
     // Reads the pipe to its end, so that it never fills up.
     createInterface({ input: app.stdout }).on('line', (line) => {

@@ -13,37 +13,38 @@ const workspaceRoot = path.resolve(import.meta.dirname, '../../..');
  * (tools/jest/built-apps.ts).
  * Another app may have no bundle or an old one.
  */
-export const builtMain = (app: string): string | undefined =>
+export const builtMainFile = (app: string): string | undefined =>
   process.env['BUILT_APPS']?.split(',').includes(app)
     ? path.join(workspaceRoot, 'dist/apps', app, 'main.js')
     : undefined;
 
 /** Returns the file with which to start an app: its bundle, or its sources if none was built. */
-export const programOf = (mainFile: string): string => builtMain(mainFile.split('/')[1] ?? '') ?? mainFile;
+export const programFileOf = (mainFile: string): string =>
+  builtMainFile(mainFile.split('/')[1] ?? '') ?? mainFile;
 
-const maps = new Map<string, SourceMap | undefined>();
+const sourceMaps = new Map<string, SourceMap | undefined>();
 
-function mapOf(bundle: string): SourceMap | undefined {
+function sourceMapOf(bundle: string): SourceMap | undefined {
   const file = `${bundle}.map`;
-  if (!maps.has(bundle))
-    maps.set(
+  if (!sourceMaps.has(bundle))
+    sourceMaps.set(
       bundle,
       existsSync(file)
         ? new SourceMap(JSON.parse(readFileSync(file, 'utf8')) as SourceMapPayload)
         : undefined,
     );
-  return maps.get(bundle);
+  return sourceMaps.get(bundle);
 }
 
 /**
  * Rewrites the positions in a bundle's output to positions in its sources. Node could do that too, but each
  * start would take a third longer.
  */
-export const inSources = (said: string): string =>
-  said.replaceAll(
+export const mapToSources = (output: string): string =>
+  output.replaceAll(
     /(?:file:\/\/)?(\/[^\s():"]+\.js):(\d+):(\d+)/g,
     (place, bundle: string, line: string, column: string) => {
-      const origin = mapOf(bundle)?.findOrigin(Number(line), Number(column));
+      const origin = sourceMapOf(bundle)?.findOrigin(Number(line), Number(column));
       if (origin === undefined || !('fileName' in origin)) return place;
       const source = path.relative(workspaceRoot, path.resolve(path.dirname(bundle), origin.fileName));
       return `${source}:${origin.lineNumber}:${origin.columnNumber}`;

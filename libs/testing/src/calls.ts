@@ -3,7 +3,7 @@ import { errorOf, type Transport } from '@muster/client';
 import { newId } from '@muster/driver';
 import {
   type OperationResponse,
-  byOperation,
+  handlersByOperation,
   createAuthenticator,
   execute,
   type Handler,
@@ -43,7 +43,7 @@ export function openCalls(
   handlers: object,
   reactions: readonly EventReaction[],
 ): Calls {
-  const byName = byOperation(handlers);
+  const byName = handlersByOperation(handlers);
   const authenticator = createAuthenticator(database.app);
   const followers = createFollowers(database.app, () => undefined);
 
@@ -66,9 +66,9 @@ export function openCalls(
     const environment = { handlers: byName, reactions, mostPageBytes };
     const ask = (): Promise<OperationResponse> => execute(pool ?? database.app, handler, call, environment);
     const first = await ask();
-    if (first.awaits === null) return first;
-    const { position, seconds } = first.awaits;
-    await followers.wait(call.token.identity, position, seconds);
+    if (first.waitCondition === null) return first;
+    const { position, timeoutSeconds } = first.waitCondition;
+    await followers.wait(call.token.identity, position, timeoutSeconds);
     return ask();
   };
 

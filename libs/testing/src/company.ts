@@ -21,23 +21,23 @@ export interface Employee {
   readonly authTime?: number;
 }
 
-export interface Company {
+export interface CompanyIssuer {
   issuer(): string;
   readonly clientId: string;
   readonly clientSecret: string;
   /** The employees by their subject. A spec adds and changes them. */
   readonly people: Map<string, Employee>;
   /** Allows the issuer to redirect to this URL after a sign-in. */
-  allow(redirectUrl: string): void;
+  allowRedirect(redirectUrl: string): void;
   /** Signs in as a browser that is sent to the address. Returns the address to which it is redirected. */
   signIn(address: string, subject: string): Promise<string>;
 }
 
-const page = (path: string): string => `<!doctype html><html lang="en"><title>Acme</title>
+const signInPage = (path: string): string => `<!doctype html><html lang="en"><title>Acme</title>
   <form method="post" action="${path}"><label>Who are you?<input name="login" autofocus></label><button>Sign in at Acme</button></form>`;
 
 /** Runs an issuer for the calling spec file. */
-export function useCompany(): Company {
+export function useCompanyIssuer(): CompanyIssuer {
   const people = new Map<string, Employee>();
   const redirectUrls = ['https://muster.invalid/not-used'];
   const [clientId, clientSecret] = ['muster', 'a secret of the company'];
@@ -70,7 +70,7 @@ export function useCompany(): Company {
       }
       if (ctx.method === 'GET') {
         ctx.type = 'html';
-        ctx.body = page(ctx.path);
+        ctx.body = signInPage(ctx.path);
         return;
       }
       const chunks: Buffer[] = [];
@@ -99,7 +99,7 @@ export function useCompany(): Company {
   return {
     ...{ people, clientId, clientSecret },
     issuer: () => base,
-    allow: (redirectUrl) => {
+    allowRedirect: (redirectUrl) => {
       redirectUrls.push(redirectUrl);
     },
     signIn: async (address, subject) => {

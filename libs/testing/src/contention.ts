@@ -14,12 +14,12 @@ export interface RowLock {
  * The time limit until all of the calls wait for a lock, in milliseconds. It is longer than any lock timeout
  * of the services.
  */
-const longestLookMillis = 30_000;
+const waitTimeoutMillis = 30_000;
 
 /** Releases the locks once each of the calls waits for a lock. Returns the outcomes of the calls in order. */
-export async function contend<Result>(
+export async function runUnderContention<Result>(
   { owner }: TestDatabase,
-  rows: World['rows'],
+  queryRows: World['rows'],
   lock: RowLock,
   calls: readonly (() => Promise<Result>)[],
 ): Promise<PromiseSettledResult<Result>[]> {
@@ -33,7 +33,7 @@ export async function contend<Result>(
     );
     const running = calls.map((call) => call());
     const settled = Promise.allSettled(running);
-    await allWait(calls.length, rows);
+    await waitUntilAllBlocked(calls.length, queryRows);
     await holder.query('rollback');
     isOver = true;
     return await settled;
@@ -44,9 +44,9 @@ export async function contend<Result>(
 }
 
 /** Waits until this number of sessions of the database wait for a lock. */
-export async function allWait(count: number, rows: World['rows']): Promise<void> {
-  for (const end = performance.now() + longestLookMillis; performance.now() < end;) {
-    const [waiting] = await rows<{ n: number }>(
+export async function waitUntilAllBlocked(count: number, queryRows: World['rows']): Promise<void> {
+  for (const end = performance.now() + waitTimeoutMillis; performance.now() < end;) {
+    const [waiting] = await queryRows<{ n: number }>(
       `select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
     );
     if ((waiting?.n ?? 0) >= count) return;

@@ -24,7 +24,7 @@ export interface TestDatabase {
  * Longer timeouts than in a service, which gives up early to shed load. A spec needs the result of a call
  * even on a busy machine. Only calls that hang reach these limits.
  */
-const patience = {
+const testTimeouts = {
   connectionTimeoutMillis: 25_000,
   lock_timeout: 25_000,
   statement_timeout: 40_000,
@@ -33,15 +33,15 @@ const patience = {
 };
 
 /** Sets longer timeouts than in production. Call it before the pool opens connections. */
-export function patient(pool: Pool): Pool {
-  Object.assign(pool.options, patience);
+export function withTestTimeouts(pool: Pool): Pool {
+  Object.assign(pool.options, testTimeouts);
   return pool;
 }
 
 export async function cloneDatabase(): Promise<TestDatabase> {
   const name = `spec_${randomBytes(6).toString('hex')}`;
   await cloneTemplate(serverUrl(), name);
-  return databaseAt(databaseUrl(serverUrl(), name), name);
+  return openTestDatabase(databaseUrl(serverUrl(), name), name);
 }
 
 /**
@@ -49,16 +49,16 @@ export async function cloneDatabase(): Promise<TestDatabase> {
  * services.
  * Parallel workers are off, because their start takes longer than reading the few rows of a spec.
  */
-function ownerOf(url: string, name: string): Pool {
-  const owner = patient(createPool({ url, role: null, name, max: 4 }));
+function openOwnerPool(url: string, name: string): Pool {
+  const owner = withTestTimeouts(createPool({ url, role: null, name, max: 4 }));
   owner.options.options = `${owner.options.options ?? ''} -c enable_seqscan=off -c max_parallel_workers_per_gather=0`;
   return owner;
 }
 
 /** Opens a migrated database with its two pools. */
-export function databaseAt(url: string, name: string): TestDatabase {
-  const app = patient(createPool({ url, role: 'muster_app', name }));
-  const owner = ownerOf(url, `${name}-owner`);
+export function openTestDatabase(url: string, name: string): TestDatabase {
+  const app = withTestTimeouts(createPool({ url, role: 'muster_app', name }));
+  const owner = openOwnerPool(url, `${name}-owner`);
   return {
     ...{ url, app, owner },
     close: async () => {

@@ -1,10 +1,10 @@
-export { type AlteringLine, startAlteringLine } from './altering-line.ts';
+export { type AlteringProxy, startAlteringProxy } from './altering-line.ts';
 export { type AppProcess, startApp } from './app-process.ts';
-export { cloneDatabase, patient, type TestDatabase } from './database.ts';
-export { heardBefore, type HalfSent, sendHalf } from './half-sent.ts';
+export { cloneDatabase, withTestTimeouts, type TestDatabase } from './database.ts';
+export { bytesBeforeAnswer, type PartialRequest, sendPartialRequest } from './half-sent.ts';
 export { programEnvironment } from './environment.ts';
-export { checkEach } from './laws.ts';
-export { type BreakableRelay, wireTo } from './wire.ts';
+export { checkEachCase } from './laws.ts';
+export { type BreakableRelay, startBreakableRelay } from './wire.ts';
 export {
   type CallSetUp,
   type Makers,
@@ -16,7 +16,7 @@ export {
 } from './world.ts';
 export { useWorld } from './use-world.ts';
 export { freePort } from './ports.ts';
-export { type OwnRedis, redisUrl, startOwnRedis } from './redis.ts';
+export { type SpecRedis, redisUrl, startSpecRedis } from './redis.ts';
 export {
   type RedisCluster,
   startRedisCluster,
@@ -24,4 +24,4 @@ export {
   type WatchedRedis,
 } from './redis-groups.ts';
 export { refusalOf } from './refusals.ts';
-export { until } from './until.ts';
+export { waitUntil } from './until.ts';

@@ -1,13 +1,13 @@
 import { stripVTControlCharacters } from 'node:util';
 
-type Case<Subject extends readonly unknown[]> = readonly [name: string, ...subject: Subject];
+type LawCase<Subject extends readonly unknown[]> = readonly [name: string, ...subject: Subject];
 
 /**
  * Checks a law on every case and throws one error that names all cases that break it, each with its reason. A
  * law without cases is a failure, too.
  */
-export async function checkEach<Subject extends readonly unknown[]>(
-  cases: Iterable<Case<Subject>>,
+export async function checkEachCase<Subject extends readonly unknown[]>(
+  cases: Iterable<LawCase<Subject>>,
   check: (...subject: Subject) => unknown,
   { concurrency = 1 }: { readonly concurrency?: number } = {},
 ): Promise<void> {

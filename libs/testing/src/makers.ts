@@ -18,7 +18,7 @@ interface MemberNames {
 }
 
 /** The shared state of a world's makers. */
-interface Making {
+interface MakerContext {
   /** Sends the statements that create records. */
   readonly rows: World['rows'];
   /** Queries the database immediately, even if `rows` batches its statements. */
@@ -38,7 +38,7 @@ export function createMakers(
 ): (rows: World['rows']) => Makers {
   const names = new Map<string, MemberNames>();
   return (rows) => {
-    const making: Making = { rows, read, names, transportOf };
+    const making: MakerContext = { rows, read, names, transportOf };
     return {
       org: (setUp) => makeOrg(making, setUp),
       member: (...member) => makeMember(making, ...member),
@@ -48,7 +48,7 @@ export function createMakers(
   };
 }
 
-async function makeOrg(making: Making, { policy = {}, plan = 'team' }: OrgSetUp = {}): Promise<People> {
+async function makeOrg(making: MakerContext, { policy = {}, plan = 'team' }: OrgSetUp = {}): Promise<People> {
   const { rows } = making;
   const orgId = newId();
   const slug = `org-${orgId.slice(-12)}`;
@@ -69,7 +69,7 @@ async function makeOrg(making: Making, { policy = {}, plan = 'team' }: OrgSetUp 
   return { orgId, slug, ana, ben, chloe, dan, robo };
 }
 
-async function makeMember(making: Making, orgId: string, name: string, role: OrgRole): Promise<Person> {
+async function makeMember(making: MakerContext, orgId: string, name: string, role: OrgRole): Promise<Person> {
   const { rows, names } = making;
   const id = newId();
   const handle = name
@@ -91,7 +91,7 @@ async function makeMember(making: Making, orgId: string, name: string, role: Org
 
 /** Creates a token for the member, or for a new agent of theirs. */
 async function makeToken(
-  { rows, read, names, transportOf }: Making,
+  { rows, read, names, transportOf }: MakerContext,
   orgId: string,
   memberId: string,
   setUp: TokenSetUp = {},

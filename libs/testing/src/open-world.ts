@@ -1,3 +1,3 @@
 /** The world of a spec, for programs that run without Jest. */
-export { databaseAt } from './database.ts';
+export { openTestDatabase } from './database.ts';
 export { openWorld, type OpenWorld, type World } from './world.ts';

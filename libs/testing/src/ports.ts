@@ -6,8 +6,8 @@ import { createServer } from 'node:net';
  * The range of ports: above the last port that fetch rejects (10080), and below the ports that Linux, macOS
  * and Windows use for outgoing connections.
  */
-const lowest = 10_081;
-const beyond = 32_768;
+const minPort = 10_081;
+const portsEnd = 32_768;
 
 /**
  * Returns a port on which no process listens, for a program whose address must be known before it starts.
@@ -15,7 +15,7 @@ const beyond = 32_768;
  */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = randomInt(lowest, beyond);
+    const port = randomInt(minPort, portsEnd);
     if (await isFree(port)) return port;
   }
 }

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { freePort } from './ports.ts';
-import { until } from './until.ts';
+import { waitUntil } from './until.ts';
 
 /** Returns the address that Jest's global set-up sets. */
 export function redisUrl(): string {
@@ -13,7 +13,7 @@ export function redisUrl(): string {
 }
 
 /** Returns the answer of a Redis to one command as received, or '' if none listens. */
-async function tell(port: number, host: string, command: string): Promise<string> {
+async function sendCommand(port: number, host: string, command: string): Promise<string> {
   const socket = connect(port, host);
   const said = new Promise<string>((resolve) => {
     let text = '';
@@ -30,23 +30,23 @@ async function tell(port: number, host: string, command: string): Promise<string
   return answer;
 }
 
-export interface OwnRedis {
+export interface SpecRedis {
   readonly url: string;
   readonly port: number;
   /** Returns the answer to one command, or '' if the server does not run. */
-  say(command: string): Promise<string>;
+  sendCommand(command: string): Promise<string>;
   /** Suspends the server: it keeps its connections and answers no more. */
-  hang(): void;
-  goOn(): void;
+  suspend(): void;
+  resume(): void;
   kill(): Promise<void>;
   /** Starts the server again on the same port, without data. Does nothing if it runs. */
-  startAgain(): Promise<void>;
+  restart(): Promise<void>;
 }
 
 /** Returns the program of the shared server. */
-async function findProgram(): Promise<string> {
+async function findRedisProgram(): Promise<string> {
   const { hostname, port } = new URL(redisUrl());
-  const said = await tell(Number(port), hostname, 'INFO server');
+  const said = await sendCommand(Number(port), hostname, 'INFO server');
   const program = /^executable:(.+)\r$/m.exec(said)?.[1];
   if (program === undefined) throw new Error('this Redis does not say what program it is');
   return program;
@@ -59,19 +59,19 @@ const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean =>
  * The number of ports to try. If the server starts on none of them, the cause is not a port that another
  * process has taken.
  */
-const mostDraws = 5;
+const maxPortAttempts = 5;
 
-/** Starts a server on a free port of 127.0.0.1. `beforeOptions` is its configuration file, if it has one. */
-export async function startOwnRedis(
+/** Starts a server on a free port of 127.0.0.1. `leadingArguments` is its configuration file, if it has one. */
+export async function startSpecRedis(
   options: readonly string[] = [],
-  beforeOptions: readonly string[] = [],
-): Promise<OwnRedis> {
-  const program = await findProgram();
+  leadingArguments: readonly string[] = [],
+): Promise<SpecRedis> {
+  const program = await findRedisProgram();
   const startAt = async (port: number): Promise<ChildProcess | undefined> => {
     const child = spawn(
       program,
       [
-        ...beforeOptions,
+        ...leadingArguments,
         ...['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', '/tmp'],
         ...options,
       ],
@@ -79,13 +79,13 @@ export async function startOwnRedis(
     );
     // Compares the process id, because another Redis server may have taken the port and would answer instead.
     const isUp = async (): Promise<boolean> =>
-      (await tell(port, '127.0.0.1', 'INFO server')).includes(`process_id:${child.pid ?? ''}\r`);
-    await until(async () => (await isUp()) || hasEnded(child));
+      (await sendCommand(port, '127.0.0.1', 'INFO server')).includes(`process_id:${child.pid ?? ''}\r`);
+    await waitUntil(async () => (await isUp()) || hasEnded(child));
     return hasEnded(child) ? undefined : child;
   };
   let port = await freePort();
   let first = await startAt(port);
-  for (let draw = 1; first === undefined && draw < mostDraws; draw += 1) {
+  for (let draw = 1; first === undefined && draw < maxPortAttempts; draw += 1) {
     port = await freePort();
     first = await startAt(port);
   }
@@ -94,16 +94,16 @@ export async function startOwnRedis(
   return {
     url: `redis://127.0.0.1:${port}`,
     port,
-    say: (command) => tell(port, '127.0.0.1', command),
-    hang: () => void child.kill('SIGSTOP'),
-    goOn: () => void child.kill('SIGCONT'),
+    sendCommand: (command) => sendCommand(port, '127.0.0.1', command),
+    suspend: () => void child.kill('SIGSTOP'),
+    resume: () => void child.kill('SIGCONT'),
     kill: async () => {
       if (hasEnded(child)) return;
       const gone = once(child, 'exit');
       child.kill('SIGKILL');
       await gone;
     },
-    startAgain: async () => {
+    restart: async () => {
       if (!hasEnded(child)) return;
       const again = await startAt(port);
       if (again === undefined) throw new Error(`Redis does not start again on port ${port}`);

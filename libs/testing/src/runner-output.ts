@@ -18,19 +18,19 @@ export interface RunnerEvent {
 
 export interface RunnerOutput {
   /** The events so far, oldest first. */
-  readonly told: readonly RunnerEvent[];
+  readonly events: readonly RunnerEvent[];
   /** Returns the first matching event since the start. Returns undefined if the runner ended without one. */
-  until(event: string, message?: RegExp): Promise<RunnerEvent | undefined>;
+  waitFor(event: string, message?: RegExp): Promise<RunnerEvent | undefined>;
   /** The exit code, once all output has arrived. Null if a signal ended the runner. */
-  readonly ended: Promise<number | null>;
+  readonly exitCode: Promise<number | null>;
 }
 
-type Speaking = ChildProcess & { readonly stdout: Readable; readonly stderr: Readable };
+type OutputProcess = ChildProcess & { readonly stdout: Readable; readonly stderr: Readable };
 
 /** Reads all output of a runner. `hear` receives each event as it arrives. */
 export function readRunner(
-  child: Speaking,
-  hear: (one: RunnerEvent) => void = () => undefined,
+  child: OutputProcess,
+  onEvent: (event: RunnerEvent) => void = () => undefined,
 ): RunnerOutput {
   const told: RunnerEvent[] = [];
   const waiting = new Set<() => void>();
@@ -39,7 +39,7 @@ export function readRunner(
   };
   const tell = (one: RunnerEvent): void => {
     told.push(one);
-    hear(one);
+    onEvent(one);
     look();
   };
   createInterface({ input: child.stdout }).on('line', (line) => {
@@ -55,9 +55,9 @@ export function readRunner(
     return code as number | null;
   });
   return {
-    told,
-    ended,
-    until: (event, message = /(?:)/) =>
+    events: told,
+    exitCode: ended,
+    waitFor: (event, message = /(?:)/) =>
       new Promise((resolve) => {
         const see = (): void => {
           const found = told.find((one) => one.event === event && message.test(one.message));

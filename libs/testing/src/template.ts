@@ -8,7 +8,7 @@ const templateName = 'muster_template';
  * The advisory lock of creating and cloning the template, because Postgres rejects a clone while another
  * session uses the template.
  */
-const templateLock = 4100;
+const templateLockId = 4100;
 
 /** Returns the address of a database on the same server. */
 export function databaseUrl(serverUrl: string, name: string): string {
@@ -17,7 +17,7 @@ export function databaseUrl(serverUrl: string, name: string): string {
   return url.href;
 }
 
-async function connected(url: string, work: (owner: pg.Client) => Promise<void>): Promise<void> {
+async function withConnection(url: string, work: (owner: pg.Client) => Promise<void>): Promise<void> {
   const owner = new pg.Client({ connectionString: url });
   await owner.connect();
   try {
@@ -29,8 +29,8 @@ async function connected(url: string, work: (owner: pg.Client) => Promise<void>)
 
 /** The lock is released when the connection closes. */
 const withLock = (serverUrl: string, work: (admin: pg.Client) => Promise<void>): Promise<void> =>
-  connected(serverUrl, async (admin) => {
-    await admin.query('select pg_advisory_lock($1)', [templateLock]);
+  withConnection(serverUrl, async (admin) => {
+    await admin.query('select pg_advisory_lock($1)', [templateLockId]);
     await work(admin);
   });
 
@@ -42,7 +42,7 @@ export const provideTemplate = (serverUrl: string): Promise<void> =>
     await admin.query(`create database ${templateName}`);
     const url = databaseUrl(serverUrl, templateName);
     await migrate(url);
-    await connected(url, supposeLargeTables);
+    await withConnection(url, assumeLargeTables);
   });
 
 /**
@@ -51,7 +51,7 @@ export const provideTemplate = (serverUrl: string): Promise<void> =>
  * then looks as cheap as a lookup, and each call would read the rows of all earlier calls. With this
  * assumption the plans match those of a real installation.
  */
-async function supposeLargeTables(owner: pg.Client): Promise<void> {
+async function assumeLargeTables(owner: pg.Client): Promise<void> {
   await owner.query(
     `select pg_restore_relation_stats('schemaname', n.nspname::text, 'relname', c.relname::text,
        'relpages', 1, 'reltuples', 10000::real)

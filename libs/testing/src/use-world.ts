@@ -26,10 +26,10 @@ export function useWorld(handlers: object, reactions: readonly EventReaction[] =
     member: (...person) => ready().member(...person),
     token: (...person) => ready().token(...person),
     call: (...asked) => ready().call(...asked),
-    gathered: (make) => ready().gathered(make),
+    batchStatements: (make) => ready().batchStatements(make),
     rows: (...statement) => ready().rows(...statement),
     client: (secret) => ready().client(secret),
-    contend: (lock, ...calls) => ready().contend(lock, ...calls),
-    waiting: (count) => ready().waiting(count),
+    runUnderContention: (lock, ...calls) => ready().runUnderContention(lock, ...calls),
+    waitUntilBlocked: (count) => ready().waitUntilBlocked(count),
   };
 }

@@ -20,11 +20,11 @@ export type VisitorHeaders = Readonly<Record<string, string | undefined>>;
 export interface Visitor {
   readonly cookies: Map<string, string>;
   /** Opens an address, like a link. */
-  open(at: string, headers?: VisitorHeaders): Promise<VisitorAnswer>;
+  open(url: string, headers?: VisitorHeaders): Promise<VisitorAnswer>;
   /** Submits a form as a page of the same origin. */
-  submit(at: string, form: Record<string, string>, headers?: VisitorHeaders): Promise<VisitorAnswer>;
+  submit(url: string, form: Record<string, string>, headers?: VisitorHeaders): Promise<VisitorAnswer>;
   /** Sends the given body with the headers that a browser sends from a page of the same origin. */
-  post(at: string, body: string, headers?: VisitorHeaders): Promise<VisitorAnswer>;
+  post(url: string, body: string, headers?: VisitorHeaders): Promise<VisitorAnswer>;
 }
 
 /** Creates a visitor. `base` returns the address of the service at the time of a visit. */

@@ -6,11 +6,11 @@ export interface BreakableRelay {
   readonly url: string;
   /** Closes every connection, and accepts no new ones. */
   cut(): void;
-  mend(): void;
+  restore(): void;
   close(): Promise<void>;
 }
 
-export async function wireTo(target: string): Promise<BreakableRelay> {
+export async function startBreakableRelay(target: string): Promise<BreakableRelay> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
   let isCut = false;
@@ -45,7 +45,7 @@ export async function wireTo(target: string): Promise<BreakableRelay> {
   return {
     url: url.href,
     cut,
-    mend: () => {
+    restore: () => {
       isCut = false;
     },
     close: async () => {

@@ -4,7 +4,7 @@ import { type Pool, sendBurst, type Statement } from '@muster/driver';
 import { type OrgRole, type Plan, type Policy, type Scope } from '@muster/registry';
 import { type OperationResponse, type Handler, type EventReaction } from '@muster/runtime';
 import { openCalls } from './calls.ts';
-import { allWait, contend, type RowLock } from './contention.ts';
+import { waitUntilAllBlocked, runUnderContention, type RowLock } from './contention.ts';
 import { type TestDatabase } from './database.ts';
 import { createMakers } from './makers.ts';
 
@@ -54,14 +54,14 @@ export interface World {
    * Sends the statements of all makers together at the end. The records do not exist before that, and `rows`
    * returns no rows.
    */
-  readonly gathered: <Result>(make: (makers: Makers) => Promise<Result>) => Promise<Result>;
+  readonly batchStatements: <Result>(createRecords: (makers: Makers) => Promise<Result>) => Promise<Result>;
   /** Queries rows as the owner of the tables. */
   readonly rows: <Row>(sql: string, ...parameters: unknown[]) => Promise<Row[]>;
   /**
    * Holds row locks until each of the calls waits for a lock, then releases them, so that the calls run
    * concurrently. Returns their outcomes in order.
    */
-  contend<Result>(
+  runUnderContention<Result>(
     lock: RowLock,
     ...calls: (() => Promise<Result>)[]
   ): Promise<PromiseSettledResult<Result>[]>;
@@ -69,7 +69,7 @@ export interface World {
    * Waits until this number of database sessions wait for a lock. Use it in specs that hold that lock in a
    * transaction of their own.
    */
-  waiting(count: number): Promise<void>;
+  waitUntilBlocked(count: number): Promise<void>;
 }
 
 /** The functions that create rows and people. */
@@ -134,8 +134,8 @@ export function openWorld(
     call: (person, handler, params, options = {}) => calls.run(person.me.token, handler, params, options),
     ...makersBy(rows),
     org: (setUp) => gathered(({ org }) => org(setUp)),
-    gathered,
-    waiting: (count) => allWait(count, rows),
-    contend: (lock, ...racing) => contend(database, rows, lock, racing),
+    batchStatements: gathered,
+    waitUntilBlocked: (count) => waitUntilAllBlocked(count, rows),
+    runUnderContention: (lock, ...racing) => runUnderContention(database, rows, lock, racing),
   };
 }

@@ -3,18 +3,18 @@
  * comparison, and OpenTelemetry is not loaded.
  */
 import { type TracingOptions } from './options.ts';
-import { type Attributes, type OpenSpan, type SpanStart, type Tracing } from './tracing.ts';
+import { type Attributes, type OpenSpan, type SpanOptions, type Tracing } from './tracing.ts';
 
 export { type SamplerName, samplerNames, type TracingOptions } from './options.ts';
-export { type Attributes, type OpenSpan, type SpanStart } from './tracing.ts';
+export { type Attributes, type OpenSpan, type SpanOptions } from './tracing.ts';
 
 /** The tracer of the process. It is global because a database statement does not know its service. */
 let tracing: Tracing | undefined;
 
 /** Starts to create and send spans. */
 export async function startTracing(options: TracingOptions): Promise<void> {
-  const { openTelemetry } = await import('./open-telemetry.ts');
-  tracing = openTelemetry(options);
+  const { createOpenTelemetryTracing } = await import('./open-telemetry.ts');
+  tracing = createOpenTelemetryTracing(options);
 }
 
 /** Sends the remaining spans and stops. */
@@ -31,30 +31,31 @@ export const isTracing = (): boolean => tracing !== undefined;
  * off.
  */
 export const openSpan = (
-  start: SpanStart,
+  options: SpanOptions,
   headers: Readonly<Record<string, unknown>>,
-): OpenSpan | undefined => tracing?.open(start, headers);
+): OpenSpan | undefined => tracing?.open(options, headers);
 
 /** Runs work in a new span, as a child of the first requester's span and linked to the others. */
-export const inSpanAfter = <Result>(
-  start: () => SpanStart,
+export const inLinkedSpan = <Result>(
+  getOptions: () => SpanOptions,
   traceParents: readonly string[],
   work: () => Promise<Result>,
-): Promise<Result> => (tracing === undefined ? work() : tracing.follow(start(), traceParents, work));
+): Promise<Result> =>
+  tracing === undefined ? work() : tracing.runInLinkedSpan(getOptions(), traceParents, work);
 
 /** Runs work in a new span within the active request or job. */
-export const inSpan = <Result>(start: () => SpanStart, work: () => Promise<Result>): Promise<Result> =>
-  tracing === undefined ? work() : tracing.within(start, work);
+export const inSpan = <Result>(getOptions: () => SpanOptions, work: () => Promise<Result>): Promise<Result> =>
+  tracing === undefined ? work() : tracing.runInChildSpan(getOptions, work);
 
 /** Sets the name and attributes of the active span. */
 export const describeSpan = (name: string, attributes: Attributes): void => {
-  tracing?.describe(name, attributes);
+  tracing?.describeActiveSpan(name, attributes);
 };
 
-const none: Readonly<Record<string, string>> = {};
+const noHeaders: Readonly<Record<string, string>> = {};
 
 /** Returns headers for a request to another service, so that its spans are children of the active one. */
-export const traceHeaders = (): Readonly<Record<string, string>> => tracing?.headers() ?? none;
+export const traceHeaders = (): Readonly<Record<string, string>> => tracing?.headers() ?? noHeaders;
 
 /** Returns the active span in the format of `traceparent`. */
 export const traceParent = (): string | undefined => tracing?.headers()['traceparent'];

@@ -31,9 +31,9 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import { type SamplerName, type TracingOptions } from './options.ts';
-import { type OpenSpan, type SpanStart, type Tracing } from './tracing.ts';
+import { type OpenSpan, type SpanOptions, type Tracing } from './tracing.ts';
 
-const kinds = {
+const spanKinds = {
   server: SpanKind.SERVER,
   client: SpanKind.CLIENT,
   consumer: SpanKind.CONSUMER,
@@ -50,7 +50,7 @@ const samplers: Readonly<Record<SamplerName, (share: number) => Sampler>> = {
 };
 
 /** The time limit of a stopping process for its collector. */
-const mostStopMillis = 3_000;
+const stopTimeoutMillis = 3_000;
 
 /**
  * Returns the failure of a span. A refusal is not a failure. Of other errors it returns only the name,
@@ -62,7 +62,7 @@ function failureOf(error: unknown): string | undefined {
   return isRefusal ? undefined : error.name;
 }
 
-function end(span: Span, failure: string | undefined): void {
+function endSpan(span: Span, failure: string | undefined): void {
   if (failure !== undefined)
     span.setAttribute('error.type', failure).setStatus({ code: SpanStatusCode.ERROR });
   span.end();
@@ -75,39 +75,45 @@ const contextOf = (headers: Readonly<Record<string, unknown>>): Context =>
   propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter);
 
 /** Creates a provider that batches spans and sends them to the collector. */
-const createProvider = ({ service, endpoint, sampler, share, delayMillis }: TracingOptions): TracerProvider =>
+const createProvider = ({
+  service,
+  endpoint,
+  sampler,
+  sampledShare,
+  batchDelayMillis,
+}: TracingOptions): TracerProvider =>
   new TracerProvider({
     resource: defaultResource()
       .merge(resourceFromAttributes({ 'service.name': service, 'service.namespace': 'muster' }))
       .merge(detectResources({ detectors: [resourceAttributesEnvDetector] })),
-    sampler: samplers[sampler](share),
+    sampler: samplers[sampler](sampledShare),
     spanProcessors: [
       new BatchSpanProcessor({
-        scheduledDelayMillis: delayMillis,
+        scheduledDelayMillis: batchDelayMillis,
         exporter: new OTLPTraceExporter({ url: `${endpoint.replace(/\/$/, '')}/v1/traces` }),
       }),
     ],
   });
 
 /** Sends the remaining spans within the time limit of a stopping process. */
-async function shutDown(provider: TracerProvider, onFault: TracingOptions['onFault']): Promise<void> {
+async function shutDownProvider(provider: TracerProvider, onFault: TracingOptions['onFault']): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const patience = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, mostStopMillis);
+    timer = setTimeout(resolve, stopTimeoutMillis);
   });
   await Promise.race([provider.shutdown().catch(onFault), patience]);
   clearTimeout(timer);
 }
 
-export function openTelemetry(options: TracingOptions): Tracing {
+export function createOpenTelemetryTracing(options: TracingOptions): Tracing {
   const { onFault } = options;
   setGlobalErrorHandler(onFault);
   const provider = createProvider(options);
   const tracer = provider.getTracer('muster');
   const active = new AsyncLocalStorage<Context>();
 
-  const spanIn = (context: Context, { name, kind = 'internal', attributes = {} }: SpanStart): Span =>
-    tracer.startSpan(name, { kind: kinds[kind], attributes }, context);
+  const spanIn = (context: Context, { name, kind = 'internal', attributes = {} }: SpanOptions): Span =>
+    tracer.startSpan(name, { kind: spanKinds[kind], attributes }, context);
 
   const during = async <Result>(
     span: Span,
@@ -121,7 +127,7 @@ export function openTelemetry(options: TracingOptions): Tracing {
       failure = failureOf(error);
       throw error;
     } finally {
-      end(span, failure);
+      endSpan(span, failure);
     }
   };
 
@@ -139,11 +145,11 @@ export function openTelemetry(options: TracingOptions): Tracing {
         run: (work) => active.run(inner, work),
         end: (attributes, failure) => {
           span.setAttributes(attributes);
-          end(span, failure);
+          endSpan(span, failure);
         },
       };
     },
-    follow: (start, [first, ...others], work) => {
+    runInLinkedSpan: (start, [first, ...others], work) => {
       const context = contextOf(first === undefined ? {} : { traceparent: first });
       const span = spanIn(context, start);
       for (const traceparent of others) {
@@ -152,11 +158,11 @@ export function openTelemetry(options: TracingOptions): Tracing {
       }
       return during(span, context, work);
     },
-    within: (start, work) => {
+    runInChildSpan: (start, work) => {
       const context = active.getStore();
       return context === undefined ? work() : during(spanIn(context, start()), context, work);
     },
-    describe: (name, attributes) => {
+    describeActiveSpan: (name, attributes) => {
       activeSpan()?.updateName(name).setAttributes(attributes);
     },
     headers: () => {
@@ -166,6 +172,6 @@ export function openTelemetry(options: TracingOptions): Tracing {
       return carrier;
     },
     traceId: () => activeSpan()?.spanContext().traceId,
-    stop: () => shutDown(provider, onFault),
+    stop: () => shutDownProvider(provider, onFault),
   };
 }

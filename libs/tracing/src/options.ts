@@ -15,9 +15,9 @@ export interface TracingOptions {
   readonly endpoint: string;
   readonly sampler: SamplerName;
   /** The share of traces to keep, 0 to 1, for samplers that keep a share. */
-  readonly share: number;
+  readonly sampledShare: number;
   /** The time for which spans are batched, in milliseconds. */
-  readonly delayMillis: number;
+  readonly batchDelayMillis: number;
   /** Called when spans could not be delivered. They are lost. */
   readonly onFault: (error: unknown) => void;
 }

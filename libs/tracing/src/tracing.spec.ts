@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import {
   describeSpan,
   inSpan,
-  inSpanAfter,
+  inLinkedSpan,
   isTracing,
   openSpan,
   startTracing,
@@ -59,8 +59,8 @@ const start = (more: Partial<TracingOptions> = {}): Promise<void> =>
     service: 'trial',
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     sampler: 'parentbased_always_on',
-    share: 1,
-    delayMillis: 60_000,
+    sampledShare: 1,
+    batchDelayMillis: 60_000,
     onFault: (error) => faults.push(error),
     ...more,
   });
@@ -87,7 +87,7 @@ describe('without a collector', () => {
       ),
     ).toBe(1);
     expect(
-      await inSpanAfter(
+      await inLinkedSpan(
         () => ({ name: 'job' }),
         [caller],
         () => Promise.resolve(2),
@@ -135,7 +135,7 @@ describe('with one', () => {
   it('a job is a child of the first that asked, linked to the others, whatever any of them said', async () => {
     await start();
     const other = `00-${'b'.repeat(32)}-${'c'.repeat(16)}-01`;
-    await inSpanAfter(
+    await inLinkedSpan(
       () => ({ name: 'job' }),
       [caller, 'nonsense', other],
       () => Promise.resolve(),
@@ -169,7 +169,7 @@ describe('with one', () => {
     ['always_off', caller, 0],
     ['always_on', `00-${traceId}-b7ad6b7169203331-00`, 1],
   ] as const)('%s, called by "%s", keeps %d', async (sampler, traceparent, kept) => {
-    await start({ sampler, share: 0 });
+    await start({ sampler, sampledShare: 0 });
     let flags = '';
     await inRequest({ traceparent }, async () => void (flags = traceParent()?.slice(-2) ?? ''));
     await stopTracing();

@@ -3,7 +3,7 @@
 /** The attributes of operations, routes, statements and queues. They never have members' texts or secrets. */
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
 
-export interface SpanStart {
+export interface SpanOptions {
   readonly name: string;
   /**
    * `server` and `consumer` are called from outside, and `client` calls outside. The default is `internal`.
@@ -22,13 +22,13 @@ export interface OpenSpan {
 
 export interface Tracing {
   /** Opens a span in the trace of a caller's headers, or in a new trace. */
-  open(start: SpanStart, headers: Readonly<Record<string, unknown>>): OpenSpan;
+  open(options: SpanOptions, headers: Readonly<Record<string, unknown>>): OpenSpan;
   /**
    * Opens a span for work that was requested earlier, as a child of the first requester's span and linked to
    * the others.
    */
-  follow<Result>(
-    start: SpanStart,
+  runInLinkedSpan<Result>(
+    options: SpanOptions,
     traceParents: readonly string[],
     work: () => Promise<Result>,
   ): Promise<Result>;
@@ -36,8 +36,8 @@ export interface Tracing {
    * Runs work in a child of the active span. Without an active span it only runs the work, because only
    * requests and jobs begin a trace.
    */
-  within<Result>(start: () => SpanStart, work: () => Promise<Result>): Promise<Result>;
-  describe(name: string, attributes: Attributes): void;
+  runInChildSpan<Result>(getOptions: () => SpanOptions, work: () => Promise<Result>): Promise<Result>;
+  describeActiveSpan(name: string, attributes: Attributes): void;
   /** Returns `traceparent` and `tracestate` of the active span, or no headers without one. */
   headers(): Readonly<Record<string, string>>;
   traceId(): string | undefined;

@@ -4,7 +4,7 @@
  */
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { until } from '@muster/testing';
+import { waitUntil } from '@muster/testing';
 import { type MonitoringServers, openGround } from './ground.ts';
 import { type Monitored, startInstallation, type WatchedApp } from './installation.ts';
 
@@ -79,7 +79,7 @@ afterAll(async () => {
 const lineOf = async (app: WatchedApp, facts: object): Promise<Line> => {
   const isIt = (line: Line): boolean =>
     line.app === app && Object.entries(facts).every(([name, value]) => line[name] === value);
-  await until(() => lines.some(isIt));
+  await waitUntil(() => lines.some(isIt));
   const line = lines.find(isIt);
   if (line === undefined) throw new Error('there was such a line');
   return line;

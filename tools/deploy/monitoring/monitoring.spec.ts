@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { createPool, newId } from '@muster/driver';
 import { createMetrics } from '@muster/http';
 import { errorStatus, operations, reasons } from '@muster/registry';
-import { until } from '@muster/testing';
+import { waitUntil } from '@muster/testing';
 import { type IPrometheusRule } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PrometheusRule';
 import { parse } from 'yaml';
 import { repositoryRoot } from '@muster/tools';
@@ -147,8 +147,8 @@ describe('what the services export', () => {
       `insert into outbox (org_id, id, topic, payload, dead_at) values ($1, $2, 'notification.mail', '{}', now())`,
       [ground.orgId, newId()],
     );
-    await until(async () => (await post(`${api.url}/api/session/identity`, {})) === 429);
-    await until(async () => {
+    await waitUntil(async () => (await post(`${api.url}/api/session/identity`, {})) === 429);
+    await waitUntil(async () => {
       exported = await scrape();
       return exported.some(({ metric }) => metric === 'muster_jobs_total');
     });
@@ -194,14 +194,14 @@ describe('what the services export', () => {
       const prometheus = await startPrometheus(targets, { DOCS_URL: 'https://docs.example.com' });
       try {
         const up = Object.fromEntries(targets.map((target) => [`http://${target}/metrics`, 'up']));
-        await until(async () => isDeepStrictEqual(await prometheus.targets(), up));
+        await waitUntil(async () => isDeepStrictEqual(await prometheus.targets(), up));
         const state = async () => (await prometheus.rules()).map(({ name, health }) => `${name} ${health}`);
-        await until(async () => !(await state()).some((one) => one.endsWith(' unknown')));
+        await waitUntil(async () => !(await state()).some((one) => one.endsWith(' unknown')));
         expect(await state()).toEqual(alerts.map(({ alert }) => `${alert} ok`));
         expect(await prometheus.configuration()).toContain('docs_url: https://docs.example.com');
         const answered = async ([, query]: [string, string]) => (await prometheus.query(query)).length > 0;
         for (const panel of ofPanels.filter(([, query]) => !isOfWhatWentWrong(query)))
-          await until(() => answered(panel)).catch(() => expect(panel).toBe('answered'));
+          await waitUntil(() => answered(panel)).catch(() => expect(panel).toBe('answered'));
       } finally {
         await prometheus.stop();
       }
@@ -211,7 +211,7 @@ describe('what the services export', () => {
   it('counts as waiting who has to wait for a connection, and not who takes one that is idle', async () => {
     const pool = createPool({ url: ground.databaseUrl, role: null, max: 1 });
     const metrics = createMetrics('trial');
-    metrics.pool(pool);
+    metrics.addPoolGauges(pool);
     const waiting = async (): Promise<string | undefined> =>
       /^muster_pool_waiting\{.*\} (\d+)$/m.exec(await metrics.registry.metrics())?.[1];
     await pool.query('select 1');

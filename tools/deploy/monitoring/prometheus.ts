@@ -5,7 +5,7 @@ import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { until } from '@muster/testing';
+import { waitUntil } from '@muster/testing';
 import { freePort } from '@muster/testing/ports';
 import { parse, stringify } from 'yaml';
 import { findProgram, repositoryRoot } from '@muster/tools';
@@ -89,7 +89,7 @@ export async function startPrometheus(
     return data;
   };
   try {
-    await until(async () => {
+    await waitUntil(async () => {
       if (child.exitCode !== null) throw new Error(`Prometheus ended with ${child.exitCode}`);
       return (await fetch(`${base}/-/ready`).catch(() => undefined))?.ok === true;
     });

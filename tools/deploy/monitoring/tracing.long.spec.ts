@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { jobNames } from '@muster/jobs';
-import { until } from '@muster/testing';
+import { waitUntil } from '@muster/testing';
 import { sourcesOf, startThrowAwayApp } from '@muster/tools';
 import { type Environment } from '../apps.ts';
 import { type CollectedSpan, type Collector, spanKind, startCollector } from './collector.ts';
@@ -98,10 +98,10 @@ describe('with a collector', () => {
     );
     const job = (): CollectedSpan | undefined =>
       ofTrace(traceId).find(({ name }) => name === 'invitation.mail');
-    await until(
+    await waitUntil(
       () => job() !== undefined && ofTrace(traceId).some(({ parentSpanId }) => parentSpanId === callersSpan),
     );
-    await until(
+    await waitUntil(
       () =>
         lineOf(job(), ofTrace(traceId)).length === 7 &&
         ofTrace(traceId).some(({ name }) => name.endsWith('commit')),
@@ -154,7 +154,7 @@ describe('with a collector', () => {
       ground.orgId,
       parents,
     );
-    await until(() => collector.spans.some(({ name }) => name === 'gamification.sync'));
+    await waitUntil(() => collector.spans.some(({ name }) => name === 'gamification.sync'));
     const job = collector.spans.find(({ name }) => name === 'gamification.sync');
     const asked = [job?.traceId, ...(job?.links ?? []).map((link) => link.traceId)].map((id) => id?.[0]);
     expect(asked.toSorted()).toEqual(['a', 'b', 'c']);
@@ -170,13 +170,13 @@ describe('with a collector', () => {
     expect(refused.status).toBe(404);
     const ofOperation = (): CollectedSpan | undefined =>
       collector.spans.find(({ name, kind }) => name === 'stories.get' && kind === spanKind.server);
-    await until(() => ofOperation() !== undefined);
+    await waitUntil(() => ofOperation() !== undefined);
     expect(ofOperation()).toMatchObject({
       failed: false,
       attributes: { 'http.response.status_code': 404, 'muster.outcome': 'not_found' },
     });
     const away = await fetch(`${installation.apps['license-service'].url}/api/activate/check`);
-    await until(() => collector.spans.some(({ service }) => service === 'license-service'));
+    await waitUntil(() => collector.spans.some(({ service }) => service === 'license-service'));
     const check = collector.spans.find(
       ({ service, kind }) => service === 'license-service' && kind === spanKind.server,
     );
@@ -213,7 +213,7 @@ describe('with a collector', () => {
         await (await fetch(url)).text();
     }
     await callTool(installation, 'session_identity', {});
-    await until(() => collector.spans.some(({ name }) => name === 'tools/call session_identity'));
+    await waitUntil(() => collector.spans.some(({ name }) => name === 'tools/call session_identity'));
     const begun = collector.spans.filter(({ parentSpanId }) => parentSpanId === '').map(({ name }) => name);
     const asked = ['POST /api/mcp', 'stories.get', 'session.identity', 'check', ...jobNames];
     expect(begun.filter((name) => !asked.includes(name))).toEqual([]);
@@ -258,7 +258,7 @@ describe('without one', () => {
       );
       const traces = await rows('select distinct trace_parent from outbox where org_id = $1', ground.orgId);
       expect(traces).toEqual([{ trace_parent: null }]);
-      await until(async () => (await undone()) === 0);
+      await waitUntil(async () => (await undone()) === 0);
     } finally {
       await installation.stop();
     }

@@ -43,7 +43,7 @@ export type Config = ReturnType<typeof readConfig>;
 export const readConfig = (from: Record<string, string | undefined> = process.env) =>
   parseEnvironment(environment, from);
 `,
-    'src/app.ts': `import { createService, internal, type Service } from '@muster/http';
+    'src/app.ts': `import { createService, internalError, type Service } from '@muster/http';
 import { type Logger } from 'pino';
 
 const mostInFlight = 200;
@@ -56,7 +56,7 @@ export const ${create} = (logger: Logger): Service =>
     checks: [],
     mostInFlight,
     trustProxy: false,
-    toApiError: internal,
+    toApiError: internalError,
   });
 `,
     'src/main.ts': `import { beginTracing, createLogger, main, stopOnSignal } from '@muster/http';

@@ -5,7 +5,7 @@
  * examples need not exist: an allowed call may fail, but never with a 401 or 403.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { grantPlatform } from '@muster/organizations';
+import { grantPlatformAccess } from '@muster/organizations';
 import {
   groundsOf,
   type Operation,
@@ -163,7 +163,7 @@ async function tokenOf({ database, slug, people, enter }: ApiSite, kind: Kind): 
   const [owner, , viewer = owner, member = owner] = people;
   const { email } = { owner, viewer, member }[kind.role];
   if (kind.scope === 'platform')
-    return (await grantPlatform(database.owner, { org: slug, member: email })).token;
+    return (await grantPlatformAccess(database.owner, { org: slug, member: email })).token;
   const { token } = await enter(email, {
     scopes: [kind.scope],
     ...(kind.isAgents && { agent: 'Scribe', inbox: kind.readsInbox }),

@@ -7,7 +7,13 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Client, MusterError } from '@muster/client';
-import { type GithubEvent, type PullLife, pullUrl, recordedLife, second } from '@muster/testing/github';
+import {
+  type GithubEvent,
+  type PullRequestExample,
+  pullUrl,
+  lifecycleEvents,
+  timeAfterSeconds,
+} from '@muster/testing/github';
 import { Dice } from '@muster/tools';
 import { without } from '../guards.ts';
 import { property, type RunProperty } from '../property.ts';
@@ -47,7 +53,7 @@ const repositoryOf = (nth: number) => {
     ...{ full_name: name, default_branch: 'main' },
   };
 };
-const lifeOf = (nth: number): PullLife => ({
+const lifeOf = (nth: number): PullRequestExample => ({
   ...{ repository: repositoryOf(nth), number: numberOf(nth), branch: `topic-${numberOf(nth)}` },
   ...{ base: 'main', title: 'Land it', body: null },
 });
@@ -120,7 +126,7 @@ async function live(
 ): Promise<string[]> {
   const { api, site } = course;
   const life = lifeOf(nth);
-  const events = recordedLife(life, shaOf('a', life.number), shaOf('b', life.number));
+  const events = lifecycleEvents(life, shaOf('a', life.number), shaOf('b', life.number));
   const merge = events.at(-1);
   const drawn = orderOf(events, dice, nth);
   // If a token reports the merge, the forge's own event comes last.
@@ -164,14 +170,14 @@ async function report(
   { api, counts }: Course,
   executionId: string,
   storyId: string,
-  life: PullLife,
+  life: PullRequestExample,
 ): Promise<string[]> {
   counts.reports += 1;
   await api.deliveryExecutions.recordForgeObservation({
     executionId,
     observation: {
       ...{ dedupeKey: `report ${life.number}`, kind: 'pr_merged', number: life.number },
-      ...{ url: pullUrl(life), observedAt: second(11) },
+      ...{ url: pullUrl(life), observedAt: timeAfterSeconds(11) },
     },
   });
   try {

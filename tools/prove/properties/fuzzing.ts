@@ -4,11 +4,11 @@
  */
 import { operations, pathOf } from '@muster/registry';
 import {
-  faultIn,
-  faultInTool,
-  found,
-  type Known,
-  learn,
+  findHttpFault,
+  findMcpFault,
+  knownFailures,
+  type KnownValues,
+  collectKnownValues,
   requestsFor,
   type FuzzCall,
 } from '@muster/testing/fuzz';
@@ -77,7 +77,7 @@ async function run(setting: RunSetup, extent: Extent, removals: readonly GuardRe
     let fault: string | undefined;
     try {
       const answer: unknown = JSON.parse(text);
-      fault = way === 'tool' ? faultInTool(sent, status, answer) : faultIn(sent, status, answer);
+      fault = way === 'tool' ? findMcpFault(sent, status, answer) : findHttpFault(sent, status, answer);
     } catch {
       fault = `was answered with no JSON: ${text.slice(0, 200)}`;
     }
@@ -88,7 +88,7 @@ async function run(setting: RunSetup, extent: Extent, removals: readonly GuardRe
     return text;
   };
 
-  const ready = async (token: string, known: Known): Promise<void> => {
+  const ready = async (token: string, known: KnownValues): Promise<void> => {
     for (const [operation, params] of [
       ['projects.create', { key: 'WEB', name: 'Web' }],
       ['projects.create', { key: 'DOCS', name: 'Docs' }],
@@ -98,20 +98,20 @@ async function run(setting: RunSetup, extent: Extent, removals: readonly GuardRe
       ['comments.create', { storyId: 'WEB-1', body: 'Comment' }],
       ['comments.create', { storyId: 'WEB-1', body: 'Another' }],
     ] as const)
-      learn(known, await send('path', token, { operation, params: JSON.stringify(params) }));
+      collectKnownValues(known, await send('path', token, { operation, params: JSON.stringify(params) }));
     for (const { name, example, params } of operations.values()) {
       if (!('cursor' in params.shape)) continue;
       const first = JSON.stringify({ ...example, limit: 1 });
-      learn(known, await send('path', token, { operation: name, params: first }));
+      collectKnownValues(known, await send('path', token, { operation: name, params: first }));
     }
   };
 
   for (let round = 0; round < extent.rounds; round += 1) {
     const askers = await foundTeam(house);
     const [owner = ''] = askers;
-    const known: Known = { ids: [], cursors: [] };
+    const known: KnownValues = { ids: [], cursors: [] };
     await ready(owner, known);
-    for (const sent of round === 0 ? found : [])
+    for (const sent of round === 0 ? knownFailures : [])
       for (const way of extent.waysOfFound) await send(way, owner, sent);
     const course = [...operations.values()].flatMap((operation, index) =>
       fc.sample(
@@ -122,7 +122,7 @@ async function run(setting: RunSetup, extent: Extent, removals: readonly GuardRe
     const next = course.values();
     await Promise.all(
       Array.from({ length: atOnce }, async () => {
-        for (const [sent, token, way] of next) learn(known, await send(way, token, sent));
+        for (const [sent, token, way] of next) collectKnownValues(known, await send(way, token, sent));
       }),
     );
     setting.note(`${counts.requests} requests, ${counts.answered} of them answered`);
@@ -133,9 +133,10 @@ async function run(setting: RunSetup, extent: Extent, removals: readonly GuardRe
   const holes = await metricOf(api, 'muster_validation_holes_total');
   if (holes !== 0) violations.push(`Postgres refused ${holes} values`);
   if (counts.answered === 0) violations.push('nothing was answered');
+  const { length: foundBefore } = knownFailures;
   return {
     violations: violations.slice(0, mostTold),
-    figures: { requests: counts.requests, 'of them answered': counts.answered, 'found before': found.length },
+    figures: { requests: counts.requests, 'of them answered': counts.answered, 'found before': foundBefore },
   };
 }
 

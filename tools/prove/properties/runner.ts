@@ -102,11 +102,11 @@ async function strike(
   working: WorkingRunner,
   { victim, after, millis }: Kill,
 ): Promise<void> {
-  if (after !== 'start') await working.until(after);
-  await Promise.race([pause(millis), working.ended]);
+  if (after !== 'start') await working.waitFor(after);
+  await Promise.race([pause(millis), working.exitCode]);
   if (victim !== 'agent') kill(working.pid);
   if (victim !== 'runner') for (const pid of await processesOf(house.home, key)) kill(pid);
-  if (victim !== 'agent') await working.ended;
+  if (victim !== 'agent') await working.exitCode;
 }
 
 const executionOf = async ({ client }: TestSite, key: string) =>
@@ -122,15 +122,15 @@ async function rival(
   first: WorkingRunner,
   agent: readonly string[],
 ): Promise<void> {
-  await first.until('checkpoint');
-  await Promise.race([pause(2 * leaseSeconds * 1_000), first.ended]);
+  await first.waitFor('checkpoint');
+  await Promise.race([pause(2 * leaseSeconds * 1_000), first.exitCode]);
   const { home, main, origins } = house;
   const other = await openMachine({ home, origin: origins.open, main }, `${key}-c`, house.api);
   const second = other.start(['--json', key, ...agent]);
-  await second.until('taken');
+  await second.waitFor('taken');
   // The agent of the first machine is busy until this file exists.
   await writeFile(path.join(home, `${key}.ledger.end`), '');
-  await second.ended;
+  await second.exitCode;
 }
 
 /**
@@ -155,7 +155,7 @@ async function live(
   for (const one of life.kills) {
     const working = machine.start(args);
     await strike(house, key, working, one);
-    if ((await working.ended) === null) killed += 1;
+    if ((await working.exitCode) === null) killed += 1;
     if (isGivenBack(machine)) return killed;
     // The runner continues existing work with `--adopt`. With the story's key it would acquire submitted work
     // again.
@@ -165,16 +165,16 @@ async function live(
   const last = machine.start(args);
   if (life.hasRival === true) await rival(house, key, last, agent);
   if (life.isLeft === true) {
-    await last.until('checkpoint');
+    await last.waitFor('checkpoint');
     await comesToBe(
       async () => (await machine.git('log', '--all', '--format=%s')).includes('All of it'),
       patienceMillis,
     );
     kill(last.pid, 'SIGINT');
   }
-  const code = await last.ended;
+  const code = await last.exitCode;
   if (code !== 0 && code !== 1)
-    throw new Error(`it ended with ${code ?? 'a signal'}: ${JSON.stringify(last.told.at(-1))}`);
+    throw new Error(`it ended with ${code ?? 'a signal'}: ${JSON.stringify(last.events.at(-1))}`);
   return killed;
 }
 
@@ -201,7 +201,7 @@ async function goOn(
   if (!(await isHeld(house, key))) return [];
   const { home, main } = house;
   const second = await openMachine({ home, origin, main }, `${key}-b`, house.api);
-  await second.start(['--json', key, ...agent]).ended;
+  await second.start(['--json', key, ...agent]).exitCode;
   const after = await executionOf(house, key);
   const found: string[] = [];
   if (after?.attempt !== 2) found.push(`the second machine had attempt ${after?.attempt ?? 0}`);
@@ -209,7 +209,7 @@ async function goOn(
   const missing = checkpoint.filter((blob) => !has.has(blob)).length;
   if (missing > 0) found.push(`the second machine went on without ${missing} files of the checkpoint`);
   // The first machine comes back and finds that another one has its story.
-  await first.start(['--json', '--adopt']).ended;
+  await first.start(['--json', '--adopt']).exitCode;
   return found;
 }
 
@@ -277,7 +277,7 @@ async function lookAt(
     .git('fsck', '--connectivity-only', '--no-dangling')
     .catch((error: unknown) => found.push(String(error)));
   const again = machine.start(['--json', '--adopt']);
-  if ((await again.ended) !== 0 || again.told.some(({ event }) => event === 'over'))
+  if ((await again.exitCode) !== 0 || again.events.some(({ event }) => event === 'over'))
     found.push('what was over is gone on with again');
   if (found.length === 0) return [];
   const kills = life.kills.map(({ victim, after, millis }) => `${victim} killed ${millis} ms after ${after}`);

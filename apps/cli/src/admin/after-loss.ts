@@ -1,15 +1,15 @@
 /** The command `muster admin after-loss`. */
-import { goBeyondLoss, nodeNamed } from '@muster/organizations';
+import { skipNumbersAfterFailover, requireDatabaseNode } from '@muster/organizations';
 import { type Command } from 'commander';
-import { onDatabase } from './command.ts';
+import { runOnDatabase } from './command.ts';
 
-export function makeAfterLoss(command: Command): void {
+export function configureAfterLossCommand(command: Command): void {
   command
     .option('--node <node>', 'the server that took over; by default the one in DATABASE_URL')
     .action((options: { node?: string }, self: Command) =>
-      onDatabase(self, async (pool) => {
-        const at = options.node === undefined ? pool : nodeNamed(pool, options.node).pool;
-        const organizations = await goBeyondLoss(at);
+      runOnDatabase(self, async (pool) => {
+        const at = options.node === undefined ? pool : requireDatabaseNode(pool, options.node).pool;
+        const organizations = await skipNumbersAfterFailover(at);
         const count = organizations.length;
         return {
           json: { organizations },

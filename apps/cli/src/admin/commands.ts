@@ -3,48 +3,53 @@
  * its earlier name.
  */
 import { type Command } from 'commander';
-import { makeAfterLoss } from './after-loss.ts';
-import { prepared } from './command.ts';
-import { addOutbox } from './jobs.ts';
-import { makeMigrate } from './migrate.ts';
-import { makeMove, makeNodes, makePlace } from './nodes.ts';
-import { addMembers, addOrg } from './organizations.ts';
-import { addPlatform, addTokens } from './tokens.ts';
-import { operators, type OperatorsWord } from './words.ts';
+import { configureAfterLossCommand } from './after-loss.ts';
+import { addDescriptionAndJsonOption } from './command.ts';
+import { addOutboxCommands } from './jobs.ts';
+import { configureMigrateCommand } from './migrate.ts';
+import { configureMoveCommand, configureNodesCommand, configurePlaceCommand } from './nodes.ts';
+import { addMemberCommands, addOrganizationCommands } from './organizations.ts';
+import { addPlatformCommands, addTokenCommands } from './tokens.ts';
+import { operatorCommandSummaries, type OperatorCommandName } from './words.ts';
 
 /** Operators' commands without subcommands. */
-const alone = {
-  migrate: makeMigrate,
-  'after-loss': makeAfterLoss,
-  nodes: makeNodes,
-  place: makePlace,
-  move: makeMove,
+const standaloneCommands = {
+  migrate: configureMigrateCommand,
+  'after-loss': configureAfterLossCommand,
+  nodes: configureNodesCommand,
+  place: configurePlaceCommand,
+  move: configureMoveCommand,
 } as const;
 
-const isAlone = (of: OperatorsWord): of is keyof typeof alone => of in alone;
+const isStandaloneCommand = (
+  commandName: OperatorCommandName,
+): commandName is keyof typeof standaloneCommands => commandName in standaloneCommands;
 
-const groups: Readonly<Record<Exclude<OperatorsWord, keyof typeof alone>, (group: Command) => void>> = {
-  org: addOrg,
-  member: addMembers,
-  token: addTokens,
-  platform: addPlatform,
-  outbox: addOutbox,
+const commandGroupBuilders: Readonly<
+  Record<Exclude<OperatorCommandName, keyof typeof standaloneCommands>, (group: Command) => void>
+> = {
+  org: addOrganizationCommands,
+  member: addMemberCommands,
+  token: addTokenCommands,
+  platform: addPlatformCommands,
+  outbox: addOutboxCommands,
 };
 
 /**
  * Adds all operators' commands below `parent`. If a word is given, `parent` itself becomes the command of
  * that word.
  */
-export function addAdmin(parent: Command, word?: OperatorsWord): void {
-  const make = (of: OperatorsWord, command: Command): void => {
-    if (isAlone(of)) alone[of](prepared(command, operators[of]));
-    else groups[of](command.description(operators[of]));
+export function addAdminCommands(parent: Command, operatorCommand?: OperatorCommandName): void {
+  const make = (of: OperatorCommandName, command: Command): void => {
+    if (isStandaloneCommand(of))
+      standaloneCommands[of](addDescriptionAndJsonOption(command, operatorCommandSummaries[of]));
+    else commandGroupBuilders[of](command.description(operatorCommandSummaries[of]));
   };
-  if (word !== undefined) {
-    make(word, parent);
+  if (operatorCommand !== undefined) {
+    make(operatorCommand, parent);
     return;
   }
-  for (const each of Object.keys(operators) as OperatorsWord[]) {
+  for (const each of Object.keys(operatorCommandSummaries) as OperatorCommandName[]) {
     make(each, parent.commands.find((command) => command.name() === each) ?? parent.command(each));
   }
 }

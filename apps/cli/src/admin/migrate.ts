@@ -1,29 +1,35 @@
 /** The command `muster admin migrate`. */
 import { migrate } from '@muster/migrations';
-import { nodeNamed, sharePlatformTokens } from '@muster/organizations';
-import { startCopies } from '@muster/placement';
+import { requireDatabaseNode, registerPlatformTokensOnAllNodes } from '@muster/organizations';
+import { registerCopyReceiver } from '@muster/placement';
 import { type Command } from 'commander';
-import { databaseUrl, nodeAddresses, run, Unusable, withDatabase } from './command.ts';
+import {
+  resolveDatabaseUrl,
+  readNodeAddresses,
+  runAdminCommand,
+  AdminCommandError,
+  withDatabase,
+} from './command.ts';
 
-export function makeMigrate(command: Command): void {
+export function configureMigrateCommand(command: Command): void {
   command.action((_options: unknown, self: Command) =>
-    run(self, async () => {
+    runAdminCommand(self, async () => {
       const unusable = (error: unknown): never => {
-        throw error instanceof Unusable
+        throw error instanceof AdminCommandError
           ? error
-          : new Unusable(error instanceof Error ? error.message : String(error));
+          : new AdminCommandError(error instanceof Error ? error.message : String(error));
       };
-      const applied = await migrate(await databaseUrl()).catch(unusable);
+      const applied = await migrate(await resolveDatabaseUrl()).catch(unusable);
       const nodes: Record<string, string[]> = {};
       const addPeerAt = (name: string): Promise<void> =>
-        withDatabase(async (pool) => startCopies(pool, nodeNamed(pool, name)));
-      for (const { name, url } of nodeAddresses()) {
+        withDatabase(async (pool) => registerCopyReceiver(pool, requireDatabaseNode(pool, name)));
+      for (const { name, url } of readNodeAddresses()) {
         const saying = (error: unknown): never =>
           unusable(new Error(`${name}: ${error instanceof Error ? error.message : String(error)}`));
         nodes[name] = await migrate(url).catch(saying);
         await addPeerAt(name).catch(saying);
       }
-      if (Object.keys(nodes).length > 0) await withDatabase(sharePlatformTokens).catch(unusable);
+      if (Object.keys(nodes).length > 0) await withDatabase(registerPlatformTokensOnAllNodes).catch(unusable);
       const all = [
         ...applied.map((file) => `Applied ${file}.`),
         ...Object.entries(nodes).flatMap(([name, files]) =>

@@ -1,27 +1,27 @@
 /** The commands `muster admin nodes`, `place` and `move`. */
-import { listNodes, moveTo, setNodeOpen } from '@muster/organizations';
+import { listNodes, moveOrganizationToNode, setNodeAcceptsOrganizations } from '@muster/organizations';
 import { CannotMove } from '@muster/placement';
-import { table } from '@muster/terminal';
+import { formatTable } from '@muster/terminal';
 import { type Command, Option } from 'commander';
-import { onDatabase, Unusable } from './command.ts';
+import { runOnDatabase, AdminCommandError } from './command.ts';
 
-const inMebibytes = (bytes: number | null): string =>
+const formatMebibytes = (bytes: number | null): string =>
   bytes === null ? '-' : `${Math.round(bytes / (1024 * 1024))} MiB`;
 
-export function makeNodes(command: Command): void {
+export function configureNodesCommand(command: Command): void {
   command.action((_options: unknown, self: Command) =>
-    onDatabase(self, async (pool) => {
+    runOnDatabase(self, async (pool) => {
       const view = await listNodes(pool);
       return {
         json: view,
         lines: [
-          ...table(
+          ...formatTable(
             ['NODE', 'STATE', 'ORGANIZATIONS', 'SIZE', 'NEW ONES'],
             view.nodes.map(({ name, state, organizations, bytes, takesNew }) => [
               name,
               state,
               organizations === null ? '-' : String(organizations),
-              inMebibytes(bytes),
+              formatMebibytes(bytes),
               takesNew ? 'yes' : 'no',
             ]),
           ),
@@ -35,7 +35,7 @@ export function makeNodes(command: Command): void {
   );
 }
 
-export function makePlace(command: Command): void {
+export function configurePlaceCommand(command: Command): void {
   command
     .argument('<node>', 'a server, as shown by nodes')
     .addOption(
@@ -44,9 +44,9 @@ export function makePlace(command: Command): void {
         .makeOptionMandatory(),
     )
     .action((node: string, options: { new: 'yes' | 'no' }, self: Command) =>
-      onDatabase(self, async (pool) => {
+      runOnDatabase(self, async (pool) => {
         const takesNew = options.new === 'yes';
-        await setNodeOpen(pool, node, takesNew);
+        await setNodeAcceptsOrganizations(pool, node, takesNew);
         return {
           json: { node, takesNew },
           lines: [
@@ -59,7 +59,7 @@ export function makePlace(command: Command): void {
     );
 }
 
-export function makeMove(command: Command): void {
+export function configureMoveCommand(command: Command): void {
   command
     .requiredOption('--org <slug>', 'the organization')
     .requiredOption('--to <node>', 'the target server, as shown by nodes')
@@ -68,11 +68,11 @@ export function makeMove(command: Command): void {
       'how the new server connects to the old one, if not by the address in DATABASE_URL or DATABASE_NODES',
     )
     .action((options: { org: string; to: string; fromUrl?: string }, self: Command) =>
-      onDatabase(self, async (pool) => {
+      runOnDatabase(self, async (pool) => {
         const { org, to } = options;
         const say = (step: string): void => void process.stderr.write(`${step}\n`);
-        const moved = await moveTo(pool, options, say).catch((error: unknown) => {
-          throw error instanceof CannotMove ? new Unusable(error.message) : error;
+        const moved = await moveOrganizationToNode(pool, options, say).catch((error: unknown) => {
+          throw error instanceof CannotMove ? new AdminCommandError(error.message) : error;
         });
         return {
           json: { org, to, moved: moved ?? null },

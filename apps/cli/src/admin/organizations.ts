@@ -1,9 +1,9 @@
 /** The commands `muster admin org` and `muster admin member`. */
 import { addMember, createOrganization, listMembers, listOrganizations } from '@muster/organizations';
 import { plans } from '@muster/registry';
-import { dayOf, table } from '@muster/terminal';
+import { formatDay, formatTable } from '@muster/terminal';
 import { type Command, Option } from 'commander';
-import { command, ofOrg, onDatabase, toInteger } from './command.ts';
+import { addSubcommand, addOrganizationSubcommand, runOnDatabase, parseInteger } from './command.ts';
 
 interface NewOrganization {
   slug: string;
@@ -15,17 +15,17 @@ interface NewOrganization {
   node?: string;
 }
 
-export function addOrg(org: Command): void {
-  command(org, 'create', 'Create an organization with its owner')
+export function addOrganizationCommands(org: Command): void {
+  addSubcommand(org, 'create', 'Create an organization with its owner')
     .requiredOption('--slug <slug>', '3 to 40 characters: a-z, 0-9 and -')
     .requiredOption('--name <name>', 'its display name')
     .requiredOption('--owner-email <email>', "the owner's e-mail address")
     .requiredOption('--owner-name <name>', "the owner's name")
     .addOption(new Option('--plan <plan>', 'its plan').choices(plans).default('free'))
-    .option('--seats <number>', 'the number of paid seats; by default those the plan includes', toInteger)
+    .option('--seats <number>', 'the number of paid seats; by default those the plan includes', parseInteger)
     .option('--node <node>', 'its database server; by default the one with the most room')
     .action((options: NewOrganization, self: Command) =>
-      onDatabase(self, async (pool) => {
+      runOnDatabase(self, async (pool) => {
         const { ownerEmail, ownerName, slug, name, plan, seats, node } = options;
         const owner = { email: ownerEmail, name: ownerName };
         const made = await createOrganization(pool, {
@@ -46,22 +46,28 @@ export function addOrg(org: Command): void {
       }),
     );
 
-  command(org, 'list', 'List the organizations').action((_options: unknown, self: Command) =>
-    onDatabase(self, async (pool) => {
+  addSubcommand(org, 'list', 'List the organizations').action((_options: unknown, self: Command) =>
+    runOnDatabase(self, async (pool) => {
       const items = await listOrganizations(pool);
       return {
         json: { items },
-        lines: table(
+        lines: formatTable(
           ['SLUG', 'NAME', 'PLAN', 'SEATS', 'SINCE'],
-          items.map((line) => [line.slug, line.name, line.plan, String(line.seats), dayOf(line.createdAt)]),
+          items.map((line) => [
+            line.slug,
+            line.name,
+            line.plan,
+            String(line.seats),
+            formatDay(line.createdAt),
+          ]),
         ),
       };
     }),
   );
 }
 
-export function addMembers(member: Command): void {
-  ofOrg(member, 'add', 'Add a member; every role except viewer uses a seat')
+export function addMemberCommands(member: Command): void {
+  addOrganizationSubcommand(member, 'add', 'Add a member; every role except viewer uses a seat')
     .requiredOption('--email <email>', 'their e-mail address')
     .requiredOption('--name <name>', 'their name')
     .addOption(
@@ -72,7 +78,7 @@ export function addMembers(member: Command): void {
         options: { org: string; email: string; name: string; role: 'admin' | 'member' | 'viewer' },
         self: Command,
       ) =>
-        onDatabase(self, async (pool) => {
+        runOnDatabase(self, async (pool) => {
           const { org: slug, email, name, role } = options;
           const added = await addMember(pool, { org: slug, email, name, role });
           return {
@@ -84,16 +90,23 @@ export function addMembers(member: Command): void {
         }),
     );
 
-  ofOrg(member, 'list', 'List the members').action((options: { org: string }, self: Command) =>
-    onDatabase(self, async (pool) => {
-      const items = await listMembers(pool, { org: options.org });
-      return {
-        json: { items },
-        lines: table(
-          ['EMAIL', 'NAME', 'HANDLE', 'ROLE', 'SINCE'],
-          items.map((line) => [line.email, line.name, `@${line.handle}`, line.role, dayOf(line.createdAt)]),
-        ),
-      };
-    }),
+  addOrganizationSubcommand(member, 'list', 'List the members').action(
+    (options: { org: string }, self: Command) =>
+      runOnDatabase(self, async (pool) => {
+        const items = await listMembers(pool, { org: options.org });
+        return {
+          json: { items },
+          lines: formatTable(
+            ['EMAIL', 'NAME', 'HANDLE', 'ROLE', 'SINCE'],
+            items.map((line) => [
+              line.email,
+              line.name,
+              `@${line.handle}`,
+              line.role,
+              formatDay(line.createdAt),
+            ]),
+          ),
+        };
+      }),
   );
 }

@@ -1,6 +1,6 @@
 /** The output of an operators' command. */
-import { type ShownToken } from '@muster/organizations';
-import { dayOf } from '@muster/terminal';
+import { type TokenWithSecret } from '@muster/organizations';
+import { formatDay } from '@muster/terminal';
 
 export interface AdminOutput {
   /** The output for scripts, printed with --json. */
@@ -10,9 +10,9 @@ export interface AdminOutput {
 }
 
 /** Prints the secret alone on a line, so that it is easy to copy. */
-export function secretLines(what: string, { token: secret, id, expiresAt }: ShownToken): string[] {
+export function newTokenLines(summary: string, { token: secret, id, expiresAt }: TokenWithSecret): string[] {
   return [
-    `${what}. Its id is ${id}; it expires on ${dayOf(expiresAt)}.`,
+    `${summary}. Its id is ${id}; it expires on ${formatDay(expiresAt)}.`,
     'Copy it now; it will not be shown again:',
     secret,
   ];

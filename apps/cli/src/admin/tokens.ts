@@ -1,9 +1,9 @@
 /** The commands `muster admin token` and `muster admin platform`. */
-import { createToken, grantPlatform, listTokens, revokeToken } from '@muster/organizations';
-import { dayOf, table } from '@muster/terminal';
+import { createToken, grantPlatformAccess, listTokens, revokeToken } from '@muster/organizations';
+import { formatDay, formatTable } from '@muster/terminal';
 import { type Command } from 'commander';
-import { ofOrg, onDatabase, toInteger, toList } from './command.ts';
-import { secretLines } from './shown.ts';
+import { addOrganizationSubcommand, runOnDatabase, parseInteger, parseCommaSeparated } from './command.ts';
+import { newTokenLines } from './shown.ts';
 
 interface NewToken {
   org: string;
@@ -16,31 +16,35 @@ interface NewToken {
   expiresInDays?: number;
 }
 
-export function addTokens(token: Command): void {
-  ofOrg(token, 'create', 'Create a token; it is shown only once')
+export function addTokenCommands(token: Command): void {
+  addOrganizationSubcommand(token, 'create', 'Create a token; it is shown only once')
     .requiredOption('--member <email>', "the member's e-mail address")
     .requiredOption('--name <name>', 'the purpose of the token')
     .requiredOption(
       '--scopes <scopes>',
       'read, write or admin, separated by commas; each includes the ones before it',
-      toList,
+      parseCommaSeparated,
     )
     .option('--agent <name>', 'create the token for this agent of the member')
     .option('--inbox', "let the agent read the member's notifications")
-    .option('--projects <keys>', 'limit the token to these projects, separated by commas', toList)
+    .option(
+      '--projects <keys>',
+      'limit the token to these projects, separated by commas',
+      parseCommaSeparated,
+    )
     .option(
       '--expires-in-days <days>',
       'by default a year, for an agent 90 days; at most 90 for an agent',
-      toInteger,
+      parseInteger,
     )
     .action((options: NewToken, self: Command) =>
-      onDatabase(self, async (pool) => {
+      runOnDatabase(self, async (pool) => {
         const { org: slug, member: email, name, scopes, agent, projects, inbox, expiresInDays } = options;
         const shown = await createToken(pool, {
           org: slug,
           member: email,
           name,
-          scopes: asScopes(scopes),
+          scopes: castToScopes(scopes),
           ...(agent !== undefined && { agent }),
           ...(projects !== undefined && { projects }),
           ...(inbox !== undefined && { inbox }),
@@ -49,18 +53,18 @@ export function addTokens(token: Command): void {
         const whose = agent === undefined ? email : `${agent}, the agent of ${email}`;
         return {
           json: shown,
-          lines: secretLines(`Created the token "${name}" of ${whose}, for ${scopes.join(', ')}`, shown),
+          lines: newTokenLines(`Created the token "${name}" of ${whose}, for ${scopes.join(', ')}`, shown),
         };
       }),
     );
 
-  ofOrg(token, 'list', 'List the tokens, without their secrets').action(
+  addOrganizationSubcommand(token, 'list', 'List the tokens, without their secrets').action(
     (options: { org: string }, self: Command) =>
-      onDatabase(self, async (pool) => {
+      runOnDatabase(self, async (pool) => {
         const items = await listTokens(pool, { org: options.org });
         return {
           json: { items },
-          lines: table(
+          lines: formatTable(
             ['ID', 'NAME', 'MEMBER', 'AGENT', 'SCOPES', 'ENDS IN', 'EXPIRES', 'LAST USED', 'REVOKED'],
             items.map((line) => [
               line.id,
@@ -69,37 +73,37 @@ export function addTokens(token: Command): void {
               line.agent ?? '-',
               line.scopes.join(','),
               `…${line.lastFour}`,
-              dayOf(line.expiresAt),
-              dayOf(line.lastUsedAt),
-              dayOf(line.revokedAt),
+              formatDay(line.expiresAt),
+              formatDay(line.lastUsedAt),
+              formatDay(line.revokedAt),
             ]),
           ),
         };
       }),
   );
 
-  ofOrg(token, 'revoke', 'Revoke a token; it stops working immediately')
+  addOrganizationSubcommand(token, 'revoke', 'Revoke a token; it stops working immediately')
     .argument('<tokenId>', 'its id, as shown by token list')
     .action((tokenId: string, options: { org: string }, self: Command) =>
-      onDatabase(self, async (pool) => {
+      runOnDatabase(self, async (pool) => {
         const revoked = await revokeToken(pool, { org: options.org, tokenId });
         return { json: revoked, lines: [`Token ${revoked.id} was revoked at ${revoked.revokedAt}.`] };
       }),
     );
 }
 
-export function addPlatform(platform: Command): void {
-  ofOrg(
+export function addPlatformCommands(platform: Command): void {
+  addOrganizationSubcommand(
     platform,
     'grant',
     'Make a member an operator of the installation, with a token of scope platform that is shown only once',
   )
     .requiredOption('--member <email>', 'who')
-    .option('--expires-in-days <days>', 'by default a year', toInteger)
+    .option('--expires-in-days <days>', 'by default a year', parseInteger)
     .action((options: { org: string; member: string; expiresInDays?: number }, self: Command) =>
-      onDatabase(self, async (pool) => {
+      runOnDatabase(self, async (pool) => {
         const { org: slug, member: email, expiresInDays } = options;
-        const shown = await grantPlatform(pool, {
+        const shown = await grantPlatformAccess(pool, {
           org: slug,
           member: email,
           ...(expiresInDays !== undefined && { expiresInDays }),
@@ -108,7 +112,7 @@ export function addPlatform(platform: Command): void {
         return {
           json: shown,
           lines: [
-            ...secretLines(`Created a platform token of ${email}`, shown),
+            ...newTokenLines(`Created a platform token of ${email}`, shown),
             ...without.map(
               (name) =>
                 `The server ${name} did not answer and does not know it yet: run muster admin migrate when it answers.`,
@@ -120,6 +124,6 @@ export function addPlatform(platform: Command): void {
 }
 
 /** Passes the scopes as they were typed. createToken checks them and names the invalid ones. */
-function asScopes(typed: readonly string[]): ('read' | 'write' | 'admin')[] {
-  return typed as ('read' | 'write' | 'admin')[];
+function castToScopes(scopeWords: readonly string[]): ('read' | 'write' | 'admin')[] {
+  return scopeWords as ('read' | 'write' | 'admin')[];
 }

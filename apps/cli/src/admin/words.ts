@@ -1,7 +1,7 @@
 /**
  * The operators' commands. Each of them was once a top-level command, and still works as a top-level command.
  */
-export const operators = {
+export const operatorCommandSummaries = {
   org: 'Organizations',
   member: 'Members of an organization',
   token: 'Tokens of members and their agents',
@@ -14,4 +14,4 @@ export const operators = {
   migrate: 'Migrate the databases to the newest schema',
 } as const;
 
-export type OperatorsWord = keyof typeof operators;
+export type OperatorCommandName = keyof typeof operatorCommandSummaries;

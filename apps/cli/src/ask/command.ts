@@ -1,10 +1,10 @@
 /** The command `muster ask`: asks a question on the current story and waits for its answer. */
 import { type Client, createClient, followActivity } from '@muster/client';
 import { type Comment, type EventKind } from '@muster/registry';
-import { jsonText, plain, UsageError } from '@muster/terminal';
+import { terminalSafeJson, sanitizeForTerminal, UsageError } from '@muster/terminal';
 import { type Command } from 'commander';
-import { PartlyRefused } from '../failures.ts';
-import { transportOf } from '../operations/run.ts';
+import { PartialRefusalError } from '../failures.ts';
+import { createRetryingTransport } from '../operations/run.ts';
 import { addConnectionFlags, type ConnectionFlags, findConnection } from '../session/connection.ts';
 
 interface AskFlags extends ConnectionFlags {
@@ -18,7 +18,7 @@ interface AskFlags extends ConnectionFlags {
   readonly json?: boolean;
 }
 
-export function fillAsk(command: Command): void {
+export function configureAskCommand(command: Command): void {
   addConnectionFlags(
     command
       .description(
@@ -36,16 +36,18 @@ Examples:
   muster ask "Do we keep the password as a fallback?"
   muster ask --story WEB-12 --no-wait "Which time zone do reports use?"`,
       ),
-  ).action(ask);
+  ).action(askQuestion);
 }
 
 /** The retry time in seconds, which is long enough for a restart of the API. */
-const patienceSeconds = 60;
+const apiRetrySeconds = 60;
 
-async function ask(question: string, flags: AskFlags): Promise<void> {
+async function askQuestion(question: string, flags: AskFlags): Promise<void> {
   const storyId = flags.story ?? process.env['MUSTER_STORY'] ?? '';
   if (storyId === '') throw new UsageError('no story is given: use --story or set MUSTER_STORY');
-  const client = createClient(transportOf(await findConnection(flags), { patienceSeconds }));
+  const client = createClient(
+    createRetryingTransport(await findConnection(flags), { patienceSeconds: apiRetrySeconds }),
+  );
   // The cursor is fetched before the question is asked, so that no answer is missed, however early it
   // arrives.
   const { cursor } = await client.events.list({ after: 'latest', limit: 1 });
@@ -54,34 +56,38 @@ async function ask(question: string, flags: AskFlags): Promise<void> {
     ...(flags.to !== undefined && { directedTo: flags.to }),
   });
   if (flags.wait === false) {
-    print(flags, { comment, replies: [] }, `Asked on ${storyId}: ${comment.id}`);
+    printQuestion(flags, { comment, replies: [] }, `Asked on ${storyId}: ${comment.id}`);
     return;
   }
-  process.stderr.write(`Asked on ${plain(storyId)}. Waiting for the answer…\n`);
+  process.stderr.write(`Asked on ${sanitizeForTerminal(storyId)}. Waiting for the answer…\n`);
   const replies = await waitForAnswer(client, comment, cursor);
   const answer = replies.map(({ author, body }) => `${author.name}: ${body ?? ''}`).join('\n');
-  print(flags, { comment, replies }, answer === '' ? 'The question was resolved without a reply.' : answer);
+  printQuestion(
+    flags,
+    { comment, replies },
+    answer === '' ? 'The question was resolved without a reply.' : answer,
+  );
 }
 
-function print(
+function printQuestion(
   { json = false }: AskFlags,
   result: { readonly comment: Comment; readonly replies: readonly Comment[] },
-  words: string,
+  humanText: string,
 ): void {
-  process.stdout.write(`${json ? jsonText(result) : plain(words)}\n`);
+  process.stdout.write(`${json ? terminalSafeJson(result) : sanitizeForTerminal(humanText)}\n`);
 }
 
-/** Returns the replies to a question once it is resolved. Throws PartlyRefused if the question is deleted. */
+/** Returns the replies to a question once it is resolved. Throws PartialRefusalError if the question is deleted. */
 async function waitForAnswer(
   client: Client,
   { id: commentId, storyId }: Comment,
-  after: string,
+  afterCursor: string,
 ): Promise<Comment[]> {
   const kinds: EventKind[] = ['comment.resolved', 'comment.deleted', 'story.deleted'];
-  for await (const { kind, subject, data } of followActivity(client, { after, kinds })) {
+  for await (const { kind, subject, data } of followActivity(client, { after: afterCursor, kinds })) {
     if (kind === 'story.deleted' ? subject.id !== storyId : data['commentId'] !== commentId) continue;
     if (kind !== 'comment.resolved')
-      throw new PartlyRefused('the question was deleted before it was answered');
+      throw new PartialRefusalError('the question was deleted before it was answered');
     const replies: Comment[] = [];
     for await (const reply of client.comments.replies.all({ commentId })) replies.push(reply);
     return replies;

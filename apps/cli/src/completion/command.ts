@@ -1,18 +1,18 @@
 /** The command `muster completion`. */
 import { Argument, type Command } from 'commander';
-import { bashScript, fishScript, zshScript } from './scripts.ts';
-import { type Thing, things } from './things.ts';
-import { placesOf } from './tree.ts';
+import { buildBashScript, buildFishScript, buildZshScript } from './scripts.ts';
+import { type CompletableKind, completableKinds } from './things.ts';
+import { listCommandPositions } from './tree.ts';
 
-const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript };
-type Shell = keyof typeof scripts;
+const completionScriptBuilders = { bash: buildBashScript, zsh: buildZshScript, fish: buildFishScript };
+type Shell = keyof typeof completionScriptBuilders;
 
-export function fillCompletion(command: Command, wholeTree: () => Promise<Command>): void {
+export function configureCompletionCommand(command: Command, loadCommandTree: () => Promise<Command>): void {
   command
     .description(
       'Prints a script that completes commands, flags and their values. Names of projects, stories, epics, columns, members, agents and teams come from the API, which has one second to answer.',
     )
-    .addArgument(new Argument('<shell>', 'which').choices(Object.keys(scripts)))
+    .addArgument(new Argument('<shell>', 'which').choices(Object.keys(completionScriptBuilders)))
     .addHelpText(
       'after',
       `
@@ -22,17 +22,17 @@ Where to put it:
   fish  muster completion fish | source       in ~/.config/fish/config.fish`,
     )
     .action(async (shell: Shell) => {
-      process.stdout.write(scripts[shell](placesOf(await wholeTree())));
+      process.stdout.write(completionScriptBuilders[shell](listCommandPositions(await loadCommandTree())));
     });
   command
     .command('values', { hidden: true })
     .description('Prints the values that a completion script offers.')
-    .addArgument(new Argument('<thing>', 'the kind of value').choices(things))
+    .addArgument(new Argument('<thing>', 'the kind of value').choices(completableKinds))
     .argument('<begun>', 'the part typed so far')
     .argument('[words...]', 'the words before it')
-    .action(async (thing: Thing, begun: string, words: readonly string[]) => {
-      const { linesFor } = await import('./values.ts');
-      const lines = await linesFor(thing, begun, words);
+    .action(async (thing: CompletableKind, begun: string, words: readonly string[]) => {
+      const { completionLines } = await import('./values.ts');
+      const lines = await completionLines(thing, begun, words);
       process.stdout.write(lines.map((line) => `${line}\n`).join(''));
     });
 }

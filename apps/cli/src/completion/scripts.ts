@@ -6,43 +6,49 @@
  */
 import { type CommandPosition } from './tree.ts';
 
-const single = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+const quoteForShell = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 /** Fish interprets backslash escapes within single quotes, so backslashes are escaped. */
-const fish = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+const quoteForFish = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 
 /** Returns `--title=` for a flag that takes a value. */
-const marked = ({ name, takesValue }: CommandPosition['flags'][number]): string =>
+const flagWithEquals = ({ name, takesValue }: CommandPosition['flags'][number]): string =>
   `${name}${takesValue ? '=' : ''}`;
 
 /**
  * A row of the table in a completion script: a key, and the candidates to offer. The key consists of the kind
  * of candidate and the position on the command line.
  */
-interface Row {
+interface CompletionTableRow {
   readonly key: string;
-  readonly offers: readonly { readonly name: string; readonly meaning?: string }[];
+  readonly candidates: readonly { readonly name: string; readonly meaning?: string }[];
 }
 
-const rowsOf = (places: readonly CommandPosition[]): Row[] =>
-  places
-    .flatMap(({ at, commands, flags, words }): Row[] => [
-      { key: `commands ${at}`, offers: commands },
-      { key: `flags ${at}`, offers: flags.map((flag) => ({ ...flag, name: marked(flag) })) },
+const completionTableRows = (positions: readonly CommandPosition[]): CompletionTableRow[] =>
+  positions
+    .flatMap(({ commandPath, commands, flags, positionals }): CompletionTableRow[] => [
+      { key: `commands ${commandPath}`, candidates: commands },
+      {
+        key: `flags ${commandPath}`,
+        candidates: flags.map((flag) => ({ ...flag, name: flagWithEquals(flag) })),
+      },
       // The key of a value has the name of its flag, or the number of its argument.
-      ...[...flags, ...words.map((word, number) => ({ ...word, name: number }))].flatMap(
-        ({ name, choices, thing }) => [
-          { key: `choices ${at} ${name}`, offers: choices.map((choice) => ({ name: choice })) },
-          { key: `things ${at} ${name}`, offers: thing === undefined ? [] : [{ name: thing }] },
+      ...[...flags, ...positionals.map((word, number) => ({ ...word, name: number }))].flatMap(
+        ({ name, choices, recordKind }) => [
+          { key: `choices ${commandPath} ${name}`, candidates: choices.map((choice) => ({ name: choice })) },
+          {
+            key: `things ${commandPath} ${name}`,
+            candidates: recordKind === undefined ? [] : [{ name: recordKind }],
+          },
         ],
       ),
     ])
-    .filter(({ offers }) => offers.length > 0);
+    .filter(({ candidates }) => candidates.length > 0);
 
 /**
  * The shell function that finds the position on the command line and looks it up in the table. The table
  * precedes this function in the script.
  */
-const bashCompleter = `_muster() {
+const bashCompletionFunction = `_muster() {
   local cur="\${COMP_WORDS[COMP_CWORD]}" at='' flag='' word count=0 i
   # A shell that splits at = makes three words of --flag=value.
   if [[ $cur == = ]]; then cur=''; fi
@@ -90,22 +96,22 @@ const bashCompleter = `_muster() {
 }
 complete -o default -F _muster muster`;
 
-export const bashScript = (places: readonly CommandPosition[]): string => `\
+export const buildBashScript = (positions: readonly CommandPosition[]): string => `\
 # Completion of muster in bash: source <(muster completion bash)
 _muster_offers() {
   case "$1" in
-${rowsOf(places)
+${completionTableRows(positions)
   .map(
-    ({ key, offers }) =>
-      `    ${single(key)}) printf '%s ' ${offers.map(({ name }) => single(name)).join(' ')} ;;`,
+    ({ key, candidates }) =>
+      `    ${quoteForShell(key)}) printf '%s ' ${candidates.map(({ name }) => quoteForShell(name)).join(' ')} ;;`,
   )
   .join('\n')}
   esac
 }
-${bashCompleter}
+${bashCompletionFunction}
 `;
 
-const zshCompleter = `_muster_values() {
+const zshCompletionFunction = `_muster_values() {
   local -a found
   local line
   while IFS= read -r line; do
@@ -162,24 +168,27 @@ if [[ $funcstack[1] == _muster ]]; then _muster "$@"; else compdef _muster muste
  * Formats a candidate for zsh. A colon separates the name from its description, so colons within the name are
  * escaped.
  */
-const zshOffer = ({ name, meaning }: Row['offers'][number]): string =>
-  single(meaning === undefined ? name : `${name.replaceAll(':', '\\:')}:${meaning}`);
+const formatZshCandidate = ({ name, meaning }: CompletionTableRow['candidates'][number]): string =>
+  quoteForShell(meaning === undefined ? name : `${name.replaceAll(':', '\\:')}:${meaning}`);
 
-export const zshScript = (places: readonly CommandPosition[]): string => `\
+export const buildZshScript = (positions: readonly CommandPosition[]): string => `\
 #compdef muster
 # Completion of muster in zsh: source <(muster completion zsh), or this as _muster in a folder of $fpath
 _muster_offers() {
   reply=()
   case "$1" in
-${rowsOf(places)
-  .map(({ key, offers }) => `    ${single(key)}) reply=(${offers.map(zshOffer).join(' ')}) ;;`)
+${completionTableRows(positions)
+  .map(
+    ({ key, candidates }) =>
+      `    ${quoteForShell(key)}) reply=(${candidates.map(formatZshCandidate).join(' ')}) ;;`,
+  )
   .join('\n')}
   esac
 }
-${zshCompleter}
+${zshCompletionFunction}
 `;
 
-const fishCompleter = `function __muster
+const fishCompletionFunction = `function __muster
   set -l at ''
   set -l flag ''
   set -l count 0
@@ -231,17 +240,19 @@ const fishCompleter = `function __muster
 end
 complete -c muster -k -f -a '(__muster)'`;
 
-export const fishScript = (places: readonly CommandPosition[]): string => `\
+export const buildFishScript = (positions: readonly CommandPosition[]): string => `\
 # Completion of muster in fish: muster completion fish | source
 function __muster_offers
   switch "$argv[1]"
-${rowsOf(places)
-  .map(({ key, offers }) => {
-    const pairs = offers.map(({ name, meaning = '' }) => `${fish(name)} ${fish(meaning)}`);
-    return `    case ${fish(key)}\n      printf '%s\\t%s\\n' ${pairs.join(' ')}`;
+${completionTableRows(positions)
+  .map(({ key, candidates }) => {
+    const pairs = candidates.map(
+      ({ name, meaning = '' }) => `${quoteForFish(name)} ${quoteForFish(meaning)}`,
+    );
+    return `    case ${quoteForFish(key)}\n      printf '%s\\t%s\\n' ${pairs.join(' ')}`;
   })
   .join('\n')}
   end
 end
-${fishCompleter}
+${fishCompletionFunction}
 `;

@@ -1,9 +1,9 @@
 /** The command tree for completion: the candidates after each word. */
 import { operations } from '@muster/registry';
-import { onOneLine } from '@muster/terminal';
+import { sanitizeToOneLine } from '@muster/terminal';
 import { type Argument, type Command, type Option } from 'commander';
 import { commandWords } from '@muster/reference';
-import { type Thing, thingOf } from './things.ts';
+import { type CompletableKind, completableKindOf } from './things.ts';
 
 export interface CompletionCandidate {
   readonly name: string;
@@ -11,48 +11,50 @@ export interface CompletionCandidate {
 }
 
 /** A value that a flag or an argument takes: the possible values, or the kind of record that it names. */
-export interface Worth {
+export interface CompletableArgument {
   readonly choices: readonly string[];
   /** The kind of record that the value names. Completion fetches the ids from the API. */
-  readonly thing: Thing | undefined;
+  readonly recordKind: CompletableKind | undefined;
 }
 
-export interface FlagCandidate extends CompletionCandidate, Worth {
+export interface FlagCandidate extends CompletionCandidate, CompletableArgument {
   /** True if the word after the flag is the flag's value. */
   readonly takesValue: boolean;
 }
 
 /** A position on the command line: the commands typed so far, such as `stories create`. */
 export interface CommandPosition {
-  readonly at: string;
+  readonly commandPath: string;
   readonly commands: readonly CompletionCandidate[];
   readonly flags: readonly FlagCandidate[];
   /** The arguments that are typed without a flag, in their order. */
-  readonly words: readonly Worth[];
+  readonly positionals: readonly CompletableArgument[];
 }
 
 /** Shortens the text so that it fits next to a candidate. */
-const brief = (text: string): string => {
-  const line = onOneLine(text);
+const shortenDescription = (text: string): string => {
+  const line = sanitizeToOneLine(text);
   return line.length <= 80 ? line : `${line.slice(0, 79)}…`;
 };
 
-const bare = ({ long, short }: Option): string => (long ?? short ?? '').replace(/^--?/, '');
+const bareFlagName = ({ long, short }: Option): string => (long ?? short ?? '').replace(/^--?/, '');
 
-const worthOfOption = (option: Option): Worth => ({
+const describeOptionValue = (option: Option): CompletableArgument => ({
   choices: option.argChoices ?? [],
-  thing: option.required ? thingOf(bare(option), /<(.+)>/.exec(option.flags)?.[1] ?? '') : undefined,
+  recordKind: option.required
+    ? completableKindOf(bareFlagName(option), /<(.+)>/.exec(option.flags)?.[1] ?? '')
+    : undefined,
 });
 
 /**
  * Describes the value of an argument that is typed without a flag. A flag of the same name has the same
  * values.
  */
-function worthOfArgument(argument: Argument, { options }: Command): Worth {
+function describeArgumentValue(argument: Argument, { options }: Command): CompletableArgument {
   const name = argument.name();
-  const option = options.find((one) => [name, `${name}-id`].includes(bare(one)));
-  if (option !== undefined && !argument.variadic) return worthOfOption(option);
-  return { choices: argument.argChoices ?? [], thing: thingOf(name, name) };
+  const option = options.find((one) => [name, `${name}-id`].includes(bareFlagName(one)));
+  if (option !== undefined && !argument.variadic) return describeOptionValue(option);
+  return { choices: argument.argChoices ?? [], recordKind: completableKindOf(name, name) };
 }
 
 /** Lists the options that help shows, and the hidden shorter names of options that take a value. */
@@ -61,28 +63,29 @@ function optionsOf(command: Command): Option[] {
   return [...shown, ...command.options.filter(({ hidden, required }) => hidden && required)];
 }
 
-function placeOf(command: Command, at: string): CommandPosition {
+function describePosition(command: Command, path: string): CommandPosition {
   const help = command.createHelp();
   return {
-    at,
-    commands: help
-      .visibleCommands(command)
-      .map((inner) => ({ name: inner.name(), meaning: brief(inner.summary() || inner.description()) })),
+    commandPath: path,
+    commands: help.visibleCommands(command).map((inner) => ({
+      name: inner.name(),
+      meaning: shortenDescription(inner.summary() || inner.description()),
+    })),
     flags: optionsOf(command).map((option) => ({
       name: option.long ?? option.short ?? '',
-      meaning: brief(option.description),
+      meaning: shortenDescription(option.description),
       // A flag with an optional value is completed like a flag without a value.
       takesValue: option.required,
-      ...worthOfOption(option),
+      ...describeOptionValue(option),
     })),
-    words: command.registeredArguments.map((argument) => worthOfArgument(argument, command)),
+    positionals: command.registeredArguments.map((argument) => describeArgumentValue(argument, command)),
   };
 }
 
 /** Lists every position of a completely filled tree. */
-export function placesOf(program: Command): CommandPosition[] {
+export function listCommandPositions(program: Command): CommandPosition[] {
   const walk = (command: Command, words: readonly string[]): CommandPosition[] => [
-    placeOf(command, words.join(' ')),
+    describePosition(command, words.join(' ')),
     ...command
       .createHelp()
       .visibleCommands(command)
@@ -92,10 +95,13 @@ export function placesOf(program: Command): CommandPosition[] {
   ];
   const places = walk(program, []);
   // `call` takes the name of an operation, and then the arguments of that operation.
-  const called = [...operations.values()].map(({ name, summary }) => ({ name, meaning: brief(summary) }));
-  const byPlace = new Map(places.map((place) => [place.at, place]));
+  const called = [...operations.values()].map(({ name, summary }) => ({
+    name,
+    meaning: shortenDescription(summary),
+  }));
+  const byPlace = new Map(places.map((place) => [place.commandPath, place]));
   return [
-    ...places.map((place) => (place.at === 'call' ? { ...place, commands: called } : place)),
+    ...places.map((place) => (place.commandPath === 'call' ? { ...place, commands: called } : place)),
     ...called.flatMap(({ name }) => {
       const place = byPlace.get(commandWords(name).join(' '));
       return place === undefined ? [] : [{ ...place, at: `call ${name}` }];

@@ -1,11 +1,11 @@
 /** Creates a project from a board file, completely or not at all. */
-import { type BoardFile, NoBoard, readBoardFile } from '@muster/import-files/board-file';
+import { type BoardFile, InvalidBoardFile, readBoardFile } from '@muster/import-files/board-file';
 import { type InputOf, registry } from '@muster/registry';
-import { counted, jsonText, plain, UsageError } from '@muster/terminal';
+import { countWithNoun, terminalSafeJson, sanitizeForTerminal, UsageError } from '@muster/terminal';
 import { type Command } from 'commander';
-import { clientOf } from '../operations/run.ts';
+import { createCommandClient } from '../operations/run.ts';
 import { addConnectionFlags, type ConnectionFlags, findConnection } from '../session/connection.ts';
-import { leftOutLine } from './words.ts';
+import { omittedFieldLine } from './words.ts';
 
 type BoardParams = InputOf<typeof registry.projects.convertLocal>;
 
@@ -15,7 +15,7 @@ interface BoardFlags extends ConnectionFlags {
   readonly dryRun?: boolean;
   readonly json?: boolean;
 }
-const paramsOf = ({ name, epics, stories, specs }: BoardFile, key: string): BoardParams => ({
+const boardParamsOf = ({ name, epics, stories, specs }: BoardFile, key: string): BoardParams => ({
   // The id makes a repeated import return the result of the first call, if the project key and the board's
   // name are unchanged.
   localProjectId: `board-file/${key}/${name}`,
@@ -45,10 +45,10 @@ async function readBoard(
   name: string | undefined,
 ): Promise<{ params: BoardParams; issues: string[]; leftOut: BoardFile['leftOut'] }> {
   const board = await readBoardFile(file).catch((error: unknown) => {
-    const known = error instanceof NoBoard || (error instanceof Error && 'code' in error);
+    const known = error instanceof InvalidBoardFile || (error instanceof Error && 'code' in error);
     throw known ? new UsageError(error.message) : error;
   });
-  const params = paramsOf(name === undefined ? board : { ...board, name }, key);
+  const params = boardParamsOf(name === undefined ? board : { ...board, name }, key);
   const parsed = registry.projects.convertLocal.params.safeParse(params);
   const issues = parsed.success
     ? []
@@ -61,7 +61,7 @@ async function readBoard(
   return { params, issues, leftOut: board.leftOut };
 }
 
-export function fillBoard(command: Command): void {
+export function configureBoardImportCommand(command: Command): void {
   command
     .description(
       'Imports a board file as a new project with its epics, stories and specs; either all of it or nothing.',
@@ -82,20 +82,20 @@ async function importBoard(
   if (issues.length > 0) {
     throw new UsageError(`${file} is invalid:\n${issues.map((issue) => `  ${issue}`).join('\n')}`);
   }
-  const count = `${counted(params.stories?.length ?? 0, 'story', 'stories')} and ${counted(params.epics?.length ?? 0, 'epic')}`;
-  const leftOutText = leftOut.map(({ what, places }) => `${leftOutLine(what, places)}\n`).join('');
+  const count = `${countWithNoun(params.stories?.length ?? 0, 'story', 'stories')} and ${countWithNoun(params.epics?.length ?? 0, 'epic')}`;
+  const leftOutText = leftOut.map(({ what, places }) => `${omittedFieldLine(what, places)}\n`).join('');
   if (dryRun === true) {
     process.stdout.write(
       json === true
-        ? `${jsonText({ stories: params.stories?.length, epics: params.epics?.length, leftOut })}\n`
+        ? `${terminalSafeJson({ stories: params.stories?.length, epics: params.epics?.length, leftOut })}\n`
         : `${leftOutText}${count} would be imported; nothing was changed.\n`,
     );
     return;
   }
-  const result = await clientOf(await findConnection(flags)).projects.convertLocal(params);
+  const result = await createCommandClient(await findConnection(flags)).projects.convertLocal(params);
   process.stdout.write(
     json === true
-      ? `${jsonText({ ...result, leftOut })}\n`
-      : `${leftOutText}Imported ${count} as the project ${plain(result.project.name)} (${result.project.key}).\n`,
+      ? `${terminalSafeJson({ ...result, leftOut })}\n`
+      : `${leftOutText}Imported ${count} as the project ${sanitizeForTerminal(result.project.name)} (${result.project.key}).\n`,
   );
 }

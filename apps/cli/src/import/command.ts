@@ -4,36 +4,43 @@ import { access, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { createClient, NoAnswer } from '@muster/client';
 import {
-  type Columns,
+  type TargetColumns,
   csvFields,
   type CsvField,
   type DateOrder,
-  decoded,
-  emptyReport,
+  decodeText,
+  createEmptyReport,
   type FileFormat,
   fileFormats,
-  type Fitting,
+  type FitOptions,
   importFile,
-  importNameOf,
-  NoImport,
+  buildImportName,
+  UnreadableFileError,
   openFile,
-  placesOf,
-  type Source,
+  createStatusMapper,
+  type TextSource,
   surveyFile,
 } from '@muster/import-files';
-import { jsonText, pageOfStdout, UsageError, wrapped } from '@muster/terminal';
+import { terminalSafeJson, stdoutFormat, UsageError, wrapLines } from '@muster/terminal';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { PartlyRefused } from '../failures.ts';
-import { transportOf } from '../operations/run.ts';
+import { PartialRefusalError } from '../failures.ts';
+import { createRetryingTransport } from '../operations/run.ts';
 import {
   addConnectionFlags,
   type CommandConnection,
   type ConnectionFlags,
   findConnection,
 } from '../session/connection.ts';
-import { fillBoard } from './board.ts';
-import { progressOf } from './progress.ts';
-import { jsonReport, leftOutLines, previewLines, summaryLines, unplaced, unplacedText } from './words.ts';
+import { configureBoardImportCommand } from './board.ts';
+import { createProgressBar } from './progress.ts';
+import {
+  jsonReport,
+  omissionReportLines,
+  previewLines,
+  importSummaryLines,
+  unmappedStatuses,
+  unmappedStatusesMessage,
+} from './words.ts';
 
 interface ImportFlags extends ConnectionFlags {
   readonly project: string;
@@ -48,7 +55,9 @@ interface ImportFlags extends ConnectionFlags {
   readonly site?: string;
 }
 
-const about: Readonly<Record<FileFormat, { summary: string; file: string; examples: readonly string[] }>> = {
+const formatHelp: Readonly<
+  Record<FileFormat, { summary: string; file: string; examples: readonly string[] }>
+> = {
   linear: {
     summary: 'Linear: a CSV export from its settings, or a response of its API, which includes comments',
     file: "the CSV export from Linear's settings, or the API's response to a query for issues",
@@ -94,12 +103,12 @@ const about: Readonly<Record<FileFormat, { summary: string; file: string; exampl
   },
 };
 
-const pairs =
-  (form: string, check: (name: string, value: string) => string | undefined = () => undefined) =>
+const createPairParser =
+  (expectedForm: string, check: (name: string, value: string) => string | undefined = () => undefined) =>
   (typed: string, before: ReadonlyMap<string, string> = new Map()): ReadonlyMap<string, string> => {
     const at = typed.lastIndexOf('=');
     const [name, value] = [typed.slice(0, Math.max(0, at)).trim(), typed.slice(at + 1).trim()];
-    if (name === '' || value === '') throw new InvalidArgumentError(`The value must be ${form}.`);
+    if (name === '' || value === '') throw new InvalidArgumentError(`The value must be ${expectedForm}.`);
     const problem = check(name, value);
     if (problem !== undefined) throw new InvalidArgumentError(problem);
     return new Map([...before, [name, value]]);
@@ -108,18 +117,21 @@ const pairs =
 const isCsvField = (text: string): text is CsvField => (csvFields as string[]).includes(text);
 
 /** Splits a mapping at its first `=`. The name of a column may contain `=`; the name of a field cannot. */
-function toMap(typed: string, before: ReadonlyMap<string, string> = new Map()): ReadonlyMap<string, string> {
-  const [field = '', ...column] = typed.split('=');
+function addFieldMapping(
+  argument: string,
+  previousMappings: ReadonlyMap<string, string> = new Map(),
+): ReadonlyMap<string, string> {
+  const [field = '', ...column] = argument.split('=');
   if (!isCsvField(field) || column.length === 0) {
     throw new InvalidArgumentError(
       `The value must be <field>=<column>, the field one of ${csvFields.join(', ')}.`,
     );
   }
-  return new Map([...before, [field, column.join('=')]]);
+  return new Map([...previousMappings, [field, column.join('=')]]);
 }
 
-function addFormat(parent: Command, format: FileFormat): void {
-  const { summary, file, examples } = about[format];
+function addImportFormatCommand(parent: Command, format: FileFormat): void {
+  const { summary, file, examples } = formatHelp[format];
   const command = parent
     .command(format)
     .summary(summary)
@@ -131,19 +143,23 @@ function addFormat(parent: Command, format: FileFormat): void {
     .option(
       '--status <there=here>',
       'maps a status of the file to a status or column of the project; *=backlog for all others; repeatable',
-      pairs('<status in the file>=<status or column>'),
+      createPairParser('<status in the file>=<status or column>'),
     )
     .option(
       '--person <name=email>',
       'the e-mail address of a person named in the file; repeatable',
-      pairs('<name>=<email>', (_, email) =>
+      createPairParser('<name>=<email>', (_, email) =>
         email.includes('@') ? undefined : 'It must end with an e-mail address.',
       ),
     )
     .addOption(new Option('--dates <order>', 'the order in dates such as 01/02/2024').choices(['mdy', 'dmy']))
     .option('--theirs', 'use the data of the file also for stories that were changed in Muster');
   if (format === 'csv') {
-    command.option('--map <field=column>', `the column of a field (${csvFields.join(', ')})`, toMap);
+    command.option(
+      '--map <field=column>',
+      `the column of a field (${csvFields.join(', ')})`,
+      addFieldMapping,
+    );
   }
   if (format === 'csv' || format === 'plane') {
     command.option('--source <name>', 'separates the ids of this file from those of other files');
@@ -156,18 +172,18 @@ function addFormat(parent: Command, format: FileFormat): void {
   addConnectionFlags(command).action((name: string, flags: ImportFlags) => runImport(format, name, flags));
 }
 
-export function fillImport(command: Command): void {
+export function configureImportCommand(command: Command): void {
   command.description(
     'Imports stories from another tracker, with epics, comments, labels and dependencies. Only leads of the project can import. A board file becomes a new project; either all of it or nothing.',
   );
-  for (const format of fileFormats) addFormat(command, format);
-  fillBoard(command.command('board').summary('A board file, as a new project'));
+  for (const format of fileFormats) addImportFormatCommand(command, format);
+  configureBoardImportCommand(command.command('board').summary('A board file, as a new project'));
 }
 
 /** Opens a source that can be read several times. Standard input is read once and kept. */
-async function sourceOf(file: string): Promise<Source> {
+async function openImportSource(file: string): Promise<TextSource> {
   if (file === '-') {
-    const pieces = await Array.fromAsync(decoded(process.stdin));
+    const pieces = await Array.fromAsync(decodeText(process.stdin));
     return async function* kept() {
       await Promise.resolve();
       yield* pieces;
@@ -179,82 +195,90 @@ async function sourceOf(file: string): Promise<Source> {
   } catch (error) {
     throw new UsageError(`${file} cannot be read: ${(error as Error).message}`);
   }
-  return () => decoded(createReadStream(file));
+  return () => decodeText(createReadStream(file));
 }
 
 /**
  * The retry time in seconds. It covers a restart of the API, because waiting is better than starting a long
  * import again.
  */
-const patienceSeconds = 60;
+const apiRetrySeconds = 60;
 
 /** Reads the columns of the board. A trial run works without them if no API is available. */
-async function columnsOf(
+async function fetchBoardColumns(
   project: string,
   connection: CommandConnection | undefined,
-  isTrial: boolean,
-): Promise<Columns> {
+  isDryRun: boolean,
+): Promise<TargetColumns> {
   if (connection === undefined) return undefined;
   try {
-    const { items } = await createClient(transportOf(connection)).boardColumns.list({ projectId: project });
+    const { items } = await createClient(createRetryingTransport(connection)).boardColumns.list({
+      projectId: project,
+    });
     return items;
   } catch (error) {
-    if (isTrial && error instanceof NoAnswer) return undefined;
+    if (isDryRun && error instanceof NoAnswer) return undefined;
     throw error;
   }
 }
 
 /** The flags with which a user supplies data that the imported file lacks. */
-const flagFor = { columns: ': --map title=<column> says which', dates: ': --dates says it' };
+const missingDataHints = { columns: ': --map title=<column> says which', dates: ': --dates says it' };
 
 async function runImport(format: FileFormat, name: string, flags: ImportFlags): Promise<void> {
   try {
-    await bringIn(format, name, flags);
+    await previewAndImport(format, name, flags);
   } catch (error) {
-    throw error instanceof NoImport
-      ? new UsageError(`${name}: ${error.message}${error.lack === undefined ? '' : flagFor[error.lack]}`)
+    throw error instanceof UnreadableFileError
+      ? new UsageError(
+          `${name}: ${error.message}${error.lack === undefined ? '' : missingDataHints[error.lack]}`,
+        )
       : error;
   }
 }
 
-async function bringIn(format: FileFormat, name: string, flags: ImportFlags): Promise<void> {
+async function previewAndImport(format: FileFormat, name: string, flags: ImportFlags): Promise<void> {
   const { project, dryRun = false, json = false, theirs = false } = flags;
   const { map, source: ids, site } = flags;
-  const source = await sourceOf(name);
+  const source = await openImportSource(name);
   const file = await openFile(format, source, { ...(map && { map }), source: ids, site });
   const connection = await findConnection(flags).catch((error: unknown) => {
     if (dryRun && error instanceof UsageError) return undefined;
     throw error;
   });
   const people = new Map([...(flags.person ?? [])].map(([person, email]) => [person.toLowerCase(), email]));
-  const columns = await columnsOf(project, connection, dryRun);
-  const fitting: Fitting = { placeOf: placesOf(columns, flags.status), dates: flags.dates, people };
+  const columns = await fetchBoardColumns(project, connection, dryRun);
+  const fitting: FitOptions = {
+    findStatusTarget: createStatusMapper(columns, flags.status),
+    dates: flags.dates,
+    emailsByName: people,
+  };
   const survey = await surveyFile(file, fitting);
-  const without = unplaced(survey);
-  const { width } = pageOfStdout();
+  const without = unmappedStatuses(survey);
+  const { width } = stdoutFormat();
   const say = (lines: readonly string[]): void => {
-    if (!json) process.stdout.write(`${wrapped(lines, width).join('\n')}\n`);
+    if (!json) process.stdout.write(`${wrapLines(lines, width).join('\n')}\n`);
   };
 
   say(previewLines(survey));
   if (dryRun || without.length > 0) {
-    if (json) process.stdout.write(`${jsonText(jsonReport(survey))}\n`);
-    say([...leftOutLines(survey), ...(dryRun ? ['Nothing was changed.'] : [])]);
-    if (without.length > 0) throw new UsageError(unplacedText(without));
-    refuseSome(survey.refused.length);
+    if (json) process.stdout.write(`${terminalSafeJson(jsonReport(survey))}\n`);
+    say([...omissionReportLines(survey), ...(dryRun ? ['Nothing was changed.'] : [])]);
+    if (without.length > 0) throw new UsageError(unmappedStatusesMessage(without));
+    throwIfAnyRefused(survey.refused.length);
     return;
   }
   if (connection === undefined) throw new Error('only a dry run works without a connection');
-  const report = emptyReport();
-  const progress = progressOf(survey.entries);
+  const report = createEmptyReport();
+  const progress = createProgressBar(survey.entries);
   const into = {
-    imports: createClient(transportOf(connection, { patienceSeconds })).imports,
-    ...{ project, theirs, name: importNameOf(format, name === '-' ? 'stdin' : path.basename(name), ids) },
+    imports: createClient(createRetryingTransport(connection, { patienceSeconds: apiRetrySeconds })).imports,
+    ...{ project, theirs, name: buildImportName(format, name === '-' ? 'stdin' : path.basename(name), ids) },
   };
   const tell = (): void => {
     progress.end();
-    if (json) process.stdout.write(`${jsonText(jsonReport(survey, report))}\n`);
-    say([...leftOutLines(survey, report), ...summaryLines(report)]);
+    if (json) process.stdout.write(`${terminalSafeJson(jsonReport(survey, report))}\n`);
+    say([...omissionReportLines(survey, report), ...importSummaryLines(report)]);
   };
   try {
     await importFile(file, fitting, into, progress.show, report);
@@ -265,9 +289,9 @@ async function bringIn(format: FileFormat, name: string, flags: ImportFlags): Pr
     throw error;
   }
   tell();
-  refuseSome(survey.refused.length + report.refused.length);
+  throwIfAnyRefused(survey.refused.length + report.refused.length);
 }
 
-function refuseSome(count: number): void {
-  if (count > 0) throw new PartlyRefused(`${count} ${count === 1 ? 'item was' : 'items were'} refused`);
+function throwIfAnyRefused(count: number): void {
+  if (count > 0) throw new PartialRefusalError(`${count} ${count === 1 ? 'item was' : 'items were'} refused`);
 }

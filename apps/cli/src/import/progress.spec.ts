@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { progressOf } from './progress.ts';
+import { createProgressBar } from './progress.ts';
 
 function shownOn(isTTY: boolean): string {
   let shown = '';
@@ -8,7 +8,7 @@ function shownOn(isTTY: boolean): string {
     return true;
   };
   let millis = 0;
-  const progress = progressOf(4000, { isTTY, write }, () => millis);
+  const progress = createProgressBar(4000, { isTTY, write }, () => millis);
   progress.show(0);
   millis = 150_000;
   progress.show(2000);

@@ -1,31 +1,31 @@
 /** Shows the progress of a long command on a terminal. Shows nothing elsewhere. */
-import { bar } from '@muster/terminal';
+import { progressBar } from '@muster/terminal';
 
 export interface ImportProgressBar {
   readonly show: (done: number) => void;
   readonly end: () => void;
 }
 
-const remaining = (seconds: number): string =>
+const formatRemainingTime = (seconds: number): string =>
   seconds >= 90 ? `${Math.round(seconds / 60)} min left` : `${Math.max(1, Math.round(seconds))} s left`;
 
 /**
  * Shows progress, and the remaining time once a fair part of the whole is done. `now` returns milliseconds.
  */
-export function progressOf(
+export function createProgressBar(
   total: number,
-  out: Pick<NodeJS.WriteStream, 'isTTY' | 'write'> = process.stderr,
-  now: () => number = () => performance.now(),
+  output: Pick<NodeJS.WriteStream, 'isTTY' | 'write'> = process.stderr,
+  nowMillis: () => number = () => performance.now(),
 ): ImportProgressBar {
-  if (!out.isTTY) return { show: () => undefined, end: () => undefined };
-  const started = now();
+  if (!output.isTTY) return { show: () => undefined, end: () => undefined };
+  const started = nowMillis();
   const number = (count: number): string => count.toLocaleString('en');
   return {
     show: (done) => {
-      const seconds = (((now() - started) / 1000) * (total - done)) / done;
-      const left = done > total / 50 && done < total ? `, ${remaining(seconds)}` : '';
-      out.write(`\r${bar(done, total)} ${number(done)} of ${number(total)}${left}\u001b[K`);
+      const seconds = (((nowMillis() - started) / 1000) * (total - done)) / done;
+      const left = done > total / 50 && done < total ? `, ${formatRemainingTime(seconds)}` : '';
+      output.write(`\r${progressBar(done, total)} ${number(done)} of ${number(total)}${left}\u001b[K`);
     },
-    end: () => void out.write('\r\u001b[K'),
+    end: () => void output.write('\r\u001b[K'),
   };
 }

@@ -1,11 +1,17 @@
 /** The commands `muster mcp install` and `muster mcp uninstall`. */
 import path from 'node:path';
-import { plain, UsageError } from '@muster/terminal';
+import { sanitizeForTerminal, UsageError } from '@muster/terminal';
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
-import { addressOf, type ConnectionFlags, toBaseUrl } from '../session/connection.ts';
-import { type ClientFile, mcpClientNames, type McpClientName, mcpClientOf, type Server } from './clients.ts';
-import { changeFile, edited, runCommand, typed } from './install.ts';
-import { hasOAuth } from './oauth.ts';
+import { resolveBaseUrl, type ConnectionFlags, parseBaseUrl } from '../session/connection.ts';
+import {
+  type ClientSettingsFile,
+  mcpClientNames,
+  type McpClientName,
+  mcpClientOf,
+  type McpServerSettings,
+} from './clients.ts';
+import { updateSettingsFile, editSettings, runCommand, formatShellCommand } from './install.ts';
+import { supportsOAuth } from './oauth.ts';
 
 interface McpFlags extends ConnectionFlags {
   readonly scope: 'user' | 'project';
@@ -17,15 +23,15 @@ interface McpFlags extends ConnectionFlags {
   readonly print?: boolean;
 }
 
-const tokenVariable = 'MUSTER_TOKEN';
+const defaultTokenVariable = 'MUSTER_TOKEN';
 
-function toName(text: string): string {
+function parseServerName(text: string): string {
   if (!/^[A-Za-z][\w-]{0,39}$/.test(text))
     throw new InvalidArgumentError('It must consist of letters, digits, - and _.');
   return text;
 }
 
-function toVariable(text: string): string {
+function parseVariableName(text: string): string {
   if (!/^[A-Za-z_]\w*$/.test(text)) {
     throw new InvalidArgumentError(
       'The value must be the name of an environment variable; the token itself is not stored.',
@@ -34,7 +40,7 @@ function toVariable(text: string): string {
   return text;
 }
 
-function addPlace(command: Command): Command {
+function addTargetOptions(command: Command): Command {
   return command
     .addArgument(new Argument('<client>', 'the client to configure').choices(mcpClientNames))
     .addOption(
@@ -42,15 +48,15 @@ function addPlace(command: Command): Command {
         .choices(['user', 'project'])
         .default('user'),
     )
-    .option('--name <name>', "the server's name in the client", toName, 'muster')
+    .option('--name <name>', "the server's name in the client", parseServerName, 'muster')
     .option('--print', 'show the command or file change, and change nothing');
 }
 
-export function fillMcp(command: Command): void {
+export function configureMcpCommand(command: Command): void {
   command.description(
     'Configures MCP clients to use Muster. A token is never written into a file: the client reads it from the environment, or signs in with OAuth if the installation supports it.',
   );
-  addPlace(command.command('install').summary('Add Muster to an MCP client'))
+  addTargetOptions(command.command('install').summary('Add Muster to an MCP client'))
     .description(
       "Adds Muster to an MCP client, with the client's own command if it has one, otherwise in its configuration file. Everything else in the file stays, including comments.",
     )
@@ -60,7 +66,12 @@ export function fillMcp(command: Command): void {
         .default('core'),
     )
     .option('--project <key>', 'limit all calls to one project')
-    .option('--token-variable <name>', 'the environment variable with the token', toVariable, tokenVariable)
+    .option(
+      '--token-variable <name>',
+      'the environment variable with the token',
+      parseVariableName,
+      defaultTokenVariable,
+    )
     .addOption(
       new Option('--auth <how>', 'how the client signs in; auto asks the installation')
         .choices(['auto', 'oauth', 'token'])
@@ -69,65 +80,76 @@ export function fillMcp(command: Command): void {
     .option(
       '--base-url <url>',
       'the address of Muster; by default MUSTER_BASE_URL, then that of muster login',
-      toBaseUrl,
+      parseBaseUrl,
     )
     .option('--profile <name>', 'the login to use; by default MUSTER_PROFILE, then the last one')
     .addHelpText(
       'after',
       '\nExamples:\n  muster mcp install claude\n  muster mcp install cursor --scope project --project WEB --print',
     )
-    .action(install);
-  addPlace(command.command('uninstall').summary('Remove Muster from an MCP client'))
+    .action(installServer);
+  addTargetOptions(command.command('uninstall').summary('Remove Muster from an MCP client'))
     .addHelpText('after', '\nExamples:\n  muster mcp uninstall claude')
-    .action(uninstall);
+    .action(uninstallServer);
 }
 
-function urlOf(baseUrl: string, { mode = 'core', project }: McpFlags): string {
+function buildMcpUrl(baseUrl: string, { mode = 'core', project }: McpFlags): string {
   const url = new URL(`${baseUrl.replace(/\/+$/, '')}/api/mcp`);
   if (mode !== 'full') url.searchParams.set('mode', mode);
   if (project !== undefined) url.searchParams.set('project', project.toUpperCase());
   return url.href;
 }
 
-function placeOf(name: McpClientName, scope: McpFlags['scope']): ClientFile {
-  const { project, user, title } = mcpClientOf(name);
-  if (scope === 'user') return user();
-  if (project === undefined)
+function settingsFileOf(name: McpClientName, scope: McpFlags['scope']): ClientSettingsFile {
+  const { projectFile, userFile, title } = mcpClientOf(name);
+  if (scope === 'user') return userFile();
+  if (projectFile === undefined)
     throw new UsageError(`${title} has no configuration file in repositories; use --scope user`);
-  return { ...project, file: path.resolve(project.file) };
+  return { ...projectFile, file: path.resolve(projectFile.file) };
 }
 
-const say = (...lines: string[]): void => {
-  process.stdout.write(`${lines.map(plain).join('\n')}\n`);
+const printLines = (...lines: string[]): void => {
+  process.stdout.write(`${lines.map(sanitizeForTerminal).join('\n')}\n`);
 };
 
-async function install(name: McpClientName, flags: McpFlags): Promise<void> {
+async function installServer(name: McpClientName, flags: McpFlags): Promise<void> {
   const client = mcpClientOf(name);
-  const place = placeOf(name, flags.scope);
-  const url = urlOf(await addressOf(flags), flags);
-  const isOAuth = flags.auth === 'oauth' || (flags.auth === 'auto' && (await hasOAuth(url)));
-  const server: Server = { name: flags.name, url, variable: isOAuth ? undefined : flags.tokenVariable };
+  const place = settingsFileOf(name, flags.scope);
+  const url = buildMcpUrl(await resolveBaseUrl(flags), flags);
+  const isOAuth = flags.auth === 'oauth' || (flags.auth === 'auto' && (await supportsOAuth(url)));
+  const server: McpServerSettings = {
+    name: flags.name,
+    url,
+    tokenVariable: isOAuth ? undefined : flags.tokenVariable,
+  };
   const command = flags.scope === 'user' ? client.command : undefined;
   if (flags.print === true) {
     if (command !== undefined)
-      say(typed([command.program, ...command.add(server)]), '', `or in ${place.file}:`, '');
-    else say(`${place.file}:`, '');
-    say(edited('', place, client, server, true).trimEnd());
-    if (client.link !== undefined) say('', `or open ${client.link(server)}`);
+      printLines(
+        formatShellCommand([command.program, ...command.add(server)]),
+        '',
+        `or in ${place.file}:`,
+        '',
+      );
+    else printLines(`${place.file}:`, '');
+    printLines(editSettings('', place, client, server, true).trimEnd());
+    if (client.buildInstallLink !== undefined) printLines('', `or open ${client.buildInstallLink(server)}`);
     return;
   }
-  const isRun = command !== undefined && (await addAnew(command, server));
-  const isChanged = isRun || (await changeFile(place, client, server, true));
-  if (isRun) say(`Added Muster to ${client.title} with its own command.`);
+  const isRun = command !== undefined && (await reinstallServer(command, server));
+  const isChanged = isRun || (await updateSettingsFile(place, client, server, true));
+  if (isRun) printLines(`Added Muster to ${client.title} with its own command.`);
   else
-    say(isChanged ? `Added ${server.name} to ${place.file}.` : `${server.name} is already in ${place.file}.`);
-  say(...nextOf(client.title, server, client.asks, name));
+    printLines(
+      isChanged ? `Added ${server.name} to ${place.file}.` : `${server.name} is already in ${place.file}.`,
+    );
+  printLines(...nextStepLines(client.title, server, client.tokenInstructions, name));
 }
 
 /** Adds the server to the client, after removing a server with the same name. */
-async function addAnew(
+async function reinstallServer(
   { program, add, remove }: NonNullable<ReturnType<typeof mcpClientOf>['command']>,
-  server: Server,
+  server: McpServerSettings,
 ): Promise<boolean> {
   const isThere = await runCommand(program, remove(server)).catch((error: unknown) => {
     // The client's command failed, because the client has no server with this name. There is nothing to
@@ -138,32 +160,38 @@ async function addAnew(
   return isThere && (await runCommand(program, add(server)));
 }
 
-function nextOf(title: string, { variable }: Server, asks: string | undefined, name: string): string[] {
-  if (variable === undefined) return [`${title} signs in with OAuth at its first call.`];
+function nextStepLines(
+  title: string,
+  { tokenVariable }: McpServerSettings,
+  tokenInstructions: string | undefined,
+  name: string,
+): string[] {
+  if (tokenVariable === undefined) return [`${title} signs in with OAuth at its first call.`];
   // A login by a device code belongs to an agent, which cannot create tokens.
   const make = `Create one in the console (Settings, Tokens), or with a member's token: muster tokens create --agent ${name}.`;
-  if (asks !== undefined) return [`${asks} ${make}`];
-  return [`${title} reads the token from the environment variable ${variable} when it starts. ${make}`];
+  if (tokenInstructions !== undefined) return [`${tokenInstructions} ${make}`];
+  return [`${title} reads the token from the environment variable ${tokenVariable} when it starts. ${make}`];
 }
 
-async function uninstall(name: McpClientName, flags: McpFlags): Promise<void> {
+async function uninstallServer(name: McpClientName, flags: McpFlags): Promise<void> {
   const client = mcpClientOf(name);
-  const place = placeOf(name, flags.scope);
-  const server: Server = { name: flags.name, url: '', variable: tokenVariable };
+  const place = settingsFileOf(name, flags.scope);
+  const server: McpServerSettings = { name: flags.name, url: '', tokenVariable: defaultTokenVariable };
   const command = flags.scope === 'user' ? client.command : undefined;
   if (flags.print === true) {
-    if (command !== undefined) say(typed([command.program, ...command.remove(server)]), '');
-    say(`or out of ${place.file}: ${place.within}.${server.name}`);
+    if (command !== undefined)
+      printLines(formatShellCommand([command.program, ...command.remove(server)]), '');
+    printLines(`or out of ${place.file}: ${place.serversKey}.${server.name}`);
     return;
   }
   // Remove the server from the settings file too. An earlier installation may have written the file without
   // the client's command.
   const isRun =
     command !== undefined && (await runCommand(command.program, command.remove(server)).catch(() => false));
-  const isChanged = await changeFile(place, client, server, false);
-  if (isRun) say(`Removed ${server.name} from ${client.title}.`);
+  const isChanged = await updateSettingsFile(place, client, server, false);
+  if (isRun) printLines(`Removed ${server.name} from ${client.title}.`);
   else
-    say(
+    printLines(
       isChanged ? `Removed ${server.name} from ${place.file}.` : `${server.name} was not in ${place.file}.`,
     );
 }

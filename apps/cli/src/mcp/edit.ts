@@ -3,9 +3,9 @@ import { applyEdits, type JSONPath, modify, parse as parseJsonc, type ParseError
 import { parse as parseToml, stringify } from 'smol-toml';
 import { UsageError } from '@muster/terminal';
 
-type Entry = Readonly<Record<string, unknown>>;
+type ObjectEntry = Readonly<Record<string, unknown>>;
 
-const isObject = (value: unknown): value is Entry =>
+const isObject = (value: unknown): value is ObjectEntry =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Detects the indentation of the file. */
@@ -19,7 +19,7 @@ function indentationOf(text: string): { insertSpaces: boolean; tabSize: number; 
   };
 }
 
-function read(text: string, file: string): unknown {
+function parseJsonObject(text: string, file: string): unknown {
   const errors: ParseError[] = [];
   const value: unknown = parseJsonc(text, errors, { allowTrailingComma: true });
   if (errors.length > 0 || !isObject(value)) {
@@ -36,11 +36,11 @@ export function editJson(text: string, file: string, path: JSONPath, value: unkn
   const mark = text.startsWith('\uFEFF') ? '\uFEFF' : '';
   const body = text.slice(mark.length);
   const start = body.trim() === '' ? '{}\n' : body;
-  const before = read(start, file);
+  const before = parseJsonObject(start, file);
   const style = indentationOf(start);
   const plainly = modify(start, path, value, {});
   const [edit] = plainly;
-  const depth = path.findIndex((_, at) => follow(before, path.slice(0, at + 1)) === undefined) + 1;
+  const depth = path.findIndex((_, at) => valueAtPath(before, path.slice(0, at + 1)) === undefined) + 1;
   // Given an entry with neighbors, the JSON library would reformat the neighbors too. Format only the new
   // entry in that case.
   const isBeside = depth > 0 && plainly.length === 1 && edit?.content.startsWith(',') === true;
@@ -54,15 +54,15 @@ export function editJson(text: string, file: string, path: JSONPath, value: unkn
     const named = typeof key === 'string' ? `${JSON.stringify(key)}: ${made}` : made;
     return mark + applyEdits(start, [{ ...edit, content: `,${style.eol}${unit.repeat(depth)}${named}` }]);
   }
-  const siblings = follow(before, path.slice(0, -1));
+  const siblings = valueAtPath(before, path.slice(0, -1));
   const isOneOfMany = isObject(siblings) && Object.keys(siblings).length > 1;
   if (value === undefined && isOneOfMany) return mark + applyEdits(start, plainly);
   return mark + applyEdits(start, modify(start, path, value, { formattingOptions: style }));
 }
 
 /** Returns the value at a path within a value, or undefined if the path does not exist. */
-function follow(whole: unknown, path: JSONPath): unknown {
-  let value = whole;
+function valueAtPath(root: unknown, path: JSONPath): unknown {
+  let value = root;
   for (const step of path) {
     if (Array.isArray(value) && typeof step === 'number') value = (value as unknown[])[step];
     else value = isObject(value) ? value[String(step)] : undefined;
@@ -71,11 +71,11 @@ function follow(whole: unknown, path: JSONPath): unknown {
 }
 
 /** Returns the value at a path within the file, or undefined if the path does not exist. */
-export function valueAt(text: string, file: string, path: JSONPath): unknown {
-  return follow(text.trim() === '' ? {} : read(text.replace(/^\uFEFF/, ''), file), path);
+export function readJsonValue(text: string, file: string, path: JSONPath): unknown {
+  return valueAtPath(text.trim() === '' ? {} : parseJsonObject(text.replace(/^\uFEFF/, ''), file), path);
 }
 
-function readToml(text: string, file: string): Entry {
+function parseTomlFile(text: string, file: string): ObjectEntry {
   try {
     return parseToml(text);
   } catch {
@@ -84,7 +84,7 @@ function readToml(text: string, file: string): Entry {
 }
 
 /** Returns the file without one server. */
-function withoutServer(toml: Entry, within: string, name: string): Entry {
+function withoutServer(toml: ObjectEntry, within: string, name: string): ObjectEntry {
   const { [within]: servers, ...others } = toml;
   const { [name]: _, ...rest } = isObject(servers) ? servers : {};
   return Object.keys(rest).length === 0 ? others : { ...others, [within]: rest };
@@ -99,9 +99,9 @@ export function editToml(
   text: string,
   file: string,
   { within, name }: { readonly within: string; readonly name: string },
-  value: Entry | undefined,
+  value: ObjectEntry | undefined,
 ): string {
-  const before = readToml(text, file);
+  const before = parseTomlFile(text, file);
   const eol = text.includes('\r\n') ? '\r\n' : '\n';
   const kept: string[] = [];
   let isOurs = false;
@@ -119,9 +119,9 @@ export function editToml(
   const made = [rest, table].filter((part) => part !== '').join(eol + eol);
   const after = made === '' ? '' : made + eol;
   const isKept =
-    JSON.stringify(withoutServer(readToml(after, file), within, name)) ===
+    JSON.stringify(withoutServer(parseTomlFile(after, file), within, name)) ===
     JSON.stringify(withoutServer(before, within, name));
-  const servers = readToml(after, file)[within];
+  const servers = parseTomlFile(after, file)[within];
   const isGone = value !== undefined || !isObject(servers) || !(name in servers);
   if (!isKept || !isGone) {
     throw new UsageError(

@@ -7,12 +7,12 @@ import { mkdir, readFile, realpath, rename, writeFile, stat } from 'node:fs/prom
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { UsageError } from '@muster/terminal';
-import { type ClientFile, type McpClient, type Server } from './clients.ts';
-import { editJson, editToml, valueAt } from './edit.ts';
+import { type ClientSettingsFile, type McpClient, type McpServerSettings } from './clients.ts';
+import { editJson, editToml, readJsonValue } from './edit.ts';
 
-const run = promisify(execFile);
+const execFileAsync = promisify(execFile);
 
-async function textOf(file: string): Promise<string> {
+async function readTextFile(file: string): Promise<string> {
   return readFile(file, 'utf8').catch((error: unknown) => {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return '';
@@ -24,7 +24,7 @@ async function textOf(file: string): Promise<string> {
  * Writes the file atomically. If the path is a symbolic link, its target is replaced and the link stays. The
  * file keeps its permissions.
  */
-async function writeWhole(file: string, text: string): Promise<void> {
+async function writeFileAtomically(file: string, text: string): Promise<void> {
   const target = await realpath(file).catch(() => file);
   try {
     await mkdir(path.dirname(target), { recursive: true });
@@ -38,44 +38,44 @@ async function writeWhole(file: string, text: string): Promise<void> {
 }
 
 /** Returns the text of a settings file after adding or removing the server. */
-export function edited(
+export function editSettings(
   text: string,
-  { file, within, format }: ClientFile,
+  { file, serversKey, format }: ClientSettingsFile,
   client: McpClient,
-  server: Server,
-  isThere: boolean,
+  server: McpServerSettings,
+  shouldExist: boolean,
 ): string {
-  const entry = isThere ? client.entry(server) : undefined;
-  if (format === 'toml') return editToml(text, file, { within, name: server.name }, entry);
+  const entry = shouldExist ? client.buildEntry(server) : undefined;
+  if (format === 'toml') return editToml(text, file, { within: serversKey, name: server.name }, entry);
   // The file does not contain the server, so there is nothing to remove.
-  if (!isThere && valueAt(text, file, [within, server.name]) === undefined) return text;
-  const made = editJson(text, file, [within, server.name], entry);
-  const beside = client.beside?.(server);
+  if (!shouldExist && readJsonValue(text, file, [serversKey, server.name]) === undefined) return text;
+  const made = editJson(text, file, [serversKey, server.name], entry);
+  const beside = client.buildSecondEntry?.(server);
   if (beside === undefined) return made;
-  const list = valueAt(made, file, [beside.within]);
+  const list = readJsonValue(made, file, [beside.within]);
   const items = Array.isArray(list) ? (list as unknown[]) : [];
   const at = items.findIndex((item) => (item as { id?: unknown } | null)?.id === beside.value.id);
-  if (isThere) return editJson(made, file, [beside.within, at < 0 ? items.length : at], beside.value);
+  if (shouldExist) return editJson(made, file, [beside.within, at < 0 ? items.length : at], beside.value);
   return at < 0 ? made : editJson(made, file, [beside.within, at], undefined);
 }
 
 /** Writes the server into the file. Returns true if that changed anything. */
-export async function changeFile(
-  place: ClientFile,
+export async function updateSettingsFile(
+  settingsFile: ClientSettingsFile,
   client: McpClient,
-  server: Server,
-  isThere: boolean,
+  server: McpServerSettings,
+  shouldExist: boolean,
 ): Promise<boolean> {
-  const before = await textOf(place.file);
-  if (before === '' && !isThere) return false;
-  const after = edited(before, place, client, server, isThere);
+  const before = await readTextFile(settingsFile.file);
+  if (before === '' && !shouldExist) return false;
+  const after = editSettings(before, settingsFile, client, server, shouldExist);
   if (after === before) return false;
-  await writeWhole(place.file, after);
+  await writeFileAtomically(settingsFile.file, after);
   return true;
 }
 
 /** Formats a command's words so that a user can type them in a shell. */
-export const typed = (words: readonly string[]): string =>
+export const formatShellCommand = (words: readonly string[]): string =>
   words
     .map((word) => (/^[\w./:@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`))
     .join(' ');
@@ -88,12 +88,12 @@ export async function runCommand(program: string, words: readonly string[]): Pro
   try {
     // On Windows, a client that is installed as a script can only be started by a shell, so `run` fails with
     // ENOENT. The caller then edits the client's settings file instead.
-    await run(program, [...words], { timeout: 60_000 });
+    await execFileAsync(program, [...words], { timeout: 60_000 });
     return true;
   } catch (error) {
     const { code, stderr, stdout } = error as { code?: unknown; stderr?: string; stdout?: string };
     if (code === 'ENOENT') return false;
     const said = [stderr, stdout].find((text) => text !== undefined && text.trim() !== '') ?? String(error);
-    throw new UsageError(`${typed([program, ...words])} failed: ${said.trim()}`);
+    throw new UsageError(`${formatShellCommand([program, ...words])} failed: ${said.trim()}`);
   }
 }

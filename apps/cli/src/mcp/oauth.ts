@@ -7,11 +7,14 @@ const Metadata = z.object({
 });
 
 /** The time limit for an answer. */
-const patienceMillis = 5000;
+const metadataTimeoutMillis = 5000;
 
-async function metadataAt(url: URL): Promise<z.infer<typeof Metadata> | undefined> {
+async function fetchMetadata(url: URL): Promise<z.infer<typeof Metadata> | undefined> {
   try {
-    const answer = await fetch(url, { signal: AbortSignal.timeout(patienceMillis), redirect: 'error' });
+    const answer = await fetch(url, {
+      signal: AbortSignal.timeout(metadataTimeoutMillis),
+      redirect: 'error',
+    });
     const parsed = Metadata.safeParse(answer.ok ? await answer.json() : undefined);
     return parsed.data;
   } catch {
@@ -23,13 +26,13 @@ async function metadataAt(url: URL): Promise<z.infer<typeof Metadata> | undefine
  * Requests the metadata of the MCP server's protected resource, at the path of the resource and at the root.
  * Metadata of another resource does not count.
  */
-export async function hasOAuth(server: string): Promise<boolean> {
-  const { origin, pathname } = new URL(server);
+export async function supportsOAuth(serverUrl: string): Promise<boolean> {
+  const { origin, pathname } = new URL(serverUrl);
   for (const path of [
     `/.well-known/oauth-protected-resource${pathname}`,
     '/.well-known/oauth-protected-resource',
   ]) {
-    const found = await metadataAt(new URL(path, origin));
+    const found = await fetchMetadata(new URL(path, origin));
     if (found !== undefined && URL.canParse(found.resource) && new URL(found.resource).origin === origin)
       return true;
   }

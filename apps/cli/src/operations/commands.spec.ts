@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { commandWords, exampleWords, flagName, flagsOf, quoted, wordsOf } from '@muster/reference';
+import { commandWords, exampleWords, flagName, flagsOf, shellQuote, toCommandWords } from '@muster/reference';
 import { type Operation, operations } from '@muster/registry';
-import { checkEach } from '@muster/testing';
+import { checkEachCase } from '@muster/testing';
 import { Command, CommanderError } from 'commander';
-import { openAll } from '../opening.ts';
+import { fillAllCommands } from '../opening.ts';
 import { createProgram } from '../program.ts';
-import { addFlags, paramsOf, positionalParams } from './typed.ts';
+import { addFlags, collectTypedParams, parsePositionalParams } from './typed.ts';
 
 const operation = (name: string): Operation => {
   const found = operations.get(name);
@@ -19,14 +19,14 @@ function parse(of: Operation, words: readonly string[]): Record<string, unknown>
   const command = new Command('trial').exitOverride().configureOutput({ writeErr: () => undefined });
   addFlags(command.argument('[params...]'), flags);
   command.parse([...words], { from: 'user' });
-  return { ...paramsOf(command, flags), ...positionalParams(command, flags, command.args) };
+  return { ...collectTypedParams(command, flags), ...parsePositionalParams(command, flags, command.args) };
 }
 
 describe('every operation', () => {
   let program: Command;
   beforeAll(async () => {
     program = createProgram();
-    await openAll(program);
+    await fillAllCommands(program);
   });
 
   const commandOf = (of: Operation): Command | undefined =>
@@ -36,18 +36,18 @@ describe('every operation', () => {
     );
 
   it('is a command whose flags say what its example says', async () => {
-    await checkEach(operations, (each) => {
+    await checkEachCase(operations, (each) => {
       const [, ...words] = exampleWords(each);
       const name = commandWords(each.name);
       expect(words.slice(0, name.length)).toEqual(name);
       expect(parse(each, words.slice(name.length))).toEqual(each.example);
-      expect(parse(each, wordsOf(flagsOf(each), each.example))).toEqual(each.example);
+      expect(parse(each, toCommandWords(flagsOf(each), each.example))).toEqual(each.example);
       expect(commandOf(each)).toBeInstanceOf(Command);
     });
   });
 
   it('has flags that none of its others hides', async () => {
-    await checkEach(operations, (each) => {
+    await checkEachCase(operations, (each) => {
       const names = commandOf(each)?.options.map(({ long }) => long) ?? [];
       expect(names.length).toBeGreaterThan(0);
       expect(new Set(names).size).toBe(names.length);
@@ -55,7 +55,7 @@ describe('every operation', () => {
   });
 
   it('says in its help what the contract says', async () => {
-    await checkEach(operations, (each) => {
+    await checkEachCase(operations, (each) => {
       let help = '';
       const command = commandOf(each);
       command?.configureOutput({ writeOut: (text) => (help += text), getOutHelpWidth: () => 10_000 });
@@ -65,7 +65,7 @@ describe('every operation', () => {
       for (const reason of each.refusals) expect(help).toContain(`\n  ${reason} `);
       for (const { name } of flagsOf(each))
         expect(help).toMatch(new RegExp(`\\n {2}--${name.replaceAll('.', '\\.')}[ \\n]`));
-      expect(help).toContain(exampleWords(each).map(quoted).join(' '));
+      expect(help).toContain(exampleWords(each).map(shellQuote).join(' '));
     });
   });
 });
@@ -80,7 +80,7 @@ describe('the help of every command', () => {
   }
   const commands = async (): Promise<[string, Command][]> => {
     const program = createProgram();
-    await openAll(program);
+    await fillAllCommands(program);
     return [...visible(program)];
   };
 
@@ -178,7 +178,7 @@ describe('flags', () => {
     );
     expect(parse(of, ['--content', '@@ana said'])).toEqual({ content: '@ana said' });
     expect(parse(operation('stories.create'), ['--title', '@ana'])).toEqual({ title: '@ana' });
-    expect(wordsOf(flagsOf(of), { content: '@ana' })).toEqual(['--content', '@@ana']);
+    expect(toCommandWords(flagsOf(of), { content: '@ana' })).toEqual(['--content', '@@ana']);
   });
 
   it.each([
@@ -203,7 +203,7 @@ describe('flags', () => {
 });
 
 it('writes words so that a shell reads them as they are', () => {
-  expect(quoted('plain-word')).toBe('plain-word');
-  expect(quoted("it's $HOME")).toBe(`'it'\\''s $HOME'`);
-  expect(quoted('')).toBe(`''`);
+  expect(shellQuote('plain-word')).toBe('plain-word');
+  expect(shellQuote("it's $HOME")).toBe(`'it'\\''s $HOME'`);
+  expect(shellQuote('')).toBe(`''`);
 });

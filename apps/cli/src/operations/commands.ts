@@ -1,6 +1,6 @@
 /** Every operation of the registry as a command: `stories.updateStatus` is `muster stories update-status`. */
 import {
-  argumentOf,
+  positionalPlaceholder,
   commandWords,
   type Flag,
   flagsOf,
@@ -10,13 +10,13 @@ import {
 import { type Operation, operations } from '@muster/registry';
 import { type Command } from 'commander';
 import { addConnectionFlags } from '../session/connection.ts';
-import { onOpening } from '../opening.ts';
-import { afterFlags } from './help.ts';
+import { fillOnFirstUse } from '../opening.ts';
+import { helpAfterFlags } from './help.ts';
 import { runOperation } from './run.ts';
 import { shortcuts } from './shortcuts.ts';
 import { addFlags } from './typed.ts';
 
-export const isList = ({ params, result }: Operation): boolean =>
+export const isListOperation = ({ params, result }: Operation): boolean =>
   'nextCursor' in result.shape && 'cursor' in params.shape;
 
 /** Adds the flags that every operation has in addition to its parameters. */
@@ -25,7 +25,7 @@ function addCallFlags(command: Command, operation: Operation): void {
     .optionsGroup('Call options:')
     .option('--params <json>', 'all parameters as JSON, @file or - (stdin); flags override them')
     .option('--json', 'print the result as JSON, for scripts');
-  if (isList(operation)) command.option('--all', 'return all pages instead of one');
+  if (isListOperation(operation)) command.option('--all', 'return all pages instead of one');
   if (operation.effect === 'write') {
     command.option(
       '--idempotency-key <key>',
@@ -36,25 +36,30 @@ function addCallFlags(command: Command, operation: Operation): void {
 }
 
 /** Reads the schema of parameters only when the command is used, not for all operations. */
-function fill(command: Command, operation: Operation): void {
+function fillOperationCommand(command: Command, operation: Operation): void {
   const flags: readonly Flag[] = flagsOf(operation);
   addFlags(command, flags);
-  shortcuts.get(operation.name)?.addTo(command);
+  shortcuts.get(operation.name)?.addFlagsTo(command);
   addCallFlags(command, operation);
   const positionals = positionalsOf(flags);
-  for (const flag of positionals) command.argument(argumentOf(flag), `the same as --${flag.name}`);
+  for (const flag of positionals) command.argument(positionalPlaceholder(flag), `the same as --${flag.name}`);
   command
     .argument(
       '[params...]',
       positionals.length === 0 ? 'the same as --params' : 'instead of these, the same as --params',
     )
-    .addHelpText('after', () => afterFlags(operation, command.configureOutput().getOutHelpWidth?.()))
+    .addHelpText('after', () => helpAfterFlags(operation, command.configureOutput().getOutHelpWidth?.()))
     .action((...all: unknown[]) =>
-      runOperation({ operation, flags, command: all.at(-1) as Command, given: (all.at(-1) as Command).args }),
+      runOperation({
+        operation,
+        flags,
+        command: all.at(-1) as Command,
+        positionalWords: (all.at(-1) as Command).args,
+      }),
     );
 }
 
-function groupOf(program: Command, words: readonly string[]): Command {
+function findOrAddGroup(program: Command, words: readonly string[]): Command {
   return words.reduce<Command>((parent, word) => {
     const known = parent.commands.find((command) => command.name() === word);
     return known ?? parent.command(word);
@@ -67,15 +72,15 @@ function groupOf(program: Command, words: readonly string[]): Command {
  */
 function describeGroups(
   command: Command,
-  sentences: ReadonlyMap<string, string>,
-  above: readonly string[] = [],
+  groupDescriptions: ReadonlyMap<string, string>,
+  parentWords: readonly string[] = [],
 ): void {
   if (command.commands.length === 0) return;
-  const words = [...above, command.name()];
-  for (const inner of command.commands) describeGroups(inner, sentences, words);
+  const words = [...parentWords, command.name()];
+  for (const inner of command.commands) describeGroups(inner, groupDescriptions, words);
   if (command.description() === '') {
     const names = command.commands.map((inner) => inner.name()).join(', ');
-    command.description(sentences.get(words.join(' ')) ?? names);
+    command.description(groupDescriptions.get(words.join(' ')) ?? names);
   }
 }
 
@@ -84,12 +89,12 @@ export function addOperations(program: Command): void {
   program.commandsGroup('Operations, by namespace:');
   for (const operation of operations.values()) {
     const words = commandWords(operation.name);
-    const group = groupOf(program, words.slice(0, -1));
+    const group = findOrAddGroup(program, words.slice(0, -1));
     const command = group
       .command(words.at(-1) ?? '')
       .summary(operation.summary)
       .description(`${operation.summary}. ${operation.description}`);
-    onOpening(command, () => fill(command, operation));
+    fillOnFirstUse(command, () => fillOperationCommand(command, operation));
   }
   const sentences = new Map(
     namespaceGroups.flatMap(({ namespaces }) =>
@@ -103,7 +108,7 @@ export function addOperations(program: Command): void {
  * Adds `muster call stories.create …` for users who know the name of an operation. It is the same as `muster
  * stories create …`.
  */
-export function addCall(program: Command): void {
+export function addCallCommand(program: Command): void {
   program
     .command('call')
     .summary('Call an operation by its name in the contract')

@@ -1,22 +1,22 @@
 /** Runs the command of an operation: its flags become a call, and the answer is printed. */
 import { createClient, httpTransport, NoAnswer, retrying } from '@muster/client';
 import { type Operation } from '@muster/registry';
-import { jsonText, pageOfStdout, UsageError } from '@muster/terminal';
+import { terminalSafeJson, stdoutFormat, UsageError } from '@muster/terminal';
 import { type Command, InvalidArgumentError } from 'commander';
-import { report } from '../failures.ts';
+import { reportError } from '../failures.ts';
 import { isObject } from '../output/cells.ts';
-import { sentenceOf, showResult } from '../output/show.ts';
+import { summarizeWrite, formatResult } from '../output/show.ts';
 import { type CommandConnection, findConnection } from '../session/connection.ts';
-import { argumentOf, type Flag, flagName, positionalsOf } from '@muster/reference';
+import { positionalPlaceholder, type Flag, flagName, positionalsOf } from '@muster/reference';
 import { shortcuts } from './shortcuts.ts';
-import { jsonOf, paramsOf, positionalParams, textOrFile } from './typed.ts';
+import { parseJsonArgument, collectTypedParams, parsePositionalParams, readTextArgument } from './typed.ts';
 
 export interface OperationCommand {
   readonly operation: Operation;
   readonly flags: readonly Flag[];
   readonly command: Command;
   /** The arguments without a flag: all parameters as JSON, or the values of required parameters. */
-  readonly given: readonly string[];
+  readonly positionalWords: readonly string[];
 }
 
 interface CallFlags {
@@ -27,15 +27,18 @@ interface CallFlags {
 }
 
 /** Returns true if the word holds all parameters: JSON, a file with JSON, or stdin. */
-const isAtOnce = (word: string): boolean => /^[{[@]|^-$/.test(word.trim());
+const isWholeParams = (word: string): boolean => /^[{[@]|^-$/.test(word.trim());
 
-function paramsAtOnce(given: string | undefined, fromFlag: string | undefined): Record<string, unknown> {
-  if (given !== undefined && fromFlag !== undefined)
+function parseWholeParams(
+  positionalSource: string | undefined,
+  flagSource: string | undefined,
+): Record<string, unknown> {
+  if (positionalSource !== undefined && flagSource !== undefined)
     throw new UsageError('use either [params] or --params, not both');
-  const source = given ?? fromFlag;
+  const source = positionalSource ?? flagSource;
   if (source === undefined) return {};
   try {
-    const value = jsonOf(textOrFile(source));
+    const value = parseJsonArgument(readTextArgument(source));
     if (isObject(value)) return { ...value };
   } catch (error) {
     if (!(error instanceof InvalidArgumentError)) throw error;
@@ -44,12 +47,14 @@ function paramsAtOnce(given: string | undefined, fromFlag: string | undefined): 
   throw new UsageError('The parameters must be a JSON object.');
 }
 
-function refuseMissing(flags: readonly Flag[], params: Readonly<Record<string, unknown>>): void {
+function throwIfParamsMissing(flags: readonly Flag[], params: Readonly<Record<string, unknown>>): void {
   const missing = flags.filter(({ required, path: [first = ''] }) => required && params[first] === undefined);
   if (missing.length === 0) return;
   const words = positionalsOf(flags);
   const ways = missing.map((flag) =>
-    words.includes(flag) ? `<${argumentOf(flag).slice(1, -1)}> or --${flag.name}` : `--${flag.name}`,
+    words.includes(flag)
+      ? `<${positionalPlaceholder(flag).slice(1, -1)}> or --${flag.name}`
+      : `--${flag.name}`,
   );
   throw new UsageError(`needs ${ways.join(', ')} (see --help)`);
 }
@@ -58,15 +63,15 @@ function refuseMissing(flags: readonly Flag[], params: Readonly<Record<string, u
  * The time in seconds that a command retries before it reports that the API does not answer. A person may be
  * waiting for it.
  */
-const usualPatienceSeconds = 3;
+const defaultRetrySeconds = 3;
 
 /**
  * Creates the transport to the API. Its retry time suits a person at a terminal unless the caller sets
  * another.
  */
-export const transportOf = (
+export const createRetryingTransport = (
   connection: CommandConnection,
-  { patienceSeconds = usualPatienceSeconds }: { readonly patienceSeconds?: number } = {},
+  { patienceSeconds = defaultRetrySeconds }: { readonly patienceSeconds?: number } = {},
 ) => {
   const transport = retrying(httpTransport(connection), { forSeconds: patienceSeconds });
   return async (...call: Parameters<typeof transport>): Promise<unknown> => {
@@ -80,30 +85,32 @@ export const transportOf = (
 };
 
 /** Creates the typed client of a command. */
-export const clientOf = (connection: CommandConnection) => createClient(transportOf(connection));
+export const createCommandClient = (connection: CommandConnection) =>
+  createClient(createRetryingTransport(connection));
 
 /** Runs the operation and reports its outcome with the names that the command line uses. */
 export async function runOperation(operationCommand: OperationCommand): Promise<void> {
   const { flags, command } = operationCommand;
   const { json = false } = command.opts<CallFlags>();
   await callAndShow(operationCommand).catch((error: unknown) => {
-    report(error, { json, nameOf: (field) => flagName(flags, field) });
+    reportError(error, { json, fieldNameOf: (field) => flagName(flags, field) });
   });
 }
 
-async function callAndShow({ operation, flags, command, given }: OperationCommand): Promise<void> {
+async function callAndShow({ operation, flags, command, positionalWords }: OperationCommand): Promise<void> {
   const options = command.opts<CallFlags>();
-  const [first] = given;
-  const atOnce = given.length === 1 && first !== undefined && isAtOnce(first) ? first : undefined;
-  const named = atOnce === undefined ? positionalParams(command, flags, given) : {};
-  const typed = paramsOf(command, flags, { ...paramsAtOnce(atOnce, options.params), ...named });
+  const [first] = positionalWords;
+  const atOnce =
+    positionalWords.length === 1 && first !== undefined && isWholeParams(first) ? first : undefined;
+  const named = atOnce === undefined ? parsePositionalParams(command, flags, positionalWords) : {};
+  const typed = collectTypedParams(command, flags, { ...parseWholeParams(atOnce, options.params), ...named });
   const connection = () => findConnection(command.opts());
   const params =
     (await shortcuts
       .get(operation.name)
-      ?.complete(typed, command.opts(), async () => clientOf(await connection()))) ?? typed;
-  refuseMissing(flags, params);
-  const transport = transportOf(await connection());
+      ?.completeParams(typed, command.opts(), async () => createCommandClient(await connection()))) ?? typed;
+  throwIfParamsMissing(flags, params);
+  const transport = createRetryingTransport(await connection());
   const callOptions = options.idempotencyKey === undefined ? {} : { idempotencyKey: options.idempotencyKey };
   const call = async (more: object = {}): Promise<Record<string, unknown>> => {
     const result = await transport(operation, { ...params, ...more }, callOptions);
@@ -121,11 +128,11 @@ async function callAndShow({ operation, flags, command, given }: OperationComman
     result['items'] = items;
   }
   if (options.json === true) {
-    process.stdout.write(`${jsonText(result)}\n`);
+    process.stdout.write(`${terminalSafeJson(result)}\n`);
     return;
   }
-  const sentence = sentenceOf(operation.name, result);
-  const lines = [...(sentence === undefined ? [] : [sentence, '']), ...showResult(result, pageOfStdout())];
+  const sentence = summarizeWrite(operation.name, result);
+  const lines = [...(sentence === undefined ? [] : [sentence, '']), ...formatResult(result, stdoutFormat())];
   process.stdout.write(`${lines.join('\n')}\n`);
   if (typeof result['nextCursor'] === 'string') {
     process.stderr.write(`There are more items: use --all, or --cursor ${result['nextCursor']}\n`);

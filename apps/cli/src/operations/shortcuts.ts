@@ -8,20 +8,20 @@ type Params = Readonly<Record<string, unknown>>;
 
 export interface Shortcut {
   /** Adds the shortcut's flags to the command. */
-  readonly addTo: (command: Command) => void;
+  readonly addFlagsTo: (command: Command) => void;
   /**
    * Returns the parameters, completed from the shortcut's flags. Without such a flag the parameters are
    * unchanged.
    */
-  readonly complete: (params: Params, flags: Params, client: () => Promise<Client>) => Promise<Params>;
+  readonly completeParams: (params: Params, flags: Params, client: () => Promise<Client>) => Promise<Params>;
 }
 
 /**
  * `muster tokens create --agent claude` names an agent by its slug, and has defaults for the other required
  * parameters.
  */
-const tokenOfAgent: Shortcut = {
-  addTo: (command) => {
+const agentTokenShortcut: Shortcut = {
+  addFlagsTo: (command) => {
     command
       .optionsGroup('Parameters:')
       .option(
@@ -29,7 +29,7 @@ const tokenOfAgent: Shortcut = {
         'the slug or name of your agent, instead of --agent-id; created if it does not exist. --name and --scopes are then optional: they default to the agent on this machine, and write',
       );
   },
-  complete: async (params, { agent }, client) => {
+  completeParams: async (params, { agent }, client) => {
     if (typeof agent !== 'string') return params;
     const { id, slug } = await findOrMakeAgent(await client(), agent);
     return { name: `${slug} on ${hostname()}`.slice(0, 120), scopes: ['write'], ...params, agentId: id };
@@ -37,4 +37,4 @@ const tokenOfAgent: Shortcut = {
 };
 
 /** The shortcuts by the name of the operation. */
-export const shortcuts: ReadonlyMap<string, Shortcut> = new Map([['tokens.create', tokenOfAgent]]);
+export const shortcuts: ReadonlyMap<string, Shortcut> = new Map([['tokens.create', agentTokenShortcut]]);

@@ -1,16 +1,19 @@
 /** Formats the details of an audit entry for people. */
-import { onOneLine } from '@muster/terminal';
-import { cellOf, isObject } from './cells.ts';
+import { sanitizeToOneLine } from '@muster/terminal';
+import { formatCell, isObject } from './cells.ts';
 
-const textOf = (value: unknown): string => cellOf(value) ?? onOneLine(JSON.stringify(value));
+const formatValue = (value: unknown): string => formatCell(value) ?? sanitizeToOneLine(JSON.stringify(value));
 
 /** The functions that format known fields, by field. Any other field is shown as its name and value. */
-const sayings: Readonly<Record<string, (value: unknown) => string | undefined>> = {
+const fieldFormatters: Readonly<Record<string, (value: unknown) => string | undefined>> = {
   client: (value) =>
     isObject(value)
-      ? [textOf(value['name']), ...(value['host'] === null ? [] : [`of ${textOf(value['host'])}`])].join(' ')
+      ? [
+          formatValue(value['name']),
+          ...(value['host'] === null ? [] : [`of ${formatValue(value['host'])}`]),
+        ].join(' ')
       : undefined,
-  agent: (value) => `as ${textOf(value)}`,
+  agent: (value) => `as ${formatValue(value)}`,
   projectIds: (value) => {
     if (value === null) return 'in all projects';
     if (!Array.isArray(value)) return undefined;
@@ -19,15 +22,15 @@ const sayings: Readonly<Record<string, (value: unknown) => string | undefined>> 
   scopes: (value) =>
     Array.isArray(value)
       ? value
-          .map(textOf)
+          .map(formatValue)
           .join(', ')
           .replace(/, ([^,]*)$/, ' and $1')
       : undefined,
-  expiresAt: (value) => (value === null ? undefined : `until ${textOf(value)}`),
+  expiresAt: (value) => (value === null ? undefined : `until ${formatValue(value)}`),
 };
 
 /** Formats the details on one line. */
-export const detailsText = (details: Readonly<Record<string, unknown>>): string =>
+export const formatDetails = (details: Readonly<Record<string, unknown>>): string =>
   Object.entries(details)
-    .map(([field, value]) => sayings[field]?.(value) ?? `${field} ${textOf(value)}`)
+    .map(([field, value]) => fieldFormatters[field]?.(value) ?? `${field} ${formatValue(value)}`)
     .join(', ');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import stringWidth from 'string-width';
-import { sentenceOf, showList, showResult } from './show.ts';
+import { summarizeWrite, formatList, formatResult } from './show.ts';
 
 const piped = { width: undefined, colored: false };
 const at = '2026-11-21T09:30:00.000Z';
@@ -20,7 +20,7 @@ const story = (number: number, more: object = {}) => ({
 
 describe('a table', () => {
   it('starts with what identifies a record and what it is called, and leaves ids and empty columns out', () => {
-    expect(showList([story(1), story(2)], piped)).toEqual([
+    expect(formatList([story(1), story(2)], piped)).toEqual([
       'KEY    TITLE    STATUS  LABELS    CREATED BY  UPDATED',
       'WEB-1  Story 1  ready   auth, ux  Ana         2026-11-21 09:30Z',
       'WEB-2  Story 2  ready   auth, ux  Ana         2026-11-21 09:30Z',
@@ -29,7 +29,7 @@ describe('a table', () => {
 
   it('shows the id of what has no other name for itself, whole', () => {
     const id = '01936d5c-0000-7000-8000-000000000001';
-    expect(showList([{ id, mode: 'shared' }], { width: 20, colored: false })).toEqual(['ID', id]);
+    expect(formatList([{ id, mode: 'shared' }], { width: 20, colored: false })).toEqual(['ID', id]);
   });
 
   it.each([120, 80, 60, 40, 20])(
@@ -39,22 +39,22 @@ describe('a table', () => {
         story(1, { title: '日本語のとても長い題名'.repeat(5) }),
         story(2, { title: '👩‍👩‍👧 family '.repeat(9) }),
       ];
-      const lines = showList(items, { width, colored: false });
+      const lines = formatList(items, { width, colored: false });
       for (const line of lines) expect(stringWidth(line)).toBeLessThanOrEqual(width);
       expect(lines[1]).toMatch(/^WEB-1 /);
     },
   );
 
   it('is bold only where that can be shown', () => {
-    const [head] = showList([story(1)], { width: undefined, colored: true });
+    const [head] = formatList([story(1)], { width: undefined, colored: true });
     expect(head).toMatch(/^\u001b\[1mKEY/);
   });
 
   it('counts the records inside a record, and leaves lists of ids out', () => {
     const id = '01936d5c-0000-7000-8000-000000000001';
-    expect(showList([{ key: 'a', replies: [{ body: 'x' }, { body: 'y' }], blockedBy: [id] }], piped)).toEqual(
-      ['KEY  REPLIES', 'a    2'],
-    );
+    expect(
+      formatList([{ key: 'a', replies: [{ body: 'x' }, { body: 'y' }], blockedBy: [id] }], piped),
+    ).toEqual(['KEY  REPLIES', 'a    2']);
   });
 
   it('tells what happened by when, who, what, and to which record', () => {
@@ -62,7 +62,7 @@ describe('a table', () => {
     const actor = { kind: 'member', memberId: id, agentId: null, name: 'Ana' };
     const subject = { type: 'story', id, key: 'WEB-1', title: 'Refunds' };
     const happened = { id, kind: 'story.statusChanged', actor, projectId: id, subject, data: {}, at };
-    expect(showList([happened], piped)).toEqual([
+    expect(formatList([happened], piped)).toEqual([
       'AT                 ACTOR  KIND                 SUBJECT',
       '2026-11-21 09:30Z  Ana    story.statusChanged  WEB-1 Refunds',
     ]);
@@ -75,7 +75,7 @@ describe('a table', () => {
       target: 'WEB-1',
       outcome: 'denied',
     };
-    expect(showList([{ ...audited, reason: 'role', requestId: id }], piped)).toEqual([
+    expect(formatList([{ ...audited, reason: 'role', requestId: id }], piped)).toEqual([
       'AT                 ACTOR  OPERATION    OUTCOME  TARGET',
       '2026-11-21 09:30Z  Ana    stories.get  role     WEB-1',
     ]);
@@ -86,24 +86,24 @@ describe('a table', () => {
         ...{ projectIds: null, scopes: ['read', 'write'], expiresAt: '2027-02-19T09:30:00.000Z' },
       },
     };
-    expect(showList([audited, consented], piped)).toEqual([
+    expect(formatList([audited, consented], piped)).toEqual([
       'AT                 ACTOR  OPERATION            OUTCOME  TARGET  DETAILS',
       '2026-11-21 09:30Z  Ana    stories.get          denied   WEB-1',
       '2026-11-21 09:30Z  Ana    connections.consent  allowed  WEB-1   Claude Code of claude.ai, as Claude, in all projects, read and write, until 2027-02-19 09:30Z',
     ]);
     for (const width of [80, 60, 40])
-      for (const line of showList([happened], { width, colored: false }))
+      for (const line of formatList([happened], { width, colored: false }))
         expect(stringWidth(line)).toBeLessThanOrEqual(width);
   });
 
   it('says that there is none', () => {
-    expect(showResult({ items: [], nextCursor: null }, piped)).toEqual(['None.']);
+    expect(formatResult({ items: [], nextCursor: null }, piped)).toEqual(['None.']);
   });
 });
 
 describe('a record', () => {
   it('is names and values, what is inside by its path, long texts below', () => {
-    const shown = showResult(
+    const shown = formatResult(
       {
         story: {
           ...{
@@ -150,7 +150,7 @@ describe('a record', () => {
       title: 'Sign in',
       key: 'WEB-1',
     };
-    expect(showResult({ story }, piped).map((line) => line.split(' ')[0])).toEqual([
+    expect(formatResult({ story }, piped).map((line) => line.split(' ')[0])).toEqual([
       ...['key', 'title', 'status', 'priority', 'id', 'projectId'],
     ]);
   });
@@ -161,31 +161,31 @@ describe('a record', () => {
     ['comments.create', { comment: { id: 'i', body: 'Hm' } }, undefined],
     ['stories.get', { story: { key: 'WEB-1', title: 'Sign in' } }, undefined],
   ])('that was written by %s is said in a sentence', (operation, result, sentence) => {
-    expect(sentenceOf(operation, result)).toBe(sentence);
+    expect(summarizeWrite(operation, result)).toBe(sentence);
   });
 
   it('stands under its name where there are several', () => {
     expect(
-      showResult({ leaseToken: 't', execution: { state: 'leased' }, signals: [{ kind: 'stop' }] }, piped),
+      formatResult({ leaseToken: 't', execution: { state: 'leased' }, signals: [{ kind: 'stop' }] }, piped),
     ).toEqual(['leaseToken  t', '', 'execution', '  state  leased', '', 'signals', '  KIND', '  stop']);
   });
 
   it('stands apart from the values beside it', () => {
-    expect(showResult({ unread: 1, byKind: { mention: 1 } }, piped)).toEqual([
+    expect(formatResult({ unread: 1, byKind: { mention: 1 } }, piped)).toEqual([
       ...['unread  1', '', 'byKind', '  mention  1'],
     ]);
   });
 
   it('shows what others wrote into a list without letting it steer the terminal', () => {
-    const shown = showResult({ rule: { steps: [{ say: 'a\u009b31m\u202eb' }] } }, piped);
+    const shown = formatResult({ rule: { steps: [{ say: 'a\u009b31m\u202eb' }] } }, piped);
     expect(shown).toEqual(['steps  [{"say":"a\\u009b31m\\u202eb"}]']);
   });
 
   it('that there is none of is none', () => {
-    expect(showResult({ execution: null }, piped)).toEqual(['None.']);
+    expect(formatResult({ execution: null }, piped)).toEqual(['None.']);
   });
 
   it('that is gone is gone', () => {
-    expect(showResult({ deleted: true }, piped)).toEqual(['Deleted.']);
+    expect(formatResult({ deleted: true }, piped)).toEqual(['Deleted.']);
   });
 });

@@ -16,15 +16,15 @@ export function hasBrowser(
  * Opens a page. Calls `failed` if the system reports a failure; most systems report it immediately, and some
  * never do.
  */
-export async function openBrowser(url: string, failed: () => void): Promise<void> {
+export async function openBrowser(url: string, onFailure: () => void): Promise<void> {
   try {
     const { default: openPage } = await import('open');
     const child = await openPage(url);
     child.once('exit', (code) => {
-      if (code !== 0) failed();
+      if (code !== 0) onFailure();
     });
-    if (child.exitCode !== null && child.exitCode !== 0) failed();
+    if (child.exitCode !== null && child.exitCode !== 0) onFailure();
   } catch {
-    failed();
+    onFailure();
   }
 }

@@ -2,37 +2,43 @@
 import { createInterface } from 'node:readline/promises';
 import { text as readAll } from 'node:stream/consumers';
 import { MusterError } from '@muster/client';
-import { jsonText, onOneLine, pageOfStdout, plain, UsageError } from '@muster/terminal';
+import {
+  terminalSafeJson,
+  sanitizeToOneLine,
+  stdoutFormat,
+  sanitizeForTerminal,
+  UsageError,
+} from '@muster/terminal';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { forgetKept } from '../completion/kept.ts';
-import { clientOf } from '../operations/run.ts';
-import { showList, showRecord } from '../output/show.ts';
+import { clearCompletionCache } from '../completion/kept.ts';
+import { createCommandClient } from '../operations/run.ts';
+import { formatList, formatRecord } from '../output/show.ts';
 import { hasBrowser, openBrowser } from './browser.ts';
 import {
   addConnectionFlags,
   type CommandConnection,
   type ConnectionFlags,
   findConnection,
-  toBaseUrl,
+  parseBaseUrl,
 } from './connection.ts';
 import {
-  beginDevice,
-  findMetadata,
+  startDeviceSignIn,
+  fetchMetadata,
   type StoredLogin,
   type Metadata,
-  revoke,
-  waitForPerson,
+  revokeLogin,
+  pollForDeviceToken,
 } from './oauth.ts';
-import { changeProfiles, firstProfile, type Profile, profilesFile, readProfiles } from './profiles.ts';
+import { updateProfiles, defaultProfileName, type Profile, profilesFile, readProfiles } from './profiles.ts';
 
-const usualAddress = 'http://127.0.0.1:4100';
+const defaultAddress = 'http://127.0.0.1:4100';
 
-async function askAddress(): Promise<string> {
+async function promptForAddress(): Promise<string> {
   if (!process.stdin.isTTY) throw new UsageError('needs --base-url, because there is no terminal to ask on');
   const asking = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    const typed = (await asking.question(`Address of the API (${usualAddress}): `)).trim();
-    return toBaseUrl(typed === '' ? usualAddress : typed);
+    const typed = (await asking.question(`Address of the API (${defaultAddress}): `)).trim();
+    return parseBaseUrl(typed === '' ? defaultAddress : typed);
   } catch (error) {
     throw error instanceof InvalidArgumentError ? new UsageError(`address: ${error.message}`) : error;
   } finally {
@@ -44,43 +50,43 @@ async function askAddress(): Promise<string> {
  * Reads the token from a hidden prompt or from stdin. Other users of the machine could read a command line
  * argument.
  */
-async function askToken(given: string | undefined): Promise<string> {
-  if (given !== undefined && given !== '-') return given;
-  if (given === '-') return (await readAll(process.stdin)).trim();
+async function resolveTypedToken(tokenFlag: string | undefined): Promise<string> {
+  if (tokenFlag !== undefined && tokenFlag !== '-') return tokenFlag;
+  if (tokenFlag === '-') return (await readAll(process.stdin)).trim();
   if (!process.stdin.isTTY)
     throw new UsageError('needs --token - (from stdin), because there is no terminal to ask on');
   const { default: password } = await import('@inquirer/password');
   return (await password({ message: 'Token:' }, { output: process.stderr })).trim();
 }
 
-const identityOf = (connection: CommandConnection) => clientOf(connection).session.identity();
+const fetchIdentity = (connection: CommandConnection) => createCommandClient(connection).session.identity();
 
 interface LoginFlags extends ConnectionFlags {
   readonly device?: boolean;
-  readonly scope: keyof typeof scopes;
+  readonly scope: keyof typeof scopesByLevel;
 }
 
 /** The requested scopes. Each level includes those before it. */
-const scopes = { read: 'read', write: 'read write', admin: 'read write admin' } as const;
+const scopesByLevel = { read: 'read', write: 'read write', admin: 'read write admin' } as const;
 
-async function addressTyped(address: string | undefined, { baseUrl }: LoginFlags): Promise<string> {
-  if (address !== undefined && baseUrl !== undefined)
+async function resolveAddress(addressArgument: string | undefined, { baseUrl }: LoginFlags): Promise<string> {
+  if (addressArgument !== undefined && baseUrl !== undefined)
     throw new UsageError('use either [address] or --base-url, not both');
-  return address ?? baseUrl ?? askAddress();
+  return addressArgument ?? baseUrl ?? promptForAddress();
 }
 
 /** The time limit for the browser of this machine. It is enough to read a sign-in mail. */
-const browserPatienceMillis = 5 * 60_000;
+const browserTimeoutMillis = 5 * 60_000;
 
 /**
  * Signs in with the browser of this machine. Returns undefined if no browser opened or the person did not
  * finish.
  */
-async function signInHere(metadata: Metadata, scope: string): Promise<StoredLogin | undefined> {
+async function signInWithLocalBrowser(metadata: Metadata, scope: string): Promise<StoredLogin | undefined> {
   const { signInByBrowser } = await import('./loopback.ts');
   const given = await signInByBrowser(metadata, scope, {
-    ...{ open: openBrowser, patienceMillis: browserPatienceMillis },
-    began: (url) => {
+    ...{ openUrl: openBrowser, timeoutMillis: browserTimeoutMillis },
+    onStarted: (url) => {
       process.stderr.write(
         `Your browser opens, and asks you what the command line may do. If it does not open, open this address on this machine:\n  ${url}\nUse --device to sign in from another machine with a code. Press Ctrl-C to cancel.\n`,
       );
@@ -92,12 +98,12 @@ async function signInHere(metadata: Metadata, scope: string): Promise<StoredLogi
 }
 
 /** Signs in with a browser on any machine, in which the person types a code. */
-async function signInAnywhere(metadata: Metadata, scope: string): Promise<StoredLogin> {
-  const device = await beginDevice(metadata, scope);
+async function signInWithDeviceCode(metadata: Metadata, scope: string): Promise<StoredLogin> {
+  const device = await startDeviceSignIn(metadata, scope);
   process.stderr.write(
-    `Open   ${plain(device.verification_uri)}\nType   ${plain(device.user_code)}\nThe code is valid for ${Math.ceil(device.expires_in / 60)} minutes. Press Ctrl-C to cancel.\n`,
+    `Open   ${sanitizeForTerminal(device.verification_uri)}\nType   ${sanitizeForTerminal(device.user_code)}\nThe code is valid for ${Math.ceil(device.expires_in / 60)} minutes. Press Ctrl-C to cancel.\n`,
   );
-  return waitForPerson(metadata, device);
+  return pollForDeviceToken(metadata, device);
 }
 
 /** Signs in with a browser. Returns undefined if the installation has no sign-in. */
@@ -105,58 +111,59 @@ async function signIn(
   baseUrl: string,
   { scope, device = false }: LoginFlags,
 ): Promise<StoredLogin | undefined> {
-  const metadata = await findMetadata(baseUrl);
+  const metadata = await fetchMetadata(baseUrl);
   if (metadata === undefined) return undefined;
-  const here = !device && hasBrowser() ? await signInHere(metadata, scopes[scope]) : undefined;
-  return here ?? signInAnywhere(metadata, scopes[scope]);
+  const here =
+    !device && hasBrowser() ? await signInWithLocalBrowser(metadata, scopesByLevel[scope]) : undefined;
+  return here ?? signInWithDeviceCode(metadata, scopesByLevel[scope]);
 }
 
 /**
  * Returns the owner of the token. Throws UsageError if the address is wrong, such as the address of the docs,
  * which has no such operation.
  */
-async function identityThere(made: Profile) {
+async function fetchIdentityOrExplain(newProfile: Profile) {
   try {
-    return await identityOf({ ...made, from: 'the input' });
+    return await fetchIdentity({ ...newProfile, tokenSource: 'the input' });
   } catch (error) {
     if (!(error instanceof MusterError) || error.reason !== 'no_such_path') throw error;
-    throw new UsageError(`there is no Muster API at ${made.baseUrl}; check the address`);
+    throw new UsageError(`there is no Muster API at ${newProfile.baseUrl}; check the address`);
   }
 }
 
 async function login(address: string | undefined, flags: LoginFlags): Promise<void> {
-  const { profile = firstProfile } = flags;
-  const baseUrl = await addressTyped(address, flags);
+  const { profile = defaultProfileName } = flags;
+  const baseUrl = await resolveAddress(address, flags);
   const signedIn = flags.token === undefined ? await signIn(baseUrl, flags) : undefined;
-  const made: Profile = { baseUrl, ...(signedIn ?? { token: await askToken(flags.token) }) };
+  const made: Profile = { baseUrl, ...(signedIn ?? { token: await resolveTypedToken(flags.token) }) };
   if (made.token === '') throw new UsageError('the token is empty');
-  const { member, agent, org } = await identityThere(made);
-  const replaced = await changeProfiles(async ({ profiles }) => ({
+  const { member, agent, org } = await fetchIdentityOrExplain(made);
+  const replaced = await updateProfiles(async ({ profiles }) => ({
     after: { current: profile, profiles: { ...profiles, [profile]: made } },
     result: Object.hasOwn(profiles, profile) ? profiles[profile] : undefined,
   })).catch(async (error: unknown) => {
-    if (made.oauth !== undefined) await revoke(made.oauth);
+    if (made.oauth !== undefined) await revokeLogin(made.oauth);
     throw error;
   });
   // Revokes the replaced login, so that a token that is no longer stored cannot be used.
-  if (replaced?.oauth !== undefined) await revoke(replaced.oauth);
-  const as = agent === null ? '' : `, as the agent ${onOneLine(agent.name)}`;
+  if (replaced?.oauth !== undefined) await revokeLogin(replaced.oauth);
+  const as = agent === null ? '' : `, as the agent ${sanitizeToOneLine(agent.name)}`;
   process.stdout.write(
-    `Signed in to ${onOneLine(org.name)} at ${baseUrl} as ${onOneLine(member.name)}, ${member.role}${as}. Saved in ${profilesFile()} as "${profile}".\n`,
+    `Signed in to ${sanitizeToOneLine(org.name)} at ${baseUrl} as ${sanitizeToOneLine(member.name)}, ${member.role}${as}. Saved in ${profilesFile()} as "${profile}".\n`,
   );
 }
 
 /** Describes the state of the token of a login that was deleted from this machine. */
-async function endOf(name: string, { oauth }: Profile): Promise<string> {
+async function revokeAndDescribe(name: string, { oauth }: Profile): Promise<string> {
   if (oauth === undefined)
     return `The login "${name}" was removed from this machine; its token still works until it is revoked or expires.`;
-  return (await revoke(oauth))
+  return (await revokeLogin(oauth))
     ? `The login "${name}" was removed from this machine, and its connection was revoked.`
     : `The login "${name}" was removed from this machine, but its connection could not be revoked; it stays until it expires or you call connections.revoke.`;
 }
 
 async function logout({ profile, all = false }: { profile?: string; all?: boolean }): Promise<void> {
-  const { forgotten, next } = await changeProfiles(async ({ current, profiles }) => {
+  const { forgotten, next } = await updateProfiles(async ({ current, profiles }) => {
     const name = profile ?? current;
     if (!all && (name === null || !Object.hasOwn(profiles, name)))
       throw new UsageError(
@@ -171,8 +178,8 @@ async function logout({ profile, all = false }: { profile?: string; all?: boolea
       result: { forgotten: kept.filter(isGone), next: counts },
     };
   });
-  await forgetKept();
-  const ends = await Promise.all(forgotten.map(([name, its]) => endOf(name, its)));
+  await clearCompletionCache();
+  const ends = await Promise.all(forgotten.map(([name, its]) => revokeAndDescribe(name, its)));
   const last = all ? ['No login is left on this machine.'] : [];
   const lines = [...(all ? ends.filter((_, at) => forgotten[at]?.[1].oauth !== undefined) : ends), ...last];
   process.stdout.write(
@@ -180,15 +187,15 @@ async function logout({ profile, all = false }: { profile?: string; all?: boolea
   );
 }
 
-async function whoami(flags: ConnectionFlags & { json?: boolean }): Promise<void> {
+async function printIdentity(flags: ConnectionFlags & { json?: boolean }): Promise<void> {
   const connection = await findConnection(flags);
-  const identity = await identityOf(connection);
+  const identity = await fetchIdentity(connection);
   if (flags.json === true) {
-    process.stdout.write(`${jsonText(identity)}\n`);
+    process.stdout.write(`${terminalSafeJson(identity)}\n`);
     return;
   }
   const { member, org, token, teams, agent } = identity;
-  const lines = showRecord({
+  const lines = formatRecord({
     member: `${member.name} <${member.email}>, @${member.handle}, ${member.role}`,
     organization: `${org.name} (${org.slug})`,
     ...(teams.length > 0 && { teams: teams.map(({ name, role }) => `${name} (${role})`) }),
@@ -197,14 +204,14 @@ async function whoami(flags: ConnectionFlags & { json?: boolean }): Promise<void
     scopes: token.scopes,
     expires: token.expiresAt,
     address: connection.baseUrl,
-    from: connection.from,
+    from: connection.tokenSource,
   });
   process.stdout.write(`${lines.join('\n')}\n`);
 }
 
 async function listProfiles({ use, json }: { use?: string; json?: boolean }): Promise<void> {
   if (use !== undefined) {
-    await changeProfiles(async ({ profiles }) => {
+    await updateProfiles(async ({ profiles }) => {
       if (!Object.hasOwn(profiles, use)) throw new UsageError(`there is no login "${use}"`);
       return { after: { current: use, profiles }, result: undefined };
     });
@@ -216,29 +223,32 @@ async function listProfiles({ use, json }: { use?: string; json?: boolean }): Pr
     ...{ name, baseUrl, endsIn: `…${token.slice(-4)}`, current: name === current },
   }));
   process.stdout.write(
-    json === true ? `${jsonText({ items })}\n` : `${showList(items, pageOfStdout()).join('\n')}\n`,
+    json === true ? `${terminalSafeJson({ items })}\n` : `${formatList(items, stdoutFormat()).join('\n')}\n`,
   );
 }
 
-export function addSession(program: Command): void {
+export function addSessionCommands(program: Command): void {
   program
     .command('login')
     .summary('Sign in for the following commands')
     .description(
       'Signs you in for the following commands. Your browser opens, and asks you what the command line may do. Without a browser, and over SSH, it shows an address and a code, and waits until you have entered the code there, on any machine. If the installation has no sign-in, it asks for a token.',
     )
-    .argument('[address]', 'the address of the API; the command asks if it is missing', toBaseUrl)
-    .option('--base-url <url>', 'the same as [address]', toBaseUrl)
+    .argument('[address]', 'the address of the API; the command asks if it is missing', parseBaseUrl)
+    .option('--base-url <url>', 'the same as [address]', parseBaseUrl)
     .addOption(
       new Option('--token <token>', 'save this token instead; - reads it from stdin').conflicts('device'),
     )
     .option('--device', 'show a code to enter on another machine, even if there is a browser here')
     .addOption(
       new Option('--scope <scope>', 'the most that the command line may do')
-        .choices(Object.keys(scopes))
+        .choices(Object.keys(scopesByLevel))
         .default('write'),
     )
-    .option('--profile <name>', `the name of the login; you can have several (default "${firstProfile}")`)
+    .option(
+      '--profile <name>',
+      `the name of the login; you can have several (default "${defaultProfileName}")`,
+    )
     .addHelpText('after', '\nExamples:\n  muster login https://muster.example.com')
     .action(login);
   program
@@ -256,7 +266,7 @@ export function addSession(program: Command): void {
       .summary('Show the member and permissions of the current token')
       .description("Shows the token's member and scopes, and the address that calls go to.")
       .option('--json', 'print session.identity as JSON, for scripts'),
-  ).action(whoami);
+  ).action(printIdentity);
   program
     .command('profiles')
     .summary('List the logins on this machine')

@@ -2,14 +2,14 @@
 import { type RunnerConnection as ApiConnection } from '@muster/runner';
 import { type Command, InvalidArgumentError } from 'commander';
 import { UsageError } from '@muster/terminal';
-import { askStarter } from '../starter.ts';
+import { askParentProcess } from '../starter.ts';
 import { readProfiles } from './profiles.ts';
-import { fetchAs } from './renewing.ts';
+import { createRenewingFetch } from './renewing.ts';
 
 /** The connection of a command. Its `fetch` renews the token if a person signed in. */
 export interface CommandConnection extends ApiConnection {
   /** Source of the token, for `muster whoami`. */
-  readonly from: string;
+  readonly tokenSource: string;
 }
 
 export interface ConnectionFlags {
@@ -18,10 +18,10 @@ export interface ConnectionFlags {
   readonly profile?: string;
 }
 
-const isAddress = (text: string): boolean => /^https?:\/\//i.test(text) && URL.canParse(text);
+const isHttpUrl = (text: string): boolean => /^https?:\/\//i.test(text) && URL.canParse(text);
 
-export function toBaseUrl(text: string): string {
-  if (!isAddress(text)) {
+export function parseBaseUrl(text: string): string {
+  if (!isHttpUrl(text)) {
     throw new InvalidArgumentError('The value must be an address such as https://muster.example.com.');
   }
   return text;
@@ -34,21 +34,21 @@ export function addConnectionFlags(command: Command): Command {
     .option(
       '--base-url <url>',
       'the address of the API; by default MUSTER_BASE_URL, then that of muster login',
-      toBaseUrl,
+      parseBaseUrl,
     )
     .option('--token <token>', 'the token for the call; by default MUSTER_TOKEN, then that of muster login')
     .option('--profile <name>', 'the login to use; by default MUSTER_PROFILE, then the last one');
 }
 
-const said = (text: string | undefined): string | undefined => (text === '' ? undefined : text);
+const nonEmpty = (text: string | undefined): string | undefined => (text === '' ? undefined : text);
 
 /**
  * Returns the address in MUSTER_BASE_URL. If a login is selected by name, returns undefined, because the
  * login has its own address.
  */
-function addressOfEnvironment(profile: string | undefined): string | undefined {
-  const address = profile === undefined ? said(process.env['MUSTER_BASE_URL']) : undefined;
-  if (address !== undefined && !isAddress(address))
+function baseUrlFromEnvironment(profile: string | undefined): string | undefined {
+  const address = profile === undefined ? nonEmpty(process.env['MUSTER_BASE_URL']) : undefined;
+  if (address !== undefined && !isHttpUrl(address))
     throw new UsageError('MUSTER_BASE_URL is not a valid address');
   return address;
 }
@@ -57,23 +57,30 @@ function addressOfEnvironment(profile: string | undefined): string | undefined {
  * Returns the selected login, or undefined if there is none. Throws UsageError if a named login does not
  * exist.
  */
-async function loginOf(named: string | undefined): Promise<CommandConnection | undefined> {
+async function findLogin(profileName: string | undefined): Promise<CommandConnection | undefined> {
   const { current, profiles } = await readProfiles();
-  const name = named ?? current;
+  const name = profileName ?? current;
   if (name === null) return undefined;
   const profile = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
-  if (profile === undefined && named !== undefined) {
-    throw new UsageError(`there is no login "${named}"; create it with muster login --profile ${named}`);
+  if (profile === undefined && profileName !== undefined) {
+    throw new UsageError(
+      `there is no login "${profileName}"; create it with muster login --profile ${profileName}`,
+    );
   }
   if (profile === undefined) return undefined;
   const { baseUrl, token, oauth } = profile;
   const from = `the login "${name}"`;
-  return { baseUrl, token, from, ...(oauth && { renewed: name, fetch: fetchAs(name, profile) }) };
+  return {
+    baseUrl,
+    token,
+    tokenSource: from,
+    ...(oauth && { renewingLogin: name, fetch: createRenewingFetch(name, profile) }),
+  };
 }
 
-async function localInstance(): Promise<CommandConnection | undefined> {
-  const { instance = null } = (await askStarter('connection')) ?? {};
-  return instance === null ? undefined : { ...instance, from: 'the instance that runs here' };
+async function findLocalInstance(): Promise<CommandConnection | undefined> {
+  const { instance = null } = (await askParentProcess('connection')) ?? {};
+  return instance === null ? undefined : { ...instance, tokenSource: 'the instance that runs here' };
 }
 
 /**
@@ -86,12 +93,13 @@ export async function findConnection({
   token,
   profile,
 }: ConnectionFlags): Promise<CommandConnection> {
-  const address = baseUrl ?? addressOfEnvironment(profile);
-  const secret = token ?? (profile === undefined ? said(process.env['MUSTER_TOKEN']) : undefined);
+  const address = baseUrl ?? baseUrlFromEnvironment(profile);
+  const secret = token ?? (profile === undefined ? nonEmpty(process.env['MUSTER_TOKEN']) : undefined);
   if (address !== undefined && secret !== undefined) {
-    return { baseUrl: address, token: secret, from: 'flags or the environment' };
+    return { baseUrl: address, token: secret, tokenSource: 'flags or the environment' };
   }
-  const kept = (await loginOf(profile ?? said(process.env['MUSTER_PROFILE']))) ?? (await localInstance());
+  const kept =
+    (await findLogin(profile ?? nonEmpty(process.env['MUSTER_PROFILE']))) ?? (await findLocalInstance());
   if (kept === undefined) {
     throw new UsageError(
       address === undefined
@@ -104,12 +112,14 @@ export async function findConnection({
       `the saved token is for ${kept.baseUrl}, not for ${address}; give --token or MUSTER_TOKEN too`,
     );
   }
-  return secret === undefined ? kept : { baseUrl: kept.baseUrl, token: secret, from: kept.from };
+  return secret === undefined
+    ? kept
+    : { baseUrl: kept.baseUrl, token: secret, tokenSource: kept.tokenSource };
 }
 
 /** Returns only the address, for commands that need no token. */
-export async function addressOf(flags: ConnectionFlags): Promise<string> {
-  return flags.baseUrl ?? addressOfEnvironment(flags.profile) ?? (await findConnection(flags)).baseUrl;
+export async function resolveBaseUrl(flags: ConnectionFlags): Promise<string> {
+  return flags.baseUrl ?? baseUrlFromEnvironment(flags.profile) ?? (await findConnection(flags)).baseUrl;
 }
 
 const originOf = (url: string): string | undefined => (URL.canParse(url) ? new URL(url).origin : undefined);

@@ -8,10 +8,10 @@ export interface LoopbackPage {
   readonly text: string;
 }
 
-const goBack = 'You can close this page and return to the terminal.';
-export const answeredPage = {
-  signedIn: { status: 200, title: 'You are signed in', text: goBack },
-  refused: { status: 200, title: 'Not signed in', text: goBack },
+const returnToTerminalText = 'You can close this page and return to the terminal.';
+export const loopbackPages = {
+  signedIn: { status: 200, title: 'You are signed in', text: returnToTerminalText },
+  refused: { status: 200, title: 'Not signed in', text: returnToTerminalText },
   failed: {
     status: 502,
     title: 'Sign-in failed',
@@ -23,7 +23,7 @@ export const answeredPage = {
   },
 } as const satisfies Record<string, LoopbackPage>;
 
-const style = `
+const pageStyle = `
 :root { color-scheme: light dark }
 body { margin: 0; font: 16px/1.5 system-ui, sans-serif }
 main { max-width: 27rem; margin: 0 auto; padding: 12vh 1rem 2rem }
@@ -31,7 +31,7 @@ p { margin: 0 }
 .mark { font-weight: 700; letter-spacing: .02em }
 h1 { margin: 1rem 0 .5rem; font-size: 1.4rem; line-height: 1.25 }
 `;
-const styleHash = createHash('sha256').update(style).digest('base64');
+const styleHash = createHash('sha256').update(pageStyle).digest('base64');
 
 export function sendLoopbackPage(response: ServerResponse, { status, title, text }: LoopbackPage): void {
   response
@@ -42,6 +42,6 @@ export function sendLoopbackPage(response: ServerResponse, { status, title, text
       ...{ 'referrer-policy': 'no-referrer', 'x-content-type-options': 'nosniff' },
     })
     .end(
-      `<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title} · Muster</title><style>${style}</style></head><body><main><p class="mark">Muster</p><h1>${title}</h1><p>${text}</p></main></body></html>\n`,
+      `<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title} · Muster</title><style>${pageStyle}</style></head><body><main><p class="mark">Muster</p><h1>${title}</h1><p>${text}</p></main></body></html>\n`,
     );
 }

@@ -6,18 +6,18 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { NoAnswer } from '@muster/client';
 import { z } from 'zod';
 import { UsageError } from '@muster/terminal';
-import { SignInRefused } from '../failures.ts';
+import { SignInFailedError } from '../failures.ts';
 import { type OAuthLogin } from './profiles.ts';
 
 /** The id of the command line as a public client. */
 const clientId = 'muster-cli';
 /** The time limit for an answer. */
-const patienceMillis = 10_000;
+const requestTimeoutMillis = 10_000;
 /**
  * The polling interval if the server names none, and the increment after a `slow_down` (RFC 8628, 3.2 and
  * 3.5).
  */
-const usualSeconds = 5;
+const defaultPollSeconds = 5;
 
 const Metadata = z.object({
   issuer: z.url(),
@@ -33,12 +33,16 @@ const DeviceAuthorization = z.object({
   user_code: z.string(),
   verification_uri: z.url(),
   expires_in: z.number(),
-  interval: z.number().default(usualSeconds),
+  interval: z.number().default(defaultPollSeconds),
 });
 export type DeviceAuthorization = z.infer<typeof DeviceAuthorization>;
 
-const Tokens = z.object({ access_token: z.string(), refresh_token: z.string(), expires_in: z.number() });
-const Refusal = z.object({ error: z.string(), error_description: z.string().optional() });
+const TokenResponse = z.object({
+  access_token: z.string(),
+  refresh_token: z.string(),
+  expires_in: z.number(),
+});
+const OAuthErrorResponse = z.object({ error: z.string(), error_description: z.string().optional() });
 
 /** A token as it is stored, with the data for renewing it. */
 export interface StoredLogin {
@@ -46,10 +50,10 @@ export interface StoredLogin {
   readonly oauth: OAuthLogin;
 }
 
-async function ask(url: URL, form?: Record<string, string>): Promise<Response> {
+async function sendRequest(url: URL, form?: Record<string, string>): Promise<Response> {
   try {
     return await fetch(url, {
-      ...{ redirect: 'error', signal: AbortSignal.timeout(patienceMillis) },
+      ...{ redirect: 'error', signal: AbortSignal.timeout(requestTimeoutMillis) },
       headers: { accept: 'application/json' },
       ...(form !== undefined && {
         method: 'POST',
@@ -61,25 +65,25 @@ async function ask(url: URL, form?: Record<string, string>): Promise<Response> {
   }
 }
 
-const strange = (url: URL, { status }: Response): NoAnswer =>
+const unexpectedResponseError = (url: URL, { status }: Response): NoAnswer =>
   new NoAnswer(`${url.origin} answered ${status} in an unexpected format`);
 
 /**
  * Sends a request to the authorization server. Returns the parsed response, or the OAuth error that the
  * server names. Throws NoAnswer for any other response.
  */
-async function answerTo<Shape extends z.ZodType>(
-  at: string,
+async function requestJson<Shape extends z.ZodType>(
+  endpoint: string,
   form: Record<string, string>,
-  shape: Shape,
+  schema: Shape,
 ): Promise<{ readonly good: z.infer<Shape> } | { readonly error: string; readonly why: string }> {
-  const url = new URL(at);
-  const answer = await ask(url, form);
+  const url = new URL(endpoint);
+  const answer = await sendRequest(url, form);
   const body: unknown = await answer.json().catch(() => undefined);
-  const good = answer.ok ? shape.safeParse(body) : undefined;
+  const good = answer.ok ? schema.safeParse(body) : undefined;
   if (good?.success === true) return { good: good.data };
-  const refusal = Refusal.safeParse(body);
-  if (answer.status >= 500 || !refusal.success) throw strange(url, answer);
+  const refusal = OAuthErrorResponse.safeParse(body);
+  if (answer.status >= 500 || !refusal.success) throw unexpectedResponseError(url, answer);
   const { error, error_description: why = error } = refusal.data;
   return { error, why };
 }
@@ -88,10 +92,10 @@ async function answerTo<Shape extends z.ZodType>(
  * Fetches the metadata of an installation's authorization server (RFC 8414). Returns undefined if it has
  * none. Secrets are sent only to the requested origin.
  */
-export async function findMetadata(baseUrl: string): Promise<Metadata | undefined> {
+export async function fetchMetadata(baseUrl: string): Promise<Metadata | undefined> {
   const url = new URL('/.well-known/oauth-authorization-server', baseUrl);
-  const answer = await ask(url);
-  if (answer.status >= 500) throw strange(url, answer);
+  const answer = await sendRequest(url);
+  if (answer.status >= 500) throw unexpectedResponseError(url, answer);
   const { data } = Metadata.safeParse(answer.ok ? await answer.json().catch(() => undefined) : undefined);
   if (data === undefined) return undefined;
   const issuer = new URL(data.issuer).origin;
@@ -109,27 +113,27 @@ export async function findMetadata(baseUrl: string): Promise<Metadata | undefine
 }
 
 /** Returns the resource of a login, which is the API itself. */
-const resourceOf = ({ issuer }: Metadata): string => new URL('/api', issuer).href;
+const apiResourceOf = ({ issuer }: Metadata): string => new URL('/api', issuer).href;
 
-export async function beginDevice(metadata: Metadata, scope: string): Promise<DeviceAuthorization> {
-  const resource = resourceOf(metadata);
-  const answer = await answerTo(
+export async function startDeviceSignIn(metadata: Metadata, scope: string): Promise<DeviceAuthorization> {
+  const resource = apiResourceOf(metadata);
+  const answer = await requestJson(
     metadata.device_authorization_endpoint,
     { scope, resource },
     DeviceAuthorization,
   );
-  if ('error' in answer) throw new SignInRefused(answer.why);
+  if ('error' in answer) throw new SignInFailedError(answer.why);
   return answer.good;
 }
 
-const given = (
-  { access_token: token, refresh_token: refreshToken, expires_in: seconds }: z.infer<typeof Tokens>,
-  addresses: Pick<OAuthLogin, 'tokenUrl' | 'revocationUrl'>,
+const toStoredLogin = (
+  { access_token: token, refresh_token: refreshToken, expires_in: seconds }: z.infer<typeof TokenResponse>,
+  endpoints: Pick<OAuthLogin, 'tokenUrl' | 'revocationUrl'>,
 ): StoredLogin => ({
   token,
-  oauth: { ...addresses, refreshToken, expiresAt: new Date(Date.now() + seconds * 1_000).toISOString() },
+  oauth: { ...endpoints, refreshToken, expiresAt: new Date(Date.now() + seconds * 1_000).toISOString() },
 });
-const addressesOf = (metadata: Metadata): Pick<OAuthLogin, 'tokenUrl' | 'revocationUrl'> => ({
+const tokenEndpointsOf = (metadata: Metadata): Pick<OAuthLogin, 'tokenUrl' | 'revocationUrl'> => ({
   tokenUrl: metadata.token_endpoint,
   revocationUrl: metadata.revocation_endpoint,
 });
@@ -138,7 +142,7 @@ const addressesOf = (metadata: Metadata): Pick<OAuthLogin, 'tokenUrl' | 'revocat
  * The parameters of an authorization request. The challenge belongs to a verifier that only this process
  * knows (RFC 7636, S256).
  */
-export interface CodeQuestion {
+export interface AuthorizationCodeRequest {
   readonly scope: string;
   readonly state: string;
   readonly redirectUri: string;
@@ -146,55 +150,60 @@ export interface CodeQuestion {
 }
 
 /** Returns the address of the page on which a person answers. */
-export function questionUrl(metadata: Metadata, question: CodeQuestion): string {
+export function authorizationUrl(metadata: Metadata, request: AuthorizationCodeRequest): string {
   const url = new URL(metadata.authorization_endpoint);
   const said = {
-    ...{ client_id: clientId, response_type: 'code', redirect_uri: question.redirectUri },
-    ...{ scope: question.scope, resource: resourceOf(metadata), state: question.state },
-    ...{ code_challenge: question.challenge, code_challenge_method: 'S256' },
+    ...{ client_id: clientId, response_type: 'code', redirect_uri: request.redirectUri },
+    ...{ scope: request.scope, resource: apiResourceOf(metadata), state: request.state },
+    ...{ code_challenge: request.challenge, code_challenge_method: 'S256' },
   };
   for (const [name, value] of Object.entries(said)) url.searchParams.set(name, value);
   return url.href;
 }
 
-/** Exchanges a code for tokens. Throws SignInRefused if the server rejects it. */
+/** Exchanges a code for tokens. Throws SignInFailedError if the server rejects it. */
 export async function exchangeCode(
   metadata: Metadata,
-  { redirectUri }: CodeQuestion,
+  { redirectUri }: AuthorizationCodeRequest,
   { code, verifier }: { readonly code: string; readonly verifier: string },
 ): Promise<StoredLogin> {
   const form = {
     ...{ grant_type: 'authorization_code', code, redirect_uri: redirectUri },
-    ...{ code_verifier: verifier, resource: resourceOf(metadata) },
+    ...{ code_verifier: verifier, resource: apiResourceOf(metadata) },
   };
-  const answer = await answerTo(metadata.token_endpoint, form, Tokens);
-  if ('error' in answer) throw new SignInRefused(answer.why);
-  return given(answer.good, addressesOf(metadata));
+  const answer = await requestJson(metadata.token_endpoint, form, TokenResponse);
+  if ('error' in answer) throw new SignInFailedError(answer.why);
+  return toStoredLogin(answer.good, tokenEndpointsOf(metadata));
 }
 
-/** Waits until a person has answered. Throws SignInRefused if the person refused or the code expired. */
-export async function waitForPerson(metadata: Metadata, device: DeviceAuthorization): Promise<StoredLogin> {
-  const over = new SignInRefused('the code expired before it was entered; run muster login for a new one');
+/** Waits until a person has answered. Throws SignInFailedError if the person refused or the code expired. */
+export async function pollForDeviceToken(
+  metadata: Metadata,
+  device: DeviceAuthorization,
+): Promise<StoredLogin> {
+  const over = new SignInFailedError(
+    'the code expired before it was entered; run muster login for a new one',
+  );
   const deadline = performance.now() + device.expires_in * 1_000;
   let seconds = device.interval;
   const form = {
     grant_type: 'urn:ietf:params:oauth:grant-type:device_code',
     device_code: device.device_code,
-    resource: resourceOf(metadata),
+    resource: apiResourceOf(metadata),
   };
   while (performance.now() < deadline) {
     await pause(seconds * 1_000);
-    const answer = await answerTo(metadata.token_endpoint, form, Tokens).catch((error: unknown) => {
+    const answer = await requestJson(metadata.token_endpoint, form, TokenResponse).catch((error: unknown) => {
       // The server may be unreachable for a while. The code stays valid.
       if (error instanceof NoAnswer) return { error: 'slow_down', why: error.message };
       throw error;
     });
-    if ('good' in answer) return given(answer.good, addressesOf(metadata));
-    if (answer.error === 'slow_down') seconds += usualSeconds;
+    if ('good' in answer) return toStoredLogin(answer.good, tokenEndpointsOf(metadata));
+    if (answer.error === 'slow_down') seconds += defaultPollSeconds;
     else if (answer.error === 'access_denied')
-      throw new SignInRefused('the request was denied in the browser');
+      throw new SignInFailedError('the request was denied in the browser');
     else if (answer.error === 'expired_token') throw over;
-    else if (answer.error !== 'authorization_pending') throw new SignInRefused(answer.why);
+    else if (answer.error !== 'authorization_pending') throw new SignInFailedError(answer.why);
   }
   throw over;
 }
@@ -203,19 +212,22 @@ export async function waitForPerson(metadata: Metadata, device: DeviceAuthorizat
  * Requests the next token. Returns undefined if the login has ended. Throws NoAnswer if the server cannot
  * tell.
  */
-export async function refresh({ refreshToken, ...addresses }: OAuthLogin): Promise<StoredLogin | undefined> {
+export async function refreshLogin({
+  refreshToken,
+  ...addresses
+}: OAuthLogin): Promise<StoredLogin | undefined> {
   const form = { grant_type: 'refresh_token', refresh_token: refreshToken };
-  const answer = await answerTo(addresses.tokenUrl, form, Tokens);
-  return 'good' in answer ? given(answer.good, addresses) : undefined;
+  const answer = await requestJson(addresses.tokenUrl, form, TokenResponse);
+  return 'good' in answer ? toStoredLogin(answer.good, addresses) : undefined;
 }
 
 /**
  * Ends the login at the server by revoking its refresh token. Returns false if the server did not confirm the
  * revocation.
  */
-export async function revoke({ refreshToken, revocationUrl }: OAuthLogin): Promise<boolean> {
+export async function revokeLogin({ refreshToken, revocationUrl }: OAuthLogin): Promise<boolean> {
   const form = { token: refreshToken, token_type_hint: 'refresh_token' };
-  return ask(new URL(revocationUrl), form).then(
+  return sendRequest(new URL(revocationUrl), form).then(
     ({ ok }) => ok,
     () => false,
   );

@@ -30,7 +30,7 @@ const Profiles = z.object({
 });
 export type Profiles = z.infer<typeof Profiles>;
 
-export const firstProfile = 'default';
+export const defaultProfileName = 'default';
 
 export const profilesFile = (): string =>
   path.join(envPaths('muster', { suffix: '' }).config, 'profiles.json');
@@ -52,7 +52,7 @@ export async function readProfiles(): Promise<Profiles> {
   }
 }
 
-const cannotWrite = (error: unknown): never => {
+const throwWriteError = (error: unknown): never => {
   throw new UsageError(`${profilesFile()} cannot be written: ${(error as Error).message}`);
 };
 
@@ -68,23 +68,23 @@ async function writeProfiles(profiles: Profiles): Promise<void> {
  * The age after which a lock file is stale, because the process that created it must have died. It is longer
  * than any change of the file takes, including the call that renews a token.
  */
-const staleMillis = 15_000;
+const staleLockMillis = 15_000;
 
 /** Runs the work while no other process changes the file. */
-async function alone<Result>(work: () => Promise<Result>): Promise<Result> {
+async function withFileLock<Result>(work: () => Promise<Result>): Promise<Result> {
   const lock = `${profilesFile()}.lock`;
-  await mkdir(path.dirname(lock), { recursive: true, mode: 0o700 }).catch(cannotWrite);
+  await mkdir(path.dirname(lock), { recursive: true, mode: 0o700 }).catch(throwWriteError);
   for (;;) {
     try {
       await (await open(lock, 'wx', 0o600)).close();
       break;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') cannotWrite(error);
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throwWriteError(error);
       const since = await stat(lock).then(
         ({ mtimeMs }) => mtimeMs,
         () => Date.now(),
       );
-      if (Date.now() - since > staleMillis) await rm(lock, { force: true }).catch(cannotWrite);
+      if (Date.now() - since > staleLockMillis) await rm(lock, { force: true }).catch(throwWriteError);
       else await pause(50);
     }
   }
@@ -99,11 +99,11 @@ async function alone<Result>(work: () => Promise<Result>): Promise<Result> {
  * Reads, changes and writes the file, one process at a time. Writes nothing if the change returns no new
  * profiles.
  */
-export const changeProfiles = <Result>(
+export const updateProfiles = <Result>(
   change: (before: Profiles) => Promise<{ readonly after?: Profiles; readonly result: Result }>,
 ): Promise<Result> =>
-  alone(async () => {
+  withFileLock(async () => {
     const { after, result } = await change(await readProfiles());
-    if (after !== undefined) await writeProfiles(after).catch(cannotWrite);
+    if (after !== undefined) await writeProfiles(after).catch(throwWriteError);
     return result;
   });

@@ -1,40 +1,40 @@
 /** Renews the token of a login shortly before it expires, or after a call with it was rejected. */
-import { refresh } from './oauth.ts';
-import { changeProfiles, type Profile } from './profiles.ts';
+import { refreshLogin } from './oauth.ts';
+import { updateProfiles, type Profile } from './profiles.ts';
 
 /** The time before expiry at which a token is renewed. It is longer than a call takes. */
-const earlyMillis = 60_000;
+const renewBeforeExpiryMillis = 60_000;
 
-const endsSoon = ({ oauth }: Profile): boolean =>
-  oauth !== undefined && Date.parse(oauth.expiresAt) < Date.now() + earlyMillis;
-const hasEnded = ({ oauth }: Profile): boolean =>
+const expiresSoon = ({ oauth }: Profile): boolean =>
+  oauth !== undefined && Date.parse(oauth.expiresAt) < Date.now() + renewBeforeExpiryMillis;
+const isExpired = ({ oauth }: Profile): boolean =>
   oauth !== undefined && Date.parse(oauth.expiresAt) <= Date.now();
 
 /**
  * Returns the login that replaces `refused`, whose token the API no longer accepts. Another process may have
  * renewed the token already. Returns `refused` itself if the login has ended.
  */
-async function renew(name: string, refused: Profile): Promise<Profile> {
-  return changeProfiles<Profile>(async (before) => {
+async function renewLogin(name: string, rejected: Profile): Promise<Profile> {
+  return updateProfiles<Profile>(async (before) => {
     const kept = Object.hasOwn(before.profiles, name) ? before.profiles[name] : undefined;
     // The login was deleted or replaced, so its tokens must not be sent to this address.
-    if (kept?.oauth === undefined || kept.baseUrl !== refused.baseUrl) return { result: refused };
-    if (kept.token !== refused.token && !endsSoon(kept)) return { result: kept };
-    const next = await refresh(kept.oauth);
-    if (next === undefined) return { result: refused };
+    if (kept?.oauth === undefined || kept.baseUrl !== rejected.baseUrl) return { result: rejected };
+    if (kept.token !== rejected.token && !expiresSoon(kept)) return { result: kept };
+    const next = await refreshLogin(kept.oauth);
+    if (next === undefined) return { result: rejected };
     const result: Profile = { baseUrl: kept.baseUrl, ...next };
     return { after: { ...before, profiles: { ...before.profiles, [name]: result } }, result };
   });
 }
 
 /** Returns a `fetch` that calls with the token of the named login, whatever token a request contains. */
-export function fetchAs(name: string, first: Profile): typeof fetch {
-  let profile = first;
+export function createRenewingFetch(name: string, initialProfile: Profile): typeof fetch {
+  let profile = initialProfile;
   let renewing: Promise<Profile> | undefined;
   /** Concurrent calls of this process share one renewal. */
   const renewOnce = async (refused: Profile): Promise<Profile> => {
     if (profile.token !== refused.token) return profile;
-    renewing ??= renew(name, refused).finally(() => (renewing = undefined));
+    renewing ??= renewLogin(name, refused).finally(() => (renewing = undefined));
     return (profile = await renewing);
   };
   const send = (used: Profile, ...[input, init]: Parameters<typeof fetch>): Promise<Response> => {
@@ -44,9 +44,9 @@ export function fetchAs(name: string, first: Profile): typeof fetch {
   };
   return async (input, init) => {
     let used = profile;
-    if (endsSoon(used)) {
+    if (expiresSoon(used)) {
       used = await renewOnce(used).catch((error: unknown) => {
-        if (hasEnded(used)) throw error;
+        if (isExpired(used)) throw error;
         return used;
       });
     }

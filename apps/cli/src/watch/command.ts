@@ -1,12 +1,12 @@
 /** The command `muster watch`. */
 import { type Command, InvalidArgumentError } from 'commander';
-import { jsonText, pageOfStdout } from '@muster/terminal';
+import { terminalSafeJson, stdoutFormat } from '@muster/terminal';
 import { addConnectionFlags, type ConnectionFlags, findConnection } from '../session/connection.ts';
-import { clientOf } from '../operations/run.ts';
+import { createCommandClient } from '../operations/run.ts';
 import { openScreen } from './screen.ts';
-import { createLook } from './look.ts';
-import { openNews } from './news.ts';
-import { viewOf } from './view.ts';
+import { createSnapshotReader } from './look.ts';
+import { openChangeFeed } from './news.ts';
+import { formatSnapshot } from './view.ts';
 
 interface WatchFlags extends ConnectionFlags {
   readonly project?: string;
@@ -14,43 +14,43 @@ interface WatchFlags extends ConnectionFlags {
   readonly json?: boolean;
 }
 
-function toSeconds(text: string): number {
+function parseSeconds(text: string): number {
   const seconds = Number(text);
   if (!(seconds >= 1 && seconds <= 3600))
     throw new InvalidArgumentError('The value must be 1 to 3600 seconds.');
   return seconds;
 }
 
-export function fillWatch(command: Command): void {
+export function configureWatchCommand(command: Command): void {
   addConnectionFlags(
     command
       .description(
         'Shows live who is at work, what they hold and until when; q or Ctrl-C ends it. If stdout is not a terminal, it prints the state once.',
       )
       .option('--project <project>', 'only this project; by default all projects that you can see')
-      .option('--interval <seconds>', 'the minimum time between updates', toSeconds, 2)
+      .option('--interval <seconds>', 'the minimum time between updates', parseSeconds, 2)
       .option('--json', 'print the state once, as JSON, for scripts'),
-  ).action(watch);
+  ).action(runWatch);
 }
 
-async function watch(flags: WatchFlags): Promise<void> {
+async function runWatch(flags: WatchFlags): Promise<void> {
   const connection = await findConnection(flags);
-  const look = createLook(clientOf(connection), flags.project);
+  const look = createSnapshotReader(createCommandClient(connection), flags.project);
   if (flags.json === true) {
-    process.stdout.write(`${jsonText(await look())}\n`);
+    process.stdout.write(`${terminalSafeJson(await look())}\n`);
     return;
   }
   // Errors at the start, such as a wrong token or project, are reported as in any command and not on the
   // screen.
   const first = await look();
   if (!process.stdout.isTTY) {
-    process.stdout.write(`${viewOf(first, { ...pageOfStdout(), height: undefined }).join('\n')}\n`);
+    process.stdout.write(`${formatSnapshot(first, { ...stdoutFormat(), height: undefined }).join('\n')}\n`);
     return;
   }
   const leaving = new AbortController();
   try {
-    const news = openNews(connection, flags.project, flags.interval, leaving.signal);
-    await openScreen({ look, first, news });
+    const news = openChangeFeed(connection, flags.project, flags.interval, leaving.signal);
+    await openScreen({ readSnapshot: look, firstSnapshot: first, changeFeed: news });
   } finally {
     leaving.abort();
   }

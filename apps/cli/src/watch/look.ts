@@ -13,27 +13,30 @@ export interface WatchSnapshot {
 }
 
 /** The states in which a lease is held, including expired leases. */
-const held = ['leased', 'waiting_input', 'stalled', 'offered'] as const;
+const heldStates = ['leased', 'waiting_input', 'stalled', 'offered'] as const;
 
 /** The number of concurrent calls, kept low to limit the load. */
-const atOnce = 4;
+const maxConcurrentCalls = 4;
 
-async function eachOf<Item, Result>(
+async function mapInBatches<Item, Result>(
   items: readonly Item[],
   work: (item: Item) => Promise<Result>,
 ): Promise<Result[]> {
   const results: Result[] = [];
-  for (let start = 0; start < items.length; start += atOnce) {
-    results.push(...(await Promise.all(items.slice(start, start + atOnce).map(work))));
+  for (let start = 0; start < items.length; start += maxConcurrentCalls) {
+    results.push(...(await Promise.all(items.slice(start, start + maxConcurrentCalls).map(work))));
   }
   return results;
 }
 
 /** The page size of the lists. No screen can show more rows. */
-const most = 200;
+const listPageSize = 200;
 
 /** Returns a function that takes a snapshot of one project, or of all projects that the caller may see. */
-export function createLook(client: Client, project: string | undefined): () => Promise<WatchSnapshot> {
+export function createSnapshotReader(
+  client: Client,
+  project: string | undefined,
+): () => Promise<WatchSnapshot> {
   const listProjects = async (): Promise<Map<string, string>> => {
     if (project !== undefined) {
       const { project: one } = await client.projects.get({ projectId: project });
@@ -51,9 +54,11 @@ export function createLook(client: Client, project: string | undefined): () => P
     const where = project === undefined ? {} : { projectId: project };
     const [{ org, serverTime }, active, executions, locks] = await Promise.all([
       client.session.identity(),
-      client.agents.listActive({ limit: most, ...where }),
-      client.deliveryExecutions.list({ state: [...held], limit: most, ...where }),
-      eachOf([...projects.keys()], (projectId) => client.locks.list({ projectId, limit: most })),
+      client.agents.listActive({ limit: listPageSize, ...where }),
+      client.deliveryExecutions.list({ state: [...heldStates], limit: listPageSize, ...where }),
+      mapInBatches([...projects.keys()], (projectId) =>
+        client.locks.list({ projectId, limit: listPageSize }),
+      ),
     ]);
     return {
       org: org.name,

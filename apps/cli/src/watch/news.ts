@@ -10,23 +10,23 @@ import { type CommandConnection } from '../session/connection.ts';
  * The events that change the visible work, its holders or the caller's access. Renewals, heartbeats and
  * progress are not events; periodic refreshes show them.
  */
-const shown = /^(?:run|execution|lock|lease|project|member|team|access|group|org)\./;
-const kinds = eventKinds.filter((kind) => shown.test(kind));
+const visibleEventPattern = /^(?:run|execution|lock|lease|project|member|team|access|group|org)\./;
+const watchedEventKinds = eventKinds.filter((kind) => visibleEventPattern.test(kind));
 
 /** The polling interval while the event stream is connected. */
-const seldomMillis = 10_000;
+const connectedPollMillis = 10_000;
 
 export interface ChangeFeed {
   /**
    * Resolves when it is time to refresh, at the earliest `intervalSeconds` after the last refresh. Resolves
    * immediately when the command ends.
    */
-  readonly next: () => Promise<void>;
+  readonly nextRefresh: () => Promise<void>;
   /** Rejects with an error that ends the stream for good, such as a revoked token. Never resolves. */
-  readonly failed: Promise<never>;
+  readonly streamFailure: Promise<never>;
 }
 
-export function openNews(
+export function openChangeFeed(
   connection: CommandConnection,
   projectId: string | undefined,
   intervalSeconds: number,
@@ -45,7 +45,7 @@ export function openNews(
   const streamed = () =>
     followStream({
       ...connection,
-      ...{ kinds, signal, personal: false, forSeconds: Infinity, reopensReplaced: true },
+      ...{ kinds: watchedEventKinds, signal, personal: false, forSeconds: Infinity, reopensReplaced: true },
       ...(projectId !== undefined && { projectId }),
       // Events between the last refresh and the connection may be missing.
       onOpen: () => {
@@ -80,16 +80,16 @@ export function openNews(
     });
 
   return {
-    next: async () => {
+    nextRefresh: async () => {
       const interval = intervalSeconds * 1_000;
       while (!signal.aborted) {
         const since = performance.now() - lookedAt;
-        const least = isLive && !isFresh ? Math.max(seldomMillis, interval) : interval;
+        const least = isLive && !isFresh ? Math.max(connectedPollMillis, interval) : interval;
         if (since >= least) break;
         await untilTold(least - since);
       }
       [isFresh, lookedAt] = [false, performance.now()];
     },
-    failed: follow(),
+    streamFailure: follow(),
   };
 }

@@ -1,35 +1,35 @@
 /** Shows one page on the terminal, redraws it, and restores the terminal afterwards. */
 import { MusterError, NoAnswer } from '@muster/client';
-import { pageOfStdout } from '@muster/terminal';
+import { stdoutFormat } from '@muster/terminal';
 import { type WatchSnapshot } from './look.ts';
 import { type ChangeFeed } from './news.ts';
-import { viewOf } from './view.ts';
+import { formatSnapshot } from './view.ts';
 
 /** Switches to the alternate screen without a cursor. The earlier contents come back afterwards. */
-const enter = '\u001b[?1049h\u001b[?25l';
-const leave = '\u001b[?25h\u001b[?1049l';
-const home = '\u001b[H';
+const enterAlternateScreen = '\u001b[?1049h\u001b[?25l';
+const leaveAlternateScreen = '\u001b[?25h\u001b[?1049l';
+const cursorHome = '\u001b[H';
 const clearLine = '\u001b[K';
 const clearBelow = '\u001b[J';
 
 /** The redraw interval, because displayed times change even without news. */
-const drawMillis = 1_000;
+const redrawIntervalMillis = 1_000;
 
-export interface Screen {
-  readonly look: () => Promise<WatchSnapshot>;
-  readonly first: WatchSnapshot;
-  readonly news: ChangeFeed;
+export interface ScreenOptions {
+  readonly readSnapshot: () => Promise<WatchSnapshot>;
+  readonly firstSnapshot: WatchSnapshot;
+  readonly changeFeed: ChangeFeed;
 }
 
 /** Returns the snapshot with the current time of the server's clock. */
-const atNow = (seen: WatchSnapshot, seenAt: number): WatchSnapshot => ({
-  ...seen,
-  at: new Date(Date.parse(seen.at) + performance.now() - seenAt).toISOString(),
+const withCurrentTime = (snapshot: WatchSnapshot, readAtMillis: number): WatchSnapshot => ({
+  ...snapshot,
+  at: new Date(Date.parse(snapshot.at) + performance.now() - readAtMillis).toISOString(),
 });
 
 /** Shows the page until q, Ctrl-C or a signal. */
-export async function openScreen({ look, first, news }: Screen): Promise<void> {
-  let seen = first;
+export async function openScreen({ readSnapshot, firstSnapshot, changeFeed }: ScreenOptions): Promise<void> {
+  let seen = firstSnapshot;
   let seenAt = performance.now();
   let trouble: string | undefined;
   let drawn = '';
@@ -39,9 +39,9 @@ export async function openScreen({ look, first, news }: Screen): Promise<void> {
 
   const draw = (): void => {
     const { rows } = process.stdout;
-    const page = { ...pageOfStdout(), height: rows, ...(trouble !== undefined && { trouble }) };
-    const lines = viewOf(atNow(seen, seenAt), page).slice(0, rows);
-    const text = home + lines.map((line) => line + clearLine).join('\n') + clearBelow;
+    const page = { ...stdoutFormat(), height: rows, ...(trouble !== undefined && { trouble }) };
+    const lines = formatSnapshot(withCurrentTime(seen, seenAt), page).slice(0, rows);
+    const text = cursorHome + lines.map((line) => line + clearLine).join('\n') + clearBelow;
     if (text !== drawn) process.stdout.write(text);
     drawn = text;
   };
@@ -51,10 +51,10 @@ export async function openScreen({ look, first, news }: Screen): Promise<void> {
   };
   const keepLooking = async (): Promise<void> => {
     for (;;) {
-      await news.next();
+      await changeFeed.nextRefresh();
       if (isOver()) return;
       try {
-        seen = await look();
+        seen = await readSnapshot();
         seenAt = performance.now();
         trouble = undefined;
       } catch (error) {
@@ -76,17 +76,17 @@ export async function openScreen({ look, first, news }: Screen): Promise<void> {
   // Without raw mode the terminal would print typed keys into the page.
   const { stdin } = process;
   if (stdin.isTTY) stdin.setRawMode(true).on('data', onKey);
-  process.stdout.write(enter);
-  const drawing = setInterval(draw, drawMillis);
+  process.stdout.write(enterAlternateScreen);
+  const drawing = setInterval(draw, redrawIntervalMillis);
   try {
     draw();
-    await Promise.race([over, news.failed, keepLooking()]);
+    await Promise.race([over, changeFeed.streamFailure, keepLooking()]);
   } finally {
     isLeft = true;
     clearInterval(drawing);
     if (stdin.isTTY) stdin.setRawMode(false).off('data', onKey).pause();
     process.stdout.off('resize', drawAnew);
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.off(signal, onSignal);
-    process.stdout.write(leave);
+    process.stdout.write(leaveAlternateScreen);
   }
 }

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import stringWidth from 'string-width';
 import { type WatchSnapshot } from './look.ts';
-import { spanOf, viewOf } from './view.ts';
+import { formatDuration, formatSnapshot } from './view.ts';
 
 const nothing: WatchSnapshot = {
   ...{ org: 'Acme', at: '2026-11-21T09:30:00.000Z', projects: new Map([['p', 'WEB']]) },
@@ -15,7 +15,7 @@ const locks: WatchSnapshot['locks'] = Array.from({ length: 50 }, (_, place) => (
 }));
 
 it('says that nobody is at work', () => {
-  expect(viewOf(nothing, { width: undefined, height: undefined, colored: false })).toEqual([
+  expect(formatSnapshot(nothing, { width: undefined, height: undefined, colored: false })).toEqual([
     'Acme · WEB · 09:30:00Z',
     ...['', 'At work', 'No one is at work.', '', 'Leases', 'No one holds a lease.'],
     ...['', 'Locks', 'There are no locks.'],
@@ -23,7 +23,7 @@ it('says that nobody is at work', () => {
 });
 
 it('fits the terminal, and says how much did not', () => {
-  const lines = viewOf(
+  const lines = formatSnapshot(
     { ...nothing, locks },
     { width: 40, height: 24, colored: false, trouble: 'no answer' },
   );
@@ -41,5 +41,5 @@ it.each([
   [7_200_000, '2 h'],
   [432_000_000, '5 d'],
 ])('says %i ms as %s', (millis, text) => {
-  expect(spanOf(millis)).toBe(text);
+  expect(formatDuration(millis)).toBe(text);
 });

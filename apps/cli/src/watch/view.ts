@@ -1,9 +1,9 @@
 /** Formats a snapshot as lines. */
-import { heading, onOneLine, type TerminalFormat } from '@muster/terminal';
-import { showList } from '../output/show.ts';
+import { formatHeading, sanitizeToOneLine, type TerminalFormat } from '@muster/terminal';
+import { formatList } from '../output/show.ts';
 import { type WatchSnapshot } from './look.ts';
 
-export interface ViewPage extends TerminalFormat {
+export interface SnapshotPageFormat extends TerminalFormat {
   /** The height of the terminal in lines. Undefined if the number of lines is unlimited. */
   readonly height: number | undefined;
   /** The reason why the page is outdated. */
@@ -11,7 +11,7 @@ export interface ViewPage extends TerminalFormat {
 }
 
 /** Formats a duration as `42 s`, `3 min`, `2 h` or `5 d`. Returns `over` for a negative duration. */
-export function spanOf(millis: number): string {
+export function formatDuration(millis: number): string {
   const seconds = Math.round(millis / 1000);
   if (seconds < 0) return 'over';
   if (seconds < 120) return `${seconds} s`;
@@ -19,18 +19,18 @@ export function spanOf(millis: number): string {
   return seconds < 172_800 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 86_400)} d`;
 }
 
-const sections = (
-  seen: WatchSnapshot,
+const buildSections = (
+  snapshot: WatchSnapshot,
 ): { title: string; items: Record<string, unknown>[]; none: string }[] => {
-  const now = Date.parse(seen.at);
-  const since = (time: string): string => spanOf(now - Date.parse(time));
-  const until = (time: string): string => spanOf(Date.parse(time) - now);
-  const projectOf = (id: string): string => seen.projects.get(id) ?? '';
+  const now = Date.parse(snapshot.at);
+  const since = (time: string): string => formatDuration(now - Date.parse(time));
+  const until = (time: string): string => formatDuration(Date.parse(time) - now);
+  const projectOf = (id: string): string => snapshot.projects.get(id) ?? '';
   return [
     {
       title: 'At work',
       none: 'No one is at work.',
-      items: seen.runs.map((run) => ({
+      items: snapshot.runs.map((run) => ({
         who: run.agent === null ? run.member.name : `${run.agent.name} (${run.member.name})`,
         state: run.state,
         story: run.storyKey ?? projectOf(run.projectId),
@@ -43,7 +43,7 @@ const sections = (
     {
       title: 'Leases',
       none: 'No one holds a lease.',
-      items: seen.executions
+      items: snapshot.executions
         .filter(({ lease }) => lease !== null)
         .map(({ story, group, lease, phase, progress, state, stopRequested }) => ({
           work: story?.key ?? group?.name ?? '',
@@ -57,7 +57,7 @@ const sections = (
     {
       title: 'Locks',
       none: 'There are no locks.',
-      items: seen.locks.map(({ projectId, holder, mode, resources, reason, expiresAt }) => ({
+      items: snapshot.locks.map(({ projectId, holder, mode, resources, reason, expiresAt }) => ({
         project: projectOf(projectId),
         holder: holder.name,
         mode,
@@ -70,22 +70,26 @@ const sections = (
 };
 
 /** Cuts a section to its share of the screen, and states how many lines are missing. */
-const cut = (lines: string[], most: number): string[] =>
-  lines.length <= most ? lines : [...lines.slice(0, most - 1), `… and ${lines.length - most + 1} more`];
+const cutLines = (lines: string[], maxLines: number): string[] =>
+  lines.length <= maxLines
+    ? lines
+    : [...lines.slice(0, maxLines - 1), `… and ${lines.length - maxLines + 1} more`];
 
-export function viewOf(seen: WatchSnapshot, page: ViewPage): string[] {
-  const parts = sections(seen).map(({ title, items, none }) => ({
+export function formatSnapshot(snapshot: WatchSnapshot, page: SnapshotPageFormat): string[] {
+  const parts = buildSections(snapshot).map(({ title, items, none }) => ({
     title: items.length === 0 ? title : `${title} (${items.length})`,
-    lines: items.length === 0 ? [none] : showList(items, page, Object.keys(items[0] ?? {})),
+    lines: items.length === 0 ? [none] : formatList(items, page, Object.keys(items[0] ?? {})),
   }));
-  const places = [...seen.projects.values()].join(', ');
-  const top = onOneLine(`${seen.org}${places === '' ? '' : ` · ${places}`} · ${seen.at.slice(11, 19)}Z`);
+  const places = [...snapshot.projects.values()].join(', ');
+  const top = sanitizeToOneLine(
+    `${snapshot.org}${places === '' ? '' : ` · ${places}`} · ${snapshot.at.slice(11, 19)}Z`,
+  );
   // The page has two lines for its head. Each part has a title and a blank line.
   const room = page.height === undefined ? Infinity : page.height - 2 - 2 * parts.length;
   const share = Math.max(2, Math.floor(room / parts.length));
   return [
     page.width === undefined ? top : top.slice(0, page.width),
-    ...(page.trouble === undefined ? [] : [onOneLine(page.trouble).slice(0, page.width)]),
-    ...parts.flatMap(({ title, lines }) => ['', heading(title, page), ...cut(lines, share)]),
+    ...(page.trouble === undefined ? [] : [sanitizeToOneLine(page.trouble).slice(0, page.width)]),
+    ...parts.flatMap(({ title, lines }) => ['', formatHeading(title, page), ...cutLines(lines, share)]),
   ];
 }

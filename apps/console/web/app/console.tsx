@@ -7,19 +7,19 @@ import { QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-qu
 import { RouterProvider } from '@tanstack/react-router';
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { Boards } from '../data/boards.ts';
-import { type Console, ConsoleContext } from '../data/context.ts';
-import { startLive } from '../data/live.ts';
-import { refresh } from '../data/refresh.ts';
-import { staleKeys } from '../data/stale.ts';
-import { untilSignedIn } from '../data/proof.ts';
-import { stoppedBy } from '../data/stops.ts';
-import { hasUnsaved } from '../data/unsaved.ts';
+import { type ConsoleContextValue, ConsoleContext } from '../data/context.ts';
+import { startLiveConnection } from '../data/live.ts';
+import { refetchQueries } from '../data/refresh.ts';
+import { staleQueryKeys } from '../data/stale.ts';
+import { waitUntilSignedIn } from '../data/proof.ts';
+import { takeAwaitedStop } from '../data/stops.ts';
+import { hasUnsavedText } from '../data/unsaved.ts';
 import { openSessionByCookie, type SessionState, type ConsoleSession } from '../data/session.ts';
-import { isStillSignedIn, leaveToSignIn, proofPageOf, signOut } from '../data/sign-in.ts';
-import { resendUnanswered } from '../data/unanswered.ts';
+import { isStillSignedIn, redirectToSignIn, proofPageOf, signOut } from '../data/sign-in.ts';
+import { resendUnansweredRequests } from '../data/unanswered.ts';
 import { preload } from '../components/lazily.ts';
 import { EmptyState, SlowNotice } from '../components/states.tsx';
-import { notify, errorText } from '../components/notices.tsx';
+import { showNotice, errorText } from '../components/notices.tsx';
 import { t } from '../messages/index.ts';
 import { TokenSignIn } from './gate.tsx';
 import { router } from './router.tsx';
@@ -33,7 +33,11 @@ type SignInState =
  * Query defaults: data is never stale by age, because the event stream invalidates it. The queries do not
  * retry, because the transport of the API client does.
  */
-const queryOptions = { staleTime: Number.POSITIVE_INFINITY, retry: false, refetchOnWindowFocus: false };
+const defaultQueryOptions = {
+  staleTime: Number.POSITIVE_INFINITY,
+  retry: false,
+  refetchOnWindowFocus: false,
+};
 
 export function App() {
   const [entering, setEntering] = useState<SignInState>({ state: 'asking' });
@@ -44,12 +48,12 @@ export function App() {
     openSessionByCookie().then(
       (entered) => {
         if (isOver) return;
-        if (entered.state === 'outside') leaveToSignIn();
+        if (entered.state === 'outside') redirectToSignIn();
         setEntering(entered);
       },
       (error: unknown) => {
         const proofPage = proofPageOf(error);
-        if (proofPage !== null) leaveToSignIn(proofPage);
+        if (proofPage !== null) redirectToSignIn(proofPage);
         else if (!isOver) setEntering({ state: 'failed', error });
       },
     );
@@ -61,7 +65,7 @@ export function App() {
     case 'asking':
       return (
         <main className="gate">
-          <SlowNotice again={resendUnanswered} />
+          <SlowNotice again={resendUnansweredRequests} />
         </main>
       );
     // The sign-in page is loading.
@@ -99,81 +103,87 @@ export function App() {
     case 'by-token':
       return <TokenSignIn onOpen={(session) => setEntering({ state: 'inside', session })} />;
     case 'inside':
-      return <SignedInConsole session={entering.session} onTokenOver={toGate} />;
+      return <SignedInConsole session={entering.session} onTokenRejected={toGate} />;
   }
 }
 
+const createQueryClient = (onSignedOut: () => Promise<boolean>): QueryClient =>
+  new QueryClient({
+    defaultOptions: { queries: defaultQueryOptions },
+    queryCache: new QueryCache({
+      onError: (error) => {
+        const proofPage = proofPageOf(error);
+        if (proofPage !== null) redirectToSignIn(proofPage);
+        else if (error instanceof UnauthorizedError) void onSignedOut();
+      },
+    }),
+  });
+
 function SignedInConsole({
   session,
-  onTokenOver,
+  onTokenRejected,
 }: {
   readonly session: ConsoleSession;
-  readonly onTokenOver: () => void;
+  readonly onTokenRejected: () => void;
 }) {
   const { signedIn, identity } = session;
   const orgId = identity.org.id;
   const onSignedOut = useCallback(async (): Promise<boolean> => {
     if (signedIn === null) {
-      onTokenOver();
+      onTokenRejected();
       return true;
     }
     if (await isStillSignedIn(signedIn.account.id, orgId)) return false;
-    if (hasUnsaved()) {
-      await untilSignedIn(signedIn);
+    if (hasUnsavedText()) {
+      await waitUntilSignedIn(signedIn);
       return false;
     }
-    leaveToSignIn();
+    redirectToSignIn();
     return true;
-  }, [signedIn, orgId, onTokenOver]);
-  const queries = useMemo(
-    () =>
-      new QueryClient({
-        defaultOptions: { queries: queryOptions },
-        queryCache: new QueryCache({
-          onError: (error) => {
-            const proofPage = proofPageOf(error);
-            if (proofPage !== null) leaveToSignIn(proofPage);
-            else if (error instanceof UnauthorizedError) void onSignedOut();
-          },
-        }),
-      }),
-    [onSignedOut],
-  );
-  const [inside, setInside] = useState<Console | null>(null);
+  }, [signedIn, orgId, onTokenRejected]);
+  const queries = useMemo(() => createQueryClient(onSignedOut), [onSignedOut]);
+  const [inside, setInside] = useState<ConsoleContextValue | null>(null);
   useEffect(() => {
     const boards = new Boards(session.client);
-    const live = startLive(session, {
-      event: (event) => {
-        boards.hear(event);
-        const stopped = stoppedBy(event);
+    const live = startLiveConnection(session, {
+      onEvent: (event) => {
+        boards.handleEvent(event);
+        const stopped = takeAwaitedStop(event);
         if (stopped !== undefined)
-          notify({
-            ...{ tone: 'good', title: t.stop.stopped(stopped.name) },
-            ...{ body: t.stop.stoppedBy(stopped.holder), about: stopped.executionId },
+          showNotice({
+            ...{ tone: 'good', title: t.stop.stopped(stopped.workName) },
+            ...{ body: t.stop.stoppedBy(stopped.holderName), about: stopped.executionId },
           });
-        for (const queryKey of staleKeys(event)) void refresh(queries, queryKey);
+        for (const queryKey of staleQueryKeys(event)) void refetchQueries(queries, queryKey);
       },
-      resync: () => {
-        boards.resync();
-        void refresh(queries, []);
+      onResync: () => {
+        boards.reloadAll();
+        void refetchQueries(queries, []);
       },
-      notification: () => void refresh(queries, ['inbox']),
+      onNotification: () => void refetchQueries(queries, ['inbox']),
       // Notifications that arrived while the stream was disconnected are only counted as unread, and are not
       // announced.
-      unread: (count) => {
+      onUnreadCount: (count) => {
         queries.setQueryData(['unread'], count);
-        void refresh(queries, ['inbox']);
+        void refetchQueries(queries, ['inbox']);
       },
-      signedOut: onSignedOut,
+      onSignedOut,
     });
     // Deletes the drafts of other members. The module is loaded after the console, because no page reads
     // those drafts.
     preload(async () =>
-      (await import('../data/drafts.ts')).draftsOf(session.person, localStorage).deleteOthers(),
+      (await import('../data/drafts.ts'))
+        .createDrafts(session.draftOwnerId, localStorage)
+        .deleteDraftsOfOthers(),
     );
-    setInside({ session, live, boards, signOut: signedIn === null ? onTokenOver : signOut });
+    setInside({
+      session,
+      liveConnection: live,
+      boards,
+      signOut: signedIn === null ? onTokenRejected : signOut,
+    });
     return () => live.stop();
-  }, [session, signedIn, queries, onSignedOut, onTokenOver]);
+  }, [session, signedIn, queries, onSignedOut, onTokenRejected]);
   if (inside === null) return null;
   return (
     <QueryClientProvider client={queries}>

@@ -1,12 +1,16 @@
 import { useState } from 'react';
-import { openByToken, type ConsoleSession } from '../data/session.ts';
-import { Mark } from '../components/icons.tsx';
+import { openSessionByToken, type ConsoleSession } from '../data/session.ts';
+import { Logo } from '../components/icons.tsx';
 import { errorText } from '../components/notices.tsx';
 import { useTitle } from '../components/title.ts';
 import { t } from '../messages/index.ts';
 
 /** Asks for a token if the installation has no sign-in. The token stays in the memory of this window. */
-export function TokenSignIn({ onOpen }: { readonly onOpen: (session: ConsoleSession) => void }) {
+export function TokenSignIn({
+  onOpen: onSessionOpened,
+}: {
+  readonly onOpen: (session: ConsoleSession) => void;
+}) {
   const [token, setToken] = useState('');
   const [isBusy, setBusy] = useState(false);
   const [refusal, setRefusal] = useState<string | null>(null);
@@ -15,9 +19,9 @@ export function TokenSignIn({ onOpen }: { readonly onOpen: (session: ConsoleSess
     setBusy(true);
     setRefusal(null);
     try {
-      const session = await openByToken(token.trim());
+      const session = await openSessionByToken(token.trim());
       if (session === undefined) setRefusal(t.gate.refused);
-      else onOpen(session);
+      else onSessionOpened(session);
     } catch (error) {
       setRefusal(errorText(error));
     }
@@ -31,7 +35,7 @@ export function TokenSignIn({ onOpen }: { readonly onOpen: (session: ConsoleSess
           if (!isBusy) void open();
         }}
       >
-        <Mark />
+        <Logo />
         <h1>{t.gate.title}</h1>
         <p className="muted">{t.gate.intro}</p>
         <label className="label">

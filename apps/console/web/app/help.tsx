@@ -1,14 +1,14 @@
 import { Dialog } from '../components/dialog.tsx';
-import { setKeysOn, useKeysOn } from '../components/keys.ts';
+import { setShortcutsEnabled, useShortcutsEnabled } from '../components/keys.ts';
 import { helpTexts } from '../messages/help.ts';
 import { t } from '../messages/index.ts';
 
 /** The label of the modifier key on this system. */
-const modifier = /Mac|iP(hone|ad|od)/.test(navigator.userAgent) ? '⌘' : 'Ctrl';
+const modifierKeyLabel = /Mac|iP(hone|ad|od)/.test(navigator.userAgent) ? '⌘' : 'Ctrl';
 
 /** Lists the keyboard shortcuts, with the switch for single-key ones. */
-export default function Help({ onClose }: { readonly onClose: () => void }) {
-  const isOn = useKeysOn();
+export default function KeyboardShortcutsDialog({ onClose }: { readonly onClose: () => void }) {
+  const isOn = useShortcutsEnabled();
   return (
     <Dialog label={helpTexts.title} onClose={onClose}>
       <div className="dialog-body">
@@ -18,7 +18,7 @@ export default function Help({ onClose }: { readonly onClose: () => void }) {
             <div key={meaning} className="fact">
               <dt>
                 {keys.split(' ').map((key) => (
-                  <kbd key={key}>{key === 'mod' ? modifier : key}</kbd>
+                  <kbd key={key}>{key === 'mod' ? modifierKeyLabel : key}</kbd>
                 ))}
               </dt>
               <dd>{meaning}</dd>
@@ -26,7 +26,11 @@ export default function Help({ onClose }: { readonly onClose: () => void }) {
           ))}
         </dl>
         <label className="switch">
-          <input type="checkbox" checked={isOn} onChange={({ target }) => setKeysOn(target.checked)} />
+          <input
+            type="checkbox"
+            checked={isOn}
+            onChange={({ target }) => setShortcutsEnabled(target.checked)}
+          />
           {helpTexts.single}
         </label>
         <div className="dialog-foot">

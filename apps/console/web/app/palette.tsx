@@ -6,10 +6,10 @@ import { useClient } from '../data/context.ts';
 import { projectsQuery } from '../data/queries.ts';
 import { Dialog } from '../components/dialog.tsx';
 import { Icon } from '../components/icons.tsx';
-import { useMayMakeProjects } from '../settings/rights.ts';
+import { useMayCreateProjects } from '../settings/rights.ts';
 import { t } from '../messages/index.ts';
 
-interface Choice {
+interface PaletteChoice {
   readonly id: string;
   readonly name: string;
   readonly mark?: string;
@@ -19,11 +19,11 @@ interface Choice {
 const minQueryLength = 2;
 
 /** Returns pages and the boards of projects as choices. */
-function usePageChoices(): Choice[] {
+function usePageChoices(): PaletteChoice[] {
   const navigate = useNavigate();
   const projects = useQuery(projectsQuery(useClient()));
-  const mayMakeProjects = useMayMakeProjects();
-  const go = (to: '/' | '/inbox' | '/agents' | '/activity', name: string): Choice => ({
+  const mayMakeProjects = useMayCreateProjects();
+  const go = (to: '/' | '/inbox' | '/agents' | '/activity', name: string): PaletteChoice => ({
     ...{ id: to, name },
     run: () => void navigate({ to }),
   });
@@ -47,10 +47,13 @@ function usePageChoices(): Choice[] {
 }
 
 /** Searches stories for the typed text, and returns the results as choices of the palette. */
-function useStoryChoices(wanted: string): { readonly stories: Choice[]; readonly isLooking: boolean } {
+function useStoryChoices(searchText: string): {
+  readonly stories: PaletteChoice[];
+  readonly isLooking: boolean;
+} {
   const client = useClient();
   const navigate = useNavigate();
-  const query = useDeferredValue(wanted);
+  const query = useDeferredValue(searchText);
   const found = useQuery({
     queryKey: ['found', query],
     queryFn: async () => (await client.search.find({ query, kinds: ['story'], limit: 12 })).items,
@@ -59,7 +62,7 @@ function useStoryChoices(wanted: string): { readonly stories: Choice[]; readonly
   });
   // Results for an earlier search text are not offered. Otherwise Enter could open a story that does not
   // match the current text.
-  const items = query === wanted && query.length >= minQueryLength ? (found.data ?? []) : [];
+  const items = query === searchText && query.length >= minQueryLength ? (found.data ?? []) : [];
   return {
     stories: items.flatMap(({ id, key, title }) =>
       key === null
@@ -71,11 +74,11 @@ function useStoryChoices(wanted: string): { readonly stories: Choice[]; readonly
             },
           ],
     ),
-    isLooking: query !== wanted || found.isFetching,
+    isLooking: query !== searchText || found.isFetching,
   };
 }
 
-export function Palette({ onClose }: { readonly onClose: () => void }) {
+export function CommandPalette({ onClose }: { readonly onClose: () => void }) {
   const listId = useId();
   const [text, setText] = useState('');
   const [at, setAt] = useState(0);
@@ -84,18 +87,18 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
   const fits = usePageChoices().filter(({ name, mark }) =>
     `${mark ?? ''} ${name}`.toLocaleLowerCase().includes(wanted.toLocaleLowerCase()),
   );
-  const choices: readonly Choice[] = [...fits, ...stories];
+  const choices: readonly PaletteChoice[] = [...fits, ...stories];
   const chosen = Math.min(at, Math.max(0, choices.length - 1));
   useEffect(() => {
     document.getElementById(`${listId}-${chosen}`)?.scrollIntoView({ block: 'nearest' });
   }, [listId, chosen]);
-  const take = (choice: Choice | undefined): void => {
+  const take = (choice: PaletteChoice | undefined): void => {
     if (choice === undefined) return;
     onClose();
     choice.run();
   };
   return (
-    <Dialog label={t.palette.title} place="top" onClose={onClose}>
+    <Dialog label={t.palette.title} position="top" onClose={onClose}>
       <div className="palette-field">
         <Icon name="search" />
         <input

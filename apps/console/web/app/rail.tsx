@@ -5,33 +5,33 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useRouterState } from '@tanstack/react-router';
 import { type ReactNode, useState, useSyncExternalStore } from 'react';
-import { useConsole, useWire } from '../data/context.ts';
-import { orgQuery, projectsQuery, unreadQuery } from '../data/queries.ts';
+import { useConsole, useStreamConnection } from '../data/context.ts';
+import { orgQuery, projectsQuery, unreadCountQuery } from '../data/queries.ts';
 import { switchOrganization } from '../data/sign-in.ts';
 import { Dialog } from '../components/dialog.tsx';
-import { Icon, type IconName, Mark } from '../components/icons.tsx';
+import { Icon, type IconName, Logo } from '../components/icons.tsx';
 import { Menu } from '../components/menu.tsx';
 import { Avatar } from '../components/people.tsx';
-import { useMayMakeProjects } from '../settings/rights.ts';
+import { useMayCreateProjects } from '../settings/rights.ts';
 import { t } from '../messages/index.ts';
-import { setTheme, type Theme, currentTheme, themes } from './theme.ts';
+import { setTheme, type Theme, readStoredTheme, themes } from './theme.ts';
 import { ConnectionState } from './wire.tsx';
 
 const NavLabel = ({
   icon,
   name,
   count,
-  mark,
+  keyLabel,
 }: {
   readonly icon?: IconName;
   readonly name: string;
   readonly count?: ReactNode;
-  readonly mark?: string;
+  readonly keyLabel?: string;
 }) => (
   <>
     {icon === undefined ? (
       <span className="key" aria-hidden="true">
-        {mark}
+        {keyLabel}
       </span>
     ) : (
       <Icon name={icon} />
@@ -79,7 +79,7 @@ function RailFooter({ onHelp }: { readonly onHelp: () => void }) {
   const { session, signOut } = useConsole();
   const { member, agent } = session.identity;
   const { data: org } = useQuery(orgQuery(session));
-  const [theme, choose] = useState<Theme>(currentTheme);
+  const [theme, choose] = useState<Theme>(readStoredTheme);
   return (
     <div className="rail-foot">
       <ConnectionState />
@@ -113,14 +113,14 @@ function RailFooter({ onHelp }: { readonly onHelp: () => void }) {
 }
 
 /** Shows the organization; members of several get a menu. */
-function OrganizationPart() {
+function OrganizationSwitcher() {
   const { session } = useConsole();
   const organizations = session.signedIn?.organizations ?? [];
   const { data: org } = useQuery(orgQuery(session));
   if (organizations.length < 2)
     return (
       <div className="rail-org">
-        <Mark />
+        <Logo />
         <span className="word cut">{org.name}</span>
       </div>
     );
@@ -133,17 +133,17 @@ function OrganizationPart() {
         run: () => switchOrganization(one),
       }))}
     >
-      <Mark />
+      <Logo />
       <span className="word cut grow">{org.name}</span>
       <Icon name="down" size={14} />
     </Menu>
   );
 }
 
-export const usePath = (): string => useRouterState({ select: ({ location }) => location.pathname });
+export const useCurrentPath = (): string => useRouterState({ select: ({ location }) => location.pathname });
 
 function SettingsLink() {
-  const path = usePath();
+  const path = useCurrentPath();
   return (
     <li>
       <Link
@@ -160,7 +160,7 @@ function SettingsLink() {
 
 function BoardLinks() {
   const projects = useQuery(projectsQuery(useConsole().session.client));
-  const mayMakeProjects = useMayMakeProjects();
+  const mayMakeProjects = useMayCreateProjects();
   return (
     <ul>
       {projects.data?.map((project) => (
@@ -172,7 +172,7 @@ function BoardLinks() {
             activeProps={{ 'aria-current': 'page' }}
             activeOptions={{ includeSearch: false }}
           >
-            <NavLabel name={project.name} mark={project.key} />
+            <NavLabel name={project.name} keyLabel={project.key} />
           </Link>
         </li>
       ))}
@@ -189,22 +189,22 @@ function BoardLinks() {
 }
 
 /** Returns the number of unread notifications; null for agents, which have no inbox. */
-function useUnread(): number | null {
+function useUnreadCount(): number | null {
   const { client, identity } = useConsole().session;
   const isMember = identity.agent === null;
-  const unread = useQuery({ ...unreadQuery(client), enabled: isMember });
+  const unread = useQuery({ ...unreadCountQuery(client), enabled: isMember });
   return isMember ? (unread.data ?? 0) : null;
 }
 
-interface RailProps {
-  readonly onHelp: () => void;
+interface NavigationProps {
+  readonly onOpenHelp: () => void;
 }
 
-function SideRail({ onHelp }: RailProps) {
-  const unread = useUnread();
+function SideRail({ onOpenHelp }: NavigationProps) {
+  const unread = useUnreadCount();
   return (
     <nav className="rail" aria-label={t.nav.main}>
-      <OrganizationPart />
+      <OrganizationSwitcher />
       <div className="rail-places">
         <ul>
           <NavLink to="/" icon="now" name={t.nav.now} />
@@ -218,17 +218,17 @@ function SideRail({ onHelp }: RailProps) {
           <BoardLinks />
         </div>
       </div>
-      <RailFooter onHelp={onHelp} />
+      <RailFooter onHelp={onOpenHelp} />
     </nav>
   );
 }
 
-function PhoneBar({ onHelp }: RailProps) {
-  const unread = useUnread();
-  const path = usePath();
+function PhoneBar({ onOpenHelp }: NavigationProps) {
+  const unread = useUnreadCount();
+  const path = useCurrentPath();
   /** The path of the page on which the sheet was opened. On any other page the sheet is closed. */
   const [openOn, setOpenOn] = useState<string | null>(null);
-  const wire = useWire();
+  const wire = useStreamConnection();
   const isElsewhere = !['/', '/inbox', '/agents'].includes(path);
   return (
     <nav className="phone-bar" aria-label={t.nav.main} data-state={wire.state}>
@@ -249,7 +249,7 @@ function PhoneBar({ onHelp }: RailProps) {
         </li>
       </ul>
       {openOn === path && (
-        <Dialog label={t.nav.boards} place="bottom" onClose={() => setOpenOn(null)}>
+        <Dialog label={t.nav.boards} position="bottom" onClose={() => setOpenOn(null)}>
           <div className="sheet">
             <h2>{t.nav.boards}</h2>
             <BoardLinks />
@@ -257,8 +257,8 @@ function PhoneBar({ onHelp }: RailProps) {
               <NavLink to="/activity" icon="activity" name={t.nav.activity} />
               <SettingsLink />
             </ul>
-            <OrganizationPart />
-            <RailFooter onHelp={onHelp} />
+            <OrganizationSwitcher />
+            <RailFooter onHelp={onOpenHelp} />
           </div>
         </Dialog>
       )}
@@ -266,13 +266,13 @@ function PhoneBar({ onHelp }: RailProps) {
   );
 }
 
-const phoneMedia = matchMedia('(max-width: 40rem)');
-const subscribeToPhoneMedia = (changed: () => void): (() => void) => {
-  phoneMedia.addEventListener('change', changed);
-  return () => phoneMedia.removeEventListener('change', changed);
+const phoneMediaQuery = matchMedia('(max-width: 40rem)');
+const subscribeToPhoneMediaQuery = (onChange: () => void): (() => void) => {
+  phoneMediaQuery.addEventListener('change', onChange);
+  return () => phoneMediaQuery.removeEventListener('change', onChange);
 };
 
-export function Rail(props: RailProps) {
-  const isPhone = useSyncExternalStore(subscribeToPhoneMedia, () => phoneMedia.matches);
+export function Navigation(props: NavigationProps) {
+  const isPhone = useSyncExternalStore(subscribeToPhoneMediaQuery, () => phoneMediaQuery.matches);
   return isPhone ? <PhoneBar {...props} /> : <SideRail {...props} />;
 }

@@ -1,106 +1,107 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { BoardPage } from '../board/board-page.tsx';
-import { boardSearchOf } from '../board/filter.ts';
-import { activityFilterOf, auditFilterOf } from '../data/trail-filter.ts';
+import { parseBoardSearch } from '../board/filter.ts';
+import { parseActivityFilter, parseAuditFilter } from '../data/trail-filter.ts';
 import { NotFoundError } from '@muster/client';
 import { importWithRetry } from '../components/lazily.ts';
-import { dismissSeen } from '../components/notices.tsx';
+import { dismissTransientNotices } from '../components/notices.tsx';
 import { LoadError, Loading } from '../components/states.tsx';
 import { t } from '../messages/index.ts';
-import { Shell } from './shell.tsx';
+import { AppShell } from './shell.tsx';
 
 const notFoundError = new NotFoundError({ code: 'not_found', message: '', status: 404, requestId: '' });
 
-const page: typeof lazyRouteComponent = (load, name) => lazyRouteComponent(() => importWithRetry(load), name);
+const lazyPage: typeof lazyRouteComponent = (load, name) =>
+  lazyRouteComponent(() => importWithRetry(load), name);
 
-const root = createRootRoute({
-  component: Shell,
+const rootRoute = createRootRoute({
+  component: AppShell,
   notFoundComponent: () => <LoadError error={notFoundError} isPage />,
-  errorComponent: ({ error, reset }) => <LoadError error={error} again={reset} isPage />,
+  errorComponent: ({ error, reset }) => <LoadError error={error} onRetry={reset} isPage />,
 });
 
-const now = createRoute({
-  getParentRoute: () => root,
+const nowRoute = createRoute({
+  getParentRoute: () => rootRoute,
   path: '/',
-  component: page(() => import('../pages/now-page.tsx'), 'NowPage'),
+  component: lazyPage(() => import('../pages/now-page.tsx'), 'NowPage'),
 });
-const inbox = createRoute({
-  getParentRoute: () => root,
+const inboxRoute = createRoute({
+  getParentRoute: () => rootRoute,
   path: '/inbox',
-  component: page(() => import('../pages/inbox-page.tsx'), 'InboxPage'),
+  component: lazyPage(() => import('../pages/inbox-page.tsx'), 'InboxPage'),
 });
-const agents = createRoute({
-  getParentRoute: () => root,
+const agentsRoute = createRoute({
+  getParentRoute: () => rootRoute,
   path: '/agents',
-  component: page(() => import('../pages/agents-page.tsx'), 'AgentsPage'),
+  component: lazyPage(() => import('../pages/agents-page.tsx'), 'AgentsPage'),
   validateSearch: ({ project }: Record<string, unknown>): { project?: string } =>
     typeof project === 'string' && project !== '' ? { project } : {},
 });
-const activity = createRoute({
-  getParentRoute: () => root,
+const activityRoute = createRoute({
+  getParentRoute: () => rootRoute,
   path: '/activity',
-  component: page(() => import('../pages/activity-page.tsx'), 'ActivityPage'),
-  validateSearch: activityFilterOf,
+  component: lazyPage(() => import('../pages/activity-page.tsx'), 'ActivityPage'),
+  validateSearch: parseActivityFilter,
 });
-const board = createRoute({
-  getParentRoute: () => root,
+const boardRoute = createRoute({
+  getParentRoute: () => rootRoute,
   path: '/p/$projectKey',
   component: BoardPage,
-  validateSearch: boardSearchOf,
+  validateSearch: parseBoardSearch,
 });
 /** Parses the number of a spec version in the address. */
-const versionIn = (value: unknown): number | undefined =>
+const parseSpecVersion = (value: unknown): number | undefined =>
   Number.isInteger(value) && (value as number) >= 0 ? (value as number) : undefined;
-const story = createRoute({
-  getParentRoute: () => root,
+const storyRoute = createRoute({
+  getParentRoute: () => rootRoute,
   path: '/s/$storyKey',
-  component: page(() => import('../story/story-page.tsx'), 'StoryPage'),
+  component: lazyPage(() => import('../story/story-page.tsx'), 'StoryPage'),
   validateSearch: (search: Record<string, unknown>): { from?: number; to?: number } => {
-    const [from, to] = [versionIn(search['from']), versionIn(search['to'])];
+    const [from, to] = [parseSpecVersion(search['from']), parseSpecVersion(search['to'])];
     return { ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
   },
 });
 
-const newProject = createRoute({
-  getParentRoute: () => root,
+const newProjectRoute = createRoute({
+  getParentRoute: () => rootRoute,
   path: '/new-project',
-  component: page(() => import('../projects/new-project-page.tsx'), 'NewProjectPage'),
+  component: lazyPage(() => import('../projects/new-project-page.tsx'), 'NewProjectPage'),
 });
 
-const settings = createRoute({
-  getParentRoute: () => root,
+const settingsRoute = createRoute({
+  getParentRoute: () => rootRoute,
   path: '/settings/$section',
-  component: page(() => import('../settings/organization-page.tsx'), 'OrganizationPage'),
+  component: lazyPage(() => import('../settings/organization-page.tsx'), 'OrganizationPage'),
 });
-const projectSettings = createRoute({
-  getParentRoute: () => root,
+const projectSettingsRoute = createRoute({
+  getParentRoute: () => rootRoute,
   path: '/p/$projectKey/settings/$section',
-  component: page(() => import('../settings/project-page.tsx'), 'ProjectPage'),
+  component: lazyPage(() => import('../settings/project-page.tsx'), 'ProjectPage'),
 });
 
-const epics = createRoute({
-  getParentRoute: () => root,
+const epicsRoute = createRoute({
+  getParentRoute: () => rootRoute,
   path: '/p/$projectKey/epics',
-  component: page(() => import('../pages/epics-page.tsx'), 'EpicsPage'),
+  component: lazyPage(() => import('../pages/epics-page.tsx'), 'EpicsPage'),
 });
-const health = createRoute({
-  getParentRoute: () => root,
+const healthRoute = createRoute({
+  getParentRoute: () => rootRoute,
   path: '/p/$projectKey/health',
-  component: page(() => import('../pages/health-page.tsx'), 'HealthPage'),
+  component: lazyPage(() => import('../pages/health-page.tsx'), 'HealthPage'),
   validateSearch: ({ weeks }: Record<string, unknown>): { weeks?: number } =>
     typeof weeks === 'number' && [4, 12, 26, 52].includes(weeks) ? { weeks } : {},
 });
-const audit = createRoute({
-  getParentRoute: () => root,
+const auditRoute = createRoute({
+  getParentRoute: () => rootRoute,
   path: '/audit',
-  component: page(() => import('../pages/audit-page.tsx'), 'AuditPage'),
-  validateSearch: auditFilterOf,
+  component: lazyPage(() => import('../pages/audit-page.tsx'), 'AuditPage'),
+  validateSearch: parseAuditFilter,
 });
 
 export const router = createRouter({
-  routeTree: root.addChildren([
-    ...[now, inbox, agents, activity, board, story, newProject],
-    ...[settings, projectSettings, epics, health, audit],
+  routeTree: rootRoute.addChildren([
+    ...[nowRoute, inboxRoute, agentsRoute, activityRoute, boardRoute, storyRoute, newProjectRoute],
+    ...[settingsRoute, projectSettingsRoute, epicsRoute, healthRoute, auditRoute],
   ]),
   basepath: '/console',
   defaultPreload: 'intent',
@@ -108,14 +109,14 @@ export const router = createRouter({
   defaultPendingMs: 500,
   defaultPendingComponent: () => (
     <div className="page">
-      <Loading label={t.loading} again={() => globalThis.location.reload()} />
+      <Loading label={t.loading} onRetry={() => globalThis.location.reload()} />
     </div>
   ),
   scrollRestoration: true,
 });
 
 router.subscribe('onBeforeNavigate', ({ pathChanged }) => {
-  if (pathChanged) dismissSeen();
+  if (pathChanged) dismissTransientNotices();
 });
 
 declare module '@tanstack/react-router' {

@@ -4,22 +4,22 @@ import { Outlet, useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { useClient } from '../data/context.ts';
 import { projectsQuery } from '../data/queries.ts';
-import { usePageKeys } from '../components/keys.ts';
+import { usePageShortcuts } from '../components/keys.ts';
 import { lazyComponent } from '../components/lazily.ts';
 import { Notices } from '../components/notices.tsx';
 import { QuestionDialog } from '../components/question-dialog.tsx';
 import { t } from '../messages/index.ts';
-import { Palette } from './palette.tsx';
-import { Rail, usePath } from './rail.tsx';
+import { CommandPalette } from './palette.tsx';
+import { Navigation, useCurrentPath } from './rail.tsx';
 import { ConnectionBanner } from './wire.tsx';
 
-const Help = lazyComponent(() => import('./help.tsx'));
+const KeyboardShortcutsDialog = lazyComponent(() => import('./help.tsx'));
 
 /** Handles the keyboard shortcuts that open pages. */
-function useNavigationKeys(onHelp: () => void): void {
+function useNavigationShortcuts(showHelp: () => void): void {
   const navigate = useNavigate();
   const projects = useQuery(projectsQuery(useClient()));
-  const here = /^\/(?:p|s)\/([a-z][a-z\d]*)/i.exec(usePath())?.[1]?.toUpperCase();
+  const here = /^\/(?:p|s)\/([a-z][a-z\d]*)/i.exec(useCurrentPath())?.[1]?.toUpperCase();
   /** The project that was opened last. */
   const lastKey = useRef<string>(undefined);
   if (here !== undefined) lastKey.current = here;
@@ -27,8 +27,8 @@ function useNavigationKeys(onHelp: () => void): void {
     const projectKey = lastKey.current ?? projects.data?.[0]?.key;
     if (projectKey !== undefined) void navigate({ to: `/p/$projectKey${page}`, params: { projectKey } });
   };
-  usePageKeys({
-    '?': onHelp,
+  usePageShortcuts({
+    '?': showHelp,
     'g n': () => void navigate({ to: '/' }),
     'g i': () => void navigate({ to: '/inbox' }),
     'g w': () => void navigate({ to: '/agents' }),
@@ -40,11 +40,11 @@ function useNavigationKeys(onHelp: () => void): void {
   });
 }
 
-export function Shell() {
+export function AppShell() {
   const [open, setOpen] = useState<'palette' | 'help' | null>(null);
   const closed = (which: 'palette' | 'help'): void => setOpen((last) => (last === which ? null : last));
   const openHelp = (): void => setOpen('help');
-  useNavigationKeys(openHelp);
+  useNavigationShortcuts(openHelp);
   useEffect(() => {
     const hear = (event: KeyboardEvent): void => {
       if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey)) return;
@@ -60,13 +60,13 @@ export function Shell() {
       <a className="skip button" data-kind="main" href="#main">
         {t.skip}
       </a>
-      <Rail onHelp={openHelp} />
+      <Navigation onOpenHelp={openHelp} />
       <main id="main" className="main" tabIndex={-1}>
         <Outlet />
         <ConnectionBanner />
       </main>
-      {open === 'palette' && <Palette onClose={() => closed('palette')} />}
-      {open === 'help' && <Help onClose={() => closed('help')} />}
+      {open === 'palette' && <CommandPalette onClose={() => closed('palette')} />}
+      {open === 'help' && <KeyboardShortcutsDialog onClose={() => closed('help')} />}
       <QuestionDialog />
       <Notices />
     </div>

@@ -2,10 +2,10 @@
 export const themes = ['auto', 'light', 'dark'] as const;
 export type Theme = (typeof themes)[number];
 
-const storageKey = 'muster.theme';
+const themeStorageKey = 'muster.theme';
 
-export const currentTheme = (): Theme => {
-  const kept = localStorage.getItem(storageKey);
+export const readStoredTheme = (): Theme => {
+  const kept = localStorage.getItem(themeStorageKey);
   return themes.find((theme) => theme === kept) ?? 'auto';
 };
 
@@ -15,6 +15,6 @@ export function applyTheme(theme: Theme): void {
 }
 
 export function setTheme(theme: Theme): void {
-  localStorage.setItem(storageKey, theme);
+  localStorage.setItem(themeStorageKey, theme);
   applyTheme(theme);
 }

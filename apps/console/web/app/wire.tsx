@@ -1,12 +1,12 @@
 /** Shows the state of the event stream, which tells how current the page is. */
 import { useEffect, useRef } from 'react';
-import { useWire } from '../data/context.ts';
+import { useStreamConnection } from '../data/context.ts';
 import { useNow } from '../components/clock.tsx';
-import { announceQuietly } from '../components/notices.tsx';
+import { announceRateLimited } from '../components/notices.tsx';
 import { t } from '../messages/index.ts';
 
 function useConnectionText(): string {
-  const wire = useWire();
+  const wire = useStreamConnection();
   const now = useNow();
   return wire.state === 'lost'
     ? t.wire.lost(Math.max(0, Math.round((now - wire.since) / 1_000)))
@@ -14,7 +14,7 @@ function useConnectionText(): string {
 }
 
 export function ConnectionState() {
-  const { state } = useWire();
+  const { state } = useStreamConnection();
   const text = useConnectionText();
   return (
     <div className="wire" data-state={state} title={text}>
@@ -28,12 +28,12 @@ export function ConnectionState() {
 
 /** Warns that the page may be outdated, for layouts whose rail has no room for text. */
 export function ConnectionBanner() {
-  const { state } = useWire();
+  const { state } = useStreamConnection();
   const text = useConnectionText();
   const isBehind = state === 'lost' || state === 'crowded';
   const wasBehind = useRef(false);
   useEffect(() => {
-    if (isBehind || wasBehind.current) announceQuietly(isBehind ? t.wire.behind : t.wire.caughtUp);
+    if (isBehind || wasBehind.current) announceRateLimited(isBehind ? t.wire.behind : t.wire.caughtUp);
     wasBehind.current = isBehind;
   }, [isBehind]);
   return isBehind ? (

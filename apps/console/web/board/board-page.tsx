@@ -13,42 +13,50 @@ import { useQuery } from '@tanstack/react-query';
 import { type Epic } from '@muster/registry';
 import { type Board, type BoardView as BoardState } from '../data/boards.ts';
 import { useClient, useConsole } from '../data/context.ts';
+import { type Lane } from '../data/lanes.ts';
 import { epicsQuery } from '../data/queries.ts';
-import { useRoleIn } from '../data/roles.ts';
-import { resendUnanswered } from '../data/unanswered.ts';
-import { usePageKeys } from '../components/keys.ts';
+import { usePermissionsIn } from '../data/roles.ts';
+import { resendUnansweredRequests } from '../data/unanswered.ts';
+import { usePageShortcuts } from '../components/keys.ts';
 import { lazyComponent } from '../components/lazily.ts';
-import { announce, announceQuietly, notify, errorText } from '../components/notices.tsx';
-import { LoadError, SlowNotice, WhileOffline } from '../components/states.tsx';
+import {
+  announceToScreenReader,
+  announceRateLimited,
+  showNotice,
+  errorText,
+} from '../components/notices.tsx';
+import { LoadError, SlowNotice, OfflineNotice } from '../components/states.tsx';
 import { useStableCallback } from '../components/steady.ts';
 import { useTitle } from '../components/title.ts';
 import { t } from '../messages/index.ts';
 import { handleCardKey } from './card-keys.ts';
-import { useCardMenu } from './card-menu.ts';
+import { useCardMenuItems } from './card-menu.ts';
 import { useCardChooser } from './choosing.tsx';
 import { Column } from './column.tsx';
-import { useDragging } from './drag.ts';
+import { useDropPosition } from './drag.ts';
 import { useFilteredLanes } from './found.ts';
 import { BoardHead } from './head.tsx';
-import { useLeaseRefresh } from './leases.ts';
+import { useExpiringLeaseRefresh } from './leases.ts';
 import { useCardMoves } from './moving.ts';
-import { cardOf, useCardFocus } from './walking.ts';
+import { cardIdOf, useCardFocus } from './walking.ts';
 
 const SelectionBar = lazyComponent(() => import('./selection-bar.tsx'));
-const BoardStart = lazyComponent(() => import('./board-start.tsx'));
-const route = getRouteApi('/p/$projectKey');
+const FirstStepsPanel = lazyComponent(() => import('./board-start.tsx'));
+const boardRoute = getRouteApi('/p/$projectKey');
 
 export function BoardPage() {
-  const { projectKey } = route.useParams();
+  const { projectKey } = boardRoute.useParams();
   const { boards } = useConsole();
-  const board = boards.of(projectKey.toUpperCase());
+  const board = boards.getOrCreate(projectKey.toUpperCase());
   // The React key resets all state when another board opens.
   return <BoardView key={board.projectId} board={board} />;
 }
 
-const Placeholders = () => (
+const BoardSkeleton = () => (
   <div className="board-loading" role="status" aria-busy="true" aria-label={t.board.loading}>
-    <WhileOffline otherwise={<SlowNotice again={resendUnanswered} />}>{t.failed.waits}</WhileOffline>
+    <OfflineNotice whileOnline={<SlowNotice again={resendUnansweredRequests} />}>
+      {t.failed.waits}
+    </OfflineNotice>
     <div className="board">
       {Array.from({ length: 5 }, (_, column) => (
         <div key={column} className="column">
@@ -60,13 +68,13 @@ const Placeholders = () => (
   </div>
 );
 
-function useSelection() {
+function useCardSelection() {
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const toggle = (id: string): void => {
     const next = new Set(selected);
     if (!next.delete(id)) next.add(id);
     setSelected(next);
-    announce(t.select.count(next.size));
+    announceToScreenReader(t.select.count(next.size));
   };
   return { selected, setSelected, toggle };
 }
@@ -77,7 +85,8 @@ function useAnnounceChanges(board: Board, { fresh, lanes }: Pick<BoardState, 'fr
     for (const id of fresh) {
       const card = board.card(id);
       const column = lanes.find((lane) => lane.column.id === card?.columnId)?.column;
-      if (card !== undefined && column !== undefined) announceQuietly(t.move.changed(card.key, column.name));
+      if (card !== undefined && column !== undefined)
+        announceRateLimited(t.move.changed(card.key, column.name));
     }
   }, [board, fresh, lanes]);
 }
@@ -87,101 +96,150 @@ function useQuickAdd(board: Board) {
   const add = useStableCallback(async (title: string, columnId: string): Promise<void> => {
     try {
       const card = await board.create(title, columnId);
-      if (card !== undefined) announce(t.move.created(card.key));
+      if (card !== undefined) announceToScreenReader(t.move.created(card.key));
     } catch (error) {
-      notify({ tone: 'bad', title: t.move.notCreated, body: errorText(error) });
+      showNotice({ tone: 'bad', title: t.move.notCreated, body: errorText(error) });
       throw error;
     }
   });
   return { addingIn, setAddingIn, add };
 }
 
-function useEpics(projectKey: string): ReadonlyMap<string, Epic> | undefined {
+function useEpicsById(projectKey: string): ReadonlyMap<string, Epic> | undefined {
   const { data } = useQuery(epicsQuery(useClient(), projectKey));
   return useMemo(() => data && new Map(data.map((epic) => [epic.id, epic])), [data]);
 }
 
 /** Returns the state of the board, kept current and announced while its page is open. */
-function useBoard(board: Board) {
+function useBoardState(board: Board) {
   const view = useSyncExternalStore(board.subscribe, board.view);
-  const { mayWrite: canWrite } = useRoleIn(view.project);
+  const { mayWrite: canWrite } = usePermissionsIn(view.project);
   useTitle(view.project?.name ?? t.board.title);
-  useLeaseRefresh(board);
+  useExpiringLeaseRefresh(board);
   useAnnounceChanges(board, view);
-  const epics = useEpics(board.projectId);
-  const allCards = useMemo(() => view.standing.flatMap(({ cards }) => cards), [view.standing]);
+  const epics = useEpicsById(board.projectId);
+  const allCards = useMemo(() => view.serverLanes.flatMap(({ cards }) => cards), [view.serverLanes]);
   return { view, canWrite, epics, allCards };
 }
 
-function useBoardKeys(field: RefObject<HTMLInputElement | null>, walkIn: () => void, add: () => void): void {
-  usePageKeys({
-    ...{ '/': () => field.current?.focus(), c: add },
-    ...{ ArrowDown: walkIn, ArrowRight: walkIn, j: walkIn, l: walkIn },
+function useBoardShortcuts(
+  filterInput: RefObject<HTMLInputElement | null>,
+  focusBoard: () => void,
+  openQuickAdd: () => void,
+): void {
+  usePageShortcuts({
+    ...{ '/': () => filterInput.current?.focus(), c: openQuickAdd },
+    ...{ ArrowDown: focusBoard, ArrowRight: focusBoard, j: focusBoard, l: focusBoard },
   });
 }
 
 /** Keys that are typed while a menu loads are meant for the menu and do nothing to the card. */
-function holdKeysForMenu(giveUp: () => void, event: KeyboardEvent): void {
-  if (event.key === 'Escape') giveUp();
+function blockKeysWhileMenuLoads(closeMenu: () => void, event: KeyboardEvent): void {
+  if (event.key === 'Escape') closeMenu();
   event.preventDefault();
   event.stopPropagation();
 }
 
-/** The props of a column that does not contain the focused card. */
-const inactive = { activeId: null, reachedId: null, movingId: null };
+interface CardInteractionOptions {
+  readonly board: Board;
+  readonly view: BoardState;
+  /** The columns with the cards that match the filters. */
+  readonly lanes: readonly Lane[];
+  readonly canWrite: boolean;
+  readonly area: RefObject<HTMLElement | null>;
+}
 
-function BoardView({ board }: { readonly board: Board }) {
-  const { view, canWrite, epics, allCards } = useBoard(board);
-  const search = route.useSearch();
-  const area = useRef<HTMLDivElement>(null);
-  const filterField = useRef<HTMLInputElement>(null);
-  const { project, isWhole, state } = view;
-  const { selected, setSelected, toggle } = useSelection();
-  const { addingIn, setAddingIn, add } = useQuickAdd(board);
+/** Lets the user select, focus, move and edit the cards by keys, menus and dragging. */
+function useCardInteraction({ board, view, lanes, canWrite, area }: CardInteractionOptions) {
+  const { selected, setSelected, toggle } = useCardSelection();
   const moves = useCardMoves(board);
   const { moving, move } = moves;
-  const { lanes, filtered } = useFilteredLanes(view.lanes, search, area);
-  const walking = useCardFocus(lanes, area, moving !== null);
-  const { activeId, activeLane, reachedId, focusCard, walkIn } = walking;
-  const menu = useCardChooser({ board, lanes: view.lanes, selected, move, focusCard, setSelected });
-  const over = useDragging(area, (cardId, place) => {
+  const cardFocus = useCardFocus(lanes, area, moving !== null);
+  const { focusCard } = cardFocus;
+  const menu = useCardChooser({
+    board,
+    lanes: view.lanes,
+    selectedIds: selected,
+    move,
+    focusCard,
+    setSelected,
+  });
+  const dropPosition = useDropPosition(area, (cardId, place) => {
     const card = board.card(cardId);
     if (card !== undefined && place.beforeId !== cardId) void move(card, place);
   });
-  const menuOf = useCardMenu(view.lanes, canWrite, {
-    ...{ move, choose: menu.choose, toggle, isSelected: (id) => selected.has(id) },
+  const menuItemsOf = useCardMenuItems(view.lanes, canWrite, {
+    ...{ move, openChooser: menu.choose, toggleSelection: toggle, isSelected: (id) => selected.has(id) },
   });
 
   const onKeyDown = (event: KeyboardEvent): void => {
-    const card = board.card(cardOf(event) ?? '');
+    const card = board.card(cardIdOf(event) ?? '');
     if (card === undefined) return;
     const clearSelection = selected.size > 0 ? () => setSelected(new Set()) : undefined;
-    if (menu.isChoosing) holdKeysForMenu(menu.giveUp, event);
+    if (menu.isChoosing) blockKeysWhileMenuLoads(menu.giveUp, event);
     else
       handleCardKey(
-        { lanes, canWrite, moves, focusCard, toggle, choose: menu.choose, clearSelection },
+        {
+          lanes,
+          canWrite,
+          moves,
+          focusCard,
+          toggleSelection: toggle,
+          openChooser: menu.choose,
+          clearSelection,
+        },
         card,
         event,
       );
   };
-  useBoardKeys(filterField, walkIn, () => {
+  return { selected, setSelected, moving, cardFocus, menu, dropPosition, menuItemsOf, onKeyDown };
+}
+
+/** The props of a column that does not contain the focused card. */
+const inactiveColumnProps = { activeId: null, reachedId: null, movingId: null };
+
+function BoardView({ board }: { readonly board: Board }) {
+  const { view, canWrite, epics, allCards } = useBoardState(board);
+  const search = boardRoute.useSearch();
+  const area = useRef<HTMLDivElement>(null);
+  const filterField = useRef<HTMLInputElement>(null);
+  const { project, areAllCardsLoaded, state } = view;
+  const { addingIn, setAddingIn, add } = useQuickAdd(board);
+  const { lanes, filtered } = useFilteredLanes(view.lanes, search, area);
+  const interaction = useCardInteraction({ board, view, lanes, canWrite, area });
+  const { selected, setSelected, moving, cardFocus, menu, dropPosition } = interaction;
+  const { activeId, activeLane, reachedId, walkIn } = cardFocus;
+  useBoardShortcuts(filterField, walkIn, () => {
     if (canWrite) setAddingIn((activeLane ?? lanes[0])?.column.id ?? null);
   });
 
   const isEmpty =
-    isWhole && canWrite && addingIn === null && lanes.every(({ cards }) => cards.length === 0) && !filtered;
-  if (state === 'failed') return <LoadError error={view.failure} again={() => void board.read()} isPage />;
+    areAllCardsLoaded &&
+    canWrite &&
+    addingIn === null &&
+    lanes.every(({ cards }) => cards.length === 0) &&
+    !filtered;
+  if (state === 'failed')
+    return <LoadError error={view.failure} onRetry={() => void board.reload()} isPage />;
   return (
     <>
-      <BoardHead {...{ project, search }} cards={allCards} field={filterField} isMoving={moving !== null} />
+      <BoardHead
+        {...{ project, search }}
+        cards={allCards}
+        filterInputRef={filterField}
+        isMoving={moving !== null}
+      />
       {selected.size > 0 && (
-        <SelectionBar board={board} lanes={view.lanes} selected={selected} onSelect={setSelected} />
+        <SelectionBar board={board} lanes={view.lanes} selectedIds={selected} onSelect={setSelected} />
       )}
       {isEmpty && (
-        <BoardStart projectKey={board.projectId} onAdd={() => setAddingIn(lanes[0]?.column.id ?? null)} />
+        <FirstStepsPanel
+          projectKey={board.projectId}
+          onAdd={() => setAddingIn(lanes[0]?.column.id ?? null)}
+        />
       )}
       {state === 'loading' ? (
-        <Placeholders />
+        <BoardSkeleton />
       ) : (
         // The cards inside this element are focusable and react to keys. The element only observes the events
         // that bubble up from them.
@@ -189,22 +247,27 @@ function BoardView({ board }: { readonly board: Board }) {
           ref={area}
           className="board"
           data-moving={moving !== null || undefined}
-          onKeyDown={onKeyDown}
-          onFocus={walking.onFocus}
+          onKeyDown={interaction.onKeyDown}
+          onFocus={cardFocus.onFocus}
         >
           {lanes.map((lane, at) => (
             <Column
               key={lane.column.id}
-              {...{ lane, isWhole, canWrite, selected, menuOf, epics }}
-              count={view.lanes[at]?.cards.length ?? 0}
+              lane={lane}
+              areAllCardsLoaded={areAllCardsLoaded}
+              canWrite={canWrite}
+              selectedIds={selected}
+              menuItemsOf={interaction.menuItemsOf}
+              epicsById={epics}
+              totalCards={view.lanes[at]?.cards.length ?? 0}
               isFiltered={filtered}
               {...(lane === activeLane
                 ? { activeId, reachedId, movingId: moving?.card.id ?? null }
-                : inactive)}
-              fresh={view.fresh}
-              over={over?.columnId === lane.column.id ? over : null}
-              isAdding={addingIn === lane.column.id}
-              onAdding={setAddingIn}
+                : inactiveColumnProps)}
+              recentlyChangedIds={view.fresh}
+              dropPosition={dropPosition?.columnId === lane.column.id ? dropPosition : null}
+              isQuickAddOpen={addingIn === lane.column.id}
+              onQuickAddChange={setAddingIn}
               onAdd={add}
             />
           ))}

@@ -2,7 +2,7 @@
 import { Link } from '@tanstack/react-router';
 import { boardStartTexts } from '../messages/board-start.ts';
 
-export default function BoardStart({
+export default function FirstStepsPanel({
   projectKey,
   onAdd,
 }: {

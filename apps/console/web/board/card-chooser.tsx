@@ -2,11 +2,11 @@
 import { useState } from 'react';
 import { type StoryCard } from '@muster/registry';
 import { type Board, type ChangeOutcome } from '../data/boards.ts';
-import { type Lane, type CardPlace } from '../data/lanes.ts';
+import { type Lane, type TargetPosition } from '../data/lanes.ts';
 import Chooser, { type ChooserProps } from '../components/chooser.tsx';
-import { announce, notify, errorText } from '../components/notices.tsx';
+import { announceToScreenReader, showNotice, errorText } from '../components/notices.tsx';
 import { t } from '../messages/index.ts';
-import { applyToCards, cancelChange, changeOfColumn, changeOfPriority } from './each.ts';
+import { applyBulkChange, createCancelChange, createColumnChange, createPriorityChange } from './each.ts';
 
 export interface CardChooserProps extends Pick<ChooserProps, 'what' | 'anchor' | 'onClose'> {
   readonly board: Board;
@@ -14,27 +14,30 @@ export interface CardChooserProps extends Pick<ChooserProps, 'what' | 'anchor' |
   /** The card where the menu is open. */
   readonly card: StoryCard;
   /** The ids of the selected cards. */
-  readonly selected: ReadonlySet<string>;
-  readonly move: (card: StoryCard, place: CardPlace) => Promise<void>;
+  readonly selectedIds: ReadonlySet<string>;
+  readonly move: (card: StoryCard, place: TargetPosition) => Promise<void>;
   readonly focusCard: (id: string) => void;
   readonly setSelected: (ids: ReadonlySet<string>) => void;
 }
 
 /** Returns the value that all cards share; null if they differ. */
-function commonValue<Value>(cards: readonly StoryCard[], of: (card: StoryCard) => Value): Value | null {
-  const [first, ...others] = cards.map(of);
+function commonValue<Value>(
+  cards: readonly StoryCard[],
+  readValue: (card: StoryCard) => Value,
+): Value | null {
+  const [first, ...others] = cards.map(readValue);
   return first === undefined || others.some((value) => value !== first) ? null : first;
 }
 
 /** Returns the nearest card of the same column that stays. */
 function nearestRemainingCard(
-  gone: readonly StoryCard[],
+  removedCards: readonly StoryCard[],
   { id, columnId }: StoryCard,
   lanes: readonly Lane[],
 ) {
   const cards = lanes.find(({ column }) => column.id === columnId)?.cards ?? [];
   const at = cards.findIndex((card) => card.id === id);
-  const stays = (card: StoryCard): boolean => !gone.some((one) => one.id === card.id);
+  const stays = (card: StoryCard): boolean => !removedCards.some((one) => one.id === card.id);
   return cards.slice(at + 1).find(stays) ?? cards.slice(0, at).findLast(stays);
 }
 
@@ -42,9 +45,9 @@ function nearestRemainingCard(
  * Returns the cards that the menu changes. For status and priority, these are all selected cards if `card` is
  * selected. Otherwise it is only `card`.
  */
-function affectedCards({ card, what, lanes, selected }: CardChooserProps): readonly StoryCard[] {
-  if (!selected.has(card.id) || (what !== 'status' && what !== 'priority')) return [card];
-  return lanes.flatMap(({ cards }) => cards).filter(({ id }) => selected.has(id));
+function affectedCards({ card, what, lanes, selectedIds }: CardChooserProps): readonly StoryCard[] {
+  if (!selectedIds.has(card.id) || (what !== 'status' && what !== 'priority')) return [card];
+  return lanes.flatMap(({ cards }) => cards).filter(({ id }) => selectedIds.has(id));
 }
 
 export default function CardChooser(props: CardChooserProps) {
@@ -53,19 +56,19 @@ export default function CardChooser(props: CardChooserProps) {
   const [cards] = useState(() => affectedCards(props));
   const isOne = cards.length === 1;
   const settle = ({ key }: StoryCard, outcome: ChangeOutcome, value: string): boolean => {
-    if (outcome.type === 'changed') announce(t.move.set(key, value));
+    if (outcome.type === 'changed') announceToScreenReader(t.move.set(key, value));
     else if (outcome.type === 'refused')
-      notify({ tone: 'bad', title: t.move.notChanged(key), body: errorText(outcome.error) });
+      showNotice({ tone: 'bad', title: t.move.notChanged(key), body: errorText(outcome.error) });
     return outcome.type !== 'met';
   };
   const setPriority = async (card: StoryCard, priority: StoryCard['priority']): Promise<void> => {
     const outcome = await board.setPriority(card, priority);
     if (settle(card, outcome, t.priority[priority]) || outcome.type !== 'met') return;
     const { theirs } = outcome;
-    notify({
+    showNotice({
       ...{ tone: 'warn', title: t.move.conflict(card.key) },
       body: `${t.met.theirs}: ${t.priority[theirs.priority]} · ${t.met.mine}: ${t.priority[priority]}`,
-      acts: [
+      actions: [
         { name: t.move.keepTheirs, run: () => undefined, isMain: true },
         { name: t.met.saveMine, run: () => void setPriority(theirs, priority) },
       ],
@@ -77,10 +80,10 @@ export default function CardChooser(props: CardChooserProps) {
     const next = nearestRemainingCard([card], card, lanes);
     try {
       await board.cancel(card);
-      announce(t.move.set(card.key, t.status[status]));
+      announceToScreenReader(t.move.set(card.key, t.status[status]));
       if (next !== undefined) focusCard(next.id);
     } catch (error) {
-      notify({ tone: 'bad', title: t.move.notChanged(card.key), body: errorText(error) });
+      showNotice({ tone: 'bad', title: t.move.notChanged(card.key), body: errorText(error) });
     }
   };
   const assign = async (who: Partial<StoryCard['assignees']>): Promise<void> => {
@@ -91,14 +94,15 @@ export default function CardChooser(props: CardChooserProps) {
   /** Sets the priority of the cards, and skips cards that already have that priority. */
   const setPriorities = async (priority: StoryCard['priority']) => {
     const others = cards.filter((card) => card.priority !== priority);
-    await applyToCards(others, changeOfPriority(board, priority), setSelected);
+    await applyBulkChange(others, createPriorityChange(board, priority), setSelected);
   };
   const setStatuses = async (status: StoryCard['status']) => {
     const others = cards.filter((one) => one.status !== status);
     const column = lanes.find((lane) => lane.column.status === status)?.column;
-    if (column !== undefined) return applyToCards(others, changeOfColumn(board, column.id), setSelected);
+    if (column !== undefined)
+      return applyBulkChange(others, createColumnChange(board, column.id), setSelected);
     const next = nearestRemainingCard(cards, card, lanes);
-    await applyToCards(others, cancelChange(board), setSelected);
+    await applyBulkChange(others, createCancelChange(board), setSelected);
     if (next !== undefined && board.card(card.id)?.columnId == null) focusCard(next.id);
   };
 

@@ -1,25 +1,25 @@
 import { useNavigate } from '@tanstack/react-router';
 import { type StoryCard } from '@muster/registry';
-import { type Lane, type CardPlace } from '../data/lanes.ts';
+import { type Lane, type TargetPosition } from '../data/lanes.ts';
 import { type ChooserField } from '../components/choosing.ts';
 import { type MenuItem } from '../components/menu.tsx';
 import { useStableCallback } from '../components/steady.ts';
 import { t } from '../messages/index.ts';
 
 interface CardMenuActions {
-  readonly move: (card: StoryCard, place: CardPlace) => Promise<void>;
-  readonly choose: (what: ChooserField, card: StoryCard) => void;
-  readonly toggle: (id: string) => void;
+  readonly move: (card: StoryCard, place: TargetPosition) => Promise<void>;
+  readonly openChooser: (what: ChooserField, card: StoryCard) => void;
+  readonly toggleSelection: (id: string) => void;
   readonly isSelected: (id: string) => boolean;
 }
 
 /** Returns the menu of a card, with everything that dragging and keys can do. */
-export function useCardMenu(lanes: readonly Lane[], canWrite: boolean, acts: CardMenuActions) {
-  const { move, choose, toggle, isSelected } = acts;
+export function useCardMenuItems(lanes: readonly Lane[], canWrite: boolean, actions: CardMenuActions) {
+  const { move, openChooser, toggleSelection, isSelected } = actions;
   const navigate = useNavigate();
   return useStableCallback((card: StoryCard): MenuItem[] => {
     const lane = lanes.find(({ column }) => column.id === card.columnId);
-    const to = (place: CardPlace) => () => void move(card, place);
+    const to = (place: TargetPosition) => () => void move(card, place);
     const columnId = card.columnId ?? '';
     const open = {
       ...{ id: 'open', name: t.board.open },
@@ -31,11 +31,11 @@ export function useCardMenu(lanes: readonly Lane[], canWrite: boolean, acts: Car
       open,
       {
         ...{ id: 'select', name: isSelected(card.id) ? t.select.not : t.select.one },
-        run: () => toggle(card.id),
+        run: () => toggleSelection(card.id),
       },
       ...(['assignee', 'priority', 'reviewer'] as const).map((what) => ({
         ...{ id: what, name: t.choose[what] },
-        run: () => choose(what, card),
+        run: () => openChooser(what, card),
       })),
       { id: 'top', name: t.board.moveTop, run: to({ columnId, beforeId: first }) },
       { id: 'bottom', name: t.board.moveBottom, run: to({ columnId, beforeId: null }) },

@@ -3,20 +3,20 @@ import { memo } from 'react';
 import { type Epic, type StoryCard } from '@muster/registry';
 import { LeaseClock } from '../components/clock.tsx';
 import { Icon, PriorityIcon } from '../components/icons.tsx';
-import { Avatar, nameOf } from '../components/people.tsx';
-import { WorkState } from '../components/work.tsx';
+import { Avatar, actorNameOf } from '../components/people.tsx';
+import { WorkStateLabel } from '../components/work.tsx';
 import { t } from '../messages/index.ts';
 
-const maxLabels = 3;
+const maxVisibleLabels = 3;
 
 /** The footer of a card with work in progress: state, lease holder, and expiry. */
-function CardWork({ execution }: { readonly execution: NonNullable<StoryCard['execution']> }) {
+function CardWorkFooter({ execution }: { readonly execution: NonNullable<StoryCard['execution']> }) {
   const { state, holder, expiresAt, progress, needsRework } = execution;
   return (
     <div className="card-work" data-state={state}>
       <div className="card-row">
-        <WorkState state={state} needsRework={needsRework} />
-        {holder !== null && <span className="cut grow card-holder">{nameOf(holder)}</span>}
+        <WorkStateLabel state={state} needsRework={needsRework} />
+        {holder !== null && <span className="cut grow card-holder">{actorNameOf(holder)}</span>}
         {holder !== null && expiresAt !== null && <LeaseClock expiresAt={expiresAt} />}
       </div>
       {holder !== null && progress > 0 && (
@@ -51,12 +51,12 @@ function CardFacts({ card }: { readonly card: StoryCard }) {
           {t.blocked}
         </span>
       )}
-      {labels.slice(0, maxLabels).map((label) => (
+      {labels.slice(0, maxVisibleLabels).map((label) => (
         <span key={label} className="chip">
           <span className="cut">{label}</span>
         </span>
       ))}
-      {labels.length > maxLabels && <span className="chip">+{labels.length - maxLabels}</span>}
+      {labels.length > maxVisibleLabels && <span className="chip">+{labels.length - maxVisibleLabels}</span>}
       <span className="card-counts">
         {counts.openThreads > 0 && (
           <span title={t.board.threads(counts.openThreads)}>
@@ -88,12 +88,19 @@ interface CardProps {
   readonly epic: Epic | undefined;
   readonly isActive: boolean;
   readonly isMoving: boolean;
-  readonly isFresh: boolean;
+  readonly isRecentlyChanged: boolean;
   readonly isSelected: boolean;
 }
 
 /** A card, which is a link to its story as a whole. */
-export const Card = memo(function Card({ card, epic, isActive, isMoving, isFresh, isSelected }: CardProps) {
+export const Card = memo(function Card({
+  card,
+  epic,
+  isActive,
+  isMoving,
+  isRecentlyChanged,
+  isSelected,
+}: CardProps) {
   const { member, agent } = card.assignees;
   return (
     <Link
@@ -102,7 +109,7 @@ export const Card = memo(function Card({ card, epic, isActive, isMoving, isFresh
       className="card"
       data-card={card.id}
       data-moving={isMoving || undefined}
-      data-fresh={isFresh || undefined}
+      data-fresh={isRecentlyChanged || undefined}
       data-selected={isSelected || undefined}
       draggable={false}
       tabIndex={isActive ? 0 : -1}
@@ -136,7 +143,7 @@ export const Card = memo(function Card({ card, epic, isActive, isMoving, isFresh
       <div className="card-title">{card.title}</div>
       <CardFacts card={card} />
       {card.execution !== null && card.execution.state !== 'available' && (
-        <CardWork execution={card.execution} />
+        <CardWorkFooter execution={card.execution} />
       )}
     </Link>
   );

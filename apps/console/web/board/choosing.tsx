@@ -13,12 +13,12 @@ interface OpenChooser {
   readonly card: StoryCard;
 }
 
-const load = () => import('./card-chooser.tsx');
-const CardChooser = lazyComponent(load);
+const importCardChooser = () => import('./card-chooser.tsx');
+const CardChooser = lazyComponent(importCardChooser);
 
 export function useCardChooser(props: Omit<CardChooserProps, keyof OpenChooser | 'anchor' | 'onClose'>) {
   const [chosen, setChosen] = useState<OpenChooser | null>(null);
-  useEffect(() => preload(load), []);
+  useEffect(() => preload(importCardChooser), []);
   return {
     isChoosing: chosen !== null,
     /** Opens a menu at a card. */

@@ -1,7 +1,7 @@
 import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
 import { memo, type ReactNode, type RefObject, useCallback, useLayoutEffect, useRef } from 'react';
 import { type Epic, type StoryCard } from '@muster/registry';
-import { type Lane, type CardPlace } from '../data/lanes.ts';
+import { type Lane, type TargetPosition } from '../data/lanes.ts';
 import { Icon, StatusIcon } from '../components/icons.tsx';
 import { Menu, type MenuItem } from '../components/menu.tsx';
 import { t } from '../messages/index.ts';
@@ -9,53 +9,53 @@ import { Card } from './card.tsx';
 import { useDraggable, useDropColumn } from './drag.ts';
 import { QuickAdd } from './quick-add.tsx';
 
-const estimatedCardHeight = 92;
-const gap = 8;
+const estimatedCardHeightPx = 92;
+const cardGapPx = 8;
 /** The scroll offset of each column, restored when the board is opened again. */
-const offsets = new Map<string, number>();
+const scrollOffsetByColumn = new Map<string, number>();
 
 export interface ColumnProps {
   readonly lane: Lane;
   /** The number of cards, including those that the filters hide. */
-  readonly count: number;
-  readonly isWhole: boolean;
+  readonly totalCards: number;
+  readonly areAllCardsLoaded: boolean;
   readonly isFiltered: boolean;
   readonly canWrite: boolean;
   readonly activeId: string | null;
   /** The card that was last reached by a key. */
   readonly reachedId: string | null;
   readonly movingId: string | null;
-  readonly selected: ReadonlySet<string>;
-  readonly fresh: ReadonlySet<string>;
+  readonly selectedIds: ReadonlySet<string>;
+  readonly recentlyChangedIds: ReadonlySet<string>;
   /** Epics by id; undefined while they load. */
-  readonly epics: ReadonlyMap<string, Epic> | undefined;
+  readonly epicsById: ReadonlyMap<string, Epic> | undefined;
   /** The position where a dragged card would be dropped. */
-  readonly over: CardPlace | null;
-  readonly menuOf: (card: StoryCard) => readonly MenuItem[];
-  readonly isAdding: boolean;
-  readonly onAdding: (columnId: string | null) => void;
+  readonly dropPosition: TargetPosition | null;
+  readonly menuItemsOf: (card: StoryCard) => readonly MenuItem[];
+  readonly isQuickAddOpen: boolean;
+  readonly onQuickAddChange: (columnId: string | null) => void;
   readonly onAdd: (title: string, columnId: string) => Promise<void>;
 }
 
 function ColumnCard({
   card,
-  isLocked,
-  menuOf,
+  isDragDisabled,
+  menuItemsOf,
   children,
 }: {
   readonly card: StoryCard;
-  readonly isLocked: boolean;
-  readonly menuOf: ColumnProps['menuOf'];
+  readonly isDragDisabled: boolean;
+  readonly menuItemsOf: ColumnProps['menuItemsOf'];
   readonly children: ReactNode;
 }) {
   const place = useRef<HTMLDivElement>(null);
-  useDraggable(place, card.id, isLocked);
+  useDraggable(place, card.id, isDragDisabled);
   return (
     <div ref={place} className="card-place">
       {children}
       <Menu
         label={t.board.cardMenu(card.key)}
-        items={() => menuOf(card)}
+        items={() => menuItemsOf(card)}
         className="icon-button card-menu"
         tabIndex={-1}
       >
@@ -65,9 +65,9 @@ function ColumnCard({
   );
 }
 
-function ColumnHead({ lane, count, isFiltered, canWrite, onAdding }: ColumnProps) {
+function ColumnHeader({ lane, totalCards, isFiltered, canWrite, onQuickAddChange }: ColumnProps) {
   const { column, cards } = lane;
-  const isOver = column.wipLimit !== null && count > column.wipLimit;
+  const isOver = column.wipLimit !== null && totalCards > column.wipLimit;
   return (
     <header className="column-head">
       <StatusIcon status={column.status} />
@@ -76,10 +76,10 @@ function ColumnHead({ lane, count, isFiltered, canWrite, onAdding }: ColumnProps
       </h2>
       <span className="column-count tabular" data-over={isOver || undefined}>
         {isFiltered
-          ? t.filter.found(cards.length, count)
+          ? t.filter.found(cards.length, totalCards)
           : column.wipLimit === null
-            ? count.toLocaleString()
-            : t.board.limit(count, column.wipLimit)}
+            ? totalCards.toLocaleString()
+            : t.board.limit(totalCards, column.wipLimit)}
         {isOver && <span className="sr-only">, {t.board.overLimit}</span>}
       </span>
       {canWrite && (
@@ -88,7 +88,7 @@ function ColumnHead({ lane, count, isFiltered, canWrite, onAdding }: ColumnProps
           className="icon-button column-add"
           aria-label={t.board.add(column.name)}
           title={t.board.add(column.name)}
-          onClick={() => onAdding(column.id)}
+          onClick={() => onQuickAddChange(column.id)}
         >
           <Icon name="plus" />
         </button>
@@ -101,20 +101,23 @@ function ColumnHead({ lane, count, isFiltered, canWrite, onAdding }: ColumnProps
  * Selects the cards to render: those in view, and the card that Tab reaches, even if it is scrolled out of
  * view.
  */
-function useCardsInView({ lane, activeId, reachedId }: ColumnProps, scroller: RefObject<HTMLElement | null>) {
+function useVisibleCards(
+  { lane, activeId, reachedId }: ColumnProps,
+  scroller: RefObject<HTMLElement | null>,
+) {
   const { column, cards } = lane;
   const active = cards.findIndex(({ id }) => id === activeId);
   const stop = Math.max(0, active);
   const virtualizer = useVirtualizer({
     count: cards.length,
     getScrollElement: () => scroller.current,
-    estimateSize: () => estimatedCardHeight,
+    estimateSize: () => estimatedCardHeightPx,
     // Keep the identity of this function stable. A new function would make the virtualizer recompute the
     // positions of all cards.
     getItemKey: useCallback((index: number) => cards[index]?.id ?? index, [cards]),
     overscan: 4,
-    gap,
-    initialOffset: () => offsets.get(column.id) ?? 0,
+    gap: cardGapPx,
+    initialOffset: () => scrollOffsetByColumn.get(column.id) ?? 0,
     rangeExtractor: useCallback(
       (range: Parameters<typeof defaultRangeExtractor>[0]) => {
         const shown = defaultRangeExtractor(range);
@@ -134,26 +137,87 @@ function useCardsInView({ lane, activeId, reachedId }: ColumnProps, scroller: Re
 }
 
 /** Places the line above the card that the dragged one would precede, or below all cards. */
-const dropLineAt = (virtualizer: ReturnType<typeof useCardsInView>['virtualizer'], index: number): number =>
-  (index < 0 ? virtualizer.getTotalSize() + gap : (virtualizer.measurementsCache[index]?.start ?? 0)) -
-  gap / 2;
+const getDropLineOffset = (
+  virtualizer: ReturnType<typeof useVisibleCards>['virtualizer'],
+  index: number,
+): number =>
+  (index < 0 ? virtualizer.getTotalSize() + cardGapPx : (virtualizer.measurementsCache[index]?.start ?? 0)) -
+  cardGapPx / 2;
+
+function ColumnCards({
+  lane,
+  areAllCardsLoaded,
+  canWrite,
+  movingId,
+  selectedIds,
+  recentlyChangedIds,
+  epicsById,
+  dropPosition,
+  menuItemsOf,
+  visibleCards,
+  isDropTarget,
+}: ColumnProps & {
+  readonly visibleCards: ReturnType<typeof useVisibleCards>;
+  readonly isDropTarget: boolean;
+}) {
+  const { column, cards } = lane;
+  const { virtualizer, items, stop } = visibleCards;
+  const lineAt = getDropLineOffset(
+    virtualizer,
+    cards.findIndex(({ id }) => id === dropPosition?.beforeId),
+  );
+  return (
+    <ul
+      className="column-list"
+      role="list"
+      aria-label={t.board.stories(column.name)}
+      style={{ blockSize: `${virtualizer.getTotalSize()}px` }}
+    >
+      {items.map(({ index, key, start }) => {
+        const card = cards[index];
+        if (card === undefined) return null;
+        return (
+          <li
+            key={key}
+            ref={virtualizer.measureElement}
+            data-index={index}
+            aria-setsize={areAllCardsLoaded ? cards.length : -1}
+            aria-posinset={index + 1}
+            style={{ transform: `translateY(${start}px)` }}
+          >
+            <ColumnCard card={card} isDragDisabled={!canWrite} menuItemsOf={menuItemsOf}>
+              <Card
+                card={card}
+                epic={card.epicId === null ? undefined : epicsById?.get(card.epicId)}
+                isActive={index === stop}
+                isMoving={card.id === movingId}
+                isRecentlyChanged={recentlyChangedIds.has(card.id)}
+                isSelected={selectedIds.has(card.id)}
+              />
+            </ColumnCard>
+          </li>
+        );
+      })}
+      {isDropTarget && (
+        <li className="drop-line" role="presentation" style={{ insetBlockStart: `${lineAt}px` }} />
+      )}
+    </ul>
+  );
+}
 
 /** A column that renders again only if one of its own props changed; all other props are stable. */
 export const Column = memo(function Column(props: ColumnProps) {
-  const { lane, isWhole, isFiltered, canWrite, movingId, selected, fresh, epics, over, menuOf } = props;
+  const { lane, areAllCardsLoaded, isFiltered, dropPosition } = props;
   const { column, cards } = lane;
   const section = useRef<HTMLElement>(null);
   const scroller = useRef<HTMLDivElement>(null);
-  const { virtualizer, items, stop } = useCardsInView(props, scroller);
+  const visibleCards = useVisibleCards(props, scroller);
+  const { items, stop } = visibleCards;
   useDropColumn(section, scroller, column.id, () => {
     const last = items.findLast(({ index }) => index !== stop)?.index ?? items.at(-1)?.index ?? -1;
     return cards[last + 1]?.id ?? null;
   });
-  const isOver = over?.columnId === column.id;
-  const lineAt = dropLineAt(
-    virtualizer,
-    cards.findIndex(({ id }) => id === over?.beforeId),
-  );
+  const isOver = dropPosition?.columnId === column.id;
 
   return (
     <section
@@ -163,59 +227,25 @@ export const Column = memo(function Column(props: ColumnProps) {
       data-column={column.id}
       data-over={isOver || undefined}
     >
-      <ColumnHead {...props} />
-      {props.isAdding && (
+      <ColumnHeader {...props} />
+      {props.isQuickAddOpen && (
         <QuickAdd
           columnId={column.id}
-          column={column.name}
+          columnName={column.name}
           onAdd={(title) => props.onAdd(title, column.id)}
-          onClose={() => props.onAdding(null)}
+          onClose={() => props.onQuickAddChange(null)}
         />
       )}
       <div
         ref={scroller}
         className="column-scroll"
-        onScroll={(event) => offsets.set(column.id, event.currentTarget.scrollTop)}
+        onScroll={(event) => scrollOffsetByColumn.set(column.id, event.currentTarget.scrollTop)}
       >
-        <ul
-          className="column-list"
-          role="list"
-          aria-label={t.board.stories(column.name)}
-          style={{ blockSize: `${virtualizer.getTotalSize()}px` }}
-        >
-          {items.map(({ index, key, start }) => {
-            const card = cards[index];
-            if (card === undefined) return null;
-            return (
-              <li
-                key={key}
-                ref={virtualizer.measureElement}
-                data-index={index}
-                aria-setsize={isWhole ? cards.length : -1}
-                aria-posinset={index + 1}
-                style={{ transform: `translateY(${start}px)` }}
-              >
-                <ColumnCard card={card} isLocked={!canWrite} menuOf={menuOf}>
-                  <Card
-                    card={card}
-                    epic={card.epicId === null ? undefined : epics?.get(card.epicId)}
-                    isActive={index === stop}
-                    isMoving={card.id === movingId}
-                    isFresh={fresh.has(card.id)}
-                    isSelected={selected.has(card.id)}
-                  />
-                </ColumnCard>
-              </li>
-            );
-          })}
-          {isOver && (
-            <li className="drop-line" role="presentation" style={{ insetBlockStart: `${lineAt}px` }} />
-          )}
-        </ul>
+        <ColumnCards {...props} visibleCards={visibleCards} isDropTarget={isOver} />
         {cards.length === 0 && !isOver && (
           <p className="column-empty">{isFiltered ? t.board.emptyFiltered : t.board.empty}</p>
         )}
-        {!isWhole && <p className="column-empty">{t.board.more}</p>}
+        {!areAllCardsLoaded && <p className="column-empty">{t.board.more}</p>}
       </div>
     </section>
   );

@@ -8,22 +8,26 @@ import {
   monitorForElements,
 } from '@atlaskit/pragmatic-drag-and-drop/element/adapter';
 import { type RefObject, useEffect, useRef, useState } from 'react';
-import { type CardPlace } from '../data/lanes.ts';
+import { type TargetPosition } from '../data/lanes.ts';
 import { importWithRetry } from '../components/lazily.ts';
 
 const isString = (value: unknown): value is string => typeof value === 'string';
 
-export function useDraggable(element: RefObject<HTMLElement | null>, cardId: string, isOff: boolean): void {
+export function useDraggable(
+  element: RefObject<HTMLElement | null>,
+  cardId: string,
+  isDisabled: boolean,
+): void {
   useEffect(() => {
     const place = element.current;
-    if (place === null || isOff) return undefined;
+    if (place === null || isDisabled) return undefined;
     return draggable({
       element: place,
       getInitialData: () => ({ cardId }),
       onDragStart: () => (place.dataset['dragging'] = ''),
       onDrop: () => delete place.dataset['dragging'],
     });
-  }, [element, cardId, isOff]);
+  }, [element, cardId, isDisabled]);
 }
 
 /**
@@ -46,11 +50,11 @@ function scrollAtEdges(element: HTMLElement): () => void {
 }
 
 /** Returns the first card whose middle is below the pointer; null if there is none. */
-function cardBelow(list: HTMLElement, clientY: number, draggedId: string): string | null {
+function findCardBelowPointer(list: HTMLElement, clientY: number, draggedCardId: string): string | null {
   for (const card of list.querySelectorAll<HTMLElement>('[data-card]')) {
     const { top, height } = card.getBoundingClientRect();
     const id = card.dataset['card'];
-    if (id !== undefined && id !== draggedId && clientY < top + height / 2) return id;
+    if (id !== undefined && id !== draggedCardId && clientY < top + height / 2) return id;
   }
   return null;
 }
@@ -60,10 +64,10 @@ export function useDropColumn(
   column: RefObject<HTMLElement | null>,
   scroller: RefObject<HTMLElement | null>,
   columnId: string,
-  next: () => string | null,
+  getNextCardId: () => string | null,
 ): void {
-  const latest = useRef(next);
-  latest.current = next;
+  const latest = useRef(getNextCardId);
+  latest.current = getNextCardId;
   useEffect(() => {
     const [element, list] = [column.current, scroller.current];
     if (element === null || list === null) return undefined;
@@ -71,7 +75,7 @@ export function useDropColumn(
       element,
       getData: ({ input, source }) => {
         const { cardId } = source.data;
-        const below = cardBelow(list, input.clientY, isString(cardId) ? cardId : '');
+        const below = findCardBelowPointer(list, input.clientY, isString(cardId) ? cardId : '');
         return { columnId, beforeId: below ?? latest.current() };
       },
     });
@@ -84,17 +88,17 @@ export function useDropColumn(
 }
 
 /** Returns the position where the currently dragged card would go, and calls `drop` when it is released. */
-export function useDragging(
+export function useDropPosition(
   board: RefObject<HTMLElement | null>,
-  drop: (cardId: string, place: CardPlace) => void,
+  onDropCard: (cardId: string, place: TargetPosition) => void,
 ) {
-  const [over, setOver] = useState<CardPlace | null>(null);
-  const latest = useRef(drop);
-  latest.current = drop;
+  const [over, setOver] = useState<TargetPosition | null>(null);
+  const latest = useRef(onDropCard);
+  latest.current = onDropCard;
   useEffect(() => {
     const placeIn = (
       targets: readonly { readonly data: Record<string | symbol, unknown> }[],
-    ): CardPlace | null => {
+    ): TargetPosition | null => {
       const { columnId, beforeId } = targets[0]?.data ?? {};
       return isString(columnId) ? { columnId, beforeId: isString(beforeId) ? beforeId : null } : null;
     };

@@ -4,22 +4,22 @@ import { Icon, PriorityIcon } from '../components/icons.tsx';
 import { Menu, type MenuItem } from '../components/menu.tsx';
 import { Avatar } from '../components/people.tsx';
 import { t } from '../messages/index.ts';
-import { type BoardSearch, isFiltered, priorityNames, toggled, workFilters } from './filter.ts';
+import { type BoardSearch, hasActiveFilters, priorityNames, toggleValue, workFilters } from './filter.ts';
 
 interface FilterBarProps {
   readonly cards: Iterable<StoryCard>;
   readonly search: BoardSearch;
-  readonly onSearch: (search: BoardSearch) => void;
-  readonly field: RefObject<HTMLInputElement | null>;
+  readonly onSearchChange: (search: BoardSearch) => void;
+  readonly inputRef: RefObject<HTMLInputElement | null>;
 }
 
-interface Choices {
-  readonly who: ReadonlyMap<string, { readonly name: string; readonly kind: 'member' | 'agent' }>;
+interface FilterChoices {
+  readonly people: ReadonlyMap<string, { readonly name: string; readonly kind: 'member' | 'agent' }>;
   readonly labels: readonly string[];
 }
 
 /** Collects the people and labels that occur on the board. */
-function choicesIn(cards: Iterable<StoryCard>): Choices {
+function collectFilterChoices(cards: Iterable<StoryCard>): FilterChoices {
   const who = new Map<string, { name: string; kind: 'member' | 'agent' }>();
   const labels = new Set<string>();
   for (const card of cards) {
@@ -29,27 +29,27 @@ function choicesIn(cards: Iterable<StoryCard>): Choices {
     for (const label of card.labels) labels.add(label);
   }
   const byName = [...who].toSorted(([, one], [, other]) => one.name.localeCompare(other.name));
-  return { who: new Map(byName), labels: [...labels].toSorted((one, other) => one.localeCompare(other)) };
+  return { people: new Map(byName), labels: [...labels].toSorted((one, other) => one.localeCompare(other)) };
 }
 
 const withoutFilter = (search: BoardSearch, key: keyof BoardSearch): BoardSearch =>
   Object.fromEntries(Object.entries(search).filter(([name]) => name !== key));
 
-export function FilterBar({ cards, search, onSearch, field }: FilterBarProps) {
-  const choices = useMemo(() => choicesIn(cards), [cards]);
+export function FilterBar({ cards, search, onSearchChange, inputRef }: FilterBarProps) {
+  const choices = useMemo(() => collectFilterChoices(cards), [cards]);
   const choose = <Key extends 'who' | 'label' | 'priority' | 'work'>(
     key: Key,
     value: NonNullable<BoardSearch[Key]>[number],
   ): void => {
-    const list = toggled(search[key] as readonly unknown[] | undefined, value);
-    onSearch(list === undefined ? withoutFilter(search, key) : { ...search, [key]: list });
+    const list = toggleValue(search[key] as readonly unknown[] | undefined, value);
+    onSearchChange(list === undefined ? withoutFilter(search, key) : { ...search, [key]: list });
   };
   const who: MenuItem[] = [
     {
       ...{ id: 'none', name: t.filter.none, isChosen: search.who?.includes('none') === true },
       run: () => choose('who', 'none'),
     },
-    ...[...choices.who].map(([id, { name, kind }]) => ({
+    ...[...choices.people].map(([id, { name, kind }]) => ({
       ...{ id, name, icon: <Avatar name={name} kind={kind} />, isChosen: search.who?.includes(id) === true },
       run: () => choose('who', id),
     })),
@@ -78,14 +78,14 @@ export function FilterBar({ cards, search, onSearch, field }: FilterBarProps) {
       <span className="filter-text">
         <Icon name="search" size={14} />
         <input
-          ref={field}
+          ref={inputRef}
           className="field"
           type="search"
           value={search.q ?? ''}
           aria-label={t.filter.label}
           placeholder={t.filter.placeholder}
           onChange={({ target }) =>
-            onSearch(target.value === '' ? withoutFilter(search, 'q') : { ...search, q: target.value })
+            onSearchChange(target.value === '' ? withoutFilter(search, 'q') : { ...search, q: target.value })
           }
           onKeyDown={(event) => {
             if (event.key === 'Escape') event.currentTarget.blur();
@@ -95,14 +95,14 @@ export function FilterBar({ cards, search, onSearch, field }: FilterBarProps) {
       {menus
         .filter(([, items]) => items.length > 0)
         .map(([name, items, count]) => (
-          <Menu key={name} label={name} items={items} staysOpen className="button filter">
+          <Menu key={name} label={name} items={items} staysOpenAfterChoice className="button filter">
             {name}
             {count > 0 && <span className="filter-count">{count}</span>}
             <Icon name="down" size={12} />
           </Menu>
         ))}
-      {isFiltered(search) && (
-        <button type="button" className="button" data-kind="quiet" onClick={() => onSearch({})}>
+      {hasActiveFilters(search) && (
+        <button type="button" className="button" data-kind="quiet" onClick={() => onSearchChange({})}>
           {t.filter.clear}
         </button>
       )}

@@ -17,24 +17,24 @@ export interface BoardSearch {
   readonly epic?: string;
 }
 
-const textIn = (value: unknown): string | undefined =>
+const parseText = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : typeof value === 'number' ? String(value) : undefined;
-const listIn = (value: unknown): string[] | undefined => {
-  const list = (Array.isArray(value) ? value : [value]).flatMap((one: unknown) => textIn(one) ?? []);
+const parseList = (value: unknown): string[] | undefined => {
+  const list = (Array.isArray(value) ? value : [value]).flatMap((one: unknown) => parseText(one) ?? []);
   return list.length === 0 ? undefined : list;
 };
-const knownValue = <T extends string>(value: unknown, names: readonly T[]): T[] | undefined => {
-  const list = listIn(value)?.filter((one): one is T => (names as readonly string[]).includes(one));
+const parseKnownValues = <T extends string>(value: unknown, knownValues: readonly T[]): T[] | undefined => {
+  const list = parseList(value)?.filter((one): one is T => (knownValues as readonly string[]).includes(one));
   return list === undefined || list.length === 0 ? undefined : list;
 };
 
 /** Parses the filters of an address. Unknown values are dropped, since anyone may write an address. */
-export function boardSearchOf(search: Record<string, unknown>): BoardSearch {
-  const [q, who, label] = [textIn(search['q']), listIn(search['who']), listIn(search['label'])];
-  const epic = textIn(search['epic']);
+export function parseBoardSearch(search: Record<string, unknown>): BoardSearch {
+  const [q, who, label] = [parseText(search['q']), parseList(search['who']), parseList(search['label'])];
+  const epic = parseText(search['epic']);
   const [priority, work] = [
-    knownValue(search['priority'], priorityNames),
-    knownValue(search['work'], workFilters),
+    parseKnownValues(search['priority'], priorityNames),
+    parseKnownValues(search['work'], workFilters),
   ];
   return {
     ...(q !== undefined && { q }),
@@ -46,16 +46,16 @@ export function boardSearchOf(search: Record<string, unknown>): BoardSearch {
   };
 }
 
-export const isFiltered = (search: BoardSearch): boolean => Object.keys(search).length > 0;
+export const hasActiveFilters = (search: BoardSearch): boolean => Object.keys(search).length > 0;
 
-const workFilterTests: Record<WorkFilter, (card: StoryCard) => boolean> = {
+const workFilterPredicates: Record<WorkFilter, (card: StoryCard) => boolean> = {
   live: ({ execution }) => execution !== null && execution.holder !== null,
   waiting: ({ execution }) => execution?.state === 'waiting_input',
   rework: ({ execution }) => execution?.needsRework === true,
   blocked: ({ blocked, counts }) => blocked !== null || counts.openBlockers > 0,
 };
 
-const wordsOf = (q: string): readonly string[] => q.trim().toLocaleLowerCase().split(/\s+/);
+const splitIntoWords = (q: string): readonly string[] => q.trim().toLocaleLowerCase().split(/\s+/);
 
 /**
  * Returns true if a card matches. Values of one filter are alternatives; different filters must all match.
@@ -67,7 +67,7 @@ export function matchesFilter(
   if (epic !== undefined && card.epicId !== epic) return false;
   if (q !== undefined) {
     const text = `${card.key} ${card.title}`.toLocaleLowerCase();
-    if (!wordsOf(q).every((word) => text.includes(word))) return false;
+    if (!splitIntoWords(q).every((word) => text.includes(word))) return false;
   }
   const { member, agent } = card.assignees;
   const isOneOf = (id: string): boolean =>
@@ -75,11 +75,11 @@ export function matchesFilter(
   if (who?.some(isOneOf) === false) return false;
   if (label?.some((one) => card.labels.includes(one)) === false) return false;
   if (priority?.includes(card.priority) === false) return false;
-  return work?.some((one) => workFilterTests[one](card)) !== false;
+  return work?.some((one) => workFilterPredicates[one](card)) !== false;
 }
 
 /** Adds the value to the list, or removes it if present. Returns undefined if the list becomes empty. */
-export function toggled<T>(list: readonly T[] | undefined, value: T): readonly T[] | undefined {
+export function toggleValue<T>(list: readonly T[] | undefined, value: T): readonly T[] | undefined {
   const next =
     list?.includes(value) === true ? list.filter((one) => one !== value) : [...(list ?? []), value];
   return next.length === 0 ? undefined : next;

@@ -12,13 +12,13 @@ export function BoardHead({
   project,
   cards,
   search,
-  field,
+  filterInputRef,
   isMoving,
 }: {
   readonly project: Project | null;
   readonly cards: readonly StoryCard[];
   readonly search: BoardSearch;
-  readonly field: RefObject<HTMLInputElement | null>;
+  readonly filterInputRef: RefObject<HTMLInputElement | null>;
   readonly isMoving: boolean;
 }) {
   const navigate = useNavigate({ from: '/p/$projectKey' });
@@ -33,8 +33,8 @@ export function BoardHead({
         <FilterBar
           cards={cards}
           search={search}
-          field={field}
-          onSearch={(next) => void navigate({ search: next, replace: true })}
+          inputRef={filterInputRef}
+          onSearchChange={(next) => void navigate({ search: next, replace: true })}
         />
         {project !== null && (
           <Menu

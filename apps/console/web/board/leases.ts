@@ -11,7 +11,7 @@ const refetchBeforeExpiryMs = 30_000;
 /** The time after which an expired lease is no longer fetched, in milliseconds. */
 const maxExpiredMs = 10 * 60_000;
 
-export function useLeaseRefresh(board: Board): void {
+export function useExpiringLeaseRefresh(board: Board): void {
   useEffect(() => {
     const look = (): void => {
       if (document.hidden) return;
@@ -21,7 +21,7 @@ export function useLeaseRefresh(board: Board): void {
         const left = Date.parse(execution.expiresAt) - now;
         return left < refetchBeforeExpiryMs && left > -maxExpiredMs;
       });
-      board.ask(due.map(({ id }) => id));
+      board.refreshCards(due.map(({ id }) => id));
     };
     const timer = setInterval(look, checkIntervalMs);
     return () => clearInterval(timer);

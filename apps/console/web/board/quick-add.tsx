@@ -4,7 +4,7 @@ import { t } from '../messages/index.ts';
 
 interface QuickAddProps {
   readonly columnId: string;
-  readonly column: string;
+  readonly columnName: string;
   readonly onAdd: (title: string) => Promise<void>;
   readonly onClose: () => void;
 }
@@ -16,7 +16,7 @@ const unsubmittedTitles = new Map<string, string>();
  * A field that adds a story with a title on Enter. It stays open for the next one; Escape closes it. An
  * unsubmitted title is kept.
  */
-export function QuickAdd({ columnId, column, onAdd, onClose }: QuickAddProps) {
+export function QuickAdd({ columnId, columnName, onAdd, onClose }: QuickAddProps) {
   const [title, setTitle] = useState(unsubmittedTitles.get(columnId) ?? '');
   const [isBusy, setBusy] = useState(false);
   const isUnsaved = isBusy || title !== '';
@@ -52,7 +52,7 @@ export function QuickAdd({ columnId, column, onAdd, onClose }: QuickAddProps) {
         rows={2}
         maxLength={300}
         value={title}
-        aria-label={t.board.add(column)}
+        aria-label={t.board.add(columnName)}
         placeholder={t.board.addTitle}
         onChange={(event) => change(event.target.value)}
         onBlur={() => {

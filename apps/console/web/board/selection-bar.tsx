@@ -4,25 +4,25 @@ import { type Priority } from '@muster/registry';
 import { type Board } from '../data/boards.ts';
 import { type Lane } from '../data/lanes.ts';
 import { t } from '../messages/index.ts';
-import { applyToCards, type BulkChange, changeOfColumn, changeOfPriority } from './each.ts';
+import { applyBulkChange, type BulkChange, createColumnChange, createPriorityChange } from './each.ts';
 import { priorityNames } from './filter.ts';
 
 export default function SelectionBar({
   board,
   lanes,
-  selected,
+  selectedIds,
   onSelect,
 }: {
   readonly board: Board;
   readonly lanes: readonly Lane[];
-  readonly selected: ReadonlySet<string>;
+  readonly selectedIds: ReadonlySet<string>;
   readonly onSelect: (ids: ReadonlySet<string>) => void;
 }) {
   const [isBusy, setBusy] = useState(false);
-  const all = lanes.flatMap(({ cards }) => cards).filter(({ id }) => selected.has(id));
+  const all = lanes.flatMap(({ cards }) => cards).filter(({ id }) => selectedIds.has(id));
   const change = async (to: BulkChange): Promise<void> => {
     setBusy(true);
-    await applyToCards(all, to, onSelect);
+    await applyBulkChange(all, to, onSelect);
     setBusy(false);
   };
   return (
@@ -33,7 +33,7 @@ export default function SelectionBar({
         aria-label={t.select.move}
         disabled={isBusy}
         value=""
-        onChange={({ target }) => void change(changeOfColumn(board, target.value))}
+        onChange={({ target }) => void change(createColumnChange(board, target.value))}
       >
         <option value="">{t.select.move}</option>
         {lanes.map(({ column }) => (
@@ -47,7 +47,7 @@ export default function SelectionBar({
         aria-label={t.select.priority}
         disabled={isBusy}
         value=""
-        onChange={({ target }) => void change(changeOfPriority(board, target.value as Priority))}
+        onChange={({ target }) => void change(createPriorityChange(board, target.value as Priority))}
       >
         <option value="">{t.select.priority}</option>
         {priorityNames.map((priority) => (

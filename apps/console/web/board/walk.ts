@@ -6,17 +6,17 @@ export interface CardPosition {
   readonly row: number;
 }
 
-export function positionOf(lanes: readonly Lane[], id: string | null): CardPosition | undefined {
+export function findCardPosition(lanes: readonly Lane[], cardId: string | null): CardPosition | undefined {
   for (const [lane, { cards }] of lanes.entries()) {
-    const row = cards.findIndex((card) => card.id === id);
+    const row = cards.findIndex((card) => card.id === cardId);
     if (row >= 0) return { lane, row };
   }
   return undefined;
 }
 
-export type WalkDirection = 'up' | 'down' | 'left' | 'right' | 'first' | 'last';
+export type NavigationDirection = 'up' | 'down' | 'left' | 'right' | 'first' | 'last';
 
-const directionByKey: Readonly<Record<string, WalkDirection>> = {
+const directionByKey: Readonly<Record<string, NavigationDirection>> = {
   ArrowUp: 'up',
   k: 'up',
   ArrowDown: 'down',
@@ -28,7 +28,7 @@ const directionByKey: Readonly<Record<string, WalkDirection>> = {
   Home: 'first',
   End: 'last',
 };
-export const directionOf = (key: string): WalkDirection | undefined => directionByKey[key];
+export const directionForKey = (key: string): NavigationDirection | undefined => directionByKey[key];
 
 /**
  * Returns the position of the next card in the direction of `step`. To the left and right, this is the card
@@ -37,17 +37,17 @@ export const directionOf = (key: string): WalkDirection | undefined => direction
 export function nextCardPosition(
   lanes: readonly Lane[],
   from: CardPosition,
-  step: WalkDirection,
+  direction: NavigationDirection,
 ): CardPosition | undefined {
   const { lane, row } = from;
   const last = (lanes[lane]?.cards.length ?? 0) - 1;
-  if (step === 'first') return { lane, row: 0 };
-  if (step === 'last') return { lane, row: last };
-  if (step === 'up' || step === 'down') {
-    const next = row + (step === 'up' ? -1 : 1);
+  if (direction === 'first') return { lane, row: 0 };
+  if (direction === 'last') return { lane, row: last };
+  if (direction === 'up' || direction === 'down') {
+    const next = row + (direction === 'up' ? -1 : 1);
     return next < 0 || next > last ? undefined : { lane, row: next };
   }
-  const by = step === 'left' ? -1 : 1;
+  const by = direction === 'left' ? -1 : 1;
   for (let next = lane + by; next >= 0 && next < lanes.length; next += by) {
     const count = lanes[next]?.cards.length ?? 0;
     if (count > 0) return { lane: next, row: Math.min(row, count - 1) };
@@ -59,15 +59,15 @@ export function nextCardPosition(
 export function nextMovePosition(
   lanes: readonly Lane[],
   from: CardPosition,
-  step: WalkDirection,
+  direction: NavigationDirection,
 ): CardPosition {
   const { lane, row } = from;
   const last = (lanes[lane]?.cards.length ?? 1) - 1;
-  if (step === 'first') return { lane, row: 0 };
-  if (step === 'last') return { lane, row: last };
-  if (step === 'up') return { lane, row: Math.max(0, row - 1) };
-  if (step === 'down') return { lane, row: Math.min(last, row + 1) };
-  const next = Math.max(0, Math.min(lanes.length - 1, lane + (step === 'left' ? -1 : 1)));
+  if (direction === 'first') return { lane, row: 0 };
+  if (direction === 'last') return { lane, row: last };
+  if (direction === 'up') return { lane, row: Math.max(0, row - 1) };
+  if (direction === 'down') return { lane, row: Math.min(last, row + 1) };
+  const next = Math.max(0, Math.min(lanes.length - 1, lane + (direction === 'left' ? -1 : 1)));
   if (next === lane) return from;
   return { lane: next, row: Math.min(row, lanes[next]?.cards.length ?? 0) };
 }
@@ -76,7 +76,7 @@ export function nextMovePosition(
  * Returns the id of the card before which the moved card would be inserted at this position. The moved card
  * itself is not counted. Returns null for the end of the column.
  */
-export function cardIdAtInsertion(
+export function getFollowingCardId(
   lanes: readonly Lane[],
   { lane, row }: CardPosition,
   movedId: string,

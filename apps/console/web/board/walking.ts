@@ -2,22 +2,26 @@
 import { type FocusEvent, type RefObject, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { type Lane } from '../data/lanes.ts';
-import { positionOf } from './walk.ts';
+import { findCardPosition } from './walk.ts';
 
-export const cardOf = ({ target }: { readonly target: EventTarget }): string | undefined =>
+export const cardIdOf = ({ target }: { readonly target: EventTarget }): string | undefined =>
   target instanceof HTMLElement ? target.dataset['card'] : undefined;
 
-export function useCardFocus(lanes: readonly Lane[], area: RefObject<HTMLElement | null>, isMoving: boolean) {
+export function useCardFocus(
+  lanes: readonly Lane[],
+  boardArea: RefObject<HTMLElement | null>,
+  isMoving: boolean,
+) {
   const [activeId, setActiveId] = useState<string | null>(null);
   /** The card that was last reached by a key; it is scrolled into view. */
   const [reachedId, setReachedId] = useState<string | null>(null);
   const wantsFocus = useRef(false);
   const at = useMemo(
-    () => (activeId === null ? undefined : lanes[positionOf(lanes, activeId)?.lane ?? -1]),
+    () => (activeId === null ? undefined : lanes[findCardPosition(lanes, activeId)?.lane ?? -1]),
     [lanes, activeId],
   );
   const elementOf = (id: string): HTMLElement | null =>
-    area.current?.querySelector<HTMLElement>(`[data-card="${id}"]`) ?? null;
+    boardArea.current?.querySelector<HTMLElement>(`[data-card="${id}"]`) ?? null;
 
   // A card that someone else moves keeps the reader's focus.
   useLayoutEffect(() => {
@@ -38,7 +42,7 @@ export function useCardFocus(lanes: readonly Lane[], area: RefObject<HTMLElement
     elementOf(id)?.focus();
   };
   const onFocus = (event: FocusEvent): void => {
-    const id = cardOf(event);
+    const id = cardIdOf(event);
     wantsFocus.current = id !== undefined;
     if (id === undefined) return;
     setActiveId(id);

@@ -4,14 +4,14 @@ import { Dialog } from './dialog.tsx';
 
 interface ConfirmOptions {
   /** Label of the button that confirms the action. */
-  readonly act: string;
+  readonly actionLabel: string;
   readonly title: string;
   readonly body: ReactNode;
-  readonly run: () => Promise<unknown>;
+  readonly onConfirm: () => Promise<unknown>;
 }
 
 /** Returns a confirmation dialog, and a function that opens it, for example from a menu entry. */
-export function useConfirmDialog({ act, title, body, run }: ConfirmOptions) {
+export function useConfirmDialog({ actionLabel, title, body, onConfirm }: ConfirmOptions) {
   const [isOpen, setOpen] = useState(false);
   const [isBusy, setBusy] = useState(false);
   const close = (): void => setOpen(false);
@@ -31,13 +31,13 @@ export function useConfirmDialog({ act, title, body, run }: ConfirmOptions) {
             disabled={isBusy}
             onClick={() => {
               setBusy(true);
-              void run().finally(() => {
+              void onConfirm().finally(() => {
                 setBusy(false);
                 close();
               });
             }}
           >
-            {act}
+            {actionLabel}
           </button>
         </div>
       </div>
@@ -48,33 +48,33 @@ export function useConfirmDialog({ act, title, body, run }: ConfirmOptions) {
 
 /** Renders a button that asks for confirmation before an irreversible action. */
 export function ConfirmButton({
-  act,
-  about,
+  actionLabel,
+  subject,
   title,
-  why,
-  run,
+  explanation,
+  onConfirm,
   kind = 'quiet',
   children,
 }: Omit<ConfirmOptions, 'body'> & {
   /** The object of the action, for screen readers that announce only the button. */
-  readonly about: string;
-  readonly why: string;
+  readonly subject: string;
+  readonly explanation: string;
   /** Style of the button that opens the dialog. */
   readonly kind?: 'quiet' | 'plain';
   readonly children?: ReactNode;
 }) {
   const body = (
     <>
-      <p>{why}</p>
+      <p>{explanation}</p>
       {children}
     </>
   );
-  const { open, dialog } = useConfirmDialog({ act, title, body, run });
+  const { open, dialog } = useConfirmDialog({ actionLabel, title, body, onConfirm });
   return (
     <>
       <button type="button" className="button" data-kind={kind} onClick={open}>
-        {act}
-        <span className="sr-only"> {about}</span>
+        {actionLabel}
+        <span className="sr-only"> {subject}</span>
       </button>
       {dialog}
     </>

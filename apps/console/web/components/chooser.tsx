@@ -9,7 +9,7 @@ import { t } from '../messages/index.ts';
 import { type ChooserField } from './choosing.ts';
 import { PriorityIcon, StatusIcon } from './icons.tsx';
 import { MenuList, type MenuItem } from './menu.tsx';
-import { announce, notify, errorText } from './notices.tsx';
+import { announceToScreenReader, showNotice, errorText } from './notices.tsx';
 import { Avatar } from './people.tsx';
 
 /**
@@ -37,8 +37,8 @@ export interface ChooserProps {
 
 export default function Chooser(props: ChooserProps) {
   const { what, story, statuses, onStatus, onPriority } = props;
-  if (what === 'assignee') return <Assignees {...props} />;
-  if (what === 'reviewer') return <Reviewers {...props} />;
+  if (what === 'assignee') return <AssigneeChooser {...props} />;
+  if (what === 'reviewer') return <ReviewerChooser {...props} />;
   const items: readonly MenuItem[] =
     what === 'status'
       ? statuses.map((status) => ({
@@ -71,7 +71,7 @@ const ChooserList = ({
     label={chooserTexts.titles[what](count > 1 ? chooserTexts.selected(count) : story.key)}
     items={items}
     anchor={anchor}
-    isOneOf={isOneOf}
+    isSingleChoice={isOneOf}
     onClose={onClose}
   />
 );
@@ -80,9 +80,9 @@ interface Person {
   readonly id: string;
   readonly name: string;
 }
-const loading: MenuItem = { id: 'loading', name: chooserTexts.loading, run: () => undefined };
+const loadingItem: MenuItem = { id: 'loading', name: chooserTexts.loading, run: () => undefined };
 
-function Assignees(props: ChooserProps) {
+function AssigneeChooser(props: ChooserProps) {
   const { story, onAssign } = props;
   const client = useClient();
   const members = useQuery(membersQuery(client));
@@ -116,12 +116,12 @@ function Assignees(props: ChooserProps) {
         onAssign({ agent: id === agent?.id ? null : { id, name } }),
       ),
     ),
-    ...(members.isPending ? [loading] : []),
+    ...(members.isPending ? [loadingItem] : []),
   ];
   return <ChooserList {...props} items={items} isOneOf />;
 }
 
-function Reviewers(props: ChooserProps) {
+function ReviewerChooser(props: ChooserProps) {
   const { id: storyId, key } = props.story;
   const client = useClient();
   const queries = useQueryClient();
@@ -140,9 +140,11 @@ function Reviewers(props: ChooserProps) {
     try {
       if (asked.has(memberId)) await client.reviewers.remove({ storyId, memberId });
       else await client.reviewers.add({ storyId, memberId });
-      announce(asked.has(memberId) ? chooserTexts.notAsked(key, name) : chooserTexts.asked(key, name));
+      announceToScreenReader(
+        asked.has(memberId) ? chooserTexts.notAsked(key, name) : chooserTexts.asked(key, name),
+      );
     } catch (error) {
-      notify({ tone: 'bad', title: chooserTexts.failed(key), body: errorText(error) });
+      showNotice({ tone: 'bad', title: chooserTexts.failed(key), body: errorText(error) });
     }
     await queries.invalidateQueries({ queryKey: ['story', key] });
   };
@@ -157,6 +159,6 @@ function Reviewers(props: ChooserProps) {
           ...{ id, name, icon: <Avatar name={name} kind="member" />, isChosen: asked.has(id) },
           run: () => void ask({ id, name }),
         }))
-    : [loading];
+    : [loadingItem];
   return <ChooserList {...props} items={items} />;
 }

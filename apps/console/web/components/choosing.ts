@@ -3,11 +3,11 @@ import { preload, lazyComponent } from './lazily.ts';
 
 export type ChooserField = 'status' | 'assignee' | 'priority' | 'reviewer';
 
-const fieldByKey: Readonly<Record<string, ChooserField>> = {
+const chooserFieldByKey: Readonly<Record<string, ChooserField>> = {
   ...{ s: 'status', a: 'assignee', p: 'priority', r: 'reviewer' },
 };
-export const chooserFieldOf = (key: string): ChooserField | undefined => fieldByKey[key];
+export const chooserFieldOf = (key: string): ChooserField | undefined => chooserFieldByKey[key];
 
 const importChooser = () => import('./chooser.tsx');
 export const Chooser = lazyComponent(importChooser);
-export const loadChooser = (): void => preload(importChooser);
+export const preloadChooser = (): void => preload(importChooser);

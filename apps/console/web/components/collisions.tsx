@@ -2,9 +2,9 @@
 import { type StoryContext } from '@muster/registry';
 import { Link } from '@tanstack/react-router';
 import { lockTexts } from '../messages/locks.ts';
-import { nameOf } from './people.tsx';
+import { actorNameOf } from './people.tsx';
 
-export const Collisions = ({
+export const CollisionList = ({
   storyId,
   collisions,
 }: {
@@ -20,7 +20,7 @@ export const Collisions = ({
         <li key={`${id} ${path}`}>
           <code>{path}</code>{' '}
           <span className="muted">
-            {holder === null ? '' : nameOf(holder)} {lockTexts.collision[kind]}
+            {holder === null ? '' : actorNameOf(holder)} {lockTexts.collision[kind]}
           </span>
           {other !== null && other !== storyId && (
             <Link to="/s/$storyKey" params={{ storyKey: other }} className="side-link">

@@ -3,12 +3,12 @@ import { type ReactNode, useLayoutEffect, useRef } from 'react';
 /** A native modal dialog. It traps the focus, closes on Escape, and returns the focus afterwards. */
 export function Dialog({
   label,
-  place,
+  position,
   onClose,
   children,
 }: {
   readonly label: string;
-  readonly place?: 'top' | 'bottom';
+  readonly position?: 'top' | 'bottom';
   readonly onClose: () => void;
   readonly children: ReactNode;
 }) {
@@ -24,7 +24,7 @@ export function Dialog({
     <dialog
       ref={dialog}
       className="dialog"
-      data-place={place}
+      data-place={position}
       aria-label={label}
       onClose={onClose}
       onClick={(event) => {

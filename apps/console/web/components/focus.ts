@@ -15,13 +15,13 @@ export function useReturnFocus<Opener extends HTMLElement = HTMLButtonElement>(
   return opener;
 }
 
-const fields = 'input:not([readonly], [disabled], [type="hidden"]), textarea, select';
+const fieldSelector = 'input:not([readonly], [disabled], [type="hidden"]), textarea, select';
 
 /**
  * Moves the focus to the first field of a form that replaced its button. When the form closes, the focus
  * returns to the button with the same text in the same section.
  */
-export function useFormFocus(isOpened: boolean): RefObject<HTMLFormElement | null> {
+export function useFormFocus(isFormOpen: boolean): RefObject<HTMLFormElement | null> {
   const form = useRef<HTMLFormElement>(null);
   // The element that had the focus before the form replaced it. It is read during the first render, while the
   // button that opened the form still exists.
@@ -29,8 +29,8 @@ export function useFormFocus(isOpened: boolean): RefObject<HTMLFormElement | nul
   useEffect(() => {
     const element = form.current;
     const section = element?.closest('section');
-    if (!isOpened || element === null || section == null) return undefined;
-    element.querySelector<HTMLElement>(fields)?.focus();
+    if (!isFormOpen || element === null || section == null) return undefined;
+    element.querySelector<HTMLElement>(fieldSelector)?.focus();
     const words = opener?.textContent ?? '';
     return () => {
       const { activeElement } = document;
@@ -38,6 +38,6 @@ export function useFormFocus(isOpened: boolean): RefObject<HTMLFormElement | nul
       const buttons = [...section.querySelectorAll('button')];
       (buttons.find(({ textContent }) => textContent === words) ?? buttons[0])?.focus();
     };
-  }, [isOpened, opener]);
+  }, [isFormOpen, opener]);
   return form;
 }

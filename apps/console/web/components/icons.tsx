@@ -18,7 +18,7 @@ const LineIcon = ({ children, size = 16 }: { readonly children: ReactNode; reado
   </svg>
 );
 
-export const Mark = () => (
+export const Logo = () => (
   <svg className="mark" viewBox="0 0 32 32" aria-hidden="true">
     <rect width="32" height="32" rx="9" fill="currentColor" />
     <path
@@ -32,7 +32,7 @@ export const Mark = () => (
   </svg>
 );
 
-const paths = {
+const iconPaths = {
   now: <path d="M8 1.8 3 9h4l-.8 5.2L13 7H8.6z" />,
   inbox: (
     <>
@@ -92,10 +92,10 @@ const paths = {
   warn: <path d="M8 2.5 14.2 13H1.8zM8 6.6v3M8 11.3v.1" />,
 } as const;
 
-export type IconName = keyof typeof paths;
+export type IconName = keyof typeof iconPaths;
 
 export const Icon = ({ name, size = 16 }: { readonly name: IconName; readonly size?: number }) => (
-  <LineIcon size={size}>{paths[name]}</LineIcon>
+  <LineIcon size={size}>{iconPaths[name]}</LineIcon>
 );
 
 /** Status icons: a circle that fills as the story progresses. */
@@ -146,7 +146,12 @@ export const StatusIcon = ({ status }: { readonly status: StoryStatus }) => (
   </span>
 );
 
-const bars: Record<Exclude<Priority, 'none'>, number> = { low: 1, medium: 2, high: 3, urgent: 4 };
+const barCountByPriority: Record<Exclude<Priority, 'none'>, number> = {
+  low: 1,
+  medium: 2,
+  high: 3,
+  urgent: 4,
+};
 
 /** Shows the priority as a number of bars; urgent is a filled sign. */
 export function PriorityIcon({ priority }: { readonly priority: Priority }): ReactElement | null {
@@ -169,7 +174,7 @@ export function PriorityIcon({ priority }: { readonly priority: Priority }): Rea
           width="3"
           height={4 + bar * 3.6}
           rx="1"
-          opacity={bar < bars[priority] ? 0.85 : 0.22}
+          opacity={bar < barCountByPriority[priority] ? 0.85 : 0.22}
         />
       ))}
     </svg>

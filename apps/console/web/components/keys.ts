@@ -4,26 +4,26 @@
  */
 import { useLayoutEffect, useRef, useSyncExternalStore } from 'react';
 
-const storageKey = 'muster.keys';
-const watchers = new Set<() => void>();
-let isOn = localStorage.getItem(storageKey) !== 'off';
+const shortcutsStorageKey = 'muster.keys';
+const listeners = new Set<() => void>();
+let shortcutsEnabled = localStorage.getItem(shortcutsStorageKey) !== 'off';
 
-export const areKeysOn = (): boolean => isOn;
+export const areShortcutsEnabled = (): boolean => shortcutsEnabled;
 
-export function setKeysOn(on: boolean): void {
-  isOn = on;
-  localStorage.setItem(storageKey, on ? 'on' : 'off');
-  for (const changed of watchers) changed();
+export function setShortcutsEnabled(isEnabled: boolean): void {
+  shortcutsEnabled = isEnabled;
+  localStorage.setItem(shortcutsStorageKey, isEnabled ? 'on' : 'off');
+  for (const changed of listeners) changed();
 }
 
-export const useKeysOn = (): boolean =>
+export const useShortcutsEnabled = (): boolean =>
   useSyncExternalStore((changed) => {
-    watchers.add(changed);
-    return () => watchers.delete(changed);
-  }, areKeysOn);
+    listeners.add(changed);
+    return () => listeners.delete(changed);
+  }, areShortcutsEnabled);
 
 /** Returns true if the key press goes to a text field. */
-export const isTyping = (target: EventTarget | null): boolean =>
+export const isTextField = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 
@@ -31,44 +31,45 @@ export const isTyping = (target: EventTarget | null): boolean =>
  * Returns the element that received a key press. An editor in a shadow root appears to the page as a plain
  * element.
  */
-export const targetOf = (event: Event): EventTarget | null => event.composedPath()[0] ?? event.target;
+export const eventTargetOf = (event: Event): EventTarget | null => event.composedPath()[0] ?? event.target;
 
 /** The first key of a two-key shortcut, until the second one is pressed. */
-let firstKey = '';
-let forgetTimer: ReturnType<typeof setTimeout> | undefined;
+let pendingFirstKey = '';
+let firstKeyTimer: ReturnType<typeof setTimeout> | undefined;
 const rememberFirstKey = (key: string): void => {
-  firstKey = key;
-  clearTimeout(forgetTimer);
-  if (key !== '') forgetTimer = setTimeout(() => (firstKey = ''), 1_500);
+  pendingFirstKey = key;
+  clearTimeout(firstKeyTimer);
+  if (key !== '') firstKeyTimer = setTimeout(() => (pendingFirstKey = ''), 1_500);
 };
 
-interface Pressed {
+interface KeyPress {
   readonly metaKey: boolean;
   readonly ctrlKey: boolean;
   readonly altKey: boolean;
   readonly target: EventTarget | null;
 }
-const isUnmodified = ({ metaKey, ctrlKey, altKey, target }: Pressed): boolean =>
-  isOn && !metaKey && !ctrlKey && !altKey && !isTyping(target);
+const isUnmodified = ({ metaKey, ctrlKey, altKey, target }: KeyPress): boolean =>
+  shortcutsEnabled && !metaKey && !ctrlKey && !altKey && !isTextField(target);
 
 /** Returns true if the key is a shortcut by itself, rather than the second key of another one. */
-export const isSingle = (event: Pressed): boolean => isUnmodified(event) && firstKey === '';
+export const isSingleKeyShortcut = (event: KeyPress): boolean =>
+  isUnmodified(event) && pendingFirstKey === '';
 
-type KeyActions = Readonly<Record<string, () => void>>;
+type ShortcutActions = Readonly<Record<string, () => void>>;
 /** Shortcuts of the frame, followed by those of the page in it. */
-const activeShortcuts: { readonly current: KeyActions }[] = [];
+const activeShortcuts: { readonly current: ShortcutActions }[] = [];
 
-function handleKey(event: KeyboardEvent): void {
+function handleShortcutKey(event: KeyboardEvent): void {
   if (event.defaultPrevented || document.querySelector('dialog[open]') !== null) return;
   const { metaKey, ctrlKey, altKey, key } = event;
   // Ignore modifier keys.
   if (['Shift', 'Control', 'Alt', 'Meta'].includes(key)) return;
-  const isMeant = isUnmodified({ metaKey, ctrlKey, altKey, target: targetOf(event) });
-  const wanted = firstKey === '' ? key : `${firstKey} ${key}`;
+  const isMeant = isUnmodified({ metaKey, ctrlKey, altKey, target: eventTargetOf(event) });
+  const wanted = pendingFirstKey === '' ? key : `${pendingFirstKey} ${key}`;
   const act = isMeant
     ? activeShortcuts.findLast(({ current }) => wanted in current)?.current[wanted]
     : undefined;
-  rememberFirstKey(isMeant && firstKey === '' && act === undefined && key === 'g' ? 'g' : '');
+  rememberFirstKey(isMeant && pendingFirstKey === '' && act === undefined && key === 'g' ? 'g' : '');
   if (act === undefined) return;
   event.preventDefault();
   act();
@@ -78,16 +79,16 @@ function handleKey(event: KeyboardEvent): void {
  * Registers shortcuts of the page; `g i` means one key after the other. They are inactive while a dialog is
  * open.
  */
-export function usePageKeys(acts: KeyActions): void {
-  const latest = useRef(acts);
-  latest.current = acts;
+export function usePageShortcuts(actions: ShortcutActions): void {
+  const latest = useRef(actions);
+  latest.current = actions;
   // Register before the first paint, so that a key pressed on the visible page always works.
   useLayoutEffect(() => {
-    if (activeShortcuts.length === 0) document.addEventListener('keydown', handleKey);
+    if (activeShortcuts.length === 0) document.addEventListener('keydown', handleShortcutKey);
     activeShortcuts.push(latest);
     return () => {
       activeShortcuts.splice(activeShortcuts.indexOf(latest), 1);
-      if (activeShortcuts.length === 0) document.removeEventListener('keydown', handleKey);
+      if (activeShortcuts.length === 0) document.removeEventListener('keydown', handleShortcutKey);
     };
   }, []);
 }

@@ -1,7 +1,7 @@
 /** Asks for confirmation before unsaved text is left or discarded. */
 import { useRouter } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import { ask } from '../data/questions.ts';
+import { askQuestion } from '../data/questions.ts';
 import { markUnsaved } from '../data/unsaved.ts';
 
 /**
@@ -26,14 +26,16 @@ export function useLeaveConfirmation(isDirty: boolean): (discard: () => void) =>
   }, [history, isDirty]);
   return (discard) => {
     if (!isDirty) discard();
-    else void ask('discard').then((isYes) => isYes && discard());
+    else void askQuestion('discard').then((isYes) => isYes && discard());
   };
 }
 
-let pendingQuestion: Promise<boolean> | undefined;
+let pendingLeaveQuestion: Promise<boolean> | undefined;
 /**
  * Asks once before the page is left, even if several parts have unsaved text. These parts ask within the same
  * task and share one promise.
  */
 const confirmLeaving = (): Promise<boolean> =>
-  (pendingQuestion ??= ask('leave').finally(() => setTimeout(() => (pendingQuestion = undefined))));
+  (pendingLeaveQuestion ??= askQuestion('leave').finally(() =>
+    setTimeout(() => (pendingLeaveQuestion = undefined)),
+  ));

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { htmlOf, tasksOf, withTask } from './markdown-text.ts';
+import { renderHtml, parseTaskStates, setTaskState } from './markdown-text.ts';
 
 const linkable = { projectKeys: new Set(['WEB']), memberIds: new Map([['ben', 'id-of-ben']]) };
-const html = (text: string): string => htmlOf(text, 2, linkable, 'task.').trim();
+const html = (text: string): string => renderHtml(text, 2, linkable, 'task.').trim();
 
 describe('references', () => {
   it('links keys of known projects and handles of known members', () => {
@@ -27,21 +27,21 @@ describe('task boxes', () => {
   ].join('\n');
 
   it('numbers them in the order of the text', () => {
-    expect(tasksOf(text)).toEqual([false, true, false, true, false]);
+    expect(parseTaskStates(text)).toEqual([false, true, false, true, false]);
     const values = [...html(text).matchAll(/value="task\.(\d)"( checked)?/g)];
     expect(values.map(([, number, checked]) => [number, checked !== undefined])).toEqual(
-      tasksOf(text).map((isChecked, at) => [String(at), isChecked]),
+      parseTaskStates(text).map((isChecked, at) => [String(at), isChecked]),
     );
   });
 
   it('changes one of them and nothing else', () => {
-    expect(withTask(text, 2, true)).toBe(text.replace('  - [ ] nested', '  - [x] nested'));
-    expect(withTask(text, 3, false)).toBe(text.replace('[X]', '[ ]'));
-    expect(withTask(text, 4, true)).toBe(text.replace('* [ ] last', '* [x] last'));
-    expect(withTask(text, 5, true)).toBeUndefined();
+    expect(setTaskState(text, 2, true)).toBe(text.replace('  - [ ] nested', '  - [x] nested'));
+    expect(setTaskState(text, 3, false)).toBe(text.replace('[X]', '[ ]'));
+    expect(setTaskState(text, 4, true)).toBe(text.replace('* [ ] last', '* [x] last'));
+    expect(setTaskState(text, 5, true)).toBeUndefined();
   });
 
   it('keeps the ends of lines as they are', () => {
-    expect(withTask('- [ ] one\r\n- [ ] two\r\n', 1, true)).toBe('- [ ] one\r\n- [x] two\r\n');
+    expect(setTaskState('- [ ] one\r\n- [ ] two\r\n', 1, true)).toBe('- [ ] one\r\n- [x] two\r\n');
   });
 });

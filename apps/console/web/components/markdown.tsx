@@ -9,16 +9,16 @@ import { type MouseEvent, useLayoutEffect, useMemo, useRef } from 'react';
 import { useClient } from '../data/context.ts';
 import { membersQuery } from '../data/people-queries.ts';
 import { projectsQuery } from '../data/queries.ts';
-import { htmlOf, type Linkable } from './markdown-text.ts';
+import { renderHtml, type LinkTargets } from './markdown-text.ts';
 
 /**
  * The random prefix of the values of task boxes. A checkbox that an author wrote as HTML has no such value,
  * so it is not taken for a task box.
  */
 const taskPrefix = `${crypto.getRandomValues(new Uint32Array(4)).join('.')}.`;
-const purify = DOMPurify(globalThis.window);
+const sanitizer = DOMPurify(globalThis.window);
 
-purify.addHook('afterSanitizeAttributes', (element) => {
+sanitizer.addHook('afterSanitizeAttributes', (element) => {
   if (element.tagName === 'A') {
     const href = element.getAttribute('href') ?? '';
     // Replace links without a target by their text: anchors within the text, whose ids are removed, and paths
@@ -58,46 +58,46 @@ const sanitizerSettings = {
 interface MarkdownProps {
   readonly text: string;
   /** The level of the heading above the text. Headings in the text start at the next level. */
-  readonly below?: number;
+  readonly parentHeadingLevel?: number;
   /**
    * Saves a ticked or cleared task box. Resolves to false if the save failed. Without this callback, the
    * boxes are read-only.
    */
-  readonly onTask?: ((index: number, isChecked: boolean) => Promise<boolean>) | undefined;
+  readonly onTaskChange?: ((index: number, isChecked: boolean) => Promise<boolean>) | undefined;
 }
 
-const noProjects: Linkable['projectKeys'] = new Set();
+const noProjectKeys: LinkTargets['projectKeys'] = new Set();
 
-function useLinkable(): Linkable {
+function useLinkTargets(): LinkTargets {
   const client = useClient();
   const projects = useQuery(projectsQuery(client)).data;
   const members = useQuery(membersQuery(client)).data;
   return useMemo(
     () => ({
-      projectKeys: projects === undefined ? noProjects : new Set(projects.map(({ key }) => key)),
+      projectKeys: projects === undefined ? noProjectKeys : new Set(projects.map(({ key }) => key)),
       memberIds: new Map(members?.map(({ id, handle }) => [handle.toLowerCase(), id])),
     }),
     [projects, members],
   );
 }
 
-const boxesOf = (prose: HTMLElement | null): HTMLInputElement[] => [
-  ...(prose?.querySelectorAll<HTMLInputElement>('input[type="checkbox"]') ?? []),
+const taskBoxesIn = (container: HTMLElement | null): HTMLInputElement[] => [
+  ...(container?.querySelectorAll<HTMLInputElement>('input[type="checkbox"]') ?? []),
 ];
 
-export function Markdown({ text, below = 2, onTask }: MarkdownProps) {
+export function Markdown({ text, parentHeadingLevel = 2, onTaskChange }: MarkdownProps) {
   const prose = useRef<HTMLDivElement>(null);
   const { history } = useRouter();
-  const linkable = useLinkable();
+  const linkable = useLinkTargets();
   const html = useMemo(
-    () => purify.sanitize(htmlOf(text, below, linkable, taskPrefix), sanitizerSettings),
-    [text, below, linkable],
+    () => sanitizer.sanitize(renderHtml(text, parentHeadingLevel, linkable, taskPrefix), sanitizerSettings),
+    [text, parentHeadingLevel, linkable],
   );
   /** The box that was ticked last: it gets the focus back when the saved text replaces it. */
   const ticked = useRef<number>(undefined);
-  const isTickable = onTask !== undefined;
+  const isTickable = onTaskChange !== undefined;
   useLayoutEffect(() => {
-    const boxes = boxesOf(prose.current);
+    const boxes = taskBoxesIn(prose.current);
     for (const box of boxes) box.disabled = !isTickable;
     if (ticked.current !== undefined && document.activeElement === document.body)
       boxes[ticked.current]?.focus();
@@ -110,10 +110,10 @@ export function Markdown({ text, below = 2, onTask }: MarkdownProps) {
   }, [html, isTickable]);
   const click = (event: MouseEvent): void => {
     const { target } = event;
-    if (target instanceof HTMLInputElement && onTask !== undefined) {
-      const index = boxesOf(prose.current).indexOf(target);
+    if (target instanceof HTMLInputElement && onTaskChange !== undefined) {
+      const index = taskBoxesIn(prose.current).indexOf(target);
       ticked.current = index;
-      void onTask(index, target.checked).then((isSaved) => {
+      void onTaskChange(index, target.checked).then((isSaved) => {
         if (!isSaved) target.checked = !target.checked;
       });
     }
@@ -126,7 +126,7 @@ export function Markdown({ text, below = 2, onTask }: MarkdownProps) {
     <div
       ref={prose}
       className="prose"
-      data-below={below}
+      data-below={parentHeadingLevel}
       onClick={click}
       dangerouslySetInnerHTML={{ __html: html as unknown as string }}
     />

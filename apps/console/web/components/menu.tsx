@@ -21,44 +21,45 @@ interface MenuProps {
   readonly children: ReactNode;
   readonly className?: string;
   /** Keeps the menu open after a choice, so that several can be made. */
-  readonly staysOpen?: boolean;
+  readonly staysOpenAfterChoice?: boolean;
   readonly tabIndex?: number;
 }
 
-const edge = 8;
+const viewportMarginPx = 8;
 
 interface MenuListProps {
   readonly label: string;
   readonly items: readonly MenuItem[];
   /** Returns the element at which the menu opens. */
   readonly anchor: () => HTMLElement | null;
-  readonly staysOpen?: boolean;
+  readonly staysOpenAfterChoice?: boolean;
   /**
    * True if exactly one choice applies. The focus then starts on the current choice, so that Enter changes
    * nothing.
    */
-  readonly isOneOf?: boolean;
+  readonly isSingleChoice?: boolean;
   /** Called on close. `isBack` is true if the focus should return to the anchor. */
   readonly onClose: (isBack: boolean) => void;
 }
 
-function startAt(menu: HTMLElement, isOneOf: boolean): void {
-  const chosen = isOneOf ? menu.querySelector<HTMLElement>('[aria-checked="true"]') : null;
+function focusInitialEntry(menu: HTMLElement, isSingleChoice: boolean): void {
+  const chosen = isSingleChoice ? menu.querySelector<HTMLElement>('[aria-checked="true"]') : null;
   // Without a current choice, focus the menu itself, so that Enter chooses nothing.
-  (chosen ?? (isOneOf ? menu : menu.querySelector<HTMLElement>('button')))?.focus();
+  (chosen ?? (isSingleChoice ? menu : menu.querySelector<HTMLElement>('button')))?.focus();
 }
 
 /** Places the menu below its anchor, or above it if there is no room. */
-function place(menu: HTMLElement, { top, bottom, left }: DOMRect): void {
+function positionMenu(menu: HTMLElement, { top, bottom, left }: DOMRect): void {
   const { offsetWidth: width, offsetHeight: height } = menu;
   const below = bottom + 4;
-  const y = below + height > innerHeight - edge ? Math.max(edge, top - height - 4) : below;
+  const y =
+    below + height > innerHeight - viewportMarginPx ? Math.max(viewportMarginPx, top - height - 4) : below;
   menu.style.top = `${y}px`;
-  menu.style.left = `${Math.max(edge, Math.min(left, innerWidth - width - edge))}px`;
+  menu.style.left = `${Math.max(viewportMarginPx, Math.min(left, innerWidth - width - viewportMarginPx))}px`;
 }
 
 /** Moves the focus between entries by arrow keys and letters. Returns false for other keys. */
-function moveFocus(menu: HTMLElement, key: string): boolean {
+function moveMenuFocus(menu: HTMLElement, key: string): boolean {
   const entries = [...menu.querySelectorAll<HTMLElement>('button')];
   const at = entries.findIndex((entry) => entry === document.activeElement);
   const steps: Record<string, number> = {
@@ -104,7 +105,14 @@ const MenuEntry = ({ item: { icon, name, isChosen }, role, onChoose }: MenuEntry
 );
 
 /** The list of a menu, which is open while it is mounted. */
-export function MenuList({ label, items, anchor, staysOpen, isOneOf = false, onClose }: MenuListProps) {
+export function MenuList({
+  label,
+  items,
+  anchor,
+  staysOpenAfterChoice,
+  isSingleChoice = false,
+  onClose,
+}: MenuListProps) {
   const list = useRef<HTMLDivElement>(null);
   const latest = useRef({ anchor, onClose });
   latest.current = { anchor, onClose };
@@ -114,7 +122,7 @@ export function MenuList({ label, items, anchor, staysOpen, isOneOf = false, onC
     if (menu === null) return undefined;
     // The popover is above everything else, including a dialog that contains it.
     menu.showPopover();
-    startAt(menu, isOneOf);
+    focusInitialEntry(menu, isSingleChoice);
     const leave = ({ target }: Event): void => {
       const at = latest.current.anchor();
       if (target instanceof Node && (menu.contains(target) || at?.contains(target) === true)) return;
@@ -125,7 +133,7 @@ export function MenuList({ label, items, anchor, staysOpen, isOneOf = false, onC
       if (at === null || !(target as Node).contains(at)) return;
       const rect = at.getBoundingClientRect();
       const { top, bottom } = (target instanceof Element ? target : document.body).getBoundingClientRect();
-      if (rect.bottom > top && rect.top < bottom) place(menu, rect);
+      if (rect.bottom > top && rect.top < bottom) positionMenu(menu, rect);
       else latest.current.onClose(false);
     };
     document.addEventListener('pointerdown', leave);
@@ -134,27 +142,28 @@ export function MenuList({ label, items, anchor, staysOpen, isOneOf = false, onC
       document.removeEventListener('pointerdown', leave);
       document.removeEventListener('scroll', follow, true);
     };
-  }, [isOneOf]);
+  }, [isSingleChoice]);
   // The focused entry may have disappeared, such as the loading entry.
   useLayoutEffect(() => {
-    if (list.current !== null && document.activeElement === document.body) startAt(list.current, isOneOf);
+    if (list.current !== null && document.activeElement === document.body)
+      focusInitialEntry(list.current, isSingleChoice);
   });
   useLayoutEffect(() => {
     const menu = list.current;
     const from = latest.current.anchor()?.getBoundingClientRect();
-    if (menu !== null && from !== undefined) place(menu, from);
+    if (menu !== null && from !== undefined) positionMenu(menu, from);
   }, [items.length]);
 
   const press = (event: KeyboardEvent<HTMLElement>): void => {
     const { key, currentTarget: menu } = event;
     if (key === 'Escape') onClose(true);
-    else if (key === 'Tab') onClose(isOneOf);
-    else if (!moveFocus(menu, key)) return;
+    else if (key === 'Tab') onClose(isSingleChoice);
+    else if (!moveMenuFocus(menu, key)) return;
     event.stopPropagation();
     if (key !== 'Tab') event.preventDefault();
   };
 
-  const role = isOneOf ? 'menuitemradio' : 'menuitemcheckbox';
+  const role = isSingleChoice ? 'menuitemradio' : 'menuitemcheckbox';
   return (
     // Key presses bubble up from the focused entry to the list.
     <div
@@ -172,7 +181,7 @@ export function MenuList({ label, items, anchor, staysOpen, isOneOf = false, onC
           item={item}
           role={item.isChosen === undefined ? 'menuitem' : role}
           onChoose={() => {
-            if (staysOpen !== true) onClose(true);
+            if (staysOpenAfterChoice !== true) onClose(true);
             item.run();
           }}
         />
@@ -181,7 +190,14 @@ export function MenuList({ label, items, anchor, staysOpen, isOneOf = false, onC
   );
 }
 
-export function Menu({ label, items, children, className, staysOpen = false, tabIndex }: MenuProps) {
+export function Menu({
+  label,
+  items,
+  children,
+  className,
+  staysOpenAfterChoice: staysOpen = false,
+  tabIndex,
+}: MenuProps) {
   const [isOpen, setOpen] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
   return (
@@ -203,7 +219,7 @@ export function Menu({ label, items, children, className, staysOpen = false, tab
           label={label}
           items={typeof items === 'function' ? items() : items}
           anchor={() => button.current}
-          staysOpen={staysOpen}
+          staysOpenAfterChoice={staysOpen}
           onClose={(isBack) => {
             setOpen(false);
             if (isBack) button.current?.focus();

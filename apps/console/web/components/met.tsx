@@ -2,33 +2,33 @@
 import { type ReactNode } from 'react';
 import { t } from '../messages/index.ts';
 
-export const EditConflict = ({
+export const EditConflictNotice = ({
   name,
-  theirs,
-  mine,
-  onTheirs,
-  onMine,
+  theirValue,
+  ownValue,
+  onKeepTheirs,
+  onSaveMine,
 }: {
   /** Label of the field. */
   readonly name: string;
-  readonly theirs: ReactNode;
-  readonly mine: ReactNode;
-  readonly onTheirs: () => void;
-  readonly onMine: () => void;
+  readonly theirValue: ReactNode;
+  readonly ownValue: ReactNode;
+  readonly onKeepTheirs: () => void;
+  readonly onSaveMine: () => void;
 }) => (
   <div className="conflict" role="alert">
     <strong>{t.met.title(name)}</strong>
     <dl className="met">
       <dt>{t.met.theirs}</dt>
-      <dd>{theirs}</dd>
+      <dd>{theirValue}</dd>
       <dt>{t.met.mine}</dt>
-      <dd>{mine}</dd>
+      <dd>{ownValue}</dd>
     </dl>
     <div className="form-foot">
-      <button type="button" className="button" data-kind="main" onClick={onTheirs}>
+      <button type="button" className="button" data-kind="main" onClick={onKeepTheirs}>
         {t.move.keepTheirs}
       </button>
-      <button type="button" className="button" onClick={onMine}>
+      <button type="button" className="button" onClick={onSaveMine}>
         {t.met.saveMine}
       </button>
     </div>

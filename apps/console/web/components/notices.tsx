@@ -11,58 +11,62 @@ export interface Notice {
   /** The subject of the notice. It replaces the notice with the same subject, if there is one. */
   readonly about?: string;
   /** Actions of the notice. A notice with actions stays until one is chosen. */
-  readonly acts?: readonly { readonly name: string; readonly run: () => void; readonly isMain?: boolean }[];
+  readonly actions?: readonly {
+    readonly name: string;
+    readonly run: () => void;
+    readonly isMain?: boolean;
+  }[];
 }
-interface ShownNotice extends Notice {
+interface VisibleNotice extends Notice {
   readonly id: number;
 }
 
-const shownMs = 8_000;
-let lastId = 0;
-let shownNotices: readonly ShownNotice[] = [];
-let announcement = '';
-const watchers = new Set<() => void>();
-const subscribe = (changed: () => void): (() => void) => {
-  watchers.add(changed);
-  return () => watchers.delete(changed);
+const noticeDurationMs = 8_000;
+let lastNoticeId = 0;
+let visibleNotices: readonly VisibleNotice[] = [];
+let screenReaderAnnouncement = '';
+const listeners = new Set<() => void>();
+const subscribeToNotices = (onChange: () => void): (() => void) => {
+  listeners.add(onChange);
+  return () => listeners.delete(onChange);
 };
-const notifyWatchers = (): void => {
-  for (const changed of watchers) changed();
+const notifyListeners = (): void => {
+  for (const changed of listeners) changed();
 };
 
-export function dismiss(id: number): void {
-  shownNotices = shownNotices.filter((notice) => notice.id !== id);
-  notifyWatchers();
+export function dismissNotice(noticeId: number): void {
+  visibleNotices = visibleNotices.filter((notice) => notice.id !== noticeId);
+  notifyListeners();
 }
 
 /** Removes notices when another page opens, except for failures and notices with actions. */
-export function dismissSeen(): void {
-  shownNotices = shownNotices.filter(({ tone, acts }) => tone === 'bad' || acts !== undefined);
-  notifyWatchers();
+export function dismissTransientNotices(): void {
+  visibleNotices = visibleNotices.filter(({ tone, actions }) => tone === 'bad' || actions !== undefined);
+  notifyListeners();
 }
 
-export function notify(notice: Notice): void {
-  lastId += 1;
-  const id = lastId;
-  const others = shownNotices.filter(({ about }) => about === undefined || about !== notice.about);
-  shownNotices = [...others.slice(-2), { ...notice, id }];
-  announce([notice.title, notice.body].filter((text) => text !== undefined).join('. '));
-  if (notice.acts === undefined) setTimeout(() => dismiss(id), shownMs);
+export function showNotice(notice: Notice): void {
+  lastNoticeId += 1;
+  const id = lastNoticeId;
+  const others = visibleNotices.filter(({ about }) => about === undefined || about !== notice.about);
+  visibleNotices = [...others.slice(-2), { ...notice, id }];
+  announceToScreenReader([notice.title, notice.body].filter((text) => text !== undefined).join('. '));
+  if (notice.actions === undefined) setTimeout(() => dismissNotice(id), noticeDurationMs);
 }
 
 /** Announces a text once. A repeated text is announced again. */
-export function announce(text: string): void {
-  announcement = text === announcement ? `${text}\u00A0` : text;
-  notifyWatchers();
+export function announceToScreenReader(text: string): void {
+  screenReaderAnnouncement = text === screenReaderAnnouncement ? `${text}\u00A0` : text;
+  notifyListeners();
 }
 
 /** Minimum interval between announcements of other people's changes. */
-const announceIntervalMs = 5_000;
-let quietUntil = 0;
-export function announceQuietly(text: string): void {
-  if (Date.now() < quietUntil) return;
-  quietUntil = Date.now() + announceIntervalMs;
-  announce(text);
+const minAnnouncementIntervalMs = 5_000;
+let quietUntilMs = 0;
+export function announceRateLimited(text: string): void {
+  if (Date.now() < quietUntilMs) return;
+  quietUntilMs = Date.now() + minAnnouncementIntervalMs;
+  announceToScreenReader(text);
 }
 
 /** Returns the reason of a failed call for display. */
@@ -72,31 +76,36 @@ export function errorText(error: unknown): string {
 }
 
 export function Notices(): ReactNode {
-  const notices = useSyncExternalStore(subscribe, () => shownNotices);
-  const text = useSyncExternalStore(subscribe, () => announcement);
+  const notices = useSyncExternalStore(subscribeToNotices, () => visibleNotices);
+  const text = useSyncExternalStore(subscribeToNotices, () => screenReaderAnnouncement);
   return (
     <>
       <div className="sr-only" role="status" aria-live="polite" data-testid="spoken">
         {text}
       </div>
       <div className="notices">
-        {notices.map(({ id, tone, title, body, acts }) => (
+        {notices.map(({ id, tone, title, body, actions }) => (
           <div key={id} className="notice" data-tone={tone}>
             <strong>{title}</strong>
-            <button type="button" className="icon-button" aria-label={t.close} onClick={() => dismiss(id)}>
+            <button
+              type="button"
+              className="icon-button"
+              aria-label={t.close}
+              onClick={() => dismissNotice(id)}
+            >
               <Icon name="close" />
             </button>
             {body !== undefined && <p>{body}</p>}
-            {acts !== undefined && (
+            {actions !== undefined && (
               <div className="notice-acts">
-                {acts.map((act) => (
+                {actions.map((act) => (
                   <button
                     key={act.name}
                     type="button"
                     className="button"
                     data-kind={act.isMain === true ? 'main' : undefined}
                     onClick={() => {
-                      dismiss(id);
+                      dismissNotice(id);
                       act.run();
                     }}
                   >

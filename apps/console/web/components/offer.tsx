@@ -6,10 +6,10 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type Execution, type Offer } from '@muster/registry';
 import { useClient, useIdentity } from '../data/context.ts';
-import { useResolveOffer } from '../data/inbox.ts';
-import { useRole } from '../data/roles.ts';
+import { useMarkOfferRead } from '../data/inbox.ts';
+import { useProjectPermissions } from '../data/roles.ts';
 import { agentsQuery, membersQuery } from '../data/people-queries.ts';
-import { durationText } from '../messages/index.ts';
+import { formatDuration } from '../messages/index.ts';
 import { editTexts } from '../messages/story.ts';
 import { ConfirmButton } from './ask.tsx';
 import { useNow } from './clock.tsx';
@@ -18,7 +18,7 @@ import { useWorkWrite } from './work-write.ts';
 type OfferedExecution = Pick<Execution, 'state' | 'offer' | 'projectId' | 'targetType' | 'targetId'>;
 
 /** Returns the addressee's name; undefined while it is loading. */
-function useOfferAddressee({ toMemberId, toAgentId }: Offer): string | undefined {
+function useOfferAddresseeName({ toMemberId, toAgentId }: Offer): string | undefined {
   const client = useClient();
   const members = useQuery({ ...membersQuery(client), enabled: toMemberId !== null });
   const agents = useQuery({ ...agentsQuery(client), enabled: toAgentId !== null });
@@ -27,7 +27,7 @@ function useOfferAddressee({ toMemberId, toAgentId }: Offer): string | undefined
   )?.name;
 }
 
-export function OfferFact({
+export function OfferSummary({
   offer,
   namesAddressee = true,
 }: {
@@ -35,7 +35,7 @@ export function OfferFact({
   readonly namesAddressee?: boolean;
 }) {
   const { member } = useIdentity();
-  const name = useOfferAddressee(offer);
+  const name = useOfferAddresseeName(offer);
   const left = Date.parse(offer.expiresAt) - useNow();
   const whose =
     offer.toMemberId === member.id
@@ -45,7 +45,7 @@ export function OfferFact({
         : editTexts.offeredTo(name);
   const facts = [
     namesAddressee ? whose : undefined,
-    left > 0 ? editTexts.offerLeft(durationText(left)) : editTexts.offerOver,
+    left > 0 ? editTexts.offerLeft(formatDuration(left)) : editTexts.offerOver,
   ];
   return (
     <>
@@ -83,10 +83,10 @@ function OfferButtons({
 }) {
   const { deliveryExecutions } = useClient();
   const { member, agent } = useIdentity();
-  const { mayWrite, isLead } = useRole(execution.projectId);
-  const addressee = useOfferAddressee(offer);
+  const { mayWrite, isLead } = useProjectPermissions(execution.projectId);
+  const addressee = useOfferAddresseeName(offer);
   const write = useWorkWrite(storyKey);
-  const resolveOffer = useResolveOffer();
+  const resolveOffer = useMarkOfferRead();
   const [isBusy, setBusy] = useState(false);
   const isMine = offer.toMemberId === member.id;
   if (agent !== null || !(isMine ? mayWrite : isLead)) return null;
@@ -115,11 +115,11 @@ function OfferButtons({
     );
   return (
     <ConfirmButton
-      act={editTexts.takeOffer}
-      about={name}
+      actionLabel={editTexts.takeOffer}
+      subject={name}
       title={editTexts.takeOfferTitle(name)}
-      why={editTexts.takeOfferWhy(addressee ?? editTexts.somebody)}
-      run={() => acquire(true)}
+      explanation={editTexts.takeOfferWhy(addressee ?? editTexts.somebody)}
+      onConfirm={() => acquire(true)}
       kind="plain"
     />
   );

@@ -4,7 +4,7 @@ import { t } from '../messages/index.ts';
 const firstGrapheme = (word = ''): string =>
   new Intl.Segmenter().segment(word)[Symbol.iterator]().next().value?.segment ?? '';
 
-const initials = (name: string): string => {
+const initialsOf = (name: string): string => {
   const words = name.trim().split(/\s+/);
   const last = words.length > 1 ? words.at(-1) : undefined;
   return `${firstGrapheme(words[0])}${firstGrapheme(last)}`.toLocaleUpperCase();
@@ -19,10 +19,10 @@ export const Avatar = ({
   readonly kind: 'member' | 'agent' | 'system';
 }) => (
   <span className="avatar" data-kind={kind} aria-hidden="true" title={name}>
-    {initials(name)}
+    {initialsOf(name)}
   </span>
 );
 
 /** Returns the display name of an actor. Members and agents keep their names after they are removed. */
-export const nameOf = (actor: Pick<Actor, 'kind' | 'name'> | null): string =>
+export const actorNameOf = (actor: Pick<Actor, 'kind' | 'name'> | null): string =>
   actor === null ? t.people.unassigned : actor.kind === 'system' ? t.people.system : actor.name;

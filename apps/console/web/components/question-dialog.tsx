@@ -1,19 +1,23 @@
 import { useSyncExternalStore } from 'react';
-import { provenPath } from '../data/proof.ts';
-import { currentQuestion, type Question, subscribe } from '../data/questions.ts';
+import { signInConfirmedPath } from '../data/proof.ts';
+import { currentQuestion, type Question, subscribeToQuestions } from '../data/questions.ts';
 import { t } from '../messages/index.ts';
 import { Dialog } from './dialog.tsx';
 
-const to = `to=${encodeURIComponent(provenPath)}`;
+const returnParameter = `to=${encodeURIComponent(signInConfirmedPath)}`;
 
-function confirm({ kind, answer }: Question): void {
+function confirmQuestion({ kind, answer }: Question): void {
   if (kind === 'leave' || kind === 'discard') answer(true);
-  else window.open(kind === 'proof' ? `/sign-in?again&${to}` : `/sign-in?${to}`, 'muster-proof');
+  else
+    window.open(
+      kind === 'proof' ? `/sign-in?again&${returnParameter}` : `/sign-in?${returnParameter}`,
+      'muster-proof',
+    );
 }
 
 /** Shows the dialog for the pending question of `questions.ts`; renders nothing if no question is pending. */
 export function QuestionDialog() {
-  const question = useSyncExternalStore(subscribe, currentQuestion);
+  const question = useSyncExternalStore(subscribeToQuestions, currentQuestion);
   if (question === null) return null;
   const words = t.questions[question.kind];
   const decline = (): void => question.answer(false);
@@ -32,7 +36,7 @@ export function QuestionDialog() {
             className="button"
             data-kind="main"
             autoFocus
-            onClick={() => confirm(question)}
+            onClick={() => confirmQuestion(question)}
           >
             {words.yes}
           </button>

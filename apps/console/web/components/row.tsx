@@ -2,25 +2,25 @@ import { Link } from '@tanstack/react-router';
 import { type ReactNode } from 'react';
 
 /** A row of a list: the subject, facts about it, and actions. */
-export const Row = ({
+export const ListRow = ({
   id,
-  lead,
+  leadingElement,
   storyKey,
   title,
-  fact,
-  act,
+  details,
+  actions,
   isNew,
 }: {
   readonly id?: string;
-  readonly lead: ReactNode;
+  readonly leadingElement: ReactNode;
   readonly storyKey: string | null;
   readonly title: string;
-  readonly fact: ReactNode;
-  readonly act?: ReactNode;
+  readonly details: ReactNode;
+  readonly actions?: ReactNode;
   readonly isNew?: boolean;
 }) => (
   <li className="row" data-row={id} data-new={isNew === true || undefined}>
-    <span className="row-lead">{lead}</span>
+    <span className="row-lead">{leadingElement}</span>
     <div className="row-words">
       <p className="row-line">
         {storyKey === null ? (
@@ -32,14 +32,14 @@ export const Row = ({
           </Link>
         )}
       </p>
-      <div className="row-fact">{fact}</div>
+      <div className="row-fact">{details}</div>
     </div>
-    {act !== undefined && <div className="row-act">{act}</div>}
+    {actions !== undefined && <div className="row-act">{actions}</div>}
   </li>
 );
 
 /** Rows with a heading; renders nothing if there are none. */
-export const Group = <Item,>({
+export const RowGroup = <Item,>({
   id,
   title,
   items = [],

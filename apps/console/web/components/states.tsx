@@ -2,8 +2,8 @@
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
 import { ForbiddenError, NotFoundError } from '@muster/client';
-import { useWire } from '../data/context.ts';
-import { resendUnanswered } from '../data/unanswered.ts';
+import { useStreamConnection } from '../data/context.ts';
+import { resendUnansweredRequests } from '../data/unanswered.ts';
 import { t } from '../messages/index.ts';
 import { errorText } from './notices.tsx';
 
@@ -26,12 +26,12 @@ export const EmptyState = ({
 export function LoadError({
   error,
   isPage = false,
-  again,
+  onRetry,
 }: {
   readonly error: unknown;
   /** True if this replaces a whole page. */
   readonly isPage?: boolean;
-  readonly again?: () => void;
+  readonly onRetry?: () => void;
 }) {
   const isAbsent = error instanceof NotFoundError;
   const isForbidden = error instanceof ForbiddenError;
@@ -41,12 +41,12 @@ export function LoadError({
       isPage={isPage}
     >
       <p>{isAbsent ? t.failed.notFound : isForbidden ? t.failed.forbiddenWhy : errorText(error)}</p>
-      {isAbsent || isForbidden || again === undefined ? (
+      {isAbsent || isForbidden || onRetry === undefined ? (
         <Link to="/" className="button">
           {t.failed.toNow}
         </Link>
       ) : (
-        <button type="button" className="button" onClick={again}>
+        <button type="button" className="button" onClick={onRetry}>
           {t.retry}
         </button>
       )}
@@ -55,32 +55,32 @@ export function LoadError({
 }
 
 /** Shows the text while the connection is lost. */
-export function WhileOffline({
+export function OfflineNotice({
   children,
-  otherwise = null,
+  whileOnline = null,
 }: {
   readonly children: string;
-  readonly otherwise?: ReactNode;
+  readonly whileOnline?: ReactNode;
 }) {
-  const { state } = useWire();
+  const { state } = useStreamConnection();
   return state === 'lost' ? (
     <p className="state" data-tone="wait" role="status">
       {children}
     </p>
   ) : (
-    otherwise
+    whileOnline
   );
 }
 
 /** The page shows that a response is slow after waiting this long for it, in milliseconds. */
-const slowMs = 1_000;
+const slowResponseMs = 1_000;
 
 /** Shows that a response is taking long, and offers to send the request again. */
-export function SlowNotice({ again }: { readonly again: () => void }) {
+export function SlowNotice({ again: onRetry }: { readonly again: () => void }) {
   const [isSlow, setSlow] = useState(false);
   const [tries, setTries] = useState(0);
   useEffect(() => {
-    const timer = setTimeout(() => setSlow(true), slowMs);
+    const timer = setTimeout(() => setSlow(true), slowResponseMs);
     return () => clearTimeout(timer);
   }, [tries]);
   if (!isSlow && tries === 0) return null;
@@ -93,7 +93,7 @@ export function SlowNotice({ again }: { readonly again: () => void }) {
         onClick={() => {
           setSlow(false);
           setTries(tries + 1);
-          again();
+          onRetry();
         }}
       >
         {t.retry}
@@ -105,14 +105,14 @@ export function SlowNotice({ again }: { readonly again: () => void }) {
 export const Loading = ({
   label,
   rows = 6,
-  again = resendUnanswered,
+  onRetry = resendUnansweredRequests,
 }: {
   readonly label: string;
   readonly rows?: number;
-  readonly again?: () => void;
+  readonly onRetry?: () => void;
 }) => (
   <div aria-busy="true" aria-label={label} role="status" style={{ display: 'grid', gap: 'var(--s2)' }}>
-    <WhileOffline otherwise={<SlowNotice again={again} />}>{t.failed.waits}</WhileOffline>
+    <OfflineNotice whileOnline={<SlowNotice again={onRetry} />}>{t.failed.waits}</OfflineNotice>
     {Array.from({ length: rows }, (_, row) => (
       <div key={row} className="skeleton" style={{ blockSize: '3rem', opacity: 1 - row / rows }} />
     ))}

@@ -3,31 +3,31 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type Execution } from '@muster/registry';
 import { useClient, useIdentity } from '../data/context.ts';
-import { useRole } from '../data/roles.ts';
+import { useProjectPermissions } from '../data/roles.ts';
 import { agentsQuery, membersQuery } from '../data/people-queries.ts';
 import { t } from '../messages/index.ts';
 import { editTexts } from '../messages/story.ts';
 import { Dialog } from './dialog.tsx';
-import { nameOf } from './people.tsx';
+import { actorNameOf } from './people.tsx';
 import { useNewTextDraft } from './unsaved.tsx';
 import { useWorkWrite } from './work-write.ts';
 import { type WriteCall } from './write.ts';
 
-interface SteerProps {
+interface WorkActionsProps {
   readonly execution: Pick<Execution, 'id' | 'projectId' | 'state' | 'lease' | 'checkpoint'>;
   readonly storyKey: string;
 }
 
-type SteerDialog = 'handOff' | 'takeOver';
+type WorkDialog = 'handOff' | 'takeOver';
 
 interface HolderOptionsProps {
   readonly label: string;
-  readonly of: readonly { readonly id: string; readonly name: string }[];
+  readonly holders: readonly { readonly id: string; readonly name: string }[];
 }
 
-const HolderOptions = ({ label, of }: HolderOptionsProps) => (
+const HolderOptions = ({ label, holders }: HolderOptionsProps) => (
   <optgroup label={label}>
-    {of.map(({ id, name }) => (
+    {holders.map(({ id, name }) => (
       <option key={id} value={id}>
         {name}
       </option>
@@ -35,7 +35,7 @@ const HolderOptions = ({ label, of }: HolderOptionsProps) => (
   </optgroup>
 );
 
-function HandOff({ storyKey, run }: { readonly storyKey: string; readonly run: WriteCall }) {
+function HandOffForm({ storyKey, run }: { readonly storyKey: string; readonly run: WriteCall }) {
   const client = useClient();
   const { member } = useIdentity();
   const members = useQuery(membersQuery(client));
@@ -81,8 +81,8 @@ function HandOff({ storyKey, run }: { readonly storyKey: string; readonly run: W
           onChange={({ target }) => setTo(target.value)}
         >
           <option value="">…</option>
-          <HolderOptions label={editTexts.members} of={people} />
-          <HolderOptions label={editTexts.agentsOf} of={agents.data ?? []} />
+          <HolderOptions label={editTexts.members} holders={people} />
+          <HolderOptions label={editTexts.agentsOf} holders={agents.data ?? []} />
         </select>
       </div>
       <div className="label">
@@ -106,12 +106,12 @@ function HandOff({ storyKey, run }: { readonly storyKey: string; readonly run: W
 }
 
 /** Renders the actions that the viewer may use. Only leads may take over work with a live lease. */
-export function WorkActions({ execution, storyKey }: SteerProps) {
+export function WorkActions({ execution, storyKey }: WorkActionsProps) {
   const { deliveryExecutions } = useClient();
   const { member, agent } = useIdentity();
-  const { mayWrite, isLead } = useRole(execution.projectId);
+  const { mayWrite, isLead } = useProjectPermissions(execution.projectId);
   const write = useWorkWrite(storyKey);
-  const [doing, setDoing] = useState<SteerDialog | null>(null);
+  const [doing, setDoing] = useState<WorkDialog | null>(null);
   const { lease, state, checkpoint } = execution;
   if (
     lease === null ||
@@ -151,14 +151,14 @@ export function WorkActions({ execution, storyKey }: SteerProps) {
       {checkpoint !== null && button(editTexts.handOff, () => setDoing('handOff'))}
       {doing === 'handOff' && (
         <Dialog label={editTexts.handOffTitle(storyKey)} onClose={close}>
-          <HandOff storyKey={storyKey} run={run} />
+          <HandOffForm storyKey={storyKey} run={run} />
         </Dialog>
       )}
       {doing === 'takeOver' && (
         <Dialog label={editTexts.takeOverTitle(storyKey)} onClose={close}>
           <div className="dialog-body">
             <h2>{editTexts.takeOverTitle(storyKey)}</h2>
-            <p>{editTexts.takeOverWhy(nameOf(lease.holder))}</p>
+            <p>{editTexts.takeOverWhy(actorNameOf(lease.holder))}</p>
             <div className="dialog-foot">
               <button type="button" className="button" onClick={close}>
                 {t.cancel}

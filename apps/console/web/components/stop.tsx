@@ -2,25 +2,28 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type Execution } from '@muster/registry';
 import { useClient, useIdentity } from '../data/context.ts';
-import { useRole } from '../data/roles.ts';
+import { useProjectPermissions } from '../data/roles.ts';
 import { awaitStop, forgetStop } from '../data/stops.ts';
 import { t } from '../messages/index.ts';
 import { Icon } from './icons.tsx';
-import { notify, errorText } from './notices.tsx';
-import { nameOf } from './people.tsx';
+import { showNotice, errorText } from './notices.tsx';
+import { actorNameOf } from './people.tsx';
 import { useWriteCall } from './write.ts';
 
-interface StopProps {
+interface StopButtonProps {
   readonly execution: Pick<Execution, 'id' | 'projectId' | 'state' | 'stopRequested' | 'lease'>;
-  readonly name: string;
+  readonly workName: string;
 }
 
 /** Renders the button that lifts a stop request, so that the work can continue. Agents cannot lift one. */
-export function LiftStopButton({ execution, name }: StopProps) {
+export function LiftStopButton({ execution, workName }: StopButtonProps) {
   const client = useClient();
   const { agent } = useIdentity();
-  const { mayWrite } = useRole(execution.projectId);
-  const write = useWriteCall({ about: [['work'], ['story', name]], failed: t.stop.notLifted(name) });
+  const { mayWrite } = useProjectPermissions(execution.projectId);
+  const write = useWriteCall({
+    queryKeys: [['work'], ['story', workName]],
+    failureTitle: t.stop.notLifted(workName),
+  });
   const [isBusy, setBusy] = useState(false);
   const { id: executionId, stopRequested } = execution;
   if (stopRequested === null || agent !== null || !mayWrite) return null;
@@ -29,23 +32,23 @@ export function LiftStopButton({ execution, name }: StopProps) {
     forgetStop(executionId);
     await write(
       () => client.deliveryExecutions.update({ executionId, requestStop: false }),
-      t.stop.lifted(name),
+      t.stop.lifted(workName),
     );
     setBusy(false);
   };
   return (
     <button type="button" className="button" disabled={isBusy} onClick={() => void lift()}>
       {t.stop.lift}
-      <span className="sr-only"> {name}</span>
+      <span className="sr-only"> {workName}</span>
     </button>
   );
 }
 
 /** Asks the holder to stop. The stop stays in force until a member lifts it. A stalled holder would not receive it. */
-export function StopButton({ execution, name }: StopProps) {
+export function StopButton({ execution, workName }: StopButtonProps) {
   const client = useClient();
   const queries = useQueryClient();
-  const { mayWrite } = useRole(execution.projectId);
+  const { mayWrite } = useProjectPermissions(execution.projectId);
   const [isBusy, setBusy] = useState(false);
   const { id: executionId, state, lease, stopRequested } = execution;
   if (
@@ -57,17 +60,17 @@ export function StopButton({ execution, name }: StopProps) {
     return null;
   const stop = async (): Promise<void> => {
     setBusy(true);
-    awaitStop(executionId, name, nameOf(lease.holder));
+    awaitStop(executionId, workName, actorNameOf(lease.holder));
     try {
       await client.deliveryExecutions.update({ executionId, requestStop: true });
-      notify({ tone: 'good', title: t.stop.asked(name), body: t.stop.heard, about: executionId });
+      showNotice({ tone: 'good', title: t.stop.asked(workName), body: t.stop.heard, about: executionId });
       await Promise.all([
         queries.invalidateQueries({ queryKey: ['work'] }),
-        queries.invalidateQueries({ queryKey: ['story', name] }),
+        queries.invalidateQueries({ queryKey: ['story', workName] }),
       ]);
     } catch (error) {
       forgetStop(executionId);
-      notify({ tone: 'bad', title: t.stop.failed(name), body: errorText(error) });
+      showNotice({ tone: 'bad', title: t.stop.failed(workName), body: errorText(error) });
     }
     setBusy(false);
   };
@@ -75,7 +78,7 @@ export function StopButton({ execution, name }: StopProps) {
     <button type="button" className="button" data-kind="stop" disabled={isBusy} onClick={() => void stop()}>
       <Icon name="stop" size={14} />
       {t.stop.act}
-      <span className="sr-only"> {name}</span>
+      <span className="sr-only"> {workName}</span>
     </button>
   );
 }

@@ -4,12 +4,12 @@ import { useDeferredValue } from 'react';
 import { type ResultOf, type Registry } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 
-type Found = ResultOf<Registry['search']['find']>['items'];
+type FoundStories = ResultOf<Registry['search']['find']>['items'];
 const minQueryLength = 2;
 
-export function useFoundStories(projectId: string, text: string): Found {
+export function useFoundStories(projectId: string, searchText: string): FoundStories {
   const { search } = useClient();
-  const query = useDeferredValue(text.trim());
+  const query = useDeferredValue(searchText.trim());
   const { data = [] } = useQuery({
     queryKey: ['found', projectId, query],
     queryFn: async () => (await search.find({ query, projectId, kinds: ['story'], limit: 12 })).items,
@@ -19,7 +19,7 @@ export function useFoundStories(projectId: string, text: string): Found {
   return data;
 }
 
-export const StoryOptions = ({ id, stories }: { readonly id: string; readonly stories: Found }) => (
+export const StoryOptions = ({ id, stories }: { readonly id: string; readonly stories: FoundStories }) => (
   <datalist id={id}>
     {stories.map((story) => (
       <option key={story.id} value={story.key ?? ''}>

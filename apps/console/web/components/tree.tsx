@@ -8,16 +8,16 @@ interface TreeNode {
   readonly locks: Lock[];
 }
 
-const nodeOf = (name: string): TreeNode => ({ name, children: new Map(), locks: [] });
+const createNode = (name: string): TreeNode => ({ name, children: new Map(), locks: [] });
 
-function treeOf(locks: readonly Lock[]): TreeNode {
-  const root = nodeOf('');
+function buildLockTree(locks: readonly Lock[]): TreeNode {
+  const root = createNode('');
   for (const lock of locks)
     for (const resource of lock.resources) {
       const parts = resource.startsWith('name:') ? [resource] : resource.split('/');
       let at = root;
       for (const part of parts) {
-        const next = at.children.get(part) ?? nodeOf(part);
+        const next = at.children.get(part) ?? createNode(part);
         at.children.set(part, next);
         at = next;
       }
@@ -29,7 +29,7 @@ function treeOf(locks: readonly Lock[]): TreeNode {
 type RenderLock = (lock: Lock) => ReactNode;
 
 /** A folder or file. Folders that contain only another folder share its line. */
-function TreeBranch({ node, say }: { readonly node: TreeNode; readonly say: RenderLock }) {
+function TreeBranch({ node, say: renderLock }: { readonly node: TreeNode; readonly say: RenderLock }) {
   let { name } = node;
   let shown = node;
   for (;;) {
@@ -41,11 +41,11 @@ function TreeBranch({ node, say }: { readonly node: TreeNode; readonly say: Rend
   return (
     <li>
       <code>{name}</code>
-      {shown.locks.map(say)}
+      {shown.locks.map(renderLock)}
       {shown.children.size > 0 && (
         <ul>
           {[...shown.children.values()].map((child) => (
-            <TreeBranch key={child.name} node={child} say={say} />
+            <TreeBranch key={child.name} node={child} say={renderLock} />
           ))}
         </ul>
       )}
@@ -56,14 +56,14 @@ function TreeBranch({ node, say }: { readonly node: TreeNode; readonly say: Rend
 /** Renders locks as a tree of folders and files. `say` renders the details of one lock next to its path. */
 export const ResourceTree = ({
   locks,
-  say,
+  renderLock,
 }: {
   readonly locks: readonly Lock[];
-  readonly say: RenderLock;
+  readonly renderLock: RenderLock;
 }) => (
   <ul className="tree">
-    {[...treeOf(locks).children.values()].map((node) => (
-      <TreeBranch key={node.name} node={node} say={say} />
+    {[...buildLockTree(locks).children.values()].map((node) => (
+      <TreeBranch key={node.name} node={node} say={renderLock} />
     ))}
   </ul>
 );

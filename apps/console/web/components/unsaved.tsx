@@ -1,31 +1,31 @@
 /** Keeps unsaved text as a draft in this browser. */
 import { useMemo, useRef, useState } from 'react';
 import { useConsole } from '../data/context.ts';
-import { type Draft, draftsOf } from '../data/drafts.ts';
+import { type Draft, createDrafts } from '../data/drafts.ts';
 import { timeAgo } from '../messages/index.ts';
 import { draftTexts } from '../messages/unsaved.ts';
 import { useLeaveConfirmation } from './leaving.ts';
 
 /** Returns the draft as it was when the component was mounted, with functions to change it. */
-export function useDraft(place: string) {
+export function useDraft(draftKey: string) {
   const { session } = useConsole();
-  const drafts = useMemo(() => draftsOf(session.person, localStorage), [session.person]);
-  const [found] = useState(() => drafts.read(place));
+  const drafts = useMemo(() => createDrafts(session.draftOwnerId, localStorage), [session.draftOwnerId]);
+  const [found] = useState(() => drafts.read(draftKey));
   return {
     found,
     keep: (text: string, base?: Draft['base']) =>
-      drafts.keep(place, { text, at: Date.now(), ...(base !== undefined && { base }) }),
-    clear: () => drafts.keep(place, undefined),
+      drafts.store(draftKey, { text, at: Date.now(), ...(base !== undefined && { base }) }),
+    clear: () => drafts.store(draftKey, undefined),
   };
 }
 
 /** Returns the text that remains in the field after `sent` was saved. */
-const unsavedRest = (text: string, sent: string): string =>
-  text.startsWith(sent) ? text.slice(sent.length).trimStart() : text;
+const unsavedRemainder = (text: string, savedText: string): string =>
+  text.startsWith(savedText) ? text.slice(savedText.length).trimStart() : text;
 
 /** State of a new text, such as a comment or note, which is a draft until it is saved or discarded. */
-export function useNewTextDraft(place: string) {
-  const { found, keep, clear } = useDraft(place);
+export function useNewTextDraft(draftKey: string) {
+  const { found, keep, clear } = useDraft(draftKey);
   const [text, setText] = useState(found?.text ?? '');
   const latest = useRef(text);
   const isDirty = text.trim() !== '';
@@ -39,15 +39,15 @@ export function useNewTextDraft(place: string) {
   return {
     ...{ text, isDirty, askFirst, change },
     /** Removes the saved text, and keeps text that was typed since. */
-    saved: (sent: string) => change(unsavedRest(latest.current, sent)),
+    saved: (sent: string) => change(unsavedRemainder(latest.current, sent)),
     restored: found !== undefined && text === found.text && (
-      <DraftRestored draft={found} onDiscard={() => change('')} />
+      <DraftRestoredNotice draft={found} onDiscard={() => change('')} />
     ),
   };
 }
 
 /** Shows that a draft was restored. */
-export const DraftRestored = ({
+export const DraftRestoredNotice = ({
   draft,
   onDiscard,
 }: {

@@ -12,19 +12,19 @@ export interface ActorOption {
  * Lists the options by name. A chosen actor who is not among them, such as a former member, is added with the
  * given name.
  */
-export function useActorOptions(chosen: string | undefined, nameOfChosen: string): readonly ActorOption[] {
+export function useActorOptions(chosenId: string | undefined, chosenName: string): readonly ActorOption[] {
   const client = useClient();
   const members = useQuery(membersQuery(client)).data ?? [];
   const agents = useQuery(agentsQuery(client)).data ?? [];
   const all = [...members, ...agents]
     .map(({ id, name }) => ({ id, name }))
     .toSorted((one, other) => one.name.localeCompare(other.name));
-  const isKnown = chosen === undefined || all.some(({ id }) => id === chosen);
-  return isKnown ? all : [{ id: chosen, name: nameOfChosen }, ...all];
+  const isKnown = chosenId === undefined || all.some(({ id }) => id === chosenId);
+  return isKnown ? all : [{ id: chosenId, name: chosenName }, ...all];
 }
 
 /** Returns the id by which activity is filtered: the agent's or the member's; undefined for the system. */
-export const actorOptionId = (actor: {
+export const getActorOptionId = (actor: {
   readonly memberId: string | null;
   readonly agentId: string | null;
 }): string | undefined => actor.agentId ?? actor.memberId ?? undefined;

@@ -4,6 +4,6 @@ import { useWriteCall, type WriteCall } from './write.ts';
 /** Returns a function that performs a write about work and then refetches that work. */
 export const useWorkWrite = (storyKey: string | null): WriteCall =>
   useWriteCall({
-    about: [['work'], ...(storyKey === null ? [] : [['story', storyKey]])],
-    failed: editTexts.notDone,
+    queryKeys: [['work'], ...(storyKey === null ? [] : [['story', storyKey]])],
+    failureTitle: editTexts.notDone,
   });

@@ -16,13 +16,13 @@ const toneByState: Record<ExecutionState, 'live' | 'wait' | 'bad' | 'good' | 'lo
 /** Returns true if work that was sent back is waiting for a holder. */
 const needsHolder = (state: ExecutionState, needsRework: boolean): boolean =>
   needsRework && state !== 'leased';
-export const toneFor = (state: ExecutionState, needsRework: boolean) =>
+export const workTone = (state: ExecutionState, needsRework: boolean) =>
   needsHolder(state, needsRework) ? 'bad' : toneByState[state];
 
-export const WorkState = ({
+export const WorkStateLabel = ({
   state,
   needsRework = false,
-  isStopAsked = false,
+  isStopRequested = false,
 }: {
   readonly state: ExecutionState;
   readonly needsRework?: boolean;
@@ -30,9 +30,9 @@ export const WorkState = ({
    * True if the holder of the work was asked to stop. For released work: true if the holder released it
    * because of that request.
    */
-  readonly isStopAsked?: boolean;
+  readonly isStopRequested?: boolean;
 }) => {
-  if (isStopAsked && (state === 'leased' || state === 'waiting_input' || state === 'available'))
+  if (isStopRequested && (state === 'leased' || state === 'waiting_input' || state === 'available'))
     return (
       <span className="state" data-tone={state === 'available' ? 'none' : 'wait'}>
         <Icon name="stop" size={13} />
@@ -40,7 +40,7 @@ export const WorkState = ({
       </span>
     );
   const isRework = needsHolder(state, needsRework);
-  const tone = toneFor(state, needsRework);
+  const tone = workTone(state, needsRework);
   return (
     <span className="state" data-tone={tone}>
       {tone === 'bad' ? <Icon name="warn" size={13} /> : <span className="pulse" data-state={state} />}

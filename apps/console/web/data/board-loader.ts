@@ -7,7 +7,7 @@ import { type CardStore } from './card-store.ts';
 const batchWindowMs = 100;
 const retryDelayMs = 1_000;
 /** If more cards than this changed within one batch, the whole board is reloaded. */
-const maxBatch = 200;
+const maxBatchSize = 200;
 const pageSize = 1_000;
 /** The page size of the first request. It fills a screen, and is small so that the response arrives soon. */
 const firstPageSize = 200;
@@ -15,24 +15,39 @@ const firstPageSize = 200;
 const reloadDelayMs = 2_000;
 
 /** Returns true if the viewer may not see the project. */
-const isHidden = (failure: unknown): boolean =>
+const isProjectHidden = (failure: unknown): boolean =>
   failure instanceof ForbiddenError || failure instanceof NotFoundError;
+
+function createCardRequests(client: Client, projectId: string, store: CardStore) {
+  const { cards } = store;
+
+  async function list(params: Omit<InputOf<Registry['stories']['list']>, 'projectId' | 'view'>) {
+    const question = cards.nextRequestId();
+    return { question, ...(await client.stories.list({ ...params, projectId, view: 'card' })) };
+  }
+
+  async function fetchCards(ids: readonly string[]): Promise<readonly StoryCard[]> {
+    const { question, items } = await list({ storyIds: [...ids], limit: maxBatchSize });
+    const found = new Set(items.map(({ id }) => id));
+    for (const id of ids) if (!found.has(id)) cards.removeMissing(id, question);
+    store.storeAndHighlight(items, question);
+    return items;
+  }
+
+  return { list, fetchCards };
+}
 
 export type BoardLoader = ReturnType<typeof createBoardLoader>;
 
 export function createBoardLoader(client: Client, projectId: string, store: CardStore) {
   const { cards } = store;
+  const { list, fetchCards } = createCardRequests(client, projectId, store);
   const changed = new Set<string>();
   let batchTimer: ReturnType<typeof setTimeout> | undefined;
   /** Time of the last batch, by the page's clock. */
   let lastBatchMs = Number.NEGATIVE_INFINITY;
   let reloadTimer: ReturnType<typeof setTimeout> | undefined;
   let latestReload = 0;
-
-  async function list(params: Omit<InputOf<Registry['stories']['list']>, 'projectId' | 'view'>) {
-    const question = cards.ask();
-    return { question, ...(await client.stories.list({ ...params, projectId, view: 'card' })) };
-  }
 
   /** Reloads the board. Current cards stay visible until the new ones arrive. */
   async function reload(): Promise<void> {
@@ -50,17 +65,23 @@ export function createBoardLoader(client: Client, projectId: string, store: Card
       let page = first;
       for (;;) {
         for (const { id } of page.items) missing.delete(id);
-        cards.keep(page.items, page.question);
-        store.show({ state: 'ready', failure: null, project, isWhole: page.nextCursor === null });
+        cards.storeResponse(page.items, page.question);
+        store.updateView({
+          state: 'ready',
+          failure: null,
+          project,
+          areAllCardsLoaded: page.nextCursor === null,
+        });
         if (page.nextCursor === null) break;
         page = await list({ sort: 'board', limit: pageSize, cursor: page.nextCursor });
         if (isSuperseded()) return;
       }
-      for (const id of missing) if (!store.pending.has(id)) cards.drop(id, first.question);
-      store.show();
+      for (const id of missing) if (!store.pendingWriteIds.has(id)) cards.removeMissing(id, first.question);
+      store.updateView();
     } catch (failure) {
       if (isSuperseded()) return;
-      if (store.view().state !== 'ready' || isHidden(failure)) store.show({ state: 'failed', failure });
+      if (store.view().state !== 'ready' || isProjectHidden(failure))
+        store.updateView({ state: 'failed', failure });
       else reloadSoon();
     }
   }
@@ -86,25 +107,17 @@ export function createBoardLoader(client: Client, projectId: string, store: Card
     );
   }
 
-  async function fetchCards(ids: readonly string[]): Promise<readonly StoryCard[]> {
-    const { question, items } = await list({ storyIds: [...ids], limit: maxBatch });
-    const found = new Set(items.map(({ id }) => id));
-    for (const id of ids) if (!found.has(id)) cards.drop(id, question);
-    store.keepAndHighlight(items, question);
-    return items;
-  }
-
   async function fetchBatch(): Promise<void> {
     const ids = [...changed];
     changed.clear();
     batchTimer = undefined;
     lastBatchMs = performance.now();
-    if (ids.length > maxBatch) return reload();
+    if (ids.length > maxBatchSize) return reload();
     try {
       await fetchCards(ids);
     } catch (failure) {
-      if (isHidden(failure)) {
-        store.show({ state: 'failed', failure });
+      if (isProjectHidden(failure)) {
+        store.updateView({ state: 'failed', failure });
         return;
       }
       lastBatchMs += retryDelayMs;

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { type Client, MusterError, NotFoundError } from '@muster/client';
 import { type Event, type StoryCard } from '@muster/registry';
 import { Board, Boards } from './boards.ts';
-import { staleKeys } from './stale.ts';
+import { staleQueryKeys } from './stale.ts';
 
 const card = (id: string) => ({ id, key: `WEB-${id}`, title: id, rank: id, columnId: 'c', version: 1 });
 const refused = { code: 'not_found', message: 'No.', status: 404, requestId: 'r', details: {} } as const;
@@ -24,8 +24,8 @@ describe('a board that is read anew', () => {
     },
   } as unknown as Client;
   const shown = (board: Board) => {
-    const { state, isWhole, lanes } = board.view();
-    return [state, isWhole, lanes.flatMap(({ cards }) => cards.map(({ id }) => id)).join('')];
+    const { state, areAllCardsLoaded, lanes } = board.view();
+    return [state, areAllCardsLoaded, lanes.flatMap(({ cards }) => cards.map(({ id }) => id)).join('')];
   };
   const whole = (...ids: string[]): Answer => ({ items: ids.map(card), nextCursor: null });
   const pass = (millis: number): Promise<void> => jest.advanceTimersByTimeAsync(millis);
@@ -42,7 +42,7 @@ describe('a board that is read anew', () => {
 
   it('asks again where that failed, and shows what it knows meanwhile', async () => {
     const board = await open(whole('1'), new Error('no answer'), new Error('no answer'), whole('1', '2'));
-    await board.read();
+    await board.reload();
     expect(shown(board)).toEqual(['ready', true, '1']);
     await pass(10_000);
     expect([shown(board), asked]).toEqual([['ready', true, '12'], 4]);
@@ -58,11 +58,11 @@ describe('a board that is read anew', () => {
 
   it('shows no card of a project that one may see no more, and asks no more', async () => {
     const board = await open(whole('1'), new NotFoundError(refused));
-    await board.read();
+    await board.reload();
     await pass(10_000);
     expect([shown(board)[0], asked]).toEqual(['failed', 2]);
     const heard = await open(whole('1'), new NotFoundError(refused));
-    heard.ask(['1']);
+    heard.refreshCards(['1']);
     await pass(10_000);
     expect([shown(heard)[0], asked]).toEqual(['failed', 2]);
   });
@@ -72,14 +72,14 @@ describe('a board that is read anew', () => {
     async (kind) => {
       answers = [whole('1'), whole('1', '2')];
       const boards = new Boards(client);
-      const board = boards.of('WEB');
+      const board = boards.getOrCreate('WEB');
       await pass(0);
       const subject = { type: 'member', id: 'm', key: null, title: 'Ben', projectId: null };
       const event = { kind, subject, projectId: null } as unknown as Event;
-      boards.hear(event);
+      boards.handleEvent(event);
       await pass(0);
       expect(shown(board)).toEqual(['ready', true, '12']);
-      expect(staleKeys(event)).toEqual(expect.arrayContaining([['story'], ['work'], ['reviews']]));
+      expect(staleQueryKeys(event)).toEqual(expect.arrayContaining([['story'], ['work'], ['reviews']]));
     },
   );
 
@@ -115,7 +115,7 @@ describe('a write that meets a newer version', () => {
     const get = () => Promise.resolve({ project: { id: 'p' }, columns: [{ id: 'c', archivedAt: null }] });
     const client = { projects: { get }, stories: { list, update: write, reorder: write } };
     const board = new Board(client as unknown as Client, 'WEB');
-    await board.read();
+    await board.reload();
     return { board, versions, known: board.card('1') as StoryCard };
   }
 

@@ -3,7 +3,7 @@ import { type Client, isRefusal } from '@muster/client';
 import { type Event, type Story, type StoryCard } from '@muster/registry';
 import { type BoardLoader, createBoardLoader } from './board-loader.ts';
 import { CardStore } from './card-store.ts';
-import { neighbourOf, type CardPlace } from './lanes.ts';
+import { moveParameters, type TargetPosition } from './lanes.ts';
 import { endsLeasesAndAssignments } from './stale.ts';
 
 export { type BoardView } from './card-store.ts';
@@ -19,9 +19,9 @@ export class Board {
   readonly #store = new CardStore();
   readonly #loader: BoardLoader;
   readonly projectId: string;
-  readonly read: BoardLoader['reload'];
-  readonly ask: BoardLoader['refresh'];
-  readonly preview = this.#store.preview;
+  readonly reload: BoardLoader['reload'];
+  readonly refreshCards: BoardLoader['refresh'];
+  readonly previewMove = this.#store.previewMove;
   readonly view = this.#store.view;
   readonly subscribe = this.#store.subscribe;
   readonly card = this.#store.cards.get;
@@ -31,36 +31,36 @@ export class Board {
     this.#client = client;
     this.projectId = projectId;
     this.#loader = createBoardLoader(client, projectId, this.#store);
-    this.read = this.#loader.reload;
-    this.ask = this.#loader.refresh;
-    void this.read();
+    this.reload = this.#loader.reload;
+    this.refreshCards = this.#loader.refresh;
+    void this.reload();
   }
 
-  hear(event: Event): void {
-    if (event.subject.type === 'story') this.ask([event.subject.id]);
-    else if (/^(column|columns|project)\./.test(event.kind)) void this.read();
+  handleEvent(event: Event): void {
+    if (event.subject.type === 'story') this.refreshCards([event.subject.id]);
+    else if (/^(column|columns|project)\./.test(event.kind)) void this.reload();
     else if (event.kind.startsWith('import.')) this.#loader.reloadSoon();
   }
 
   /** Shows the card at its new position immediately, and at its old position again if the API refuses the move. */
-  async move(id: string, place: CardPlace, known = this.card(id)): Promise<ChangeOutcome> {
-    if (known === undefined) return { type: 'refused', error: undefined };
-    this.preview(id, place);
+  async move(id: string, place: TargetPosition, knownCard = this.card(id)): Promise<ChangeOutcome> {
+    if (knownCard === undefined) return { type: 'refused', error: undefined };
+    this.previewMove(id, place);
     const { columnId } = place;
     const lane = this.view().lanes.find(({ column }) => column.id === columnId)?.cards ?? [];
-    const moved = { storyId: id, columnId, ...neighbourOf(lane, place, id) };
+    const moved = { storyId: id, columnId, ...moveParameters(lane, place, id) };
     const changed = await this.#writeCard(
-      known,
+      knownCard,
       (expectedVersion) => this.#client.stories.reorder({ ...moved, expectedVersion }),
-      (theirs) => theirs.columnId === known.columnId && theirs.rank === known.rank,
+      (theirs) => theirs.columnId === knownCard.columnId && theirs.rank === knownCard.rank,
     );
-    this.preview(id, null);
+    this.previewMove(id, null);
     return changed;
   }
 
   async create(title: string, columnId: string): Promise<StoryCard | undefined> {
     const { story } = await this.#client.stories.create({ projectId: this.projectId, title, columnId });
-    this.#store.adopt(story);
+    this.#store.storeWrittenStory(story);
     return this.card(story.id);
   }
 
@@ -69,7 +69,7 @@ export class Board {
     const { story } = await this.#client.stories.updateStatus({
       ...{ storyId: id, status: 'canceled', expectedVersion: version },
     });
-    this.#store.adopt(story);
+    this.#store.storeWrittenStory(story);
   }
 
   setPriority(card: StoryCard, priority: StoryCard['priority']): Promise<ChangeOutcome> {
@@ -93,7 +93,7 @@ export class Board {
       });
       return {};
     });
-    this.ask([id]);
+    this.refreshCards([id]);
     return changed;
   }
 
@@ -109,7 +109,7 @@ export class Board {
     ) => Promise<{ story?: Story; warnings?: readonly { readonly message: string }[] }>,
     isUntouched: (theirs: StoryCard) => boolean = () => false,
   ): Promise<ChangeOutcome> {
-    this.#store.pending.add(id);
+    this.#store.pendingWriteIds.add(id);
     try {
       const { story, warnings } = await call(version).catch(async (error: unknown) => {
         if (!isRefusal(error, 'version_mismatch')) throw error;
@@ -117,16 +117,16 @@ export class Board {
         if (theirs !== undefined && isUntouched(theirs)) return call(theirs.version);
         throw error;
       });
-      if (story !== undefined) this.#store.adopt(story);
+      if (story !== undefined) this.#store.storeWrittenStory(story);
       return { type: 'changed', ...(warnings && { warnings: warnings.map(({ message }) => message) }) };
     } catch (error) {
       const theirs = this.card(id);
       if (isRefusal(error, 'version_mismatch') && theirs !== undefined) return { type: 'met', theirs };
-      this.ask([id]);
+      this.refreshCards([id]);
       return { type: 'refused', error };
     } finally {
-      this.#store.pending.delete(id);
-      this.#store.show();
+      this.#store.pendingWriteIds.delete(id);
+      this.#store.updateView();
     }
   }
 }
@@ -138,33 +138,33 @@ export class Board {
 export class Boards {
   readonly #client: Client;
   /** The boards that were opened in this window, by the keys of their projects. */
-  readonly open = new Map<string, Board>();
+  readonly openBoards = new Map<string, Board>();
 
   constructor(client: Client) {
     this.#client = client;
   }
 
   /** Returns the board of a project, named by its key as in addresses. Creates the board on first use. */
-  of(projectKey: string): Board {
-    let board = this.open.get(projectKey);
+  getOrCreate(projectKey: string): Board {
+    let board = this.openBoards.get(projectKey);
     if (board === undefined) {
       board = new Board(this.#client, projectKey);
-      this.open.set(projectKey, board);
+      this.openBoards.set(projectKey, board);
     }
     return board;
   }
 
-  hear(event: Event): void {
-    if (endsLeasesAndAssignments(event)) this.resync();
-    for (const board of this.open.values()) {
+  handleEvent(event: Event): void {
+    if (endsLeasesAndAssignments(event)) this.reloadAll();
+    for (const board of this.openBoards.values()) {
       const { project } = board.view();
       // Until the project of a board is known, a read that is in progress may return data from before the
       // event. The board then handles every event.
-      if (project === null || project.id === event.projectId) board.hear(event);
+      if (project === null || project.id === event.projectId) board.handleEvent(event);
     }
   }
 
-  resync(): void {
-    for (const board of this.open.values()) void board.read();
+  reloadAll(): void {
+    for (const board of this.openBoards.values()) void board.reload();
   }
 }

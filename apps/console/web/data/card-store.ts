@@ -1,7 +1,7 @@
 /** The visible state of a board: the server's cards, with pending moves applied. */
 import { type BoardColumn, type Project, type Story, type StoryCard } from '@muster/registry';
 import { Cards } from './cards.ts';
-import { type Lane, lanesWithMoves, type CardPlace, confirmedLanes } from './lanes.ts';
+import { type Lane, applyPendingMoves, type TargetPosition, groupCardsIntoLanes } from './lanes.ts';
 
 export interface BoardView {
   readonly state: 'loading' | 'ready' | 'failed';
@@ -9,17 +9,17 @@ export interface BoardView {
   readonly project: Project | null;
   readonly lanes: readonly Lane[];
   /** The lanes as the server stores them, without pending moves. */
-  readonly standing: readonly Lane[];
+  readonly serverLanes: readonly Lane[];
   /** True once all cards are loaded; until then a column shows the project's count. */
-  readonly isWhole: boolean;
+  readonly areAllCardsLoaded: boolean;
   /** Cards that someone else has just changed. */
   readonly fresh: ReadonlySet<string>;
 }
 
-const highlightMs = 1_600;
+const highlightDurationMs = 1_600;
 
 /** The initial values of the parts of a card that its story does not contain. */
-const emptyCard = {
+const initialCardParts = {
   assignees: { member: null, agent: null },
   counts: { openThreads: 0, openBlockers: 0, reviewers: 0 },
   execution: null,
@@ -27,15 +27,22 @@ const emptyCard = {
 
 export class CardStore {
   /** Ids of cards with writes whose response has not arrived. */
-  readonly pending = new Set<string>();
+  readonly pendingWriteIds = new Set<string>();
   readonly cards = new Cards(() => (this.#isDirty = true));
-  readonly #moves = new Map<string, CardPlace>();
+  readonly #moves = new Map<string, TargetPosition>();
   readonly #watchers = new Set<() => void>();
   #columns: readonly BoardColumn[] = [];
   /** True if cards or columns have changed since the cards were last sorted into lanes. */
   #isDirty = true;
   #view: BoardView = {
-    ...{ state: 'loading', failure: null, project: null, lanes: [], standing: [], isWhole: false },
+    ...{
+      state: 'loading',
+      failure: null,
+      project: null,
+      lanes: [],
+      serverLanes: [],
+      areAllCardsLoaded: false,
+    },
     fresh: new Set(),
   };
 
@@ -46,12 +53,12 @@ export class CardStore {
     return () => this.#watchers.delete(onChange);
   };
 
-  show(changes: Partial<BoardView> = {}): void {
-    const { standing: before, lanes: shown } = this.#view;
-    const standing = this.#isDirty ? confirmedLanes(this.#columns, this.cards.all(), before) : before;
+  updateView(changes: Partial<BoardView> = {}): void {
+    const { serverLanes: before, lanes: shown } = this.#view;
+    const standing = this.#isDirty ? groupCardsIntoLanes(this.#columns, this.cards.all(), before) : before;
     this.#isDirty = false;
-    const lanes = lanesWithMoves(standing, this.cards.all(), this.#moves, shown);
-    this.#view = { ...this.#view, ...changes, standing, lanes };
+    const lanes = applyPendingMoves(standing, this.cards.all(), this.#moves, shown);
+    this.#view = { ...this.#view, ...changes, serverLanes: standing, lanes };
     for (const onChange of this.#watchers) onChange();
   }
 
@@ -61,45 +68,45 @@ export class CardStore {
   }
 
   /** Keeps the cards and highlights for a moment those that someone else changed. */
-  keepAndHighlight(cards: readonly StoryCard[], question: number): void {
+  storeAndHighlight(cards: readonly StoryCard[], requestId: number): void {
     const changed = cards.filter(
-      ({ id, version }) => version !== this.cards.get(id)?.version && !this.pending.has(id),
+      ({ id, version }) => version !== this.cards.get(id)?.version && !this.pendingWriteIds.has(id),
     );
-    this.cards.keep(cards, question);
-    this.show({ fresh: new Set([...this.#view.fresh, ...changed.map(({ id }) => id)]) });
+    this.cards.storeResponse(cards, requestId);
+    this.updateView({ fresh: new Set([...this.#view.fresh, ...changed.map(({ id }) => id)]) });
     if (changed.length === 0) return;
     setTimeout(() => {
       const fresh = new Set(this.#view.fresh);
       for (const { id } of changed) fresh.delete(id);
-      this.show({ fresh });
-    }, highlightMs);
+      this.updateView({ fresh });
+    }, highlightDurationMs);
   }
 
   /**
    * Shows a card at another position without moving it on the server. Pass null to show the card at its own
    * position again.
    */
-  readonly preview = (id: string, place: CardPlace | null): void => {
+  readonly previewMove = (id: string, place: TargetPosition | null): void => {
     if (place === null) this.#moves.delete(id);
     else this.#moves.set(id, place);
-    this.show();
+    this.updateView();
   };
 
   /** Shows a change before the server has answered. */
   patch(id: string, patch: Partial<StoryCard>): void {
-    this.cards.patch(id, patch);
-    this.show();
+    this.cards.applyPatch(id, patch);
+    this.updateView();
   }
 
   /** Stores the story from the response of a write, before the event about that write arrives. */
-  adopt(story: Story): void {
+  storeWrittenStory(story: Story): void {
     const { id, key, title, rank, columnId, status, priority, labels } = story;
     const { estimate, epicId, blocked, updatedAt, version } = story;
-    this.cards.adopt({
-      ...(this.cards.get(id) ?? emptyCard),
+    this.cards.storeWrittenCard({
+      ...(this.cards.get(id) ?? initialCardParts),
       ...{ id, key, title, rank, columnId, status, priority, labels },
       ...{ estimate, epicId, blocked, updatedAt, version },
     });
-    this.show();
+    this.updateView();
   }
 }

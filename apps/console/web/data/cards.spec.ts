@@ -22,51 +22,51 @@ describe('cards of a board', () => {
   };
 
   it('keeps what the later question was answered with, whichever answer comes first', () => {
-    const [first, second] = [cards.ask(), cards.ask()];
-    cards.keep([card(1, 1)], second);
-    cards.keep([card(1, 0)], first);
+    const [first, second] = [cards.nextRequestId(), cards.nextRequestId()];
+    cards.storeResponse([card(1, 1)], second);
+    cards.storeResponse([card(1, 0)], first);
     expect(shown()).toEqual([1, 1]);
     expect(changes).toBe(1);
   });
 
   it('takes a higher version of any question, and a lower one of none', () => {
-    const [first, second] = [cards.ask(), cards.ask()];
-    cards.keep([card(1, 0)], second);
-    cards.keep([card(2, 1)], first);
+    const [first, second] = [cards.nextRequestId(), cards.nextRequestId()];
+    cards.storeResponse([card(1, 0)], second);
+    cards.storeResponse([card(2, 1)], first);
     expect(shown()).toEqual([2, 1]);
-    cards.keep([card(1, 0)], cards.ask());
+    cards.storeResponse([card(1, 0)], cards.nextRequestId());
     expect(shown()).toEqual([2, 1]);
   });
 
   it('leaves a card away that a later question was answered without, and one there that it was answered with', () => {
-    const [first, second] = [cards.ask(), cards.ask()];
-    cards.drop('one', second);
-    cards.keep([card(1, 0)], first);
+    const [first, second] = [cards.nextRequestId(), cards.nextRequestId()];
+    cards.removeMissing('one', second);
+    cards.storeResponse([card(1, 0)], first);
     expect(shown()).toBeUndefined();
-    const [third, fourth] = [cards.ask(), cards.ask()];
-    cards.keep([card(1, 0)], fourth);
-    cards.drop('one', third);
+    const [third, fourth] = [cards.nextRequestId(), cards.nextRequestId()];
+    cards.storeResponse([card(1, 0)], fourth);
+    cards.removeMissing('one', third);
     expect(shown()).toEqual([1, 0]);
-    cards.drop('one', cards.ask());
+    cards.removeMissing('one', cards.nextRequestId());
     expect(shown()).toBeUndefined();
   });
 
   it('has a card that was made here while a question of before is answered without it', () => {
-    const question = cards.ask();
-    cards.adopt(card(1, 0));
-    cards.drop('one', question);
+    const question = cards.nextRequestId();
+    cards.storeWrittenCard(card(1, 0));
+    cards.removeMissing('one', question);
     expect(shown()).toEqual([1, 0]);
-    cards.drop('one', cards.ask());
+    cards.removeMissing('one', cards.nextRequestId());
     expect(shown()).toBeUndefined();
   });
 
   it('lets a question of before tell more of the version that a write answered', () => {
-    cards.keep([card(1, 0)], cards.ask());
-    const question = cards.ask();
-    cards.adopt(card(2, 0));
-    cards.keep([card(2, 1)], question);
+    cards.storeResponse([card(1, 0)], cards.nextRequestId());
+    const question = cards.nextRequestId();
+    cards.storeWrittenCard(card(2, 0));
+    cards.storeResponse([card(2, 1)], question);
     expect(shown()).toEqual([2, 1]);
-    cards.adopt(card(1, 0));
+    cards.storeWrittenCard(card(1, 0));
     expect(shown()).toEqual([2, 1]);
   });
 });

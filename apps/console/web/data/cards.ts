@@ -25,27 +25,27 @@ export class Cards {
   readonly all = (): ReadonlyMap<string, StoryCard> => this.#cards;
 
   /** Returns the number of a request that is about to be sent. Later requests get higher numbers. */
-  ask(): number {
+  nextRequestId(): number {
     this.#questions += 1;
     return this.#questions;
   }
 
   /** Stores the cards of a response. A higher version is always newer, whatever the order of the requests. */
-  keep(cards: readonly StoryCard[], question: number): void {
+  storeResponse(cards: readonly StoryCard[], requestId: number): void {
     for (const card of cards) {
       const { id, version } = card;
       const known = this.#cards.get(id);
       if (known !== undefined && known.version > version) continue;
-      if (this.#isTold(id, question) && (known === undefined || known.version === version)) continue;
-      this.#told.set(id, Math.max(question, this.#told.get(id) ?? 0));
+      if (this.#isTold(id, requestId) && (known === undefined || known.version === version)) continue;
+      this.#told.set(id, Math.max(requestId, this.#told.get(id) ?? 0));
       this.#put(card);
     }
   }
 
   /** Removes a card that is missing from the response to a request. */
-  drop(id: string, question: number): void {
-    if (this.#isTold(id, question) || (this.#made.get(id) ?? 0) >= question) return;
-    this.#told.set(id, question);
+  removeMissing(id: string, requestId: number): void {
+    if (this.#isTold(id, requestId) || (this.#made.get(id) ?? 0) >= requestId) return;
+    this.#told.set(id, requestId);
     if (this.#cards.delete(id)) this.#onChange();
   }
 
@@ -53,7 +53,7 @@ export class Cards {
    * Stores the card from the response of a write. That response lacks parts of a card, so a response to an
    * earlier request may still add them.
    */
-  adopt(card: StoryCard): void {
+  storeWrittenCard(card: StoryCard): void {
     const known = this.#cards.get(card.id);
     if (known === undefined) this.#made.set(card.id, this.#questions);
     else if (known.version > card.version) return;
@@ -61,7 +61,7 @@ export class Cards {
   }
 
   /** Shows a change before its response arrives. */
-  patch(id: string, patch: Partial<StoryCard>): void {
+  applyPatch(id: string, patch: Partial<StoryCard>): void {
     const known = this.#cards.get(id);
     if (known !== undefined) this.#put({ ...known, ...patch });
   }

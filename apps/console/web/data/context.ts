@@ -5,16 +5,16 @@ import { type LiveConnection, type StreamConnection } from './live.ts';
 import { useOfflineSince } from './online.ts';
 import { type ConsoleSession } from './session.ts';
 
-export interface Console {
+export interface ConsoleContextValue {
   readonly session: ConsoleSession;
-  readonly live: LiveConnection;
+  readonly liveConnection: LiveConnection;
   readonly boards: Boards;
   readonly signOut: () => void;
 }
 
-export const ConsoleContext = createContext<Console | null>(null);
+export const ConsoleContext = createContext<ConsoleContextValue | null>(null);
 
-export function useConsole(): Console {
+export function useConsole(): ConsoleContextValue {
   const value = useContext(ConsoleContext);
   if (value === null) throw new Error('outside of a session');
   return value;
@@ -23,9 +23,9 @@ export function useConsole(): Console {
 export const useClient = () => useConsole().session.client;
 export const useIdentity = () => useConsole().session.identity;
 
-export function useWire(): StreamConnection {
-  const { live } = useConsole();
-  const wire = useSyncExternalStore(live.subscribe, live.wire);
+export function useStreamConnection(): StreamConnection {
+  const { liveConnection } = useConsole();
+  const wire = useSyncExternalStore(liveConnection.subscribe, liveConnection.connection);
   const since = useOfflineSince();
   // A broken event stream is noticed late, because it only stops sending. The browser reports a lost network
   // connection earlier.

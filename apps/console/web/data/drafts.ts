@@ -13,28 +13,28 @@ export interface Draft {
 export interface Drafts {
   readonly read: (place: string) => Draft | undefined;
   /** Stores a draft; undefined deletes it. */
-  readonly keep: (place: string, draft: Draft | undefined) => void;
-  readonly deleteOthers: () => void;
+  readonly store: (place: string, draft: Draft | undefined) => void;
+  readonly deleteDraftsOfOthers: () => void;
 }
 
-const prefix = 'muster.draft.';
+const draftKeyPrefix = 'muster.draft.';
 
-function parse(stored: string | null): Draft | undefined {
+function parseDraft(storedText: string | null): Draft | undefined {
   try {
-    const draft = JSON.parse(stored ?? 'null') as Partial<Draft> | null;
+    const draft = JSON.parse(storedText ?? 'null') as Partial<Draft> | null;
     return typeof draft?.text === 'string' && typeof draft.at === 'number' ? (draft as Draft) : undefined;
   } catch {
     return undefined;
   }
 }
 
-export function draftsOf(person: string, storage: Storage): Drafts {
-  const own = `${prefix}${person}.`;
+export function createDrafts(personId: string, storage: Storage): Drafts {
+  const own = `${draftKeyPrefix}${personId}.`;
   /** Drafts that do not fit into the storage. They last until the page is closed. */
   const unstored = new Map<string, Draft>();
   return {
-    read: (place) => unstored.get(place) ?? parse(storage.getItem(own + place)),
-    keep: (place, draft) => {
+    read: (place) => unstored.get(place) ?? parseDraft(storage.getItem(own + place)),
+    store: (place, draft) => {
       unstored.delete(place);
       try {
         if (draft === undefined) storage.removeItem(own + place);
@@ -43,9 +43,10 @@ export function draftsOf(person: string, storage: Storage): Drafts {
         if (draft !== undefined) unstored.set(place, draft);
       }
     },
-    deleteOthers: () => {
+    deleteDraftsOfOthers: () => {
       const keys = Array.from({ length: storage.length }, (_, at) => storage.key(at) ?? '');
-      for (const key of keys) if (key.startsWith(prefix) && !key.startsWith(own)) storage.removeItem(key);
+      for (const key of keys)
+        if (key.startsWith(draftKeyPrefix) && !key.startsWith(own)) storage.removeItem(key);
     },
   };
 }

@@ -16,8 +16,8 @@ export interface EditConflict<Shown> {
 
 export interface Edits<Shown> {
   /** The record with pending changes applied. */
-  readonly shown: Shown;
-  readonly meetings: Readonly<Partial<Record<keyof Shown, EditConflict<Shown>>>>;
+  readonly displayedRecord: Shown;
+  readonly conflicts: Readonly<Partial<Record<keyof Shown, EditConflict<Shown>>>>;
   /**
    * Saves a change and returns true on success. `base` is the record on which the edit is based, by default
    * the one that is shown. After a conflict, `base` is the other person's version, so that saving again
@@ -28,17 +28,18 @@ export interface Edits<Shown> {
   readonly keepTheirs: (...fields: readonly (keyof Shown)[]) => void;
 }
 
-interface EditCalls<Shown> {
-  readonly read: () => Promise<Shown>;
-  readonly write: (patch: Partial<Shown>, expectedVersion: number) => Promise<unknown>;
+interface EditCallbacks<Shown> {
+  readonly fetchRecord: () => Promise<Shown>;
+  readonly sendPatch: (patch: Partial<Shown>, expectedVersion: number) => Promise<unknown>;
   /** Called after each attempted write, to refetch everything that shows the record. */
-  readonly after: () => Promise<unknown>;
+  readonly refetchAll: () => Promise<unknown>;
   readonly onFailure: (error: unknown) => void;
   /** Called for a conflict that cannot be shown because the page was left. */
-  readonly onUnseen: (meeting: EditConflict<Shown>, saveMine: () => void) => void;
+  readonly onUnseenConflict: (meeting: EditConflict<Shown>, saveMine: () => void) => void;
 }
 
-const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
+const isDeepEqual = (left: unknown, right: unknown): boolean =>
+  JSON.stringify(left) === JSON.stringify(right);
 
 /**
  * Returns true if someone else changed any of the fields: its value differs from each of `ours`, which are
@@ -47,15 +48,18 @@ const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) ==
 const isConflict = <Shown>(
   theirs: Shown,
   fields: readonly (keyof Shown)[],
-  ours: readonly Partial<Shown>[],
-): boolean => fields.some((field) => ours.every((one) => !isSame(theirs[field], one[field])));
+  ownVersions: readonly Partial<Shown>[],
+): boolean => fields.some((field) => ownVersions.every((one) => !isDeepEqual(theirs[field], one[field])));
 
-const withoutFields = <Fields extends object>(all: Fields, isOut: (field: keyof Fields) => boolean): Fields =>
-  Object.fromEntries(Object.entries(all).filter(([field]) => !isOut(field as keyof Fields))) as Fields;
+const withoutFields = <Fields extends object>(
+  all: Fields,
+  isExcluded: (field: keyof Fields) => boolean,
+): Fields =>
+  Object.fromEntries(Object.entries(all).filter(([field]) => !isExcluded(field as keyof Fields))) as Fields;
 
 export function useEdits<Shown extends { readonly version: number }>(
   record: Shown,
-  calls: EditCalls<Shown>,
+  calls: EditCallbacks<Shown>,
 ): Edits<Shown> {
   type Field = keyof Shown;
   const [pending, setPending] = useState<Partial<Shown>>({});
@@ -78,7 +82,7 @@ export function useEdits<Shown extends { readonly version: number }>(
     setMeetings((last) => withoutFields(last, (field) => fields.includes(field)));
 
   const write = async (patch: Partial<Shown>, base: Shown): Promise<boolean> => {
-    const { read, write: call, after, onFailure, onUnseen } = latest.current;
+    const { fetchRecord, sendPatch: call, refetchAll, onFailure, onUnseenConflict } = latest.current;
     const fields = Object.keys(patch) as Field[];
     let isSaved = false;
     try {
@@ -89,10 +93,10 @@ export function useEdits<Shown extends { readonly version: number }>(
           isSaved = true;
         } catch (error) {
           if (!isRefusal(error, 'version_mismatch')) throw error;
-          const theirs = await read();
+          const theirs = await fetchRecord();
           if (isConflict(theirs, fields, [base, patch, own.current])) {
             const meeting = { mine: patch, theirs };
-            if (isGone.current) onUnseen(meeting, () => void write(patch, theirs));
+            if (isGone.current) onUnseenConflict(meeting, () => void write(patch, theirs));
             setMeetings((last) => ({
               ...last,
               ...Object.fromEntries(fields.map((field) => [field, meeting])),
@@ -107,15 +111,15 @@ export function useEdits<Shown extends { readonly version: number }>(
     } catch (error) {
       onFailure(error);
     }
-    await after();
+    await refetchAll();
     // Fields that were changed again during the save stay pending.
     setPending((last) => withoutFields(last, (field) => last[field] === patch[field]));
     return isSaved;
   };
 
   return {
-    shown: { ...record, ...pending },
-    meetings,
+    displayedRecord: { ...record, ...pending },
+    conflicts: meetings,
     keepTheirs: (...fields) => drop(fields),
     save: (patch, base = record) => {
       const fields = Object.keys(patch) as Field[];

@@ -2,9 +2,9 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useSyncExternalStore } from 'react';
 import { type Notification } from '@muster/registry';
-import { widestOf } from '../settings/rights.ts';
+import { widestScope } from '../settings/rights.ts';
 import { useClient, useIdentity } from './context.ts';
-import { inboxQuery, unreadQuery } from './queries.ts';
+import { unreadNotificationsQuery, unreadCountQuery } from './queries.ts';
 
 type NotificationIds = readonly string[];
 
@@ -20,37 +20,41 @@ export function useMarkRead(): (notificationIds: NotificationIds) => Promise<voi
 }
 
 /** Marks the notification of an offer as read once its addressee has taken the work. */
-export function useResolveOffer(): (targetId: string) => Promise<void> {
+export function useMarkOfferRead(): (targetId: string) => Promise<void> {
   const client = useClient();
   const queries = useQueryClient();
   const markRead = useMarkRead();
   return async (targetId) => {
-    const inbox = await queries.query(inboxQuery(client));
+    const inbox = await queries.query(unreadNotificationsQuery(client));
     await markRead(
       inbox.filter(({ kind, subject }) => kind === 'handoff' && subject?.id === targetId).map(({ id }) => id),
     );
   };
 }
 
-const watchVisibility = (changed: () => void): (() => void) => {
-  document.addEventListener('visibilitychange', changed);
-  return () => document.removeEventListener('visibilitychange', changed);
+const subscribeToVisibility = (onChange: () => void): (() => void) => {
+  document.addEventListener('visibilitychange', onChange);
+  return () => document.removeEventListener('visibilitychange', onChange);
 };
 
 /**
  * Marks the unread notifications about a story as read while its page is visible. Those of the pending kinds
  * stay unread, because their decision has not been made yet.
  */
-export function useReadInbox(storyKey: string, pending: readonly Notification['kind'][]): void {
+export function useMarkStoryNotificationsRead(
+  storyKey: string,
+  pendingKinds: readonly Notification['kind'][],
+): void {
   const client = useClient();
   const { agent, token } = useIdentity();
   const markRead = useMarkRead();
-  const isReader = agent === null && widestOf(token.scopes) !== 'read';
-  const isVisible = useSyncExternalStore(watchVisibility, () => !document.hidden);
-  const unread = useQuery({ ...unreadQuery(client), enabled: isReader }).data ?? 0;
-  const inbox = useQuery({ ...inboxQuery(client), enabled: isReader && unread > 0 }).data ?? [];
+  const isReader = agent === null && widestScope(token.scopes) !== 'read';
+  const isVisible = useSyncExternalStore(subscribeToVisibility, () => !document.hidden);
+  const unread = useQuery({ ...unreadCountQuery(client), enabled: isReader }).data ?? 0;
+  const inbox = useQuery({ ...unreadNotificationsQuery(client), enabled: isReader && unread > 0 }).data ?? [];
   const read = inbox.filter(
-    ({ subject, kind }) => subject?.type === 'story' && subject.key === storyKey && !pending.includes(kind),
+    ({ subject, kind }) =>
+      subject?.type === 'story' && subject.key === storyKey && !pendingKinds.includes(kind),
   );
   const ids = isVisible && isReader ? read.map(({ id }) => id).join(' ') : '';
   useEffect(() => {

@@ -7,7 +7,7 @@ import { isRefusal, type Streamed, UnauthorizedError } from '@muster/client';
 import { type Event } from '@muster/registry';
 import { type ConsoleSession } from './session.ts';
 import { serverNow } from './time.ts';
-import { takeTurns } from './turns.ts';
+import { runWithBrowserLock } from './turns.ts';
 
 export type StreamConnection =
   | { readonly state: 'opening' | 'live' }
@@ -16,20 +16,20 @@ export type StreamConnection =
   | { readonly state: 'crowded' };
 
 export interface StreamHandlers {
-  readonly event: (event: Event) => void;
+  readonly onEvent: (event: Event) => void;
   /** Called after events were missed that are no longer stored; everything on the page must be refetched. */
-  readonly resync: () => void;
-  readonly notification: () => void;
-  readonly unread: (count: number) => void;
+  readonly onResync: () => void;
+  readonly onNotification: () => void;
+  readonly onUnreadCount: (count: number) => void;
   /**
    * Called when the API rejects the credentials. Resolves to true if the session has ended for good, which
    * stops the stream.
    */
-  readonly signedOut: () => Promise<boolean>;
+  readonly onSignedOut: () => Promise<boolean>;
 }
 
 export interface LiveConnection {
-  readonly wire: () => StreamConnection;
+  readonly connection: () => StreamConnection;
   readonly subscribe: (changed: () => void) => () => void;
   readonly stop: () => void;
 }
@@ -50,38 +50,38 @@ const reconnectDelayMs = 2_000;
  * The delay before a window reconnects after the server closed its stream in favor of a newer one of the
  * member. Reconnecting would in turn close another stream.
  */
-const replacedDelayMs = 60_000;
+const replacedReconnectDelayMs = 60_000;
 /**
  * Interval at which a visible window checks that the one with the stream is alive, and the timeout for its
  * response.
  */
-const leaderCheckMs = 20_000;
+const leaderCheckIntervalMs = 20_000;
 const leaderTimeoutMs = 8_000;
 
 /** The shared state and functions of this window, whether it reads the stream or gets messages. */
 interface WindowState {
   readonly session: ConsoleSession;
-  readonly heard: StreamHandlers;
-  wire: StreamConnection;
+  readonly handlers: StreamHandlers;
+  connection: StreamConnection;
   /** The cursor of the last received event. */
   cursor: string;
   /** True if this window reads the stream. */
-  isMine: boolean;
-  readonly tell: (told: WindowMessage) => void;
-  readonly become: (next: StreamConnection) => void;
+  isLeader: boolean;
+  readonly broadcast: (told: WindowMessage) => void;
+  readonly setConnection: (next: StreamConnection) => void;
   /** Stops the stream in all windows if the session has ended for good; resolves to true in that case. */
-  readonly isOver: () => Promise<boolean>;
+  readonly stopIfSignedOut: () => Promise<boolean>;
 }
 
-export function startLive(session: ConsoleSession, heard: StreamHandlers): LiveConnection {
-  const name = `muster.stream.${session.audience}`;
+export function startLiveConnection(session: ConsoleSession, handlers: StreamHandlers): LiveConnection {
+  const name = `muster.stream.${session.streamSharingKey}`;
   const stopping = new AbortController();
   const { signal } = stopping;
   const watchers = new Set<() => void>();
   const channel = new BroadcastChannel(name);
   const stop = (): void => {
     stopping.abort();
-    follower.rest();
+    follower.stopWaiting();
     clearInterval(asking);
     channel.close();
   };
@@ -89,46 +89,46 @@ export function startLive(session: ConsoleSession, heard: StreamHandlers): LiveC
     if (!signal.aborted) channel.postMessage(told);
   };
   const station: WindowState = {
-    ...{ session, heard, tell, cursor: session.cursor },
-    wire: { state: 'opening' },
-    isMine: false,
-    become: (wire) => {
-      if (wire.state === station.wire.state) return;
-      station.wire = wire;
+    ...{ session, handlers, broadcast: tell, cursor: session.cursor },
+    connection: { state: 'opening' },
+    isLeader: false,
+    setConnection: (wire) => {
+      if (wire.state === station.connection.state) return;
+      station.connection = wire;
       for (const changed of watchers) changed();
-      if (station.isMine) tell({ type: 'wire', wire });
+      if (station.isLeader) tell({ type: 'wire', wire });
     },
-    isOver: async () => {
-      const isSo = await heard.signedOut();
+    stopIfSignedOut: async () => {
+      const isSo = await handlers.onSignedOut();
       if (isSo) stop();
       return isSo;
     },
   };
-  const follower = createFollower(station, () => turns.take());
+  const follower = createFollower(station, () => turns.stealLock());
   const askIfSeen = (): void => {
-    if (!document.hidden) follower.ask();
+    if (!document.hidden) follower.checkLeader();
   };
 
-  channel.addEventListener('message', follower.hear);
+  channel.addEventListener('message', follower.handleMessage);
   document.addEventListener('visibilitychange', askIfSeen, { signal });
-  document.addEventListener('resume', follower.comeBack, { signal });
+  document.addEventListener('resume', follower.resume, { signal });
   globalThis.addEventListener(
     'pageshow',
     ({ persisted }) => {
-      if (persisted) follower.comeBack();
+      if (persisted) follower.resume();
     },
     { signal },
   );
-  const asking = setInterval(askIfSeen, leaderCheckMs);
-  const turns = takeTurns(name, signal, async (turn) => {
-    follower.rest();
+  const asking = setInterval(askIfSeen, leaderCheckIntervalMs);
+  const turns = runWithBrowserLock(name, signal, async (turn) => {
+    follower.stopWaiting();
     await readStreamAsLeader(station, turn);
-    if (!signal.aborted) follower.comeBack();
+    if (!signal.aborted) follower.resume();
   });
-  follower.ask();
+  follower.checkLeader();
 
   return {
-    wire: () => station.wire,
+    connection: () => station.connection,
     subscribe: (changed) => {
       watchers.add(changed);
       return () => watchers.delete(changed);
@@ -137,86 +137,91 @@ export function startLive(session: ConsoleSession, heard: StreamHandlers): LiveC
   };
 }
 
-function handleStreamed(streamed: Streamed, { event, resync, notification, unread }: StreamHandlers): void {
-  if (streamed.type === 'event') event(streamed.event);
-  else if (streamed.type === 'resync') resync();
-  else if (streamed.type === 'notification') notification();
-  else unread(streamed.unread);
+function dispatchStreamed(
+  streamed: Streamed,
+  { onEvent, onResync, onNotification, onUnreadCount }: StreamHandlers,
+): void {
+  if (streamed.type === 'event') onEvent(streamed.event);
+  else if (streamed.type === 'resync') onResync();
+  else if (streamed.type === 'notification') onNotification();
+  else onUnreadCount(streamed.unread);
 }
 
 /** Reads the stream in this window until the signal aborts. */
-async function readStreamAsLeader(station: WindowState, signal: AbortSignal): Promise<void> {
-  const { tell, become, isOver } = station;
-  station.isMine = true;
+async function readStreamAsLeader(windowState: WindowState, signal: AbortSignal): Promise<void> {
+  const { broadcast, setConnection, stopIfSignedOut } = windowState;
+  windowState.isLeader = true;
   // Other windows may be waiting for the connection state, so send it to them.
-  tell({ type: 'wire', wire: station.wire });
+  broadcast({ type: 'wire', wire: windowState.connection });
   while (!signal.aborted) {
     try {
-      await readStream(station, signal);
+      await readStream(windowState, signal);
     } catch (error) {
       if (error instanceof UnauthorizedError) {
-        tell({ type: 'unknown' });
-        become({ state: 'lost', since: serverNow() });
-        if (await isOver()) return;
+        broadcast({ type: 'unknown' });
+        setConnection({ state: 'lost', since: serverNow() });
+        if (await stopIfSignedOut()) return;
       }
       const isReplaced = isRefusal(error, 'stream_replaced');
-      become(isReplaced ? { state: 'crowded' } : { state: 'lost', since: serverNow() });
-      await new Promise((resolve) => setTimeout(resolve, isReplaced ? replacedDelayMs : reconnectDelayMs));
+      setConnection(isReplaced ? { state: 'crowded' } : { state: 'lost', since: serverNow() });
+      await new Promise((resolve) =>
+        setTimeout(resolve, isReplaced ? replacedReconnectDelayMs : reconnectDelayMs),
+      );
     }
   }
-  station.isMine = false;
+  windowState.isLeader = false;
 }
 
-async function readStream(station: WindowState, signal: AbortSignal): Promise<void> {
-  const { session, heard, tell, become, cursor } = station;
+async function readStream(windowState: WindowState, signal: AbortSignal): Promise<void> {
+  const { session, handlers, broadcast, setConnection, cursor } = windowState;
   const wish = {
     ...{ after: cursor, signal },
-    onOpen: () => become({ state: 'live' }),
+    onOpen: () => setConnection({ state: 'live' }),
     onRetry: (failure: unknown) =>
-      become(
+      setConnection(
         isRefusal(failure, 'too_many_waiting') ? { state: 'crowded' } : { state: 'lost', since: serverNow() },
       ),
   };
   for await (const streamed of session.stream(wish)) {
-    tell({ type: 'streamed', streamed });
-    if (streamed.type === 'event') station.cursor = streamed.event.cursor;
-    handleStreamed(streamed, heard);
+    broadcast({ type: 'streamed', streamed });
+    if (streamed.type === 'event') windowState.cursor = streamed.event.cursor;
+    dispatchStreamed(streamed, handlers);
   }
 }
 
 interface Follower {
   /** Handles a message from another window. */
-  readonly hear: (message: MessageEvent<WindowMessage>) => void;
+  readonly handleMessage: (message: MessageEvent<WindowMessage>) => void;
   /**
    * Asks the window with the stream for its state. If it does not respond, this window takes over the stream.
    */
-  readonly ask: () => void;
+  readonly checkLeader: () => void;
   /** Stops waiting for a response. */
-  readonly rest: () => void;
+  readonly stopWaiting: () => void;
   /** Called when a suspended window resumes, because it may have missed messages. */
-  readonly comeBack: () => void;
+  readonly resume: () => void;
 }
 
 /** Creates the part of a window that receives messages while another window reads the stream. */
-function createFollower(station: WindowState, takeTurn: () => void): Follower {
-  const { heard, tell, become, isOver } = station;
+function createFollower(windowState: WindowState, becomeLeader: () => void): Follower {
+  const { handlers, broadcast, setConnection, stopIfSignedOut } = windowState;
   /** True once this window has fetched the events that were emitted before it began to listen for messages. */
   let isCaughtUp = false;
   let catching: Promise<void> | undefined;
   let unanswered: ReturnType<typeof setTimeout> | undefined;
   const rest = (): void => clearTimeout(unanswered);
   const ask = (): void => {
-    if (station.isMine) return;
-    tell({ type: 'asked' });
+    if (windowState.isLeader) return;
+    broadcast({ type: 'asked' });
     rest();
-    unanswered = setTimeout(takeTurn, leaderTimeoutMs);
+    unanswered = setTimeout(becomeLeader, leaderTimeoutMs);
   };
 
   /** Fetches missed events; later ones arrive as messages. */
   const catchUp = async (): Promise<void> => {
-    const cursor = await fetchMissedEvents(station);
-    if (station.isMine) return;
-    station.cursor = cursor;
+    const cursor = await fetchMissedEvents(windowState);
+    if (windowState.isLeader) return;
+    windowState.cursor = cursor;
     isCaughtUp = true;
   };
   const hearWire = async (theirs: StreamConnection): Promise<void> => {
@@ -224,53 +229,53 @@ function createFollower(station: WindowState, takeTurn: () => void): Follower {
       await (catching ??= catchUp().finally(() => {
         catching = undefined;
       }));
-    if (!station.isMine) become(theirs);
+    if (!windowState.isLeader) setConnection(theirs);
   };
 
   return {
-    ...{ ask, rest },
-    comeBack: () => {
+    ...{ checkLeader: ask, stopWaiting: rest },
+    resume: () => {
       isCaughtUp = false;
       ask();
     },
-    hear: ({ data: told }) => {
-      if (station.isMine) {
-        if (told.type === 'asked') tell({ type: 'wire', wire: station.wire });
+    handleMessage: ({ data: told }) => {
+      if (windowState.isLeader) {
+        if (told.type === 'asked') broadcast({ type: 'wire', wire: windowState.connection });
         return;
       }
       if (told.type === 'asked') return;
       rest();
-      if (told.type === 'unknown') void isOver();
+      if (told.type === 'unknown') void stopIfSignedOut();
       else if (told.type === 'wire')
         // If fetching the missed events fails, the next message about the connection state fetches them
         // again.
         hearWire(told.wire).catch((error: unknown) => {
-          if (error instanceof UnauthorizedError) void isOver();
-          else become({ state: 'lost', since: serverNow() });
+          if (error instanceof UnauthorizedError) void stopIfSignedOut();
+          else setConnection({ state: 'lost', since: serverNow() });
         });
       else {
-        handleStreamed(told.streamed, heard);
-        if (told.streamed.type === 'event' && isCaughtUp) station.cursor = told.streamed.event.cursor;
+        dispatchStreamed(told.streamed, handlers);
+        if (told.streamed.type === 'event' && isCaughtUp) windowState.cursor = told.streamed.event.cursor;
       }
     },
   };
 }
 
 /** Fetches the events after the cursor of this window's state, and returns the cursor of the last event. */
-async function fetchMissedEvents({ session, heard, cursor }: WindowState): Promise<string> {
+async function fetchMissedEvents({ session, handlers, cursor }: WindowState): Promise<string> {
   const { events } = session.client;
   let after = cursor;
   try {
     for (;;) {
       const page = await events.list({ after });
-      page.items.forEach(heard.event);
+      page.items.forEach(handlers.onEvent);
       if (page.items.length === 0) return page.cursor;
       after = page.cursor;
     }
   } catch (error) {
     if (!isRefusal(error, 'resync')) throw error;
     const { cursor: latest } = await events.list({ after: 'latest', limit: 1 });
-    heard.resync();
+    handlers.onResync();
     return latest;
   }
 }

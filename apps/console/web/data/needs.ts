@@ -1,13 +1,13 @@
 /** Classifies notifications by whether they need a response. */
 import { type Notification } from '@muster/registry';
 
-type Kind = Notification['kind'];
+type NotificationKind = Notification['kind'];
 
 /**
  * The kinds of notifications that the page Now lists as notifications. It shows the others as a review, an
  * offer or stalled work.
  */
-const onlyNotified: ReadonlySet<Kind> = new Set<Kind>([
+const notificationOnlyKinds: ReadonlySet<NotificationKind> = new Set<NotificationKind>([
   'mention',
   'access_requested',
   'seat_limit',
@@ -15,9 +15,13 @@ const onlyNotified: ReadonlySet<Kind> = new Set<Kind>([
   'forge_failing',
   'merge_reverted',
 ]);
-const alsoListed: ReadonlySet<Kind> = new Set<Kind>(['review_requested', 'handoff', 'lease_expired']);
+const otherwiseListedKinds: ReadonlySet<NotificationKind> = new Set<NotificationKind>([
+  'review_requested',
+  'handoff',
+  'lease_expired',
+]);
 
 export const needsAnswer = ({ kind }: Pick<Notification, 'kind'>): boolean =>
-  onlyNotified.has(kind) || alsoListed.has(kind);
+  notificationOnlyKinds.has(kind) || otherwiseListedKinds.has(kind);
 
-export const isOnlyNotified = ({ kind }: Notification): boolean => onlyNotified.has(kind);
+export const isNotificationOnly = ({ kind }: Notification): boolean => notificationOnlyKinds.has(kind);

@@ -2,18 +2,19 @@
 import { useSyncExternalStore } from 'react';
 import { serverNow } from './time.ts';
 
-let offlineSince = navigator.onLine ? null : serverNow();
-const watchers = new Set<() => void>();
-const change = (since: number | null): void => {
-  offlineSince = since;
-  for (const changed of watchers) changed();
+let offlineSinceMs = navigator.onLine ? null : serverNow();
+const listeners = new Set<() => void>();
+const setOfflineSince = (sinceMs: number | null): void => {
+  offlineSinceMs = sinceMs;
+  for (const changed of listeners) changed();
 };
-addEventListener('offline', () => change(serverNow()));
-addEventListener('online', () => change(null));
+addEventListener('offline', () => setOfflineSince(serverNow()));
+addEventListener('online', () => setOfflineSince(null));
 
-const subscribe = (changed: () => void): (() => void) => {
-  watchers.add(changed);
-  return () => watchers.delete(changed);
+const subscribeToOffline = (onChange: () => void): (() => void) => {
+  listeners.add(onChange);
+  return () => listeners.delete(onChange);
 };
 
-export const useOfflineSince = (): number | null => useSyncExternalStore(subscribe, () => offlineSince);
+export const useOfflineSince = (): number | null =>
+  useSyncExternalStore(subscribeToOffline, () => offlineSinceMs);

@@ -4,29 +4,29 @@
  * signs in in another window, and are then repeated. The page keeps its state and its text.
  */
 import { isRefusal, type Transport, UnauthorizedError } from '@muster/client';
-import { ask } from './questions.ts';
-import { askSignIn, type SignedIn } from './sign-in.ts';
-import { hasUnsaved } from './unsaved.ts';
+import { askQuestion } from './questions.ts';
+import { fetchSignIn, type SignedIn } from './sign-in.ts';
+import { hasUnsavedText } from './unsaved.ts';
 
 /** The address to which the sign-in page redirects the other window, after the person has signed in again. */
-export const provenPath = '/console/proven';
-const channelName = 'muster.proof';
+export const signInConfirmedPath = '/console/proven';
+const proofChannelName = 'muster.proof';
 
 /** Asks until `isDone` returns true for the current sign-in. Reloads the page if another person signed in. */
-async function askUntil(
+async function askToSignInUntil(
   kind: 'proof' | 'expired',
   { account }: SignedIn,
-  isDone: (now: SignedIn) => boolean,
+  isSignInSufficient: (now: SignedIn) => boolean,
 ): Promise<boolean> {
   const listening = new AbortController();
-  const channel = new BroadcastChannel(channelName);
+  const channel = new BroadcastChannel(proofChannelName);
   try {
-    return await ask(kind, ({ answer }) => {
+    return await askQuestion(kind, ({ answer }) => {
       const look = async (): Promise<void> => {
-        const now = await askSignIn().catch(() => null);
+        const now = await fetchSignIn().catch(() => null);
         if (now === null || (kind === 'expired' && now === 'outside')) return;
         if (typeof now === 'string' || now.account.id !== account.id) globalThis.location.reload();
-        else if (isDone(now)) answer(true);
+        else if (isSignInSufficient(now)) answer(true);
       };
       channel.addEventListener('message', () => void look());
       globalThis.addEventListener('focus', () => void look(), { signal: listening.signal });
@@ -39,37 +39,37 @@ async function askUntil(
 
 let pendingProof: Promise<boolean> | undefined;
 
-async function waitForProof(): Promise<boolean> {
-  const before = await askSignIn();
+async function waitForRecentSignIn(): Promise<boolean> {
+  const before = await fetchSignIn();
   if (typeof before === 'string') return false;
-  return askUntil('proof', before, ({ session }) => session.provenAt !== before.session.provenAt);
+  return askToSignInUntil('proof', before, ({ session }) => session.provenAt !== before.session.provenAt);
 }
 
-let pendingRenewal: Promise<boolean> | undefined;
-const waiting = new Set<() => void>();
+let pendingSignIn: Promise<boolean> | undefined;
+const resumeCallbacks = new Set<() => void>();
 
-async function waitForSignIn(before: SignedIn): Promise<boolean> {
-  if ((await askSignIn()) !== 'outside') return true;
-  const isBack = await askUntil('expired', before, () => true);
-  if (isBack) for (const resume of waiting) resume();
+async function waitForSignIn(previousSignIn: SignedIn): Promise<boolean> {
+  if ((await fetchSignIn()) !== 'outside') return true;
+  const isBack = await askToSignInUntil('expired', previousSignIn, () => true);
+  if (isBack) for (const resume of resumeCallbacks) resume();
   return isBack;
 }
 
 /** Asks the person to sign in again. Resolves to false if they decline. Concurrent callers share one question. */
-export const signInAgain = (before: SignedIn): Promise<boolean> =>
-  (pendingRenewal ??= waitForSignIn(before).finally(() => {
-    pendingRenewal = undefined;
+export const signInAgain = (previousSignIn: SignedIn): Promise<boolean> =>
+  (pendingSignIn ??= waitForSignIn(previousSignIn).finally(() => {
+    pendingSignIn = undefined;
   }));
 
 /** Asks the person to sign in. If they decline, waits until they accept the question of another call. */
-export async function untilSignedIn(before: SignedIn): Promise<void> {
-  if (await signInAgain(before)) return;
-  await new Promise<void>((resolve) => waiting.add(resolve));
+export async function waitUntilSignedIn(previousSignIn: SignedIn): Promise<void> {
+  if (await signInAgain(previousSignIn)) return;
+  await new Promise<void>((resolve) => resumeCallbacks.add(resolve));
 }
 
 /** Notifies the waiting window that the person has signed in. */
 export function announceSignIn(): void {
-  const channel = new BroadcastChannel(channelName);
+  const channel = new BroadcastChannel(proofChannelName);
   channel.postMessage('proven');
   channel.close();
 }
@@ -85,14 +85,14 @@ export const withSignInAgain =
       return await transport(operation, params, options);
     } catch (error) {
       const isAgain = isRefusal(error, 'proof_needed')
-        ? await (pendingProof ??= waitForProof().finally(() => {
+        ? await (pendingProof ??= waitForRecentSignIn().finally(() => {
             pendingProof = undefined;
           }))
         : signedIn !== null &&
           error instanceof UnauthorizedError &&
           // If only a read was refused and the page has no unsaved text, do not open a second window: the error
           // is thrown, and the console opens the sign-in page in this window.
-          (operation.effect === 'write' || hasUnsaved()) &&
+          (operation.effect === 'write' || hasUnsavedText()) &&
           (await signInAgain(signedIn));
       if (!isAgain) throw error;
       return transport(operation, params, options);

@@ -82,22 +82,22 @@ export const timelineQuery = (
     },
   });
 
-const activeStates = ['leased', 'waiting_input', 'stalled', 'offered'] as const;
+const activeExecutionStates = ['leased', 'waiting_input', 'stalled', 'offered'] as const;
 
 /**
  * Fetches work with a holder, an expired lease or an offer. It is polled for lease times, because renewals
  * emit no events.
  */
-export const workQuery = (client: Client) =>
+export const activeWorkQuery = (client: Client) =>
   queryOptions({
     queryKey: ['work', 'under-way'],
     queryFn: async () =>
-      (await client.deliveryExecutions.list({ state: [...activeStates], limit: 200 })).items,
+      (await client.deliveryExecutions.list({ state: [...activeExecutionStates], limit: 200 })).items,
     refetchInterval: 30_000,
   });
 
 /** Fetches work that was released because of a stop request and has no new holder, newest first. */
-export const stoppedQuery = (client: Client) =>
+export const stoppedWorkQuery = (client: Client) =>
   queryOptions({
     queryKey: ['work', 'stopped'],
     queryFn: async () => {
@@ -131,7 +131,7 @@ export const collisionsQuery = (client: Client, storyKey: string) =>
     refetchInterval: 30_000,
   });
 
-export const reworkQuery = (client: Client) =>
+export const reworkNeededQuery = (client: Client) =>
   queryOptions({
     queryKey: ['work', 'rework'],
     queryFn: async () =>
@@ -144,20 +144,20 @@ export const reworkQuery = (client: Client) =>
       ).items,
   });
 
-export const reviewsQuery = (client: Client) =>
+export const pendingReviewsQuery = (client: Client) =>
   queryOptions({
     queryKey: ['reviews'],
     queryFn: async () => (await client.reviewers.listForUser({ verdict: 'pending', limit: 100 })).items,
   });
 
 /** Queries the newest unread notifications. */
-export const inboxQuery = (client: Client) =>
+export const unreadNotificationsQuery = (client: Client) =>
   queryOptions({
     queryKey: ['inbox'],
     queryFn: async () => (await client.notifications.list({ unreadOnly: true, limit: 100 })).items,
   });
 
-export const unreadQuery = (client: Client) =>
+export const unreadCountQuery = (client: Client) =>
   queryOptions({
     queryKey: ['unread'],
     queryFn: async () => (await client.notifications.unreadCount()).unread,

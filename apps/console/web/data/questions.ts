@@ -10,33 +10,33 @@ export interface Question {
   readonly answer: (isYes: boolean) => void;
 }
 
-let questions: readonly Question[] = [];
-const watchers = new Set<() => void>();
+let pendingQuestions: readonly Question[] = [];
+const listeners = new Set<() => void>();
 
-function change(next: readonly Question[]): void {
-  questions = next;
-  for (const changed of watchers) changed();
+function setQuestions(newQuestions: readonly Question[]): void {
+  pendingQuestions = newQuestions;
+  for (const changed of listeners) changed();
 }
 
-export const subscribe = (changed: () => void): (() => void) => {
-  watchers.add(changed);
-  return () => watchers.delete(changed);
+export const subscribeToQuestions = (onChange: () => void): (() => void) => {
+  listeners.add(onChange);
+  return () => listeners.delete(onChange);
 };
-export const currentQuestion = (): Question | null => questions[0] ?? null;
+export const currentQuestion = (): Question | null => pendingQuestions[0] ?? null;
 
 /**
  * Asks the person a question. `onAsked` receives the question object, through which code outside the dialog
  * can answer it too.
  */
-export const ask = (kind: QuestionKind, onAsked?: (question: Question) => void): Promise<boolean> =>
+export const askQuestion = (kind: QuestionKind, onAsked?: (question: Question) => void): Promise<boolean> =>
   new Promise((resolve) => {
     const question: Question = {
       kind,
       answer: (isYes) => {
-        change(questions.filter((one) => one !== question));
+        setQuestions(pendingQuestions.filter((one) => one !== question));
         resolve(isYes);
       },
     };
-    change([...questions, question]);
+    setQuestions([...pendingQuestions, question]);
     onAsked?.(question);
   });

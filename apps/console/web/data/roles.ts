@@ -4,27 +4,29 @@
  */
 import { useQuery } from '@tanstack/react-query';
 import { type Project } from '@muster/registry';
-import { widestOf } from '../settings/rights.ts';
+import { widestScope } from '../settings/rights.ts';
 import { useClient, useIdentity } from './context.ts';
 import { projectsQuery } from './queries.ts';
 
-export interface Role {
+export interface ProjectPermissions {
   readonly mayWrite: boolean;
   readonly isLead: boolean;
 }
 
-export function useRole(projectId: string): Role {
+export function useProjectPermissions(projectId: string): ProjectPermissions {
   const projects = useQuery(projectsQuery(useClient()));
-  return useRoleIn(projects.data?.find(({ id }) => id === projectId));
+  return usePermissionsIn(projects.data?.find(({ id }) => id === projectId));
 }
 
 /** Returns the viewer's role in a project. Pass undefined while the project is not loaded. */
-export function useRoleIn(project: Pick<Project, 'archivedAt' | 'myRole'> | null | undefined): Role {
+export function usePermissionsIn(
+  project: Pick<Project, 'archivedAt' | 'myRole'> | null | undefined,
+): ProjectPermissions {
   const { token } = useIdentity();
   const mayWrite =
     project != null &&
     project.archivedAt === null &&
     project.myRole !== 'viewer' &&
-    widestOf(token.scopes) !== 'read';
+    widestScope(token.scopes) !== 'read';
   return { mayWrite, isLead: mayWrite && project.myRole === 'lead' };
 }

@@ -11,7 +11,7 @@ import {
 } from '@muster/client';
 import { type Registry, type ResultOf } from '@muster/registry';
 import { withSignInAgain } from './proof.ts';
-import { askSignIn, chooseOrganization, type SignedIn } from './sign-in.ts';
+import { fetchSignIn, chooseOrganization, type SignedIn } from './sign-in.ts';
 import { setServerTime } from './time.ts';
 import { resendableFetch } from './unanswered.ts';
 
@@ -29,12 +29,12 @@ export interface ConsoleSession {
   /** The signed-in account; null for a token. */
   readonly signedIn: SignedIn | null;
   /** Id of the person or agent who owns the drafts. */
-  readonly person: string;
+  readonly draftOwnerId: string;
   /**
    * A key that is equal in all windows of this browser with the same access. These windows share one event
    * stream.
    */
-  readonly audience: string;
+  readonly streamSharingKey: string;
 }
 
 interface StreamOptions {
@@ -55,11 +55,11 @@ export type SessionState =
 
 const baseUrl = globalThis.location.origin;
 /** Seconds for which failed calls are retried before the page reports the failure. */
-const forSeconds = 20;
+const retrySeconds = 20;
 
 /** Opens a session with the browser's cookie. Throws if no response arrives. */
 export async function openSessionByCookie(): Promise<SessionState> {
-  const signedIn = await askSignIn();
+  const signedIn = await fetchSignIn();
   if (signedIn === 'absent') return { state: 'by-token' };
   if (signedIn === 'outside') return { state: 'outside' };
   const organization = chooseOrganization(signedIn.organizations);
@@ -79,14 +79,16 @@ export async function openSessionByCookie(): Promise<SessionState> {
 }
 
 /** Opens a session with a token; undefined if the token is invalid. */
-export const openByToken = (token: string): Promise<ConsoleSession | undefined> =>
+export const openSessionByToken = (token: string): Promise<ConsoleSession | undefined> =>
   openSession({ baseUrl, token, fetch: resendableFetch }, null).catch((error: unknown) => {
     if (error instanceof UnauthorizedError) return undefined;
     throw error;
   });
 
 async function openSession(http: HttpOptions, signedIn: SignedIn | null): Promise<ConsoleSession> {
-  const client = createClient(withSignInAgain(retrying(httpTransport(http), { forSeconds }), signedIn));
+  const client = createClient(
+    withSignInAgain(retrying(httpTransport(http), { forSeconds: retrySeconds }), signedIn),
+  );
   const asked = Date.now();
   const [identity, { cursor }] = await Promise.all([
     client.session.identity().then((answer) => {
@@ -98,7 +100,7 @@ async function openSession(http: HttpOptions, signedIn: SignedIn | null): Promis
   const audience = signedIn === null ? identity.token.id : `${signedIn.account.id}.${identity.org.id}`;
   const person = signedIn?.account.id ?? identity.agent?.id ?? identity.member.id;
   return {
-    ...{ identity, client, cursor, signedIn, audience, person },
+    ...{ identity, client, cursor, signedIn, streamSharingKey: audience, draftOwnerId: person },
     stream: (wish) => followStream({ ...http, ...wish, forSeconds: Number.POSITIVE_INFINITY }),
   };
 }

@@ -26,14 +26,14 @@ const retryDelayMs = 300;
  * Fetches the current sign-in. Returns `absent` if the installation has no sign-in, and `outside` if no one
  * is signed in. Throws if no response arrives.
  */
-export async function askSignIn(tries = 4): Promise<SignedIn | 'absent' | 'outside'> {
+export async function fetchSignIn(attempts = 4): Promise<SignedIn | 'absent' | 'outside'> {
   const answer = await resendableFetch('/auth/session', { headers: { accept: 'application/json' } }).catch(
     async (error: unknown) => {
-      if (tries === 1) throw error;
+      if (attempts === 1) throw error;
       await new Promise((resolve) => setTimeout(resolve, retryDelayMs));
     },
   );
-  if (answer === undefined) return askSignIn(tries - 1);
+  if (answer === undefined) return fetchSignIn(attempts - 1);
   if (answer.status === 404) return 'absent';
   if (answer.status === 401) return 'outside';
   if (!answer.ok) throw new Error(`/auth/session answered ${answer.status}`);
@@ -46,7 +46,7 @@ export async function askSignIn(tries = 4): Promise<SignedIn | 'absent' | 'outsi
  * respond.
  */
 export async function isStillSignedIn(accountId: string, organizationId: string): Promise<boolean> {
-  const now = await askSignIn().catch(() => null);
+  const now = await fetchSignIn().catch(() => null);
   if (now === null) return true;
   return (
     typeof now !== 'string' &&
@@ -66,7 +66,7 @@ export function proofPageOf(error: unknown): string | null {
 }
 
 /** Leaves for the sign-in page or another page of it, which returns to the current page. */
-export function leaveToSignIn(page = '/sign-in'): void {
+export function redirectToSignIn(page = '/sign-in'): void {
   const { origin, pathname, search, hash } = globalThis.location;
   const leave = new URL(page, origin);
   leave.searchParams.set('to', `${pathname}${search}${hash}`);
@@ -86,11 +86,11 @@ export function signOut(): void {
  * The key under which the slug of the chosen organization is stored: in session storage for this window, and
  * in local storage as the last choice in any window. The slug is not a secret.
  */
-const place = 'muster.organization';
+const organizationStorageKey = 'muster.organization';
 
 export function rememberOrganization({ slug }: Organization): void {
-  sessionStorage.setItem(place, slug);
-  localStorage.setItem(place, slug);
+  sessionStorage.setItem(organizationStorageKey, slug);
+  localStorage.setItem(organizationStorageKey, slug);
 }
 
 /**
@@ -104,7 +104,11 @@ export function chooseOrganization(organizations: readonly Organization[]): Orga
     url.searchParams.delete('org');
     history.replaceState(history.state, '', url);
   }
-  const wanted = [named, sessionStorage.getItem(place), localStorage.getItem(place)];
+  const wanted = [
+    named,
+    sessionStorage.getItem(organizationStorageKey),
+    localStorage.getItem(organizationStorageKey),
+  ];
   const found =
     wanted
       .map((slug) => organizations.find((one) => one.slug === slug))

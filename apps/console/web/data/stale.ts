@@ -7,7 +7,7 @@ const settingsSubjects: ReadonlySet<string> = new Set([
   ...['prompt', 'contract', 'column', 'columns', 'project', 'import'],
 ]);
 
-export type Key = readonly (string | null)[];
+export type CacheKey = readonly (string | null)[];
 
 /**
  * Returns true if the event ends a member's or agent's leases and assignments. No separate events are emitted
@@ -16,9 +16,9 @@ export type Key = readonly (string | null)[];
 export const endsLeasesAndAssignments = ({ kind }: Pick<Event, 'kind'>): boolean =>
   ['member.removed', 'member.departed', 'agent.retired'].includes(kind);
 
-export function staleKeys({ kind, subject }: Event): Key[] {
+export function staleQueryKeys({ kind, subject }: Event): CacheKey[] {
   const [about = ''] = kind.split('.');
-  const keys: Key[] = [['activity']];
+  const keys: CacheKey[] = [['activity']];
   if (settingsSubjects.has(about)) keys.push(['settings']);
   if (about === 'org') keys.push(['org']);
   if (subject.type === 'story' && subject.key !== null) keys.push(['story', subject.key]);

@@ -5,17 +5,17 @@ import { type Event } from '@muster/registry';
 
 interface AwaitedStop {
   readonly executionId: string;
-  readonly name: string;
-  readonly holder: string;
+  readonly workName: string;
+  readonly holderName: string;
 }
 const awaitedStops = new Map<string, AwaitedStop>();
-const endingKinds: ReadonlySet<string> = new Set([
+const workEndingKinds: ReadonlySet<string> = new Set([
   ...['execution.released', 'execution.submitted', 'execution.completed', 'execution.superseded'],
   'lease.expired',
 ]);
 
-export const awaitStop = (executionId: string, name: string, holder: string): void => {
-  awaitedStops.set(executionId, { executionId, name, holder });
+export const awaitStop = (executionId: string, workName: string, holderName: string): void => {
+  awaitedStops.set(executionId, { executionId, workName, holderName });
 };
 
 export const forgetStop = (executionId: string): void => {
@@ -26,9 +26,9 @@ export const forgetStop = (executionId: string): void => {
  * If the event ends work whose stop this window requested, returns the request and forgets it. Otherwise
  * returns undefined.
  */
-export function stoppedBy({ kind, data }: Event): AwaitedStop | undefined {
+export function takeAwaitedStop({ kind, data }: Event): AwaitedStop | undefined {
   const { executionId } = data;
-  if (!endingKinds.has(kind) || typeof executionId !== 'string') return undefined;
+  if (!workEndingKinds.has(kind) || typeof executionId !== 'string') return undefined;
   const found = awaitedStops.get(executionId);
   awaitedStops.delete(executionId);
   return found;

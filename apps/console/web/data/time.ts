@@ -1,7 +1,7 @@
 /** The server's time, which determines lease expiry and all dates. A browser's clock may be minutes off. */
 
 /** Tolerance for network delay and for the difference between synchronized clocks. */
-const toleranceMs = 1_000;
+const clockToleranceMs = 1_000;
 
 let serverOffsetMs = 0;
 
@@ -9,9 +9,9 @@ let serverOffsetMs = 0;
  * Sets the clock offset from the server's time in a response, and from the browser's times of request and
  * response.
  */
-export function setServerTime(said: string, askedMillis: number, cameMillis: number): void {
-  const found = Date.parse(said) - (askedMillis + cameMillis) / 2;
-  const uncertain = (cameMillis - askedMillis) / 2 + toleranceMs;
+export function setServerTime(serverTime: string, requestedAtMs: number, respondedAtMs: number): void {
+  const found = Date.parse(serverTime) - (requestedAtMs + respondedAtMs) / 2;
+  const uncertain = (respondedAtMs - requestedAtMs) / 2 + clockToleranceMs;
   serverOffsetMs = Math.abs(found) > uncertain ? found : 0;
 }
 

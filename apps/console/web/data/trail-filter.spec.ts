@@ -1,19 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
-import { activityFilterOf, auditFilterOf, isDay } from './trail-filter.ts';
-import { dayStart, withFilter, sinceOf } from '../pages/trail-bounds.ts';
+import { parseActivityFilter, parseAuditFilter, isDay } from './trail-filter.ts';
+import { dayStart, withFilter, parseSince } from '../pages/trail-bounds.ts';
 
 const actor = '01990000-0000-7000-8000-000000000001';
 
 describe('the filter of a trail', () => {
   it('is what an address says, without what is no filter', () => {
     const whole = { actor, kind: 'work', project: 'WEB', story: 'WEB-12', since: 'week' };
-    expect(activityFilterOf({ ...whole, other: 'x' })).toEqual(whole);
-    expect(activityFilterOf({ kind: 'story.statusChanged', since: '2027-02-28' })).toEqual({
+    expect(parseActivityFilter({ ...whole, other: 'x' })).toEqual(whole);
+    expect(parseActivityFilter({ kind: 'story.statusChanged', since: '2027-02-28' })).toEqual({
       ...{ kind: 'story.statusChanged', since: '2027-02-28' },
     });
     const wrong = { actor: 'Ana', kind: 'a b', project: '1', story: 'WEB', since: 'always' };
-    expect(activityFilterOf(wrong)).toEqual({});
-    expect(activityFilterOf({ actor: 5, kind: null, project: ['WEB'], since: {} })).toEqual({});
+    expect(parseActivityFilter(wrong)).toEqual({});
+    expect(parseActivityFilter({ actor: 5, kind: null, project: ['WEB'], since: {} })).toEqual({});
     const audit = {
       actor,
       outcome: 'denied',
@@ -21,8 +21,8 @@ describe('the filter of a trail', () => {
       from: '2027-01-01',
       to: '2027-01-31',
     };
-    expect(auditFilterOf({ ...audit, kind: 'work' })).toEqual(audit);
-    expect(auditFilterOf({ outcome: 'maybe', operation: ' ', from: '2027-02-30', to: 'now' })).toEqual({});
+    expect(parseAuditFilter({ ...audit, kind: 'work' })).toEqual(audit);
+    expect(parseAuditFilter({ outcome: 'maybe', operation: ' ', from: '2027-02-30', to: 'now' })).toEqual({});
   });
 
   it('knows the days that there are', () => {
@@ -40,9 +40,9 @@ describe('the filter of a trail', () => {
 
   it('reaches back by a span, or to where a day of the reader begins', () => {
     const now = Date.parse('2027-03-10T12:00:00Z');
-    expect(sinceOf('day', now)).toBe('2027-03-09T12:00:00.000Z');
-    expect(sinceOf('week', now)).toBe('2027-03-03T12:00:00.000Z');
-    expect(sinceOf('2027-03-01', now)).toBe(new Date(2027, 2, 1).toISOString());
+    expect(parseSince('day', now)).toBe('2027-03-09T12:00:00.000Z');
+    expect(parseSince('week', now)).toBe('2027-03-03T12:00:00.000Z');
+    expect(parseSince('2027-03-01', now)).toBe(new Date(2027, 2, 1).toISOString());
     expect(dayStart('2027-12-31', 1)).toBe(new Date(2028, 0, 1).toISOString());
   });
 });

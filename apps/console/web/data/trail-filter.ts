@@ -1,7 +1,7 @@
 /** Filters of the activity and the audit trail, as stored in URLs. */
 
-export const spans = ['day', 'week', 'month'] as const;
-export type Span = (typeof spans)[number];
+export const timeSpans = ['day', 'week', 'month'] as const;
+export type TimeSpan = (typeof timeSpans)[number];
 
 export interface ActivityFilter {
   /** Id of a member or agent. */
@@ -23,23 +23,23 @@ export interface AuditFilter {
   readonly to?: string;
 }
 
-type Search = Readonly<Record<string, unknown>>;
+type UrlSearch = Readonly<Record<string, unknown>>;
 
 /** Returns the valid fields of a URL's query, which anyone may have written. */
 function validFields<Filter>(
-  search: Search,
-  tests: Readonly<Record<keyof Filter, (text: string) => boolean>>,
+  search: UrlSearch,
+  validators: Readonly<Record<keyof Filter, (text: string) => boolean>>,
 ): Filter {
-  const found = Object.entries<(text: string) => boolean>(tests).flatMap(([field, fits]) => {
+  const found = Object.entries<(text: string) => boolean>(validators).flatMap(([field, fits]) => {
     const value = search[field];
     return typeof value === 'string' && fits(value) ? [[field, value]] : [];
   });
   return Object.fromEntries(found) as Filter;
 }
 
-const matches = (pattern: RegExp) => (text: string) => pattern.test(text);
-const isId = matches(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i);
-const isNotBlank = matches(/\S/);
+const createMatcher = (pattern: RegExp) => (text: string) => pattern.test(text);
+const isUuid = createMatcher(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i);
+const isNotBlank = createMatcher(/\S/);
 
 /** Returns true for an existing day; there is no 31st of June, for example. */
 export function isDay(text: string): boolean {
@@ -47,21 +47,21 @@ export function isDay(text: string): boolean {
   const millis = Date.parse(`${text}T00:00:00Z`);
   return !Number.isNaN(millis) && new Date(millis).toISOString().startsWith(text);
 }
-export const isSpan = (text: string): text is Span => (spans as readonly string[]).includes(text);
+export const isTimeSpan = (text: string): text is TimeSpan => (timeSpans as readonly string[]).includes(text);
 
-export const activityFilterOf = (search: Search): ActivityFilter =>
+export const parseActivityFilter = (search: UrlSearch): ActivityFilter =>
   validFields<ActivityFilter>(search, {
-    actor: isId,
-    kind: matches(/^[a-z]+(\.[a-z]+)?$/i),
-    project: matches(/^[A-Z][A-Z\d]{1,9}$/i),
-    story: matches(/^[A-Z][A-Z\d]{1,9}-\d+$/i),
-    since: (text) => isSpan(text) || isDay(text),
+    actor: isUuid,
+    kind: createMatcher(/^[a-z]+(\.[a-z]+)?$/i),
+    project: createMatcher(/^[A-Z][A-Z\d]{1,9}$/i),
+    story: createMatcher(/^[A-Z][A-Z\d]{1,9}-\d+$/i),
+    since: (text) => isTimeSpan(text) || isDay(text),
   });
 
-export const auditFilterOf = (search: Search): AuditFilter =>
+export const parseAuditFilter = (search: UrlSearch): AuditFilter =>
   validFields<AuditFilter>(search, {
-    actor: isId,
-    outcome: matches(/^(allowed|denied)$/),
+    actor: isUuid,
+    outcome: createMatcher(/^(allowed|denied)$/),
     operation: isNotBlank,
     from: isDay,
     to: isDay,

@@ -4,35 +4,35 @@
  * does the work itself.
  */
 
-export interface WindowTurns {
+export interface BrowserLockHandle {
   /** Takes the browser lock away from a window that does not respond. */
-  readonly take: () => void;
+  readonly stealLock: () => void;
 }
 
 /**
  * Runs `work` whenever this window holds the browser lock. Aborts the signal of `work` if another window
  * takes the lock. Ends when `stopping` is aborted.
  */
-export function takeTurns(
-  name: string,
-  stopping: AbortSignal,
+export function runWithBrowserLock(
+  lockName: string,
+  stopSignal: AbortSignal,
   work: (turn: AbortSignal) => Promise<void>,
-): WindowTurns {
+): BrowserLockHandle {
   const { locks } = navigator as { readonly locks?: LockManager };
   if (locks === undefined) {
-    void work(stopping);
-    return { take: () => undefined };
+    void work(stopSignal);
+    return { stealLock: () => undefined };
   }
   let waiting = new AbortController();
   let takes = false;
   const go = async (): Promise<void> => {
-    while (!stopping.aborted) {
+    while (!stopSignal.aborted) {
       waiting = new AbortController();
       const turn = new AbortController();
-      const options = takes ? { steal: true } : { signal: AbortSignal.any([stopping, waiting.signal]) };
+      const options = takes ? { steal: true } : { signal: AbortSignal.any([stopSignal, waiting.signal]) };
       takes = false;
       try {
-        await locks.request(name, options, () => work(AbortSignal.any([stopping, turn.signal])));
+        await locks.request(lockName, options, () => work(AbortSignal.any([stopSignal, turn.signal])));
       } catch {
         // Waiting was aborted, or another window took the turn.
       }
@@ -41,7 +41,7 @@ export function takeTurns(
   };
   void go();
   return {
-    take: () => {
+    stealLock: () => {
       takes = true;
       waiting.abort();
     },

@@ -2,27 +2,27 @@
  * Tracks requests without a response. If the API accepts requests and never responds, the viewer can send
  * them again.
  */
-const unanswered = new Set<AbortController>();
+const unansweredRequests = new Set<AbortController>();
 
 /**
- * Works like `fetch`, but sends the same request again when `resendUnanswered` is called before a response
+ * Works like `fetch`, but sends the same request again when `resendUnansweredRequests` is called before a response
  * arrives. Repeating a write is safe, because it carries an idempotency key.
  */
 export async function resendableFetch(input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> {
   for (;;) {
     const attempt = new AbortController();
-    unanswered.add(attempt);
+    unansweredRequests.add(attempt);
     try {
       const signals = [attempt.signal, init.signal].filter((signal) => signal != null);
       return await fetch(input, { ...init, signal: AbortSignal.any(signals) });
     } catch (error) {
       if (!attempt.signal.aborted || init.signal?.aborted === true) throw error;
     } finally {
-      unanswered.delete(attempt);
+      unansweredRequests.delete(attempt);
     }
   }
 }
 
-export function resendUnanswered(): void {
-  for (const attempt of unanswered) attempt.abort();
+export function resendUnansweredRequests(): void {
+  for (const attempt of unansweredRequests) attempt.abort();
 }

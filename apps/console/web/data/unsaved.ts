@@ -1,13 +1,13 @@
 /** Tracks the parts of the page that contain unsaved text. */
-const unsaved = new Set<object>();
+const unsavedParts = new Set<object>();
 
-export const hasUnsaved = (): boolean => unsaved.size > 0;
+export const hasUnsavedText = (): boolean => unsavedParts.size > 0;
 
 /** Marks a part as unsaved until the returned function is called. */
 export function markUnsaved(): () => void {
   const part = {};
-  unsaved.add(part);
-  return () => unsaved.delete(part);
+  unsavedParts.add(part);
+  return () => unsavedParts.delete(part);
 }
 
 /**
@@ -16,5 +16,5 @@ export function markUnsaved(): () => void {
  */
 if ('addEventListener' in globalThis)
   globalThis.addEventListener('beforeunload', (event) => {
-    if (hasUnsaved()) event.preventDefault();
+    if (hasUnsavedText()) event.preventDefault();
   });

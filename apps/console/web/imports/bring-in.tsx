@@ -2,45 +2,55 @@
 import './without-scripts.ts';
 import { useQuery } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import { importNameOf, type Lack, NoImport, recognizeFormat } from '@muster/import-files';
+import {
+  buildImportName,
+  type MissingInformation,
+  UnreadableFileError,
+  recognizeFormat,
+} from '@muster/import-files';
 import { useClient } from '../data/context.ts';
 import { errorText } from '../components/notices.tsx';
 import { Loading } from '../components/states.tsx';
 import { SelectField, FormField } from '../settings/components.tsx';
 import { importTexts } from '../messages/imports.ts';
-import { CsvColumns, headOf } from './csv-columns.tsx';
+import { CsvColumnMapping, readCsvHeader } from './csv-columns.tsx';
 import { initialSettings, useImportPreview, type ImportSettings } from './looked.ts';
-import { Preview } from './preview.tsx';
-import { Progress } from './progress.tsx';
-import { textOf } from './reading.ts';
-import { start, useRun } from './runs.ts';
+import { ImportPreview } from './preview.tsx';
+import { ImportProgress } from './progress.tsx';
+import { readText } from './reading.ts';
+import { startImport, useImportRun } from './runs.ts';
 
-let files = 0;
+let chosenFileCount = 0;
 
-const importErrorText = (error: unknown): string => {
-  if (error instanceof NoImport) return error.message;
+const importErrorMessage = (error: unknown): string => {
+  if (error instanceof UnreadableFileError) return error.message;
   return error instanceof DOMException ? importTexts.gone : errorText(error);
 };
 
-interface SettingsProps {
-  readonly wish: ImportSettings;
-  readonly say: (change: Partial<ImportSettings>) => void;
+interface ImportSettingsProps {
+  readonly settings: ImportSettings;
+  readonly changeSettings: (change: Partial<ImportSettings>) => void;
 }
 
 /** An unreadable file is not recognized; reading it in the chosen format then reports the reason. */
-const formatOf = (blob: Blob) => recognizeFormat(() => textOf(blob)).catch(() => undefined);
+const detectFormat = (blob: Blob) => recognizeFormat(() => readText(blob)).catch(() => undefined);
 
-function FileFields({ wish: { format }, say }: SettingsProps) {
+function FileFields({ settings: { format }, changeSettings }: ImportSettingsProps) {
   /** A format chosen by hand is kept, whatever the content of the file. */
   const isChosenByHand = useRef(false);
   const choose = async (blob: File | undefined): Promise<void> => {
-    files += 1;
-    const number = files;
-    const recognized = blob === undefined || isChosenByHand.current ? undefined : await formatOf(blob);
+    chosenFileCount += 1;
+    const number = chosenFileCount;
+    const recognized = blob === undefined || isChosenByHand.current ? undefined : await detectFormat(blob);
     // Another file was chosen in the meantime.
-    if (number !== files) return;
-    say({
-      ...{ chosen: blob === undefined ? null : { number, blob }, places: {}, fields: {}, persons: {} },
+    if (number !== chosenFileCount) return;
+    changeSettings({
+      ...{
+        chosenFile: blob === undefined ? null : { number, blob },
+        columnsByStatus: {},
+        columnsByField: {},
+        emailsByName: {},
+      },
       ...(recognized !== undefined && { format: recognized }),
     });
   };
@@ -58,11 +68,11 @@ function FileFields({ wish: { format }, say }: SettingsProps) {
         <SelectField
           label={importTexts.format}
           value={format ?? ''}
-          words={{ '': importTexts.chooseFormat, ...importTexts.formats }}
+          optionLabels={{ '': importTexts.chooseFormat, ...importTexts.formats }}
           onChange={(next) => {
             if (next === '') return;
             isChosenByHand.current = true;
-            say({ format: next });
+            changeSettings({ format: next });
           }}
         />
       </div>
@@ -72,12 +82,16 @@ function FileFields({ wish: { format }, say }: SettingsProps) {
 }
 
 /** Fields for information that the file itself does not contain. */
-function ReadingFields({ wish, say, lack }: SettingsProps & { readonly lack: Lack | undefined }) {
-  const { format, chosen, site, source, dates, fields } = wish;
+function ReadingFields({
+  settings,
+  changeSettings,
+  lack: missingInformation,
+}: ImportSettingsProps & { readonly lack: MissingInformation | undefined }) {
+  const { format, chosenFile, site, source, dates, columnsByField } = settings;
   const head = useQuery({
-    queryKey: ['file', 'head', chosen?.number],
-    queryFn: () => headOf(chosen?.blob),
-    enabled: chosen !== null && format === 'csv',
+    queryKey: ['file', 'head', chosenFile?.number],
+    queryFn: () => readCsvHeader(chosenFile?.blob),
+    enabled: chosenFile !== null && format === 'csv',
     gcTime: 0,
   });
   return (
@@ -88,7 +102,7 @@ function ReadingFields({ wish, say, lack }: SettingsProps & { readonly lack: Lac
             className="field"
             type="url"
             value={site}
-            onChange={({ target }) => say({ site: target.value })}
+            onChange={({ target }) => changeSettings({ site: target.value })}
           />
         </FormField>
       )}
@@ -98,20 +112,24 @@ function ReadingFields({ wish, say, lack }: SettingsProps & { readonly lack: Lac
             className="field"
             maxLength={60}
             value={source}
-            onChange={({ target }) => say({ source: target.value })}
+            onChange={({ target }) => changeSettings({ source: target.value })}
           />
         </FormField>
       )}
-      {(lack === 'dates' || dates !== '') && (
+      {(missingInformation === 'dates' || dates !== '') && (
         <SelectField
           label={importTexts.dates}
           value={dates}
-          words={importTexts.dateOrders}
-          onChange={(next) => say({ dates: next })}
+          optionLabels={importTexts.dateOrders}
+          onChange={(next) => changeSettings({ dates: next })}
         />
       )}
       {format === 'csv' && head.data !== undefined && (
-        <CsvColumns head={head.data} said={fields} onSay={(next) => say({ fields: next })} />
+        <CsvColumnMapping
+          header={head.data}
+          chosenColumns={columnsByField}
+          onColumnsChange={(next) => changeSettings({ columnsByField: next })}
+        />
       )}
     </>
   );
@@ -123,58 +141,62 @@ function FileForm({ projectId }: { readonly projectId: string }) {
   const [theirs, setTheirs] = useState(false);
   const say = (change: Partial<ImportSettings>): void => setWish((last) => ({ ...last, ...change }));
   const { looked, columns, members } = useImportPreview(projectId, wish);
-  const { format, chosen, source, places, persons } = wish;
-  const lack = looked.error instanceof NoImport ? looked.error.lack : undefined;
+  const { format, chosenFile, source, columnsByStatus, emailsByName } = wish;
+  const lack = looked.error instanceof UnreadableFileError ? looked.error.lack : undefined;
   const bringIn = (): void => {
-    if (chosen === null || format === undefined || looked.data === undefined) return;
+    if (chosenFile === null || format === undefined || looked.data === undefined) return;
     const { file, fitting, survey } = looked.data;
-    const name = chosen.blob.name;
-    start(projectId, {
-      ...{ name, file, fitting, total: survey.entries },
-      into: { imports, project: projectId, theirs, name: importNameOf(format, name, source) },
+    const name = chosenFile.blob.name;
+    startImport(projectId, {
+      ...{ name, file, fitting, entryCount: survey.entries },
+      destination: { imports, project: projectId, theirs, name: buildImportName(format, name, source) },
     });
   };
   return (
     <div className="form" aria-busy={looked.isFetching}>
-      <FileFields wish={wish} say={say} />
-      <ReadingFields wish={wish} say={say} lack={lack} />
+      <FileFields settings={wish} changeSettings={say} />
+      <ReadingFields settings={wish} changeSettings={say} lack={lack} />
       {looked.isLoading && <Loading label={importTexts.reading} rows={3} />}
       {looked.isError && lack !== 'dates' && (
         <div className="state-line" role="alert">
           <strong>{importTexts.unreadable}</strong>
-          <p>{importErrorText(looked.error)}</p>
+          <p>{importErrorMessage(looked.error)}</p>
         </div>
       )}
-      {chosen !== null && looked.data !== undefined && !looked.isError && (
-        <Preview
+      {chosenFile !== null && looked.data !== undefined && !looked.isError && (
+        <ImportPreview
           survey={looked.data.survey}
           columns={columns}
           members={members}
           isBusy={looked.isPlaceholderData}
-          theirs={theirs}
-          onTheirs={setTheirs}
-          onPlace={(status, column) => say({ places: { ...places, [status]: column } })}
-          onPerson={(person, email) => say({ persons: { ...persons, [person.toLowerCase()]: email } })}
-          onRun={bringIn}
+          overwritesStories={theirs}
+          onOverwriteChange={setTheirs}
+          onColumnChange={(status, column) =>
+            say({ columnsByStatus: { ...columnsByStatus, [status]: column } })
+          }
+          onMemberChange={(person, email) =>
+            say({ emailsByName: { ...emailsByName, [person.toLowerCase()]: email } })
+          }
+          onImport={bringIn}
         />
       )}
     </div>
   );
 }
 
-export function BringIn({
+export function ImportPanel({
   projectId,
   projectKey,
-  onOther,
+  onNewImport: onOther,
 }: {
   readonly projectId: string;
   readonly projectKey: string;
-  readonly onOther: () => void;
+  readonly onNewImport: () => void;
 }) {
-  const run = useRun(projectId);
+  const run = useImportRun(projectId);
   return run === undefined ? (
     <FileForm projectId={projectId} />
   ) : (
-    <Progress run={run} projectId={projectId} projectKey={projectKey} onOther={onOther} />
+    <ImportProgress run={run} projectId={projectId} projectKey={projectKey} onNewImport={onOther} />
   );
 }

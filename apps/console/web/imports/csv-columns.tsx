@@ -1,28 +1,28 @@
 /** Maps the columns of a table to fields. */
-import { csvColumns, csvFields, csvHead } from '@muster/import-files';
+import { findCsvColumns, csvFields, readCsvHead } from '@muster/import-files';
 import { SelectField } from '../settings/components.tsx';
 import { importTexts } from '../messages/imports.ts';
-import { textOf } from './reading.ts';
+import { readText } from './reading.ts';
 
-export type ChosenFields = Readonly<Record<string, string>>;
+export type ChosenValues = Readonly<Record<string, string>>;
 
-/** Returns the names of the table's columns. Throws NoImport. */
-export const headOf = (blob: Blob | undefined): Promise<readonly string[]> =>
-  csvHead(() => textOf(blob ?? new Blob()));
+/** Returns the names of the table's columns. Throws UnreadableFileError. */
+export const readCsvHeader = (blob: Blob | undefined): Promise<readonly string[]> =>
+  readCsvHead(() => readText(blob ?? new Blob()));
 
-export function CsvColumns({
-  head,
-  said,
-  onSay,
+export function CsvColumnMapping({
+  header,
+  chosenColumns,
+  onColumnsChange,
 }: {
-  readonly head: readonly string[];
-  readonly said: ChosenFields;
-  readonly onSay: (said: ChosenFields) => void;
+  readonly header: readonly string[];
+  readonly chosenColumns: ChosenValues;
+  readonly onColumnsChange: (said: ChosenValues) => void;
 }) {
-  const found = csvColumns(head);
+  const found = findCsvColumns(header);
   const columns: Record<string, string> = {
     '': importTexts.noColumn,
-    ...Object.fromEntries(head.map((name) => [name, name])),
+    ...Object.fromEntries(header.map((name) => [name, name])),
   };
   return (
     <fieldset className="checks">
@@ -31,9 +31,9 @@ export function CsvColumns({
         <SelectField
           key={field}
           label={importTexts.fields[field]}
-          value={said[field] ?? head[found.get(field) ?? -1] ?? ''}
-          words={columns}
-          onChange={(column) => onSay({ ...said, [field]: column })}
+          value={chosenColumns[field] ?? header[found.get(field) ?? -1] ?? ''}
+          optionLabels={columns}
+          onChange={(column) => onColumnsChange({ ...chosenColumns, [field]: column })}
         />
       ))}
     </fieldset>

@@ -4,8 +4,8 @@ import { Suspense, useState } from 'react';
 import { type Import, type ImportOutcome } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { lazyComponent } from '../components/lazily.ts';
-import { Avatar, nameOf } from '../components/people.tsx';
-import { notify } from '../components/notices.tsx';
+import { Avatar, actorNameOf } from '../components/people.tsx';
+import { showNotice } from '../components/notices.tsx';
 import { Loading } from '../components/states.tsx';
 import { ConfirmButton } from '../components/ask.tsx';
 import { joinFacts, ListItem, QueryList, Section, useSettingsWrite } from '../settings/components.tsx';
@@ -15,45 +15,45 @@ import { importTexts } from '../messages/imports.ts';
 import { texts } from '../messages/settings.ts';
 
 /** Loaded on demand with the formats of trackers and the schemas of items, which only an import needs. */
-const BringIn = lazyComponent(async () => ({ default: (await import('./bring-in.tsx')).BringIn }));
+const ImportPanel = lazyComponent(async () => ({ default: (await import('./bring-in.tsx')).ImportPanel }));
 
 const importOutcomes: readonly ImportOutcome[] = ['created', 'updated', 'unchanged', 'kept', 'refused'];
-const tones = { open: 'wait', finished: 'good', reverted: 'none' } as const;
+const toneByState = { open: 'wait', finished: 'good', reverted: 'none' } as const;
 
-export const countsText = (counts: Readonly<Record<ImportOutcome, number>>): string =>
+export const formatCounts = (counts: Readonly<Record<ImportOutcome, number>>): string =>
   joinFacts(
     ...importOutcomes.map(
       (one) => counts[one] > 0 && `${counts[one].toLocaleString()} ${importTexts.counts[one]}`,
     ),
   );
 
-function ImportRow({ one }: { readonly one: Import }) {
+function ImportRow({ one: importRecord }: { readonly one: Import }) {
   const { imports } = useClient();
   const { run } = useSettingsWrite();
-  const { id: importId, name, state, counts, begunBy, createdAt } = one;
+  const { id: importId, name, state, counts, begunBy, createdAt } = importRecord;
   const undo = (): Promise<boolean> =>
     run(async () => {
       const { removed, kept } = await imports.undo({ importId });
       const keys = kept.map(({ key }) => key).join(', ');
-      notify({
+      showNotice({
         ...{ tone: 'good', title: importTexts.undone(removed) },
         ...(kept.length > 0 && { body: importTexts.undoneKept(kept.length, keys) }),
       });
     });
   return (
     <ListItem
-      lead={<Avatar name={begunBy.name} kind={begunBy.kind} />}
+      leadingElement={<Avatar name={begunBy.name} kind={begunBy.kind} />}
       title={name}
-      fact={
+      details={
         <>
-          <span className="state" data-tone={tones[state]}>
+          <span className="state" data-tone={toneByState[state]}>
             {importTexts.states[state]}
           </span>
           <span>
             {joinFacts(
               state === 'open' && importTexts.openWhy,
-              countsText(counts),
-              nameOf(begunBy),
+              formatCounts(counts),
+              actorNameOf(begunBy),
               timeAgo(createdAt),
             )}
           </span>
@@ -62,11 +62,11 @@ function ImportRow({ one }: { readonly one: Import }) {
     >
       {state !== 'reverted' && counts.created > 0 && (
         <ConfirmButton
-          act={importTexts.undo}
-          about={name}
+          actionLabel={importTexts.undo}
+          subject={name}
           title={importTexts.undoTitle(name)}
-          why={importTexts.undoWhy}
-          run={undo}
+          explanation={importTexts.undoWhy}
+          onConfirm={undo}
         />
       )}
     </ListItem>
@@ -94,17 +94,17 @@ export function Imports({
       >
         {mayWrite && (
           <Suspense fallback={<Loading label={texts.loading} rows={3} />}>
-            <BringIn
+            <ImportPanel
               key={form}
               projectId={projectId}
               projectKey={projectKey}
-              onOther={() => setForm(form + 1)}
+              onNewImport={() => setForm(form + 1)}
             />
           </Suspense>
         )}
       </Section>
       <Section id="imports" title={importTexts.list} intro={importTexts.listIntro}>
-        <QueryList query={imports} empty={importTexts.empty} emptyWhy={importTexts.emptyWhy}>
+        <QueryList query={imports} emptyTitle={importTexts.empty} emptyWhy={importTexts.emptyWhy}>
           {(one) => <ImportRow key={one.id} one={one} />}
         </QueryList>
       </Section>

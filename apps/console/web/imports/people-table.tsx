@@ -4,15 +4,15 @@ import { type Member } from '@muster/registry';
 import { importTexts } from '../messages/imports.ts';
 
 /** The maximum number of rows shown. */
-const maxRows = 50;
+const maxVisibleRows = 50;
 
 /**
  * Returns a map from names in lower case to the addresses of members. A name that two members share is left
  * out. In `chosen`, the value '' means that the name belongs to no member.
  */
-export function addressesOf(
+export function emailsByPersonName(
   members: readonly Pick<Member, 'name' | 'email'>[],
-  chosen: Readonly<Record<string, string>>,
+  chosenEmails: Readonly<Record<string, string>>,
 ): ReadonlyMap<string, string> {
   const addresses = new Map<string, string>();
   const twice = new Set<string>();
@@ -22,21 +22,21 @@ export function addressesOf(
     addresses.set(key, email);
   }
   for (const key of twice) addresses.delete(key);
-  for (const [key, email] of Object.entries(chosen)) {
+  for (const [key, email] of Object.entries(chosenEmails)) {
     if (email === '') addresses.delete(key);
     else addresses.set(key, email);
   }
   return addresses;
 }
 
-export function PeopleTable({
+export function PersonMappingTable({
   people,
   members,
-  onPerson,
+  onMemberChange,
 }: {
   readonly people: readonly NamedPerson[];
   readonly members: readonly Pick<Member, 'id' | 'name' | 'email'>[];
-  readonly onPerson: (person: string, email: string) => void;
+  readonly onMemberChange: (person: string, email: string) => void;
 }) {
   if (people.length === 0) return null;
   return (
@@ -53,7 +53,7 @@ export function PeopleTable({
           </tr>
         </thead>
         <tbody>
-          {people.slice(0, maxRows).map(({ name, times, email }) => (
+          {people.slice(0, maxVisibleRows).map(({ name, times, email }) => (
             <tr key={name}>
               <th scope="row">{name}</th>
               <td className="number tabular">{times.toLocaleString()}</td>
@@ -62,7 +62,7 @@ export function PeopleTable({
                   className="field"
                   aria-label={importTexts.memberOf(name)}
                   value={email ?? ''}
-                  onChange={({ target }) => onPerson(name, target.value)}
+                  onChange={({ target }) => onMemberChange(name, target.value)}
                 >
                   <option value="">{importTexts.noMember}</option>
                   {members.map((member) => (
@@ -77,7 +77,7 @@ export function PeopleTable({
         </tbody>
       </table>
       <p className="hint">
-        {people.length > maxRows && `${importTexts.more(people.length - maxRows)}. `}
+        {people.length > maxVisibleRows && `${importTexts.more(people.length - maxVisibleRows)}. `}
         {importTexts.peopleWhy}
       </p>
     </>

@@ -3,24 +3,24 @@ import { type BoardColumn, type Member } from '@muster/registry';
 import { type StatusTarget, type Survey } from '@muster/import-files';
 import { joinFacts } from '../settings/components.tsx';
 import { importTexts } from '../messages/imports.ts';
-import { PeopleTable } from './people-table.tsx';
+import { PersonMappingTable } from './people-table.tsx';
 
-const canceled = 'canceled';
+const canceledOption = 'canceled';
 
 /** Returns the name of the column that is chosen for a status. */
-function columnOf(place: StatusTarget | undefined, columns: readonly BoardColumn[]): string {
-  if (place === undefined) return '';
-  if ('column' in place) return place.column;
-  return place.status === canceled
-    ? canceled
-    : (columns.find(({ status }) => status === place.status)?.name ?? '');
+function columnNameOf(statusTarget: StatusTarget | undefined, columns: readonly BoardColumn[]): string {
+  if (statusTarget === undefined) return '';
+  if ('column' in statusTarget) return statusTarget.column;
+  return statusTarget.status === canceledOption
+    ? canceledOption
+    : (columns.find(({ status }) => status === statusTarget.status)?.name ?? '');
 }
 
 /** The maximum number of entries shown of a long list. */
-const maxRows = 50;
-const maxShownPlaces = 3;
+const maxVisibleRows = 50;
+const maxVisibleLocations = 3;
 
-export const Lines = ({
+export const FoldedIssueList = ({
   title,
   lines,
 }: {
@@ -31,15 +31,17 @@ export const Lines = ({
     <details className="fold">
       <summary>{title}</summary>
       <ul className="fold-list">
-        {lines.slice(0, maxRows).map(([what, places]) => (
+        {lines.slice(0, maxVisibleRows).map(([what, places]) => (
           <li key={`${what} ${places[0] ?? ''}`}>
             {what}{' '}
             <span className="muted">
-              {importTexts.inItems(places.slice(0, maxShownPlaces), places.length)}
+              {importTexts.inItems(places.slice(0, maxVisibleLocations), places.length)}
             </span>
           </li>
         ))}
-        {lines.length > maxRows && <li className="muted">{importTexts.more(lines.length - maxRows)}</li>}
+        {lines.length > maxVisibleRows && (
+          <li className="muted">{importTexts.more(lines.length - maxVisibleRows)}</li>
+        )}
       </ul>
     </details>
   );
@@ -48,11 +50,11 @@ export const Lines = ({
 function StatusTable({
   statuses,
   columns,
-  onPlace,
+  onColumnChange,
 }: {
   readonly statuses: Survey['statuses'];
   readonly columns: readonly BoardColumn[];
-  readonly onPlace: (status: string, column: string) => void;
+  readonly onColumnChange: (status: string, column: string) => void;
 }) {
   if (statuses.length === 0) return <p className="muted">{importTexts.noStatuses}</p>;
   return (
@@ -69,7 +71,7 @@ function StatusTable({
       </thead>
       <tbody>
         {statuses.map(({ name, items: count, place }) => (
-          <tr key={`${name} ${columnOf(place, columns)}`}>
+          <tr key={`${name} ${columnNameOf(place, columns)}`}>
             <th scope="row">{name}</th>
             <td className="number tabular">{count.toLocaleString()}</td>
             <td>
@@ -77,8 +79,8 @@ function StatusTable({
                 className="field"
                 aria-label={importTexts.placeOf(name)}
                 aria-invalid={place === undefined || undefined}
-                value={columnOf(place, columns)}
-                onChange={({ target }) => onPlace(name, target.value)}
+                value={columnNameOf(place, columns)}
+                onChange={({ target }) => onColumnChange(name, target.value)}
               >
                 {place === undefined && (
                   <option value="" disabled>
@@ -88,7 +90,7 @@ function StatusTable({
                 {columns.map((column) => (
                   <option key={column.id}>{column.name}</option>
                 ))}
-                <option value={canceled}>{importTexts.canceled}</option>
+                <option value={canceledOption}>{importTexts.canceled}</option>
               </select>
             </td>
           </tr>
@@ -100,52 +102,55 @@ function StatusTable({
 
 const ImportFooter = ({
   items,
-  unplaced,
+  unmappedStatusCount,
   isBusy,
-  onRun,
+  onImport,
 }: {
   readonly items: number;
   /** The number of statuses without a column. */
-  readonly unplaced: number;
+  readonly unmappedStatusCount: number;
   readonly isBusy: boolean;
-  readonly onRun: () => void;
+  readonly onImport: () => void;
 }) => (
   <div className="form-foot">
     <button
       type="button"
       className="button"
       data-kind="main"
-      disabled={isBusy || unplaced > 0 || items === 0}
-      onClick={onRun}
+      disabled={isBusy || unmappedStatusCount > 0 || items === 0}
+      onClick={onImport}
     >
       {importTexts.run(items)}
     </button>
-    <span className={unplaced > 0 ? 'state grow' : 'hint grow'} data-tone={unplaced > 0 ? 'wait' : undefined}>
-      {unplaced > 0 ? importTexts.unplaced(unplaced) : importTexts.again}
+    <span
+      className={unmappedStatusCount > 0 ? 'state grow' : 'hint grow'}
+      data-tone={unmappedStatusCount > 0 ? 'wait' : undefined}
+    >
+      {unmappedStatusCount > 0 ? importTexts.unplaced(unmappedStatusCount) : importTexts.again}
     </span>
   </div>
 );
 
-export function Preview({
+export function ImportPreview({
   survey,
   columns,
   members,
   isBusy,
-  theirs,
-  onTheirs,
-  onPlace,
-  onPerson,
-  onRun,
+  overwritesStories,
+  onOverwriteChange,
+  onColumnChange: onPlace,
+  onMemberChange: onPerson,
+  onImport: onRun,
 }: {
   readonly survey: Survey;
   readonly columns: readonly BoardColumn[];
   readonly members: readonly Member[];
   readonly isBusy: boolean;
-  readonly theirs: boolean;
-  readonly onTheirs: (theirs: boolean) => void;
-  readonly onPlace: (status: string, column: string) => void;
-  readonly onPerson: (person: string, email: string) => void;
-  readonly onRun: () => void;
+  readonly overwritesStories: boolean;
+  readonly onOverwriteChange: (theirs: boolean) => void;
+  readonly onColumnChange: (status: string, column: string) => void;
+  readonly onMemberChange: (person: string, email: string) => void;
+  readonly onImport: () => void;
 }) {
   const { items, comments, epics, refused, leftOut, notes } = survey;
   const statuses = survey.statuses.toSorted((one, other) => other.items - one.items);
@@ -162,14 +167,14 @@ export function Preview({
           )}
         </p>
       </div>
-      <StatusTable statuses={statuses} columns={columns} onPlace={onPlace} />
-      <PeopleTable people={survey.people} members={members} onPerson={onPerson} />
+      <StatusTable statuses={statuses} columns={columns} onColumnChange={onPlace} />
+      <PersonMappingTable people={survey.people} members={members} onMemberChange={onPerson} />
       <div className="folds">
-        <Lines
+        <FoldedIssueList
           title={importTexts.refusedItems(refused.length)}
           lines={refused.map(({ place, why }) => [why, [place]] as const)}
         />
-        <Lines
+        <FoldedIssueList
           title={importTexts.leftOut(leftOut.length + notes.length)}
           lines={[
             ...notes.map((note) => [note, []] as const),
@@ -178,10 +183,14 @@ export function Preview({
         />
       </div>
       <label className="switch">
-        <input type="checkbox" checked={theirs} onChange={({ target }) => onTheirs(target.checked)} />
+        <input
+          type="checkbox"
+          checked={overwritesStories}
+          onChange={({ target }) => onOverwriteChange(target.checked)}
+        />
         {importTexts.theirs}
       </label>
-      <ImportFooter items={items} unplaced={unplaced} isBusy={isBusy} onRun={onRun} />
+      <ImportFooter items={items} unmappedStatusCount={unplaced} isBusy={isBusy} onImport={onRun} />
     </>
   );
 }

@@ -3,27 +3,27 @@ import { Link } from '@tanstack/react-router';
 import { errorText } from '../components/notices.tsx';
 import { t } from '../messages/index.ts';
 import { importTexts } from '../messages/imports.ts';
-import { countsText } from './imports.tsx';
-import { Lines } from './preview.tsx';
-import { forget, type ImportRun } from './runs.ts';
+import { formatCounts } from './imports.tsx';
+import { FoldedIssueList } from './preview.tsx';
+import { forgetRun, type ImportRun } from './runs.ts';
 
-function Outcome({ run }: { readonly run: ImportRun }) {
+function ImportOutcomeDetails({ run }: { readonly run: ImportRun }) {
   const { report } = run;
   return (
     <div className="folds">
-      <Lines
+      <FoldedIssueList
         title={importTexts.refusedItems(report.refused.length)}
         lines={report.refused.map(({ place, why }) => [why, [place]] as const)}
       />
-      <Lines
+      <FoldedIssueList
         title={`${importTexts.keptWhy} (${report.kept.length.toLocaleString()})`}
         lines={report.kept.map(({ key, place, why }) => [`${key ?? place}: ${why}`, []] as const)}
       />
-      <Lines
+      <FoldedIssueList
         title={importTexts.leftOut(report.issues.size)}
         lines={[...report.issues].map(([what, places]) => [what, places] as const)}
       />
-      <Lines
+      <FoldedIssueList
         title={`${importTexts.notWaiting} (${report.leftOut.length.toLocaleString()})`}
         lines={report.leftOut.map(
           ({ externalId, blockedBy, reason }) => [`${externalId}, ${blockedBy}: ${reason}`, []] as const,
@@ -33,20 +33,20 @@ function Outcome({ run }: { readonly run: ImportRun }) {
   );
 }
 
-export function Progress({
+export function ImportProgress({
   run,
   projectId,
   projectKey,
-  onOther,
+  onNewImport,
 }: {
   readonly run: ImportRun;
   readonly projectId: string;
   readonly projectKey: string;
-  readonly onOther: () => void;
+  readonly onNewImport: () => void;
 }) {
-  const { name, read, total, state, report } = run;
+  const { name, entriesRead, entryCount, state, report } = run;
   const isOver = state === 'done';
-  const counts = countsText(report.counts);
+  const counts = formatCounts(report.counts);
   const title = isOver ? importTexts.done(name) : importTexts.running(name);
   return (
     <div className="form" aria-busy={state === 'running'}>
@@ -62,12 +62,12 @@ export function Progress({
       </div>
       {!isOver && (
         <div className="progress">
-          <progress max={Math.max(1, total)} value={read} aria-label={title} />
-          <span className="muted tabular">{importTexts.progress(read, total)}</span>
+          <progress max={Math.max(1, entryCount)} value={entriesRead} aria-label={title} />
+          <span className="muted tabular">{importTexts.progress(entriesRead, entryCount)}</span>
         </div>
       )}
       {counts !== '' && <p className="tabular">{counts}</p>}
-      {state !== 'running' && <Outcome run={run} />}
+      {state !== 'running' && <ImportOutcomeDetails run={run} />}
       <div className="form-foot">
         {state === 'running' && (
           <button type="button" className="button" onClick={run.stop}>
@@ -75,7 +75,7 @@ export function Progress({
           </button>
         )}
         {(state === 'stopped' || state === 'failed') && (
-          <button type="button" className="button" data-kind="main" onClick={run.goOn}>
+          <button type="button" className="button" data-kind="main" onClick={run.resume}>
             {importTexts.goOn}
           </button>
         )}
@@ -91,8 +91,8 @@ export function Progress({
             type="button"
             className="button"
             onClick={() => {
-              forget(projectId);
-              onOther();
+              forgetRun(projectId);
+              onNewImport();
             }}
           >
             {isOver ? importTexts.other : t.cancel}

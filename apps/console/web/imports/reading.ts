@@ -1,9 +1,9 @@
 /** Reads a file of the reader's machine in the browser. */
 import {
-  decoded,
+  decodeText,
   type ImportEntry,
   type FileFormat,
-  type Fitting,
+  type FitOptions,
   type ImportFile,
   openFile,
   type ReadOptions,
@@ -12,7 +12,7 @@ import {
 /** The maximum time in milliseconds that reading may block the page at a stretch. */
 const maxBlockingMs = 12;
 
-async function* bytesOf(file: Blob): AsyncGenerator<Uint8Array> {
+async function* readBytes(file: Blob): AsyncGenerator<Uint8Array> {
   const reader = file.stream().getReader();
   try {
     for (;;) {
@@ -26,10 +26,10 @@ async function* bytesOf(file: Blob): AsyncGenerator<Uint8Array> {
 }
 
 /** Streams the text of a file. */
-export const textOf = (file: Blob): AsyncGenerator<string> => decoded(bytesOf(file));
+export const readText = (file: Blob): AsyncGenerator<string> => decodeText(readBytes(file));
 
 /** Yields to the page between entries. */
-async function* yieldingBetween(entries: AsyncIterable<ImportEntry>): AsyncGenerator<ImportEntry> {
+async function* yieldBetweenEntries(entries: AsyncIterable<ImportEntry>): AsyncGenerator<ImportEntry> {
   let begun = performance.now();
   for await (const entry of entries) {
     if (performance.now() - begun > maxBlockingMs) {
@@ -40,12 +40,12 @@ async function* yieldingBetween(entries: AsyncIterable<ImportEntry>): AsyncGener
   }
 }
 
-/** Opens a file. Throws NoImport if it does not have the format. */
+/** Opens a file. Throws UnreadableFileError if it does not have the format. */
 export async function openImportFile(
   format: FileFormat,
   file: Blob,
   options: ReadOptions,
 ): Promise<ImportFile> {
-  const opened = await openFile(format, () => textOf(file), options);
-  return { ...opened, entries: (fitting: Fitting) => yieldingBetween(opened.entries(fitting)) };
+  const opened = await openFile(format, () => readText(file), options);
+  return { ...opened, entries: (fitting: FitOptions) => yieldBetweenEntries(opened.entries(fitting)) };
 }

@@ -1,79 +1,86 @@
 /** Runs imports in this window, one per project. They continue while other pages are open. */
 import { useSyncExternalStore } from 'react';
 import {
-  emptyReport,
-  type Fitting,
+  createEmptyReport,
+  type FitOptions,
   type ImportFile,
   importFile,
-  type ImportInto,
-  type Report,
+  type ImportTarget,
+  type ImportReport,
 } from '@muster/import-files';
 
 export interface ImportRun {
   readonly name: string;
-  readonly total: number;
-  readonly read: number;
-  readonly report: Report;
+  readonly entryCount: number;
+  readonly entriesRead: number;
+  readonly report: ImportReport;
   readonly state: 'running' | 'stopped' | 'failed' | 'done';
   readonly error: unknown;
   readonly stop: () => void;
-  readonly goOn: () => void;
+  readonly resume: () => void;
 }
 
 export interface ImportRequest {
   readonly name: string;
   /** The number of entries in the file. */
-  readonly total: number;
+  readonly entryCount: number;
   readonly file: ImportFile;
-  readonly fitting: Fitting;
-  readonly into: Omit<ImportInto, 'signal'>;
+  readonly fitting: FitOptions;
+  readonly destination: Omit<ImportTarget, 'signal'>;
 }
 
-const runs = new Map<string, ImportRun>();
-const watchers = new Set<() => void>();
+const runsByProject = new Map<string, ImportRun>();
+const listeners = new Set<() => void>();
 
 const confirmUnload = (event: BeforeUnloadEvent): void => event.preventDefault();
 
-function show(projectId: string, run: ImportRun | undefined): void {
-  if (run === undefined) runs.delete(projectId);
-  else runs.set(projectId, run);
-  if ([...runs.values()].some(({ state }) => state === 'running'))
+function setRun(projectId: string, run: ImportRun | undefined): void {
+  if (run === undefined) runsByProject.delete(projectId);
+  else runsByProject.set(projectId, run);
+  if ([...runsByProject.values()].some(({ state }) => state === 'running'))
     addEventListener('beforeunload', confirmUnload);
   else removeEventListener('beforeunload', confirmUnload);
-  for (const changed of watchers) changed();
+  for (const changed of listeners) changed();
 }
 
-export function start(projectId: string, wanted: ImportRequest): void {
+export function startImport(projectId: string, request: ImportRequest): void {
   const stopping = new AbortController();
-  const report = emptyReport();
+  const report = createEmptyReport();
   let run: ImportRun = {
-    ...{ name: wanted.name, total: wanted.total, read: 0, report, state: 'running', error: undefined },
+    ...{
+      name: request.name,
+      entryCount: request.entryCount,
+      entriesRead: 0,
+      report,
+      state: 'running',
+      error: undefined,
+    },
     stop: () => stopping.abort(),
-    goOn: () => start(projectId, wanted),
+    resume: () => startImport(projectId, request),
   };
   const become = (more: Partial<ImportRun>): void => {
     run = { ...run, ...more };
-    show(projectId, run);
+    setRun(projectId, run);
   };
   become({});
   importFile(
-    wanted.file,
-    wanted.fitting,
-    { ...wanted.into, signal: stopping.signal },
-    (read) => become({ read }),
+    request.file,
+    request.fitting,
+    { ...request.destination, signal: stopping.signal },
+    (read) => become({ entriesRead: read }),
     report,
   ).then(
-    () => become({ state: 'done', read: wanted.total }),
+    () => become({ state: 'done', entriesRead: request.entryCount }),
     (error: unknown) => become({ state: stopping.signal.aborted ? 'stopped' : 'failed', error }),
   );
 }
 
-export const forget = (projectId: string): void => show(projectId, undefined);
+export const forgetRun = (projectId: string): void => setRun(projectId, undefined);
 
-const subscribe = (changed: () => void): (() => void) => {
-  watchers.add(changed);
-  return () => watchers.delete(changed);
+const subscribeToRuns = (onChange: () => void): (() => void) => {
+  listeners.add(onChange);
+  return () => listeners.delete(onChange);
 };
 
-export const useRun = (projectId: string): ImportRun | undefined =>
-  useSyncExternalStore(subscribe, () => runs.get(projectId));
+export const useImportRun = (projectId: string): ImportRun | undefined =>
+  useSyncExternalStore(subscribeToRuns, () => runsByProject.get(projectId));

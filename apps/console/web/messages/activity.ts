@@ -165,4 +165,4 @@ export const eventText = (kind: string): string =>
   (eventTexts as Readonly<Record<string, string>>)[kind] ?? `${kind}:`;
 
 /** Names the column that a story was moved to. */
-export const statusChangeText = (place: string): string => `to ${place}`;
+export const statusChangeText = (statusName: string): string => `to ${statusName}`;

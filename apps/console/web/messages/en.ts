@@ -3,7 +3,14 @@ import { pluralize } from './several.ts';
 
 type Status = 'backlog' | 'ready' | 'in_progress' | 'in_review' | 'done' | 'canceled';
 type Priority = 'none' | 'low' | 'medium' | 'high' | 'urgent';
-type Work = 'available' | 'leased' | 'waiting_input' | 'stalled' | 'offered' | 'submitted' | 'completed';
+type ExecutionState =
+  | 'available'
+  | 'leased'
+  | 'waiting_input'
+  | 'stalled'
+  | 'offered'
+  | 'submitted'
+  | 'completed';
 
 export const en = {
   product: 'Muster',
@@ -117,7 +124,7 @@ export const en = {
     offered: 'offered',
     submitted: 'submitted',
     completed: 'completed',
-  } satisfies Record<Work, string>,
+  } satisfies Record<ExecutionState, string>,
   needsRework: 'needs rework',
   blocked: 'blocked',
   leaseLeft: (text: string) => `Lease: ${text} left`,

@@ -15,7 +15,7 @@ const relativeUnits = [
   { unit: 'month', millis: 30 * 86_400_000, until: 365 * 86_400_000 },
 ] as const;
 
-function relativeTime(millis: number): string {
+function formatRelativeTime(millis: number): string {
   const step = relativeUnits.find(({ until }) => Math.abs(millis) < until) ?? {
     unit: 'year' as const,
     millis: 365 * 86_400_000,
@@ -24,35 +24,36 @@ function relativeTime(millis: number): string {
 }
 
 /** Formats a past time, such as "5 min. ago". It never shows a future time, even if the clocks differ. */
-export const timeAgo = (time: string, now = serverNow()): string =>
-  relativeTime(Math.min(0, Date.parse(time) - now));
+export const timeAgo = (time: string, nowMs = serverNow()): string =>
+  formatRelativeTime(Math.min(0, Date.parse(time) - nowMs));
 
 /** Formats the time at which something ends, such as "in 5 days" or, if that time has passed, "5 days ago". */
-export const timeUntil = (time: string, now = serverNow()): string => relativeTime(Date.parse(time) - now);
+export const timeUntil = (time: string, nowMs = serverNow()): string =>
+  formatRelativeTime(Date.parse(time) - nowMs);
 
 const dayFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 
 const shortDayFormat = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
 
-export const shortDay = (millis: number): string => shortDayFormat.format(millis);
-export const exactDay = (time: string): string => dayFormat.format(Date.parse(time));
-export const exactTime = (time: string): string => dateTimeFormat.format(Date.parse(time));
+export const formatShortDay = (millis: number): string => shortDayFormat.format(millis);
+export const formatDay = (time: string): string => dayFormat.format(Date.parse(time));
+export const formatDateTime = (time: string): string => dateTimeFormat.format(Date.parse(time));
 
 const durationFormats = {
-  second: durationFormat('second'),
-  minute: durationFormat('minute'),
-  hour: durationFormat('hour'),
-  day: durationFormat('day'),
+  second: createDurationFormat('second'),
+  minute: createDurationFormat('minute'),
+  hour: createDurationFormat('hour'),
+  day: createDurationFormat('day'),
 };
 
-function durationFormat(unit: 'second' | 'minute' | 'hour' | 'day'): Intl.NumberFormat {
+function createDurationFormat(unit: 'second' | 'minute' | 'hour' | 'day'): Intl.NumberFormat {
   return new Intl.NumberFormat(undefined, {
     ...{ style: 'unit', unit, unitDisplay: 'narrow', maximumFractionDigits: 0 },
   });
 }
 
 /** Formats a duration in its largest unit: "12m". */
-export function durationText(millis: number): string {
+export function formatDuration(millis: number): string {
   const seconds = Math.max(0, Math.round(millis / 1_000));
   if (seconds < 60) return durationFormats.second.format(seconds);
   if (seconds < 3_600) return durationFormats.minute.format(Math.round(seconds / 60));

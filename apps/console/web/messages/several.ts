@@ -1,2 +1,2 @@
-export const pluralize = (count: number, one: string, more: string): string =>
-  `${count.toLocaleString()} ${count === 1 ? one : more}`;
+export const pluralize = (count: number, singular: string, plural: string): string =>
+  `${count.toLocaleString()} ${count === 1 ? singular : plural}`;

@@ -110,7 +110,7 @@ export const editTexts = {
   } satisfies Record<Obstacle, string>,
 };
 
-const executionEvents: Readonly<Record<string, string>> = {
+const executionEventTexts: Readonly<Record<string, string>> = {
   acquired: 'work started',
   taken_over: 'work taken over',
   superseded: 'work taken over',
@@ -197,5 +197,5 @@ export const storyTexts = {
     merging: 'merging',
   },
   /** Returns the text of an event in the timeline. An unknown kind, for example of a newer server, is shown by its name. */
-  executionEvent: (kind: string): string => executionEvents[kind] ?? kind.replaceAll('_', ' '),
+  executionEvent: (kind: string): string => executionEventTexts[kind] ?? kind.replaceAll('_', ' '),
 };

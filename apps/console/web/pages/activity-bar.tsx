@@ -3,15 +3,15 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useClient } from '../data/context.ts';
 import { projectsQuery } from '../data/queries.ts';
-import { type ActivityFilter, spans } from '../data/trail-filter.ts';
+import { type ActivityFilter, timeSpans } from '../data/trail-filter.ts';
 import { withFilter } from './trail-bounds.ts';
 import { Icon } from '../components/icons.tsx';
 import { useActorOptions } from '../components/whose.ts';
 import { activityTexts, eventText } from '../messages/activity.ts';
-import { exactDay } from '../messages/index.ts';
-import { kindsOf } from './activity-query.ts';
+import { formatDay } from '../messages/index.ts';
+import { findMatchingKinds } from './activity-query.ts';
 
-type Options = readonly (readonly [value: string, name: string])[];
+type SelectOptions = readonly (readonly [value: string, name: string])[];
 
 export function ActivityBar({
   filter,
@@ -25,7 +25,7 @@ export function ActivityBar({
   const projects = useQuery(projectsQuery(useClient())).data ?? [];
   const { actor, kind, project, story, since } = filter;
   const doers = useActorOptions(actor, actorName ?? activityTexts.formerly);
-  const select = (field: keyof ActivityFilter, label: string, all: string, options: Options) => {
+  const select = (field: keyof ActivityFilter, label: string, all: string, options: SelectOptions) => {
     const value = filter[field] ?? '';
     return (
       <select
@@ -44,7 +44,8 @@ export function ActivityBar({
       </select>
     );
   };
-  const isOneKind = kind !== undefined && !(kind in activityTexts.groups) && kindsOf(kind).length > 0;
+  const isOneKind =
+    kind !== undefined && !(kind in activityTexts.groups) && findMatchingKinds(kind).length > 0;
   const isDay = since !== undefined && !(since in activityTexts.spans);
   const isKey = project !== undefined && !projects.some(({ key }) => key === project);
   return (
@@ -64,8 +65,8 @@ export function ActivityBar({
         ...projects.map(({ key, name }) => [key, name] as const),
       ])}
       {select('since', activityTexts.when, activityTexts.ever, [
-        ...(isDay ? [[since, activityTexts.since(exactDay(`${since}T12:00:00`))] as const] : []),
-        ...spans.map((span) => [span, activityTexts.spans[span]] as const),
+        ...(isDay ? [[since, activityTexts.since(formatDay(`${since}T12:00:00`))] as const] : []),
+        ...timeSpans.map((span) => [span, activityTexts.spans[span]] as const),
       ])}
       {story !== undefined && (
         <Link

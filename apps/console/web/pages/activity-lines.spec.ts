@@ -16,11 +16,11 @@ const events = (
       }) as unknown as ActivityItem,
   );
 const told = (items: readonly ActivityItem[]) =>
-  collapseEvents(items).map(({ item, times, checkpoints }) => [
-    item.actor.name,
-    item.kind,
-    times,
-    checkpoints,
+  collapseEvents(items).map(({ newestEvent, eventCount, checkpointCount }) => [
+    newestEvent.actor.name,
+    newestEvent.kind,
+    eventCount,
+    checkpointCount,
   ]);
 
 it('shows a run of reports as one line, also where another actor reports in between', () => {

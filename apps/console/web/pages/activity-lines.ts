@@ -3,17 +3,17 @@ import { type ActivityItem } from '@muster/registry';
 
 export interface ActivityLine {
   /** The newest of the events that share the line. */
-  readonly item: ActivityItem;
+  readonly newestEvent: ActivityItem;
   /** The number of events on this line that are not checkpoints. */
-  readonly times: number;
-  readonly checkpoints: number;
+  readonly eventCount: number;
+  readonly checkpointCount: number;
 }
 
 /** Returns true for a holder's report about ongoing work. */
-const isReport = ({ kind }: ActivityItem): boolean =>
+const isProgressReport = ({ kind }: ActivityItem): boolean =>
   kind === 'execution.updated' || kind === 'execution.checkpointed';
 /** Two consecutive reports that are further apart than this are shown on different lines. */
-const longestGapMs = 60 * 60_000;
+const maxReportGapMs = 60 * 60_000;
 
 const actorIdOf = ({ agentId, memberId }: ActivityItem['actor']): string | null => agentId ?? memberId;
 
@@ -22,26 +22,40 @@ const isSameActorAndSubject = (one: ActivityItem, other: ActivityItem): boolean 
 
 /** Groups events, which are sorted newest first. Reports share a line even if others acted in between. */
 export function collapseEvents(items: readonly ActivityItem[]): ActivityLine[] {
-  const lines: { item: ActivityItem; oldest: ActivityItem; times: number; checkpoints: number }[] = [];
+  const lines: {
+    newestEvent: ActivityItem;
+    oldest: ActivityItem;
+    eventCount: number;
+    checkpointCount: number;
+  }[] = [];
   for (const item of items) {
-    const isCheckpoint = isReport(item) && item.kind === 'execution.checkpointed';
-    const line = isReport(item)
+    const isCheckpoint = isProgressReport(item) && item.kind === 'execution.checkpointed';
+    const line = isProgressReport(item)
       ? lines.findLast(
-          ({ item: newest, oldest }) =>
-            isReport(newest) &&
+          ({ newestEvent: newest, oldest }) =>
+            isProgressReport(newest) &&
             isSameActorAndSubject(newest, item) &&
-            Date.parse(oldest.at) - Date.parse(item.at) <= longestGapMs,
+            Date.parse(oldest.at) - Date.parse(item.at) <= maxReportGapMs,
         )
       : lines
           .slice(-1)
-          .find(({ item: last }) => last.kind === item.kind && isSameActorAndSubject(last, item));
+          .find(({ newestEvent: last }) => last.kind === item.kind && isSameActorAndSubject(last, item));
     if (line === undefined)
-      lines.push({ item, oldest: item, times: isCheckpoint ? 0 : 1, checkpoints: isCheckpoint ? 1 : 0 });
+      lines.push({
+        newestEvent: item,
+        oldest: item,
+        eventCount: isCheckpoint ? 0 : 1,
+        checkpointCount: isCheckpoint ? 1 : 0,
+      });
     else {
       line.oldest = item;
-      if (isCheckpoint) line.checkpoints += 1;
-      else line.times += 1;
+      if (isCheckpoint) line.checkpointCount += 1;
+      else line.eventCount += 1;
     }
   }
-  return lines.map(({ item, times, checkpoints }) => ({ item, times, checkpoints }));
+  return lines.map(({ newestEvent, eventCount, checkpointCount }) => ({
+    newestEvent,
+    eventCount,
+    checkpointCount,
+  }));
 }

@@ -5,20 +5,21 @@ import { useClient } from '../data/context.ts';
 import { type ActivityFilter } from '../data/trail-filter.ts';
 import { withFilter } from './trail-bounds.ts';
 import { Icon } from '../components/icons.tsx';
-import { Avatar, nameOf } from '../components/people.tsx';
+import { Avatar, actorNameOf } from '../components/people.tsx';
 import { EmptyState, LoadError, Loading } from '../components/states.tsx';
 import { useIsAdmin } from '../settings/rights.ts';
 import { useTitle } from '../components/title.ts';
-import { actorOptionId } from '../components/whose.ts';
+import { getActorOptionId } from '../components/whose.ts';
 import { activityTexts, eventText, statusChangeText } from '../messages/activity.ts';
-import { timeAgo, exactTime, t } from '../messages/index.ts';
+import { timeAgo, formatDateTime, t } from '../messages/index.ts';
 import { ActivityBar } from './activity-bar.tsx';
 import { activityQuery } from './activity-query.ts';
 import { collapseEvents, type ActivityLine } from './activity-lines.ts';
 
-const route = getRouteApi('/activity');
+const activityRoute = getRouteApi('/activity');
 
-const isStatus = (value: unknown): value is StoryStatus => typeof value === 'string' && value in t.status;
+const isStoryStatus = (value: unknown): value is StoryStatus =>
+  typeof value === 'string' && value in t.status;
 
 /** Renders a part of a line as a link to the activity filtered by it. */
 const FilterLink = ({
@@ -44,8 +45,8 @@ const FilterLink = ({
 );
 
 function ActivityRow({ line, filter }: { readonly line: ActivityLine; readonly filter: ActivityFilter }) {
-  const { item, times, checkpoints } = line;
-  const { kind, actor, subject, data, at } = item;
+  const { newestEvent, eventCount, checkpointCount } = line;
+  const { kind, actor, subject, data, at } = newestEvent;
   return (
     <li className="row row-slim">
       <span className="row-lead">
@@ -53,10 +54,10 @@ function ActivityRow({ line, filter }: { readonly line: ActivityLine; readonly f
       </span>
       <p className="row-words">
         <FilterLink
-          filter={withFilter(filter, 'actor', actorOptionId(actor))}
-          title={activityTexts.onlyBy(nameOf(actor))}
+          filter={withFilter(filter, 'actor', getActorOptionId(actor))}
+          title={activityTexts.onlyBy(actorNameOf(actor))}
         >
-          {nameOf(actor)}
+          {actorNameOf(actor)}
         </FilterLink>{' '}
         <FilterLink
           filter={withFilter(filter, 'kind', kind)}
@@ -72,11 +73,11 @@ function ActivityRow({ line, filter }: { readonly line: ActivityLine; readonly f
         ) : (
           subject.title
         )}
-        {kind === 'story.statusChanged' && isStatus(data['to']) && (
+        {kind === 'story.statusChanged' && isStoryStatus(data['to']) && (
           <span className="muted"> {statusChangeText(t.status[data['to']])}</span>
         )}
-        {(times > 1 || checkpoints > 0) && (
-          <span className="muted"> · {activityTexts.repeated(times, checkpoints)}</span>
+        {(eventCount > 1 || checkpointCount > 0) && (
+          <span className="muted"> · {activityTexts.repeated(eventCount, checkpointCount)}</span>
         )}
       </p>
       {subject.type === 'story' && subject.key !== null && filter.story === undefined && (
@@ -90,7 +91,7 @@ function ActivityRow({ line, filter }: { readonly line: ActivityLine; readonly f
           <Icon name="search" size={13} />
         </Link>
       )}
-      <time className="muted tabular" dateTime={at} title={exactTime(at)}>
+      <time className="muted tabular" dateTime={at} title={formatDateTime(at)}>
         {timeAgo(at)}
       </time>
     </li>
@@ -100,12 +101,12 @@ function ActivityRow({ line, filter }: { readonly line: ActivityLine; readonly f
 /** The activity page, newest events first. */
 export function ActivityPage() {
   useTitle(t.nav.activity);
-  const filter = route.useSearch();
+  const filter = activityRoute.useSearch();
   const activity = useInfiniteQuery(activityQuery(useClient(), filter));
   const isAdmin = useIsAdmin();
   const items = activity.data?.pages.flatMap((page) => page.items) ?? [];
   const isNarrowed = Object.keys(filter).length > 0;
-  const actorName = items.find(({ actor }) => actorOptionId(actor) === filter.actor)?.actor.name;
+  const actorName = items.find(({ actor }) => getActorOptionId(actor) === filter.actor)?.actor.name;
   return (
     <>
       <header className="page-head">
@@ -120,7 +121,7 @@ export function ActivityPage() {
       <div className="page">
         <div className="page-column">
           <ActivityBar filter={filter} actorName={actorName} />
-          {activity.isError && <LoadError error={activity.error} again={() => void activity.refetch()} />}
+          {activity.isError && <LoadError error={activity.error} onRetry={() => void activity.refetch()} />}
           {activity.isPending && <Loading label={t.activity.loading} />}
           {activity.isSuccess && items.length === 0 && (
             <EmptyState title={isNarrowed ? activityTexts.none : t.activity.empty}>
@@ -137,7 +138,7 @@ export function ActivityPage() {
           )}
           <ol className="rows">
             {collapseEvents(items).map((line) => (
-              <ActivityRow key={line.item.id} line={line} filter={filter} />
+              <ActivityRow key={line.newestEvent.id} line={line} filter={filter} />
             ))}
           </ol>
           {activity.hasNextPage && (

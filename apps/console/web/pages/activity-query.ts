@@ -2,14 +2,14 @@ import { infiniteQueryOptions } from '@tanstack/react-query';
 import { type Client } from '@muster/client';
 import { type EventKind } from '@muster/registry';
 import { type ActivityFilter } from '../data/trail-filter.ts';
-import { sinceOf } from './trail-bounds.ts';
+import { parseSince } from './trail-bounds.ts';
 import { serverNow } from '../data/time.ts';
 import { activityTexts, eventKinds } from '../messages/activity.ts';
 
-export type KindGroup = keyof typeof activityTexts.groups;
+export type EventKindGroup = keyof typeof activityTexts.groups;
 
 /** The group of a kind of event, by its subject. */
-const groupOf: Readonly<Record<string, KindGroup>> = {
+const groupBySubject: Readonly<Record<string, EventKindGroup>> = {
   ...{ story: 'stories', epic: 'stories', spec: 'specs', contract: 'specs', prompt: 'specs' },
   ...{ comment: 'comments', reviewer: 'reviews', review: 'reviews', assignment: 'reviews' },
   ...{ execution: 'work', run: 'work', lock: 'work', lease: 'work', group: 'work' },
@@ -17,15 +17,15 @@ const groupOf: Readonly<Record<string, KindGroup>> = {
 };
 
 /** Lists the matching kinds: one kind, those of a group, or none if the value is unknown. */
-export function kindsOf(kind: string): readonly EventKind[] {
-  if (!(kind in activityTexts.groups)) return eventKinds.filter((one) => one === kind);
-  return eventKinds.filter((one) => (groupOf[one.split('.')[0] ?? ''] ?? 'setup') === kind);
+export function findMatchingKinds(kindOrGroup: string): readonly EventKind[] {
+  if (!(kindOrGroup in activityTexts.groups)) return eventKinds.filter((one) => one === kindOrGroup);
+  return eventKinds.filter((one) => (groupBySubject[one.split('.')[0] ?? ''] ?? 'setup') === kindOrGroup);
 }
 
 /** Queries the filtered activity. An unknown kind is ignored. */
 export const activityQuery = (client: Client, filter: ActivityFilter) => {
   const { actor, kind, project, story, since } = filter;
-  const chosen = kind === undefined ? [] : kindsOf(kind);
+  const chosen = kind === undefined ? [] : findMatchingKinds(kind);
   return infiniteQueryOptions({
     queryKey: ['activity', filter],
     queryFn: ({ pageParam }) =>
@@ -34,7 +34,7 @@ export const activityQuery = (client: Client, filter: ActivityFilter) => {
         ...(chosen.length > 0 && { kinds: [...chosen] }),
         ...(project !== undefined && { projectId: project.toUpperCase() }),
         ...(story !== undefined && { storyId: story.toUpperCase() }),
-        ...(since !== undefined && { since: sinceOf(since, serverNow()) }),
+        ...(since !== undefined && { since: parseSince(since, serverNow()) }),
         ...{ limit: 50, ...(pageParam !== null && { cursor: pageParam }) },
       }),
     initialPageParam: null as string | null,

@@ -3,26 +3,26 @@ import { useQuery } from '@tanstack/react-query';
 import { type ListedExecution } from '@muster/registry';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useClient } from '../data/context.ts';
-import { collisionsQuery, projectsQuery, stoppedQuery, workQuery } from '../data/queries.ts';
+import { collisionsQuery, projectsQuery, stoppedWorkQuery, activeWorkQuery } from '../data/queries.ts';
 import { LeaseClock, useNow } from '../components/clock.tsx';
-import { Collisions } from '../components/collisions.tsx';
+import { CollisionList } from '../components/collisions.tsx';
 import { Icon } from '../components/icons.tsx';
-import { OfferActions, OfferFact } from '../components/offer.tsx';
-import { Avatar, nameOf } from '../components/people.tsx';
-import { Group, Row } from '../components/row.tsx';
+import { OfferActions, OfferSummary } from '../components/offer.tsx';
+import { Avatar, actorNameOf } from '../components/people.tsx';
+import { RowGroup, ListRow } from '../components/row.tsx';
 import { EmptyState, LoadError, Loading } from '../components/states.tsx';
 import { WorkActions } from '../components/steer.tsx';
 import { LiftStopButton, StopButton } from '../components/stop.tsx';
 import { useTitle } from '../components/title.ts';
-import { WorkState } from '../components/work.tsx';
+import { WorkStateLabel } from '../components/work.tsx';
 import { agentsTexts } from '../messages/agents.ts';
 import { timeAgo, t } from '../messages/index.ts';
 import { storyTexts, editTexts } from '../messages/story.ts';
-import { Locks } from './locks-part.tsx';
+import { ProjectLocks } from './locks-part.tsx';
 
-const route = getRouteApi('/agents');
+const agentsRoute = getRouteApi('/agents');
 /** Locks of up to this many projects with work are shown; those of other projects only if they are chosen. */
-const maxProjects = 5;
+const maxProjectsWithLocks = 5;
 
 function WorkRow({ execution }: { readonly execution: ListedExecution }) {
   const { lease, story, group, state, phase, progress, checkpoint, needsRework, stopRequested, offer } =
@@ -34,7 +34,7 @@ function WorkRow({ execution }: { readonly execution: ListedExecution }) {
   });
   const holder = lease?.holder ?? null;
   const facts = [
-    holder === null ? undefined : nameOf(holder),
+    holder === null ? undefined : actorNameOf(holder),
     phase === null ? undefined : storyTexts.phases[phase],
     progress > 0 ? t.board.progress(progress) : undefined,
     checkpoint === null
@@ -43,8 +43,8 @@ function WorkRow({ execution }: { readonly execution: ListedExecution }) {
     stopRequested === null ? undefined : storyTexts.stopRequested(stopRequested.by.name),
   ];
   return (
-    <Row
-      lead={
+    <ListRow
+      leadingElement={
         holder === null ? (
           <span className="state" data-tone={state === 'stalled' ? 'bad' : 'none'}>
             <Icon name={state === 'offered' ? 'inbox' : stopRequested === null ? 'warn' : 'stop'} />
@@ -55,21 +55,21 @@ function WorkRow({ execution }: { readonly execution: ListedExecution }) {
       }
       storyKey={story?.key ?? null}
       title={story?.title ?? group?.name ?? ''}
-      fact={
+      details={
         <>
-          <WorkState state={state} needsRework={needsRework} isStopAsked={stopRequested !== null} />
+          <WorkStateLabel state={state} needsRework={needsRework} isStopRequested={stopRequested !== null} />
           {lease !== null && <LeaseClock expiresAt={lease.expiresAt} />}
-          {state === 'offered' && offer !== null && <OfferFact offer={offer} />}
+          {state === 'offered' && offer !== null && <OfferSummary offer={offer} />}
           <span>{facts.filter((fact) => fact !== undefined).join(' · ')}</span>
           {checkpoint !== null && <p className="row-quote">{checkpoint.summary}</p>}
           {story !== null && (collisions.data?.length ?? 0) > 0 && (
             <div className="row-quote">
-              <Collisions storyId={story.id} collisions={collisions.data ?? []} />
+              <CollisionList storyId={story.id} collisions={collisions.data ?? []} />
             </div>
           )}
         </>
       }
-      act={
+      actions={
         <>
           {state === 'waiting_input' && story !== null && (
             <Link to="/s/$storyKey" params={{ storyKey: story.key }} hash="threads" className="button">
@@ -82,8 +82,8 @@ function WorkRow({ execution }: { readonly execution: ListedExecution }) {
             storyKey={story?.key ?? null}
             name={story?.key ?? group?.name ?? ''}
           />
-          <StopButton execution={execution} name={story?.key ?? group?.name ?? ''} />
-          <LiftStopButton execution={execution} name={story?.key ?? group?.name ?? ''} />
+          <StopButton execution={execution} workName={story?.key ?? group?.name ?? ''} />
+          <LiftStopButton execution={execution} workName={story?.key ?? group?.name ?? ''} />
           {story !== null && <WorkActions execution={execution} storyKey={story.key} />}
         </>
       }
@@ -94,16 +94,16 @@ function WorkRow({ execution }: { readonly execution: ListedExecution }) {
 export function AgentsPage() {
   useTitle(t.nav.agents);
   const client = useClient();
-  const { project: chosen } = route.useSearch();
-  const navigate = route.useNavigate();
-  const work = useQuery(workQuery(client));
+  const { project: chosen } = agentsRoute.useSearch();
+  const navigate = agentsRoute.useNavigate();
+  const work = useQuery(activeWorkQuery(client));
   const projects = useQuery(projectsQuery(client)).data ?? [];
   const only = projects.find(({ key }) => key === chosen);
   const shown = work.data?.filter(({ projectId }) => chosen === undefined || projectId === only?.id);
-  const stopped = useQuery(stoppedQuery(client));
+  const stopped = useQuery(stoppedWorkQuery(client));
   const ended = stopped.data?.filter(({ projectId }) => chosen === undefined || projectId === only?.id);
   const withWork = projects.filter(({ id }) => shown?.some(({ projectId }) => projectId === id) === true);
-  const locked = projects.length === 1 ? projects : withWork.slice(0, maxProjects);
+  const locked = projects.length === 1 ? projects : withWork.slice(0, maxProjectsWithLocks);
   return (
     <>
       <header className="page-head">
@@ -130,7 +130,7 @@ export function AgentsPage() {
       </header>
       <div className="page">
         <div className="page-column">
-          {work.isError && <LoadError error={work.error} again={() => void work.refetch()} />}
+          {work.isError && <LoadError error={work.error} onRetry={() => void work.refetch()} />}
           {work.isPending && <Loading label={agentsTexts.loading} />}
           {shown?.length === 0 && (
             <EmptyState title={agentsTexts.empty}>
@@ -146,13 +146,13 @@ export function AgentsPage() {
             ))}
           </ul>
           {stopped.isError && work.isSuccess && (
-            <LoadError error={stopped.error} again={() => void stopped.refetch()} />
+            <LoadError error={stopped.error} onRetry={() => void stopped.refetch()} />
           )}
-          <Group id="stopped" title={agentsTexts.stopped} items={ended}>
+          <RowGroup id="stopped" title={agentsTexts.stopped} items={ended}>
             {(execution) => <WorkRow key={execution.id} execution={execution} />}
-          </Group>
+          </RowGroup>
           {(only === undefined ? locked : [only]).map((project) => (
-            <Locks key={project.id} project={project} />
+            <ProjectLocks key={project.id} project={project} />
           ))}
         </div>
       </div>

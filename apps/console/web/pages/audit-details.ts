@@ -1,13 +1,13 @@
 /** Formats the `details` of an AuditEntry for display. */
 import { type AuditEntry, type Project } from '@muster/registry';
 import { joinFacts } from '../settings/components.tsx';
-import { widestOf } from '../settings/rights.ts';
-import { exactDay } from '../messages/index.ts';
+import { widestScope } from '../settings/rights.ts';
+import { formatDay } from '../messages/index.ts';
 import { viewTexts } from '../messages/views.ts';
 
 type Details = NonNullable<AuditEntry['details']>;
 
-interface Consent {
+interface ConnectionConsent {
   readonly client: { readonly name: string; readonly host: string | null };
   readonly agent: { readonly name: string };
   readonly scopes: readonly string[];
@@ -16,32 +16,32 @@ interface Consent {
   readonly expiresAt: string;
 }
 
-const isConsent = (details: Details): details is Details & Consent =>
+const isConnectionConsent = (details: Details): details is Details & ConnectionConsent =>
   ['client', 'agent', 'scopes', 'projectIds', 'expiresAt'].every((name) => name in details);
 
 /**
  * Returns the known names, and the number of other projects, which were deleted or are not visible to the
  * viewer.
  */
-function namesOf(ids: readonly string[], projects: readonly Project[]): string {
+function projectNamesOf(ids: readonly string[], projects: readonly Project[]): string {
   const known = projects.filter(({ id }) => ids.includes(id)).map(({ name }) => name);
   const others = ids.length - known.length;
   return [...known, ...(others > 0 ? [viewTexts.audit.otherProjects(others)] : [])].join(', ');
 }
 
-const valueText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+const formatValue = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
-export function detailsOf(details: Details, projects: readonly Project[]): string {
-  if (!isConsent(details))
+export function formatDetails(details: Details, projects: readonly Project[]): string {
+  if (!isConnectionConsent(details))
     return joinFacts(
-      ...Object.entries(details).map(([name, value]) => viewTexts.audit.detail(name, valueText(value))),
+      ...Object.entries(details).map(([name, value]) => viewTexts.audit.detail(name, formatValue(value))),
     );
   const { client, agent, scopes, projectIds, expiresAt } = details;
   return joinFacts(
     viewTexts.audit.letIn(client.name, client.host),
     viewTexts.audit.asAgent(agent.name),
-    viewTexts.audit.may[widestOf(scopes)],
-    projectIds === null ? viewTexts.audit.allProjects : namesOf(projectIds, projects),
-    viewTexts.audit.ends(exactDay(expiresAt)),
+    viewTexts.audit.may[widestScope(scopes)],
+    projectIds === null ? viewTexts.audit.allProjects : projectNamesOf(projectIds, projects),
+    viewTexts.audit.ends(formatDay(expiresAt)),
   );
 }

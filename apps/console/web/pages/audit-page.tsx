@@ -7,18 +7,18 @@ import { useClient } from '../data/context.ts';
 import { projectsQuery } from '../data/queries.ts';
 import { type AuditFilter } from '../data/trail-filter.ts';
 import { withFilter } from './trail-bounds.ts';
-import { actorOptionId } from '../components/whose.ts';
-import { Avatar, nameOf } from '../components/people.tsx';
+import { getActorOptionId } from '../components/whose.ts';
+import { Avatar, actorNameOf } from '../components/people.tsx';
 import { EmptyState, LoadError, Loading } from '../components/states.tsx';
 import { useTitle } from '../components/title.ts';
-import { timeAgo, exactTime } from '../messages/index.ts';
+import { timeAgo, formatDateTime } from '../messages/index.ts';
 import { viewTexts } from '../messages/views.ts';
-import { detailsOf } from './audit-details.ts';
+import { formatDetails } from './audit-details.ts';
 import { auditQuery } from './queries.ts';
 import { AuditBar } from './audit-bar.tsx';
-import { Target, useTargetNames } from './audit-target.tsx';
+import { AuditTarget, useNamesById } from './audit-target.tsx';
 
-const route = getRouteApi('/audit');
+const auditRoute = getRouteApi('/audit');
 
 const AuditRow = ({
   entry,
@@ -38,11 +38,11 @@ const AuditRow = ({
         <Avatar name={actor.name} kind={actor.kind} />{' '}
         <Link
           to="/audit"
-          search={withFilter(filter, 'actor', actorOptionId(actor))}
+          search={withFilter(filter, 'actor', getActorOptionId(actor))}
           className="trail-link"
-          title={viewTexts.audit.onlyBy(nameOf(actor))}
+          title={viewTexts.audit.onlyBy(actorNameOf(actor))}
         >
-          {nameOf(actor)}
+          {actorNameOf(actor)}
         </Link>
       </td>
       <td>
@@ -63,8 +63,8 @@ const AuditRow = ({
             </Fragment>
           ))}
         </Link>
-        {target !== null && <Target target={target} operation={operation} names={names} />}
-        {details !== null && <span className="muted table-details">{detailsOf(details, projects)}</span>}
+        {target !== null && <AuditTarget target={target} operation={operation} names={names} />}
+        {details !== null && <span className="muted table-details">{formatDetails(details, projects)}</span>}
       </td>
       <td>
         <span className="state" data-tone={outcome === 'denied' ? 'bad' : 'none'}>
@@ -73,7 +73,7 @@ const AuditRow = ({
       </td>
       <td className="muted tabular table-where">{ip}</td>
       <td className="muted tabular number">
-        <time dateTime={at} title={exactTime(at)}>
+        <time dateTime={at} title={formatDateTime(at)}>
           {timeAgo(at)}
         </time>
       </td>
@@ -124,15 +124,15 @@ const AuditTable = ({
 
 export function AuditPage() {
   useTitle(viewTexts.audit.title);
-  const filter = route.useSearch();
+  const filter = auditRoute.useSearch();
   const client = useClient();
   const audit = useInfiniteQuery(auditQuery(client, filter));
   const projects = useQuery(projectsQuery(client)).data ?? [];
-  const names = useTargetNames();
+  const names = useNamesById();
   const items = audit.data?.pages.flatMap((page) => page.items) ?? [];
   const { outcome } = filter;
   const isNarrowed = Object.keys(filter).length > 0;
-  const actorName = items.find(({ actor }) => actorOptionId(actor) === filter.actor)?.actor.name;
+  const actorName = items.find(({ actor }) => getActorOptionId(actor) === filter.actor)?.actor.name;
   return (
     <>
       <header className="page-head">
@@ -160,7 +160,7 @@ export function AuditPage() {
       </header>
       <div className="page">
         <AuditBar filter={filter} actorName={actorName} />
-        {audit.isError && <LoadError error={audit.error} again={() => void audit.refetch()} />}
+        {audit.isError && <LoadError error={audit.error} onRetry={() => void audit.refetch()} />}
         {audit.isPending && <Loading label={viewTexts.audit.loading} />}
         {audit.isSuccess && items.length === 0 && (
           <EmptyState title={viewTexts.audit.empty}>

@@ -7,15 +7,15 @@ import { projectsQuery } from '../data/queries.ts';
 import { teamsQuery, tokensQuery } from '../settings/queries.ts';
 import { viewTexts } from '../messages/views.ts';
 
-const isKey = (target: string): boolean => /^[A-Z][A-Z\d]*-\d+$/i.test(target);
-const isId = (target: string): boolean => /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(target);
+const isStoryKey = (target: string): boolean => /^[A-Z][A-Z\d]*-\d+$/i.test(target);
+const isUuid = (target: string): boolean => /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(target);
 /** Namespaces whose first parameter names a story. */
-const aboutStories: ReadonlySet<string> = new Set([
+const storyNamespaces: ReadonlySet<string> = new Set([
   ...['stories', 'storySpec', 'storyGit', 'storyUpstream', 'storyCollaboration', 'reviewers'],
 ]);
 
 /** Returns the names of ids in the audit trail, as far as the console knows them. */
-export function useTargetNames(): ReadonlyMap<string, string> {
+export function useNamesById(): ReadonlyMap<string, string> {
   const client = useClient();
   const { org } = useIdentity();
   const projects = useQuery(projectsQuery(client)).data ?? [];
@@ -31,7 +31,7 @@ export function useTargetNames(): ReadonlyMap<string, string> {
   ]);
 }
 
-export function Target({
+export function AuditTarget({
   target,
   operation,
   names,
@@ -42,17 +42,19 @@ export function Target({
 }) {
   const name = names.get(target);
   const [namespace = ''] = operation.split('.');
-  const isStory = isKey(target) || (isId(target) && aboutStories.has(namespace));
+  const isStory = isStoryKey(target) || (isUuid(target) && storyNamespaces.has(namespace));
   if (name === undefined && isStory)
     return (
       <Link to="/s/$storyKey" params={{ storyKey: target }} className="trail-link muted table-target">
-        {isKey(target) ? target : viewTexts.audit.story}
+        {isStoryKey(target) ? target : viewTexts.audit.story}
       </Link>
     );
   return (
     <span className="muted table-target" title={target}>
       {name ??
-        (isId(target) ? viewTexts.audit.record(viewTexts.audit.kinds[namespace], target.slice(-6)) : target)}
+        (isUuid(target)
+          ? viewTexts.audit.record(viewTexts.audit.kinds[namespace], target.slice(-6))
+          : target)}
     </span>
   );
 }

@@ -1,9 +1,9 @@
 /** A chart with two lines over weeks, in the colors of the current theme. */
 import { useEffect, useRef } from 'react';
 import uPlot from 'uplot';
-import { shortDay, durationText } from '../messages/index.ts';
+import { formatShortDay, formatDuration } from '../messages/index.ts';
 
-const height = 168;
+const chartHeightPx = 168;
 
 interface ChartProps {
   readonly label: string;
@@ -14,7 +14,7 @@ interface ChartProps {
 }
 
 /** Returns the computed color of a CSS variable, because a canvas cannot resolve variables. */
-function colorOf(element: HTMLElement, variable: string): string {
+function resolveColor(element: HTMLElement, variable: string): string {
   const probe = document.createElement('span');
   probe.style.color = `var(${variable})`;
   element.append(probe);
@@ -32,7 +32,7 @@ export default function Chart({ label, times, half, most }: ChartProps) {
     const draw = (): void => {
       plot?.destroy();
       const [muted, line, accent, amber] = ['--muted', '--line', '--accent', '--amber'].map((variable) =>
-        colorOf(element, variable),
+        resolveColor(element, variable),
       );
       const axis = {
         stroke: muted ?? '',
@@ -43,14 +43,19 @@ export default function Chart({ label, times, half, most }: ChartProps) {
       const points = { show: true, size: 5 };
       plot = new uPlot(
         {
-          ...{ width: element.clientWidth, height, legend: { show: false }, cursor: { show: false } },
+          ...{
+            width: element.clientWidth,
+            height: chartHeightPx,
+            legend: { show: false },
+            cursor: { show: false },
+          },
           scales: { x: { time: true }, y: { range: (_, __, highest) => [0, Math.max(60, highest * 1.1)] } },
           axes: [
-            { ...axis, values: (_, ticks) => ticks.map((seconds) => shortDay(seconds * 1_000)) },
+            { ...axis, values: (_, ticks) => ticks.map((seconds) => formatShortDay(seconds * 1_000)) },
             {
               ...axis,
               size: 44,
-              values: (_, ticks) => ticks.map((seconds) => durationText(seconds * 1_000)),
+              values: (_, ticks) => ticks.map((seconds) => formatDuration(seconds * 1_000)),
             },
           ],
           series: [
@@ -63,7 +68,9 @@ export default function Chart({ label, times, half, most }: ChartProps) {
         element,
       );
     };
-    const resized = new ResizeObserver(() => plot?.setSize({ width: element.clientWidth, height }));
+    const resized = new ResizeObserver(() =>
+      plot?.setSize({ width: element.clientWidth, height: chartHeightPx }),
+    );
     const dark = matchMedia('(prefers-color-scheme: dark)');
     const themed = new MutationObserver(draw);
     draw();

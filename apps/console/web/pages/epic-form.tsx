@@ -4,10 +4,10 @@ import { useState } from 'react';
 import { type Epic } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { type Edits, useEdits } from '../data/edits.ts';
-import { EditConflict } from '../components/met.tsx';
-import { notify, errorText } from '../components/notices.tsx';
+import { EditConflictNotice } from '../components/met.tsx';
+import { showNotice, errorText } from '../components/notices.tsx';
 import { useLeaveConfirmation } from '../components/leaving.ts';
-import { exactDay, t } from '../messages/index.ts';
+import { formatDay, t } from '../messages/index.ts';
 import { viewTexts } from '../messages/views.ts';
 
 export type EpicEdits = Edits<Epic>;
@@ -17,19 +17,19 @@ export function useEpicEdits(epic: Epic, projectKey: string): EpicEdits {
   const queries = useQueryClient();
   const { id: epicId, title } = epic;
   return useEdits(epic, {
-    read: async () => {
+    fetchRecord: async () => {
       for await (const one of epics.list.all({ projectId: projectKey, limit: 200 }))
         if (one.id === epicId) return one;
       // The epic was deleted. Returning the old epic repeats the write, which then fails with the reason.
       return epic;
     },
-    write: (fields, expectedVersion) => epics.update({ epicId, ...fields, expectedVersion }),
-    after: () => queries.invalidateQueries({ queryKey: ['epics', projectKey] }),
-    onFailure: (error) => notify({ tone: 'bad', title: viewTexts.epics.failed, body: errorText(error) }),
-    onUnseen: (_, saveMine) =>
-      notify({
+    sendPatch: (fields, expectedVersion) => epics.update({ epicId, ...fields, expectedVersion }),
+    refetchAll: () => queries.invalidateQueries({ queryKey: ['epics', projectKey] }),
+    onFailure: (error) => showNotice({ tone: 'bad', title: viewTexts.epics.failed, body: errorText(error) }),
+    onUnseenConflict: (_, saveMine) =>
+      showNotice({
         ...{ tone: 'warn', title: t.met.title(title) },
-        acts: [
+        actions: [
           { name: t.move.keepTheirs, run: () => undefined, isMain: true },
           { name: t.met.saveMine, run: saveMine },
         ],
@@ -37,20 +37,20 @@ export function useEpicEdits(epic: Epic, projectKey: string): EpicEdits {
   });
 }
 
-const fields = ['title', 'description', 'targetDate', 'color'] as const;
-type Field = (typeof fields)[number];
-type Values = Pick<Epic, Field>;
-const noColor = '#808080';
+const editableFields = ['title', 'description', 'targetDate', 'color'] as const;
+type EpicField = (typeof editableFields)[number];
+type EpicFieldValues = Pick<Epic, EpicField>;
+const defaultColor = '#808080';
 
-const fieldText = (field: Field, value: Epic[Field]): string =>
-  value === null ? t.met.nothing : field === 'targetDate' ? exactDay(value) : value;
+const formatFieldValue = (field: EpicField, value: Epic[EpicField]): string =>
+  value === null ? t.met.nothing : field === 'targetDate' ? formatDay(value) : value;
 
 const EpicFields = ({
-  mine,
-  set,
+  values,
+  changeValues,
 }: {
-  readonly mine: Values;
-  readonly set: (change: Partial<Values>) => void;
+  readonly values: EpicFieldValues;
+  readonly changeValues: (change: Partial<EpicFieldValues>) => void;
 }) => (
   <>
     <label className="label">
@@ -60,8 +60,8 @@ const EpicFields = ({
         required
         autoFocus
         maxLength={300}
-        value={mine.title}
-        onChange={({ target }) => set({ title: target.value })}
+        value={values.title}
+        onChange={({ target }) => changeValues({ title: target.value })}
       />
     </label>
     <label className="label">
@@ -70,8 +70,8 @@ const EpicFields = ({
         className="field"
         rows={3}
         maxLength={20_000}
-        value={mine.description ?? ''}
-        onChange={({ target }) => set({ description: target.value || null })}
+        value={values.description ?? ''}
+        onChange={({ target }) => changeValues({ description: target.value || null })}
       />
     </label>
     <div className="form-row">
@@ -80,26 +80,26 @@ const EpicFields = ({
         <input
           className="field"
           type="date"
-          value={mine.targetDate ?? ''}
-          onChange={({ target }) => set({ targetDate: target.value === '' ? null : target.value })}
+          value={values.targetDate ?? ''}
+          onChange={({ target }) => changeValues({ targetDate: target.value === '' ? null : target.value })}
         />
       </label>
       <div className="label">
         <label className="switch">
           <input
             type="checkbox"
-            checked={mine.color !== null}
-            onChange={({ target }) => set({ color: target.checked ? noColor : null })}
+            checked={values.color !== null}
+            onChange={({ target }) => changeValues({ color: target.checked ? defaultColor : null })}
           />
           {viewTexts.epics.hasColor}
         </label>
-        {mine.color !== null && (
+        {values.color !== null && (
           <input
             className="field epic-color"
             type="color"
             aria-label={viewTexts.epics.color}
-            value={mine.color}
-            onChange={({ target }) => set({ color: target.value })}
+            value={values.color}
+            onChange={({ target }) => changeValues({ color: target.value })}
           />
         )}
       </div>
@@ -108,22 +108,22 @@ const EpicFields = ({
 );
 
 export function EpicForm({ edits, onClose }: { readonly edits: EpicEdits; readonly onClose: () => void }) {
-  const { shown, meetings, save, keepTheirs } = edits;
-  const [base, setBase] = useState(shown);
-  const [mine, setMine] = useState<Values>(() => {
-    const { title, description, targetDate, color } = shown;
+  const { displayedRecord, conflicts, save, keepTheirs } = edits;
+  const [base, setBase] = useState(displayedRecord);
+  const [mine, setMine] = useState<EpicFieldValues>(() => {
+    const { title, description, targetDate, color } = displayedRecord;
     return { title, description, targetDate, color };
   });
-  const set = (change: Partial<Values>): void => setMine((last) => ({ ...last, ...change }));
-  const met = fields.map((field) => meetings[field]).find((one) => one !== undefined);
-  const differing = fields.filter((field) => mine[field] !== base[field]);
+  const set = (change: Partial<EpicFieldValues>): void => setMine((last) => ({ ...last, ...change }));
+  const met = editableFields.map((field) => conflicts[field]).find((one) => one !== undefined);
+  const differing = editableFields.filter((field) => mine[field] !== base[field]);
   const askFirst = useLeaveConfirmation(differing.length > 0);
   const send = async (): Promise<void> => {
     const patch = Object.fromEntries(differing.map((field) => [field, mine[field]])) as Partial<Epic>;
     if (differing.length === 0 || (await save(patch, base))) onClose();
   };
   const close = (): void => {
-    keepTheirs(...fields);
+    keepTheirs(...editableFields);
     onClose();
   };
   return (
@@ -134,7 +134,7 @@ export function EpicForm({ edits, onClose }: { readonly edits: EpicEdits; readon
         void send();
       }}
     >
-      <EpicFields mine={mine} set={set} />
+      <EpicFields values={mine} changeValues={set} />
       {met === undefined ? (
         <div className="form-foot">
           <button type="submit" className="button" data-kind="main">
@@ -148,18 +148,18 @@ export function EpicForm({ edits, onClose }: { readonly edits: EpicEdits; readon
         differing
           .filter((field) => met.theirs[field] !== base[field])
           .map((field) => (
-            <EditConflict
+            <EditConflictNotice
               key={field}
               name={viewTexts.epics.fields[field]}
-              theirs={fieldText(field, met.theirs[field])}
-              mine={fieldText(field, mine[field])}
-              onTheirs={() => {
+              theirValue={formatFieldValue(field, met.theirs[field])}
+              ownValue={formatFieldValue(field, mine[field])}
+              onKeepTheirs={() => {
                 // Keep the reader's changes of the other fields, now based on the other person's version.
                 set({ [field]: met.theirs[field] });
                 setBase(met.theirs);
-                keepTheirs(...fields);
+                keepTheirs(...editableFields);
               }}
-              onMine={() => void send()}
+              onSaveMine={() => void send()}
             />
           ))
       )}

@@ -5,27 +5,27 @@ import { useState } from 'react';
 import { type Epic } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { projectsQuery, epicsQuery } from '../data/queries.ts';
-import { useRoleIn } from '../data/roles.ts';
+import { usePermissionsIn } from '../data/roles.ts';
 import { useReturnFocus } from '../components/focus.ts';
-import { EditConflict } from '../components/met.tsx';
+import { EditConflictNotice } from '../components/met.tsx';
 import { EmptyState, LoadError, Loading } from '../components/states.tsx';
 import { useTitle } from '../components/title.ts';
 import { useLeaveConfirmation } from '../components/leaving.ts';
 import { useWriteCall, type WriteCall } from '../components/write.ts';
 import { ConfirmButton } from '../components/ask.tsx';
-import { exactDay } from '../messages/index.ts';
+import { formatDay } from '../messages/index.ts';
 import { viewTexts } from '../messages/views.ts';
-import { Bar } from './bar.tsx';
+import { StoryProgressBar } from './bar.tsx';
 import { type EpicEdits, EpicForm, useEpicEdits } from './epic-form.tsx';
-import { Groups } from './groups.tsx';
-import { ProjectHead } from './project-head.tsx';
+import { DeliveryGroupList } from './groups.tsx';
+import { ProjectPageHeader } from './project-head.tsx';
 import { groupsQuery } from './queries.ts';
 
-const route = getRouteApi('/p/$projectKey/epics');
+const epicsRoute = getRouteApi('/p/$projectKey/epics');
 
 function EpicSummary({ edits, projectKey }: { readonly edits: EpicEdits; readonly projectKey: string }) {
-  const { shown, meetings, save, keepTheirs } = edits;
-  const { id: epicId, title, description, color, status, targetDate, progress } = shown;
+  const { displayedRecord, conflicts, save, keepTheirs } = edits;
+  const { id: epicId, title, description, color, status, targetDate, progress } = displayedRecord;
   const label = viewTexts.epics.progress(progress.done, progress.total);
   return (
     <div className="row-words">
@@ -38,16 +38,16 @@ function EpicSummary({ edits, projectKey }: { readonly edits: EpicEdits; readonl
       {description !== '' && <p className="muted epic-description">{description}</p>}
       <div className="row-fact">
         <span>{label}</span>
-        {targetDate !== null && <span>{viewTexts.epics.by(exactDay(targetDate))}</span>}
+        {targetDate !== null && <span>{viewTexts.epics.by(formatDay(targetDate))}</span>}
       </div>
-      <Bar total={progress.total} done={progress.done} label={label} />
-      {meetings.status !== undefined && (
-        <EditConflict
+      <StoryProgressBar totalStories={progress.total} doneStories={progress.done} label={label} />
+      {conflicts.status !== undefined && (
+        <EditConflictNotice
           name={viewTexts.epics.statusOf(title)}
-          theirs={viewTexts.epics.status[meetings.status.theirs.status]}
-          mine={viewTexts.epics.status[meetings.status.mine.status ?? status]}
-          onTheirs={() => keepTheirs('status')}
-          onMine={() => void save(meetings.status?.mine ?? {})}
+          theirValue={viewTexts.epics.status[conflicts.status.theirs.status]}
+          ownValue={viewTexts.epics.status[conflicts.status.mine.status ?? status]}
+          onKeepTheirs={() => keepTheirs('status')}
+          onSaveMine={() => void save(conflicts.status?.mine ?? {})}
         />
       )}
     </div>
@@ -59,19 +59,19 @@ function EpicRow({
   projectKey,
   canWrite,
   canDelete,
-  run,
+  write,
 }: {
   readonly epic: Epic;
   readonly projectKey: string;
   readonly canWrite: boolean;
   readonly canDelete: boolean;
-  readonly run: WriteCall;
+  readonly write: WriteCall;
 }) {
   const { epics } = useClient();
   const edits = useEpicEdits(epic, projectKey);
   const [isOpen, setOpen] = useState(false);
   const opener = useReturnFocus(isOpen);
-  const { id: epicId, title, status } = edits.shown;
+  const { id: epicId, title, status } = edits.displayedRecord;
   if (isOpen)
     return (
       <li className="row-form">
@@ -112,11 +112,11 @@ function EpicRow({
         )}
         {canDelete && (
           <ConfirmButton
-            act={viewTexts.epics.remove}
-            about={title}
+            actionLabel={viewTexts.epics.remove}
+            subject={title}
             title={viewTexts.epics.removeTitle(title)}
-            why={viewTexts.epics.removeWhy}
-            run={() => run(() => epics.delete({ epicId }))}
+            explanation={viewTexts.epics.removeWhy}
+            onConfirm={() => write(() => epics.delete({ epicId }))}
           />
         )}
       </div>
@@ -124,13 +124,13 @@ function EpicRow({
   );
 }
 
-function NewEpicForm({ projectKey, run }: { readonly projectKey: string; readonly run: WriteCall }) {
+function NewEpicForm({ projectKey, run: write }: { readonly projectKey: string; readonly run: WriteCall }) {
   const { epics } = useClient();
   const [title, setTitle] = useState('');
   const [targetDate, setDate] = useState('');
   useLeaveConfirmation(title.trim() !== '');
   const make = async (): Promise<void> => {
-    const isDone = await run(() =>
+    const isDone = await write(() =>
       epics.create({ projectId: projectKey, title, ...(targetDate !== '' && { targetDate }) }),
     );
     if (isDone) setTitle('');
@@ -168,23 +168,23 @@ function NewEpicForm({ projectKey, run }: { readonly projectKey: string; readonl
 }
 
 export function EpicsPage() {
-  const projectKey = route.useParams().projectKey.toUpperCase();
+  const projectKey = epicsRoute.useParams().projectKey.toUpperCase();
   const client = useClient();
   const projects = useQuery(projectsQuery(client));
   const epics = useQuery(epicsQuery(client, projectKey));
   const groups = useQuery(groupsQuery(client, projectKey));
   useTitle(`${viewTexts.epics.title} ${projectKey}`);
   const project = projects.data?.find(({ key }) => key === projectKey);
-  const { mayWrite: canWrite, isLead: canDelete } = useRoleIn(project);
-  const run = useWriteCall({ about: [['epics', projectKey]], failed: viewTexts.epics.failed });
+  const { mayWrite: canWrite, isLead: canDelete } = usePermissionsIn(project);
+  const run = useWriteCall({ queryKeys: [['epics', projectKey]], failureTitle: viewTexts.epics.failed });
   const error = epics.error ?? groups.error;
   return (
     <>
-      <ProjectHead projectKey={projectKey} title={viewTexts.epics.title} />
+      <ProjectPageHeader projectKey={projectKey} title={viewTexts.epics.title} />
       <div className="page">
         <div className="page-column">
           {error !== null ? (
-            <LoadError error={error} again={() => void Promise.all([epics.refetch(), groups.refetch()])} />
+            <LoadError error={error} onRetry={() => void Promise.all([epics.refetch(), groups.refetch()])} />
           ) : epics.data === undefined || groups.data === undefined ? (
             <Loading label={viewTexts.epics.loading} />
           ) : (
@@ -199,12 +199,12 @@ export function EpicsPage() {
                 ) : (
                   <ul className="rows">
                     {epics.data.map((epic) => (
-                      <EpicRow key={epic.id} {...{ epic, projectKey, canWrite, canDelete, run }} />
+                      <EpicRow key={epic.id} {...{ epic, projectKey, canWrite, canDelete, write: run }} />
                     ))}
                   </ul>
                 )}
               </section>
-              <Groups groups={groups.data} projectKey={projectKey} canWrite={canWrite} />
+              <DeliveryGroupList groups={groups.data} projectKey={projectKey} canWrite={canWrite} />
             </>
           )}
         </div>

@@ -8,7 +8,7 @@ import { ConfirmButton } from '../components/ask.tsx';
 import { SelectField, Form, FormField } from '../settings/components.tsx';
 import { groupTexts } from '../messages/groups.ts';
 import { viewTexts } from '../messages/views.ts';
-import { Bar } from './bar.tsx';
+import { StoryProgressBar } from './bar.tsx';
 import { type PickedStory, StoryPicker } from './story-picker.tsx';
 
 type MergeStrategy = keyof typeof groupTexts.strategies;
@@ -18,7 +18,7 @@ type GroupState = Group['state'];
  * The states that can be selected from each state. Final states need a confirmation and have separate
  * buttons.
  */
-const nextStates: Readonly<Record<GroupState, readonly GroupState[]>> = {
+const selectableStates: Readonly<Record<GroupState, readonly GroupState[]>> = {
   draft: ['active'],
   active: ['in_review'],
   in_review: ['active'],
@@ -28,9 +28,9 @@ const nextStates: Readonly<Record<GroupState, readonly GroupState[]>> = {
 
 const useGroupWrite = (projectKey: string): WriteCall =>
   useWriteCall({
-    about: [['epics', projectKey]],
-    failed: viewTexts.epics.failed,
-    met: groupTexts.changedMeanwhile,
+    queryKeys: [['epics', projectKey]],
+    failureTitle: viewTexts.epics.failed,
+    conflictMessage: groupTexts.changedMeanwhile,
   });
 
 /** The form of a group; without a group it creates one. */
@@ -70,7 +70,7 @@ function GroupForm({
   };
   return (
     <Form
-      act={group === undefined ? groupTexts.make : groupTexts.save}
+      submitLabel={group === undefined ? groupTexts.make : groupTexts.save}
       isBusy={isBusy || storyIds.length === 0}
       onCancel={onClose}
       onSubmit={async () => {
@@ -95,12 +95,12 @@ function GroupForm({
           <SelectField
             label={groupTexts.strategy}
             value={mergeStrategy}
-            words={groupTexts.strategies}
+            optionLabels={groupTexts.strategies}
             onChange={setStrategy}
           />
         )}
       </div>
-      <StoryPicker projectKey={projectKey} picked={picked} onPick={setPicked} />
+      <StoryPicker projectKey={projectKey} pickedStories={picked} onPickedChange={setPicked} />
       {storyIds.length === 0 && <p className="muted">{groupTexts.none}</p>}
     </Form>
   );
@@ -129,7 +129,7 @@ function GroupActions({
         value={state}
         onChange={({ target }) => void go(target.value as GroupState)}
       >
-        {[state, ...nextStates[state]].map((one) => (
+        {[state, ...selectableStates[state]].map((one) => (
           <option key={one} value={one}>
             {viewTexts.epics.states[one]}
           </option>
@@ -141,19 +141,19 @@ function GroupActions({
       </button>
       {state === 'in_review' && (
         <ConfirmButton
-          act={groupTexts.land}
-          about={name}
+          actionLabel={groupTexts.land}
+          subject={name}
           title={groupTexts.landTitle(name)}
-          why={groupTexts.landWhy}
-          run={() => go('landed')}
+          explanation={groupTexts.landWhy}
+          onConfirm={() => go('landed')}
         />
       )}
       <ConfirmButton
-        act={groupTexts.abandon}
-        about={name}
+        actionLabel={groupTexts.abandon}
+        subject={name}
         title={groupTexts.abandonTitle(name)}
-        why={groupTexts.abandonWhy}
-        run={() => go('abandoned')}
+        explanation={groupTexts.abandonWhy}
+        onConfirm={() => go('abandoned')}
       />
     </div>
   );
@@ -210,7 +210,7 @@ function GroupRow({
             </span>
           )}
         </div>
-        <Bar total={total} done={done} landed={landed} label={label} />
+        <StoryProgressBar totalStories={total} doneStories={done} landedStories={landed} label={label} />
       </div>
       {canWrite && !isFinal && (
         <GroupActions group={group} projectKey={projectKey} onEdit={() => setOpen(true)} />
@@ -219,7 +219,7 @@ function GroupRow({
   );
 }
 
-export function Groups({
+export function DeliveryGroupList({
   groups,
   projectKey,
   canWrite,

@@ -7,44 +7,50 @@ import { useClient } from '../data/context.ts';
 import { lazyComponent } from '../components/lazily.ts';
 import { LoadError, Loading } from '../components/states.tsx';
 import { useTitle } from '../components/title.ts';
-import { exactDay, durationText } from '../messages/index.ts';
+import { formatDay, formatDuration } from '../messages/index.ts';
 import { viewTexts } from '../messages/views.ts';
 import { healthQuery } from './queries.ts';
-import { ProjectHead } from './project-head.tsx';
+import { ProjectPageHeader } from './project-head.tsx';
 
 const Chart = lazyComponent(
   () => import('./chart.tsx'),
   () => <div className="chart skeleton" />,
 );
-const route = getRouteApi('/p/$projectKey/health');
+const healthRoute = getRouteApi('/p/$projectKey/health');
 
-type Health = ResultOf<Registry['projects']['deliveryHealth']>;
-type Measure = keyof typeof viewTexts.health.measures;
-const measures = Object.keys(viewTexts.health.measures) as Measure[];
+type DeliveryHealth = ResultOf<Registry['projects']['deliveryHealth']>;
+type HealthMetric = keyof typeof viewTexts.health.measures;
+const healthMetrics = Object.keys(viewTexts.health.measures) as HealthMetric[];
 const periodsInWeeks = [4, 12, 26, 52] as const;
 
-const durationOf = (seconds: number | null): string =>
-  seconds === null ? viewTexts.health.unknown : durationText(seconds * 1_000);
+const formatNullableDuration = (seconds: number | null): string =>
+  seconds === null ? viewTexts.health.unknown : formatDuration(seconds * 1_000);
 
-function MeasureSection({ measure, health }: { readonly measure: Measure; readonly health: Health }) {
+function MetricSection({
+  measure: metric,
+  health,
+}: {
+  readonly measure: HealthMetric;
+  readonly health: DeliveryHealth;
+}) {
   const { weeks, totals } = health;
-  const [name = '', why = ''] = viewTexts.health.measures[measure];
+  const [name = '', why = ''] = viewTexts.health.measures[metric];
   const data = useMemo(
     () => ({
       times: weeks.map(({ startsAt }) => Date.parse(startsAt) / 1_000),
-      half: weeks.map((week) => week[measure].p50),
-      most: weeks.map((week) => week[measure].p90),
+      half: weeks.map((week) => week[metric].p50),
+      most: weeks.map((week) => week[metric].p90),
     }),
-    [weeks, measure],
+    [weeks, metric],
   );
-  const total = totals[measure];
-  const shown = weeks.filter((week) => week[measure].count > 0);
+  const total = totals[metric];
+  const shown = weeks.filter((week) => week[metric].count > 0);
   // The chart is a line, which needs at least two points.
   const hasChart = data.most.filter((value) => value !== null).length > 1;
   return (
-    <section className="health" aria-labelledby={measure}>
+    <section className="health" aria-labelledby={metric}>
       <header>
-        <h2 id={measure}>{name}</h2>
+        <h2 id={metric}>{name}</h2>
         <p className="muted">{why}</p>
       </header>
       {total.count === 0 ? (
@@ -79,17 +85,17 @@ function MeasureSection({ measure, health }: { readonly measure: Measure; readon
               <tbody>
                 {shown.toReversed().map((week) => (
                   <tr key={week.week}>
-                    <th scope="row">{exactDay(week.startsAt)}</th>
-                    <td className="tabular number">{week[measure].count.toLocaleString()}</td>
-                    <td className="tabular number">{durationOf(week[measure].p50)}</td>
-                    <td className="tabular number">{durationOf(week[measure].p90)}</td>
+                    <th scope="row">{formatDay(week.startsAt)}</th>
+                    <td className="tabular number">{week[metric].count.toLocaleString()}</td>
+                    <td className="tabular number">{formatNullableDuration(week[metric].p50)}</td>
+                    <td className="tabular number">{formatNullableDuration(week[metric].p90)}</td>
                   </tr>
                 ))}
                 <tr className="total">
                   <th scope="row">{viewTexts.health.total}</th>
                   <td className="tabular number">{total.count.toLocaleString()}</td>
-                  <td className="tabular number">{durationOf(total.p50)}</td>
-                  <td className="tabular number">{durationOf(total.p90)}</td>
+                  <td className="tabular number">{formatNullableDuration(total.p50)}</td>
+                  <td className="tabular number">{formatNullableDuration(total.p90)}</td>
                 </tr>
               </tbody>
             </table>
@@ -101,14 +107,14 @@ function MeasureSection({ measure, health }: { readonly measure: Measure; readon
 }
 
 export function HealthPage() {
-  const projectKey = route.useParams().projectKey.toUpperCase();
-  const { weeks = 12 } = route.useSearch();
+  const projectKey = healthRoute.useParams().projectKey.toUpperCase();
+  const { weeks = 12 } = healthRoute.useSearch();
   const navigate = useNavigate({ from: '/p/$projectKey/health' });
   const health = useQuery(healthQuery(useClient(), projectKey, weeks));
   useTitle(`${viewTexts.health.title} ${projectKey}`);
   return (
     <>
-      <ProjectHead projectKey={projectKey} title={viewTexts.health.title}>
+      <ProjectPageHeader projectKey={projectKey} title={viewTexts.health.title}>
         <select
           className="field health-span"
           aria-label={viewTexts.health.weeks}
@@ -121,16 +127,18 @@ export function HealthPage() {
             </option>
           ))}
         </select>
-      </ProjectHead>
+      </ProjectPageHeader>
       <div className="page">
         {health.data === undefined ? (
           health.error === null ? (
             <Loading label={viewTexts.health.loading} />
           ) : (
-            <LoadError error={health.error} again={() => void health.refetch()} />
+            <LoadError error={health.error} onRetry={() => void health.refetch()} />
           )
         ) : (
-          measures.map((measure) => <MeasureSection key={measure} measure={measure} health={health.data} />)
+          healthMetrics.map((measure) => (
+            <MetricSection key={measure} measure={measure} health={health.data} />
+          ))
         )}
       </div>
     </>

@@ -7,15 +7,15 @@ import { useClient } from '../data/context.ts';
 import { useMarkRead } from '../data/inbox.ts';
 import { needsAnswer } from '../data/needs.ts';
 import { Icon } from '../components/icons.tsx';
-import { usePageKeys } from '../components/keys.ts';
-import { notify, errorText } from '../components/notices.tsx';
-import { Avatar, nameOf } from '../components/people.tsx';
-import { Group, Row } from '../components/row.tsx';
+import { usePageShortcuts } from '../components/keys.ts';
+import { showNotice, errorText } from '../components/notices.tsx';
+import { Avatar, actorNameOf } from '../components/people.tsx';
+import { RowGroup, ListRow } from '../components/row.tsx';
 import { EmptyState, LoadError, Loading } from '../components/states.tsx';
 import { useTitle } from '../components/title.ts';
 import { inboxTexts } from '../messages/inbox.ts';
 import { timeAgo, t } from '../messages/index.ts';
-import { recentQuery, unreadPagesQuery } from './inbox-queries.ts';
+import { recentNotificationsQuery, unreadPagesQuery } from './inbox-queries.ts';
 
 type MarkDone = (notifications: readonly Notification[]) => Promise<void>;
 
@@ -25,7 +25,7 @@ function useMarkDone(): MarkDone {
     try {
       await markRead(notifications.map(({ id }) => id));
     } catch (error) {
-      notify({ tone: 'bad', title: inboxTexts.notDone, body: errorText(error) });
+      showNotice({ tone: 'bad', title: inboxTexts.notDone, body: errorText(error) });
     }
   };
 }
@@ -34,38 +34,38 @@ function useMarkDone(): MarkDone {
  * Marks all unread notifications as read, including those on pages that are not loaded. Notifications newer
  * than the shown ones stay unread.
  */
-function useMarkAllDone(shown: readonly Notification[]): () => Promise<void> {
+function useMarkAllDone(visibleNotifications: readonly Notification[]): () => Promise<void> {
   const client = useClient();
   const queries = useQueryClient();
   return async () => {
-    const before = shown[0]?.createdAt;
+    const before = visibleNotifications[0]?.createdAt;
     if (before === undefined) return;
     try {
       const { unread } = await client.notifications.markAllRead({ before });
       queries.setQueryData(['unread'], unread);
       await queries.invalidateQueries({ queryKey: ['inbox'] });
     } catch (error) {
-      notify({ tone: 'bad', title: inboxTexts.notAllDone, body: errorText(error) });
+      showNotice({ tone: 'bad', title: inboxTexts.notAllDone, body: errorText(error) });
     }
   };
 }
 
 /** Registers shortcuts that move between notifications and mark the focused one as read. */
-function useRowKeys(
+function useRowShortcuts(
   list: RefObject<HTMLElement | null>,
   unread: readonly Notification[],
-  done: MarkDone,
+  markDone: MarkDone,
 ): void {
   const walk = (by: number) => () => {
     const all = [...(list.current?.querySelectorAll<HTMLElement>('a.row-title') ?? [])];
     const at = all.findIndex((entry) => entry === document.activeElement);
     all[Math.max(0, Math.min(all.length - 1, at + by))]?.focus();
   };
-  usePageKeys({
+  usePageShortcuts({
     ...{ j: walk(1), k: walk(-1) },
     e: () => {
       const id = document.activeElement?.closest<HTMLElement>('[data-row]')?.dataset['row'];
-      void done(unread.filter((one) => one.id === id));
+      void markDone(unread.filter((one) => one.id === id));
     },
   });
 }
@@ -74,26 +74,37 @@ function useRowKeys(
  * Returns the facts below the title of a notification. The actor's name is omitted if the title already
  * contains it.
  */
-function detailsOf({ actor, title, createdAt, body }: Notification): string {
-  const name = nameOf(actor);
+function formatDetails({ actor, title, createdAt, body }: Notification): string {
+  const name = actorNameOf(actor);
   return [title.includes(name) ? '' : name, timeAgo(createdAt), body]
     .filter((part) => part !== '')
     .join(' · ');
 }
 
-const NotificationRow = ({ told, done }: { readonly told: Notification; readonly done: MarkDone }) => (
-  <Row
-    id={told.id}
-    lead={<Avatar name={told.actor.name} kind={told.actor.kind} />}
-    storyKey={told.subject?.type === 'story' ? told.subject.key : null}
-    title={told.title}
-    fact={detailsOf(told)}
-    isNew={told.readAt === null}
-    act={
-      told.readAt === null ? (
-        <button type="button" className="button" data-kind="quiet" onClick={() => void done([told])}>
+const NotificationRow = ({
+  told: notification,
+  done: markDone,
+}: {
+  readonly told: Notification;
+  readonly done: MarkDone;
+}) => (
+  <ListRow
+    id={notification.id}
+    leadingElement={<Avatar name={notification.actor.name} kind={notification.actor.kind} />}
+    storyKey={notification.subject?.type === 'story' ? notification.subject.key : null}
+    title={notification.title}
+    details={formatDetails(notification)}
+    isNew={notification.readAt === null}
+    actions={
+      notification.readAt === null ? (
+        <button
+          type="button"
+          className="button"
+          data-kind="quiet"
+          onClick={() => void markDone([notification])}
+        >
           {inboxTexts.done}
-          <span className="sr-only"> {told.title}</span>
+          <span className="sr-only"> {notification.title}</span>
         </button>
       ) : undefined
     }
@@ -104,13 +115,13 @@ export function InboxPage() {
   useTitle(t.nav.inbox);
   const client = useClient();
   const pages = useInfiniteQuery(unreadPagesQuery(client));
-  const recent = useQuery(recentQuery(client));
+  const recent = useQuery(recentNotificationsQuery(client));
   const failed = [pages, recent].find(({ isError }) => isError);
   const list = useRef<HTMLDivElement>(null);
   const unread = pages.data?.pages.flatMap(({ items }) => items) ?? [];
   const done = useMarkDone();
   const markAllDone = useMarkAllDone(unread);
-  useRowKeys(list, unread, done);
+  useRowShortcuts(list, unread, done);
   const row = (one: Notification) => <NotificationRow key={one.id} told={one} done={done} />;
   return (
     <>
@@ -137,7 +148,7 @@ export function InboxPage() {
           {failed !== undefined && (
             <LoadError
               error={failed.error}
-              again={() => {
+              onRetry={() => {
                 void pages.refetch();
                 void recent.refetch();
               }}
@@ -151,12 +162,12 @@ export function InboxPage() {
               <p>{inboxTexts.emptyWhy}</p>
             </EmptyState>
           )}
-          <Group id="needs" title={inboxTexts.needs} items={unread.filter(needsAnswer)}>
+          <RowGroup id="needs" title={inboxTexts.needs} items={unread.filter(needsAnswer)}>
             {row}
-          </Group>
-          <Group id="known" title={inboxTexts.known} items={unread.filter((one) => !needsAnswer(one))}>
+          </RowGroup>
+          <RowGroup id="known" title={inboxTexts.known} items={unread.filter((one) => !needsAnswer(one))}>
             {row}
-          </Group>
+          </RowGroup>
           {pages.hasNextPage && (
             <button
               type="button"
@@ -167,13 +178,13 @@ export function InboxPage() {
               {inboxTexts.older}
             </button>
           )}
-          <Group
+          <RowGroup
             id="read"
             title={inboxTexts.read}
             items={recent.data?.filter(({ readAt }) => readAt !== null)}
           >
             {row}
-          </Group>
+          </RowGroup>
         </div>
       </div>
     </>

@@ -15,7 +15,7 @@ export const unreadPagesQuery = (client: Client) =>
   });
 
 /** Queries the newest notifications, read and unread. */
-export const recentQuery = (client: Client) =>
+export const recentNotificationsQuery = (client: Client) =>
   queryOptions({
     queryKey: ['inbox', 'recent'],
     queryFn: async () => (await client.notifications.list({ limit: 100 })).items,

@@ -10,25 +10,25 @@ import { type Lock, type LockConflict, type Project } from '@muster/registry';
 import { useClient, useIdentity } from '../data/context.ts';
 import { locksQuery } from '../data/queries.ts';
 import { useNow } from '../components/clock.tsx';
-import { notify, errorText } from '../components/notices.tsx';
-import { Avatar, nameOf } from '../components/people.tsx';
+import { showNotice, errorText } from '../components/notices.tsx';
+import { Avatar, actorNameOf } from '../components/people.tsx';
 import { LoadError, Loading } from '../components/states.tsx';
 import { ResourceTree } from '../components/tree.tsx';
 import { useWriteCall } from '../components/write.ts';
-import { durationText } from '../messages/index.ts';
+import { formatDuration } from '../messages/index.ts';
 import { lockTexts } from '../messages/locks.ts';
 
 function LockRow({ lock, isLead }: { readonly lock: Lock; readonly isLead: boolean }) {
   const { locks } = useClient();
   const { member } = useIdentity();
-  const write = useWriteCall({ about: [['work', 'locks']], failed: lockTexts.notFreed });
+  const write = useWriteCall({ queryKeys: [['work', 'locks']], failureTitle: lockTexts.notFreed });
   const now = useNow();
   const { id: lockId, holder, mode, reason, storyId, expiresAt } = lock;
   return (
     <span className="lock lock-line">
       <Avatar name={holder.name} kind={holder.kind} />
       <span>
-        {lockTexts.of(nameOf(holder), durationText(Date.parse(expiresAt) - now))}
+        {lockTexts.of(actorNameOf(holder), formatDuration(Date.parse(expiresAt) - now))}
         {mode === 'shared' && ` · ${lockTexts.shared}`}
         {reason !== null && ` · ${reason}`}
       </span>
@@ -52,7 +52,7 @@ function LockRow({ lock, isLead }: { readonly lock: Lock; readonly isLead: boole
   );
 }
 
-function LockCheck({ projectId }: { readonly projectId: string }) {
+function LockCheckForm({ projectId }: { readonly projectId: string }) {
   const { locks } = useClient();
   const [resource, setResource] = useState('');
   const [found, setFound] = useState<{ of: string; conflicts: readonly LockConflict[] } | null>(null);
@@ -67,7 +67,7 @@ function LockCheck({ projectId }: { readonly projectId: string }) {
         error instanceof MusterError && isRefusal(error, 'invalid_params')
           ? lockTexts.noPath
           : errorText(error);
-      notify({ tone: 'bad', title: lockTexts.notAsked, body });
+      showNotice({ tone: 'bad', title: lockTexts.notAsked, body });
     }
   };
   return (
@@ -103,7 +103,7 @@ function LockCheck({ projectId }: { readonly projectId: string }) {
             <ul className="side-list">
               {found.conflicts.map(({ lock, heldResource, witness }) => (
                 <li key={`${lock.id} ${heldResource}`}>
-                  {lockTexts.witness(nameOf(lock.holder))} <code>{witness}</code>
+                  {lockTexts.witness(actorNameOf(lock.holder))} <code>{witness}</code>
                   <span className="muted">
                     {' '}
                     {lockTexts.by} <code>{heldResource}</code>
@@ -118,25 +118,25 @@ function LockCheck({ projectId }: { readonly projectId: string }) {
   );
 }
 
-export function Locks({ project }: { readonly project: Project }) {
+export function ProjectLocks({ project }: { readonly project: Project }) {
   const locks = useQuery(locksQuery(useClient(), project.id));
   const { agent } = useIdentity();
   const id = `locks-${project.key}`;
   return (
     <section className="group" aria-labelledby={id}>
       <h2 id={id}>{lockTexts.title(project.name)}</h2>
-      {locks.isError && <LoadError error={locks.error} again={() => void locks.refetch()} />}
+      {locks.isError && <LoadError error={locks.error} onRetry={() => void locks.refetch()} />}
       {locks.isPending && <Loading label={lockTexts.loading} rows={2} />}
       {locks.data?.length === 0 && <p className="muted">{lockTexts.none}</p>}
       {locks.data !== undefined && locks.data.length > 0 && (
         <ResourceTree
           locks={locks.data}
-          say={(lock) => (
+          renderLock={(lock) => (
             <LockRow key={lock.id} lock={lock} isLead={agent === null && project.myRole === 'lead'} />
           )}
         />
       )}
-      {project.myRole !== 'viewer' && project.archivedAt === null && <LockCheck projectId={project.id} />}
+      {project.myRole !== 'viewer' && project.archivedAt === null && <LockCheckForm projectId={project.id} />}
     </section>
   );
 }

@@ -3,16 +3,22 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ListedExecution, type Notification, type Reviewer } from '@muster/registry';
 import { useClient, useIdentity } from '../data/context.ts';
-import { isOnlyNotified } from '../data/needs.ts';
-import { inboxQuery, projectsQuery, reviewsQuery, reworkQuery, workQuery } from '../data/queries.ts';
+import { isNotificationOnly } from '../data/needs.ts';
+import {
+  unreadNotificationsQuery,
+  projectsQuery,
+  pendingReviewsQuery,
+  reworkNeededQuery,
+  activeWorkQuery,
+} from '../data/queries.ts';
 import { Icon } from '../components/icons.tsx';
-import { OfferActions, OfferFact } from '../components/offer.tsx';
-import { Avatar, nameOf } from '../components/people.tsx';
-import { Group, Row } from '../components/row.tsx';
+import { OfferActions, OfferSummary } from '../components/offer.tsx';
+import { Avatar, actorNameOf } from '../components/people.tsx';
+import { RowGroup, ListRow } from '../components/row.tsx';
 import { EmptyState, LoadError, Loading } from '../components/states.tsx';
 import { useTitle } from '../components/title.ts';
-import { toneFor } from '../components/work.tsx';
-import { useMayMakeProjects } from '../settings/rights.ts';
+import { workTone } from '../components/work.tsx';
+import { useMayCreateProjects } from '../settings/rights.ts';
 import { timeAgo, t } from '../messages/index.ts';
 import { nowTexts } from '../messages/now.ts';
 
@@ -26,27 +32,27 @@ const StoryButton = ({ storyKey, name }: { readonly storyKey: string | undefined
 
 function WorkRow({
   execution,
-  why,
-  act,
+  reason,
+  actionLabel,
 }: {
   readonly execution: ListedExecution;
-  readonly why: string;
-  readonly act: string;
+  readonly reason: string;
+  readonly actionLabel: string;
 }) {
   const { story, group, lease, updatedAt, state, needsRework } = execution;
   return (
-    <Row
-      lead={
-        <span className="state" data-tone={toneFor(state, needsRework)}>
+    <ListRow
+      leadingElement={
+        <span className="state" data-tone={workTone(state, needsRework)}>
           <Icon name="warn" />
         </span>
       }
       storyKey={story?.key ?? null}
       title={story?.title ?? group?.name ?? ''}
-      fact={[why, lease === null ? undefined : nameOf(lease.holder), timeAgo(updatedAt)]
+      details={[reason, lease === null ? undefined : actorNameOf(lease.holder), timeAgo(updatedAt)]
         .filter((part) => part !== undefined)
         .join(' · ')}
-      act={<StoryButton storyKey={story?.key} name={act} />}
+      actions={<StoryButton storyKey={story?.key} name={actionLabel} />}
     />
   );
 }
@@ -54,16 +60,16 @@ function WorkRow({
 function OfferRow({ execution }: { readonly execution: ListedExecution }) {
   const { story, group, offer } = execution;
   return (
-    <Row
-      lead={
+    <ListRow
+      leadingElement={
         <span className="state" data-tone="wait">
           <Icon name="inbox" />
         </span>
       }
       storyKey={story?.key ?? null}
       title={story?.title ?? group?.name ?? ''}
-      fact={offer !== null && <OfferFact offer={offer} namesAddressee={false} />}
-      act={
+      details={offer !== null && <OfferSummary offer={offer} namesAddressee={false} />}
+      actions={
         <>
           <StoryButton storyKey={story?.key} name={nowTexts.look} />
           <OfferActions
@@ -77,16 +83,16 @@ function OfferRow({ execution }: { readonly execution: ListedExecution }) {
   );
 }
 
-function MentionRow({ told }: { readonly told: Notification }) {
-  const { actor, title, body, subject, createdAt } = told;
+function MentionRow({ told: notification }: { readonly told: Notification }) {
+  const { actor, title, body, subject, createdAt } = notification;
   const storyKey = subject?.type === 'story' ? subject.key : null;
   return (
-    <Row
-      lead={<Avatar name={actor.name} kind={actor.kind} />}
+    <ListRow
+      leadingElement={<Avatar name={actor.name} kind={actor.kind} />}
       storyKey={storyKey}
       title={title}
-      fact={[timeAgo(createdAt), body].filter((part) => part !== '').join(' · ')}
-      act={
+      details={[timeAgo(createdAt), body].filter((part) => part !== '').join(' · ')}
+      actions={
         storyKey !== null ? (
           <StoryButton storyKey={storyKey} name={nowTexts.look} />
         ) : (
@@ -101,23 +107,23 @@ function MentionRow({ told }: { readonly told: Notification }) {
 }
 
 const ReviewRow = ({ review }: { readonly review: Reviewer }) => (
-  <Row
-    lead={
+  <ListRow
+    leadingElement={
       <span className="state" data-tone="look">
         <Icon name="eye" />
       </span>
     }
     storyKey={review.storyKey}
     title={review.storyTitle}
-    fact={nowTexts.asked(timeAgo(review.createdAt))}
-    act={<StoryButton storyKey={review.storyKey} name={nowTexts.review} />}
+    details={nowTexts.asked(timeAgo(review.createdAt))}
+    actions={<StoryButton storyKey={review.storyKey} name={nowTexts.review} />}
   />
 );
 
 /** Renders the empty state. A viewer without projects is offered to create one. */
-function EmptyNow() {
+function EmptyNowPage() {
   const projects = useQuery(projectsQuery(useClient()));
-  const mayMakeProjects = useMayMakeProjects();
+  const mayMakeProjects = useMayCreateProjects();
   const hasProjects = projects.data?.length !== 0;
   return (
     <EmptyState title={nowTexts.empty}>
@@ -135,14 +141,14 @@ export function NowPage() {
   useTitle(t.nav.now);
   const client = useClient();
   const { member, agent } = useIdentity();
-  const work = useQuery(workQuery(client));
-  const rework = useQuery(reworkQuery(client));
-  const reviews = useQuery(reviewsQuery(client));
+  const work = useQuery(activeWorkQuery(client));
+  const rework = useQuery(reworkNeededQuery(client));
+  const reviews = useQuery(pendingReviewsQuery(client));
   // Agents have no inbox, so the page does not fetch it for an agent.
-  const inbox = useQuery({ ...inboxQuery(client), enabled: agent === null });
+  const inbox = useQuery({ ...unreadNotificationsQuery(client), enabled: agent === null });
   const all = [work, rework, reviews, ...(agent === null ? [inbox] : [])];
   const failed = all.find(({ isError }) => isError);
-  const told = inbox.data?.filter(isOnlyNotified) ?? [];
+  const told = inbox.data?.filter(isNotificationOnly) ?? [];
   const offers = work.data?.filter(({ offer }) => offer?.toMemberId === member.id) ?? [];
   const questions = work.data?.filter(({ state }) => state === 'waiting_input') ?? [];
   const stalled = work.data?.filter(({ state }) => state === 'stalled') ?? [];
@@ -160,28 +166,34 @@ export function NowPage() {
       <div className="page">
         <div className="page-column">
           {failed !== undefined && (
-            <LoadError error={failed.error} again={() => all.forEach((query) => void query.refetch())} />
+            <LoadError error={failed.error} onRetry={() => all.forEach((query) => void query.refetch())} />
           )}
           {failed === undefined && !isReady && <Loading label={nowTexts.loading} />}
-          {failed === undefined && isEmpty && <EmptyNow />}
-          <Group id="questions" title={nowTexts.questions} items={questions}>
-            {(one) => <WorkRow key={one.id} execution={one} why={nowTexts.asks} act={nowTexts.answer} />}
-          </Group>
-          <Group id="told" title={nowTexts.told} items={told}>
+          {failed === undefined && isEmpty && <EmptyNowPage />}
+          <RowGroup id="questions" title={nowTexts.questions} items={questions}>
+            {(one) => (
+              <WorkRow key={one.id} execution={one} reason={nowTexts.asks} actionLabel={nowTexts.answer} />
+            )}
+          </RowGroup>
+          <RowGroup id="told" title={nowTexts.told} items={told}>
             {(one) => <MentionRow key={one.id} told={one} />}
-          </Group>
-          <Group id="offers" title={nowTexts.offers} items={offers}>
+          </RowGroup>
+          <RowGroup id="offers" title={nowTexts.offers} items={offers}>
             {(one) => <OfferRow key={one.id} execution={one} />}
-          </Group>
-          <Group id="reviews" title={nowTexts.reviews} items={reviews.data}>
+          </RowGroup>
+          <RowGroup id="reviews" title={nowTexts.reviews} items={reviews.data}>
             {(one) => <ReviewRow key={one.id} review={one} />}
-          </Group>
-          <Group id="stalled" title={nowTexts.stalled} items={stalled}>
-            {(one) => <WorkRow key={one.id} execution={one} why={nowTexts.expired} act={nowTexts.look} />}
-          </Group>
-          <Group id="rework" title={nowTexts.rework} items={rework.data}>
-            {(one) => <WorkRow key={one.id} execution={one} why={t.needsRework} act={nowTexts.look} />}
-          </Group>
+          </RowGroup>
+          <RowGroup id="stalled" title={nowTexts.stalled} items={stalled}>
+            {(one) => (
+              <WorkRow key={one.id} execution={one} reason={nowTexts.expired} actionLabel={nowTexts.look} />
+            )}
+          </RowGroup>
+          <RowGroup id="rework" title={nowTexts.rework} items={rework.data}>
+            {(one) => (
+              <WorkRow key={one.id} execution={one} reason={t.needsRework} actionLabel={nowTexts.look} />
+            )}
+          </RowGroup>
         </div>
       </div>
     </>

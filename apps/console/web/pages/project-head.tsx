@@ -4,7 +4,7 @@ import { Icon } from '../components/icons.tsx';
 import { storyTexts } from '../messages/story.ts';
 
 /** The header of a project's page: a link back to the board, and the title. */
-export const ProjectHead = ({
+export const ProjectPageHeader = ({
   projectKey,
   title,
   children,

@@ -3,15 +3,15 @@ import { type Client } from '@muster/client';
 import { type AuditFilter } from '../data/trail-filter.ts';
 import { dayStart } from './trail-bounds.ts';
 
-const limit = 200;
+const pageSize = 200;
 
 export const groupsQuery = (client: Client, projectId: string) =>
   queryOptions({
     queryKey: ['epics', projectId, 'groups'],
-    queryFn: () => Array.fromAsync(client.deliveryGroups.list.all({ projectId, limit })),
+    queryFn: () => Array.fromAsync(client.deliveryGroups.list.all({ projectId, limit: pageSize })),
   });
 
-const weekMillis = 7 * 86_400_000;
+const weekMs = 7 * 86_400_000;
 
 /** Queries delivery metrics for this many weeks including the current one. Weeks begin on Monday in UTC. */
 export const healthQuery = (client: Client, projectId: string, weeks: number) =>
@@ -20,10 +20,10 @@ export const healthQuery = (client: Client, projectId: string, weeks: number) =>
     queryFn: () => {
       const now = Date.now();
       // January 1, 1970 was a Thursday, three days after a Monday.
-      const monday = now - ((now + 3 * 86_400_000) % weekMillis);
+      const monday = now - ((now + 3 * 86_400_000) % weekMs);
       const at = (millis: number): string => new Date(millis).toISOString();
       return client.projects.deliveryHealth({
-        ...{ projectId, from: at(monday - (weeks - 1) * weekMillis), to: at(now) },
+        ...{ projectId, from: at(monday - (weeks - 1) * weekMs), to: at(now) },
       });
     },
     staleTime: 60_000,

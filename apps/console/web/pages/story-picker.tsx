@@ -11,31 +11,31 @@ export interface PickedStory {
   readonly title: string;
 }
 
-interface PickerProps {
-  readonly picked: readonly PickedStory[];
-  readonly onPick: (picked: readonly PickedStory[]) => void;
+interface StoryPickerProps {
+  readonly pickedStories: readonly PickedStory[];
+  readonly onPickedChange: (picked: readonly PickedStory[]) => void;
 }
 
 /**
  * The chosen stories. Each can move up or be removed. If that removes or disables the focused button, the
  * field gets the focus.
  */
-function PickedList({
-  picked,
-  onPick,
-  field,
-}: PickerProps & { readonly field: RefObject<HTMLInputElement | null> }) {
+function PickedStoryList({
+  pickedStories,
+  onPickedChange,
+  inputRef,
+}: StoryPickerProps & { readonly inputRef: RefObject<HTMLInputElement | null> }) {
   const up = (at: number): void => {
-    if (at === 1) field.current?.focus();
-    onPick(
-      picked.flatMap((one, index) =>
-        index === at - 1 ? [picked[at] ?? one, one] : index === at ? [] : [one],
+    if (at === 1) inputRef.current?.focus();
+    onPickedChange(
+      pickedStories.flatMap((one, index) =>
+        index === at - 1 ? [pickedStories[at] ?? one, one] : index === at ? [] : [one],
       ),
     );
   };
   return (
     <ol aria-label={groupTexts.stories}>
-      {picked.map(({ id, key, title }, at) => (
+      {pickedStories.map(({ id, key, title }, at) => (
         <li key={id} className="blocker">
           <span className="grow cut">
             <span className="key">{key}</span> {title}
@@ -54,8 +54,8 @@ function PickedList({
             className="chip-button"
             aria-label={groupTexts.remove(key)}
             onClick={() => {
-              field.current?.focus();
-              onPick(picked.filter((one) => one.id !== id));
+              inputRef.current?.focus();
+              onPickedChange(pickedStories.filter((one) => one.id !== id));
             }}
           >
             <Icon name="close" size={12} />
@@ -66,7 +66,11 @@ function PickedList({
   );
 }
 
-export function StoryPicker({ projectKey, picked, onPick }: PickerProps & { readonly projectKey: string }) {
+export function StoryPicker({
+  projectKey,
+  pickedStories: picked,
+  onPickedChange: onPick,
+}: StoryPickerProps & { readonly projectKey: string }) {
   const client = useClient();
   const listId = useId();
   const field = useRef<HTMLInputElement>(null);
@@ -90,7 +94,7 @@ export function StoryPicker({ projectKey, picked, onPick }: PickerProps & { read
   };
   return (
     <div className="picker">
-      <PickedList picked={picked} onPick={onPick} field={field} />
+      <PickedStoryList pickedStories={picked} onPickedChange={onPick} inputRef={field} />
       <input
         ref={field}
         className="field"

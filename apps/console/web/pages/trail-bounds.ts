@@ -1,5 +1,5 @@
 /** Changes the filters of the activity and the audit trail, and converts days and spans in them to points in time. */
-import { isSpan, type Span } from '../data/trail-filter.ts';
+import { isTimeSpan, type TimeSpan } from '../data/trail-filter.ts';
 
 /** Returns the filter with one field set or removed. */
 export function withFilter<Filter extends object, Field extends keyof Filter>(
@@ -12,12 +12,12 @@ export function withFilter<Filter extends object, Field extends keyof Filter>(
 }
 
 /** Returns the start of a day in the viewer's time zone, or of a day this many days later. */
-export function dayStart(day: string, later = 0): string {
+export function dayStart(day: string, daysLater = 0): string {
   const [year = 0, month = 1, date = 1] = day.split('-').map(Number);
-  return new Date(year, month - 1, date + later).toISOString();
+  return new Date(year, month - 1, date + daysLater).toISOString();
 }
 
-const days: Readonly<Record<Span, number>> = { day: 1, week: 7, month: 30 };
+const daysBySpan: Readonly<Record<TimeSpan, number>> = { day: 1, week: 7, month: 30 };
 
-export const sinceOf = (since: string, now: number): string =>
-  isSpan(since) ? new Date(now - days[since] * 86_400_000).toISOString() : dayStart(since);
+export const parseSince = (since: string, nowMs: number): string =>
+  isTimeSpan(since) ? new Date(nowMs - daysBySpan[since] * 86_400_000).toISOString() : dayStart(since);

@@ -7,7 +7,7 @@ const letterReplacements: Readonly<Record<string, string>> = {
 const maxKeyLength = 10;
 const minKeyLength = 2;
 
-const asciiLetters = (text: string): string =>
+const toAsciiLetters = (text: string): string =>
   text
     .normalize('NFKD')
     .toUpperCase()
@@ -15,8 +15,8 @@ const asciiLetters = (text: string): string =>
     .replaceAll(/\p{M}/gu, '');
 
 /** Reduces the input to the characters that a key may contain. */
-export const keyOf = (text: string): string =>
-  asciiLetters(text)
+export const toProjectKey = (text: string): string =>
+  toAsciiLetters(text)
     .replaceAll(/[^A-Z0-9]/g, '')
     .replace(/^\d+/, '')
     .slice(0, maxKeyLength);
@@ -25,22 +25,22 @@ export const keyOf = (text: string): string =>
  * Suggests a key: the initials of several words, or the beginning of a single one. If that is taken, it
  * becomes longer or gets a number. It is empty if the name contains no usable letter.
  */
-export function suggestKey(name: string, taken: ReadonlySet<string>): string {
-  const words = asciiLetters(name)
+export function suggestProjectKey(name: string, takenKeys: ReadonlySet<string>): string {
+  const words = toAsciiLetters(name)
     .replaceAll(/['’]/g, '')
     .split(/[^A-Z0-9]+/)
     .filter((word) => word !== '');
-  const whole = keyOf(words.join(''));
-  const initials = keyOf(words.map(([first]) => first).join(''));
+  const whole = toProjectKey(words.join(''));
+  const initials = toProjectKey(words.map(([first]) => first).join(''));
   const starts = initials.length >= minKeyLength ? [initials] : [];
   for (let length = 3; length <= Math.max(3, whole.length); length += 1) starts.push(whole.slice(0, length));
   const fits = starts.filter((key) => key.length >= minKeyLength);
-  const free = fits.find((key) => !taken.has(key));
+  const free = fits.find((key) => !takenKeys.has(key));
   if (free !== undefined) return free;
   const [base = whole] = fits;
   if (whole === '') return '';
   for (let count = 2; ; count += 1) {
     const key = `${base.slice(0, maxKeyLength - String(count).length)}${count}`;
-    if (!taken.has(key)) return key;
+    if (!takenKeys.has(key)) return key;
   }
 }

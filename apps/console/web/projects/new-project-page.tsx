@@ -5,27 +5,29 @@ import { type RefObject, useRef, useState } from 'react';
 import { ForbiddenError, isRefusal } from '@muster/client';
 import { useClient } from '../data/context.ts';
 import { projectsQuery } from '../data/queries.ts';
-import { notify, errorText } from '../components/notices.tsx';
+import { showNotice, errorText } from '../components/notices.tsx';
 import { LoadError } from '../components/states.tsx';
 import { useTitle } from '../components/title.ts';
 import { SelectField, Form, FormField } from '../settings/components.tsx';
-import { useMayMakeProjects } from '../settings/rights.ts';
+import { useMayCreateProjects } from '../settings/rights.ts';
 import { texts } from '../messages/projects.ts';
 import { t } from '../messages/index.ts';
-import { keyOf, suggestKey } from './key.ts';
+import { toProjectKey, suggestProjectKey } from './key.ts';
 
-const forbidden = new ForbiddenError({ code: 'forbidden', message: '', status: 403, requestId: '' });
+const forbiddenError = new ForbiddenError({ code: 'forbidden', message: '', status: 403, requestId: '' });
 
 export function NewProjectPage() {
   useTitle(t.nav.newProject);
-  const mayMake = useMayMakeProjects();
+  const mayMake = useMayCreateProjects();
   return (
     <>
       <header className="page-head">
         <h1>{t.nav.newProject}</h1>
       </header>
       <div className="page">
-        <div className="page-column">{mayMake ? <NewProjectForm /> : <LoadError error={forbidden} />}</div>
+        <div className="page-column">
+          {mayMake ? <NewProjectForm /> : <LoadError error={forbiddenError} />}
+        </div>
       </div>
     </>
   );
@@ -38,11 +40,11 @@ function useSuggestedKey(name: string) {
   /** The keys of projects that the reader cannot see, learned from refusals. */
   const [refused, setRefused] = useState<readonly string[]>([]);
   const taken = new Set([...(projects.data ?? []).map(({ key }) => key), ...refused]);
-  const key = ownKey ?? suggestKey(name, taken);
+  const key = ownKey ?? suggestProjectKey(name, taken);
   return {
     key,
     isTaken: taken.has(key),
-    write: (typed: string) => setOwnKey(typed === '' ? null : keyOf(typed)),
+    write: (typed: string) => setOwnKey(typed === '' ? null : toProjectKey(typed)),
     refuse: () => {
       setRefused((last) => [...last, key]);
       // The refused key stays in the field, so that the message matches it.
@@ -52,23 +54,23 @@ function useSuggestedKey(name: string) {
 }
 
 const KeyField = ({
-  field,
+  inputRef,
   value,
   isTaken,
-  onKey,
+  onKeyTyped,
 }: {
-  readonly field: RefObject<HTMLInputElement | null>;
+  readonly inputRef: RefObject<HTMLInputElement | null>;
   readonly value: string;
   readonly isTaken: boolean;
-  readonly onKey: (typed: string) => void;
+  readonly onKeyTyped: (typed: string) => void;
 }) => (
   <FormField
     name={texts.key}
     hint={value === '' ? texts.keyRule : texts.keyHint(value)}
-    wrong={isTaken ? texts.keyTaken(value) : undefined}
+    errorMessage={isTaken ? texts.keyTaken(value) : undefined}
   >
     <input
-      ref={field}
+      ref={inputRef}
       className="field mono"
       required
       pattern="[A-Z][A-Z0-9]{1,9}"
@@ -77,7 +79,7 @@ const KeyField = ({
       autoComplete="off"
       spellCheck={false}
       value={value}
-      onChange={({ target }) => onKey(target.value)}
+      onChange={({ target }) => onKeyTyped(target.value)}
     />
   </FormField>
 );
@@ -112,7 +114,7 @@ function NewProjectForm() {
       const about = description.trim();
       const { project } = await client.projects.create(about === '' ? wish : { ...wish, description: about });
       await queries.invalidateQueries({ queryKey: ['projects'] });
-      notify({ tone: 'good', title: texts.made(project.name) });
+      showNotice({ tone: 'good', title: texts.made(project.name) });
       await navigate({ to: '/p/$projectKey', params: { projectKey: project.key }, ignoreBlocker: true });
       return true;
     } catch (error) {
@@ -126,7 +128,7 @@ function NewProjectForm() {
   };
 
   return (
-    <Form act={texts.make} isBusy={isBusy} onSubmit={make}>
+    <Form submitLabel={texts.make} isBusy={isBusy} onSubmit={make}>
       <p className="muted">{texts.intro}</p>
       <div className="form-row">
         <FormField name={texts.name} hint={nameHint}>
@@ -140,7 +142,7 @@ function NewProjectForm() {
             onChange={({ target }) => setName(target.value)}
           />
         </FormField>
-        <KeyField field={keyField} value={key} isTaken={isTaken} onKey={keys.write} />
+        <KeyField inputRef={keyField} value={key} isTaken={isTaken} onKeyTyped={keys.write} />
       </div>
       <FormField name={texts.description} hint={texts.optional}>
         <textarea
@@ -154,7 +156,7 @@ function NewProjectForm() {
       <SelectField
         label={texts.visibility}
         value={visibility}
-        words={texts.visibilities}
+        optionLabels={texts.visibilities}
         onChange={setVisibility}
       />
       {failure !== null && (

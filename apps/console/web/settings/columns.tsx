@@ -20,8 +20,8 @@ import {
 import { columnsQuery } from './queries.ts';
 
 type Status = BoardColumn['status'];
-type CountedColumn = BoardColumn & { readonly storyCount: number };
-const { canceled: _, ...statuses } = t.status;
+type ColumnWithStoryCount = BoardColumn & { readonly storyCount: number };
+const { canceled: _, ...statusNames } = t.status;
 
 function NewColumnForm({ projectId, onClose }: { readonly projectId: string; readonly onClose: () => void }) {
   const { boardColumns } = useClient();
@@ -34,7 +34,7 @@ function NewColumnForm({ projectId, onClose }: { readonly projectId: string; rea
     return isDone;
   };
   return (
-    <Form act={texts.columns.make} isBusy={isBusy} onSubmit={make} onCancel={onClose}>
+    <Form submitLabel={texts.columns.make} isBusy={isBusy} onSubmit={make} onCancel={onClose}>
       <div className="form-row">
         <FormField name={texts.name}>
           <input
@@ -46,15 +46,20 @@ function NewColumnForm({ projectId, onClose }: { readonly projectId: string; rea
             onChange={({ target }) => setName(target.value)}
           />
         </FormField>
-        <SelectField label={texts.columns.status} value={status} words={statuses} onChange={setStatus} />
+        <SelectField
+          label={texts.columns.status}
+          value={status}
+          optionLabels={statusNames}
+          onChange={setStatus}
+        />
       </div>
     </Form>
   );
 }
 
 interface ColumnRowProps {
-  readonly column: CountedColumn;
-  readonly all: readonly CountedColumn[];
+  readonly column: ColumnWithStoryCount;
+  readonly all: readonly ColumnWithStoryCount[];
   /** The shared write of all actions of the column, which runs one at a time. */
   readonly write: ReturnType<typeof useSettingsWrite>;
 }
@@ -151,7 +156,7 @@ function ColumnMoveButtons({ column, all, write: { isBusy, run } }: ColumnRowPro
 }
 
 /** Archives a column; its stories move to another column. */
-function ArchiveColumn({ column, all, write: { run } }: ColumnRowProps) {
+function ArchiveColumnButton({ column, all, write: { run } }: ColumnRowProps) {
   const { boardColumns } = useClient();
   const { id: columnId, name, status, storyCount } = column;
   const [target, setTarget] = useState('');
@@ -159,11 +164,11 @@ function ArchiveColumn({ column, all, write: { run } }: ColumnRowProps) {
   const moveTo = target === '' ? (others.find((one) => one.status === status) ?? others[0])?.id : target;
   return (
     <ConfirmButton
-      act={texts.remove}
-      about={name}
+      actionLabel={texts.remove}
+      subject={name}
       title={texts.columns.archiveTitle(name)}
-      why={storyCount === 0 ? '' : texts.columns.archiveWhy}
-      run={() =>
+      explanation={storyCount === 0 ? '' : texts.columns.archiveWhy}
+      onConfirm={() =>
         run(() =>
           boardColumns.archive({
             columnId,
@@ -177,7 +182,7 @@ function ArchiveColumn({ column, all, write: { run } }: ColumnRowProps) {
           label={texts.columns.archiveWhy}
           isHidden
           value={moveTo ?? ''}
-          words={Object.fromEntries(others.map((one) => [one.id, one.name]))}
+          optionLabels={Object.fromEntries(others.map((one) => [one.id, one.name]))}
           onChange={setTarget}
         />
       )}
@@ -190,17 +195,17 @@ function ColumnRow({ column, all }: Omit<ColumnRowProps, 'write'>) {
   const { status, storyCount } = column;
   return (
     <ListItem
-      lead={<StatusIcon status={status} />}
+      leadingElement={<StatusIcon status={status} />}
       title={<ColumnFields column={column} write={write} />}
-      fact={`${statuses[status]} · ${texts.columns.stories(storyCount)}`}
+      details={`${statusNames[status]} · ${texts.columns.stories(storyCount)}`}
     >
       <ColumnMoveButtons column={column} all={all} write={write} />
-      <ArchiveColumn column={column} all={all} write={write} />
+      <ArchiveColumnButton column={column} all={all} write={write} />
     </ListItem>
   );
 }
 
-export function Columns({ projectId }: { readonly projectId: string }) {
+export function ColumnSettings({ projectId }: { readonly projectId: string }) {
   const [isMaking, setMaking] = useState(false);
   const columns = useQuery(columnsQuery(useClient(), projectId));
   const all = columns.data ?? [];
@@ -209,10 +214,10 @@ export function Columns({ projectId }: { readonly projectId: string }) {
       id="columns"
       title={texts.sections.columns}
       intro={texts.columns.intro}
-      act={!isMaking && <OpenFormButton name={texts.columns.make} onOpen={() => setMaking(true)} />}
+      headerAction={!isMaking && <OpenFormButton name={texts.columns.make} onOpen={() => setMaking(true)} />}
     >
       {isMaking && <NewColumnForm projectId={projectId} onClose={() => setMaking(false)} />}
-      <QueryList query={columns} empty="">
+      <QueryList query={columns} emptyTitle="">
         {(column) => <ColumnRow key={column.id} column={column} all={all} />}
       </QueryList>
     </Section>

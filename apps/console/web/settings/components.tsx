@@ -5,7 +5,7 @@
 import { type UseQueryResult } from '@tanstack/react-query';
 import { cloneElement, type ReactElement, type ReactNode, useId, useRef, useState } from 'react';
 import { useFormFocus } from '../components/focus.ts';
-import { notify } from '../components/notices.tsx';
+import { showNotice } from '../components/notices.tsx';
 import { EmptyState, LoadError, Loading } from '../components/states.tsx';
 import { useLeaveConfirmation } from '../components/leaving.ts';
 import { useWriteCall, type WriteCall } from '../components/write.ts';
@@ -16,13 +16,13 @@ export const Section = ({
   id,
   title,
   intro,
-  act,
+  headerAction,
   children,
 }: {
   readonly id: string;
   readonly title: string;
   readonly intro?: string;
-  readonly act?: ReactNode;
+  readonly headerAction?: ReactNode;
   readonly children: ReactNode;
 }) => (
   <section className="set" aria-labelledby={id}>
@@ -31,7 +31,7 @@ export const Section = ({
         <h2 id={id}>{title}</h2>
         {intro !== undefined && <p className="muted">{intro}</p>}
       </div>
-      {act}
+      {headerAction}
     </header>
     {children}
   </section>
@@ -40,58 +40,60 @@ export const Section = ({
 /** A list in each of its states: loading, failed, empty, loaded. */
 export function QueryList<Item>({
   query,
-  empty,
+  emptyTitle,
   emptyWhy,
   children,
 }: {
   readonly query: Pick<UseQueryResult<readonly Item[]>, 'data' | 'error'> & {
     readonly refetch: () => Promise<unknown>;
   };
-  readonly empty: string;
+  readonly emptyTitle: string;
   readonly emptyWhy?: string;
   readonly children: (item: Item) => ReactNode;
 }) {
   const { data, error } = query;
   if (data === undefined && error !== null)
-    return <LoadError error={error} again={() => void query.refetch()} />;
+    return <LoadError error={error} onRetry={() => void query.refetch()} />;
   if (data === undefined) return <Loading label={texts.loading} rows={3} />;
   if (data.length === 0)
-    return <EmptyState title={empty}>{emptyWhy === undefined ? undefined : <p>{emptyWhy}</p>}</EmptyState>;
+    return (
+      <EmptyState title={emptyTitle}>{emptyWhy === undefined ? undefined : <p>{emptyWhy}</p>}</EmptyState>
+    );
   return <ul className="rows">{data.map(children)}</ul>;
 }
 
 /** A row of a list: title, facts and actions. */
 export const ListItem = ({
-  lead,
+  leadingElement,
   title,
-  fact,
+  details,
   children,
 }: {
-  readonly lead?: ReactNode;
+  readonly leadingElement?: ReactNode;
   readonly title: ReactNode;
-  readonly fact?: ReactNode;
+  readonly details?: ReactNode;
   readonly children?: ReactNode;
 }) => (
   <li className="row set-row">
-    {lead !== undefined && <span className="row-lead">{lead}</span>}
+    {leadingElement !== undefined && <span className="row-lead">{leadingElement}</span>}
     <div className="row-words">
       <p className="row-line">{title}</p>
-      {fact !== undefined && <div className="row-fact">{fact}</div>}
+      {details !== undefined && <div className="row-fact">{details}</div>}
     </div>
     {children !== undefined && <div className="set-acts">{children}</div>}
   </li>
 );
 
 /** Joins the facts about one thing with dots, and skips empty ones. */
-export const joinFacts = (...all: readonly (string | false | null | undefined)[]): string =>
-  all.filter((fact) => typeof fact === 'string' && fact !== '').join(' · ');
+export const joinFacts = (...facts: readonly (string | false | null | undefined)[]): string =>
+  facts.filter((fact) => typeof fact === 'string' && fact !== '').join(' · ');
 
 /** Returns a function that writes and then refetches all settings. */
 export function useSettingsWrite(): { readonly isBusy: boolean; readonly run: WriteCall } {
   const write = useWriteCall({
-    about: [['settings']],
-    failed: texts.failed,
-    met: texts.changedMeanwhile,
+    queryKeys: [['settings']],
+    failureTitle: texts.failed,
+    conflictMessage: texts.changedMeanwhile,
   });
   const [isBusy, setBusy] = useState(false);
   const run: WriteCall = async (work, done) => {
@@ -105,13 +107,13 @@ export function useSettingsWrite(): { readonly isBusy: boolean; readonly run: Wr
 export function FormField({
   name,
   hint,
-  wrong,
+  errorMessage,
   children,
 }: {
   readonly name: string;
   readonly hint?: string;
   /** The error message for the field's content, shown in place of the hint. */
-  readonly wrong?: string | undefined;
+  readonly errorMessage?: string | undefined;
   readonly children: ReactElement<{
     id?: string;
     'aria-describedby'?: string | undefined;
@@ -125,12 +127,12 @@ export function FormField({
       <label htmlFor={id}>{name}</label>
       {cloneElement(children, {
         id,
-        'aria-describedby': hint === undefined && wrong === undefined ? undefined : hintId,
-        'aria-invalid': wrong === undefined ? undefined : true,
+        'aria-describedby': hint === undefined && errorMessage === undefined ? undefined : hintId,
+        'aria-invalid': errorMessage === undefined ? undefined : true,
       })}
-      {wrong !== undefined ? (
+      {errorMessage !== undefined ? (
         <span id={hintId} className="hint form-error" role="alert">
-          {wrong}
+          {errorMessage}
         </span>
       ) : (
         hint !== undefined && (
@@ -147,14 +149,14 @@ export function FormField({
 export function SelectField<Value extends string>({
   label,
   value,
-  words,
+  optionLabels,
   isHidden = false,
   disabled = false,
   onChange,
 }: {
   readonly label: string;
   readonly value: Value;
-  readonly words: Readonly<Record<Value, string>>;
+  readonly optionLabels: Readonly<Record<Value, string>>;
   /** True if only screen readers see the label. */
   readonly isHidden?: boolean;
   readonly disabled?: boolean;
@@ -168,9 +170,9 @@ export function SelectField<Value extends string>({
       aria-label={isHidden ? label : undefined}
       onChange={({ target }) => onChange(target.value as Value)}
     >
-      {(Object.keys(words) as Value[]).map((one) => (
+      {(Object.keys(optionLabels) as Value[]).map((one) => (
         <option key={one} value={one}>
-          {words[one]}
+          {optionLabels[one]}
         </option>
       ))}
     </select>
@@ -180,13 +182,13 @@ export function SelectField<Value extends string>({
 
 /** A form that keeps its state until its action is done. The component that opened it closes it. */
 export function Form({
-  act,
+  submitLabel,
   isBusy,
   onSubmit,
   onCancel,
   children,
 }: {
-  readonly act: string;
+  readonly submitLabel: string;
   readonly isBusy: boolean;
   /** True if everything was saved. */
   readonly onSubmit: () => Promise<boolean>;
@@ -222,7 +224,7 @@ export function Form({
       {children}
       <div className="form-foot">
         <button type="submit" className="button" data-kind="main" disabled={isBusy}>
-          {act}
+          {submitLabel}
         </button>
         {onCancel !== undefined && (
           <button type="button" className="button" onClick={() => askFirst(onCancel)}>
@@ -248,7 +250,7 @@ export function CopyButton({ name, value }: { readonly name: string; readonly va
       const shown = [...(button.parentElement?.querySelectorAll('code') ?? [])];
       const code = shown.find(({ textContent }) => textContent === value);
       if (code !== undefined) getSelection()?.selectAllChildren(code);
-      notify({ tone: 'warn', title: texts.notCopied, body: texts.notCopiedWhy });
+      showNotice({ tone: 'warn', title: texts.notCopied, body: texts.notCopiedWhy });
     }
   };
   return (
@@ -260,7 +262,7 @@ export function CopyButton({ name, value }: { readonly name: string; readonly va
 }
 
 /** A value that is shown only once, with a copy button. */
-export const ShownOnce = ({
+export const OneTimeSecrets = ({
   title,
   values,
   onClose,

@@ -7,12 +7,12 @@ import { connectTexts } from '../messages/connect.ts';
 import { CopyButton } from './components.tsx';
 import { tokensQuery } from './queries.ts';
 
-const pollingMs = 2_000;
+const pollingIntervalMs = 2_000;
 
 type ClientName = keyof typeof connectTexts.clients;
 
 /** Returns the commands per client. The console has the same origin as the API. */
-const snippets = (secret: string): Readonly<Record<ClientName, string>> => {
+const connectCommands = (secret: string): Readonly<Record<ClientName, string>> => {
   const { origin } = location;
   const mcpUrl = `${origin}/api/mcp`;
   return {
@@ -27,14 +27,14 @@ const snippets = (secret: string): Readonly<Record<ClientName, string>> => {
   };
 };
 
-function FirstCall({ tokenId }: { readonly tokenId: string }) {
+function FirstCallStatus({ tokenId }: { readonly tokenId: string }) {
   const tokens = useQuery({
     ...tokensQuery(useClient()),
     // The use of a token is no event, so the list is polled.
     refetchInterval: ({ state }) =>
       state.data?.some(({ id, lastUsedAt }) => id === tokenId && lastUsedAt !== null) === true
         ? false
-        : pollingMs,
+        : pollingIntervalMs,
   });
   const isUsed = tokens.data?.some(({ id, lastUsedAt }) => id === tokenId && lastUsedAt !== null) === true;
   return (
@@ -45,9 +45,15 @@ function FirstCall({ tokenId }: { readonly tokenId: string }) {
   );
 }
 
-export function ConnectClient({ tokenId, secret }: { readonly tokenId: string; readonly secret: string }) {
+export function ConnectClientInstructions({
+  tokenId,
+  secret,
+}: {
+  readonly tokenId: string;
+  readonly secret: string;
+}) {
   const [shown, setShown] = useState<ClientName>('claude');
-  const snippet = snippets(secret)[shown];
+  const snippet = connectCommands(secret)[shown];
   return (
     <section className="connect" aria-labelledby="connect">
       <h3 id="connect">{connectTexts.title}</h3>
@@ -71,7 +77,7 @@ export function ConnectClient({ tokenId, secret }: { readonly tokenId: string; r
         </pre>
         <CopyButton key={shown} name={connectTexts.clients[shown]} value={snippet} />
       </div>
-      <FirstCall tokenId={tokenId} />
+      <FirstCallStatus tokenId={tokenId} />
     </section>
   );
 }

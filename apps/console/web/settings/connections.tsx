@@ -10,16 +10,16 @@ import { ConfirmButton } from '../components/ask.tsx';
 import { joinFacts, ListItem, QueryList, Section, useSettingsWrite } from './components.tsx';
 import { membersQuery } from '../data/people-queries.ts';
 import { connectionsQuery } from './queries.ts';
-import { widestOf } from './rights.ts';
+import { widestScope } from './rights.ts';
 
 function ConnectionRow({
   connection,
-  whose,
-  projects,
+  owner,
+  projectNames,
 }: {
   readonly connection: Connection;
-  readonly whose: Member | undefined;
-  readonly projects: readonly string[];
+  readonly owner: Member | undefined;
+  readonly projectNames: readonly string[];
 }) {
   const { connections } = useClient();
   const { member } = useIdentity();
@@ -27,28 +27,28 @@ function ConnectionRow({
   const { id: connectionId, client, agent, scopes, projectIds, lastUsedAt, expiresAt } = connection;
   return (
     <ListItem
-      lead={<Avatar name={agent.name} kind="agent" />}
+      leadingElement={<Avatar name={agent.name} kind="agent" />}
       title={
         <>
           {client.name} <span className="muted">{client.host ?? texts.connections.unvouched}</span>
         </>
       }
-      fact={joinFacts(
-        whose !== undefined && whose.id !== member.id
-          ? texts.tokens.agentOf(agent.name, whose.name)
+      details={joinFacts(
+        owner !== undefined && owner.id !== member.id
+          ? texts.tokens.agentOf(agent.name, owner.name)
           : texts.connections.as(agent.name),
-        texts.tokens.scopes[widestOf(scopes)],
-        projectIds === null ? texts.allProjects : projects.join(', '),
+        texts.tokens.scopes[widestScope(scopes)],
+        projectIds === null ? texts.allProjects : projectNames.join(', '),
         lastUsedAt === null ? texts.tokens.unused : texts.tokens.used(timeAgo(lastUsedAt)),
         texts.tokens.ends(timeUntil(expiresAt)),
       )}
     >
       <ConfirmButton
-        act={texts.connections.revoke}
-        about={client.name}
+        actionLabel={texts.connections.revoke}
+        subject={client.name}
         title={texts.connections.revokeTitle(client.name)}
-        why={texts.connections.revokeWhy}
-        run={() => run(() => connections.revoke({ connectionId }))}
+        explanation={texts.connections.revokeWhy}
+        onConfirm={() => run(() => connections.revoke({ connectionId }))}
       />
     </ListItem>
   );
@@ -61,13 +61,17 @@ export function Connections() {
   const projects = useQuery(projectsQuery(client)).data ?? [];
   return (
     <Section id="connections" title={texts.sections.connections} intro={texts.connections.intro}>
-      <QueryList query={connections} empty={texts.connections.empty} emptyWhy={texts.connections.emptyWhy}>
+      <QueryList
+        query={connections}
+        emptyTitle={texts.connections.empty}
+        emptyWhy={texts.connections.emptyWhy}
+      >
         {(connection) => (
           <ConnectionRow
             key={connection.id}
             connection={connection}
-            whose={members.data?.find(({ id }) => id === connection.memberId)}
-            projects={projects
+            owner={members.data?.find(({ id }) => id === connection.memberId)}
+            projectNames={projects
               .filter(({ id }) => connection.projectIds?.includes(id) === true)
               .map(({ name }) => name)}
           />

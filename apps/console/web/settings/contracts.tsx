@@ -4,8 +4,8 @@ import { useState } from 'react';
 import { type Contract, type ContractKind } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { timeAgo } from '../messages/index.ts';
-import { nameOf } from '../components/people.tsx';
-import { notify } from '../components/notices.tsx';
+import { actorNameOf } from '../components/people.tsx';
+import { showNotice } from '../components/notices.tsx';
 import { texts } from '../messages/settings.ts';
 import {
   SelectField,
@@ -20,7 +20,7 @@ import {
 } from './components.tsx';
 import { contractsQuery } from './queries.ts';
 
-function PublishForm({
+function PublishContractForm({
   projectId,
   contract,
   onClose,
@@ -41,7 +41,7 @@ function PublishForm({
         ...{ projectId, slug, kind, content, baseVersion: contract?.version ?? 0 },
         ...(note !== '' && { note }),
       });
-      notify({
+      showNotice({
         tone: created ? 'good' : 'warn',
         title: created ? texts.contracts.published(slug, made.version) : texts.contracts.same,
       });
@@ -50,7 +50,7 @@ function PublishForm({
     return isDone;
   };
   return (
-    <Form act={texts.contracts.act} isBusy={isBusy} onSubmit={publish} onCancel={onClose}>
+    <Form submitLabel={texts.contracts.act} isBusy={isBusy} onSubmit={publish} onCancel={onClose}>
       <div className="form-row">
         <FormField name={texts.contracts.slug} hint={texts.prompts.slugHint}>
           <input
@@ -65,7 +65,7 @@ function PublishForm({
         <SelectField
           label={texts.contracts.kind}
           value={kind}
-          words={texts.contracts.kinds}
+          optionLabels={texts.contracts.kinds}
           onChange={setKind}
         />
       </div>
@@ -97,17 +97,17 @@ function ContractRow({ contract, mayWrite }: { readonly contract: Contract; read
   if (shows === 'form')
     return (
       <li>
-        <PublishForm projectId={projectId} contract={contract} onClose={() => setShows(null)} />
+        <PublishContractForm projectId={projectId} contract={contract} onClose={() => setShows(null)} />
       </li>
     );
   return (
     <>
       <ListItem
         title={<span className="mono">{slug}</span>}
-        fact={joinFacts(
+        details={joinFacts(
           texts.contracts.kinds[kind],
           texts.prompts.version(version),
-          nameOf(publishedBy),
+          actorNameOf(publishedBy),
           timeAgo(createdAt),
           note,
         )}
@@ -155,13 +155,15 @@ export function Contracts({
       id="contracts"
       title={texts.sections.contracts}
       intro={texts.contracts.intro}
-      act={
+      headerAction={
         mayWrite &&
         !isMaking && <OpenFormButton name={texts.contracts.publish} onOpen={() => setMaking(true)} />
       }
     >
-      {isMaking && <PublishForm projectId={projectId} contract={null} onClose={() => setMaking(false)} />}
-      <QueryList query={contracts} empty={texts.contracts.empty} emptyWhy={texts.contracts.emptyWhy}>
+      {isMaking && (
+        <PublishContractForm projectId={projectId} contract={null} onClose={() => setMaking(false)} />
+      )}
+      <QueryList query={contracts} emptyTitle={texts.contracts.empty} emptyWhy={texts.contracts.emptyWhy}>
         {(contract) => <ContractRow key={contract.id} contract={contract} mayWrite={mayWrite} />}
       </QueryList>
     </Section>

@@ -13,7 +13,7 @@ import {
   ListItem,
   FormField,
   QueryList,
-  ShownOnce,
+  OneTimeSecrets,
   OpenFormButton,
   Section,
   useSettingsWrite,
@@ -27,10 +27,10 @@ interface WebhookSetup {
 }
 
 function ConnectForgeForm({
-  onMade,
+  onConnected,
   onClose,
 }: {
-  readonly onMade: (setUp: WebhookSetup) => void;
+  readonly onConnected: (setUp: WebhookSetup) => void;
   readonly onClose: () => void;
 }) {
   const { forges } = useClient();
@@ -46,12 +46,17 @@ function ConnectForgeForm({
         ...(baseUrl !== '' && { baseUrl }),
         ...(token !== '' && { credentials: { token } }),
       });
-      onMade(setup);
+      onConnected(setup);
     });
   return (
-    <Form act={texts.forges.connect} isBusy={isBusy} onSubmit={connect} onCancel={onClose}>
+    <Form submitLabel={texts.forges.connect} isBusy={isBusy} onSubmit={connect} onCancel={onClose}>
       <div className="form-row">
-        <SelectField label={texts.forges.kind} value={kind} words={texts.forges.kinds} onChange={setKind} />
+        <SelectField
+          label={texts.forges.kind}
+          value={kind}
+          optionLabels={texts.forges.kinds}
+          onChange={setKind}
+        />
         <FormField name={texts.forges.url}>
           <input
             className="field"
@@ -83,7 +88,7 @@ function ForgeRow({ connection }: { readonly connection: ForgeConnection }) {
   return (
     <ListItem
       title={name}
-      fact={
+      details={
         <>
           <span>
             {joinFacts(
@@ -103,17 +108,17 @@ function ForgeRow({ connection }: { readonly connection: ForgeConnection }) {
       }
     >
       <ConfirmButton
-        act={texts.forges.disconnect}
-        about={name}
+        actionLabel={texts.forges.disconnect}
+        subject={name}
         title={texts.forges.disconnectTitle(name)}
-        why={texts.forges.disconnectWhy}
-        run={() => run(() => forges.disconnect({ connectionId }))}
+        explanation={texts.forges.disconnectWhy}
+        onConfirm={() => run(() => forges.disconnect({ connectionId }))}
       />
     </ListItem>
   );
 }
 
-export function Forges() {
+export function ForgeSettings() {
   const [isMaking, setMaking] = useState(false);
   const [setUp, setSetUp] = useState<WebhookSetup | null>(null);
   const forges = useQuery(forgesQuery(useClient()));
@@ -122,19 +127,21 @@ export function Forges() {
       id="forges"
       title={texts.sections.forges}
       intro={texts.forges.intro}
-      act={!isMaking && <OpenFormButton name={texts.forges.connect} onOpen={() => setMaking(true)} />}
+      headerAction={
+        !isMaking && <OpenFormButton name={texts.forges.connect} onOpen={() => setMaking(true)} />
+      }
     >
       {isMaking && (
         <ConnectForgeForm
           onClose={() => setMaking(false)}
-          onMade={(made) => {
+          onConnected={(made) => {
             setSetUp(made);
             setMaking(false);
           }}
         />
       )}
       {setUp !== null && (
-        <ShownOnce
+        <OneTimeSecrets
           title={texts.forges.made}
           values={[
             [texts.forges.webhookUrl, setUp.webhookUrl],
@@ -143,7 +150,7 @@ export function Forges() {
           onClose={() => setSetUp(null)}
         />
       )}
-      <QueryList query={forges} empty={texts.forges.empty} emptyWhy={texts.forges.emptyWhy}>
+      <QueryList query={forges} emptyTitle={texts.forges.empty} emptyWhy={texts.forges.emptyWhy}>
         {(connection) => <ForgeRow key={connection.id} connection={connection} />}
       </QueryList>
     </Section>
@@ -157,7 +164,7 @@ function RepositoryRow({ repository }: { readonly repository: ForgeRepository })
   const name = fullName ?? url ?? externalId ?? '';
   const which = url === null ? { externalId: externalId ?? '' } : { url };
   return (
-    <ListItem title={name} fact={joinFacts(url, defaultBranch)}>
+    <ListItem title={name} details={joinFacts(url, defaultBranch)}>
       <button
         type="button"
         className="button"
@@ -171,7 +178,7 @@ function RepositoryRow({ repository }: { readonly repository: ForgeRepository })
   );
 }
 
-export function Repositories({ projectId }: { readonly projectId: string }) {
+export function RepositorySettings({ projectId }: { readonly projectId: string }) {
   const client = useClient();
   const isAdmin = useIsAdmin();
   const connections = useQuery({ ...forgesQuery(client), enabled: isAdmin });
@@ -190,18 +197,18 @@ export function Repositories({ projectId }: { readonly projectId: string }) {
     <Section id="repositories" title={texts.forges.repositories} intro={texts.forges.repositoriesIntro}>
       <QueryList
         query={repositories}
-        empty={texts.forges.noRepositories}
+        emptyTitle={texts.forges.noRepositories}
         {...(all.length === 0 && { emptyWhy: texts.forges.connectFirst })}
       >
         {(repository) => <RepositoryRow key={repository.id} repository={repository} />}
       </QueryList>
       {all.length > 0 && (
-        <Form act={texts.forges.link} isBusy={isBusy} onSubmit={link}>
+        <Form submitLabel={texts.forges.link} isBusy={isBusy} onSubmit={link}>
           <div className="form-row">
             <SelectField
               label={texts.forges.via}
               value={connectionId}
-              words={Object.fromEntries(all.map(({ id, name }) => [id, name]))}
+              optionLabels={Object.fromEntries(all.map(({ id, name }) => [id, name]))}
               onChange={setChosen}
             />
             <FormField name={texts.forges.repository}>

@@ -15,18 +15,18 @@ export interface SettingsSection {
 export function SettingsFrame({
   title,
   projectKey,
-  places,
-  chosen,
-  back,
+  sections,
+  chosenSection,
+  backLink,
 }: {
   readonly title: string;
   /** The key of the project whose settings are shown; null for settings of the organization. */
   readonly projectKey: string | null;
-  readonly places: readonly SettingsSection[];
-  readonly chosen: string;
-  readonly back?: ReactNode;
+  readonly sections: readonly SettingsSection[];
+  readonly chosenSection: string;
+  readonly backLink?: ReactNode;
 }) {
-  const place = places.find(({ section }) => section === chosen) ?? places[0];
+  const place = sections.find(({ section }) => section === chosenSection) ?? sections[0];
   useTitle(`${title}: ${place === undefined ? '' : texts.sections[place.section]}`);
   const nav = useRef<HTMLElement>(null);
   const router = useRouter();
@@ -43,14 +43,14 @@ export function SettingsFrame({
   return (
     <>
       <header className="page-head">
-        {back}
+        {backLink}
         <h1>{title}</h1>
       </header>
       <div className="page">
         <div className="settings">
           <nav ref={nav} className="set-nav" aria-label={t.nav.settings}>
             <ul>
-              {places.map(({ section }) => (
+              {sections.map(({ section }) => (
                 <li key={section}>
                   <Link
                     {...(projectKey === null

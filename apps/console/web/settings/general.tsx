@@ -19,7 +19,7 @@ interface UnsavedFields {
   readonly description?: string;
 }
 
-export function OrganizationGeneral() {
+export function OrganizationGeneralSettings() {
   const { session } = useConsole();
   const { orgs } = session.client;
   const { data: org } = useQuery(orgQuery(session));
@@ -37,7 +37,7 @@ export function OrganizationGeneral() {
   };
   return (
     <Section id="general" title={texts.sections.general} intro={texts.general.intro}>
-      <Form act={texts.save} isBusy={isBusy || !isAdmin} onSubmit={save}>
+      <Form submitLabel={texts.save} isBusy={isBusy || !isAdmin} onSubmit={save}>
         <div className="form-row">
           <FormField name={texts.name}>
             <input
@@ -75,7 +75,7 @@ export function OrganizationGeneral() {
   );
 }
 
-export function ProjectGeneral({ project }: { readonly project: Project }) {
+export function ProjectGeneralSettings({ project }: { readonly project: Project }) {
   const { projects } = useClient();
   const queries = useQueryClient();
   const { isBusy, run } = useSettingsWrite();
@@ -97,7 +97,7 @@ export function ProjectGeneral({ project }: { readonly project: Project }) {
   return (
     <>
       <Section id="general" title={texts.sections.general} intro={texts.projectGeneral.intro}>
-        <Form act={texts.save} isBusy={isBusy || isArchived} onSubmit={save}>
+        <Form submitLabel={texts.save} isBusy={isBusy || isArchived} onSubmit={save}>
           <div className="form-row">
             <FormField name={texts.name}>
               <input
@@ -111,7 +111,7 @@ export function ProjectGeneral({ project }: { readonly project: Project }) {
             <SelectField
               label={texts.projectGeneral.visibility}
               value={visibility}
-              words={texts.projectGeneral.visibilities}
+              optionLabels={texts.projectGeneral.visibilities}
               onChange={(next) => setTyped({ ...typed, visibility: next })}
             />
           </div>
@@ -130,7 +130,7 @@ export function ProjectGeneral({ project }: { readonly project: Project }) {
         id="archive"
         title={isArchived ? texts.projectGeneral.unarchive : texts.projectGeneral.archive}
         intro={texts.projectGeneral.archiveWhy}
-        act={
+        headerAction={
           isArchived ? (
             <button
               type="button"
@@ -142,11 +142,11 @@ export function ProjectGeneral({ project }: { readonly project: Project }) {
             </button>
           ) : (
             <ConfirmButton
-              act={texts.projectGeneral.archive}
-              about=""
+              actionLabel={texts.projectGeneral.archive}
+              subject=""
               title={texts.projectGeneral.archive}
-              why={texts.projectGeneral.archiveWhy}
-              run={() => update({ archived: true })}
+              explanation={texts.projectGeneral.archiveWhy}
+              onConfirm={() => update({ archived: true })}
             />
           )
         }

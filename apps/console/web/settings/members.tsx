@@ -24,9 +24,9 @@ import { invitationsQuery } from './queries.ts';
 import { useIsAdmin } from './rights.ts';
 
 type InvitedRole = Invitation['role'];
-const { admin: _, ...withoutAdmin } = texts.roles;
-const rolesToGive = ({ isOwner }: { readonly isOwner: boolean }) => {
-  const { member, viewer } = withoutAdmin;
+const { admin: _, ...rolesWithoutAdmin } = texts.roles;
+const assignableRoles = ({ isOwner }: { readonly isOwner: boolean }) => {
+  const { member, viewer } = rolesWithoutAdmin;
   return (isOwner ? { admin: texts.roles.admin, member, viewer } : { member, viewer }) as Record<
     InvitedRole,
     string
@@ -51,7 +51,7 @@ function InviteForm({ onClose }: { readonly onClose: () => void }) {
     return isDone;
   };
   return (
-    <Form act={texts.members.send} isBusy={isBusy} onSubmit={invite} onCancel={onClose}>
+    <Form submitLabel={texts.members.send} isBusy={isBusy} onSubmit={invite} onCancel={onClose}>
       <FormField name={texts.members.email} hint={texts.members.inviteHint}>
         <input
           className="field"
@@ -68,13 +68,13 @@ function InviteForm({ onClose }: { readonly onClose: () => void }) {
         <SelectField
           label={texts.role}
           value={role}
-          words={rolesToGive({ isOwner: member.role === 'owner' })}
+          optionLabels={assignableRoles({ isOwner: member.role === 'owner' })}
           onChange={setRole}
         />
         <SelectField
           label={texts.project}
           value={projectId}
-          words={{
+          optionLabels={{
             '': t.people.none,
             ...Object.fromEntries((projects.data ?? []).map(({ id, name }) => [id, name])),
           }}
@@ -95,13 +95,13 @@ function MemberRow({ member }: { readonly member: Member }) {
     useIsAdmin() && !isMine && member.role !== 'owner' && (isOwner || member.role !== 'admin');
   return (
     <ListItem
-      lead={<Avatar name={member.name} kind="member" />}
+      leadingElement={<Avatar name={member.name} kind="member" />}
       title={
         <>
           {member.name} {isMine && <span className="muted">({texts.members.you})</span>}
         </>
       }
-      fact={joinFacts(`@${member.handle}`, member.email)}
+      details={joinFacts(`@${member.handle}`, member.email)}
     >
       {mayChange ? (
         <>
@@ -109,15 +109,15 @@ function MemberRow({ member }: { readonly member: Member }) {
             label={texts.members.roleOf(member.name)}
             isHidden
             value={member.role as InvitedRole}
-            words={rolesToGive({ isOwner })}
+            optionLabels={assignableRoles({ isOwner })}
             onChange={(role) => void run(() => client.members.setRole({ memberId: member.id, role }))}
           />
           <ConfirmButton
-            act={texts.remove}
-            about={member.name}
+            actionLabel={texts.remove}
+            subject={member.name}
             title={texts.members.removeTitle(member.name)}
-            why={texts.members.removeWhy}
-            run={() => run(() => client.members.removeMember({ memberId: member.id }))}
+            explanation={texts.members.removeWhy}
+            onConfirm={() => run(() => client.members.removeMember({ memberId: member.id }))}
           />
         </>
       ) : (
@@ -133,9 +133,9 @@ function InvitationRow({ invitation }: { readonly invitation: Invitation }) {
   const { id: invitationId, email, role, state, expiresAt } = invitation;
   return (
     <ListItem
-      lead={<Avatar name={email} kind="member" />}
+      leadingElement={<Avatar name={email} kind="member" />}
       title={email}
-      fact={joinFacts(
+      details={joinFacts(
         texts.roles[role],
         state === 'pending' ? texts.members.pending(timeUntil(expiresAt)) : texts.members.expired,
       )}
@@ -183,7 +183,7 @@ export function Members() {
         id="members"
         title={texts.sections.members}
         intro={texts.members.intro}
-        act={
+        headerAction={
           isAdmin &&
           !isInviting && <OpenFormButton name={texts.members.invite} onOpen={() => setInviting(true)} />
         }
@@ -199,13 +199,13 @@ export function Members() {
             onChange={({ target }) => setText(target.value)}
           />
         )}
-        <QueryList query={{ ...members, data: found }} empty={texts.members.empty}>
+        <QueryList query={{ ...members, data: found }} emptyTitle={texts.members.empty}>
           {(member) => <MemberRow key={member.id} member={member} />}
         </QueryList>
       </Section>
       {(invitations.data?.length ?? 0) > 0 && (
         <Section id="invitations" title={texts.members.invitations}>
-          <QueryList query={invitations} empty="">
+          <QueryList query={invitations} emptyTitle="">
             {(invitation) => <InvitationRow key={invitation.id} invitation={invitation} />}
           </QueryList>
         </Section>

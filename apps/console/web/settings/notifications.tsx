@@ -4,20 +4,20 @@ import { useRef, useState } from 'react';
 import { type Registry, type ResultOf } from '@muster/registry';
 import { useClient, useIdentity } from '../data/context.ts';
 import { needsAnswer } from '../data/needs.ts';
-import { announce, errorText } from '../components/notices.tsx';
+import { announceToScreenReader, errorText } from '../components/notices.tsx';
 import { LoadError, Loading } from '../components/states.tsx';
 import { notificationTexts as words } from '../messages/notifications.ts';
 import { texts } from '../messages/settings.ts';
 import { Section } from './components.tsx';
 import { preferencesQuery } from './queries.ts';
-import { widestOf } from './rights.ts';
+import { widestScope } from './rights.ts';
 
-type Preference = ResultOf<Registry['notifications']['listPreferences']>['items'][number];
-type Channel = keyof Preference['channels'];
+type ChannelPreference = ResultOf<Registry['notifications']['listPreferences']>['items'][number];
+type Channel = keyof ChannelPreference['channels'];
 
 const channels = Object.keys(words.channels) as Channel[];
 
-export function Notifications() {
+export function NotificationSettings() {
   const preferences = useQuery(preferencesQuery(useClient()));
   const { data, error } = preferences;
   return (
@@ -26,7 +26,7 @@ export function Notifications() {
         error === null ? (
           <Loading label={texts.loading} />
         ) : (
-          <LoadError error={error} again={() => void preferences.refetch()} />
+          <LoadError error={error} onRetry={() => void preferences.refetch()} />
         )
       ) : (
         <PreferenceTable preferences={data} />
@@ -35,8 +35,8 @@ export function Notifications() {
   );
 }
 
-interface SaveResult {
-  readonly kind: Preference['kind'];
+interface PreferenceSaveResult {
+  readonly kind: ChannelPreference['kind'];
   /** The reason of a failed save; null after a successful one. */
   readonly failure: string | null;
 }
@@ -47,21 +47,21 @@ function usePreferenceChanges() {
   const queries = useQueryClient();
   /** Unsaved choices, by kind and channel. */
   const [pending, setPending] = useState<ReadonlyMap<string, boolean>>(new Map());
-  const [told, setTold] = useState<SaveResult | null>(null);
+  const [told, setTold] = useState<PreferenceSaveResult | null>(null);
   const before = useRef<Promise<void>>(Promise.resolve());
 
-  const save = async (kind: Preference['kind'], channel: Channel, enabled: boolean): Promise<void> => {
+  const save = async (kind: ChannelPreference['kind'], channel: Channel, enabled: boolean): Promise<void> => {
     try {
       const { preference } = await client.notifications.setPreference({ kind, channel, enabled });
       queries.setQueryData(preferencesQuery(client).queryKey, (last) =>
         last?.map((one) => (one.kind === kind ? preference : one)),
       );
       setTold({ kind, failure: null });
-      announce(texts.saved);
+      announceToScreenReader(texts.saved);
     } catch (error) {
       const failure = errorText(error);
       setTold({ kind, failure });
-      announce(`${texts.failed}. ${failure}`);
+      announceToScreenReader(`${texts.failed}. ${failure}`);
     }
     setPending((last) => {
       const name = `${kind} ${channel}`;
@@ -72,7 +72,7 @@ function usePreferenceChanges() {
       return next;
     });
   };
-  const choose = (kind: Preference['kind'], channel: Channel, enabled: boolean): void => {
+  const choose = (kind: ChannelPreference['kind'], channel: Channel, enabled: boolean): void => {
     setPending((last) => new Map(last).set(`${kind} ${channel}`, enabled));
     setTold(null);
     // Saves run in order, so that the last choice wins.
@@ -84,14 +84,14 @@ function usePreferenceChanges() {
 function PreferenceRow({
   preference,
   mayWrite,
-  choosing,
+  changes,
 }: {
-  readonly preference: Preference;
+  readonly preference: ChannelPreference;
   readonly mayWrite: boolean;
-  readonly choosing: ReturnType<typeof usePreferenceChanges>;
+  readonly changes: ReturnType<typeof usePreferenceChanges>;
 }) {
   const { kind, channels: saved } = preference;
-  const { pending, told, choose } = choosing;
+  const { pending, told, choose } = changes;
   const shown = (channel: Channel): boolean => pending.get(`${kind} ${channel}`) ?? saved[channel];
   return (
     <tr>
@@ -121,11 +121,11 @@ function PreferenceRow({
   );
 }
 
-function PreferenceTable({ preferences }: { readonly preferences: readonly Preference[] }) {
+function PreferenceTable({ preferences }: { readonly preferences: readonly ChannelPreference[] }) {
   const { token } = useIdentity();
-  const mayWrite = widestOf(token.scopes) !== 'read';
+  const mayWrite = widestScope(token.scopes) !== 'read';
   const choosing = usePreferenceChanges();
-  const group = (title: string, kinds: readonly Preference[]) => (
+  const group = (title: string, kinds: readonly ChannelPreference[]) => (
     <tbody>
       <tr>
         <th scope="rowgroup" colSpan={channels.length + 1} className="told-group">
@@ -133,7 +133,7 @@ function PreferenceTable({ preferences }: { readonly preferences: readonly Prefe
         </th>
       </tr>
       {kinds.map((one) => (
-        <PreferenceRow key={one.kind} preference={one} mayWrite={mayWrite} choosing={choosing} />
+        <PreferenceRow key={one.kind} preference={one} mayWrite={mayWrite} changes={choosing} />
       ))}
     </tbody>
   );

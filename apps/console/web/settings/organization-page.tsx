@@ -2,11 +2,11 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useConsole, useIdentity } from '../data/context.ts';
 import { t } from '../messages/index.ts';
 import { Connections } from './connections.tsx';
-import { Forges } from './forges.tsx';
+import { ForgeSettings } from './forges.tsx';
 import { SettingsFrame, type SettingsSection } from './frame.tsx';
-import { OrganizationGeneral } from './general.tsx';
+import { OrganizationGeneralSettings } from './general.tsx';
 import { Members } from './members.tsx';
-import { Notifications } from './notifications.tsx';
+import { NotificationSettings } from './notifications.tsx';
 import { Passkeys } from './passkeys.tsx';
 import { PolicySettings } from './policy.tsx';
 import { Prompts } from './prompts.tsx';
@@ -18,10 +18,10 @@ import { Teams } from './teams.tsx';
 import { Tokens } from './tokens.tsx';
 import { Webhooks } from './webhooks.tsx';
 
-const route = getRouteApi('/settings/$section');
+const settingsRoute = getRouteApi('/settings/$section');
 
 export function OrganizationPage() {
-  const { section } = route.useParams();
+  const { section } = settingsRoute.useParams();
   const { agent, member } = useIdentity();
   const isAdmin = useIsAdmin();
   const { session } = useConsole();
@@ -31,7 +31,7 @@ export function OrganizationPage() {
       ? [
           { section: 'tokens', children: <Tokens /> },
           { section: 'connections', children: <Connections /> },
-          { section: 'notifications', children: <Notifications /> },
+          { section: 'notifications', children: <NotificationSettings /> },
           { section: 'sessions', children: <Sessions /> },
           // A caller who signed in with a token has no account, and thus no passkeys.
           ...(session.signedIn === null ? [] : ([{ section: 'passkeys', children: <Passkeys /> }] as const)),
@@ -47,11 +47,11 @@ export function OrganizationPage() {
       ? ([
           { section: 'providers', children: <Providers /> },
           { section: 'webhooks', children: <Webhooks /> },
-          { section: 'forges', children: <Forges /> },
+          { section: 'forges', children: <ForgeSettings /> },
           { section: 'seats', children: <Seats /> },
-          { section: 'general', children: <OrganizationGeneral /> },
+          { section: 'general', children: <OrganizationGeneralSettings /> },
         ] as const)
       : []),
   ];
-  return <SettingsFrame title={t.nav.settings} projectKey={null} places={places} chosen={section} />;
+  return <SettingsFrame title={t.nav.settings} projectKey={null} sections={places} chosenSection={section} />;
 }

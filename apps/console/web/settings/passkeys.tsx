@@ -53,7 +53,7 @@ function PasskeyRow({ passkey }: { readonly passkey: Passkey }) {
   return (
     <ListItem
       title={name}
-      fact={joinFacts(
+      details={joinFacts(
         synced ? texts.passkeys.synced : texts.passkeys.bound,
         texts.passkeys.made(timeAgo(createdAt)),
         lastUsedAt === null ? texts.tokens.unused : texts.tokens.used(timeAgo(lastUsedAt)),
@@ -64,11 +64,11 @@ function PasskeyRow({ passkey }: { readonly passkey: Passkey }) {
         <span className="sr-only"> {name}</span>
       </button>
       <ConfirmButton
-        act={texts.remove}
-        about={name}
+        actionLabel={texts.remove}
+        subject={name}
         title={texts.passkeys.removeTitle(name)}
-        why={texts.passkeys.removeWhy}
-        run={() => run(() => passkeys.delete({ passkeyId }))}
+        explanation={texts.passkeys.removeWhy}
+        onConfirm={() => run(() => passkeys.delete({ passkeyId }))}
       />
     </ListItem>
   );
@@ -81,13 +81,13 @@ export function Passkeys() {
       id="passkeys"
       title={texts.sections.passkeys}
       intro={texts.passkeys.intro}
-      act={
+      headerAction={
         <a href="/sign-in/passkeys" className="button" data-kind="main">
           {texts.passkeys.make}
         </a>
       }
     >
-      <QueryList query={passkeys} empty={texts.passkeys.empty} emptyWhy={texts.passkeys.emptyWhy}>
+      <QueryList query={passkeys} emptyTitle={texts.passkeys.empty} emptyWhy={texts.passkeys.emptyWhy}>
         {(passkey) => <PasskeyRow key={passkey.id} passkey={passkey} />}
       </QueryList>
     </Section>

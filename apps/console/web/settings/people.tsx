@@ -17,17 +17,17 @@ import {
 import { membersQuery } from '../data/people-queries.ts';
 import { accessRequestsQuery, participantsQuery, projectTeamsQuery, teamsQuery } from './queries.ts';
 
-type Role = Participant['role'];
-interface ProjectProps {
+type ProjectRole = Participant['role'];
+interface ProjectIdProps {
   readonly projectId: string;
 }
 
-function AddRoleForm({ projectId }: ProjectProps) {
+function AddRoleForm({ projectId }: ProjectIdProps) {
   const client = useClient();
   const members = useQuery(membersQuery(client));
   const teams = useQuery(teamsQuery(client));
   const [who, setWho] = useState('');
-  const [role, setRole] = useState<Role>('contributor');
+  const [role, setRole] = useState<ProjectRole>('contributor');
   const { isBusy, run } = useSettingsWrite();
   const give = async (): Promise<boolean> => {
     const [kind = '', id = ''] = who.split(':');
@@ -40,12 +40,12 @@ function AddRoleForm({ projectId }: ProjectProps) {
     return isDone;
   };
   return (
-    <Form act={texts.people.add} isBusy={isBusy || who === ''} onSubmit={give}>
+    <Form submitLabel={texts.people.add} isBusy={isBusy || who === ''} onSubmit={give}>
       <div className="form-row">
         <SelectField
           label={texts.people.memberOrTeam}
           value={who}
-          words={{
+          optionLabels={{
             '': texts.people.choose,
             ...Object.fromEntries((members.data ?? []).map(({ id, name }) => [`member:${id}`, name])),
             ...Object.fromEntries(
@@ -54,7 +54,7 @@ function AddRoleForm({ projectId }: ProjectProps) {
           }}
           onChange={setWho}
         />
-        <SelectField label={texts.role} value={role} words={texts.projectRoles} onChange={setRole} />
+        <SelectField label={texts.role} value={role} optionLabels={texts.projectRoles} onChange={setRole} />
       </div>
     </Form>
   );
@@ -68,9 +68,9 @@ function AccessRequestRow({ request }: { readonly request: AccessRequest }) {
     void run(() => accessRequests.resolve({ accessRequestId, decision }));
   return (
     <ListItem
-      lead={<Avatar name={member.name} kind="member" />}
+      leadingElement={<Avatar name={member.name} kind="member" />}
       title={member.name}
-      fact={joinFacts(texts.people.asks(texts.projectRoles[role]), message)}
+      details={joinFacts(texts.people.asks(texts.projectRoles[role]), message)}
     >
       <button type="button" className="button" disabled={isBusy} onClick={decide('deny')}>
         {texts.people.deny}
@@ -84,7 +84,7 @@ function AccessRequestRow({ request }: { readonly request: AccessRequest }) {
   );
 }
 
-export function ProjectPeople({ projectId, mayLead }: ProjectProps & { readonly mayLead: boolean }) {
+export function ProjectPeople({ projectId, mayLead }: ProjectIdProps & { readonly mayLead: boolean }) {
   const client = useClient();
   const { run } = useSettingsWrite();
   const people = useQuery(participantsQuery(client, projectId));
@@ -94,20 +94,20 @@ export function ProjectPeople({ projectId, mayLead }: ProjectProps & { readonly 
     <>
       {(requests.data?.length ?? 0) > 0 && (
         <Section id="requests" title={texts.people.requests}>
-          <QueryList query={requests} empty="">
+          <QueryList query={requests} emptyTitle="">
             {(request) => <AccessRequestRow key={request.id} request={request} />}
           </QueryList>
         </Section>
       )}
       <Section id="people" title={texts.sections.people} intro={texts.people.intro}>
         {mayLead && <AddRoleForm projectId={projectId} />}
-        <QueryList query={people} empty="">
+        <QueryList query={people} emptyTitle="">
           {({ memberId, name, role, via }) => (
             <ListItem
               key={memberId}
-              lead={<Avatar name={name} kind="member" />}
+              leadingElement={<Avatar name={name} kind="member" />}
               title={name}
-              fact={joinFacts(texts.projectRoles[role], texts.people.via[via])}
+              details={joinFacts(texts.projectRoles[role], texts.people.via[via])}
             >
               {mayLead && via === 'direct' && (
                 <button
@@ -125,9 +125,9 @@ export function ProjectPeople({ projectId, mayLead }: ProjectProps & { readonly 
         </QueryList>
       </Section>
       <Section id="teams" title={texts.people.teams}>
-        <QueryList query={teams} empty={texts.people.noTeams} emptyWhy={texts.people.noTeamsWhy}>
+        <QueryList query={teams} emptyTitle={texts.people.noTeams} emptyWhy={texts.people.noTeamsWhy}>
           {({ team, role }) => (
-            <ListItem key={team.id} title={team.name} fact={texts.projectRoles[role]}>
+            <ListItem key={team.id} title={team.name} details={texts.projectRoles[role]}>
               {mayLead && (
                 <button
                   type="button"

@@ -4,16 +4,18 @@ import { type ReactNode, useState } from 'react';
 import { type PolicyRecord } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { LoadError, Loading } from '../components/states.tsx';
-import { durationText } from '../messages/index.ts';
+import { formatDuration } from '../messages/index.ts';
 import { texts } from '../messages/settings.ts';
 import { SelectField, Form, Section, useSettingsWrite } from './components.tsx';
 import { policyQuery, providersQuery } from './queries.ts';
 import { useIsAdmin } from './rights.ts';
 
-type Rules = Omit<PolicyRecord, 'version'>;
-type RulesOfType<Kind> = { [Key in keyof Rules]: Rules[Key] extends Kind ? Key : never }[keyof Rules];
+type PolicyRules = Omit<PolicyRecord, 'version'>;
+type RuleNamesOfType<Kind> = {
+  [Key in keyof PolicyRules]: PolicyRules[Key] extends Kind ? Key : never;
+}[keyof PolicyRules];
 
-const groups: Readonly<Record<keyof typeof texts.policy.groups, readonly (keyof Rules)[]>> = {
+const rulesByGroup: Readonly<Record<keyof typeof texts.policy.groups, readonly (keyof PolicyRules)[]>> = {
   leases: ['defaultLeaseTtlSeconds', 'maxLeaseTtlSeconds', 'maxLockTtlSeconds'],
   reviews: ['requiredApprovals', 'agentsMayReview', 'authorMayApprove'],
   work: [
@@ -29,7 +31,7 @@ const RuleField = ({
   hint,
   children,
 }: {
-  readonly id: keyof Rules;
+  readonly id: keyof PolicyRules;
   readonly hint?: string;
   readonly children: ReactNode;
 }) => (
@@ -43,8 +45,8 @@ const RuleField = ({
 );
 
 interface RuleProps {
-  readonly rules: Rules;
-  readonly set: (change: Partial<Rules>) => void;
+  readonly rules: PolicyRules;
+  readonly changeRules: (change: Partial<PolicyRules>) => void;
   readonly mayChange: boolean;
 }
 
@@ -52,9 +54,9 @@ const NumberRule = ({
   id,
   hint,
   rules,
-  set,
+  changeRules,
   mayChange,
-}: RuleProps & { readonly id: RulesOfType<number>; readonly hint: string }) => (
+}: RuleProps & { readonly id: RuleNamesOfType<number>; readonly hint: string }) => (
   <RuleField id={id} hint={hint}>
     <input
       id={id}
@@ -65,33 +67,38 @@ const NumberRule = ({
       required
       disabled={!mayChange}
       value={rules[id]}
-      onChange={({ target }) => set({ [id]: target.valueAsNumber })}
+      onChange={({ target }) => changeRules({ [id]: target.valueAsNumber })}
     />
   </RuleField>
 );
 
-const FlagRule = ({ id, rules, set, mayChange }: RuleProps & { readonly id: RulesOfType<boolean> }) => (
+const FlagRule = ({
+  id,
+  rules,
+  changeRules,
+  mayChange,
+}: RuleProps & { readonly id: RuleNamesOfType<boolean> }) => (
   <RuleField id={id}>
     <input
       id={id}
       type="checkbox"
       disabled={!mayChange}
       checked={rules[id]}
-      onChange={({ target }) => set({ [id]: target.checked })}
+      onChange={({ target }) => changeRules({ [id]: target.checked })}
     />
   </RuleField>
 );
 
 const ChoiceRule = <Id extends 'mergeProof' | 'wipLimits'>({
   id,
-  words,
+  optionLabels: words,
   hint,
   rules,
-  set,
+  changeRules,
   mayChange,
 }: RuleProps & {
   readonly id: Id;
-  readonly words: Readonly<Record<Rules[Id], string>>;
+  readonly optionLabels: Readonly<Record<PolicyRules[Id], string>>;
   readonly hint?: string;
 }) => (
   <div className="rule">
@@ -102,15 +109,15 @@ const ChoiceRule = <Id extends 'mergeProof' | 'wipLimits'>({
         isHidden
         disabled={!mayChange}
         value={rules[id]}
-        words={words}
-        onChange={(value) => set({ [id]: value })}
+        optionLabels={words}
+        onChange={(value) => changeRules({ [id]: value })}
       />
       {hint !== undefined && <span className="hint">{hint}</span>}
     </div>
   </div>
 );
 
-function DomainsRule({ rules, set, mayChange }: RuleProps) {
+function DomainsRule({ rules, changeRules, mayChange }: RuleProps) {
   const [text, setText] = useState(rules.allowedEmailDomains.join(' '));
   return (
     <RuleField id="allowedEmailDomains" hint={texts.policy.domainsHint}>
@@ -121,14 +128,14 @@ function DomainsRule({ rules, set, mayChange }: RuleProps) {
         value={text}
         onChange={({ target }) => {
           setText(target.value);
-          set({ allowedEmailDomains: target.value.split(/[\s,]+/).filter((part) => part !== '') });
+          changeRules({ allowedEmailDomains: target.value.split(/[\s,]+/).filter((part) => part !== '') });
         }}
       />
     </RuleField>
   );
 }
 
-function ProvidersRule({ rules, set }: RuleProps) {
+function ProvidersRule({ rules, changeRules }: RuleProps) {
   const providers = useQuery(providersQuery(useClient())).data?.items;
   const allowed = rules.allowedIdentityProviders;
   return (
@@ -142,7 +149,7 @@ function ProvidersRule({ rules, set }: RuleProps) {
               type="checkbox"
               checked={allowed.includes(id)}
               onChange={({ target }) =>
-                set({
+                changeRules({
                   allowedIdentityProviders: target.checked
                     ? [...allowed, id]
                     : allowed.filter((one) => one !== id),
@@ -160,20 +167,20 @@ function ProvidersRule({ rules, set }: RuleProps) {
   );
 }
 
-function AnyRule({ id, ...rewriting }: RuleProps & { readonly id: keyof Rules }) {
+function RuleInput({ id, ...rewriting }: RuleProps & { readonly id: keyof PolicyRules }) {
   const { rules, mayChange } = rewriting;
   switch (id) {
     case 'mergeProof':
       return (
         <ChoiceRule
           id={id}
-          words={texts.policy.mergeProofs}
+          optionLabels={texts.policy.mergeProofs}
           hint={texts.policy.mergeProofHint}
           {...rewriting}
         />
       );
     case 'wipLimits':
-      return <ChoiceRule id={id} words={texts.policy.wip} {...rewriting} />;
+      return <ChoiceRule id={id} optionLabels={texts.policy.wip} {...rewriting} />;
     case 'allowedEmailDomains':
       return <DomainsRule {...rewriting} />;
     case 'allowedIdentityProviders':
@@ -186,28 +193,30 @@ function AnyRule({ id, ...rewriting }: RuleProps & { readonly id: keyof Rules })
     case 'maxLeaseTtlSeconds':
     case 'maxLockTtlSeconds': {
       const seconds = Number.isFinite(rules[id]) ? rules[id] : 0;
-      return <NumberRule id={id} hint={texts.policy.seconds(durationText(seconds * 1_000))} {...rewriting} />;
+      return (
+        <NumberRule id={id} hint={texts.policy.seconds(formatDuration(seconds * 1_000))} {...rewriting} />
+      );
     }
     default:
       return <FlagRule id={id} {...rewriting} />;
   }
 }
 
-function Rules({ policy, mayChange }: { readonly policy: PolicyRecord; readonly mayChange: boolean }) {
+function PolicyRules({ policy, mayChange }: { readonly policy: PolicyRecord; readonly mayChange: boolean }) {
   const client = useClient();
   const { version, ...now } = policy;
   /**
    * The rules that the reader has changed and not yet saved. The form shows the server's value for all other
    * rules.
    */
-  const [typed, setTyped] = useState<Partial<Rules>>({});
+  const [typed, setTyped] = useState<Partial<PolicyRules>>({});
   const rules = { ...now, ...typed };
   const { isBusy, run } = useSettingsWrite();
-  const set = (change: Partial<Rules>): void => setTyped({ ...typed, ...change });
+  const set = (change: Partial<PolicyRules>): void => setTyped({ ...typed, ...change });
   const save = async (): Promise<boolean> => {
     const changed = Object.fromEntries(
       Object.entries(rules).filter(
-        ([name, value]) => JSON.stringify(value) !== JSON.stringify(now[name as keyof Rules]),
+        ([name, value]) => JSON.stringify(value) !== JSON.stringify(now[name as keyof PolicyRules]),
       ),
     );
     const isDone = await run(
@@ -217,11 +226,11 @@ function Rules({ policy, mayChange }: { readonly policy: PolicyRecord; readonly 
     if (isDone) setTyped((last) => (last === typed ? {} : last));
     return isDone;
   };
-  const all = (Object.keys(groups) as (keyof typeof groups)[]).map((group) => (
+  const all = (Object.keys(rulesByGroup) as (keyof typeof rulesByGroup)[]).map((group) => (
     <fieldset key={group} className="rules">
       <legend>{texts.policy.groups[group]}</legend>
-      {groups[group].map((id) => (
-        <AnyRule key={id} {...{ id, rules, set, mayChange }} />
+      {rulesByGroup[group].map((id) => (
+        <RuleInput key={id} {...{ id, rules, changeRules: set, mayChange }} />
       ))}
     </fieldset>
   ));
@@ -233,7 +242,7 @@ function Rules({ policy, mayChange }: { readonly policy: PolicyRecord; readonly 
       </>
     );
   return (
-    <Form act={texts.save} isBusy={isBusy} onSubmit={save}>
+    <Form submitLabel={texts.save} isBusy={isBusy} onSubmit={save}>
       {all}
     </Form>
   );
@@ -245,9 +254,9 @@ export function PolicySettings() {
   return (
     <Section id="policy" title={texts.sections.policy} intro={texts.policy.intro}>
       {policy.data !== undefined ? (
-        <Rules policy={policy.data} mayChange={isAdmin} />
+        <PolicyRules policy={policy.data} mayChange={isAdmin} />
       ) : policy.error !== null ? (
-        <LoadError error={policy.error} again={() => void policy.refetch()} />
+        <LoadError error={policy.error} onRetry={() => void policy.refetch()} />
       ) : (
         <Loading label={texts.loading} rows={6} />
       )}

@@ -6,20 +6,20 @@ import { Icon } from '../components/icons.tsx';
 import { LoadError, Loading } from '../components/states.tsx';
 import { storyTexts } from '../messages/story.ts';
 import { texts } from '../messages/settings.ts';
-import { Columns } from './columns.tsx';
+import { ColumnSettings } from './columns.tsx';
 import { Contracts } from './contracts.tsx';
-import { Repositories } from './forges.tsx';
+import { RepositorySettings } from './forges.tsx';
 import { SettingsFrame, type SettingsSection } from './frame.tsx';
-import { ProjectGeneral } from './general.tsx';
+import { ProjectGeneralSettings } from './general.tsx';
 import { ProjectPeople } from './people.tsx';
 import { Prompts } from './prompts.tsx';
 import { projectQuery } from './queries.ts';
 import { Webhooks } from './webhooks.tsx';
 
-const route = getRouteApi('/p/$projectKey/settings/$section');
+const projectSettingsRoute = getRouteApi('/p/$projectKey/settings/$section');
 
 export function ProjectPage() {
-  const { projectKey: given, section } = route.useParams();
+  const { projectKey: given, section } = projectSettingsRoute.useParams();
   const projectKey = given.toUpperCase();
   const { agent } = useIdentity();
   const project = useQuery(projectQuery(useClient(), projectKey));
@@ -27,7 +27,7 @@ export function ProjectPage() {
     return project.error === null ? (
       <Loading label={texts.loading} />
     ) : (
-      <LoadError isPage error={project.error} again={() => void project.refetch()} />
+      <LoadError isPage error={project.error} onRetry={() => void project.refetch()} />
     );
   const { id: projectId, myRole, archivedAt } = project.data;
   const mayLead = myRole === 'lead';
@@ -38,16 +38,16 @@ export function ProjectPage() {
     { section: 'contracts', children: <Contracts projectId={projectId} mayWrite={mayWrite} /> },
     ...(mayLead && agent === null
       ? ([
-          { section: 'columns', children: <Columns projectId={projectId} /> },
+          { section: 'columns', children: <ColumnSettings projectId={projectId} /> },
           { section: 'webhooks', children: <Webhooks projectId={projectId} /> },
-          { section: 'forges', children: <Repositories projectId={projectId} /> },
+          { section: 'forges', children: <RepositorySettings projectId={projectId} /> },
           {
             section: 'import',
             children: (
               <Imports projectId={projectId} projectKey={projectKey} mayWrite={archivedAt === null} />
             ),
           },
-          { section: 'general', children: <ProjectGeneral project={project.data} /> },
+          { section: 'general', children: <ProjectGeneralSettings project={project.data} /> },
         ] as const)
       : []),
   ];
@@ -55,9 +55,9 @@ export function ProjectPage() {
     <SettingsFrame
       title={project.data.name}
       projectKey={projectKey}
-      places={places}
-      chosen={section}
-      back={
+      sections={places}
+      chosenSection={section}
+      backLink={
         <Link
           to="/p/$projectKey"
           params={{ projectKey }}

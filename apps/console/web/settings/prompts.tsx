@@ -60,7 +60,7 @@ function PromptForm({
     return isDone;
   };
   return (
-    <Form act={texts.save} isBusy={isBusy} onSubmit={save} onCancel={onClose}>
+    <Form submitLabel={texts.save} isBusy={isBusy} onSubmit={save} onCancel={onClose}>
       <div className="form-row">
         <FormField name={texts.prompts.slug} hint={texts.prompts.slugHint}>
           <input
@@ -115,7 +115,7 @@ function PromptRow({ prompt, projectId, mayWrite }: PromptScope & { readonly pro
           {title} <code className="muted">{slug}</code>
         </>
       }
-      fact={joinFacts(
+      details={joinFacts(
         isInherited && texts.prompts.inherited,
         names !== '' && texts.prompts.arguments(names),
         texts.prompts.version(version),
@@ -129,11 +129,11 @@ function PromptRow({ prompt, projectId, mayWrite }: PromptScope & { readonly pro
           </button>
           {!isInherited && (
             <ConfirmButton
-              act={texts.prompts.delete}
-              about={slug}
+              actionLabel={texts.prompts.delete}
+              subject={slug}
               title={texts.prompts.deleteTitle(slug)}
-              why={texts.prompts.deleteWhy}
-              run={() =>
+              explanation={texts.prompts.deleteWhy}
+              onConfirm={() =>
                 run(() =>
                   projectId === undefined
                     ? prompts.org.delete({ slug })
@@ -156,12 +156,12 @@ export function Prompts({ projectId, mayWrite }: PromptScope) {
       id="prompts"
       title={texts.sections.prompts}
       intro={projectId === undefined ? texts.prompts.introOrg : texts.prompts.introProject}
-      act={
+      headerAction={
         mayWrite && !isMaking && <OpenFormButton name={texts.prompts.make} onOpen={() => setMaking(true)} />
       }
     >
       {isMaking && <PromptForm prompt={null} projectId={projectId} onClose={() => setMaking(false)} />}
-      <QueryList query={prompts} empty={texts.prompts.empty} emptyWhy={texts.prompts.emptyWhy}>
+      <QueryList query={prompts} emptyTitle={texts.prompts.empty} emptyWhy={texts.prompts.emptyWhy}>
         {(prompt) => <PromptRow key={prompt.id} prompt={prompt} projectId={projectId} mayWrite={mayWrite} />}
       </QueryList>
     </Section>

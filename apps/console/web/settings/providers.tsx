@@ -28,7 +28,7 @@ interface ProviderFields {
   readonly trustsAddresses: boolean;
 }
 
-const fieldsOf = (provider: IdentityProvider | undefined): ProviderFields => ({
+const initialFieldsOf = (provider: IdentityProvider | undefined): ProviderFields => ({
   name: provider?.name ?? '',
   issuer: provider?.issuer ?? '',
   clientId: provider?.clientId ?? '',
@@ -38,12 +38,12 @@ const fieldsOf = (provider: IdentityProvider | undefined): ProviderFields => ({
 });
 
 const ProviderInputs = ({
-  typed,
-  set,
+  fields,
+  changeFields,
   hasSecret,
 }: {
-  readonly typed: ProviderFields;
-  readonly set: (change: Partial<ProviderFields>) => void;
+  readonly fields: ProviderFields;
+  readonly changeFields: (change: Partial<ProviderFields>) => void;
   readonly hasSecret: boolean;
 }) => (
   <>
@@ -55,16 +55,16 @@ const ProviderInputs = ({
           required
           autoFocus
           placeholder="https://"
-          value={typed.issuer}
-          onChange={({ target }) => set({ issuer: target.value })}
+          value={fields.issuer}
+          onChange={({ target }) => changeFields({ issuer: target.value })}
         />
       </FormField>
       <FormField name={texts.name} hint={texts.providers.nameHint}>
         <input
           className="field"
           maxLength={120}
-          value={typed.name}
-          onChange={({ target }) => set({ name: target.value })}
+          value={fields.name}
+          onChange={({ target }) => changeFields({ name: target.value })}
         />
       </FormField>
     </div>
@@ -74,8 +74,8 @@ const ProviderInputs = ({
           className="field"
           required
           maxLength={255}
-          value={typed.clientId}
-          onChange={({ target }) => set({ clientId: target.value })}
+          value={fields.clientId}
+          onChange={({ target }) => changeFields({ clientId: target.value })}
         />
       </FormField>
       <FormField
@@ -87,8 +87,8 @@ const ProviderInputs = ({
           type="password"
           autoComplete="off"
           maxLength={1_000}
-          value={typed.clientSecret}
-          onChange={({ target }) => set({ clientSecret: target.value })}
+          value={fields.clientSecret}
+          onChange={({ target }) => changeFields({ clientSecret: target.value })}
         />
       </FormField>
     </div>
@@ -97,15 +97,15 @@ const ProviderInputs = ({
         className="field"
         required
         placeholder="acme.example"
-        value={typed.domains}
-        onChange={({ target }) => set({ domains: target.value })}
+        value={fields.domains}
+        onChange={({ target }) => changeFields({ domains: target.value })}
       />
     </FormField>
     <label className="switch">
       <input
         type="checkbox"
-        checked={typed.trustsAddresses}
-        onChange={({ target }) => set({ trustsAddresses: target.checked })}
+        checked={fields.trustsAddresses}
+        onChange={({ target }) => changeFields({ trustsAddresses: target.checked })}
       />
       {texts.providers.trusts}
     </label>
@@ -123,7 +123,7 @@ function ProviderForm({
 }) {
   const { identityProviders } = useClient();
   const { isBusy, run } = useSettingsWrite();
-  const [typed, setTyped] = useState(() => fieldsOf(provider));
+  const [typed, setTyped] = useState(() => initialFieldsOf(provider));
   const save = async (): Promise<boolean> => {
     const { name, issuer, clientId, clientSecret, domains, trustsAddresses } = typed;
     const isSaved = await run(
@@ -141,7 +141,7 @@ function ProviderForm({
   };
   return (
     <Form
-      act={provider === undefined ? texts.providers.make : texts.save}
+      submitLabel={provider === undefined ? texts.providers.make : texts.save}
       isBusy={isBusy}
       onSubmit={save}
       onCancel={onClose}
@@ -155,8 +155,8 @@ function ProviderForm({
         </div>
       )}
       <ProviderInputs
-        typed={typed}
-        set={(change) => setTyped((last) => ({ ...last, ...change }))}
+        fields={typed}
+        changeFields={(change) => setTyped((last) => ({ ...last, ...change }))}
         hasSecret={provider?.hasSecret === true}
       />
     </Form>
@@ -177,7 +177,7 @@ function ProviderRow({
   return (
     <ListItem
       title={name}
-      fact={
+      details={
         <>
           <span>{joinFacts(issuer)}</span>
           <span className="state" data-tone={check === null ? 'wait' : isGood ? 'good' : 'bad'}>
@@ -226,11 +226,11 @@ function ProviderRow({
         <span className="sr-only"> {name}</span>
       </button>
       <ConfirmButton
-        act={texts.remove}
-        about={name}
+        actionLabel={texts.remove}
+        subject={name}
         title={texts.providers.removeTitle(name)}
-        why={texts.providers.removeWhy}
-        run={() => run(() => identityProviders.delete({ providerId }))}
+        explanation={texts.providers.removeWhy}
+        onConfirm={() => run(() => identityProviders.delete({ providerId }))}
       />
     </ListItem>
   );
@@ -245,7 +245,9 @@ export function Providers() {
       id="providers"
       title={texts.sections.providers}
       intro={texts.providers.intro}
-      act={edited === null && <OpenFormButton name={texts.providers.make} onOpen={() => setEdited('new')} />}
+      headerAction={
+        edited === null && <OpenFormButton name={texts.providers.make} onOpen={() => setEdited('new')} />
+      }
     >
       {edited !== null && (
         <ProviderForm
@@ -257,7 +259,7 @@ export function Providers() {
       )}
       <QueryList
         query={{ ...providers, data: items }}
-        empty={texts.providers.empty}
+        emptyTitle={texts.providers.empty}
         emptyWhy={texts.providers.emptyWhy}
       >
         {(provider) => (

@@ -3,7 +3,7 @@ import { queryOptions } from '@tanstack/react-query';
 import { type Client } from '@muster/client';
 
 /** The page size. These lists contain people and their configuration, and are short enough for one page. */
-const limit = 200;
+const pageSize = 200;
 
 export const invitationsQuery = (client: Client) =>
   queryOptions({
@@ -11,7 +11,7 @@ export const invitationsQuery = (client: Client) =>
     queryFn: async () => {
       const items = await Promise.all(
         (['pending', 'expired'] as const).map(
-          async (state) => (await client.invitations.list({ state, limit })).items,
+          async (state) => (await client.invitations.list({ state, limit: pageSize })).items,
         ),
       );
       return items.flat();
@@ -21,31 +21,31 @@ export const invitationsQuery = (client: Client) =>
 export const teamsQuery = (client: Client) =>
   queryOptions({
     queryKey: ['settings', 'teams'],
-    queryFn: () => Array.fromAsync(client.teams.list.all({ limit })),
+    queryFn: () => Array.fromAsync(client.teams.list.all({ limit: pageSize })),
   });
 
 export const teamMembersQuery = (client: Client, teamId: string) =>
   queryOptions({
     queryKey: ['settings', 'teams', teamId],
-    queryFn: () => Array.fromAsync(client.teams.members.list.all({ teamId, limit })),
+    queryFn: () => Array.fromAsync(client.teams.members.list.all({ teamId, limit: pageSize })),
   });
 
 export const tokensQuery = (client: Client) =>
   queryOptions({
     queryKey: ['settings', 'tokens'],
-    queryFn: () => Array.fromAsync(client.tokens.list.all({ limit })),
+    queryFn: () => Array.fromAsync(client.tokens.list.all({ limit: pageSize })),
   });
 
 export const connectionsQuery = (client: Client) =>
   queryOptions({
     queryKey: ['settings', 'connections'],
-    queryFn: () => Array.fromAsync(client.connections.list.all({ limit })),
+    queryFn: () => Array.fromAsync(client.connections.list.all({ limit: pageSize })),
   });
 
 export const passkeysQuery = (client: Client) =>
   queryOptions({
     queryKey: ['settings', 'passkeys'],
-    queryFn: () => Array.fromAsync(client.passkeys.list.all({ limit })),
+    queryFn: () => Array.fromAsync(client.passkeys.list.all({ limit: pageSize })),
     // Passkeys are created on the sign-in page, which emits no event. The list is therefore refetched
     // whenever it is shown.
     refetchOnMount: 'always',
@@ -54,7 +54,7 @@ export const passkeysQuery = (client: Client) =>
 export const providersQuery = (client: Client) =>
   queryOptions({
     queryKey: ['settings', 'providers'],
-    queryFn: () => client.identityProviders.list({ limit }),
+    queryFn: () => client.identityProviders.list({ limit: pageSize }),
     // A worker checks identity providers and emits no event, so the list is polled.
     refetchInterval: ({ state }) =>
       state.data?.items.some(({ check }) => check === null) === true ? 2_000 : 30_000,
@@ -63,20 +63,22 @@ export const providersQuery = (client: Client) =>
 export const sessionsQuery = (client: Client) =>
   queryOptions({
     queryKey: ['settings', 'sessions'],
-    queryFn: () => Array.fromAsync(client.sessions.list.all({ limit })),
+    queryFn: () => Array.fromAsync(client.sessions.list.all({ limit: pageSize })),
   });
 
 export const preferencesQuery = (client: Client) =>
   queryOptions({
     queryKey: ['settings', 'preferences'],
-    queryFn: () => Array.fromAsync(client.notifications.listPreferences.all({ limit })),
+    queryFn: () => Array.fromAsync(client.notifications.listPreferences.all({ limit: pageSize })),
   });
 
 export const webhooksQuery = (client: Client, projectId?: string) =>
   queryOptions({
     queryKey: ['settings', 'webhooks', projectId ?? null],
     queryFn: () =>
-      Array.fromAsync(client.webhooks.list.all({ limit, ...(projectId !== undefined && { projectId }) })),
+      Array.fromAsync(
+        client.webhooks.list.all({ limit: pageSize, ...(projectId !== undefined && { projectId }) }),
+      ),
   });
 
 export const deliveriesQuery = (client: Client, webhookId: string) =>
@@ -90,13 +92,13 @@ export const deliveriesQuery = (client: Client, webhookId: string) =>
 export const forgesQuery = (client: Client) =>
   queryOptions({
     queryKey: ['settings', 'forges'],
-    queryFn: () => Array.fromAsync(client.forges.list.all({ limit })),
+    queryFn: () => Array.fromAsync(client.forges.list.all({ limit: pageSize })),
   });
 
 export const repositoriesQuery = (client: Client, projectId: string) =>
   queryOptions({
     queryKey: ['settings', 'repositories', projectId],
-    queryFn: () => Array.fromAsync(client.forges.repositories.list.all({ projectId, limit })),
+    queryFn: () => Array.fromAsync(client.forges.repositories.list.all({ projectId, limit: pageSize })),
   });
 
 export const policyQuery = (client: Client) =>
@@ -124,21 +126,27 @@ export const promptsQuery = (client: Client, projectId?: string) =>
     queryFn: () =>
       Array.fromAsync(
         projectId === undefined
-          ? client.prompts.org.list.all({ limit, includeBody: true })
-          : client.prompts.project.list.all({ projectId, limit, effective: true, includeBody: true }),
+          ? client.prompts.org.list.all({ limit: pageSize, includeBody: true })
+          : client.prompts.project.list.all({
+              projectId,
+              limit: pageSize,
+              effective: true,
+              includeBody: true,
+            }),
       ),
   });
 
 export const contractsQuery = (client: Client, projectId: string) =>
   queryOptions({
     queryKey: ['settings', 'contracts', projectId],
-    queryFn: () => Array.fromAsync(client.contracts.list.all({ projectId, limit, includeContent: true })),
+    queryFn: () =>
+      Array.fromAsync(client.contracts.list.all({ projectId, limit: pageSize, includeContent: true })),
   });
 
 export const columnsQuery = (client: Client, projectId: string) =>
   queryOptions({
     queryKey: ['settings', 'columns', projectId],
-    queryFn: async () => (await client.boardColumns.list({ projectId, limit })).items,
+    queryFn: async () => (await client.boardColumns.list({ projectId, limit: pageSize })).items,
   });
 
 export const projectQuery = (client: Client, projectId: string) =>
@@ -150,24 +158,24 @@ export const projectQuery = (client: Client, projectId: string) =>
 export const participantsQuery = (client: Client, projectId: string) =>
   queryOptions({
     queryKey: ['settings', 'participants', projectId],
-    queryFn: () => Array.fromAsync(client.projects.members.list.all({ projectId, limit })),
+    queryFn: () => Array.fromAsync(client.projects.members.list.all({ projectId, limit: pageSize })),
   });
 
 export const projectTeamsQuery = (client: Client, projectId: string) =>
   queryOptions({
     queryKey: ['settings', 'project-teams', projectId],
-    queryFn: () => Array.fromAsync(client.projects.teams.list.all({ projectId, limit })),
+    queryFn: () => Array.fromAsync(client.projects.teams.list.all({ projectId, limit: pageSize })),
   });
 
 export const accessRequestsQuery = (client: Client, projectId: string) =>
   queryOptions({
     queryKey: ['settings', 'access', projectId],
     queryFn: async () =>
-      (await client.projects.accessRequests.list({ projectId, state: 'pending', limit })).items,
+      (await client.projects.accessRequests.list({ projectId, state: 'pending', limit: pageSize })).items,
   });
 
 export const importsQuery = (client: Client, projectId: string) =>
   queryOptions({
     queryKey: ['settings', 'imports', projectId],
-    queryFn: async () => (await client.imports.list({ projectId, limit })).items,
+    queryFn: async () => (await client.imports.list({ projectId, limit: pageSize })).items,
   });

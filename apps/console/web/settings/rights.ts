@@ -15,11 +15,11 @@ export function useIsAdmin(): boolean {
  * Returns true if the reader may create projects. Viewers may not, and neither may tokens that are bound to
  * projects or only allow reading.
  */
-export function useMayMakeProjects(): boolean {
+export function useMayCreateProjects(): boolean {
   const { member, token } = useIdentity();
-  return member.role !== 'viewer' && widestOf(token.scopes) !== 'read' && token.projectIds === null;
+  return member.role !== 'viewer' && widestScope(token.scopes) !== 'read' && token.projectIds === null;
 }
 
 /** Returns the widest scope of a token or a connection, which includes the narrower ones. */
-export const widestOf = (scopes: readonly string[]): 'admin' | 'write' | 'read' =>
+export const widestScope = (scopes: readonly string[]): 'admin' | 'write' | 'read' =>
   (['admin', 'write'] as const).find((one) => scopes.includes(one)) ?? 'read';

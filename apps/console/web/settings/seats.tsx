@@ -4,18 +4,18 @@ import { type ReactNode, useState } from 'react';
 import { type Proration } from '@muster/registry';
 import { useClient, useIdentity } from '../data/context.ts';
 import { LoadError, Loading } from '../components/states.tsx';
-import { exactDay } from '../messages/index.ts';
+import { formatDay } from '../messages/index.ts';
 import { texts } from '../messages/settings.ts';
 import { FormField, Section, useSettingsWrite } from './components.tsx';
 import { seatsQuery } from './queries.ts';
 
-const money = (amount: number, currency: string): string => {
+const formatMoney = (minorUnits: number, currency: string): string => {
   const format = new Intl.NumberFormat(undefined, { style: 'currency', currency });
   // Amounts are in minor units of the currency.
-  return format.format(amount / 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2));
+  return format.format(minorUnits / 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2));
 };
 
-const Figure = ({ name, children }: { readonly name: string; readonly children: ReactNode }) => (
+const LabeledFigure = ({ name, children }: { readonly name: string; readonly children: ReactNode }) => (
   <div className="figure">
     <dt className="muted">{name}</dt>
     <dd className="tabular">{children}</dd>
@@ -28,14 +28,14 @@ const ProrationPreview = ({ proration }: { readonly proration: Proration }) => (
       {proration.lines.map(({ kind, seats, days, amount }) => (
         <tr key={kind}>
           <th scope="row">{texts.seats.lines[kind](seats, days)}</th>
-          <td className="tabular number">{money(amount, proration.currency)}</td>
+          <td className="tabular number">{formatMoney(amount, proration.currency)}</td>
         </tr>
       ))}
       <tr className="total">
         <th scope="row">
-          {texts.seats.total}, {texts.seats.until(exactDay(proration.to))}
+          {texts.seats.total}, {texts.seats.until(formatDay(proration.to))}
         </th>
-        <td className="tabular number">{money(proration.amount, proration.currency)}</td>
+        <td className="tabular number">{formatMoney(proration.amount, proration.currency)}</td>
       </tr>
     </tbody>
   </table>
@@ -108,24 +108,25 @@ export function Seats() {
     return seats.error === null ? (
       <Loading label={texts.loading} rows={3} />
     ) : (
-      <LoadError error={seats.error} again={() => void seats.refetch()} />
+      <LoadError error={seats.error} onRetry={() => void seats.refetch()} />
     );
   const { pricing, usage, entitlement } = seats.data;
   return (
     <>
       <Section id="seats" title={texts.sections.seats} intro={texts.seats.intro}>
         <dl className="figures">
-          <Figure name={texts.seats.plan}>
+          <LabeledFigure name={texts.seats.plan}>
             {texts.seats.plans[entitlement.plan]}{' '}
             <span className="muted">{texts.seats.statuses[entitlement.status]}</span>
-          </Figure>
-          <Figure name={texts.seats.bought}>{usage.purchased.toLocaleString()}</Figure>
-          <Figure name={texts.seats.held}>{usage.used.toLocaleString()}</Figure>
-          <Figure name={texts.seats.pending}>{usage.pending.toLocaleString()}</Figure>
-          <Figure name={texts.seats.available}>{usage.available.toLocaleString()}</Figure>
-          <Figure name={texts.seats.cost}>
-            {money(pricing.amount, pricing.currency)} <span className="muted">{texts.seats.aMonth}</span>
-          </Figure>
+          </LabeledFigure>
+          <LabeledFigure name={texts.seats.bought}>{usage.purchased.toLocaleString()}</LabeledFigure>
+          <LabeledFigure name={texts.seats.held}>{usage.used.toLocaleString()}</LabeledFigure>
+          <LabeledFigure name={texts.seats.pending}>{usage.pending.toLocaleString()}</LabeledFigure>
+          <LabeledFigure name={texts.seats.available}>{usage.available.toLocaleString()}</LabeledFigure>
+          <LabeledFigure name={texts.seats.cost}>
+            {formatMoney(pricing.amount, pricing.currency)}{' '}
+            <span className="muted">{texts.seats.aMonth}</span>
+          </LabeledFigure>
         </dl>
         <table className="table">
           <caption className="sr-only">{texts.seats.tiers}</caption>
@@ -134,7 +135,7 @@ export function Seats() {
               <tr key={upTo ?? 0}>
                 <th scope="row">{upTo === null ? texts.seats.further : texts.seats.upTo(upTo)}</th>
                 <td className="tabular number">
-                  {texts.seats.perMonth(money(unitAmount, pricing.currency))}
+                  {texts.seats.perMonth(formatMoney(unitAmount, pricing.currency))}
                 </td>
               </tr>
             ))}

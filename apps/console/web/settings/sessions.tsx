@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { type Session } from '@muster/registry';
 import { useClient, useConsole } from '../data/context.ts';
-import { notify } from '../components/notices.tsx';
+import { showNotice } from '../components/notices.tsx';
 import { timeAgo } from '../messages/index.ts';
 import { texts } from '../messages/settings.ts';
 import { joinFacts, ListItem, QueryList, Section, useSettingsWrite } from './components.tsx';
@@ -9,13 +9,13 @@ import { sessionsQuery } from './queries.ts';
 
 const browserTokens = ['Edg', 'OPR', 'Firefox', 'Chrome', 'Safari'] as const;
 const browserNames: Readonly<Partial<Record<string, string>>> = { Edg: 'Edge', OPR: 'Opera' };
-const systems = ['Windows', 'Android', 'iPhone', 'iPad', 'Mac OS X', 'Linux'] as const;
+const systemNames = ['Windows', 'Android', 'iPhone', 'iPad', 'Mac OS X', 'Linux'] as const;
 
 /** Shortens a user agent to browser and system, by which people recognize it. */
-function browserOf(userAgent: string | null): string {
+function describeBrowser(userAgent: string | null): string {
   const program = browserTokens.find((one) => userAgent?.includes(`${one}/`) === true);
   if (program === undefined) return userAgent?.slice(0, 60) ?? texts.sessions.unknown;
-  const system = systems.find((one) => userAgent?.includes(one) === true);
+  const system = systemNames.find((one) => userAgent?.includes(one) === true);
   return [browserNames[program] ?? program, system === 'Mac OS X' ? 'macOS' : system]
     .filter((part) => part !== undefined)
     .join(', ');
@@ -30,7 +30,7 @@ function SessionRow({ session }: { readonly session: Session }) {
     <ListItem
       title={
         <>
-          {browserOf(userAgent)}{' '}
+          {describeBrowser(userAgent)}{' '}
           {current && (
             <span className="state" data-tone="good">
               {texts.sessions.current}
@@ -38,7 +38,7 @@ function SessionRow({ session }: { readonly session: Session }) {
           )}
         </>
       }
-      fact={joinFacts(ip, texts.sessions.seen(timeAgo(lastSeenAt)))}
+      details={joinFacts(ip, texts.sessions.seen(timeAgo(lastSeenAt)))}
     >
       <button
         type="button"
@@ -48,7 +48,7 @@ function SessionRow({ session }: { readonly session: Session }) {
         onClick={() => (current ? signOut() : void run(() => sessions.revoke({ sessionId })))}
       >
         {texts.sessions.end}
-        <span className="sr-only"> {browserOf(userAgent)}</span>
+        <span className="sr-only"> {describeBrowser(userAgent)}</span>
       </button>
     </ListItem>
   );
@@ -61,7 +61,7 @@ export function Sessions() {
   const endOthers = async (): Promise<void> => {
     await run(async () => {
       const { ended } = await client.sessions.revokeOthers();
-      notify({ tone: 'good', title: texts.sessions.ended(ended) });
+      showNotice({ tone: 'good', title: texts.sessions.ended(ended) });
     });
   };
   return (
@@ -69,7 +69,7 @@ export function Sessions() {
       id="sessions"
       title={texts.sections.sessions}
       intro={texts.sessions.intro}
-      act={
+      headerAction={
         (sessions.data?.length ?? 0) > 1 && (
           <button type="button" className="button" disabled={isBusy} onClick={() => void endOthers()}>
             {texts.sessions.others}
@@ -77,7 +77,7 @@ export function Sessions() {
         )
       }
     >
-      <QueryList query={sessions} empty={texts.sessions.empty} emptyWhy={texts.sessions.emptyWhy}>
+      <QueryList query={sessions} emptyTitle={texts.sessions.empty} emptyWhy={texts.sessions.emptyWhy}>
         {(session) => <SessionRow key={session.id} session={session} />}
       </QueryList>
     </Section>

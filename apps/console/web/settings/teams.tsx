@@ -30,7 +30,7 @@ function NewTeamForm({ onClose }: { readonly onClose: () => void }) {
     return isDone;
   };
   return (
-    <Form act={texts.teams.make} isBusy={isBusy} onSubmit={make} onCancel={onClose}>
+    <Form submitLabel={texts.teams.make} isBusy={isBusy} onSubmit={make} onCancel={onClose}>
       <FormField name={texts.name}>
         <input
           className="field"
@@ -45,19 +45,25 @@ function NewTeamForm({ onClose }: { readonly onClose: () => void }) {
   );
 }
 
-function TeamMemberRow({ one, mayChange }: { readonly one: TeamMember; readonly mayChange: boolean }) {
+function TeamMemberRow({
+  one: teamMember,
+  mayChange,
+}: {
+  readonly one: TeamMember;
+  readonly mayChange: boolean;
+}) {
   const { members } = useClient().teams;
   const { isBusy, run } = useSettingsWrite();
-  const { teamId, memberId, name, role } = one;
+  const { teamId, memberId, name, role } = teamMember;
   return (
-    <ListItem lead={<Avatar name={name} kind="member" />} title={name}>
+    <ListItem leadingElement={<Avatar name={name} kind="member" />} title={name}>
       {mayChange ? (
         <>
           <SelectField
             label={texts.members.roleOf(name)}
             isHidden
             value={role}
-            words={texts.teamRoles}
+            optionLabels={texts.teamRoles}
             onChange={(next) => void run(() => members.setRole({ teamId, memberId, role: next }))}
           />
           <button
@@ -83,7 +89,7 @@ function TeamMembers({ team, mayChange }: { readonly team: Team; readonly mayCha
   const people = useQuery(teamMembersQuery(client, team.id));
   const all = useQuery({ ...membersQuery(client), enabled: mayChange });
   const { run } = useSettingsWrite();
-  if (people.error !== null) return <LoadError error={people.error} again={() => void people.refetch()} />;
+  if (people.error !== null) return <LoadError error={people.error} onRetry={() => void people.refetch()} />;
   if (people.data === undefined) return <Loading label={texts.loading} rows={2} />;
   const inIt = new Set(people.data.map(({ memberId }) => memberId));
   const others = (all.data ?? []).filter(({ id }) => !inIt.has(id));
@@ -100,7 +106,7 @@ function TeamMembers({ team, mayChange }: { readonly team: Team; readonly mayCha
           label={texts.teams.addMember}
           isHidden
           value=""
-          words={{
+          optionLabels={{
             '': `${texts.teams.addMember}…`,
             ...Object.fromEntries(others.map(({ id, name }) => [id, name])),
           }}
@@ -122,7 +128,7 @@ function TeamRow({ team }: { readonly team: Team }) {
   const leads = identity.teams.some(({ id, role }) => id === team.id && role === 'lead');
   return (
     <>
-      <ListItem title={team.name} fact={team.description ?? undefined}>
+      <ListItem title={team.name} details={team.description ?? undefined}>
         <button
           type="button"
           className="button"
@@ -135,11 +141,11 @@ function TeamRow({ team }: { readonly team: Team }) {
         </button>
         {isAdmin && (
           <ConfirmButton
-            act={texts.teams.delete}
-            about={team.name}
+            actionLabel={texts.teams.delete}
+            subject={team.name}
             title={texts.teams.deleteTitle(team.name)}
-            why={texts.teams.deleteWhy}
-            run={() => run(() => teams.delete({ teamId: team.id }))}
+            explanation={texts.teams.deleteWhy}
+            onConfirm={() => run(() => teams.delete({ teamId: team.id }))}
           />
         )}
       </ListItem>
@@ -161,10 +167,12 @@ export function Teams() {
       id="teams"
       title={texts.sections.teams}
       intro={texts.teams.intro}
-      act={isAdmin && !isMaking && <OpenFormButton name={texts.teams.make} onOpen={() => setMaking(true)} />}
+      headerAction={
+        isAdmin && !isMaking && <OpenFormButton name={texts.teams.make} onOpen={() => setMaking(true)} />
+      }
     >
       {isMaking && <NewTeamForm onClose={() => setMaking(false)} />}
-      <QueryList query={teams} empty={texts.teams.empty} emptyWhy={texts.teams.emptyWhy}>
+      <QueryList query={teams} emptyTitle={texts.teams.empty} emptyWhy={texts.teams.emptyWhy}>
         {(team) => <TeamRow key={team.id} team={team} />}
       </QueryList>
     </Section>

@@ -1,7 +1,7 @@
 /** Tokens and the agents that use them. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { type AccessToken, type Agent, type GivenScope, type Member } from '@muster/registry';
+import { type AccessToken, type Agent, type GrantableScope, type Member } from '@muster/registry';
 import { useClient, useIdentity } from '../data/context.ts';
 import { projectsQuery } from '../data/queries.ts';
 import { Avatar } from '../components/people.tsx';
@@ -15,15 +15,15 @@ import {
   ListItem,
   FormField,
   QueryList,
-  ShownOnce,
+  OneTimeSecrets,
   OpenFormButton,
   Section,
   useSettingsWrite,
 } from './components.tsx';
-import { ConnectClient } from './connect.tsx';
+import { ConnectClientInstructions } from './connect.tsx';
 import { agentsQuery, membersQuery } from '../data/people-queries.ts';
 import { tokensQuery } from './queries.ts';
-import { useIsAdmin, widestOf } from './rights.ts';
+import { useIsAdmin, widestScope } from './rights.ts';
 
 interface CreatedToken {
   readonly tokenId: string;
@@ -33,25 +33,25 @@ interface CreatedToken {
 
 /** The lifetimes on offer, in days. An agent's token expires within 90 days, a member's within a year. */
 const lifetimesInDays = { agent: [7, 30, 90], member: [7, 30, 90, 365] } as const;
-const newAgent = 'new';
+const newAgentOption = 'new';
 
 interface TokenFields {
   readonly name: string;
   /** The id of an agent, `newAgent`, or '' for the reader. */
-  readonly madeFor: string;
+  readonly ownerChoice: string;
   readonly agentName: string;
-  readonly scope: GivenScope;
+  readonly scope: GrantableScope;
   readonly projectId: string;
   readonly days: string;
 }
 
 interface TokenFieldsProps {
-  readonly typed: TokenFields;
-  readonly set: (change: Partial<TokenFields>) => void;
+  readonly fields: TokenFields;
+  readonly changeFields: (change: Partial<TokenFields>) => void;
 }
 
 /** The fields for the token's name and its owner. */
-function OwnerInputs({ typed: { name, madeFor, agentName, days }, set }: TokenFieldsProps) {
+function OwnerInputs({ fields: { name, ownerChoice, agentName, days }, changeFields }: TokenFieldsProps) {
   const { member } = useIdentity();
   const agents = useQuery(agentsQuery(useClient()));
   const mine = agents.data?.filter(({ memberId }) => memberId === member.id) ?? [];
@@ -65,28 +65,30 @@ function OwnerInputs({ typed: { name, madeFor, agentName, days }, set }: TokenFi
             autoFocus
             maxLength={120}
             value={name}
-            onChange={({ target }) => set({ name: target.value })}
+            onChange={({ target }) => changeFields({ name: target.value })}
           />
         </FormField>
         <SelectField
           label={texts.tokens.madeFor}
-          value={madeFor}
-          words={{
+          value={ownerChoice}
+          optionLabels={{
             '': texts.tokens.myself,
             ...Object.fromEntries(mine.map((agent) => [agent.id, agent.name])),
-            [newAgent]: texts.tokens.newAgent,
+            [newAgentOption]: texts.tokens.newAgent,
           }}
-          onChange={(next) => set({ madeFor: next, ...(next !== '' && days === '365' && { days: '90' }) })}
+          onChange={(next) =>
+            changeFields({ ownerChoice: next, ...(next !== '' && days === '365' && { days: '90' }) })
+          }
         />
       </div>
-      {madeFor === newAgent && (
+      {ownerChoice === newAgentOption && (
         <FormField name={texts.tokens.agentName}>
           <input
             className="field"
             required
             maxLength={120}
             value={agentName}
-            onChange={({ target }) => set({ agentName: target.value })}
+            onChange={({ target }) => changeFields({ agentName: target.value })}
           />
         </FormField>
       )}
@@ -95,74 +97,74 @@ function OwnerInputs({ typed: { name, madeFor, agentName, days }, set }: TokenFi
 }
 
 /** The fields for the token's scope, project and lifetime. */
-function AccessInputs({ typed: { madeFor, scope, projectId, days }, set }: TokenFieldsProps) {
+function AccessInputs({ fields: { ownerChoice, scope, projectId, days }, changeFields }: TokenFieldsProps) {
   const isAdmin = useIsAdmin();
   const projects = useQuery(projectsQuery(useClient()));
   const { admin, ...usual } = texts.tokens.scopes;
-  const choices = madeFor === '' ? lifetimesInDays.member : lifetimesInDays.agent;
+  const choices = ownerChoice === '' ? lifetimesInDays.member : lifetimesInDays.agent;
   return (
     <div className="form-row">
       <SelectField
         label={texts.tokens.scope}
         value={scope}
-        words={(isAdmin ? { ...usual, admin } : usual) as Record<GivenScope, string>}
-        onChange={(next) => set({ scope: next })}
+        optionLabels={(isAdmin ? { ...usual, admin } : usual) as Record<GrantableScope, string>}
+        onChange={(next) => changeFields({ scope: next })}
       />
       <SelectField
         label={texts.tokens.in}
         value={projectId}
-        words={{
+        optionLabels={{
           '': texts.allProjects,
           ...Object.fromEntries((projects.data ?? []).map((project) => [project.id, project.name])),
         }}
-        onChange={(next) => set({ projectId: next })}
+        onChange={(next) => changeFields({ projectId: next })}
       />
       <SelectField
         label={texts.tokens.days}
         value={days}
-        words={Object.fromEntries(choices.map((count) => [String(count), texts.tokens.inDays(count)]))}
-        onChange={(next) => set({ days: next })}
+        optionLabels={Object.fromEntries(choices.map((count) => [String(count), texts.tokens.inDays(count)]))}
+        onChange={(next) => changeFields({ days: next })}
       />
     </div>
   );
 }
 
 function NewTokenForm({
-  onMade,
+  onCreated,
   onClose,
 }: {
-  readonly onMade: (made: CreatedToken) => void;
+  readonly onCreated: (made: CreatedToken) => void;
   readonly onClose: () => void;
 }) {
   const client = useClient();
   const [typed, setTyped] = useState<TokenFields>({
-    ...{ name: '', madeFor: '', agentName: '', scope: 'write', projectId: '', days: '90' },
+    ...{ name: '', ownerChoice: '', agentName: '', scope: 'write', projectId: '', days: '90' },
   });
   const set = (change: Partial<TokenFields>): void => setTyped((last) => ({ ...last, ...change }));
   const { isBusy, run } = useSettingsWrite();
   const make = async (): Promise<boolean> => {
-    const { name, madeFor, agentName, scope, projectId, days } = typed;
+    const { name, ownerChoice, agentName, scope, projectId, days } = typed;
     return run(async () => {
-      let agentId = madeFor;
-      if (madeFor === newAgent) {
+      let agentId = ownerChoice;
+      if (ownerChoice === newAgentOption) {
         const { agent } = await client.agents.create({ name: agentName });
         agentId = agent.id;
         // The agent now exists. If creating the token fails, the next attempt uses this agent and creates no
         // second one.
-        set({ madeFor: agent.id });
+        set({ ownerChoice: agent.id });
       }
       const { token, secret } = await client.tokens.create({
         ...{ name, scopes: [scope], expiresInDays: Number(days) },
         ...(agentId !== '' && { agentId }),
         ...(projectId !== '' && { projectIds: [projectId] }),
       });
-      onMade({ tokenId: token.id, name: token.name, secret });
+      onCreated({ tokenId: token.id, name: token.name, secret });
     });
   };
   return (
-    <Form act={texts.tokens.make} isBusy={isBusy} onSubmit={make} onCancel={onClose}>
-      <OwnerInputs typed={typed} set={set} />
-      <AccessInputs typed={typed} set={set} />
+    <Form submitLabel={texts.tokens.make} isBusy={isBusy} onSubmit={make} onCancel={onClose}>
+      <OwnerInputs fields={typed} changeFields={set} />
+      <AccessInputs fields={typed} changeFields={set} />
     </Form>
   );
 }
@@ -172,21 +174,21 @@ interface TokenOwners {
   readonly agents: readonly Agent[];
   readonly members: readonly Member[];
   /** True if the list contains tokens of other members. */
-  readonly isOfAll: boolean;
+  readonly includesOtherMembers: boolean;
 }
 
 function ownerText(
   { agentId, memberId }: AccessToken,
-  { agents, members, isOfAll }: TokenOwners,
-  me: string,
+  { agents, members, includesOtherMembers }: TokenOwners,
+  viewerId: string,
 ): string {
   const agent = agents.find(({ id }) => id === agentId);
   const member = members.find(({ id }) => id === memberId);
-  const isMine = memberId === me || member === undefined;
+  const isMine = memberId === viewerId || member === undefined;
   if (agent !== undefined)
     return isMine ? texts.tokens.of(agent.name) : texts.tokens.agentOf(agent.name, member.name);
   if (agentId !== null) return texts.tokens.ofRetired;
-  return isMine ? (isOfAll ? texts.tokens.mine : '') : texts.tokens.ofMember(member.name);
+  return isMine ? (includesOtherMembers ? texts.tokens.mine : '') : texts.tokens.ofMember(member.name);
 }
 
 function TokenRow({ token, owners }: { readonly token: AccessToken; readonly owners: TokenOwners }) {
@@ -201,43 +203,43 @@ function TokenRow({ token, owners }: { readonly token: AccessToken; readonly own
           {name} <code className="muted">{`${prefix ?? ''}…${lastFour}`}</code>
         </>
       }
-      fact={joinFacts(
+      details={joinFacts(
         ownerText(token, owners, me.id),
-        texts.tokens.scopes[widestOf(token.scopes)],
+        texts.tokens.scopes[widestScope(token.scopes)],
         lastUsedAt === null ? texts.tokens.unused : texts.tokens.used(timeAgo(lastUsedAt)),
         expiresAt === null ? texts.tokens.endless : texts.tokens.ends(timeUntil(expiresAt)),
       )}
     >
       <ConfirmButton
-        act={texts.tokens.revoke}
-        about={name}
+        actionLabel={texts.tokens.revoke}
+        subject={name}
         title={texts.tokens.revokeTitle(name)}
-        why={texts.tokens.revokeWhy}
-        run={() => run(() => tokens.revoke({ tokenId }))}
+        explanation={texts.tokens.revokeWhy}
+        onConfirm={() => run(() => tokens.revoke({ tokenId }))}
       />
     </ListItem>
   );
 }
 
-function AgentRow({ agent, of }: { readonly agent: Agent; readonly of: string | undefined }) {
+function AgentRow({ agent, of: ownerName }: { readonly agent: Agent; readonly of: string | undefined }) {
   const { agents } = useClient();
   const { run } = useSettingsWrite();
   return (
     <ListItem
-      lead={<Avatar name={agent.name} kind="agent" />}
+      leadingElement={<Avatar name={agent.name} kind="agent" />}
       title={agent.name}
-      fact={joinFacts(
+      details={joinFacts(
         agent.slug,
-        of !== undefined && texts.tokens.ofMember(of),
+        ownerName !== undefined && texts.tokens.ofMember(ownerName),
         texts.tokens.since(timeAgo(agent.createdAt)),
       )}
     >
       <ConfirmButton
-        act={texts.tokens.retire}
-        about={agent.name}
+        actionLabel={texts.tokens.retire}
+        subject={agent.name}
         title={texts.tokens.retireTitle(agent.name)}
-        why={texts.tokens.retireWhy}
-        run={() => run(() => agents.retire({ agentId: agent.id }))}
+        explanation={texts.tokens.retireWhy}
+        onConfirm={() => run(() => agents.retire({ agentId: agent.id }))}
       />
     </ListItem>
   );
@@ -255,7 +257,7 @@ export function Tokens() {
   const members = useQuery(membersQuery(client)).data ?? [];
   const owners: TokenOwners = {
     ...{ members, agents: agents.data ?? [] },
-    isOfAll: listed?.some(({ memberId }) => memberId !== me.id) === true,
+    includesOtherMembers: listed?.some(({ memberId }) => memberId !== me.id) === true,
   };
   const other = ({ memberId }: Agent): string | undefined =>
     memberId === me.id ? undefined : members.find(({ id }) => id === memberId)?.name;
@@ -265,12 +267,12 @@ export function Tokens() {
         id="tokens"
         title={texts.sections.tokens}
         intro={texts.tokens.intro}
-        act={!isMaking && <OpenFormButton name={texts.tokens.make} onOpen={() => setMaking(true)} />}
+        headerAction={!isMaking && <OpenFormButton name={texts.tokens.make} onOpen={() => setMaking(true)} />}
       >
         {isMaking && (
           <NewTokenForm
             onClose={() => setMaking(false)}
-            onMade={(one) => {
+            onCreated={(one) => {
               setMade(one);
               setMaking(false);
             }}
@@ -278,24 +280,24 @@ export function Tokens() {
         )}
         {made !== null && (
           <>
-            <ShownOnce
+            <OneTimeSecrets
               title={texts.tokens.made}
               values={[[made.name, made.secret]]}
               onClose={() => setMade(null)}
             />
-            <ConnectClient tokenId={made.tokenId} secret={made.secret} />
+            <ConnectClientInstructions tokenId={made.tokenId} secret={made.secret} />
           </>
         )}
         <QueryList
           query={{ ...tokens, data: listed }}
-          empty={texts.tokens.empty}
+          emptyTitle={texts.tokens.empty}
           emptyWhy={texts.tokens.emptyWhy}
         >
           {(token) => <TokenRow key={token.id} token={token} owners={owners} />}
         </QueryList>
       </Section>
       <Section id="agents" title={texts.tokens.agents} intro={texts.tokens.agentsIntro}>
-        <QueryList query={agents} empty={texts.tokens.noAgents} emptyWhy={texts.tokens.noAgentsWhy}>
+        <QueryList query={agents} emptyTitle={texts.tokens.noAgents} emptyWhy={texts.tokens.noAgentsWhy}>
           {(agent) => <AgentRow key={agent.id} agent={agent} of={other(agent)} />}
         </QueryList>
       </Section>

@@ -7,7 +7,7 @@ import { useConfirmDialog } from '../components/ask.tsx';
 import { Menu, type MenuItem } from '../components/menu.tsx';
 import { Icon } from '../components/icons.tsx';
 import { Dialog } from '../components/dialog.tsx';
-import { timeAgo, exactTime, durationText, t } from '../messages/index.ts';
+import { timeAgo, formatDateTime, formatDuration, t } from '../messages/index.ts';
 import { texts } from '../messages/settings.ts';
 import {
   joinFacts,
@@ -15,7 +15,7 @@ import {
   ListItem,
   FormField,
   QueryList,
-  ShownOnce,
+  OneTimeSecrets,
   OpenFormButton,
   Section,
   useSettingsWrite,
@@ -23,10 +23,10 @@ import {
 import { deliveriesQuery, webhooksQuery } from './queries.ts';
 
 type EventKind = InputOf<Registry['webhooks']['create']>['kinds'][number];
-type Group = keyof typeof texts.webhooks.groups;
+type EventGroup = keyof typeof texts.webhooks.groups;
 
 /** Event kinds grouped by topic, as receivers choose them. */
-const groups: Readonly<Record<Group, readonly EventKind[]>> = {
+const kindsByGroup: Readonly<Record<EventGroup, readonly EventKind[]>> = {
   stories: [
     ...(['story.created', 'story.updated', 'story.statusChanged', 'story.deleted'] as const),
     ...(['epic.created', 'epic.updated', 'epic.deleted'] as const),
@@ -58,31 +58,36 @@ const groups: Readonly<Record<Group, readonly EventKind[]>> = {
     ...(['project.memberAdded', 'project.memberRemoved'] as const),
   ],
 };
-const groupNames = Object.keys(groups) as (keyof typeof groups)[];
+const groupNames = Object.keys(kindsByGroup) as (keyof typeof kindsByGroup)[];
 
 function NewWebhookForm({
   projectId,
-  onMade,
+  onCreated,
   onClose,
 }: {
   readonly projectId: string | undefined;
-  readonly onMade: (secret: string) => void;
+  readonly onCreated: (secret: string) => void;
   readonly onClose: () => void;
 }) {
   const { webhooks } = useClient();
   const [url, setUrl] = useState('');
-  const [chosen, setChosen] = useState<ReadonlySet<keyof typeof groups>>(new Set(['stories', 'work']));
+  const [chosen, setChosen] = useState<ReadonlySet<keyof typeof kindsByGroup>>(new Set(['stories', 'work']));
   const { isBusy, run } = useSettingsWrite();
   const make = (): Promise<boolean> =>
     run(async () => {
       const { secret } = await webhooks.create({
-        ...{ url, kinds: groupNames.filter((one) => chosen.has(one)).flatMap((one) => groups[one]) },
+        ...{ url, kinds: groupNames.filter((one) => chosen.has(one)).flatMap((one) => kindsByGroup[one]) },
         ...(projectId !== undefined && { projectId }),
       });
-      onMade(secret);
+      onCreated(secret);
     });
   return (
-    <Form act={texts.webhooks.make} isBusy={isBusy || chosen.size === 0} onSubmit={make} onCancel={onClose}>
+    <Form
+      submitLabel={texts.webhooks.make}
+      isBusy={isBusy || chosen.size === 0}
+      onSubmit={make}
+      onCancel={onClose}
+    >
       <FormField name={texts.webhooks.url} hint={texts.webhooks.urlHint}>
         <input
           className="field"
@@ -121,14 +126,14 @@ function Deliveries({ webhookId }: { readonly webhookId: string }) {
   const { isBusy, run } = useSettingsWrite();
   const deliveries = useQuery(deliveriesQuery(client, webhookId));
   return (
-    <QueryList query={deliveries} empty={texts.webhooks.noDeliveries}>
+    <QueryList query={deliveries} emptyTitle={texts.webhooks.noDeliveries}>
       {({ id, kind, state, tries, createdAt }) => {
         const last = tries.at(-1);
         return (
           <ListItem
             key={id}
             title={<code>{kind}</code>}
-            fact={
+            details={
               <>
                 <span
                   className="state"
@@ -136,7 +141,7 @@ function Deliveries({ webhookId }: { readonly webhookId: string }) {
                 >
                   {texts.webhooks.states[state]}
                 </span>
-                <time dateTime={createdAt} title={exactTime(createdAt)}>
+                <time dateTime={createdAt} title={formatDateTime(createdAt)}>
                   {timeAgo(createdAt)}
                 </time>
                 {last !== undefined && (
@@ -186,23 +191,23 @@ const DeliveriesDialog = ({
 
 interface WebhookRowProps {
   readonly webhook: Webhook;
-  readonly onSecret: (secret: string) => void;
+  readonly onNewSecret: (secret: string) => void;
 }
 
 /** The menu of a webhook. */
-function WebhookMenu({ webhook, onSecret }: WebhookRowProps) {
+function WebhookMenu({ webhook, onNewSecret }: WebhookRowProps) {
   const { webhooks } = useClient();
   const { run } = useSettingsWrite();
   const { id: webhookId, url, state } = webhook;
   const deletion = useConfirmDialog({
-    ...{ act: texts.webhooks.delete, title: texts.webhooks.deleteTitle },
+    ...{ actionLabel: texts.webhooks.delete, title: texts.webhooks.deleteTitle },
     body: (
       <>
         <p className="mono">{url}</p>
         <p>{texts.webhooks.deleteWhy}</p>
       </>
     ),
-    run: () => run(() => webhooks.delete({ webhookId })),
+    onConfirm: () => run(() => webhooks.delete({ webhookId })),
   });
   const pausing: MenuItem =
     state === 'active'
@@ -227,7 +232,7 @@ function WebhookMenu({ webhook, onSecret }: WebhookRowProps) {
           pausing,
           {
             ...{ id: 'rotate', name: texts.webhooks.rotate },
-            run: () => void run(async () => onSecret((await webhooks.rotateSecret({ webhookId })).secret)),
+            run: () => void run(async () => onNewSecret((await webhooks.rotateSecret({ webhookId })).secret)),
           },
           { id: 'delete', name: texts.webhooks.delete, run: deletion.open },
         ]}
@@ -239,14 +244,14 @@ function WebhookMenu({ webhook, onSecret }: WebhookRowProps) {
   );
 }
 
-function WebhookRow({ webhook, onSecret }: WebhookRowProps) {
+function WebhookRow({ webhook, onNewSecret: onSecret }: WebhookRowProps) {
   const [showsDeliveries, setShowsDeliveries] = useState(false);
   const { url, kinds, state, pausedReason, lag, lastSuccessAt } = webhook;
   const isActive = state === 'active';
   return (
     <ListItem
       title={<span className="mono">{url}</span>}
-      fact={
+      details={
         <>
           <span className="state" data-tone={isActive ? 'good' : 'wait'}>
             {isActive ? texts.webhooks.active : texts.webhooks.paused[pausedReason ?? 'asked']}
@@ -255,7 +260,7 @@ function WebhookRow({ webhook, onSecret }: WebhookRowProps) {
             {joinFacts(
               texts.webhooks.kinds(kinds.length),
               lastSuccessAt === null ? texts.webhooks.none : texts.webhooks.success(timeAgo(lastSuccessAt)),
-              lag > 0 && texts.webhooks.lag(durationText(lag * 1_000)),
+              lag > 0 && texts.webhooks.lag(formatDuration(lag * 1_000)),
             )}
           </span>
         </>
@@ -265,7 +270,7 @@ function WebhookRow({ webhook, onSecret }: WebhookRowProps) {
         {texts.webhooks.deliveries}
         <span className="sr-only"> {url}</span>
       </button>
-      <WebhookMenu webhook={webhook} onSecret={onSecret} />
+      <WebhookMenu webhook={webhook} onNewSecret={onSecret} />
       {showsDeliveries && <DeliveriesDialog webhook={webhook} onClose={() => setShowsDeliveries(false)} />}
     </ListItem>
   );
@@ -281,31 +286,31 @@ export function Webhooks({ projectId }: { readonly projectId?: string }) {
       id="webhooks"
       title={texts.sections.webhooks}
       intro={texts.webhooks.intro}
-      act={!isMaking && <OpenFormButton name={texts.webhooks.make} onOpen={() => setMaking(true)} />}
+      headerAction={!isMaking && <OpenFormButton name={texts.webhooks.make} onOpen={() => setMaking(true)} />}
     >
       {isMaking && (
         <NewWebhookForm
           projectId={projectId}
           onClose={() => setMaking(false)}
-          onMade={(value) => {
+          onCreated={(value) => {
             setSecret({ title: texts.webhooks.made, value });
             setMaking(false);
           }}
         />
       )}
       {secret !== null && (
-        <ShownOnce
+        <OneTimeSecrets
           title={secret.title}
           values={[[texts.forges.secret, secret.value]]}
           onClose={() => setSecret(null)}
         />
       )}
-      <QueryList query={webhooks} empty={texts.webhooks.empty} emptyWhy={texts.webhooks.emptyWhy}>
+      <QueryList query={webhooks} emptyTitle={texts.webhooks.empty} emptyWhy={texts.webhooks.emptyWhy}>
         {(webhook) => (
           <WebhookRow
             key={webhook.id}
             webhook={webhook}
-            onSecret={(value) => setSecret({ title: texts.webhooks.rotated, value })}
+            onNewSecret={(value) => setSecret({ title: texts.webhooks.rotated, value })}
           />
         )}
       </QueryList>

@@ -3,7 +3,7 @@ import { useClient } from '../data/context.ts';
 import { useWriteCall } from '../components/write.ts';
 import { editTexts } from '../messages/story.ts';
 
-interface Assignee {
+interface AssigneeChange {
   readonly memberId?: string | null;
   readonly agentId?: string | null;
 }
@@ -15,8 +15,8 @@ interface Assignee {
 export function useAssign({
   id: targetId,
   key,
-}: Pick<Story, 'id' | 'key'>): (who: Assignee) => Promise<boolean> {
+}: Pick<Story, 'id' | 'key'>): (who: AssigneeChange) => Promise<boolean> {
   const { assignments } = useClient();
-  const write = useWriteCall({ about: [['story', key]], failed: editTexts.notDone });
+  const write = useWriteCall({ queryKeys: [['story', key]], failureTitle: editTexts.notDone });
   return (who) => write(() => assignments.set({ targetType: 'story', targetId, ...who }));
 }

@@ -6,13 +6,13 @@ import { type Member, type Story } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { useReturnFocus } from '../components/focus.ts';
 import { Icon } from '../components/icons.tsx';
-import { notify } from '../components/notices.tsx';
+import { showNotice } from '../components/notices.tsx';
 import { StoryOptions, useFoundStories } from '../components/story-search.tsx';
 import { useLeaveConfirmation } from '../components/leaving.ts';
 import { membersQuery } from '../data/people-queries.ts';
 import { t } from '../messages/index.ts';
 import { editTexts } from '../messages/story.ts';
-import { Fact, EditableFact } from './fact.tsx';
+import { LabeledFact, EditableFact } from './fact.tsx';
 import { type StoryEdits } from './story-edits.ts';
 
 function useBlockers({ projectId, key, blockedBy }: Story) {
@@ -27,37 +27,37 @@ function useBlockers({ projectId, key, blockedBy }: Story) {
   return blockedBy.flatMap((id) => data?.find((story) => story.id === id) ?? []);
 }
 
-const Blocker = ({ storyKey, title }: { readonly storyKey: string; readonly title: string }) => (
+const BlockerLink = ({ storyKey, title }: { readonly storyKey: string; readonly title: string }) => (
   <Link to="/s/$storyKey" params={{ storyKey }} className="side-link grow">
     <span className="key">{storyKey}</span> {title}
   </Link>
 );
 
 /** Shows the obstacles of a story to readers who may not write. */
-export function BlockersRead({ story }: { readonly story: Story }) {
+export function ReadOnlyBlockers({ story }: { readonly story: Story }) {
   const blockers = useBlockers(story);
   if (story.blockedBy.length === 0) return null;
   return (
-    <Fact name={editTexts.waitsFor}>
+    <LabeledFact name={editTexts.waitsFor}>
       <ul>
         {blockers.map(({ id, key, title }) => (
           <li key={id}>
-            <Blocker storyKey={key} title={title} />
+            <BlockerLink storyKey={key} title={title} />
           </li>
         ))}
       </ul>
-    </Fact>
+    </LabeledFact>
   );
 }
 
-export function Blockers({ edits }: { readonly edits: StoryEdits }) {
+export function EditableBlockers({ edits }: { readonly edits: StoryEdits }) {
   const client = useClient();
   const listId = useId();
   const field = useRef<HTMLInputElement>(null);
   const [text, setText] = useState('');
-  const { shown, save } = edits;
-  const { id: ownId, projectId, blockedBy } = shown;
-  const blockers = useBlockers(shown);
+  const { displayedRecord, save } = edits;
+  const { id: ownId, projectId, blockedBy } = displayedRecord;
+  const blockers = useBlockers(displayedRecord);
   const found = useFoundStories(projectId, text);
   const offered = found.filter(({ id }) => id !== ownId && !blockedBy.includes(id));
   const add = async (): Promise<void> => {
@@ -69,7 +69,7 @@ export function Blockers({ edits }: { readonly edits: StoryEdits }) {
         ({ story }) => story.id,
         () => undefined,
       ));
-    if (known === undefined) notify({ tone: 'warn', title: editTexts.notFoundHere(wanted) });
+    if (known === undefined) showNotice({ tone: 'warn', title: editTexts.notFoundHere(wanted) });
     else {
       setText('');
       if (!blockedBy.includes(known)) void save({ blockedBy: [...blockedBy, known] });
@@ -81,12 +81,12 @@ export function Blockers({ edits }: { readonly edits: StoryEdits }) {
       name={editTexts.waitsFor}
       field="blockedBy"
       edits={edits}
-      say={(ids) => (ids.length === 0 ? t.met.nothing : ids.map(keyOf).join(', '))}
+      formatValue={(ids) => (ids.length === 0 ? t.met.nothing : ids.map(keyOf).join(', '))}
     >
       <ul>
         {blockers.map(({ id, key, title }) => (
           <li key={id} className="blocker">
-            <Blocker storyKey={key} title={title} />
+            <BlockerLink storyKey={key} title={title} />
             <button
               type="button"
               className="chip-button"
@@ -129,17 +129,19 @@ const blockKinds = Object.keys(editTexts.blockedKinds) as BlockKind[];
 /** The reason of a block, and the member who can lift it. */
 export const BlockDetails = ({
   blocked,
-  who,
+  unblockerName,
 }: {
   readonly blocked: BlockReason;
-  readonly who: string | undefined;
+  readonly unblockerName: string | undefined;
 }) => (
   <>
     <span className="state" data-tone="wait">
       {editTexts.blockedKinds[blocked.kind as BlockKind]}
     </span>
     <span className="side-note">{blocked.note}</span>
-    {who !== undefined && <span className="side-note muted">{editTexts.liftedBy(who)}</span>}
+    {unblockerName !== undefined && (
+      <span className="side-note muted">{editTexts.liftedBy(unblockerName)}</span>
+    )}
   </>
 );
 
@@ -150,14 +152,14 @@ interface BlockFields {
 }
 
 const BlockForm = ({
-  typed,
-  set,
+  fields,
+  changeFields,
   members,
   onSave,
   onClose,
 }: {
-  readonly typed: BlockFields;
-  readonly set: (change: Partial<BlockFields>) => void;
+  readonly fields: BlockFields;
+  readonly changeFields: (change: Partial<BlockFields>) => void;
   readonly members: readonly Member[];
   readonly onSave: () => void;
   readonly onClose: () => void;
@@ -173,8 +175,8 @@ const BlockForm = ({
       className="field"
       aria-label={editTexts.blockedKind}
       autoFocus
-      value={typed.kind}
-      onChange={({ target }) => set({ kind: target.value as BlockKind })}
+      value={fields.kind}
+      onChange={({ target }) => changeFields({ kind: target.value as BlockKind })}
     >
       {blockKinds.map((one) => (
         <option key={one} value={one}>
@@ -189,15 +191,15 @@ const BlockForm = ({
       maxLength={2_000}
       aria-label={editTexts.blockedNote}
       placeholder={editTexts.blockedNote}
-      value={typed.note}
-      onChange={({ target }) => set({ note: target.value })}
+      value={fields.note}
+      onChange={({ target }) => changeFields({ note: target.value })}
     />
     <select
       className="field"
       required
       aria-label={editTexts.unblocker}
-      value={typed.unblockerMemberId}
-      onChange={({ target }) => set({ unblockerMemberId: target.value })}
+      value={fields.unblockerMemberId}
+      onChange={({ target }) => changeFields({ unblockerMemberId: target.value })}
     >
       <option value="">{editTexts.unblocker}</option>
       {members.map(({ id, name }) => (
@@ -217,22 +219,22 @@ const BlockForm = ({
   </form>
 );
 
-export function Blocked({ edits }: { readonly edits: StoryEdits }) {
+export function EditableBlockReason({ edits }: { readonly edits: StoryEdits }) {
   const members = useQuery(membersQuery(useClient()));
-  const { shown, meetings, save } = edits;
-  const { blocked } = shown;
+  const { displayedRecord, conflicts, save } = edits;
+  const { blocked } = displayedRecord;
   const [isOpen, setOpen] = useState(false);
   const opener = useReturnFocus(isOpen);
   const [typed, setTyped] = useState<BlockFields>({ kind: 'dependency', note: '', unblockerMemberId: '' });
   const set = (change: Partial<BlockFields>): void => setTyped((last) => ({ ...last, ...change }));
-  const isUnsaved = typed.note.trim() !== '' && (isOpen || meetings.blocked !== undefined);
+  const isUnsaved = typed.note.trim() !== '' && (isOpen || conflicts.blocked !== undefined);
   const askFirst = useLeaveConfirmation(isUnsaved);
   const close = (): void => {
     set({ note: '' });
     setOpen(false);
   };
   // If someone else wrote a reason in the meantime, both are shown side by side.
-  if (isOpen && meetings.blocked !== undefined) setOpen(false);
+  if (isOpen && conflicts.blocked !== undefined) setOpen(false);
   const block = async (): Promise<void> => {
     if (await save({ blocked: typed })) close();
   };
@@ -241,18 +243,18 @@ export function Blocked({ edits }: { readonly edits: StoryEdits }) {
   const say = (reason: BlockReason | null): string =>
     reason === null ? t.met.nothing : `${editTexts.blockedKinds[reason.kind as BlockKind]}: ${reason.note}`;
   return (
-    <EditableFact name={editTexts.blocked} field="blocked" edits={edits} say={say}>
+    <EditableFact name={editTexts.blocked} field="blocked" edits={edits} formatValue={say}>
       {isOpen ? (
         <BlockForm
-          typed={typed}
-          set={set}
+          fields={typed}
+          changeFields={set}
           members={members.data ?? []}
           onSave={() => void block()}
           onClose={() => askFirst(close)}
         />
       ) : (
         <>
-          {blocked !== null && <BlockDetails blocked={blocked} who={whoOf(blocked)} />}
+          {blocked !== null && <BlockDetails blocked={blocked} unblockerName={whoOf(blocked)} />}
           {/* A single button for both states, so that the focus stays when a block is lifted. */}
           <button
             ref={opener}

@@ -10,7 +10,7 @@ import { tags } from '@lezer/highlight';
 import { GFM, parser } from '@lezer/markdown';
 import { useEffect, useRef } from 'react';
 
-const markdown = new Language(defineLanguageFacet(), parser.configure([GFM]), [], 'markdown');
+const markdownLanguage = new Language(defineLanguageFacet(), parser.configure([GFM]), [], 'markdown');
 
 const highlightStyle = HighlightStyle.define([
   { tag: tags.heading, fontWeight: '600' },
@@ -37,16 +37,16 @@ const editorTheme = EditorView.theme({
 interface EditorProps {
   readonly label: string;
   /** The initial text. Changes are reported by `onText`; later values of `text` are ignored. */
-  readonly text: string;
-  readonly onText: (text: string) => void;
+  readonly initialText: string;
+  readonly onTextChange: (text: string) => void;
   readonly onSave: () => void;
 }
 
-export default function Editor({ label, text, onText, onSave }: EditorProps) {
+export default function Editor({ label, initialText, onTextChange, onSave }: EditorProps) {
   const place = useRef<HTMLDivElement>(null);
-  const latest = useRef({ onText, onSave });
-  latest.current = { onText, onSave };
-  const first = useRef(text);
+  const latest = useRef({ onText: onTextChange, onSave });
+  latest.current = { onText: onTextChange, onSave };
+  const first = useRef(initialText);
   useEffect(() => {
     const host = place.current;
     if (host === null) return undefined;
@@ -65,7 +65,7 @@ export default function Editor({ label, text, onText, onSave }: EditorProps) {
           history(),
           drawSelection(),
           EditorView.lineWrapping,
-          markdown,
+          markdownLanguage,
           syntaxHighlighting(highlightStyle),
           editorTheme,
           EditorView.contentAttributes.of({ 'aria-label': label, spellcheck: 'true' }),

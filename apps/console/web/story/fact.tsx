@@ -1,10 +1,10 @@
 /** A fact about a story, as one line. */
 import { type ReactNode } from 'react';
 import { type Story } from '@muster/registry';
-import { EditConflict } from '../components/met.tsx';
+import { EditConflictNotice } from '../components/met.tsx';
 import { type StoryEdits } from './story-edits.ts';
 
-export const Fact = ({ name, children }: { readonly name: string; readonly children: ReactNode }) => (
+export const LabeledFact = ({ name, children }: { readonly name: string; readonly children: ReactNode }) => (
   <div className="fact">
     <dt>{name}</dt>
     <dd>{children}</dd>
@@ -19,30 +19,30 @@ export function EditableFact<Field extends keyof Story>({
   name,
   field,
   edits,
-  say,
+  formatValue,
   children,
 }: {
   readonly name: string;
   readonly field: Field;
   readonly edits: StoryEdits;
-  readonly say: (value: Story[Field]) => string;
+  readonly formatValue: (value: Story[Field]) => string;
   readonly children: ReactNode;
 }) {
-  const { meetings, save, keepTheirs } = edits;
-  const met = meetings[field];
+  const { conflicts, save, keepTheirs } = edits;
+  const met = conflicts[field];
   return (
     <>
-      <Fact name={name}>{children}</Fact>
+      <LabeledFact name={name}>{children}</LabeledFact>
       {met !== undefined && (
         <div className="fact-met">
           <dt className="sr-only">{name}</dt>
           <dd>
-            <EditConflict
+            <EditConflictNotice
               name={name}
-              theirs={say(met.theirs[field])}
-              mine={say(met.mine[field] as Story[Field])}
-              onTheirs={() => keepTheirs(field)}
-              onMine={() => void save(met.mine)}
+              theirValue={formatValue(met.theirs[field])}
+              ownValue={formatValue(met.mine[field] as Story[Field])}
+              onKeepTheirs={() => keepTheirs(field)}
+              onSaveMine={() => void save(met.mine)}
             />
           </dd>
         </div>

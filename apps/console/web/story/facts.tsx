@@ -8,27 +8,27 @@ import { epicsQuery } from '../data/queries.ts';
 import { t } from '../messages/index.ts';
 import { storyTexts, editTexts } from '../messages/story.ts';
 import { useAssign } from './assigning.ts';
-import { Blocked, Blockers } from './blocking.tsx';
-import { Fact, EditableFact } from './fact.tsx';
-import { Labels } from './labels.tsx';
+import { EditableBlockReason, EditableBlockers } from './blocking.tsx';
+import { LabeledFact, EditableFact } from './fact.tsx';
+import { LabelEditor } from './labels.tsx';
 import { type StoryEdits } from './story-edits.ts';
 
 const FactSelect = ({
   label,
   value,
-  change,
+  onChoose,
   options,
 }: {
   readonly label: string;
   readonly value: string;
-  readonly change: (value: string) => unknown;
+  readonly onChoose: (value: string) => unknown;
   readonly options: readonly { readonly id: string; readonly name: string }[];
 }) => (
   <select
     className="field fact-choice"
     aria-label={label}
     value={value}
-    onChange={({ target }) => change(target.value)}
+    onChange={({ target }) => onChoose(target.value)}
   >
     {options.map(({ id, name }) => (
       <option key={id} value={id}>
@@ -38,14 +38,14 @@ const FactSelect = ({
   </select>
 );
 
-const optionsOf = <Value extends string>(words: Readonly<Record<Value, string>>) =>
-  (Object.keys(words) as Value[]).map((id) => ({ id, name: words[id] }));
+const toSelectOptions = <Value extends string>(labels: Readonly<Record<Value, string>>) =>
+  (Object.keys(labels) as Value[]).map((id) => ({ id, name: labels[id] }));
 
 /** The estimate, saved when the field loses the focus or on Enter. */
-function Estimate({ edits }: { readonly edits: StoryEdits }) {
-  const { shown, save } = edits;
+function EstimateInput({ edits }: { readonly edits: StoryEdits }) {
+  const { displayedRecord, save } = edits;
   const [text, setText] = useState<string | null>(null);
-  const now = shown.estimate === null ? '' : String(shown.estimate);
+  const now = displayedRecord.estimate === null ? '' : String(displayedRecord.estimate);
   const send = (field: HTMLInputElement): void => {
     if (text === null || !field.reportValidity()) return;
     setText(null);
@@ -92,23 +92,23 @@ function AssigneeFact({
   const agent = assignment?.agent ?? null;
   return (
     <>
-      <Fact name={editTexts.assign}>
+      <LabeledFact name={editTexts.assign}>
         <FactSelect
           label={editTexts.assign}
           value={member?.id ?? ''}
-          change={(id) => void assign({ memberId: id === '' ? null : id })}
+          onChoose={(id) => void assign({ memberId: id === '' ? null : id })}
           options={people(members.data, member)}
         />
-      </Fact>
+      </LabeledFact>
       {((agents.data?.length ?? 0) > 0 || agent !== null) && (
-        <Fact name={storyTexts.agent}>
+        <LabeledFact name={storyTexts.agent}>
           <FactSelect
             label={storyTexts.agent}
             value={agent?.id ?? ''}
-            change={(id) => void assign({ agentId: id === '' ? null : id })}
+            onChoose={(id) => void assign({ agentId: id === '' ? null : id })}
             options={people(agents.data, agent)}
           />
-        </Fact>
+        </LabeledFact>
       )}
     </>
   );
@@ -122,48 +122,53 @@ export function EditableFacts({
   readonly assignment: Assignment | null;
 }) {
   const client = useClient();
-  const { shown, save } = edits;
-  const [projectKey = ''] = shown.key.split('-');
+  const { displayedRecord, save } = edits;
+  const [projectKey = ''] = displayedRecord.key.split('-');
   const epics = useQuery(epicsQuery(client, projectKey));
   const epicName = (id: string | null): string =>
     id === null ? editTexts.noEpic : (epics.data?.find((epic) => epic.id === id)?.title ?? storyTexts.epic);
-  const priorities = optionsOf(t.priority);
+  const priorities = toSelectOptions(t.priority);
   return (
     <>
-      <EditableFact name={editTexts.status} field="status" edits={edits} say={(value) => t.status[value]}>
+      <EditableFact
+        name={editTexts.status}
+        field="status"
+        edits={edits}
+        formatValue={(value) => t.status[value]}
+      >
         <FactSelect
           label={editTexts.status}
-          value={shown.status}
-          change={(next) => void save({ status: next as Story['status'] })}
-          options={optionsOf(t.status)}
+          value={displayedRecord.status}
+          onChoose={(next) => void save({ status: next as Story['status'] })}
+          options={toSelectOptions(t.status)}
         />
       </EditableFact>
-      <AssigneeFact story={shown} assignment={assignment} />
+      <AssigneeFact story={displayedRecord} assignment={assignment} />
       <EditableFact
         name={t.filter.priority}
         field="priority"
         edits={edits}
-        say={(value) => t.priority[value]}
+        formatValue={(value) => t.priority[value]}
       >
         <FactSelect
           label={t.filter.priority}
-          value={shown.priority}
-          change={(next) => void save({ priority: next as Story['priority'] })}
+          value={displayedRecord.priority}
+          onChoose={(next) => void save({ priority: next as Story['priority'] })}
           options={priorities}
         />
       </EditableFact>
-      <EditableFact name={storyTexts.epic} field="epicId" edits={edits} say={epicName}>
+      <EditableFact name={storyTexts.epic} field="epicId" edits={edits} formatValue={epicName}>
         <FactSelect
           label={storyTexts.epic}
-          value={shown.epicId ?? ''}
-          change={(id) => void save({ epicId: id === '' ? null : id })}
+          value={displayedRecord.epicId ?? ''}
+          onChoose={(id) => void save({ epicId: id === '' ? null : id })}
           options={[
             { id: '', name: editTexts.noEpic },
             ...(epics.data ?? [])
-              .filter(({ id, status }) => status === 'open' || id === shown.epicId)
+              .filter(({ id, status }) => status === 'open' || id === displayedRecord.epicId)
               .map(({ id, title }) => ({ id, name: title })),
-            ...(epics.data === undefined && shown.epicId !== null
-              ? [{ id: shown.epicId, name: storyTexts.epic }]
+            ...(epics.data === undefined && displayedRecord.epicId !== null
+              ? [{ id: displayedRecord.epicId, name: storyTexts.epic }]
               : []),
           ]}
         />
@@ -172,20 +177,20 @@ export function EditableFacts({
         name={storyTexts.estimate}
         field="estimate"
         edits={edits}
-        say={(value) => value?.toLocaleString() ?? editTexts.noEstimate}
+        formatValue={(value) => value?.toLocaleString() ?? editTexts.noEstimate}
       >
-        <Estimate edits={edits} />
+        <EstimateInput edits={edits} />
       </EditableFact>
       <EditableFact
         name={editTexts.labels}
         field="labels"
         edits={edits}
-        say={(labels) => (labels.length === 0 ? t.met.nothing : labels.join(', '))}
+        formatValue={(labels) => (labels.length === 0 ? t.met.nothing : labels.join(', '))}
       >
-        <Labels edits={edits} projectKey={projectKey} />
+        <LabelEditor edits={edits} projectKey={projectKey} />
       </EditableFact>
-      <Blockers edits={edits} />
-      <Blocked edits={edits} />
+      <EditableBlockers edits={edits} />
+      <EditableBlockReason edits={edits} />
     </>
   );
 }

@@ -15,14 +15,20 @@ function labelsOf(cards: Iterable<StoryCard>): string[] {
   return [...counts].toSorted(([, one], [, other]) => other - one).map(([label]) => label);
 }
 
-export function Labels({ edits, projectKey }: { readonly edits: StoryEdits; readonly projectKey: string }) {
+export function LabelEditor({
+  edits,
+  projectKey,
+}: {
+  readonly edits: StoryEdits;
+  readonly projectKey: string;
+}) {
   const { boards } = useConsole();
   const listId = useId();
   const field = useRef<HTMLInputElement>(null);
   const [text, setText] = useState('');
   const [offered, setOffered] = useState<readonly string[]>([]);
-  const { shown, save } = edits;
-  const { labels } = shown;
+  const { displayedRecord, save } = edits;
+  const { labels } = displayedRecord;
   const add = (): void => {
     const label = text.trim();
     setText('');
@@ -55,7 +61,7 @@ export function Labels({ edits, projectKey }: { readonly edits: StoryEdits; read
         maxLength={50}
         value={text}
         onFocus={() =>
-          setOffered(labelsOf(boards.open.get(projectKey)?.cards() ?? []).slice(0, maxSuggestions))
+          setOffered(labelsOf(boards.openBoards.get(projectKey)?.cards() ?? []).slice(0, maxSuggestions))
         }
         onChange={({ target }) => setText(target.value)}
         onBlur={add}

@@ -8,7 +8,7 @@ import { Icon } from '../components/icons.tsx';
 import { storyTexts, editTexts } from '../messages/story.ts';
 import { ThreadView, CommentForm } from './threads.tsx';
 
-export function Lines({
+export function SpecLines({
   storyId,
   storyKey,
   spec,
@@ -54,17 +54,17 @@ export function Lines({
                 {here.length > 0 && (
                   <ul className="talks">
                     {here.map((thread) => (
-                      <ThreadView key={thread.id} thread={thread} again={again} />
+                      <ThreadView key={thread.id} thread={thread} refetchThreads={again} />
                     ))}
                   </ul>
                 )}
                 {canWrite && here.length === 0 && (
                   <CommentForm
-                    place={`line.${storyId}.${spec.version}.${line}`}
+                    draftKey={`line.${storyId}.${spec.version}.${line}`}
                     label={editTexts.commentOn(line)}
                     placeholder={storyTexts.commentHint}
-                    act={storyTexts.comment}
-                    send={async (body) => {
+                    submitLabel={storyTexts.comment}
+                    onSend={async (body) => {
                       const anchor = { specVersion: spec.version, line };
                       await client.comments.create({ storyId: storyKey, body, anchor });
                       await again();

@@ -1,10 +1,10 @@
 /** The locks around a story, and collisions with others in its files. */
 import { type Lock, type StoryContext } from '@muster/registry';
 import { useNow } from '../components/clock.tsx';
-import { Collisions } from '../components/collisions.tsx';
-import { nameOf } from '../components/people.tsx';
+import { CollisionList } from '../components/collisions.tsx';
+import { actorNameOf } from '../components/people.tsx';
 import { ResourceTree } from '../components/tree.tsx';
-import { durationText } from '../messages/index.ts';
+import { formatDuration } from '../messages/index.ts';
 import { lockTexts } from '../messages/locks.ts';
 
 export function LockTree({
@@ -22,15 +22,15 @@ export function LockTree({
       {locks.length > 0 && (
         <ResourceTree
           locks={locks}
-          say={(lock) => (
+          renderLock={(lock) => (
             <span key={lock.id} className="lock" data-mine={lock.storyId === storyId || undefined}>
-              {lockTexts.of(nameOf(lock.holder), durationText(Date.parse(lock.expiresAt) - now))}
+              {lockTexts.of(actorNameOf(lock.holder), formatDuration(Date.parse(lock.expiresAt) - now))}
               {lock.mode === 'shared' && ` · ${lockTexts.shared}`}
             </span>
           )}
         />
       )}
-      {collisions.length > 0 && <Collisions storyId={storyId} collisions={collisions} />}
+      {collisions.length > 0 && <CollisionList storyId={storyId} collisions={collisions} />}
     </>
   );
 }

@@ -10,7 +10,7 @@ import { useWriteCall, type WriteCall } from '../components/write.ts';
 import { membersQuery } from '../data/people-queries.ts';
 import { storyTexts, editTexts } from '../messages/story.ts';
 
-type Reviewers = NonNullable<StoryContext['reviewers']>;
+type ReviewerList = NonNullable<StoryContext['reviewers']>;
 type GivenVerdict = keyof typeof editTexts.verdicts;
 
 function VerdictForm({
@@ -59,26 +59,26 @@ function VerdictForm({
   );
 }
 
-function toneOf({ stale, verdict }: Reviewers[number]): 'none' | 'good' | 'wait' {
+function verdictTone({ stale, verdict }: ReviewerList[number]): 'none' | 'good' | 'wait' {
   if (stale || verdict === 'pending') return 'none';
   return verdict === 'approved' ? 'good' : 'wait';
 }
 
-function Reviewer({
-  one,
+function ReviewerItem({
+  review,
   onRemove,
 }: {
-  readonly one: Reviewers[number];
+  readonly review: ReviewerList[number];
   /** Removes the reviewer; undefined if the reviewer cannot be removed. */
   readonly onRemove: (() => void) | undefined;
 }) {
-  const { reviewer, verdict, stale, note } = one;
+  const { reviewer, verdict, stale, note } = review;
   return (
     <li className="reviewer">
       <Avatar name={reviewer.name} kind={reviewer.kind} />
       <span className="grow">
         {reviewer.name}{' '}
-        <span className="state" data-tone={toneOf(one)}>
+        <span className="state" data-tone={verdictTone(review)}>
           {storyTexts.verdicts[verdict]}
         </span>
         {stale && <span className="muted side-note">{storyTexts.stale}</span>}
@@ -100,13 +100,13 @@ function Reviewer({
 }
 
 /** The members who are not reviewers yet; renders nothing if all are. */
-function AskReview({
+function AddReviewerSelect({
   reviewers,
-  field,
+  selectRef,
   onAsk,
 }: {
-  readonly reviewers: Reviewers;
-  readonly field: RefObject<HTMLSelectElement | null>;
+  readonly reviewers: ReviewerList;
+  readonly selectRef: RefObject<HTMLSelectElement | null>;
   readonly onAsk: (memberId: string) => void;
 }) {
   const members = useQuery(membersQuery(useClient()));
@@ -117,7 +117,7 @@ function AskReview({
   if (others.length === 0) return null;
   return (
     <select
-      ref={field}
+      ref={selectRef}
       className="field side-choice"
       aria-label={editTexts.askReview}
       value=""
@@ -141,15 +141,15 @@ export function Reviews({
 }: {
   readonly storyId: string;
   readonly storyKey: string;
-  readonly reviewers: Reviewers;
+  readonly reviewers: ReviewerList;
   readonly canWrite: boolean;
 }) {
   const { reviewers } = useClient();
   const { member, agent } = useIdentity();
-  const run = useWriteCall({ about: [['story', storyKey]], failed: editTexts.notDone });
+  const run = useWriteCall({ queryKeys: [['story', storyKey]], failureTitle: editTexts.notDone });
   const list = useRef<HTMLUListElement>(null);
   const field = useRef<HTMLSelectElement>(null);
-  const remove = ({ reviewer }: Reviewers[number]): void => {
+  const remove = ({ reviewer }: ReviewerList[number]): void => {
     (field.current ?? list.current)?.focus();
     void run(() =>
       reviewers.remove({
@@ -160,16 +160,16 @@ export function Reviews({
       }),
     );
   };
-  const isMine = ({ reviewer }: Reviewers[number]): boolean =>
+  const isMine = ({ reviewer }: ReviewerList[number]): boolean =>
     agent === null && reviewer.kind === 'member' && reviewer.memberId === member.id;
   return (
     <>
       {all.length === 0 && <p className="muted">{storyTexts.noReviewers}</p>}
       <ul ref={list} className="side-list" tabIndex={-1} aria-label={storyTexts.reviewers}>
         {all.map((one) => (
-          <Reviewer
+          <ReviewerItem
             key={one.id}
-            one={one}
+            review={one}
             onRemove={canWrite && one.verdict === 'pending' ? () => remove(one) : undefined}
           />
         ))}
@@ -178,9 +178,9 @@ export function Reviews({
         <VerdictForm storyId={storyId} storyKey={storyKey} run={run} />
       )}
       {canWrite && (
-        <AskReview
+        <AddReviewerSelect
           reviewers={all}
-          field={field}
+          selectRef={field}
           onAsk={(memberId) => void run(() => reviewers.add({ storyId: storyKey, memberId }))}
         />
       )}

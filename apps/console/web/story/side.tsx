@@ -7,15 +7,15 @@ import { useClient } from '../data/context.ts';
 import { timelineQuery } from '../data/queries.ts';
 import { LeaseClock } from '../components/clock.tsx';
 import { Icon, PriorityIcon } from '../components/icons.tsx';
-import { nameOf } from '../components/people.tsx';
-import { OfferActions, OfferFact } from '../components/offer.tsx';
+import { actorNameOf } from '../components/people.tsx';
+import { OfferActions, OfferSummary } from '../components/offer.tsx';
 import { WorkActions } from '../components/steer.tsx';
 import { LiftStopButton, StopButton } from '../components/stop.tsx';
-import { WorkState } from '../components/work.tsx';
-import { timeAgo, exactTime, t } from '../messages/index.ts';
+import { WorkStateLabel } from '../components/work.tsx';
+import { timeAgo, formatDateTime, t } from '../messages/index.ts';
 import { storyTexts, editTexts } from '../messages/story.ts';
-import { BlockersRead, BlockDetails } from './blocking.tsx';
-import { Fact } from './fact.tsx';
+import { ReadOnlyBlockers, BlockDetails } from './blocking.tsx';
+import { LabeledFact } from './fact.tsx';
 import { EditableFacts } from './facts.tsx';
 import { LockTree } from './lock-tree.tsx';
 import { Reviews } from './reviews.tsx';
@@ -35,7 +35,7 @@ const SideSection = ({ title, children }: { readonly title: string; readonly chi
 const hasActiveWork = ({ status }: Story, execution: Execution | null): boolean =>
   status === 'in_review' || (execution !== null && !['available', 'completed'].includes(execution.state));
 
-function ReadinessPart({
+function ReadinessDetails({
   readiness,
   isStarted,
 }: {
@@ -79,8 +79,8 @@ function Timeline({ storyKey, execution }: { readonly storyKey: string; readonly
         <li key={seq}>
           <span>{storyTexts.executionEvent(kind)}</span>
           <span className="muted cut">
-            {nameOf(actor)} ·{' '}
-            <time dateTime={at} title={exactTime(at)}>
+            {actorNameOf(actor)} ·{' '}
+            <time dateTime={at} title={formatDateTime(at)}>
               {timeAgo(at)}
             </time>
           </span>
@@ -90,18 +90,18 @@ function Timeline({ storyKey, execution }: { readonly storyKey: string; readonly
   );
 }
 
-function WorkPart({ story, execution }: { readonly story: Story; readonly execution: Execution }) {
+function WorkDetails({ story, execution }: { readonly story: Story; readonly execution: Execution }) {
   const { lease, checkpoint, state, phase, progress, attempt, stopRequested, needsRework, offer } = execution;
   return (
     <div className="side-work">
       <div className="card-row">
-        <WorkState state={state} needsRework={needsRework} isStopAsked={stopRequested !== null} />
+        <WorkStateLabel state={state} needsRework={needsRework} isStopRequested={stopRequested !== null} />
         {lease !== null && <LeaseClock expiresAt={lease.expiresAt} />}
       </div>
       <p className="muted">
         {[
           ...[
-            lease === null ? undefined : nameOf(lease.holder),
+            lease === null ? undefined : actorNameOf(lease.holder),
             phase === null ? undefined : storyTexts.phases[phase],
           ],
           progress > 0 ? t.board.progress(progress) : undefined,
@@ -112,7 +112,7 @@ function WorkPart({ story, execution }: { readonly story: Story; readonly execut
       </p>
       {state === 'offered' && offer !== null && (
         <div className="muted">
-          <OfferFact offer={offer} />
+          <OfferSummary offer={offer} />
         </div>
       )}
       {checkpoint !== null && (
@@ -137,8 +137,8 @@ function WorkPart({ story, execution }: { readonly story: Story; readonly execut
       )}
       <div className="form-foot">
         <OfferActions execution={execution} storyKey={story.key} name={story.key} />
-        <StopButton execution={execution} name={story.key} />
-        <LiftStopButton execution={execution} name={story.key} />
+        <StopButton execution={execution} workName={story.key} />
+        <LiftStopButton execution={execution} workName={story.key} />
         <WorkActions execution={execution} storyKey={story.key} />
       </div>
       <Timeline storyKey={story.key} execution={execution} />
@@ -153,24 +153,26 @@ function ReadOnlyFacts({ story, context }: { readonly story: Story; readonly con
   const people = [assignment?.member?.name, assignment?.agent?.name].filter((name) => name !== undefined);
   return (
     <>
-      <Fact name={t.filter.who}>{people.length === 0 ? t.people.unassigned : people.join(', ')}</Fact>
-      <Fact name={t.filter.priority}>
+      <LabeledFact name={t.filter.who}>
+        {people.length === 0 ? t.people.unassigned : people.join(', ')}
+      </LabeledFact>
+      <LabeledFact name={t.filter.priority}>
         <PriorityIcon priority={priority} /> {t.priority[priority]}
-      </Fact>
-      {epic !== null && <Fact name={storyTexts.epic}>{epic.title}</Fact>}
-      {labels.length > 0 && <Fact name={editTexts.labels}>{labels.join(', ')}</Fact>}
-      {estimate !== null && <Fact name={storyTexts.estimate}>{estimate.toLocaleString()}</Fact>}
-      <BlockersRead story={story} />
+      </LabeledFact>
+      {epic !== null && <LabeledFact name={storyTexts.epic}>{epic.title}</LabeledFact>}
+      {labels.length > 0 && <LabeledFact name={editTexts.labels}>{labels.join(', ')}</LabeledFact>}
+      {estimate !== null && <LabeledFact name={storyTexts.estimate}>{estimate.toLocaleString()}</LabeledFact>}
+      <ReadOnlyBlockers story={story} />
       {blocked !== null && (
-        <Fact name={editTexts.blocked}>
-          <BlockDetails blocked={blocked} who={undefined} />
-        </Fact>
+        <LabeledFact name={editTexts.blocked}>
+          <BlockDetails blocked={blocked} unblockerName={undefined} />
+        </LabeledFact>
       )}
     </>
   );
 }
 
-export function Side({
+export function StorySidebar({
   edits,
   context,
   canWrite,
@@ -179,7 +181,7 @@ export function Side({
   readonly context: StoryContext;
   readonly canWrite: boolean;
 }) {
-  const story = edits.shown;
+  const story = edits.displayedRecord;
   const { readiness, execution, reviewers, assignment } = context;
   const [locks, collisions] = [context.locks ?? [], context.collisions ?? []];
   const isOpen = story.status !== 'done' && story.status !== 'canceled';
@@ -188,12 +190,12 @@ export function Side({
     <aside className="story-side" aria-label={storyTexts.about}>
       {isOpen && readiness !== null && !hasActiveWork(story, execution) && (
         <SideSection title={storyTexts.readiness}>
-          <ReadinessPart readiness={readiness} isStarted={story.status === 'in_progress'} />
+          <ReadinessDetails readiness={readiness} isStarted={story.status === 'in_progress'} />
         </SideSection>
       )}
       {execution !== null && (
         <SideSection title={storyTexts.work}>
-          <WorkPart story={story} execution={execution} />
+          <WorkDetails story={story} execution={execution} />
         </SideSection>
       )}
       {reviewers !== null && (
@@ -214,19 +216,19 @@ export function Side({
             <ReadOnlyFacts story={story} context={context} />
           )}
           {git?.branch != null && (
-            <Fact name={storyTexts.branch}>
+            <LabeledFact name={storyTexts.branch}>
               <code>{git.branch}</code>
-            </Fact>
+            </LabeledFact>
           )}
-          {git?.checks != null && <Fact name={storyTexts.checks}>{git.checks}</Fact>}
-          <Fact name={storyTexts.created}>
-            {nameOf(story.createdBy)}, {timeAgo(story.createdAt)}
-          </Fact>
-          <Fact name={t.nav.activity}>
+          {git?.checks != null && <LabeledFact name={storyTexts.checks}>{git.checks}</LabeledFact>}
+          <LabeledFact name={storyTexts.created}>
+            {actorNameOf(story.createdBy)}, {timeAgo(story.createdAt)}
+          </LabeledFact>
+          <LabeledFact name={t.nav.activity}>
             <Link to="/activity" search={{ story: story.key }} className="side-link">
               {t.activity.ofStory}
             </Link>
-          </Fact>
+          </LabeledFact>
         </dl>
       </SideSection>
     </aside>

@@ -5,11 +5,11 @@ import { isRefusal } from '@muster/client';
 import { type Spec } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { lazyComponent } from '../components/lazily.ts';
-import { notify, errorText } from '../components/notices.tsx';
-import { nameOf } from '../components/people.tsx';
+import { showNotice, errorText } from '../components/notices.tsx';
+import { actorNameOf } from '../components/people.tsx';
 import { Loading } from '../components/states.tsx';
 import { useLeaveConfirmation } from '../components/leaving.ts';
-import { DraftRestored, useDraft, useNewTextDraft } from '../components/unsaved.tsx';
+import { DraftRestoredNotice, useDraft, useNewTextDraft } from '../components/unsaved.tsx';
 import { t } from '../messages/index.ts';
 import { storyTexts, editTexts } from '../messages/story.ts';
 
@@ -23,17 +23,18 @@ const WordDiff = lazyComponent(
 );
 
 /** The text in the editor, and the version on which it is based. */
-interface Edited {
+interface EditedSpec {
   readonly base: Pick<Spec, 'version' | 'content'>;
   readonly text: string;
 }
 
-const placeOf = (storyId: string): string => `spec.${storyId}`;
+const draftKeyOf = (storyId: string): string => `spec.${storyId}`;
 
 /** True if the editor of the spec opens with a draft. */
-export const useHasSpecDraft = (storyId: string): boolean => useDraft(placeOf(storyId)).found !== undefined;
+export const useHasSpecDraft = (storyId: string): boolean =>
+  useDraft(draftKeyOf(storyId)).found !== undefined;
 
-function Theirs({ base, theirs }: { readonly base: string; readonly theirs: Spec }) {
+function OtherVersionDiff({ base, theirs }: { readonly base: string; readonly theirs: Spec }) {
   return (
     <div className="beside">
       <h3>
@@ -44,15 +45,15 @@ function Theirs({ base, theirs }: { readonly base: string; readonly theirs: Spec
   );
 }
 
-function useEdited(storyId: string, spec: Edited['base']) {
-  const draft = useDraft(placeOf(storyId));
-  const [edited, setEdited] = useState<Edited>(() => ({
+function useSpecDraft(storyId: string, spec: EditedSpec['base']) {
+  const draft = useDraft(draftKeyOf(storyId));
+  const [edited, setEdited] = useState<EditedSpec>(() => ({
     ...{ base: draft.found?.base ?? spec, text: draft.found?.text ?? spec.content },
   }));
   /** The newest text. A callback that started before this text was typed reads it when the callback ends. */
   const latest = useRef(edited);
   const isDirty = edited.text !== edited.base.content;
-  const change = (next: Edited): void => {
+  const change = (next: EditedSpec): void => {
     latest.current = next;
     setEdited(next);
     if (next.text === next.base.content) draft.clear();
@@ -62,7 +63,7 @@ function useEdited(storyId: string, spec: Edited['base']) {
 }
 
 /** Saves the spec. On a conflict it fetches the other version, and the next save is based on that one. */
-function useSaving(storyKey: string, edited: Edited, onSaved: (saved: Spec) => void) {
+function useSpecSaving(storyKey: string, edited: EditedSpec, onSaved: (saved: Spec) => void) {
   const client = useClient();
   const queries = useQueryClient();
   const [theirs, setTheirs] = useState<Spec | null>(null);
@@ -77,7 +78,7 @@ function useSaving(storyKey: string, edited: Edited, onSaved: (saved: Spec) => v
           ...(note !== '' && { note }),
         });
         await queries.invalidateQueries({ queryKey: ['story', storyKey] });
-        notify({ tone: 'good', title: editTexts.saved(saved.version) });
+        showNotice({ tone: 'good', title: editTexts.saved(saved.version) });
         setTheirs(null);
         onSaved(saved);
       } catch (error) {
@@ -85,7 +86,7 @@ function useSaving(storyKey: string, edited: Edited, onSaved: (saved: Spec) => v
         setTheirs((await client.storySpec.get({ storyId: storyKey })).spec);
       }
     } catch (error) {
-      notify({ tone: 'bad', title: editTexts.notSaved, body: errorText(error) });
+      showNotice({ tone: 'bad', title: editTexts.notSaved, body: errorText(error) });
     } finally {
       setBusy(false);
     }
@@ -95,7 +96,7 @@ function useSaving(storyKey: string, edited: Edited, onSaved: (saved: Spec) => v
 
 const NewerVersion = ({ author, version }: Spec) => (
   <div className="conflict" role="alert">
-    <strong>{editTexts.meanwhile(author === null ? t.people.system : nameOf(author), version)}</strong>
+    <strong>{editTexts.meanwhile(author === null ? t.people.system : actorNameOf(author), version)}</strong>
     <p className="muted">{editTexts.meanwhileWhy}</p>
   </div>
 );
@@ -108,10 +109,10 @@ export function SpecEditor({
 }: {
   readonly storyId: string;
   readonly storyKey: string;
-  readonly spec: Edited['base'];
+  readonly spec: EditedSpec['base'];
   readonly onClose: () => void;
 }) {
-  const { edited, isDirty, latest, change, found, clear } = useEdited(storyId, spec);
+  const { edited, isDirty, latest, change, found, clear } = useSpecDraft(storyId, spec);
   const { text: note, change: setNote, saved: savedNote } = useNewTextDraft(`note.${storyId}`);
   const askFirst = useLeaveConfirmation(isDirty || note !== '');
   const close = (): void => {
@@ -123,7 +124,7 @@ export function SpecEditor({
       setNote('');
       close();
     });
-  const { theirs, isBusy, save } = useSaving(storyKey, edited, ({ version, content }) => {
+  const { theirs, isBusy, save } = useSpecSaving(storyKey, edited, ({ version, content }) => {
     savedNote(note);
     if (latest.current.text === content) close();
     // Text typed during the save is based on the new version.
@@ -137,16 +138,16 @@ export function SpecEditor({
         void save(note);
       }}
     >
-      {found !== undefined && isDirty && <DraftRestored draft={found} onDiscard={discard} />}
+      {found !== undefined && isDirty && <DraftRestoredNotice draft={found} onDiscard={discard} />}
       {theirs !== null && <NewerVersion {...theirs} />}
       <div className="sides" data-two={theirs !== null || undefined}>
-        {theirs !== null && <Theirs base={edited.base.content} theirs={theirs} />}
+        {theirs !== null && <OtherVersionDiff base={edited.base.content} theirs={theirs} />}
         <div className="beside">
           {theirs !== null && <h3>{editTexts.mine}</h3>}
           <Editor
             label={editTexts.editor}
-            text={edited.text}
-            onText={(text) => change({ ...latest.current, text })}
+            initialText={edited.text}
+            onTextChange={(text) => change({ ...latest.current, text })}
             onSave={() => void save(note)}
           />
         </div>

@@ -6,13 +6,13 @@ import { type StoryContext } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { historyQuery, specQuery } from '../data/queries.ts';
 import { lazyComponent } from '../components/lazily.ts';
-import { tasksOf } from '../components/markdown-text.ts';
+import { parseTaskStates } from '../components/markdown-text.ts';
 import { Markdown } from '../components/markdown.tsx';
-import { notify, errorText } from '../components/notices.tsx';
+import { showNotice, errorText } from '../components/notices.tsx';
 import { LoadError, Loading } from '../components/states.tsx';
 import { timeAgo } from '../messages/index.ts';
 import { storyTexts, editTexts } from '../messages/story.ts';
-import { Lines } from './lines.tsx';
+import { SpecLines } from './lines.tsx';
 import { SpecEditor, useHasSpecDraft } from './spec-editor.tsx';
 import { useTaskBoxes } from './ticking.ts';
 
@@ -20,7 +20,7 @@ const WordDiff = lazyComponent(
   () => import('./word-diff.tsx'),
   () => <Loading label={storyTexts.loading} rows={2} />,
 );
-const route = getRouteApi('/s/$storyKey');
+const storyRoute = getRouteApi('/s/$storyKey');
 
 export function SpecPart({
   storyId,
@@ -39,7 +39,7 @@ export function SpecPart({
   readonly isApproved: boolean;
   readonly canWrite: boolean;
 }) {
-  const search = route.useSearch();
+  const search = storyRoute.useSearch();
   const show = useShowVersions();
   const hasDraft = useHasSpecDraft(storyId);
   const [mode, setMode] = useState<'text' | 'lines' | 'edit'>(hasDraft ? 'edit' : 'text');
@@ -85,19 +85,19 @@ export function SpecPart({
           </button>
         )}
       </div>
-      {isComparing && <Versions storyKey={storyKey} newest={now.version} from={compared} />}
+      {isComparing && <VersionPicker storyKey={storyKey} newest={now.version} from={compared} />}
       {mode === 'edit' ? (
         <SpecEditor storyId={storyId} storyKey={storyKey} spec={now} onClose={() => setMode('text')} />
       ) : isComparing ? (
-        <Changes storyKey={storyKey} from={compared} to={search.to ?? now.version} />
+        <SpecComparison storyKey={storyKey} from={compared} to={search.to ?? now.version} />
       ) : !isWritten ? (
         <p className="muted">{storyTexts.noSpec}</p>
       ) : mode === 'lines' ? (
-        <Lines storyId={storyId} storyKey={storyKey} spec={now} canWrite={canWrite} />
+        <SpecLines storyId={storyId} storyKey={storyKey} spec={now} canWrite={canWrite} />
       ) : (
         <>
-          <Markdown text={now.content} onTask={canWrite && !isApproved ? tick : undefined} />
-          {canWrite && isApproved && tasksOf(now.content).length > 0 && (
+          <Markdown text={now.content} onTaskChange={canWrite && !isApproved ? tick : undefined} />
+          {canWrite && isApproved && parseTaskStates(now.content).length > 0 && (
             <p className="muted">{storyTexts.approvedBoxes}</p>
           )}
         </>
@@ -111,7 +111,7 @@ function useShowVersions(): (versions: { readonly from?: number; readonly to?: n
   return (versions) => void navigate({ search: versions, replace: true });
 }
 
-function Versions({
+function VersionPicker({
   storyKey,
   newest,
   from,
@@ -123,7 +123,7 @@ function Versions({
   const client = useClient();
   const queries = useQueryClient();
   const history = useQuery(historyQuery(client, storyKey));
-  const { to = newest } = route.useSearch();
+  const { to = newest } = storyRoute.useSearch();
   const show = useShowVersions();
   const items = history.data?.items ?? [];
   const restore = async (version: number): Promise<void> => {
@@ -131,9 +131,9 @@ function Versions({
       await client.storySpec.restore({ storyId: storyKey, version });
       show({});
       await queries.invalidateQueries({ queryKey: ['story', storyKey] });
-      notify({ tone: 'good', title: storyTexts.restored(version) });
+      showNotice({ tone: 'good', title: storyTexts.restored(version) });
     } catch (error) {
-      notify({ tone: 'bad', title: storyTexts.notRestored, body: errorText(error) });
+      showNotice({ tone: 'bad', title: storyTexts.notRestored, body: errorText(error) });
     }
   };
   const choice = (label: string, value: number, choose: (version: number) => void) => (
@@ -173,7 +173,7 @@ function Versions({
   );
 }
 
-function Changes({
+function SpecComparison({
   storyKey,
   from,
   to,

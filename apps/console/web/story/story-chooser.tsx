@@ -4,18 +4,18 @@
  */
 import { type ReactNode, type RefObject, useEffect, useState } from 'react';
 import { type Assignment, type Story } from '@muster/registry';
-import { Chooser, type ChooserField, loadChooser } from '../components/choosing.ts';
-import { usePageKeys } from '../components/keys.ts';
+import { Chooser, type ChooserField, preloadChooser } from '../components/choosing.ts';
+import { usePageShortcuts } from '../components/keys.ts';
 import { useAssign } from './assigning.ts';
 import { type StoryEdits } from './story-edits.ts';
 import { t } from '../messages/index.ts';
 
 interface OpenChooser {
-  readonly what: ChooserField;
+  readonly field: ChooserField;
   /** The story as it was when the menu opened. */
-  readonly base: Story;
+  readonly baseStory: Story;
   /** The element that had the focus. */
-  readonly from: Element | null;
+  readonly previousFocus: Element | null;
 }
 
 export function useStoryChooser({
@@ -29,12 +29,12 @@ export function useStoryChooser({
   readonly canWrite: boolean;
   readonly place: RefObject<HTMLElement | null>;
 }): ReactNode {
-  const assign = useAssign(edits.shown);
+  const assign = useAssign(edits.displayedRecord);
   const [chosen, setChosen] = useState<OpenChooser | null>(null);
-  useEffect(loadChooser, []);
+  useEffect(preloadChooser, []);
   const open = (what: ChooserField) => () =>
-    setChosen({ what, base: edits.shown, from: document.activeElement });
-  usePageKeys(
+    setChosen({ field: what, baseStory: edits.displayedRecord, previousFocus: document.activeElement });
+  usePageShortcuts(
     !canWrite
       ? {}
       : chosen === null
@@ -42,17 +42,17 @@ export function useStoryChooser({
         : { Escape: () => setChosen(null) },
   );
   if (chosen === null) return null;
-  const { what, base, from } = chosen;
+  const { field, baseStory, previousFocus } = chosen;
   const assignees = { member: assignment?.member ?? null, agent: assignment?.agent ?? null };
   return (
     <Chooser
-      key={what}
-      what={what}
-      story={{ ...base, assignees }}
+      key={field}
+      what={field}
+      story={{ ...baseStory, assignees }}
       statuses={Object.keys(t.status) as Story['status'][]}
       anchor={() => place.current}
-      onStatus={(status) => void edits.save({ status }, base)}
-      onPriority={(priority) => void edits.save({ priority }, base)}
+      onStatus={(status) => void edits.save({ status }, baseStory)}
+      onPriority={(priority) => void edits.save({ priority }, baseStory)}
       onAssign={({ member, agent }) =>
         void assign({
           ...(member !== undefined && { memberId: member?.id ?? null }),
@@ -61,7 +61,7 @@ export function useStoryChooser({
       }
       onClose={(isBack) => {
         setChosen(null);
-        if (isBack && from instanceof HTMLElement) from.focus();
+        if (isBack && previousFocus instanceof HTMLElement) previousFocus.focus();
       }}
     />
   );

@@ -4,12 +4,12 @@ import { type Client } from '@muster/client';
 import { type InputOf, type Registry, type Story } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { type Edits, useEdits } from '../data/edits.ts';
-import { notify, errorText } from '../components/notices.tsx';
+import { showNotice, errorText } from '../components/notices.tsx';
 import { t } from '../messages/index.ts';
 import { editTexts } from '../messages/story.ts';
 
 export type StoryEdits = Edits<Story>;
-type Update = InputOf<Registry['stories']['update']>;
+type StoryUpdate = InputOf<Registry['stories']['update']>;
 
 /** Saves changed fields. The status has an operation of its own, which may return warnings. */
 async function saveFields(
@@ -19,12 +19,12 @@ async function saveFields(
   expectedVersion: number,
 ): Promise<void> {
   if (status === undefined) {
-    await stories.update({ storyId, ...(fields as Partial<Update>), expectedVersion });
+    await stories.update({ storyId, ...(fields as Partial<StoryUpdate>), expectedVersion });
     return;
   }
   const { warnings } = await stories.updateStatus({ storyId, status, expectedVersion });
   const [warning] = warnings;
-  if (warning !== undefined) notify({ tone: 'warn', title: t.move.warned(key), body: warning.message });
+  if (warning !== undefined) showNotice({ tone: 'warn', title: t.move.warned(key), body: warning.message });
 }
 
 export function useStoryEdits(story: Story): StoryEdits {
@@ -32,15 +32,16 @@ export function useStoryEdits(story: Story): StoryEdits {
   const queries = useQueryClient();
   const { id: storyId, key } = story;
   return useEdits(story, {
-    read: async () => (await client.stories.get({ storyId })).story,
-    write: (patch, expectedVersion) => saveFields(client, story, patch, expectedVersion),
-    after: () => queries.invalidateQueries({ queryKey: ['story', key] }),
-    onFailure: (error) => notify({ tone: 'bad', title: editTexts.notSavedOf(key), body: errorText(error) }),
-    onUnseen: ({ mine }, saveMine) => {
+    fetchRecord: async () => (await client.stories.get({ storyId })).story,
+    sendPatch: (patch, expectedVersion) => saveFields(client, story, patch, expectedVersion),
+    refetchAll: () => queries.invalidateQueries({ queryKey: ['story', key] }),
+    onFailure: (error) =>
+      showNotice({ tone: 'bad', title: editTexts.notSavedOf(key), body: errorText(error) }),
+    onUnseenConflict: ({ mine }, saveMine) => {
       const title = editTexts.changedMeanwhile(key);
-      notify({
+      showNotice({
         ...{ tone: 'warn', title, body: mine.title ?? mine.description ?? editTexts.yoursIsNotSaved },
-        acts: [
+        actions: [
           { name: t.move.keepTheirs, run: () => undefined, isMain: true },
           { name: t.met.saveMine, run: saveMine },
         ],

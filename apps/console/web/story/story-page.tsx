@@ -4,25 +4,25 @@ import { getRouteApi, Link, Navigate } from '@tanstack/react-router';
 import { type RefObject, useRef } from 'react';
 import { type Notification, type Story, type StoryContext } from '@muster/registry';
 import { useClient, useIdentity } from '../data/context.ts';
-import { useReadInbox } from '../data/inbox.ts';
+import { useMarkStoryNotificationsRead } from '../data/inbox.ts';
 import { storyQuery } from '../data/queries.ts';
-import { useRole } from '../data/roles.ts';
+import { useProjectPermissions } from '../data/roles.ts';
 import { Icon, StatusIcon } from '../components/icons.tsx';
 import { LoadError, Loading } from '../components/states.tsx';
 import { useTitle } from '../components/title.ts';
 import { t } from '../messages/index.ts';
 import { storyTexts } from '../messages/story.ts';
-import { Side } from './side.tsx';
+import { StorySidebar } from './side.tsx';
 import { SpecPart } from './spec-part.tsx';
 import { useStoryChooser } from './story-chooser.tsx';
 import { useStoryEdits } from './story-edits.ts';
 import { Threads } from './threads.tsx';
-import { Description, Title } from './title.tsx';
+import { StoryDescriptionEditor, StoryTitleEditor } from './title.tsx';
 
-const route = getRouteApi('/s/$storyKey');
+const storyRoute = getRouteApi('/s/$storyKey');
 
 export function StoryPage() {
-  const { storyKey: given } = route.useParams();
+  const { storyKey: given } = storyRoute.useParams();
   // Locks and collisions identify a story only by its id.
   const isKey = /^[a-z][a-z\d]*-\d+$/i.test(given);
   const storyKey = isKey ? given.toUpperCase() : given;
@@ -30,12 +30,13 @@ export function StoryPage() {
   const story = context.data?.story ?? null;
   useTitle(story === null ? storyKey : `${story.key} ${story.title}`);
   const [projectKey = ''] = storyKey.split('-');
-  const { mayWrite: canWrite } = useRole(story?.projectId ?? '');
-  if (context.isError) return <LoadError error={context.error} again={() => void context.refetch()} isPage />;
+  const { mayWrite: canWrite } = useProjectPermissions(story?.projectId ?? '');
+  if (context.isError)
+    return <LoadError error={context.error} onRetry={() => void context.refetch()} isPage />;
   if (story === null || context.data === undefined)
     return (
       <>
-        {isKey && <StoryHead storyKey={storyKey} projectKey={projectKey} />}
+        {isKey && <StoryHeader storyKey={storyKey} projectKey={projectKey} />}
         <div className="page">
           <Loading label={storyTexts.loading} />
         </div>
@@ -47,7 +48,7 @@ export function StoryPage() {
   return <StoryContent key={story.id} {...{ story, projectKey, canWrite }} context={context.data} />;
 }
 
-const StoryHead = ({
+const StoryHeader = ({
   storyKey,
   projectKey,
   status,
@@ -88,7 +89,7 @@ function usePendingKinds({ reviewers, execution }: StoryContext): Notification['
 }
 
 /** Returns true while an approval of the newest version of the spec is valid. */
-const isApproved = ({ reviewers }: StoryContext): boolean =>
+const hasValidApproval = ({ reviewers }: StoryContext): boolean =>
   reviewers?.some(({ verdict, stale }) => verdict === 'approved' && !stale) === true;
 
 function StoryContent({
@@ -103,26 +104,26 @@ function StoryContent({
   readonly canWrite: boolean;
 }) {
   const edits = useStoryEdits(story);
-  const { key: storyKey, status } = edits.shown;
+  const { key: storyKey, status } = edits.displayedRecord;
   const place = useRef<HTMLElement>(null);
-  useReadInbox(storyKey, usePendingKinds(context));
+  useMarkStoryNotificationsRead(storyKey, usePendingKinds(context));
   const chooser = useStoryChooser({ edits, assignment: context.assignment, canWrite, place });
   return (
     <>
-      <StoryHead {...{ storyKey, projectKey, status, place }} />
+      <StoryHeader {...{ storyKey, projectKey, status, place }} />
       {chooser}
       <div className="page">
         <div className="story">
           <article className="story-main">
-            <Title edits={edits} canWrite={canWrite} />
-            <Description edits={edits} canWrite={canWrite} />
+            <StoryTitleEditor edits={edits} canWrite={canWrite} />
+            <StoryDescriptionEditor edits={edits} canWrite={canWrite} />
             <SpecPart
               {...{ storyId: story.id, storyKey, canWrite, spec: context.spec }}
-              isApproved={isApproved(context)}
+              isApproved={hasValidApproval(context)}
             />
             <Threads storyId={story.id} storyKey={storyKey} />
           </article>
-          <Side edits={edits} context={context} canWrite={canWrite} />
+          <StorySidebar edits={edits} context={context} canWrite={canWrite} />
         </div>
       </div>
     </>

@@ -4,11 +4,11 @@ import { type Comment, type Registry, type ResultOf } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { threadsQuery } from '../data/queries.ts';
 import { Markdown } from '../components/markdown.tsx';
-import { notify, errorText } from '../components/notices.tsx';
-import { Avatar, nameOf } from '../components/people.tsx';
-import { LoadError, Loading, WhileOffline } from '../components/states.tsx';
+import { showNotice, errorText } from '../components/notices.tsx';
+import { Avatar, actorNameOf } from '../components/people.tsx';
+import { LoadError, Loading, OfflineNotice } from '../components/states.tsx';
 import { useNewTextDraft } from '../components/unsaved.tsx';
-import { timeAgo, exactTime } from '../messages/index.ts';
+import { timeAgo, formatDateTime } from '../messages/index.ts';
 import { storyTexts } from '../messages/story.ts';
 
 type Thread = ResultOf<Registry['comments']['list']>['items'][number];
@@ -18,7 +18,7 @@ const CommentView = ({ comment }: { readonly comment: Comment }) => (
     <Avatar name={comment.author.name} kind={comment.author.kind} />
     <div className="grow">
       <div className="said-head">
-        <strong>{nameOf(comment.author)}</strong>
+        <strong>{actorNameOf(comment.author)}</strong>
         {comment.kind !== 'comment' && (
           <span className="state" data-tone={comment.kind === 'question' ? 'wait' : 'look'}>
             {storyTexts.kinds[comment.kind]}
@@ -32,7 +32,7 @@ const CommentView = ({ comment }: { readonly comment: Comment }) => (
             {storyTexts.imported(comment.importedBy.name, comment.importedFrom ?? '')}
           </span>
         )}
-        <time className="muted" dateTime={comment.createdAt} title={exactTime(comment.createdAt)}>
+        <time className="muted" dateTime={comment.createdAt} title={formatDateTime(comment.createdAt)}>
           {timeAgo(comment.createdAt)}
         </time>
       </div>
@@ -56,29 +56,29 @@ const CommentView = ({ comment }: { readonly comment: Comment }) => (
 
 /** A field for a comment. Its text is kept until it is saved, as a draft even when the page is left. */
 export function CommentForm({
-  place,
+  draftKey,
   label,
   placeholder,
-  act,
-  send,
+  submitLabel,
+  onSend,
 }: {
   /** The name under which the draft of the comment is stored. */
-  readonly place: string;
+  readonly draftKey: string;
   readonly label: string;
   readonly placeholder: string;
-  readonly act: string;
-  readonly send: (body: string) => Promise<unknown>;
+  readonly submitLabel: string;
+  readonly onSend: (body: string) => Promise<unknown>;
 }) {
-  const { text: body, isDirty, change, saved, restored } = useNewTextDraft(place);
+  const { text: body, isDirty, change, saved, restored } = useNewTextDraft(draftKey);
   const [isBusy, setBusy] = useState(false);
   const say = async (): Promise<void> => {
     if (!isDirty || isBusy) return;
     setBusy(true);
     try {
-      await send(body);
+      await onSend(body);
       saved(body);
     } catch (error) {
-      notify({ tone: 'bad', title: storyTexts.notSaid, body: errorText(error) });
+      showNotice({ tone: 'bad', title: storyTexts.notSaid, body: errorText(error) });
     }
     setBusy(false);
   };
@@ -107,10 +107,10 @@ export function CommentForm({
           }
         }}
       />
-      {isBusy && <WhileOffline>{storyTexts.waits}</WhileOffline>}
+      {isBusy && <OfflineNotice>{storyTexts.waits}</OfflineNotice>}
       {isDirty && (
         <button type="submit" className="button" data-kind="main" disabled={isBusy}>
-          {act}
+          {submitLabel}
         </button>
       )}
     </form>
@@ -119,19 +119,19 @@ export function CommentForm({
 
 export function ThreadView({
   thread,
-  again,
+  refetchThreads,
 }: {
   readonly thread: Thread;
-  readonly again: () => Promise<unknown>;
+  readonly refetchThreads: () => Promise<unknown>;
 }) {
   const { comments } = useClient();
   const isResolved = thread.resolvedAt !== null;
   const resolve = async (): Promise<void> => {
     try {
       await comments.resolve({ commentId: thread.id, resolved: !isResolved });
-      await again();
+      await refetchThreads();
     } catch (error) {
-      notify({ tone: 'bad', title: storyTexts.notSaid, body: errorText(error) });
+      showNotice({ tone: 'bad', title: storyTexts.notSaid, body: errorText(error) });
     }
   };
   const all = (
@@ -143,13 +143,13 @@ export function ThreadView({
       {thread.repliesCursor !== null && <p className="muted">{storyTexts.moreReplies}</p>}
       <div className="talk-foot">
         <CommentForm
-          place={`reply.${thread.id}`}
-          label={storyTexts.replyTo(nameOf(thread.author))}
+          draftKey={`reply.${thread.id}`}
+          label={storyTexts.replyTo(actorNameOf(thread.author))}
           placeholder={storyTexts.reply}
-          act={storyTexts.reply}
-          send={async (body) => {
+          submitLabel={storyTexts.reply}
+          onSend={async (body) => {
             await comments.create({ storyId: thread.storyId, parentId: thread.id, body });
-            await again();
+            await refetchThreads();
           }}
         />
         <button type="button" className="button" data-kind="quiet" onClick={() => void resolve()}>
@@ -179,19 +179,19 @@ export function Threads({ storyId, storyKey }: { readonly storyId: string; reado
   return (
     <section className="story-part" aria-labelledby="threads">
       <h2 id="threads">{storyTexts.threads}</h2>
-      {threads.isError && <LoadError error={threads.error} again={() => void threads.refetch()} />}
+      {threads.isError && <LoadError error={threads.error} onRetry={() => void threads.refetch()} />}
       {threads.isPending && <Loading label={storyTexts.loading} rows={2} />}
       <ul className="talks">
         {threads.data?.items.map((thread) => (
-          <ThreadView key={thread.id} thread={thread} again={again} />
+          <ThreadView key={thread.id} thread={thread} refetchThreads={again} />
         ))}
       </ul>
       <CommentForm
-        place={`comment.${storyId}`}
+        draftKey={`comment.${storyId}`}
         label={storyTexts.comment}
         placeholder={storyTexts.commentHint}
-        act={storyTexts.comment}
-        send={async (body) => {
+        submitLabel={storyTexts.comment}
+        onSend={async (body) => {
           await client.comments.create({ storyId: storyKey, body });
           await again();
         }}

@@ -4,8 +4,8 @@ import { useRef } from 'react';
 import { isRefusal } from '@muster/client';
 import { type Spec } from '@muster/registry';
 import { useClient } from '../data/context.ts';
-import { withTask } from '../components/markdown-text.ts';
-import { notify, errorText } from '../components/notices.tsx';
+import { setTaskState } from '../components/markdown-text.ts';
+import { showNotice, errorText } from '../components/notices.tsx';
 import { editTexts } from '../messages/story.ts';
 
 type SpecVersion = Pick<Spec, 'version' | 'content'>;
@@ -22,14 +22,14 @@ export function useTaskBoxes(storyKey: string, spec: SpecVersion) {
   const before = useRef<Promise<unknown>>(Promise.resolve());
   const save = async (index: number, isChecked: boolean): Promise<boolean> => {
     const { version: baseVersion, content: text } = latest.current;
-    const content = withTask(text, index, isChecked);
+    const content = setTaskState(text, index, isChecked);
     try {
       if (content === undefined) return false;
       latest.current = (await client.storySpec.update({ storyId: storyKey, content, baseVersion })).spec;
       return true;
     } catch (error) {
       const body = isRefusal(error, 'version_mismatch') ? editTexts.changedSpec : errorText(error);
-      notify({ tone: 'bad', title: editTexts.notSaved, body });
+      showNotice({ tone: 'bad', title: editTexts.notSaved, body });
       return false;
     } finally {
       await queries.invalidateQueries({ queryKey: ['story', storyKey] });

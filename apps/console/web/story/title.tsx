@@ -3,14 +3,14 @@ import { useRef, useState } from 'react';
 import { type Story } from '@muster/registry';
 import { useReturnFocus } from '../components/focus.ts';
 import { Icon } from '../components/icons.tsx';
-import { usePageKeys } from '../components/keys.ts';
+import { usePageShortcuts } from '../components/keys.ts';
 import { lazyComponent } from '../components/lazily.ts';
 import { Markdown } from '../components/markdown.tsx';
-import { withTask } from '../components/markdown-text.ts';
-import { EditConflict } from '../components/met.tsx';
+import { setTaskState } from '../components/markdown-text.ts';
+import { EditConflictNotice } from '../components/met.tsx';
 import { Loading } from '../components/states.tsx';
 import { useLeaveConfirmation } from '../components/leaving.ts';
-import { DraftRestored, useDraft } from '../components/unsaved.tsx';
+import { DraftRestoredNotice, useDraft } from '../components/unsaved.tsx';
 import { t } from '../messages/index.ts';
 import { storyTexts, editTexts } from '../messages/story.ts';
 import { type StoryEdits } from './story-edits.ts';
@@ -20,7 +20,7 @@ const WordDiff = lazyComponent(
   () => <Loading label={storyTexts.loading} rows={1} />,
 );
 
-interface DescriptionDraft {
+interface TextDraft {
   /** The version of the story on which the text is based. */
   readonly base: Story;
   readonly text: string;
@@ -31,13 +31,13 @@ interface StoryEditProps {
   readonly canWrite: boolean;
 }
 
-export function Title({ edits, canWrite }: StoryEditProps) {
-  const { shown, meetings, save, keepTheirs } = edits;
-  const [draft, setDraft] = useState<DescriptionDraft | null>(null);
+export function StoryTitleEditor({ edits, canWrite }: StoryEditProps) {
+  const { displayedRecord, conflicts, save, keepTheirs } = edits;
+  const [draft, setDraft] = useState<TextDraft | null>(null);
   const askFirst = useLeaveConfirmation(draft !== null && draft.text !== draft.base.title);
   const opener = useReturnFocus(draft !== null);
-  const open = (): void => setDraft({ base: shown, text: shown.title });
-  usePageKeys(canWrite && draft === null ? { e: open } : {});
+  const open = (): void => setDraft({ base: displayedRecord, text: displayedRecord.title });
+  usePageShortcuts(canWrite && draft === null ? { e: open } : {});
   const close = (): void => {
     keepTheirs('title');
     setDraft(null);
@@ -45,7 +45,7 @@ export function Title({ edits, canWrite }: StoryEditProps) {
   const send = async (): Promise<void> => {
     if (draft === null || draft.text.trim() === '') return;
     const title = draft.text.trim();
-    if (title === draft.base.title && meetings.title === undefined) close();
+    if (title === draft.base.title && conflicts.title === undefined) close();
     else if (await save({ title }, draft.base))
       // Keeps text in the editor that was typed while the save was running.
       setDraft((last) =>
@@ -57,7 +57,7 @@ export function Title({ edits, canWrite }: StoryEditProps) {
   if (draft === null)
     return (
       <div className="story-title">
-        <h1 dir="auto">{shown.title}</h1>
+        <h1 dir="auto">{displayedRecord.title}</h1>
         {canWrite && <EditButton opener={opener} label={editTexts.editTitle} onOpen={open} />}
       </div>
     );
@@ -69,7 +69,7 @@ export function Title({ edits, canWrite }: StoryEditProps) {
         void send();
       }}
     >
-      <h1 className="sr-only">{shown.title}</h1>
+      <h1 className="sr-only">{displayedRecord.title}</h1>
       <textarea
         className="field story-title-field"
         rows={2}
@@ -88,27 +88,27 @@ export function Title({ edits, canWrite }: StoryEditProps) {
           event.preventDefault();
         }}
       />
-      {meetings.title !== undefined && (
-        <EditConflict
+      {conflicts.title !== undefined && (
+        <EditConflictNotice
           name={editTexts.title}
-          theirs={meetings.title.theirs.title}
-          mine={draft.text}
-          onTheirs={close}
-          onMine={() => void send()}
+          theirValue={conflicts.title.theirs.title}
+          ownValue={draft.text}
+          onKeepTheirs={close}
+          onSaveMine={() => void send()}
         />
       )}
-      {meetings.title === undefined && <FormButtons onCancel={() => askFirst(close)} />}
+      {conflicts.title === undefined && <FormButtons onCancel={() => askFirst(close)} />}
     </form>
   );
 }
 
-interface PencilProps {
+interface EditButtonProps {
   readonly opener: ReturnType<typeof useReturnFocus<HTMLButtonElement>>;
   readonly label: string;
   readonly onOpen: () => void;
 }
 
-const EditButton = ({ opener, label, onOpen }: PencilProps) => (
+const EditButton = ({ opener, label, onOpen }: EditButtonProps) => (
   <button
     ref={opener}
     type="button"
@@ -133,21 +133,21 @@ const FormButtons = ({ onCancel }: { readonly onCancel: () => void }) => (
 );
 
 /** The current description, with the button that edits it. */
-function DescriptionRead({
+function DescriptionView({
   text,
   canWrite,
   opener,
   onOpen,
-  onTask,
-}: Omit<PencilProps, 'label'> & {
+  onTaskChange: onTask,
+}: Omit<EditButtonProps, 'label'> & {
   readonly text: string | null;
   readonly canWrite: boolean;
-  readonly onTask: (index: number, isChecked: boolean) => Promise<boolean>;
+  readonly onTaskChange: (index: number, isChecked: boolean) => Promise<boolean>;
 }) {
   if (text !== null)
     return (
       <div className="story-title">
-        <Markdown text={text} below={1} onTask={canWrite ? onTask : undefined} />
+        <Markdown text={text} parentHeadingLevel={1} onTaskChange={canWrite ? onTask : undefined} />
         {canWrite && <EditButton opener={opener} label={editTexts.editDescription} onOpen={onOpen} />}
       </div>
     );
@@ -161,7 +161,7 @@ function DescriptionRead({
   ) : null;
 }
 
-const DescriptionChange = ({
+const DescriptionDiff = ({
   before,
   after,
 }: {
@@ -170,22 +170,22 @@ const DescriptionChange = ({
 }) => <WordDiff before={before ?? ''} after={after ?? ''} />;
 
 /** Manages the draft of the description. */
-function useDescription({ shown, meetings, save, keepTheirs }: StoryEditProps['edits']) {
-  const { id } = shown;
+function useDescriptionDraft({ displayedRecord, conflicts, save, keepTheirs }: StoryEditProps['edits']) {
+  const { id } = displayedRecord;
   const { found, keep, clear } = useDraft(`description.${id}`);
-  const [draft, setDraft] = useState<DescriptionDraft | null>(() =>
+  const [draft, setDraft] = useState<TextDraft | null>(() =>
     found?.base === undefined
       ? null
       : {
-          base: { ...shown, version: found.base.version, description: found.base.content || null },
+          base: { ...displayedRecord, version: found.base.version, description: found.base.content || null },
           text: found.text,
         },
   );
   /** The newest text. A save that started before this text was typed reads it when the save ends. */
   const latest = useRef(draft);
-  const met = meetings.description;
+  const met = conflicts.description;
   const isDirty = draft !== null && draft.text !== (draft.base.description ?? '');
-  const change = (next: DescriptionDraft | null): void => {
+  const change = (next: TextDraft | null): void => {
     latest.current = next;
     setDraft(next);
     const content = next?.base.description ?? '';
@@ -212,22 +212,22 @@ function useDescription({ shown, meetings, save, keepTheirs }: StoryEditProps['e
   return { draft, found, isDirty, met, change, close, send };
 }
 
-export function Description({ edits, canWrite }: StoryEditProps) {
-  const { shown, save } = edits;
-  const { draft, found, isDirty, met, change, close, send } = useDescription(edits);
+export function StoryDescriptionEditor({ edits, canWrite }: StoryEditProps) {
+  const { displayedRecord, save } = edits;
+  const { draft, found, isDirty, met, change, close, send } = useDescriptionDraft(edits);
   const opener = useReturnFocus(draft !== null);
   const askFirst = useLeaveConfirmation(isDirty);
   if (draft === null)
     return (
-      <DescriptionRead
-        text={shown.description}
+      <DescriptionView
+        text={displayedRecord.description}
         canWrite={canWrite}
         opener={opener}
-        onTask={async (index, isChecked) => {
-          const description = withTask(shown.description ?? '', index, isChecked);
+        onTaskChange={async (index, isChecked) => {
+          const description = setTaskState(displayedRecord.description ?? '', index, isChecked);
           return description !== undefined && save({ description });
         }}
-        onOpen={() => change({ base: shown, text: shown.description ?? '' })}
+        onOpen={() => change({ base: displayedRecord, text: displayedRecord.description ?? '' })}
       />
     );
   return (
@@ -238,7 +238,9 @@ export function Description({ edits, canWrite }: StoryEditProps) {
         void send();
       }}
     >
-      {found !== undefined && isDirty && <DraftRestored draft={found} onDiscard={() => askFirst(close)} />}
+      {found !== undefined && isDirty && (
+        <DraftRestoredNotice draft={found} onDiscard={() => askFirst(close)} />
+      )}
       <textarea
         className="field story-description-field"
         dir="auto"
@@ -259,12 +261,12 @@ export function Description({ edits, canWrite }: StoryEditProps) {
       {met === undefined ? (
         <FormButtons onCancel={() => askFirst(close)} />
       ) : (
-        <EditConflict
+        <EditConflictNotice
           name={editTexts.description}
-          theirs={<DescriptionChange before={draft.base.description} after={met.theirs.description} />}
-          mine={<DescriptionChange before={draft.base.description} after={draft.text} />}
-          onTheirs={close}
-          onMine={() => void send()}
+          theirValue={<DescriptionDiff before={draft.base.description} after={met.theirs.description} />}
+          ownValue={<DescriptionDiff before={draft.base.description} after={draft.text} />}
+          onKeepTheirs={close}
+          onSaveMine={() => void send()}
         />
       )}
     </form>

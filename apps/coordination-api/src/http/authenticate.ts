@@ -2,14 +2,14 @@
  * Authenticates requests before their body is read, by `Authorization: Bearer <token>` or a session cookie.
  */
 import { badRequest, isUuid, unauthorized } from '@muster/registry';
-import { type AroundLookUp, type Authenticator, type AuthenticatedToken } from '@muster/runtime';
+import { type LookUpWrapper, type Authenticator, type AuthenticatedToken } from '@muster/runtime';
 import {
-  bearerOf,
+  bearerTokenOf,
   createGatewayCheck,
   createMemoryStore,
   networkOf,
   type Rate,
-  requireRoom,
+  requireWithinLimits,
   type SessionCookie,
   sessionSecretOf,
 } from '@muster/http';
@@ -21,7 +21,7 @@ import { type FastifyRequest } from 'fastify';
  */
 export type Authenticate = (request: FastifyRequest) => Promise<AuthenticatedToken>;
 
-export interface Authenticates {
+export interface RequestAuthentication {
   /**
    * Accepts a token, or a session if sign-in is configured. Tokens that are valid only for MCP must come
    * through the gateway.
@@ -36,7 +36,7 @@ export interface Authenticates {
 /** The path of the MCP endpoint. Tokens that were granted for it name this path. */
 export const mcpPath = '/api/mcp';
 
-const isForMcpAlone = (resource: string | null): boolean =>
+const isForMcpOnly = (resource: string | null): boolean =>
   resource !== null && new URL(resource).pathname.endsWith(mcpPath);
 
 interface AuthenticateOptions {
@@ -54,21 +54,21 @@ interface AuthenticateOptions {
 export function createAuthenticate(
   authenticator: Authenticator,
   { unknownTokens, cookie, gatewayKeys }: AuthenticateOptions,
-): Authenticates {
+): RequestAuthentication {
   const isFromGateway = createGatewayCheck(gatewayKeys);
   const store = createMemoryStore();
   const countedFor =
-    ({ ip }: FastifyRequest): AroundLookUp =>
+    ({ ip }: FastifyRequest): LookUpWrapper =>
     async (look) => {
       const costs = [{ key: networkOf(ip), rate: unknownTokens }];
-      requireRoom(await store.take(costs), 'unknown_tokens');
+      requireWithinLimits(await store.take(costs), 'unknown_tokens');
       let isUnknown = false;
       try {
         const found = await look();
         isUnknown = found === undefined;
         return found;
       } finally {
-        if (!isUnknown) await store.giveBack(costs);
+        if (!isUnknown) await store.refund(costs);
       }
     };
   const by = async (request: FastifyRequest, found: Promise<AuthenticatedToken>) => {
@@ -77,18 +77,18 @@ export function createAuthenticate(
     return caller;
   };
   const authenticateToken: Authenticate = async (request) =>
-    by(request, authenticator.authenticate(bearerOf(request), countedFor(request)));
+    by(request, authenticator.authenticate(bearerTokenOf(request), countedFor(request)));
   return {
     authenticateToken,
     authenticate: async (request) => {
       const session = cookie && sessionSecretOf(request, cookie);
       if (session === undefined) {
         const caller = await authenticateToken(request);
-        if (isForMcpAlone(caller.identity.resource) && !isFromGateway(request.headers))
+        if (isForMcpOnly(caller.identity.resource) && !isFromGateway(request.headers))
           throw unauthorized('other_resource');
         return caller;
       }
-      const orgId = organizationOf(request);
+      const orgId = organizationIdOf(request);
       return by(request, authenticator.authenticateSession(session, orgId, countedFor(request)));
     },
   };
@@ -98,7 +98,7 @@ export function createAuthenticate(
  * Returns the id of the organization in which a session acts. The id is in a header, or in the query of
  * streams that browsers open.
  */
-function organizationOf({ headers, method, query }: FastifyRequest): string {
+function organizationIdOf({ headers, method, query }: FastifyRequest): string {
   const { organization } = query as Record<string, unknown>;
   const named = headers['x-muster-org'] ?? (method === 'GET' ? organization : undefined);
   if (typeof named === 'string' && isUuid(named)) return named;

@@ -6,7 +6,15 @@
 import { once } from 'node:events';
 import { type OutgoingHttpHeaders, type ServerResponse } from 'node:http';
 import { type Pool } from '@muster/driver';
-import { ApiError, badRequest, type Event, internal, maxLimit, refusal, registry } from '@muster/registry';
+import {
+  ApiError,
+  badRequest,
+  type Event,
+  internalError,
+  maxPageSize,
+  refusal,
+  registry,
+} from '@muster/registry';
 import {
   type AuthenticatedToken,
   type HandlerEnvironment,
@@ -21,7 +29,7 @@ import { type Authenticate } from './authenticate.ts';
 import { type CallLimits } from './limits.ts';
 import { type WaitForEvents } from './operationRoutes.ts';
 import { createPersonalEvents } from './personalEvents.ts';
-import { createNewestStreams, type StreamPlace } from './newestStreams.ts';
+import { createStreamLimiter, type StreamSlot } from './newestStreams.ts';
 
 export interface EventStreamOptions {
   readonly pool: Pool;
@@ -31,32 +39,32 @@ export interface EventStreamOptions {
   readonly environment: HandlerEnvironment;
   readonly wait: WaitForEvents;
   readonly followInbox: Followers['followInbox'];
-  readonly aside: Service['aside'];
-  readonly leave: Service['leave'];
+  readonly aside: Service['waitWithoutSlot'];
+  readonly leave: Service['releaseSlot'];
 }
 
 /**
  * Interval at which a stream without events sends its current position, so that a reconnecting caller resumes
  * near it.
  */
-const quietSeconds = 15;
+const idlePositionSeconds = 15;
 /** A client that reads nothing for this long counts as disconnected. */
-const unreadMillis = 30_000;
+const maxUnreadMillis = 30_000;
 /**
  * Range of the reconnect delay after a shutdown. The delay is random, so that clients do not all reconnect at
  * the same time.
  */
-const comeAgainMillis = { least: 500, most: 2_500 };
+const reconnectDelayRangeMillis = { least: 500, most: 2_500 };
 /** Reconnect delay for a browser whose stream was replaced, unless its page closes the stream. */
 const replacedRetryMillis = 60_000;
 
 /** A page of events.list, as the pipeline returned it. */
-interface Page {
+interface EventPage {
   readonly items: readonly Event[];
   readonly cursor: string;
 }
 
-interface Wanted {
+interface StreamQuery {
   /** Parameters for events.list. */
   readonly params: Record<string, unknown>;
   readonly isPersonal: boolean;
@@ -65,7 +73,7 @@ interface Wanted {
 /**
  * Parses the query: `kinds` as a comma-separated list or several times; `personal=false` excludes the inbox.
  */
-function wantedBy({ query, headers }: FastifyRequest): Wanted {
+function parseStreamQuery({ query, headers }: FastifyRequest): StreamQuery {
   // A session's organization was already read by the authentication.
   const {
     after = 'latest',
@@ -81,26 +89,27 @@ function wantedBy({ query, headers }: FastifyRequest): Wanted {
   }
   const last = headers['last-event-id'];
   const params = {
-    ...{ limit: maxLimit, waitSeconds: quietSeconds, ...others },
+    ...{ limit: maxPageSize, waitSeconds: idlePositionSeconds, ...others },
     ...(kinds !== undefined && { kinds: [kinds].flat().flatMap((text) => text.split(',')) }),
     after: last === undefined || last === '' ? after : last,
   };
   return { params, isPersonal: personal !== 'false' };
 }
 
-const isResync = (error: unknown): boolean => error instanceof ApiError && error.details.reason === 'resync';
+const isResyncError = (error: unknown): boolean =>
+  error instanceof ApiError && error.details.reason === 'resync';
 
 /**
  * Formats a page for the stream. For an empty page it sends only an id, which browsers remember without
  * firing an event.
  */
-const saidOf = ({ items, cursor }: Page): string =>
+const formatPage = ({ items, cursor }: EventPage): string =>
   items.length === 0
     ? `id: ${cursor}\n\n`
     : items.map(({ cursor: id, ...event }) => `id: ${id}\ndata: ${JSON.stringify(event)}\n\n`).join('');
 
 /** Creates a function that executes a read by its name on behalf of the stream's caller. */
-function createAsk(
+function createReadExecutor(
   { pool, handlers, environment }: EventStreamOptions,
   token: AuthenticatedToken,
   request: FastifyRequest,
@@ -113,25 +122,28 @@ function createAsk(
     return execute(pool, handler, call, environment);
   };
 }
-type Ask = ReturnType<typeof createAsk>;
+type ExecuteRead = ReturnType<typeof createReadExecutor>;
 
 /** Reads a page of events. If the page is empty, also returns the stream position to wait for. */
-async function read(ask: Ask, params: Record<string, unknown>) {
-  const { json, awaits } = await ask(registry.events.list.name, params);
-  return { page: JSON.parse(json) as Page, awaits };
+async function readPage(executeRead: ExecuteRead, params: Record<string, unknown>) {
+  const { json, waitCondition } = await executeRead(registry.events.list.name, params);
+  return { page: JSON.parse(json) as EventPage, awaits: waitCondition };
 }
-type Read = Awaited<ReturnType<typeof read>>;
+type PageRead = Awaited<ReturnType<typeof readPage>>;
 
 /**
  * Reads the first page. If the caller's position is too old, it starts at the latest event and announces a
  * resync.
  */
-async function begin(ask: Ask, params: Record<string, unknown>): Promise<{ first: Read; text: string }> {
+async function readFirstPage(
+  executeRead: ExecuteRead,
+  params: Record<string, unknown>,
+): Promise<{ first: PageRead; text: string }> {
   try {
-    return { first: await read(ask, params), text: '' };
+    return { first: await readPage(executeRead, params), text: '' };
   } catch (error) {
-    if (!isResync(error)) throw error;
-    const first = await read(ask, { ...params, after: 'latest' });
+    if (!isResyncError(error)) throw error;
+    const first = await readPage(executeRead, { ...params, after: 'latest' });
     return { first, text: `event: resync\nid: ${first.page.cursor}\ndata: {}\n\n` };
   }
 }
@@ -140,9 +152,11 @@ async function begin(ask: Ask, params: Record<string, unknown>): Promise<{ first
 function openInbox(
   followInbox: EventStreamOptions['followInbox'],
   { identity }: AuthenticatedToken,
-  ask: Ask,
+  executeRead: ExecuteRead,
 ) {
-  const events = createPersonalEvents(async (operation, params) => (await ask(operation, params)).json);
+  const events = createPersonalEvents(
+    async (operation, params) => (await executeRead(operation, params)).json,
+  );
   let news = new AbortController();
   const close = followInbox(identity, () => news.abort());
   return {
@@ -159,7 +173,7 @@ function openInbox(
   };
 }
 
-function writeHead(request: FastifyRequest, reply: FastifyReply): ServerResponse {
+function writeStreamHead(request: FastifyRequest, reply: FastifyReply): ServerResponse {
   reply.hijack();
   return reply.raw.writeHead(200, {
     // Include headers set by hooks: CORS headers and rate limits.
@@ -176,26 +190,26 @@ function writeHead(request: FastifyRequest, reply: FastifyReply): ServerResponse
   });
 }
 
-interface Stream {
+interface StreamState {
   readonly token: AuthenticatedToken;
   readonly request: FastifyRequest;
   readonly out: ServerResponse;
   readonly params: Record<string, unknown>;
-  readonly ask: Ask;
+  readonly ask: ExecuteRead;
   readonly inbox: ReturnType<typeof openInbox> | null;
   /** Aborts when the process stops. */
   readonly stopping: AbortSignal;
-  readonly replaced: StreamPlace['replaced'];
+  readonly replaced: StreamSlot['replaced'];
 }
 
 /**
  * Writes pages of events and waits after an empty page. Ends when the client disconnects, its access ends, or
  * the process stops.
  */
-async function goOn(
-  { token, request, out, params, ask, inbox, stopping, replaced }: Stream,
+async function writePages(
+  { token, request, out, params, ask, inbox, stopping, replaced }: StreamState,
   { wait, aside }: Pick<EventStreamOptions, 'wait' | 'aside'>,
-  { first, text: begun }: Awaited<ReturnType<typeof begin>>,
+  { first, text: begun }: Awaited<ReturnType<typeof readFirstPage>>,
 ): Promise<void> {
   let { page, awaits } = first;
   let text = begun;
@@ -205,56 +219,59 @@ async function goOn(
   while (!isGone()) {
     // guard: an id comes with events or after quiet
     if (page.items.length > 0 || performance.now() >= quietUntil) {
-      text += saidOf(page);
-      quietUntil = performance.now() + quietSeconds * 1_000;
+      text += formatPage(page);
+      quietUntil = performance.now() + idlePositionSeconds * 1_000;
     }
     try {
       if (inbox !== null) text += await inbox.read();
       const [said, awaited] = [text, awaits];
       // The request occupies no request slot while it waits for events or for a slow client.
       await aside(request, async (left) => {
-        await write(out, said);
+        await writeWithTimeout(out, said);
         if (awaited === null) return;
         // A timer may fire up to a millisecond early.
         const seconds = Math.max(0, (quietUntil - performance.now() + 2) / 1_000);
         const signals = [left, stopping, replaced, ...(inbox === null ? [] : [inbox.news()])];
-        await wait(token.identity, { ...awaited, seconds }, AbortSignal.any(signals));
+        await wait(token.identity, { ...awaited, timeoutSeconds: seconds }, AbortSignal.any(signals));
       });
       text = '';
       if (isGone()) return;
       if (replaced.aborted) throw refusal('stream_replaced');
       if (stopping.aborted) {
-        await write(out, `retry: ${comeAgain()}\n\n`);
+        await writeWithTimeout(out, `retry: ${randomReconnectDelayMillis()}\n\n`);
         return;
       }
-      ({ page, awaits } = await read(ask, { ...params, after: page.cursor }));
+      ({ page, awaits } = await readPage(ask, { ...params, after: page.cursor }));
     } catch (error) {
       const known = toApiError(error);
       const retry = replaced.aborted ? `retry: ${replacedRetryMillis}\n` : '';
-      await write(out, `${retry}event: end\ndata: ${JSON.stringify(known.toBody(request.id))}\n\n`);
+      await writeWithTimeout(
+        out,
+        `${retry}event: end\ndata: ${JSON.stringify(known.toBody(request.id))}\n\n`,
+      );
       return;
     }
   }
 }
 
-export function addEventStream(app: FastifyInstance, options: EventStreamOptions): void {
+export function addEventStreamRoute(app: FastifyInstance, options: EventStreamOptions): void {
   const { authenticate, limits, followInbox, leave } = options;
-  const takePlace = createNewestStreams();
+  const takePlace = createStreamLimiter();
   const stop = new AbortController();
   app.addHook('preClose', async () => {
     stop.abort();
   });
 
   async function stream(token: AuthenticatedToken, request: FastifyRequest, reply: FastifyReply) {
-    const { params, isPersonal } = wantedBy(request);
-    const ask = createAsk(options, token, request);
-    const begun = await begin(ask, params);
+    const { params, isPersonal } = parseStreamQuery(request);
+    const ask = createReadExecutor(options, token, request);
+    const begun = await readFirstPage(ask, params);
     if (request.method === 'HEAD') {
-      writeHead(request, reply).end();
+      writeStreamHead(request, reply).end();
       return;
     }
-    const { replaced, leave: leavePlace } = takePlace(token.identity);
-    const out = writeHead(request, reply);
+    const { replaced, release: leavePlace } = takePlace(token.identity);
+    const out = writeStreamHead(request, reply);
     // A client that does not read would never receive the end of the stream, so its connection is cut.
     replaced.addEventListener('abort', () => {
       if (out.writableNeedDrain) out.destroy();
@@ -262,7 +279,7 @@ export function addEventStream(app: FastifyInstance, options: EventStreamOptions
     const inbox = isPersonal ? openInbox(followInbox, token, ask) : null;
     try {
       const stopping = stop.signal;
-      await goOn({ token, request, out, params, ask, inbox, stopping, replaced }, options, begun);
+      await writePages({ token, request, out, params, ask, inbox, stopping, replaced }, options, begun);
     } finally {
       inbox?.close();
       leavePlace();
@@ -277,7 +294,7 @@ export function addEventStream(app: FastifyInstance, options: EventStreamOptions
       if (admitted !== undefined) await admitted;
     },
     handler: async (request, reply) => {
-      if (request.caller === null) throw internal();
+      if (request.caller === null) throw internalError();
       try {
         await stream(request.caller, request, reply);
       } finally {
@@ -288,19 +305,22 @@ export function addEventStream(app: FastifyInstance, options: EventStreamOptions
   });
 }
 
-const comeAgain = (): number =>
-  Math.round(comeAgainMillis.least + Math.random() * (comeAgainMillis.most - comeAgainMillis.least));
+const randomReconnectDelayMillis = (): number =>
+  Math.round(
+    reconnectDelayRangeMillis.least +
+      Math.random() * (reconnectDelayRangeMillis.most - reconnectDelayRangeMillis.least),
+  );
 
 /** Writes the text and waits for the buffer to drain. Disconnects a client that reads nothing. */
-async function write(out: ServerResponse, text: string): Promise<void> {
-  if (out.destroyed || text === '' || out.write(text)) return;
+async function writeWithTimeout(response: ServerResponse, text: string): Promise<void> {
+  if (response.destroyed || text === '' || response.write(text)) return;
   const over = new AbortController();
   const { signal } = over;
-  const unread = setTimeout(() => over.abort(), unreadMillis);
+  const unread = setTimeout(() => over.abort(), maxUnreadMillis);
   try {
-    await Promise.race([once(out, 'drain', { signal }), once(out, 'close', { signal })]);
+    await Promise.race([once(response, 'drain', { signal }), once(response, 'close', { signal })]);
   } catch {
-    out.destroy();
+    response.destroy();
   } finally {
     clearTimeout(unread);
     // Remove the listener of the event that did not occur.

@@ -1,7 +1,7 @@
 /** The page that creates a GitHub App: a form that posts the manifest to GitHub. It has no script. */
 import { type AppPage } from '@muster/forges';
 import { type Html, html, type RenderedPage } from '@muster/http';
-import { framePage } from './framePage.ts';
+import { renderFramedPage } from './framePage.ts';
 
 export interface AppPageOptions {
   /** The secret in the page's URL. */
@@ -9,14 +9,14 @@ export interface AppPageOptions {
   readonly path: string;
   readonly organization: string | undefined;
   /** True if GitHub redirected the browser here after creating the app. */
-  readonly isMade: boolean;
+  readonly isAppCreated: boolean;
 }
 
 /** Refresh interval of the page while Muster fetches the app's keys. */
-const lookAgainSeconds = 2;
+const refreshSeconds = 2;
 
-const page = (title: string, body: Html, formsTo?: string): RenderedPage =>
-  framePage({
+const renderPage = (title: string, body: Html, formsTo?: string): RenderedPage =>
+  renderFramedPage({
     ...{ title, formsTo },
     body: html`<section>
       <h1>${title}</h1>
@@ -24,8 +24,8 @@ const page = (title: string, body: Html, formsTo?: string): RenderedPage =>
     </section>`,
   });
 
-const installing = (url: string): RenderedPage =>
-  page(
+const renderInstallPage = (url: string): RenderedPage =>
+  renderPage(
     'GitHub App created',
     html`<p>
         Muster has received its keys. Now install the app on your repositories. Then link the repositories to
@@ -34,29 +34,29 @@ const installing = (url: string): RenderedPage =>
       <a class="button" href="${url}">Install on repositories</a>`,
   );
 
-function fetching(): RenderedPage {
-  const { headers, body } = page(
+function renderFetchingKeysPage(): RenderedPage {
+  const { headers, body } = renderPage(
     'One moment',
     html`<p>GitHub created the app. Muster is fetching its keys.</p>`,
   );
-  return { headers: { ...headers, refresh: String(lookAgainSeconds) }, body };
+  return { headers: { ...headers, refresh: String(refreshSeconds) }, body };
 }
 
-export function forgeAppPage(
-  shown: AppPage,
-  { ticket, path, organization, isMade }: AppPageOptions,
+export function renderForgeAppPage(
+  appPage: AppPage,
+  { ticket, path, organization, isAppCreated }: AppPageOptions,
 ): RenderedPage {
-  if (shown.state === 'made') return installing(shown.installUrl);
-  if (shown.state === 'taken')
-    return page(
+  if (appPage.state === 'made') return renderInstallPage(appPage.installUrl);
+  if (appPage.state === 'taken')
+    return renderPage(
       'This connection already has credentials',
       html`<p>
         Remove them with <code>forges.update</code> first. Then get a new page with <code>rotateSecret</code>.
       </p>`,
     );
-  const { failure, action, manifest } = shown;
-  if (isMade && failure === null) return fetching();
-  return page(
+  const { failure, action, manifest } = appPage;
+  if (isAppCreated && failure === null) return renderFetchingKeysPage();
+  return renderPage(
     'Create GitHub App',
     html`${
         failure === null
@@ -92,8 +92,8 @@ export function forgeAppPage(
   );
 }
 
-export const refusedPage = (message: string): RenderedPage =>
-  page(
+export const renderRefusedPage = (message: string): RenderedPage =>
+  renderPage(
     'This page has expired',
     html`<p class="bad" role="alert">${message}</p>
       <p>An admin can get a new page with <code>forges.update</code> and <code>rotateSecret</code>.</p>`,

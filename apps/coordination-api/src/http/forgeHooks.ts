@@ -5,26 +5,26 @@
  */
 import { type Pool } from '@muster/driver';
 import { receiveDelivery } from '@muster/forges';
-import { type Seals } from '@muster/outbound';
+import { type SecretCipher } from '@muster/outbound';
 import {
   createMemoryStore,
   type Metrics,
   networkOf,
   type Rate,
-  requireRoom,
+  requireWithinLimits,
   type CallFacts,
   createCallRecorder,
 } from '@muster/http';
 import { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
 
-export interface ForgeHooks {
+export interface ForgeHookRouteOptions {
   readonly pool: Pool;
-  readonly seals: Seals;
+  readonly seals: SecretCipher;
   /** Rate limit per connection for accepted deliveries. */
-  readonly deliveries: Rate;
+  readonly acceptedDeliveryRate: Rate;
   /** Rate limit per address for refused deliveries. */
-  readonly refused: Rate;
+  readonly refusedDeliveryRate: Rate;
   readonly metrics: Metrics;
   readonly logger: Logger;
 }
@@ -34,12 +34,12 @@ const bodyLimit = 5 * 1024 * 1024;
 
 type HookRequest = FastifyRequest<{ Params: { connectionId: string } }>;
 
-export function addForgeHooks(app: FastifyInstance, options: ForgeHooks): void {
-  const { pool, seals, deliveries, refused } = options;
+export function addForgeHookRoutes(app: FastifyInstance, options: ForgeHookRouteOptions): void {
+  const { pool, seals, acceptedDeliveryRate, refusedDeliveryRate } = options;
   const recordCall = createCallRecorder('forges.deliver', options);
   const store = createMemoryStore();
   const take = async (key: string, rate: Rate): Promise<void> => {
-    requireRoom(await store.take([{ key, rate }]), 'delivery_limit');
+    requireWithinLimits(await store.take([{ key, rate }]), 'delivery_limit');
   };
 
   void app.register(async (scope) => {
@@ -55,7 +55,7 @@ export function addForgeHooks(app: FastifyInstance, options: ForgeHooks): void {
           const { connectionId } = request.params;
           // Refused deliveries count against their address and accepted ones against their connection, so
           // that no sender uses up another's limit.
-          await take(`refused ${networkOf(request.ip)}`, refused);
+          await take(`refused ${networkOf(request.ip)}`, refusedDeliveryRate);
           request.party = `forge ${connectionId}`;
         },
       },
@@ -66,9 +66,9 @@ export function addForgeHooks(app: FastifyInstance, options: ForgeHooks): void {
           const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
           const received = await receiveDelivery(pool, seals, {
             ...{ connectionId, headers: request.headers, body },
-            admit: () => take(`connection ${connectionId}`, deliveries),
+            checkRateLimit: () => take(`connection ${connectionId}`, acceptedDeliveryRate),
           });
-          await store.giveBack([{ key: `refused ${networkOf(request.ip)}`, rate: refused }]);
+          await store.refund([{ key: `refused ${networkOf(request.ip)}`, rate: refusedDeliveryRate }]);
           said.orgId = received.orgId;
           if (!received.isNew) said.outcome = 'replayed';
           return received;

@@ -1,5 +1,5 @@
 /** Forwards requests to another service, and its responses to the caller, byte for byte. */
-import { type ReasonOf, unavailable } from '@muster/registry';
+import { type ReasonOf, serviceUnavailable } from '@muster/registry';
 import { inSpan, type Service, traceHeaders } from '@muster/http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { once } from 'node:events';
@@ -11,7 +11,7 @@ export interface Forward {
   /** Answers a request with the service's response. Throws 503 if the service does not respond. */
   readonly forward: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
   /** Disables body parsing, and ends streams on shutdown. Use it on a separate Fastify scope. */
-  readonly prepare: (scope: FastifyInstance) => void;
+  readonly prepareScope: (scope: FastifyInstance) => void;
   readonly close: () => Promise<void>;
 }
 
@@ -22,50 +22,50 @@ export interface ForwardOptions {
   readonly name: string;
   /** The reason of the 503 error. */
   readonly away: ReasonOf<'unavailable'>;
-  readonly leave: Service['leave'];
+  readonly leave: Service['releaseSlot'];
   /** Returns additional headers for the service. */
-  readonly told?: (request: FastifyRequest) => Record<string, string>;
+  readonly extraHeaders?: (request: FastifyRequest) => Record<string, string>;
 }
 
 /**
  * The timeout in milliseconds for a service's response. It is longer than the timeout of the service's own
  * calls to the API.
  */
-const answerMillis = 60_000;
+const responseTimeoutMillis = 60_000;
 
 /** Headers that belong to a single connection, or that are rewritten for the next one. */
-const ofConnection: ReadonlySet<string> = new Set([
+const hopByHopHeaders: ReadonlySet<string> = new Set([
   ...['connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'te', 'trailer', 'upgrade'],
   ...['transfer-encoding', 'content-length', 'expect', 'host'],
 ]);
 
-export function passedOn(headers: IncomingHttpHeaders): Record<string, string | string[]> {
+export function withoutHopByHopHeaders(headers: IncomingHttpHeaders): Record<string, string | string[]> {
   const passed: Record<string, string | string[]> = {};
   for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined && !ofConnection.has(name)) passed[name] = value;
+    if (value !== undefined && !hopByHopHeaders.has(name)) passed[name] = value;
   }
   return passed;
 }
 
-interface Answered {
+interface ForwardedResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   /** The complete body, or a stream that is forwarded while it arrives. */
   readonly body: Buffer | Readable;
 }
 
-export function createForward({ to, name, away, leave, told }: ForwardOptions): Forward {
+export function createForward({ to, name, away, leave, extraHeaders }: ForwardOptions): Forward {
   const streams = new Set<Readable>();
   const pool = new Pool(new URL(to).origin, {
     // The number of connections is unlimited, because calls pass the limits of concurrent requests before
     // they reach this pool.
     connections: null,
     connectTimeout: 1_000,
-    headersTimeout: answerMillis,
-    bodyTimeout: answerMillis,
+    headersTimeout: responseTimeoutMillis,
+    bodyTimeout: responseTimeoutMillis,
   });
 
-  async function ask(request: FastifyRequest, left: AbortSignal): Promise<Answered> {
+  async function ask(request: FastifyRequest, left: AbortSignal): Promise<ForwardedResponse> {
     const { method, url, headers, body } = request;
     try {
       const answer = await inSpan(
@@ -74,9 +74,9 @@ export function createForward({ to, name, away, leave, told }: ForwardOptions): 
           pool.request({
             ...{ path: url, method, signal: left },
             headers: {
-              ...passedOn(headers),
+              ...withoutHopByHopHeaders(headers),
               ...{ 'x-request-id': request.id, 'x-forwarded-for': request.ip },
-              ...told?.(request),
+              ...extraHeaders?.(request),
               ...traceHeaders(),
             },
             ...(Buffer.isBuffer(body) && { body }),
@@ -86,7 +86,7 @@ export function createForward({ to, name, away, leave, told }: ForwardOptions): 
       const answered = isStream ? answer.body : Buffer.from(await answer.body.arrayBuffer());
       return { status: answer.statusCode, headers: answer.headers, body: answered };
     } catch {
-      throw unavailable(away);
+      throw serviceUnavailable(away);
     }
   }
 
@@ -105,7 +105,7 @@ export function createForward({ to, name, away, leave, told }: ForwardOptions): 
       const isEmpty = Buffer.isBuffer(body) && body.length === 0;
       void reply
         .code(status)
-        .headers(passedOn(headers))
+        .headers(withoutHopByHopHeaders(headers))
         .send(isEmpty ? undefined : body);
       if (Buffer.isBuffer(body)) return reply;
       streams.add(body);
@@ -113,7 +113,7 @@ export function createForward({ to, name, away, leave, told }: ForwardOptions): 
       streams.delete(body);
       return reply;
     },
-    prepare: (scope) => {
+    prepareScope: (scope) => {
       scope.removeAllContentTypeParsers();
       scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, bytes, done) => {
         done(null, bytes);

@@ -1,7 +1,7 @@
 /** Renders this service's own pages, which are opened by a secret in their URL. */
 import { createNarrowFrame, type FramedPage, type RenderedPage } from '@muster/http';
 
-const frame = createNarrowFrame({
+const pageFrame = createNarrowFrame({
   name: 'Muster',
   style: `
 code, pre { font: .9em/1.5 ui-monospace, monospace; overflow-wrap: anywhere }
@@ -11,4 +11,5 @@ pre { margin: 0 0 1rem; padding: .75rem 1rem; white-space: pre-wrap; border-radi
 `,
 });
 
-export const framePage = (page: FramedPage): RenderedPage => frame({ ...page, isAddressSecret: true });
+export const renderFramedPage = (page: FramedPage): RenderedPage =>
+  pageFrame({ ...page, isAddressSecret: true });

@@ -6,7 +6,7 @@
  */
 import { html, type RenderedPage } from '@muster/http';
 import { type Addresses } from './discovery/addresses.ts';
-import { framePage } from './framePage.ts';
+import { renderFramedPage } from './framePage.ts';
 
 const script = `
 const byId = (id) => document.getElementById(id);
@@ -56,8 +56,8 @@ byId('copy').addEventListener('click', async () => {
 `;
 
 /** Renders the page, which does not depend on the caller. */
-export const invitationPageOf = ({ baseUrl, docsUrl }: Addresses): RenderedPage =>
-  framePage({
+export const renderInvitationPage = ({ baseUrl, docsUrl }: Addresses): RenderedPage =>
+  renderFramedPage({
     title: 'Accept invitation',
     script,
     body: html`<section>

@@ -3,17 +3,21 @@
  * accept with their account; the form is for installations without accounts.
  */
 import { type Pool } from '@muster/driver';
-import { acceptInvitation, type AcceptanceFacts, joinByAccount } from '@muster/organizations';
+import {
+  acceptInvitation,
+  type AcceptanceRequestFacts,
+  acceptInvitationByAccount,
+} from '@muster/organizations';
 import { hashToken, isWellFormedSession, type EventReaction } from '@muster/runtime';
 import {
   ApiError,
   cookieOf,
-  formOf,
-  fromOwnPage,
+  formFieldsOf,
+  requireOwnPage,
   type Metrics,
-  queryOf,
+  queryFieldsOf,
   type SessionCookie,
-  takeForms,
+  addFormParser,
   userAgentOf,
   type CallFacts,
   createCallRecorder,
@@ -23,9 +27,9 @@ import { isUuid, notFound, unauthorized } from '@muster/registry';
 import { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
 import { type Addresses } from './discovery/addresses.ts';
-import { invitationPageOf } from './invitationPage.ts';
+import { renderInvitationPage } from './invitationPage.ts';
 
-export interface InvitationRoutes {
+export interface InvitationRouteOptions {
   readonly pool: Pool;
   readonly reactions: readonly EventReaction[];
   readonly metrics: Metrics;
@@ -35,7 +39,7 @@ export interface InvitationRoutes {
   readonly addresses: Addresses;
 }
 
-const path = '/invitations/accept';
+const acceptPath = '/invitations/accept';
 /** The page that shows a signed-in person their invitations. */
 const signInPath = '/sign-in/invitations';
 /**
@@ -43,24 +47,24 @@ const signInPath = '/sign-in/invitations';
  */
 const bodyLimit = 16 * 1024;
 
-const factsOf = (request: FastifyRequest): AcceptanceFacts => ({
+const acceptanceFactsOf = (request: FastifyRequest): AcceptanceRequestFacts => ({
   ...{ requestId: request.id, ip: request.ip },
   userAgent: userAgentOf(request),
 });
 
-export function addInvitationRoutes(app: FastifyInstance, options: InvitationRoutes): void {
+export function addInvitationRoutes(app: FastifyInstance, options: InvitationRouteOptions): void {
   const { cookie } = options;
   const recordCall = createCallRecorder('invitations.accept', options);
-  addForm(app, options);
-  addAcceptance(app, recordCall, options);
-  if (cookie !== undefined) addJoining(app, recordCall, { ...options, cookie });
+  addFormRoute(app, options);
+  addAcceptRoute(app, recordCall, options);
+  if (cookie !== undefined) addJoinRoute(app, recordCall, { ...options, cookie });
 }
 
 /** Adds the page that an invitation's e-mail links to. */
-function addForm(app: FastifyInstance, { cookie, addresses }: InvitationRoutes): void {
-  const page = invitationPageOf(addresses);
-  app.get(path, (request, reply) => {
-    const { without } = queryOf(request);
+function addFormRoute(app: FastifyInstance, { cookie, addresses }: InvitationRouteOptions): void {
+  const page = renderInvitationPage(addresses);
+  app.get(acceptPath, (request, reply) => {
+    const { without } = queryFieldsOf(request);
     // The browser keeps the fragment across the redirect; no script of the target page reads it.
     if (cookie !== undefined && without !== 'account') return reply.redirect(signInPath, 303);
     return reply.headers(page.headers).send(page.body);
@@ -68,15 +72,15 @@ function addForm(app: FastifyInstance, { cookie, addresses }: InvitationRoutes):
 }
 
 /** Adds the route that accepts an invitation with a name. Its response contains the new member's token. */
-function addAcceptance(
+function addAcceptRoute(
   app: FastifyInstance,
   recordCall: RecordCall,
-  { pool, reactions }: InvitationRoutes,
+  { pool, reactions }: InvitationRouteOptions,
 ): void {
-  app.post(path, { bodyLimit }, async (request, reply) => {
+  app.post(acceptPath, { bodyLimit }, async (request, reply) => {
     const said: CallFacts = {};
     const accepted = await recordCall(request, said, async () => {
-      const result = await acceptInvitation(pool, request.body ?? {}, factsOf(request), reactions);
+      const result = await acceptInvitation(pool, request.body ?? {}, acceptanceFactsOf(request), reactions);
       said.memberId = result.member.id;
       return result;
     });
@@ -91,29 +95,35 @@ function addAcceptance(
  * Adds the route that accepts an invitation with an account. A form of the same origin posts to it without a
  * script, so responses are redirects to pages.
  */
-function addJoining(
+function addJoinRoute(
   app: FastifyInstance,
   recordCall: RecordCall,
-  { pool, reactions, cookie }: InvitationRoutes & { readonly cookie: SessionCookie },
+  { pool, reactions, cookie }: InvitationRouteOptions & { readonly cookie: SessionCookie },
 ): void {
   void app.register(async (scope) => {
-    takeForms(scope);
-    scope.post('/invitations/join', { onRequest: fromOwnPage(cookie), bodyLimit }, async (request, reply) => {
-      const { organization: orgId = '', invitation: invitationId = '' } = formOf(request);
-      try {
-        const said: CallFacts = {};
-        await recordCall(request, said, async () => {
-          const secret = cookieOf(request, cookie.name);
-          if (secret === undefined || !isWellFormedSession(secret)) throw unauthorized();
-          if (!isUuid(orgId) || !isUuid(invitationId)) throw notFound();
-          const account = { sessionHash: hashToken(secret), orgId, invitationId };
-          said.memberId = (await joinByAccount(pool, account, factsOf(request), reactions)).id;
-        });
-      } catch (error) {
-        if (!(error instanceof ApiError) || error.status >= 500) throw error;
-        return reply.redirect(`${signInPath}?refused=${error.details.reason}`, 303);
-      }
-      return reply.redirect(`${signInPath}?joined`, 303);
-    });
+    addFormParser(scope);
+    scope.post(
+      '/invitations/join',
+      { onRequest: requireOwnPage(cookie), bodyLimit },
+      async (request, reply) => {
+        const { organization: orgId = '', invitation: invitationId = '' } = formFieldsOf(request);
+        try {
+          const said: CallFacts = {};
+          await recordCall(request, said, async () => {
+            const secret = cookieOf(request, cookie.name);
+            if (secret === undefined || !isWellFormedSession(secret)) throw unauthorized();
+            if (!isUuid(orgId) || !isUuid(invitationId)) throw notFound();
+            const account = { sessionHash: hashToken(secret), orgId, invitationId };
+            said.memberId = (
+              await acceptInvitationByAccount(pool, account, acceptanceFactsOf(request), reactions)
+            ).id;
+          });
+        } catch (error) {
+          if (!(error instanceof ApiError) || error.status >= 500) throw error;
+          return reply.redirect(`${signInPath}?refused=${error.details.reason}`, 303);
+        }
+        return reply.redirect(`${signInPath}?joined`, 303);
+      },
+    );
   });
 }

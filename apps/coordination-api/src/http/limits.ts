@@ -3,7 +3,7 @@
  * exceeds the limit for other calls can therefore still renew its leases, and many renewals do not use up the
  * limits of colleagues.
  */
-import { tooMany } from '@muster/registry';
+import { tooManyRequests } from '@muster/registry';
 import {
   createRateLimiter,
   type Cost,
@@ -27,7 +27,7 @@ export interface CallLimits {
   close(): Promise<void>;
 }
 
-interface Options {
+interface CallLimitOptions {
   readonly token: Rate;
   readonly organization: Rate;
   /** Redis, in which all processes count together; without it, each process counts separately. */
@@ -40,7 +40,7 @@ interface Options {
  * The hash tag puts all keys of an organization into one cluster slot, because one script call must not use
  * keys of several slots.
  */
-const prefixOf = (orgId: string): string => `{calls:${orgId}}`;
+const keyPrefixOf = (orgId: string): string => `{calls:${orgId}}`;
 
 /** A rate limit. Its name is part of the refusal's reason. */
 type CallLimit = Limit & { readonly name: 'token' | 'organization' | 'renewal' };
@@ -48,49 +48,49 @@ type CallLimit = Limit & { readonly name: 'token' | 'organization' | 'renewal' }
 /** Limits that apply together, and the header that describes them in every response. */
 interface LimitGroup {
   readonly limits: readonly CallLimit[];
-  readonly policies: string;
+  readonly policyHeader: string;
   readonly keysOf: (caller: TokenIdentity) => readonly string[];
 }
 
-const limitGroup = (limits: readonly CallLimit[], keysOf: LimitGroup['keysOf']): LimitGroup => ({
+const createLimitGroup = (limits: readonly CallLimit[], keysOf: LimitGroup['keysOf']): LimitGroup => ({
   limits,
-  policies: rateLimitPolicyField(limits),
+  policyHeader: rateLimitPolicyField(limits),
   keysOf,
 });
 
-export function createCallLimits(options: Options): CallLimits {
+export function createCallLimits(options: CallLimitOptions): CallLimits {
   const { token, organization, redisUrl, timeoutMillis, logger } = options;
   const rateLimiter = createRateLimiter(
     redisUrl === undefined
       ? undefined
       : {
           ...{ redisUrl, timeoutMillis },
-          onRedis: (isAway, error) => {
+          onRedisAvailability: (isAway, error) => {
             if (isAway)
               logger.warn({ err: error }, 'Redis is unavailable; this process counts calls by itself');
             else logger.info('Redis is available again');
           },
         },
   );
-  const calls = limitGroup(
+  const calls = createLimitGroup(
     [
       { name: 'token', rate: token },
       { name: 'organization', rate: organization },
     ],
-    ({ tokenId, orgId }) => [`${prefixOf(orgId)}:token:${tokenId}`, `${prefixOf(orgId)}:organization`],
+    ({ tokenId, orgId }) => [`${keyPrefixOf(orgId)}:token:${tokenId}`, `${keyPrefixOf(orgId)}:organization`],
   );
-  const renewals = limitGroup([{ name: 'renewal', rate: token }], ({ tokenId, orgId }) => [
-    `${prefixOf(orgId)}:renewal:${tokenId}`,
+  const renewals = createLimitGroup([{ name: 'renewal', rate: token }], ({ tokenId, orgId }) => [
+    `${keyPrefixOf(orgId)}:renewal:${tokenId}`,
   ]);
 
   const applyQuotas = (
-    { limits, policies }: LimitGroup,
+    { limits, policyHeader }: LimitGroup,
     quotas: readonly Quota[],
     reply: FastifyReply,
   ): void => {
-    reply.header('ratelimit-policy', policies).header('ratelimit', rateLimitField(limits, quotas));
+    reply.header('ratelimit-policy', policyHeader).header('ratelimit', rateLimitField(limits, quotas));
     const empty = limits.find((_, index) => (quotas[index]?.waitMillis ?? 0) > 0);
-    if (empty !== undefined) throw tooMany(`${empty.name}_limit`, retryAfterSeconds(quotas));
+    if (empty !== undefined) throw tooManyRequests(`${empty.name}_limit`, retryAfterSeconds(quotas));
   };
 
   return {

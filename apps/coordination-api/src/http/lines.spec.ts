@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { handlers } from '@muster/operations';
-import { byOperation } from '@muster/runtime';
+import { handlersByOperation } from '@muster/runtime';
 import { type TokenIdentity } from '@muster/tenancy';
 import { type FastifyRequest } from 'fastify';
-import { createLines } from './lines.ts';
+import { createCallQueues } from './lines.ts';
 
 const handlerOf = (name: string) => {
-  const found = byOperation(handlers).get(name);
+  const found = handlersByOperation(handlers).get(name);
   if (found === undefined) throw new Error(`no handler of ${name}`);
   return found;
 };
@@ -18,7 +18,7 @@ describe.each([
   const placesAtOnce = 12;
   const begin = () => {
     const running: string[] = [];
-    const enterLines = createLines({
+    const enterLines = createCallQueues({
       aside: (_request, wait) => wait(new AbortController().signal),
       ...{ placesAtOnce, connections: 6 },
     })(handlerOf(operation));

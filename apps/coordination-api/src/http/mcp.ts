@@ -2,32 +2,32 @@
  * `/api/mcp`, if a gateway is configured: forwards each request unchanged. The gateway checks the request,
  * but the token is verified here before the body is read.
  */
-import { bulkBodyLimit } from '@muster/registry';
-import { nameIssuer, type Service } from '@muster/http';
+import { bulkBodyLimitBytes } from '@muster/registry';
+import { addIssuerTo401, type Service } from '@muster/http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Authenticate, mcpPath } from './authenticate.ts';
 import { createForward } from './forward.ts';
-import { createShares, forwardedAtOnce } from './shares.ts';
+import { createWaitingCallLimiter, forwardedCallLimits } from './shares.ts';
 
-interface Options {
+interface McpForwardOptions {
   /** URL of the gateway, such as `http://127.0.0.1:4101`. */
   readonly gatewayUrl: string;
   readonly authenticate: Authenticate;
-  readonly leave: Service['leave'];
+  readonly releaseSlot: Service['releaseSlot'];
   /** The OAuth issuer for clients; null without sign-in. */
   readonly issuer: string | null;
   /**
    * Throws 403 for a foreign Host. The gateway cannot check it, because a forwarded request has the gateway's
    * own Host.
    */
-  readonly guard: (request: FastifyRequest) => void;
+  readonly checkHost: (request: FastifyRequest) => void;
 }
 
 /**
  * The paths of the MCP endpoint. The gateway derives its restrictions, such as read-only access, from the
  * path.
  */
-const urls = ['', '/core', '/readonly', '/core/readonly'].flatMap((end) => [
+const mcpPaths = ['', '/core', '/readonly', '/core/readonly'].flatMap((end) => [
   mcpPath + end,
   `${mcpPath}${end}/`,
 ]);
@@ -37,19 +37,19 @@ const otherBodyLimit = 1_024;
 
 export function addMcpForward(
   app: FastifyInstance,
-  { gatewayUrl, authenticate, leave, issuer, guard }: Options,
+  { gatewayUrl, authenticate, releaseSlot, issuer, checkHost }: McpForwardOptions,
 ): { readonly close: () => Promise<void> } {
-  const shares = createShares(forwardedAtOnce, 'go through MCP', 'too_many_forwarded');
-  const { forward, prepare, close } = createForward({
-    ...{ to: gatewayUrl, name: mcpPath, away: 'gateway_away', leave },
+  const shares = createWaitingCallLimiter(forwardedCallLimits, 'go through MCP', 'too_many_forwarded');
+  const { forward, prepareScope, close } = createForward({
+    ...{ to: gatewayUrl, name: mcpPath, away: 'gateway_away', leave: releaseSlot },
   });
   void app.register(async (scope) => {
-    prepare(scope);
-    if (issuer !== null) nameIssuer(scope, issuer);
+    prepareScope(scope);
+    if (issuer !== null) addIssuerTo401(scope, issuer);
     const route = {
       config: { isForMcp: true },
       onRequest: async (request: FastifyRequest) => {
-        guard(request);
+        checkHost(request);
         request.caller = await authenticate(request);
       },
       handler: async (request: FastifyRequest, reply: FastifyReply) => {
@@ -58,8 +58,8 @@ export function addMcpForward(
         return forward(request, reply).finally(done);
       },
     };
-    for (const url of urls) {
-      scope.route({ ...route, url, method: 'POST', bodyLimit: bulkBodyLimit });
+    for (const url of mcpPaths) {
+      scope.route({ ...route, url, method: 'POST', bodyLimit: bulkBodyLimitBytes });
       scope.route({ ...route, url, method: otherMethods, bodyLimit: otherBodyLimit });
     }
   });

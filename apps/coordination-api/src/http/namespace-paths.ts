@@ -4,7 +4,7 @@
  */
 import { type Operation, pathOf } from '@muster/registry';
 
-const calledAsOne = ['admin.platform', 'agents.catalog'] as const;
+const singlePathNamespaces = ['admin.platform', 'agents.catalog'] as const;
 
 export interface NamespacePath {
   readonly namespace: string;
@@ -18,7 +18,7 @@ export interface NamespacePath {
 
 /** Lists the paths of the namespaces that contain any of these operations. */
 export function namespacePaths(operations: ReadonlyMap<string, Operation>): NamespacePath[] {
-  return calledAsOne.flatMap((namespace) => {
+  return singlePathNamespaces.flatMap((namespace) => {
     const inside = [...operations.values()].filter((operation) => operation.namespace === namespace);
     if (inside.length === 0) return [];
     return {

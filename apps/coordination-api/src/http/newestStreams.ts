@@ -1,33 +1,33 @@
 /** Limits the event streams of each member. A stream beyond the limit replaces the member's oldest one. */
 import { type TokenIdentity } from '@muster/tenancy';
-import { byMember, createShares, streamsAtOnce } from './shares.ts';
+import { ownerByMember, createWaitingCallLimiter, eventStreamLimits } from './shares.ts';
 
-export interface StreamPlace {
+export interface StreamSlot {
   /** Aborts when a newer stream replaces this one. */
   readonly replaced: AbortSignal;
-  readonly leave: () => void;
+  readonly release: () => void;
 }
 
-interface Open {
+interface OpenStream {
   readonly replaced: AbortController;
   readonly leave: () => void;
 }
 
 /** Creates the limiter. It throws 429 at the organization's limit, and 503 at the limit of the process. */
-export function createNewestStreams(most = streamsAtOnce): (caller: TokenIdentity) => StreamPlace {
-  const shares = createShares(most, 'stream', 'too_many_waiting', byMember);
+export function createStreamLimiter(limits = eventStreamLimits): (caller: TokenIdentity) => StreamSlot {
+  const shares = createWaitingCallLimiter(limits, 'stream', 'too_many_waiting', ownerByMember);
   /** Open streams by member, oldest first. */
-  const streams = new Map<string, Set<Open>>();
+  const streams = new Map<string, Set<OpenStream>>();
   return (caller) => {
     const { memberId } = caller;
     const own = streams.get(memberId) ?? new Set();
     const [oldest] = own;
-    if (oldest !== undefined && own.size >= most.each) {
+    if (oldest !== undefined && own.size >= limits.each) {
       oldest.leave();
       oldest.replaced.abort();
     }
     const giveBack = shares.enter(caller);
-    const open: Open = {
+    const open: OpenStream = {
       replaced: new AbortController(),
       leave: () => {
         giveBack();
@@ -37,6 +37,6 @@ export function createNewestStreams(most = streamsAtOnce): (caller: TokenIdentit
     };
     own.add(open);
     streams.set(memberId, own);
-    return { replaced: open.replaced.signal, leave: open.leave };
+    return { replaced: open.replaced.signal, release: open.leave };
   };
 }

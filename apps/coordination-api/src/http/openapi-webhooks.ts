@@ -2,7 +2,7 @@
  * The `webhooks` section of OpenAPI 3.1: messages that Muster sends to customers' endpoints, so that
  * generators create types for them.
  */
-import { type JsonFields, schemaIn } from '@muster/reference';
+import { type JsonFields, toComponentSchema } from '@muster/reference';
 import {
   ActivityItem,
   EventCursor,
@@ -16,7 +16,7 @@ import {
 import { z } from 'zod';
 
 const { actor, projectId, subject, at } = ActivityItem.shape;
-const numbered = {
+const sequenceFields = {
   seq: z.int().min(1).describe("The webhook's own sequence number, from 1 without gaps"),
   cursor: EventCursor.describe('A value for `after` of events.list, just after this event'),
 };
@@ -25,7 +25,7 @@ const eventMessage = z
   .looseObject({
     timestamp: at,
     data: z.looseObject({
-      ...{ ...numbered, actor, projectId, subject },
+      ...{ ...sequenceFields, actor, projectId, subject },
       url: z
         .string()
         .nullable()
@@ -34,26 +34,29 @@ const eventMessage = z
   })
   .meta({ id: 'WebhookMessage' });
 
-const messageOf = (kind: string, data: z.ZodType): z.ZodType =>
+const messageSchemaOf = (kind: string, data: z.ZodType): z.ZodType =>
   z.object({ type: z.literal(kind), timestamp: at, data });
-const eventOf = (kind: EventKind): z.ZodType =>
+const eventSchemaOf = (kind: EventKind): z.ZodType =>
   z.intersection(
     eventMessage,
     z.looseObject({ type: z.literal(kind), data: z.looseObject({ data: events[kind] }) }),
   );
 
-const header = (name: string, description: string): JsonFields => ({
+const headerParameter = (name: string, description: string): JsonFields => ({
   ...{ name, in: 'header', required: true, description },
   schema: { type: 'string' },
 });
 /** The headers of the Standard Webhooks specification. */
 export const webhookParameters: JsonFields = {
-  WebhookId: header('webhook-id', 'The same in all attempts'),
-  WebhookTimestamp: header('webhook-timestamp', 'When this attempt was sent, in seconds since 1970'),
-  WebhookSignature: header('webhook-signature', 'Signatures of id, timestamp and body, one for each secret'),
+  WebhookId: headerParameter('webhook-id', 'The same in all attempts'),
+  WebhookTimestamp: headerParameter('webhook-timestamp', 'When this attempt was sent, in seconds since 1970'),
+  WebhookSignature: headerParameter(
+    'webhook-signature',
+    'Signatures of id, timestamp and body, one for each secret',
+  ),
 };
 
-function itemOf(components: JsonFields, kind: string, summary: string, body: z.ZodType): JsonFields {
+function webhookItemOf(components: JsonFields, kind: string, summary: string, body: z.ZodType): JsonFields {
   return {
     post: {
       operationId: `webhook_${kind.replaceAll('.', '_')}`,
@@ -65,7 +68,7 @@ function itemOf(components: JsonFields, kind: string, summary: string, body: z.Z
       })),
       requestBody: {
         required: true,
-        content: { 'application/json': { schema: schemaIn(components, body, 'output') } },
+        content: { 'application/json': { schema: toComponentSchema(components, body, 'output') } },
       },
       responses: {
         '2XX': { description: 'The message was received; after any other response it is sent again' },
@@ -77,18 +80,21 @@ function itemOf(components: JsonFields, kind: string, summary: string, body: z.Z
 
 export const webhookItems = (components: JsonFields): JsonFields => ({
   ...Object.fromEntries(
-    eventKinds.map((kind) => [kind, itemOf(components, kind, `The event ${kind}`, eventOf(kind))]),
+    eventKinds.map((kind) => [
+      kind,
+      webhookItemOf(components, kind, `The event ${kind}`, eventSchemaOf(kind)),
+    ]),
   ),
-  [webhookWithheldKind]: itemOf(
+  [webhookWithheldKind]: webhookItemOf(
     components,
     webhookWithheldKind,
     "Replaces an event that the webhook's creator may no longer see",
-    messageOf(webhookWithheldKind, z.object(numbered)),
+    messageSchemaOf(webhookWithheldKind, z.object(sequenceFields)),
   ),
-  [webhookTestKind]: itemOf(
+  [webhookTestKind]: webhookItemOf(
     components,
     webhookTestKind,
     'Sent only by webhooks.test',
-    messageOf(webhookTestKind, z.object({ webhookId: Id })),
+    messageSchemaOf(webhookTestKind, z.object({ webhookId: Id })),
   ),
 });

@@ -1,5 +1,11 @@
 /** `/openapi.json`: OpenAPI 3.1.0, generated from the registry on the first request. */
-import { answerOf, type JsonFields, paramsIn, schemaIn, whoMay } from '@muster/reference';
+import {
+  exampleAnswerOf,
+  type JsonFields,
+  toParamsSchema,
+  toComponentSchema,
+  describeAccess,
+} from '@muster/reference';
 import {
   type ErrorCode,
   ErrorBody,
@@ -18,14 +24,14 @@ import { type NamespacePath, namespacePaths } from './namespace-paths.ts';
 import { webhookItems, webhookParameters } from './openapi-webhooks.ts';
 
 /** Describes a status by the meanings of all error codes that use it. */
-const textOf = (status: number): string =>
+const statusDescriptionOf = (status: number): string =>
   Object.values(errorCodes)
     .filter((code) => code.status === status)
     .map(({ meaning }) => meaning)
     .join('; ');
 
 /** Errors that any operation may return. */
-const alwaysPossible: readonly ErrorCode[] = [
+const commonErrorCodes: readonly ErrorCode[] = [
   'bad_request',
   'unauthorized',
   'forbidden',
@@ -55,21 +61,24 @@ const headers: Readonly<Record<string, JsonFields>> = {
     example: '"token";q=1000;w=10',
   },
 };
-const headersNamed = (...names: readonly string[]): JsonFields =>
+const headerRefs = (...names: readonly string[]): JsonFields =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 const limitHeaders = ['RateLimit', 'RateLimit-Policy'] as const;
 
 const errorResponse = (status: number, refusals: readonly string[]): JsonFields => ({
-  description: refusals.length > 0 ? `${textOf(status)}: ${refusals.join(', ')}` : textOf(status),
+  description:
+    refusals.length > 0
+      ? `${statusDescriptionOf(status)}: ${refusals.join(', ')}`
+      : statusDescriptionOf(status),
   content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
-  ...(status === 405 && { headers: headersNamed('Allow') }),
-  ...(status === 429 && { headers: headersNamed('Retry-After', ...limitHeaders) }),
-  ...(status === 503 && { headers: headersNamed('Retry-After') }),
+  ...(status === 405 && { headers: headerRefs('Allow') }),
+  ...(status === 429 && { headers: headerRefs('Retry-After', ...limitHeaders) }),
+  ...(status === 503 && { headers: headerRefs('Retry-After') }),
 });
 
 /** Returns the response of the operation's example. */
-function exampleOf({ name }: Operation): JsonFields {
-  const answer = answerOf(name);
+function responseExampleOf({ name }: Operation): JsonFields {
+  const answer = exampleAnswerOf(name);
   return answer === null ? {} : { example: JSON.parse(answer) };
 }
 
@@ -78,18 +87,18 @@ function responsesOf(operation: Operation, components: JsonFields): JsonFields {
   const idempotency = writes ? (['idempotency_in_flight', 'idempotency_mismatch'] as const) : [];
   const refusals = [...operation.refusals, ...idempotency];
   const statuses = new Set(
-    alwaysPossible
+    commonErrorCodes
       .map((code) => errorStatus[code])
       .concat(refusals.map((reason) => errorStatus[reasons[reason].code])),
   );
   return {
     200: {
       description: 'Done',
-      headers: headersNamed(...limitHeaders),
+      headers: headerRefs(...limitHeaders),
       content: {
         'application/json': {
-          schema: schemaIn(components, operation.result, 'output'),
-          ...exampleOf(operation),
+          schema: toComponentSchema(components, operation.result, 'output'),
+          ...responseExampleOf(operation),
         },
       },
     },
@@ -131,13 +140,13 @@ function pathItem(operation: Operation, components: JsonFields): JsonFields {
       operationId: operation.name.replaceAll('.', '_'),
       tags: [operation.namespace],
       summary: operation.summary,
-      description: `${operation.description}\n\nWho may call it: ${whoMay(operation)}. Token scope: ${operation.scope}.`,
+      description: `${operation.description}\n\nWho may call it: ${describeAccess(operation)}. Token scope: ${operation.scope}.`,
       parameters: [operation.effect === 'write' ? idempotencyKey : musterPosition],
       requestBody: {
         required: !operation.params.safeParse({}).success,
         content: {
           'application/json': {
-            schema: paramsIn(components, operation),
+            schema: toParamsSchema(components, operation),
             example: operation.example,
           },
         },
@@ -152,7 +161,7 @@ function pathItem(operation: Operation, components: JsonFields): JsonFields {
 }
 
 /** Responses of a path that serves several operations. */
-const anyResponses: JsonFields = {
+const genericResponses: JsonFields = {
   200: {
     description: 'The result of the operation',
     content: { 'application/json': { schema: { type: 'object', additionalProperties: true } } },
@@ -165,7 +174,7 @@ const anyResponses: JsonFields = {
 };
 
 /** Describes `/api/query`, which serves every operation. */
-const dispatcher = (names: readonly string[]): JsonFields => ({
+const dispatcherItem = (names: readonly string[]): JsonFields => ({
   post: {
     operationId: 'query',
     tags: ['query'],
@@ -189,7 +198,7 @@ const dispatcher = (names: readonly string[]): JsonFields => ({
         },
       },
     },
-    responses: anyResponses,
+    responses: genericResponses,
   },
 });
 
@@ -215,14 +224,14 @@ const namespaceItem = ({ namespace, words }: NamespacePath): JsonFields => ({
         },
       },
     },
-    responses: anyResponses,
+    responses: genericResponses,
   },
 });
 
-export function openApi({ baseUrl, docsUrl }: Pick<Addresses, 'baseUrl' | 'docsUrl'>): JsonFields {
+export function buildOpenApi({ baseUrl, docsUrl }: Pick<Addresses, 'baseUrl' | 'docsUrl'>): JsonFields {
   const components: JsonFields = {};
-  schemaIn(components, z.object({ error: ErrorBody }), 'output');
-  const paths: JsonFields = { '/api/query': dispatcher([...operations.keys()]) };
+  toComponentSchema(components, z.object({ error: ErrorBody }), 'output');
+  const paths: JsonFields = { '/api/query': dispatcherItem([...operations.keys()]) };
   for (const operation of operations.values()) {
     paths[pathOf(operation.name)] = pathItem(operation, components);
   }

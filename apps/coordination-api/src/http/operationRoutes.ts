@@ -7,25 +7,25 @@ import { type Pool } from '@muster/driver';
 import {
   ApiError,
   badRequest,
-  bulkBodyLimit,
-  malformed,
-  missing,
+  bulkBodyLimitBytes,
+  malformedRequest,
+  notFoundWithReason,
   type Operation,
   operations,
-  tooLarge,
+  payloadTooLarge,
   unknownOperation,
 } from '@muster/registry';
 import {
   type OperationResponse,
   type AuthenticatedToken,
-  type Awaited,
+  type WaitCondition,
   type HandlerEnvironment,
   execute,
   type Handler,
 } from '@muster/runtime';
 import {
   type CallFacts,
-  closestTo,
+  findSimilarNames,
   createCallRecorder,
   type Metrics,
   type Service,
@@ -37,10 +37,10 @@ import { type Logger } from 'pino';
 import { type Authenticate } from './authenticate.ts';
 import { idempotencyKeyOf } from './idempotency-key.ts';
 import { type CallLimits } from './limits.ts';
-import { createLines, type EnterLines } from './lines.ts';
+import { createCallQueues, type EnterQueues } from './lines.ts';
 import { namespacePaths } from './namespace-paths.ts';
 import { positionOf } from './position.ts';
-import { createShares, type Shares, waitingAtOnce } from './shares.ts';
+import { createWaitingCallLimiter, type WaitingCallLimiter, eventWaitLimits } from './shares.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -50,7 +50,11 @@ declare module 'fastify' {
 }
 
 /** Resolves when the stream has new events, the time is up, or the caller has disconnected. */
-export type WaitForEvents = (waiter: WaitingCaller, awaited: Awaited, left: AbortSignal) => Promise<void>;
+export type WaitForEvents = (
+  waiter: WaitingCaller,
+  awaited: WaitCondition,
+  disconnected: AbortSignal,
+) => Promise<void>;
 
 export interface OperationRouteOptions {
   readonly pool: Pool;
@@ -59,7 +63,7 @@ export interface OperationRouteOptions {
   readonly handlers: ReadonlyMap<string, Handler>;
   readonly environment: HandlerEnvironment;
   readonly wait: WaitForEvents;
-  readonly aside: Service['aside'];
+  readonly aside: Service['waitWithoutSlot'];
   /** Maximum number of calls that are answered at the same time. */
   readonly placesAtOnce: number;
   /** Size of the connection pool to Postgres. */
@@ -84,23 +88,23 @@ export function pathsOf(name: string): string[] {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const notAnObject = (): ApiError => malformed('invalid_json', 'The body must be a JSON object.');
+const notAnObjectError = (): ApiError => malformedRequest('invalid_json', 'The body must be a JSON object.');
 
-type Run = (request: FastifyRequest, reply: FastifyReply, params: unknown) => Promise<FastifyReply>;
+type RunOperation = (request: FastifyRequest, reply: FastifyReply, params: unknown) => Promise<FastifyReply>;
 
-interface Waiting {
+interface WaitDependencies {
   readonly wait: WaitForEvents;
-  readonly aside: Service['aside'];
-  readonly shares: Shares;
-  readonly linesOf: (handler: Handler) => EnterLines;
+  readonly aside: Service['waitWithoutSlot'];
+  readonly shares: WaitingCallLimiter;
+  readonly linesOf: (handler: Handler) => EnterQueues;
 }
 
 /** Waits for events. The request occupies no request slot while it waits. */
-async function waitAside(
-  { wait, aside, shares }: Waiting,
+async function waitForEvents(
+  { wait, aside, shares }: WaitDependencies,
   request: FastifyRequest,
   { identity }: AuthenticatedToken,
-  awaited: Awaited,
+  awaited: WaitCondition,
 ): Promise<void> {
   const leave = shares.enter(identity);
   await aside(request, (left) => wait(identity, awaited, left)).finally(leave);
@@ -109,11 +113,11 @@ async function waitAside(
 /**
  * Creates the function that executes an operation for HTTP. As much as possible is prepared here, at startup.
  */
-function runner(
+function createRunner(
   handler: Handler,
   { pool, environment, metrics, logger }: OperationRouteOptions,
-  waiting: Waiting,
-): Run {
+  waiting: WaitDependencies,
+): RunOperation {
   const { operation } = handler;
   const recordCall = createCallRecorder(operation.name, { metrics, logger });
   const enterLines = waiting.linesOf(handler);
@@ -137,9 +141,9 @@ function runner(
         };
         const ask = (): Promise<OperationResponse> => execute(pool, handler, call, environment);
         let answer = await ask();
-        if (answer.awaits !== null) {
+        if (answer.waitCondition !== null) {
           endTurns();
-          await waitAside(waiting, request, token, answer.awaits);
+          await waitForEvents(waiting, request, token, answer.waitCondition);
           answer = await ask();
         }
         if (answer.replayed) {
@@ -164,7 +168,7 @@ function runner(
 /** Returns the parameters in the body of an operation's own path. A missing body means no parameters. */
 const paramsOf = (body: unknown): unknown => {
   if (body === undefined) return {};
-  if (!isObject(body)) throw notAnObject();
+  if (!isObject(body)) throw notAnObjectError();
   return body;
 };
 
@@ -172,21 +176,21 @@ const paramsOf = (body: unknown): unknown => {
  * Checks the operation's own body limit, because a route that serves several operations accepts bodies up to
  * the largest of their limits.
  */
-function checkSize(operation: Operation, request: FastifyRequest): void {
+function requireWithinBodyLimit(operation: Operation, request: FastifyRequest): void {
   if (request.bodyBytes > operation.bodyLimit) {
     const { name, bodyLimit: limit } = operation;
     const message = `The body is larger than the limit of ${name}, ${limit} bytes.`;
-    throw tooLarge('body_too_large', message, { limit });
+    throw payloadTooLarge('body_too_large', message, { limit });
   }
 }
 
-const codesBeforeDoor = new Set<unknown>([
+const codesBeforeTokenCheck = new Set<unknown>([
   'bad_request',
   'unknown_operation',
   'payload_too_large',
   'unsupported_media_type',
 ]);
-const reasonsBeforeDoor = new Set<unknown>([
+const reasonsBeforeTokenCheck = new Set<unknown>([
   'scope',
   'agents_may_not',
   'bound_token',
@@ -198,17 +202,17 @@ const reasonsBeforeDoor = new Set<unknown>([
  * Returns true if the call was refused before the authorization check verified its token. Errors other than
  * ApiError come from Fastify.
  */
-const isBeforeDoor = (error: unknown): boolean =>
+const isBeforeTokenCheck = (error: unknown): boolean =>
   !(error instanceof ApiError) ||
-  codesBeforeDoor.has(error.code) ||
-  reasonsBeforeDoor.has(error.details.reason);
+  codesBeforeTokenCheck.has(error.code) ||
+  reasonsBeforeTokenCheck.has(error.details.reason);
 
 /**
  * Sends an error. If the token has not been verified, verifies it first, because a revoked token takes
  * precedence even if it is cached as valid.
  */
-function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const confirmed = isBeforeDoor(error) ? request.caller?.confirm() : undefined;
+function sendErrorAfterTokenCheck(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const confirmed = isBeforeTokenCheck(error) ? request.caller?.verifyStillValid() : undefined;
   void Promise.resolve(confirmed).then(
     () => reply.send(error),
     (ended: unknown) => reply.send(ended),
@@ -218,21 +222,21 @@ function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): v
 /**
  * Authenticates the caller and applies rate limits before the body is read. Renewals are counted separately.
  */
-const admission =
+const createAdmission =
   ({ authenticate, limits }: OperationRouteOptions, isRenewal: boolean) =>
   async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     request.caller = await authenticate(request);
     const admitted = limits.admit(request.caller.identity, reply, isRenewal);
     if (admitted !== undefined) await admitted;
   };
-type Admission = ReturnType<typeof admission>;
+type Admission = ReturnType<typeof createAdmission>;
 
 /** The operations and functions that the routes share. */
-interface Served {
+interface SharedRouteContext {
   readonly handlers: ReadonlyMap<string, Handler>;
   readonly names: readonly string[];
   /** The function that executes each operation, by the operation's name. */
-  readonly runners: ReadonlyMap<string, Run>;
+  readonly runners: ReadonlyMap<string, RunOperation>;
   /** The admission of all calls except renewals. */
   readonly onRequest: Admission;
 }
@@ -242,16 +246,19 @@ export function addOperationRoutes(app: FastifyInstance, options: OperationRoute
   const names = [...handlers.keys()];
   const waiting = {
     ...{ wait, aside },
-    shares: createShares(waitingAtOnce, 'wait', 'too_many_waiting'),
-    linesOf: createLines(options),
+    shares: createWaitingCallLimiter(eventWaitLimits, 'wait', 'too_many_waiting'),
+    linesOf: createCallQueues(options),
   };
   const runners = new Map(
-    [...handlers.values()].map((handler) => [handler.operation.name, runner(handler, options, waiting)]),
+    [...handlers.values()].map((handler) => [
+      handler.operation.name,
+      createRunner(handler, options, waiting),
+    ]),
   );
 
   app.decorateRequest('caller', null);
-  const served: Served = { handlers, names, runners, onRequest: admission(options, false) };
-  addOwnPaths(app, served, admission(options, true));
+  const served: SharedRouteContext = { handlers, names, runners, onRequest: createAdmission(options, false) };
+  addOperationPaths(app, served, createAdmission(options, true));
   addNamespacePaths(app, served);
   addQueryPath(app, served);
   addUnknownPaths(app, served);
@@ -260,9 +267,9 @@ export function addOperationRoutes(app: FastifyInstance, options: OperationRoute
 /**
  * Adds the paths of each operation, in every spelling. Renewals have their own rate limit, and are urgent.
  */
-function addOwnPaths(
+function addOperationPaths(
   app: FastifyInstance,
-  { handlers, runners, onRequest }: Served,
+  { handlers, runners, onRequest }: SharedRouteContext,
   onRenewal: Admission,
 ): void {
   for (const { operation } of handlers.values()) {
@@ -270,8 +277,8 @@ function addOwnPaths(
     if (run === undefined) continue;
     for (const url of pathsOf(operation.name)) {
       const entry = operation.isRenewal
-        ? { onRequest: onRenewal, errorHandler: refuse, config: { isUrgent: true } }
-        : { onRequest, errorHandler: refuse };
+        ? { onRequest: onRenewal, errorHandler: sendErrorAfterTokenCheck, config: { isUrgent: true } }
+        : { onRequest, errorHandler: sendErrorAfterTokenCheck };
       app.post(url, { ...entry, bodyLimit: operation.bodyLimit }, (request, reply) =>
         run(request, reply, paramsOf(request.body)),
       );
@@ -282,11 +289,11 @@ function addOwnPaths(
 /**
  * Adds the paths of namespaces, whose body contains the last word of the operation's name and its parameters.
  */
-function addNamespacePaths(app: FastifyInstance, { runners, onRequest }: Served): void {
+function addNamespacePaths(app: FastifyInstance, { runners, onRequest }: SharedRouteContext): void {
   for (const { paths, words, bodyLimit } of namespacePaths(operations)) {
     for (const path of paths) {
-      app.post(path, { onRequest, errorHandler: refuse, bodyLimit }, (request, reply) => {
-        if (!isObject(request.body)) throw notAnObject();
+      app.post(path, { onRequest, errorHandler: sendErrorAfterTokenCheck, bodyLimit }, (request, reply) => {
+        if (!isObject(request.body)) throw notAnObjectError();
         const { operation: word, ...params } = request.body;
         const operation = typeof word === 'string' ? words.get(word) : undefined;
         const run = operation && runners.get(operation.name);
@@ -295,7 +302,7 @@ function addNamespacePaths(app: FastifyInstance, { runners, onRequest }: Served)
             { path: 'operation', message: `must be one of ${[...words.keys()].join(', ')}` },
           ]);
         }
-        checkSize(operation, request);
+        requireWithinBodyLimit(operation, request);
         return run(request, reply, params);
       });
     }
@@ -303,42 +310,49 @@ function addNamespacePaths(app: FastifyInstance, { runners, onRequest }: Served)
 }
 
 /** Adds `POST /api/query`, whose body names the operation. */
-function addQueryPath(app: FastifyInstance, { handlers, names, runners, onRequest }: Served): void {
-  app.post('/api/query', { onRequest, errorHandler: refuse, bodyLimit: bulkBodyLimit }, (request, reply) => {
-    if (!isObject(request.body)) throw notAnObject();
-    const { operation: name, params = {}, ...others } = request.body;
-    if (typeof name !== 'string' || name === '') {
-      throw badRequest('The body names no operation.', [
-        { path: 'operation', message: 'must be the name of an operation' },
-      ]);
-    }
-    const [unknown] = Object.keys(others);
-    if (unknown !== undefined) {
-      throw badRequest('The body has fields other than operation and params.', [
-        { path: unknown.slice(0, 200), message: 'is not a field here; put parameters into params' },
-      ]);
-    }
-    const handler = handlers.get(name);
-    const run = runners.get(name);
-    if (handler === undefined || run === undefined) throw unknownOperation(closestTo(name, names));
-    checkSize(handler.operation, request);
-    if (!isObject(params))
-      throw badRequest('params must be an object.', [{ path: 'params', message: 'must be an object' }]);
-    return run(request, reply, params);
-  });
+function addQueryPath(
+  app: FastifyInstance,
+  { handlers, names, runners, onRequest }: SharedRouteContext,
+): void {
+  app.post(
+    '/api/query',
+    { onRequest, errorHandler: sendErrorAfterTokenCheck, bodyLimit: bulkBodyLimitBytes },
+    (request, reply) => {
+      if (!isObject(request.body)) throw notAnObjectError();
+      const { operation: name, params = {}, ...others } = request.body;
+      if (typeof name !== 'string' || name === '') {
+        throw badRequest('The body names no operation.', [
+          { path: 'operation', message: 'must be the name of an operation' },
+        ]);
+      }
+      const [unknown] = Object.keys(others);
+      if (unknown !== undefined) {
+        throw badRequest('The body has fields other than operation and params.', [
+          { path: unknown.slice(0, 200), message: 'is not a field here; put parameters into params' },
+        ]);
+      }
+      const handler = handlers.get(name);
+      const run = runners.get(name);
+      if (handler === undefined || run === undefined) throw unknownOperation(findSimilarNames(name, names));
+      requireWithinBodyLimit(handler.operation, request);
+      if (!isObject(params))
+        throw badRequest('params must be an object.', [{ path: 'params', message: 'must be an object' }]);
+      return run(request, reply, params);
+    },
+  );
 }
 
 /**
  * Answers unknown paths below /api. The caller probably mistyped a name, so the error suggests similar ones.
  */
-function addUnknownPaths(app: FastifyInstance, { names, onRequest }: Served): void {
-  app.post('/api/*', { onRequest, errorHandler: refuse }, (request) => {
+function addUnknownPaths(app: FastifyInstance, { names, onRequest }: SharedRouteContext): void {
+  app.post('/api/*', { onRequest, errorHandler: sendErrorAfterTokenCheck }, (request) => {
     const name = request.url
       .replace(/^\/api\//, '')
       .replace(/\?.*$/s, '')
       .replaceAll('/', '.');
-    const didYouMean = closestTo(name, names);
+    const didYouMean = findSimilarNames(name, names);
     const details = didYouMean.length > 0 ? { didYouMean } : {};
-    throw missing('no_such_path', 'No operation has this path.', details);
+    throw notFoundWithReason('no_such_path', 'No operation has this path.', details);
   });
 }

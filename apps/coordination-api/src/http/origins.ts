@@ -22,7 +22,7 @@ const allowedHeaders = [
 /** Seconds for which a browser caches a preflight response. No browser caches it for more than two hours. */
 const maxAge = 7200;
 
-export function allowOrigins(app: FastifyInstance, origins: '*' | readonly string[] | undefined): void {
+export function allowCorsOrigins(app: FastifyInstance, origins: '*' | readonly string[] | undefined): void {
   if (origins === undefined) return;
   void app.register(cors, {
     origin: origins === '*' ? '*' : [...origins],

@@ -3,10 +3,13 @@
  * calls of notifications.list and notifications.unreadCount, made when the inbox has changed, so their
  * authorization checks apply.
  */
-import { ApiError, maxLimit, type Notification, registry } from '@muster/registry';
+import { ApiError, maxPageSize, type Notification, registry } from '@muster/registry';
 
 /** Executes a read for the stream's caller and returns its result as JSON text. Throws an ApiError. */
-export type AskFor = (operation: string, params: Readonly<Record<string, unknown>>) => Promise<string>;
+export type ExecuteReadAsJson = (
+  operation: string,
+  params: Readonly<Record<string, unknown>>,
+) => Promise<string>;
 
 export interface PersonalEvents {
   /**
@@ -17,25 +20,26 @@ export interface PersonalEvents {
   readonly read: () => Promise<string | null>;
 }
 
-interface Page {
+interface NotificationPage {
   readonly items: readonly Notification[];
   readonly nextCursor: string | null;
 }
 
 /** Maximum number of notifications per read. Notifications beyond it are counted but not sent. */
-const mostSent = maxLimit;
-const firstPage = 20;
+const maxNotificationsPerRead = maxPageSize;
+const firstPageSize = 20;
 /**
  * Notifications do not commit in the order of their ids. A notification that is up to this many milliseconds
  * older than the newest known one may still appear. The API's transactions time out much earlier.
  */
-const lateMillis = 60_000;
+const maxCommitDelayMillis = 60_000;
 
-const timeOf = (one: Notification | undefined): number => Date.parse(one?.createdAt ?? '');
+const createdAtMillis = (notification: Notification | undefined): number =>
+  Date.parse(notification?.createdAt ?? '');
 
-const said = (event: string, data: string): string => `event: ${event}\ndata: ${data}\n\n`;
+const formatEvent = (event: string, data: string): string => `event: ${event}\ndata: ${data}\n\n`;
 
-export function createPersonalEvents(ask: AskFor): PersonalEvents {
+export function createPersonalEvents(executeRead: ExecuteReadAsJson): PersonalEvents {
   const { list, unreadCount } = registry.notifications;
   let counted = '';
   /** The ids of the notifications in the last read; null before the first read. */
@@ -48,22 +52,23 @@ export function createPersonalEvents(ask: AskFor): PersonalEvents {
    */
   async function walk(): Promise<Notification[]> {
     const found: Notification[] = [];
-    for (let cursor: string | null = ''; cursor !== null && found.length < mostSent;) {
-      const wanted = cursor === '' ? { limit: firstPage } : { limit: mostSent - found.length, cursor };
-      const page = JSON.parse(await ask(list.name, wanted)) as Page;
+    for (let cursor: string | null = ''; cursor !== null && found.length < maxNotificationsPerRead;) {
+      const wanted =
+        cursor === '' ? { limit: firstPageSize } : { limit: maxNotificationsPerRead - found.length, cursor };
+      const page = JSON.parse(await executeRead(list.name, wanted)) as NotificationPage;
       found.push(...page.items);
-      const since = (newest ?? timeOf(found[0])) - lateMillis;
-      cursor = timeOf(page.items.at(-1)) < since ? null : page.nextCursor;
+      const since = (newest ?? createdAtMillis(found[0])) - maxCommitDelayMillis;
+      cursor = createdAtMillis(page.items.at(-1)) < since ? null : page.nextCursor;
     }
     return found;
   }
 
   async function readFresh(): Promise<Notification[]> {
     const found = await walk();
-    const [before, since] = [known, (newest ?? Infinity) - lateMillis];
+    const [before, since] = [known, (newest ?? Infinity) - maxCommitDelayMillis];
     known = new Set(found.map(({ id }) => id));
-    newest = Math.max(newest ?? -Infinity, ...found.map(timeOf));
-    return found.filter((one) => before?.has(one.id) === false && timeOf(one) >= since).reverse();
+    newest = Math.max(newest ?? -Infinity, ...found.map(createdAtMillis));
+    return found.filter((one) => before?.has(one.id) === false && createdAtMillis(one) >= since).reverse();
   }
 
   return {
@@ -72,12 +77,12 @@ export function createPersonalEvents(ask: AskFor): PersonalEvents {
         const fresh = await readFresh();
         // The unread count is read after the list. A notification that commits between the two reads is
         // counted now and sent with the next change.
-        const count = await ask(unreadCount.name, {});
+        const count = await executeRead(unreadCount.name, {});
         const isOther = count !== counted;
         counted = count;
         return [
-          ...fresh.map((notification) => said('notification.created', JSON.stringify(notification))),
-          ...(isOther ? [said('notifications.unread', count)] : []),
+          ...fresh.map((notification) => formatEvent('notification.created', JSON.stringify(notification))),
+          ...(isOther ? [formatEvent('notifications.unread', count)] : []),
         ].join('');
       } catch (error) {
         if (error instanceof ApiError && error.code === 'forbidden') return null;

@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { type TokenIdentity } from '@muster/tenancy';
-import { createShares, forwardedAtOnce, waitingAtOnce } from './shares.ts';
+import { createWaitingCallLimiter, forwardedCallLimits, eventWaitLimits } from './shares.ts';
 
 describe.each([
-  ['that wait', waitingAtOnce],
-  ['that go through MCP', forwardedAtOnce],
+  ['that wait', eventWaitLimits],
+  ['that go through MCP', forwardedCallLimits],
 ])('calls %s', (_title, most) => {
   const begin = () => {
-    const shares = createShares(most, 'are there', 'too_many_waiting');
+    const shares = createWaitingCallLimiter(most, 'are there', 'too_many_waiting');
     const enter = (tokenId: string, orgId: string, memberId = tokenId) =>
       shares.enter({ tokenId, orgId, memberId } as TokenIdentity);
     /**

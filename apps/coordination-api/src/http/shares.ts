@@ -3,11 +3,11 @@
  * calls have limits of their own. There is a limit per token, per member with all tokens and agents, per
  * organization, and for the process.
  */
-import { type ReasonOf, tooMany, unavailable } from '@muster/registry';
+import { type ReasonOf, tooManyRequests, serviceUnavailable } from '@muster/registry';
 import { createConcurrencyLimiter } from '@muster/http';
 import { type TokenIdentity } from '@muster/tenancy';
 
-export interface Shares {
+export interface WaitingCallLimiter {
   /**
    * Reserves capacity for one waiting call and returns the function that releases it. Throws 429 at a
    * caller's limit, and 503 at the limit of the process.
@@ -15,7 +15,7 @@ export interface Shares {
   enter(caller: TokenIdentity): () => void;
 }
 
-interface Most {
+interface ShareLimits {
   /** The limit of a token, or of a member with all its tokens. */
   readonly each: number;
   readonly organization: number;
@@ -23,21 +23,21 @@ interface Most {
 }
 
 /** Limits of calls that wait for events, in each process. An agent follows one or a few executions. */
-export const waitingAtOnce: Most = {
+export const eventWaitLimits: ShareLimits = {
   // guard: calls that one token lets wait
   each: 8,
   organization: 1_000,
   all: 5_000,
 };
 /** Limits of tool calls that the gateway is processing. */
-export const forwardedAtOnce: Most = { each: 128, organization: 512, all: 1_024 };
+export const forwardedCallLimits: ShareLimits = { each: 128, organization: 512, all: 1_024 };
 /**
  * Limits of calls that wait for their turn at a record. Many agents of one member may request work at the
  * same time.
  */
-export const inLineAtOnce: Most = { each: 128, organization: 512, all: 1_024 };
+export const queuedCallLimits: ShareLimits = { each: 128, organization: 512, all: 1_024 };
 /** Limits of event streams per member. A browser has six connections per host, and its tabs share a stream. */
-export const streamsAtOnce: Most = { each: 4, organization: 1_000, all: 5_000 };
+export const eventStreamLimits: ShareLimits = { each: 4, organization: 1_000, all: 5_000 };
 
 const retrySeconds = 1;
 
@@ -47,32 +47,32 @@ type SharedReason = Extract<ReasonOf<'rate_limited'>, ReasonOf<'unavailable'>>;
 /** Returns the owner of a limit, and its description in error messages. */
 type OwnerOf = (caller: TokenIdentity) => { readonly key: string; readonly said: string };
 
-const byToken: OwnerOf = ({ tokenId }) => ({ key: `token ${tokenId}`, said: 'with this token' });
-export const byMember: OwnerOf = ({ memberId }) => ({ key: `member ${memberId}`, said: 'of yours' });
+const ownerByToken: OwnerOf = ({ tokenId }) => ({ key: `token ${tokenId}`, said: 'with this token' });
+export const ownerByMember: OwnerOf = ({ memberId }) => ({ key: `member ${memberId}`, said: 'of yours' });
 
-export function createShares(
-  most: Most,
-  what: string,
+export function createWaitingCallLimiter(
+  limits: ShareLimits,
+  activity: string,
   reason: SharedReason,
-  ownerOf: OwnerOf = byToken,
-): Shares {
-  const limiter = createConcurrencyLimiter(most.all);
+  ownerOf: OwnerOf = ownerByToken,
+): WaitingCallLimiter {
+  const limiter = createConcurrencyLimiter(limits.all);
   return {
     enter: (caller) => {
       const parties = [
-        { ...ownerOf(caller), most: most.each },
-        { key: `all of ${caller.memberId}`, said: 'of yours', most: most.organization / 2 },
+        { ...ownerOf(caller), most: limits.each },
+        { key: `all of ${caller.memberId}`, said: 'of yours', most: limits.organization / 2 },
         {
           ...{ key: `organization ${caller.orgId}`, said: 'of your organization' },
-          most: most.organization,
+          most: limits.organization,
         },
       ];
       const admission = limiter.enter(parties);
       if ('leave' in admission) return admission.leave;
       if (admission.full === null)
-        throw unavailable(reason, `Too many calls ${what} at the same time; try again.`);
+        throw serviceUnavailable(reason, `Too many calls ${activity} at the same time; try again.`);
       const whose = parties.find((party) => party === admission.full)?.said ?? '';
-      throw tooMany(reason, retrySeconds, `Too many calls ${whose} ${what} at the same time.`);
+      throw tooManyRequests(reason, retrySeconds, `Too many calls ${whose} ${activity} at the same time.`);
     },
   };
 }

@@ -2,21 +2,21 @@
  * Queues calls that would otherwise block each other in Postgres, in order of arrival. If many agents request
  * work from the same board at once, they take no connections from other callers.
  */
-export class Turns {
+export class TurnQueues {
   readonly #atOnce: number;
   readonly #running = new Map<string, number>();
   readonly #queues = new Map<string, (() => void)[]>();
 
-  /** @param atOnce maximum number of concurrent turns per key */
-  constructor(atOnce: number) {
-    this.#atOnce = atOnce;
+  /** @param maxConcurrent maximum number of concurrent turns per key */
+  constructor(maxConcurrent: number) {
+    this.#atOnce = maxConcurrent;
   }
 
   /**
    * Takes a turn for the key and returns true. Returns false if all turns of the key are taken; then call
    * `wait`.
    */
-  take(key: string): boolean {
+  tryTake(key: string): boolean {
     const running = this.#running.get(key) ?? 0;
     if (running >= this.#atOnce) return false;
     this.#running.set(key, running + 1);
@@ -24,7 +24,7 @@ export class Turns {
   }
 
   /** Waits for a turn. Resolves to true with the turn, or to false if `left` aborts first. */
-  wait(key: string, left: AbortSignal): Promise<boolean> {
+  wait(key: string, disconnected: AbortSignal): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const queue = this.#queues.get(key) ?? [];
     this.#queues.set(key, queue);
@@ -33,17 +33,17 @@ export class Turns {
       resolve(false);
     };
     const called = (): void => {
-      left.removeEventListener('abort', leave);
+      disconnected.removeEventListener('abort', leave);
       resolve(true);
     };
     queue.push(called);
-    if (left.aborted) leave();
-    else left.addEventListener('abort', leave, { once: true });
+    if (disconnected.aborted) leave();
+    else disconnected.addEventListener('abort', leave, { once: true });
     return promise;
   }
 
   /** Passes the turn to the next caller in the queue, or releases it. */
-  leave(key: string): void {
+  release(key: string): void {
     const next = this.#queues.get(key)?.shift();
     if (next !== undefined) {
       next();

@@ -5,81 +5,86 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import {
-  holdSeconds,
+  webhookHoldSeconds,
   isDelivered,
   type ReadyMessage,
   type SentMessage,
-  type TurnAnswer,
-  type TurnAsked,
+  type TurnResponse,
+  type TurnRequest,
 } from '@muster/notifications';
 
-const mostInFlight = 8;
+const maxConcurrentSends = 8;
 /** Number of ready messages that are fetched ahead, and the number left at which more are fetched. */
-const fetched = 128;
-const fewLeft = 32;
+const maxQueuedMessages = 128;
+const refetchThreshold = 32;
 /**
  * The time that one attempt can take at most, in milliseconds. A worker starts no attempt that could still be
  * running when another worker takes the endpoint.
  */
-const tryMillis = 11_000;
+const maxAttemptMillis = 11_000;
 /**
  * Maximum intervals in milliseconds: first between two turns that save results, then between two turns that
  * renew the ownership of the endpoint.
  */
-const keepMillis = 200;
-const holdAnewMillis = 3_000;
+const saveIntervalMillis = 200;
+const ownershipRenewalMillis = 3_000;
 /**
  * Fetched messages are fetched again after this time, because the webhook's creator may have lost access to
  * them.
  */
-const freshMillis = 3_000;
-const afterFaultMillis = 500;
+const messageMaxAgeMillis = 3_000;
+const retryDelayMillis = 500;
 
-export interface Drive {
+export interface EndpointDriver {
   /**
    * Saves results and fetches messages in one database transaction. Returns undefined if another worker owns
    * the endpoint.
    */
-  readonly turn: (
-    asked: Pick<TurnAsked, 'sent' | 'withWorker' | 'most' | 'leaves'>,
-  ) => Promise<TurnAnswer | undefined>;
-  readonly send: (endpoint: TurnAnswer, message: ReadyMessage) => Promise<SentMessage>;
+  readonly runTurn: (
+    request: Pick<TurnRequest, 'sent' | 'withWorker' | 'most' | 'leaves'>,
+  ) => Promise<TurnResponse | undefined>;
+  readonly send: (endpoint: TurnResponse, message: ReadyMessage) => Promise<SentMessage>;
   /** Returns true if the endpoint must be released: the worker stops, or other endpoints are waiting. */
-  readonly isOver: () => boolean;
+  readonly mustRelease: () => boolean;
   readonly onFault: (error: unknown) => void;
 }
 
+/** Returns only the test messages, which belong to no event. */
+const withoutEvents = (messages: readonly ReadyMessage[]): ReadyMessage[] =>
+  messages.filter(({ seq }) => seq === null);
+
 /** Sends the messages of an endpoint. Resolves when the endpoint was released or another worker owns it. */
-export async function drive({ turn, send, isOver, onFault }: Drive): Promise<void> {
+export async function sendEndpointMessages({
+  runTurn,
+  send,
+  mustRelease,
+  onFault,
+}: EndpointDriver): Promise<void> {
   let queue: ReadyMessage[] = [];
   let sent: SentMessage[] = [];
   const underWay = new Map<string, ReadyMessage>();
-  let heldUntil = performance.now() + holdSeconds * 1_000;
-  let endpoint: TurnAnswer | undefined;
+  let heldUntil = performance.now() + webhookHoldSeconds * 1_000;
+  let endpoint: TurnResponse | undefined;
   let woken = Promise.withResolvers<undefined>();
   let lastTurnAt = 0;
   let freshUntil = 0;
 
-  const dropEvents = (): void => {
-    queue = queue.filter(({ seq }) => seq === null);
-  };
-
-  const launch = (to: TurnAnswer, message: ReadyMessage): void => {
+  const launch = (to: TurnResponse, message: ReadyMessage): void => {
     underWay.set(message.deliveryId, message);
     void send(to, message).then((one) => {
       underWay.delete(message.deliveryId);
       sent.push(one);
       // In strict order, later messages wait for a failed one.
-      if (to.isStrict && message.seq !== null && !isDelivered(one.tried)) dropEvents();
+      if (to.isStrictOrder && message.seq !== null && !isDelivered(one.attempt)) queue = withoutEvents(queue);
       pump();
       woken.resolve(undefined);
     });
   };
 
   const pump = (): void => {
-    if (endpoint === undefined || isOver()) return;
-    const mayBegin = () => performance.now() + tryMillis < heldUntil;
-    const most = endpoint.isStrict ? 1 : mostInFlight;
+    if (endpoint === undefined || mustRelease()) return;
+    const mayBegin = () => performance.now() + maxAttemptMillis < heldUntil;
+    const most = endpoint.isStrictOrder ? 1 : maxConcurrentSends;
     while (underWay.size < most && mayBegin()) {
       const next = queue.shift();
       if (next === undefined) return;
@@ -90,46 +95,46 @@ export async function drive({ turn, send, isOver, onFault }: Drive): Promise<voi
   const wantsTurn = (): boolean => {
     const since = performance.now() - lastTurnAt;
     if (underWay.size === 0 && (queue.length === 0 || sent.length > 0)) return true;
-    if (sent.length > 0 && (queue.length <= fewLeft || since >= keepMillis)) return true;
-    return since >= holdAnewMillis;
+    if (sent.length > 0 && (queue.length <= refetchThreshold || since >= saveIntervalMillis)) return true;
+    return since >= ownershipRenewalMillis;
   };
 
   for (;;) {
-    const leaving = isOver();
+    const leaving = mustRelease();
     const began = performance.now();
     if (leaving || began > freshUntil) {
       queue = [];
-      freshUntil = began + freshMillis;
+      freshUntil = began + messageMaxAgeMillis;
     }
     const settling = [...sent];
     const withWorker = [...underWay.keys(), ...queue.map(({ deliveryId }) => deliveryId)];
     // In strict order, the next messages are fetched only after all fetched ones are settled.
-    const isStrictAndBusy = endpoint?.isStrict === true && withWorker.length > 0;
-    const most = leaving || isStrictAndBusy ? 0 : Math.max(0, fetched - queue.length);
+    const isStrictAndBusy = endpoint?.isStrictOrder === true && withWorker.length > 0;
+    const most = leaving || isStrictAndBusy ? 0 : Math.max(0, maxQueuedMessages - queue.length);
     const leaves = leaving && underWay.size === 0;
     try {
-      endpoint = await turn({ sent: settling, withWorker, most, leaves });
+      endpoint = await runTurn({ sent: settling, withWorker, most, leaves });
     } catch (error) {
       // The transaction may have committed before the error. Saving the same results again has no effect.
       onFault(error);
       if (performance.now() > heldUntil && underWay.size === 0) return;
-      await pause(afterFaultMillis);
+      await pause(retryDelayMillis);
       continue;
     }
     if (endpoint === undefined) return;
     sent = sent.slice(settling.length);
     lastTurnAt = performance.now();
-    heldUntil = began + holdSeconds * 1_000;
-    if (endpoint.isOver) return;
-    if (endpoint.isPaused) dropEvents();
-    queue.push(...endpoint.ready);
+    heldUntil = began + webhookHoldSeconds * 1_000;
+    if (endpoint.isReleased) return;
+    if (endpoint.isPaused) queue = withoutEvents(queue);
+    queue.push(...endpoint.readyMessages);
     pump();
-    if (endpoint.more && queue.length <= fewLeft) continue;
-    while (!wantsTurn() && !(isOver() && underWay.size === 0)) {
+    if (endpoint.hasMoreActivity && queue.length <= refetchThreshold) continue;
+    while (!wantsTurn() && !(mustRelease() && underWay.size === 0)) {
       woken = Promise.withResolvers<undefined>();
       const timer = setTimeout(() => {
         woken.resolve(undefined);
-      }, keepMillis);
+      }, saveIntervalMillis);
       await woken.promise;
       clearTimeout(timer);
     }

@@ -1,46 +1,46 @@
 /** Finds due webhook endpoints that no worker owns, and sends their messages. */
 import { type Pool } from '@muster/driver';
-import { type After } from '@muster/http';
+import { type NextTurn } from '@muster/http';
 import {
-  dueWebhooks,
+  dueWebhooksQuery,
   holdWebhook,
   isDelivered,
   passOverWebhooks,
-  takeTurn,
+  runDeliveryRound,
   type SentMessage,
-  type TurnAnswer,
-  type TurnSetUp,
+  type TurnResponse,
+  type TurnConfig,
 } from '@muster/notifications';
-import { drive } from './drive.ts';
+import { sendEndpointMessages } from './drive.ts';
 import { type Sender } from '@muster/outbound/sender';
 import { acrossOrganizations, inOrganizationAsSystem } from '@muster/tenancy';
-import { send } from './send.ts';
+import { attemptMessage } from './send.ts';
 
 /** Maximum number of endpoints at once. Each has up to 8 concurrent requests. */
-const mostEndpoints = 64;
+const maxEndpoints = 64;
 /** Maximum number of concurrent database transactions for webhooks, so that jobs still get connections. */
-const mostTurns = 2;
+const maxConcurrentTurns = 2;
 /** Time slice after which an endpoint with more messages is released for others. */
-const sliceMillis = 60_000;
+const timeSliceMillis = 60_000;
 
 export interface RunnerOptions {
   readonly pool: Pool;
   readonly sender: Sender;
-  readonly setUp: TurnSetUp;
-  readonly onTried: (orgId: string, webhookId: string, sent: SentMessage) => void;
+  readonly setUp: TurnConfig;
+  readonly onAttempt: (orgId: string, webhookId: string, sent: SentMessage) => void;
   readonly onFault: (error: unknown, webhookId: string) => void;
 }
 
-export interface Runner {
+export interface WebhookRunner {
   /** Takes ownership of the due webhook endpoints on a database server, and starts to send their messages. */
-  look(at: Pool): Promise<After>;
+  look(nodePool: Pool): Promise<NextTurn>;
   /** Starts nothing more, waits for running requests, and releases every endpoint. */
   stop(): Promise<void>;
 }
 
 /** Limits concurrent work; further calls wait in order. */
-function takingTurns(most: number): <Result>(work: () => Promise<Result>) => Promise<Result> {
-  let free = most;
+function limitConcurrency(maxConcurrent: number): <Result>(work: () => Promise<Result>) => Promise<Result> {
+  let free = maxConcurrent;
   const waiting: (() => void)[] = [];
   return async (work) => {
     if (free === 0) await new Promise<void>((resolve) => waiting.push(resolve));
@@ -55,26 +55,32 @@ function takingTurns(most: number): <Result>(work: () => Promise<Result>) => Pro
   };
 }
 
-export function createRunner({ pool, sender, setUp, onTried, onFault }: RunnerOptions): Runner {
+export function createWebhookRunner({
+  pool,
+  sender,
+  setUp,
+  onAttempt,
+  onFault,
+}: RunnerOptions): WebhookRunner {
   const driven = new Set<Promise<void>>();
-  const inTurn = takingTurns(mostTurns);
+  const inTurn = limitConcurrency(maxConcurrentTurns);
   let isStopping = false;
 
   const begin = (orgId: string, webhookId: string, epoch: number): void => {
-    const until = performance.now() + sliceMillis;
-    const driving = drive({
-      turn: (asked) =>
+    const until = performance.now() + timeSliceMillis;
+    const driving = sendEndpointMessages({
+      runTurn: (asked) =>
         inTurn(() =>
           inOrganizationAsSystem(pool, orgId, (db) =>
-            takeTurn(db, { orgId, webhookId, epoch, ...asked }, setUp),
+            runDeliveryRound(db, { orgId, webhookId, epoch, ...asked }, setUp),
           ),
         ),
-      send: async (endpoint: TurnAnswer, message) => {
-        const sent = await send(sender, endpoint, message);
-        onTried(orgId, webhookId, sent);
+      send: async (endpoint: TurnResponse, message) => {
+        const sent = await attemptMessage(sender, endpoint, message);
+        onAttempt(orgId, webhookId, sent);
         return sent;
       },
-      isOver: () => isStopping || performance.now() > until,
+      mustRelease: () => isStopping || performance.now() > until,
       onFault: (error) => {
         onFault(error, webhookId);
       },
@@ -88,9 +94,9 @@ export function createRunner({ pool, sender, setUp, onTried, onFault }: RunnerOp
 
   return {
     look: async (at) => {
-      const room = mostEndpoints - driven.size;
+      const room = maxEndpoints - driven.size;
       if (isStopping || room === 0) return 'rest';
-      const due = await acrossOrganizations(at, (db) => db.all(dueWebhooks(room)));
+      const due = await acrossOrganizations(at, (db) => db.all(dueWebhooksQuery(room)));
       const byOrganization = Map.groupBy(due.slice(0, room), ({ orgId }) => orgId);
       for (const [orgId, webhooks] of byOrganization) {
         const ids = webhooks.map(({ id }) => id);
@@ -113,5 +119,5 @@ export function createRunner({ pool, sender, setUp, onTried, onFault }: RunnerOp
 }
 
 /** Classifies an attempt for metrics. */
-export const outcomeOf = ({ tried }: SentMessage): 'delivered' | 'failed' =>
-  isDelivered(tried) ? 'delivered' : 'failed';
+export const attemptOutcomeOf = ({ attempt }: SentMessage): 'delivered' | 'failed' =>
+  isDelivered(attempt) ? 'delivered' : 'failed';

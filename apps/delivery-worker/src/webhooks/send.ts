@@ -3,11 +3,14 @@ import { type ReadyMessage, type SentMessage } from '@muster/notifications';
 import { type Sender } from '@muster/outbound/sender';
 import { sendWebhook, type WebhookEndpoint } from '@muster/outbound/webhook';
 
-export const send = async (
+export const attemptMessage = async (
   sender: Sender,
   endpoint: WebhookEndpoint,
   message: ReadyMessage,
-): Promise<SentMessage> => ({
-  message,
-  ...(await sendWebhook(sender, endpoint, { id: message.eventId, body: message.body })),
-});
+): Promise<SentMessage> => {
+  const { tried: attempt, ...answer } = await sendWebhook(sender, endpoint, {
+    id: message.eventId,
+    body: message.body,
+  });
+  return { message, attempt, ...answer };
+};

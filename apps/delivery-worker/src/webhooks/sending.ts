@@ -1,26 +1,26 @@
 /** Creates the webhook runner of this process. Each attempt is counted and logged. */
 import { type Pool } from '@muster/driver';
-import { type WebhooksSetUp } from '@muster/notifications';
+import { type WebhooksConfig } from '@muster/notifications';
 import { reactions } from '@muster/operations';
 import { createSender } from '@muster/outbound/sender';
 import { type Logger } from 'pino';
-import { type CountTotal } from '../counters.ts';
-import { createRunner, outcomeOf, type Runner } from './runner.ts';
+import { type IncrementCounter } from '../counters.ts';
+import { createWebhookRunner, attemptOutcomeOf, type WebhookRunner } from './runner.ts';
 
-export const createSending = (
+export const createLoggedWebhookRunner = (
   pool: Pool,
-  webhooks: WebhooksSetUp,
-  count: CountTotal,
+  webhooks: WebhooksConfig,
+  count: IncrementCounter,
   logger: Logger,
-): Runner =>
-  createRunner({
+): WebhookRunner =>
+  createWebhookRunner({
     pool,
     sender: createSender({ networks: webhooks.networks }),
     setUp: { ...webhooks, reactions },
-    onTried: (orgId, webhookId, sent) => {
-      const outcome = outcomeOf(sent);
+    onAttempt: (orgId, webhookId, sent) => {
+      const outcome = attemptOutcomeOf(sent);
       count(outcome);
-      const { status, ms, error } = sent.tried;
+      const { status, ms, error } = sent.attempt;
       logger.info({ orgId, webhookId, outcome, status, durationMs: ms, error }, 'webhook');
     },
     onFault: (error, webhookId) => {

@@ -1,20 +1,20 @@
 import path from 'node:path';
 import { anchorOf, namespaceGroups, referencePages } from '@muster/reference';
-import { mark } from '@muster/registry';
+import { logoSvg } from '@muster/registry';
 import { defineConfig, type DefaultTheme } from 'vitepress';
-import { decisionPages } from './decisions.ts';
+import { listDecisionPages } from './decisions.ts';
 import { drawDiagrams } from './diagrams.ts';
 import { renderPlain, searchOptions } from './search.ts';
 import { unlinkSources } from './sources.ts';
 import { keepVerbatim } from './verbatim.ts';
 
 /** The folder of the pages, set by `build.ts`. */
-const pages = process.env['PAGES_FOLDER'];
-if (pages === undefined) throw new Error('PAGES_FOLDER is not set: run src/build.ts');
+const pagesFolder = process.env['PAGES_FOLDER'];
+if (pagesFolder === undefined) throw new Error('PAGES_FOLDER is not set: run src/build.ts');
 
-type Items = readonly (readonly [text: string, name: string])[];
+type GuideLinks = readonly (readonly [text: string, name: string])[];
 
-const guides: Readonly<Record<string, Items>> = {
+const guidesByTopic: Readonly<Record<string, GuideLinks>> = {
   'Get started': [
     ['The first ten minutes', 'first-ten-minutes'],
     ['Concepts', 'concepts'],
@@ -50,7 +50,7 @@ const guides: Readonly<Record<string, Items>> = {
   ],
 };
 
-const inside = [
+const internalPages = [
   { text: 'Configuration', link: '/configuration' },
   { text: 'Rights of tokens', link: '/rights' },
   { text: 'Security', link: '/security' },
@@ -62,35 +62,35 @@ const inside = [
   { text: 'Proofs and tests', link: '/proof' },
 ];
 
-const linkOf = (place: string): string => (place === 'reference' ? '/reference/' : `/${place}`);
-const reference = referencePages();
-const [index, ...others] = reference;
-const ofNamespaces = namespaceGroups.map(({ title, namespaces }) => ({
+const pageLink = (pagePath: string): string => (pagePath === 'reference' ? '/reference/' : `/${pagePath}`);
+const allReferencePages = referencePages();
+const [referenceIndex, ...otherReferencePages] = allReferencePages;
+const namespaceSidebar = namespaceGroups.map(({ title, namespaces }) => ({
   text: title,
   collapsed: true,
   items: Object.keys(namespaces).map((namespace) => ({
     text: namespace,
-    link: linkOf(`reference/${namespace}`),
+    link: pageLink(`reference/${namespace}`),
   })),
 }));
-const namespaces = new Set(namespaceGroups.flatMap((group) => Object.keys(group.namespaces)));
+const namespaceNames = new Set(namespaceGroups.flatMap((group) => Object.keys(group.namespaces)));
 
 const guidesSidebar: DefaultTheme.SidebarItem[] = [
-  ...Object.entries(guides).map(([text, items]) => ({
+  ...Object.entries(guidesByTopic).map(([text, items]) => ({
     text,
     items: items.map(([title, name]) => ({ text: title, link: `/guides/${name}` })),
   })),
-  { text: 'Inside', collapsed: true, items: inside },
-  { text: 'Decisions', collapsed: true, items: decisionPages(pages) },
+  { text: 'Inside', collapsed: true, items: internalPages },
+  { text: 'Decisions', collapsed: true, items: listDecisionPages(pagesFolder) },
 ];
 const referenceSidebar: DefaultTheme.SidebarItem[] = [
-  { text: 'All operations', link: linkOf(index?.path ?? 'reference') },
-  ...ofNamespaces.map((group) => ({ ...group, collapsed: false })),
+  { text: 'All operations', link: pageLink(referenceIndex?.path ?? 'reference') },
+  ...namespaceSidebar.map((group) => ({ ...group, collapsed: false })),
   {
     text: 'Records, errors and events',
-    items: others
-      .filter(({ title }) => !namespaces.has(title))
-      .map(({ path: place, title }) => ({ text: title, link: linkOf(place) })),
+    items: otherReferencePages
+      .filter(({ title }) => !namespaceNames.has(title))
+      .map(({ path: place, title }) => ({ text: title, link: pageLink(place) })),
   },
 ];
 
@@ -98,14 +98,14 @@ export default defineConfig({
   title: 'Muster',
   description: 'Coordinates people and coding agents around a codebase',
   lang: 'en',
-  srcDir: path.resolve(pages),
+  srcDir: path.resolve(pagesFolder),
   cleanUrls: true,
   // Diagrams and the search index are large and are loaded only on demand.
   vite: { build: { chunkSizeWarningLimit: 2_000 } },
-  head: [['link', { rel: 'icon', href: `data:image/svg+xml,${encodeURIComponent(mark)}` }]],
+  head: [['link', { rel: 'icon', href: `data:image/svg+xml,${encodeURIComponent(logoSvg)}` }]],
   // Nothing is fetched from other origins, so the site works without internet access.
   themeConfig: {
-    logo: { src: `data:image/svg+xml,${encodeURIComponent(mark)}`, alt: '' },
+    logo: { src: `data:image/svg+xml,${encodeURIComponent(logoSvg)}`, alt: '' },
     nav: [
       { text: 'Guides', link: '/guides/first-ten-minutes', activeMatch: '^/(guides|decisions)/' },
       { text: 'Reference', link: '/reference/', activeMatch: '^/reference/' },

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 /** Returns a link to each decision page, labeled with its title. */
-export function decisionPages(pages: string): { text: string; link: string }[] {
-  const folder = path.join(pages, 'decisions');
+export function listDecisionPages(pagesFolder: string): { text: string; link: string }[] {
+  const folder = path.join(pagesFolder, 'decisions');
   return readdirSync(folder)
     .filter((file) => file.endsWith('.md'))
     .toSorted()

@@ -1,8 +1,8 @@
 import { instance } from '@viz-js/viz';
 import { type MarkdownRenderer } from 'vitepress';
-import { dotOf } from './dot.ts';
+import { mermaidToDot } from './dot.ts';
 
-const viz = await instance();
+const graphviz = await instance();
 
 /** Converts Mermaid blocks to images during the build, so that browsers need no script for them. */
 export function drawDiagrams(markdown: MarkdownRenderer): void {
@@ -10,7 +10,7 @@ export function drawDiagrams(markdown: MarkdownRenderer): void {
   markdown.renderer.rules.fence = (tokens, index, ...rest) => {
     const { info = '', content = '' } = tokens[index] ?? {};
     if (info.trim() !== 'mermaid') return fence?.(tokens, index, ...rest) ?? '';
-    const svg = viz.renderString(dotOf(content), { format: 'svg' });
+    const svg = graphviz.renderString(mermaidToDot(content), { format: 'svg' });
     return `<div v-pre class="diagram" tabindex="0" role="group" aria-label="Diagram">${svg.slice(svg.indexOf('<svg'))}</div>\n`;
   };
 }

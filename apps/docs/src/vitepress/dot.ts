@@ -1,30 +1,30 @@
 /** Converts a Mermaid state diagram, as in docs/states.md, to the language of Graphviz. */
 
-const arrow = /^(\[\*\]|\w+) --> (\[\*\]|\w+)(?:: (.+))?$/;
-const namedGroup = /^state "(.+)" as (\w+)( \{)?$/;
-const member = /^(\w+)$/;
+const arrowPattern = /^(\[\*\]|\w+) --> (\[\*\]|\w+)(?:: (.+))?$/;
+const namedGroupPattern = /^state "(.+)" as (\w+)( \{)?$/;
+const memberPattern = /^(\w+)$/;
 
-const quoted = (text: string): string => `"${text.replaceAll('"', '\\"')}"`;
+const quote = (text: string): string => `"${text.replaceAll('"', '\\"')}"`;
 
-interface Group {
+interface StateGroup {
   readonly label: string;
   readonly members: string[];
 }
 
 /** Throws on an unknown line, since an incomplete diagram would be wrong. */
-export function dotOf(mermaid: string): string {
-  const groups = new Map<string, Group>();
+export function mermaidToDot(mermaid: string): string {
+  const groups = new Map<string, StateGroup>();
   const arrows: [from: string, to: string, label: string][] = [];
-  let inside: Group | undefined;
+  let inside: StateGroup | undefined;
   for (const line of mermaid.split('\n').map((one) => one.trim())) {
-    const [, from, to, label = ''] = arrow.exec(line) ?? [];
-    const [, title, name, opens] = namedGroup.exec(line) ?? [];
-    const [, state] = member.exec(line) ?? [];
+    const [, from, to, label = ''] = arrowPattern.exec(line) ?? [];
+    const [, title, name, opens] = namedGroupPattern.exec(line) ?? [];
+    const [, state] = memberPattern.exec(line) ?? [];
     if (line === '' || line === 'stateDiagram-v2') continue;
     if (line === '}') inside = undefined;
     else if (from !== undefined && to !== undefined) arrows.push([from, to, label]);
     else if (title !== undefined && name !== undefined) {
-      const group: Group = { label: title, members: [] };
+      const group: StateGroup = { label: title, members: [] };
       groups.set(name, group);
       if (opens !== undefined) inside = group;
     } else if (state !== undefined && inside !== undefined) inside.members.push(state);
@@ -36,16 +36,16 @@ export function dotOf(mermaid: string): string {
   const isDrawn = (name: string): boolean => (groups.get(name)?.members.length ?? 0) > 0;
   const lines = [...groups].map(([name, { label, members }]) =>
     members.length === 0
-      ? `${quoted(name)} [label=${quoted(label)}, style="rounded,dashed"]`
-      : `subgraph cluster_${name} { label=${quoted(label)}; labelloc=b; style="rounded,dashed"; ${members.map(quoted).join('; ')} }`,
+      ? `${quote(name)} [label=${quote(label)}, style="rounded,dashed"]`
+      : `subgraph cluster_${name} { label=${quote(label)}; labelloc=b; style="rounded,dashed"; ${members.map(quote).join('; ')} }`,
   );
   const drawn = arrows.map(([from, to, label]) => {
     const more = [
-      ...(label === '' ? [] : [`label=${quoted(label)}`]),
+      ...(label === '' ? [] : [`label=${quote(label)}`]),
       ...(isDrawn(from) ? [`ltail=cluster_${from}`] : []),
       ...(isDrawn(to) ? [`lhead=cluster_${to}`] : []),
     ];
-    return `${quoted(end(from))} -> ${quoted(end(to))} [${more.join(', ')}]`;
+    return `${quote(end(from))} -> ${quote(end(to))} [${more.join(', ')}]`;
   });
   return [
     'digraph {',

@@ -14,7 +14,7 @@ export const searchOptions = {
  * The part of VitePress's Markdown renderer that is used here. The type that VitePress declares belongs to
  * another version of the renderer.
  */
-interface Renderer {
+interface PlainRenderer {
   readonly options: {
     highlight?: ((code: string, language: string, attributes: string) => string) | null | undefined;
   };
@@ -25,7 +25,7 @@ interface Renderer {
  * Renders a page for the search index without syntax highlighting, which takes longer than everything else
  * and adds no text.
  */
-export function renderPlain(source: string, env: object, markdown: Renderer): string {
+export function renderPlain(source: string, env: object, markdown: PlainRenderer): string {
   const { highlight } = markdown.options;
   markdown.options.highlight = null;
   try {

@@ -1,15 +1,22 @@
 /** Maps the states of a license to HTTP answers. All three activation paths use this table. */
-import { type ApiError, forbidden, malformed, missing, refusal, tooMany } from '@muster/http';
+import {
+  type ApiError,
+  forbidden,
+  malformedRequest,
+  notFoundWithReason,
+  refusal,
+  tooManyRequests,
+} from '@muster/http';
 import { type ParsedKey } from '../key/key.ts';
 import { type GrantedActivation, type ReleaseState } from './statements.ts';
 
 /** The `expiresAt` of a license that never ends. */
-const never = '9999-12-31T23:59:59.000Z';
+const perpetualExpiresAt = '9999-12-31T23:59:59.000Z';
 
-export const expiresAtOf = (ends: string | null): string => ends ?? never;
+export const expiresAtOf = (endsAt: string | null): string => endsAt ?? perpetualExpiresAt;
 
 /** The refusal of each state that denies a machine. It reveals nothing about the machine that holds the key. */
-export const refusals: Readonly<
+export const refusalsByState: Readonly<
   Record<Exclude<ReleaseState, 'active' | 'released' | 'unactivated'>, () => ApiError>
 > = {
   revoked: () => forbidden('license_revoked'),
@@ -20,26 +27,29 @@ export const refusals: Readonly<
 };
 
 /** Returns the refusal of an activation; undefined if the machine got the license. */
-export function refusedWith({
+export function activationRefusal({
   state,
   leaseSeconds,
 }: Pick<GrantedActivation, 'state' | 'leaseSeconds'>): ApiError | undefined {
   if (state === 'active' || state === 'unactivated') return undefined;
   // If slots are leased, the slot becomes free again later. Asking for it is therefore not counted as a guess
   // of the key.
-  return state === 'other_machine' && leaseSeconds !== null ? refusal('slots_taken') : refusals[state]();
+  return state === 'other_machine' && leaseSeconds !== null
+    ? refusal('slots_taken')
+    : refusalsByState[state]();
 }
 
-export const notActivated = (): ApiError => refusal('not_activated');
+export const notActivatedError = (): ApiError => refusal('not_activated');
 
-export const unknownKey = (): ApiError => missing('unknown_license_key');
+export const unknownKeyError = (): ApiError => notFoundWithReason('unknown_license_key');
 
 /** Makes the refusal of an invalid key. It names the place of a typo and a likely correction, never the typed text. */
-export function invalidKey(parsed: Exclude<ParsedKey, { kind: 'key' }>): ApiError {
-  if (parsed.kind === 'none') return malformed('invalid_license_key');
+export function invalidKeyError(parsed: Exclude<ParsedKey, { kind: 'key' }>): ApiError {
+  if (parsed.kind === 'none') return malformedRequest('invalid_license_key');
   const { position, typedPosition, perhaps } = parsed;
   const message = `Not a valid license key: character ${typedPosition} looks wrong, perhaps it is ${perhaps}.`;
-  return malformed('invalid_license_key', message, { position, perhaps });
+  return malformedRequest('invalid_license_key', message, { position, perhaps });
 }
 
-export const tooManyAttempts = (seconds: number): ApiError => tooMany('too_many_attempts', seconds);
+export const tooManyAttemptsError = (retryAfterSeconds: number): ApiError =>
+  tooManyRequests('too_many_attempts', retryAfterSeconds);

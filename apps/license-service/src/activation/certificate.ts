@@ -1,12 +1,12 @@
 /** Signs license certificates. Each activation gets one, and operators can create others. */
 import { type LicenseFeatures } from '../features.ts';
-import { usualProduct } from '../operators/products.ts';
+import { defaultProduct } from '../operators/products.ts';
 import { signCertificate } from '../signing/certificate.ts';
 import { type Signer } from '../signing/signing-key.ts';
-import { machineMark } from './machine.ts';
+import { machineFingerprint } from './machine.ts';
 import { type GrantedActivation } from './statements.ts';
 
-export interface Certified {
+export interface CertifiedLicense {
   readonly id: string;
   readonly product: string;
   readonly plan: string;
@@ -15,24 +15,24 @@ export interface Certified {
 }
 
 /** The start and the end of a certificate's validity, in seconds since 1970. */
-export interface Lifetime {
+export interface CertificateValidity {
   readonly iat: number;
   readonly exp: number;
 }
 
-export const licenseCertificate = (
-  { id, product, plan, features, leaseSeconds }: Certified,
+export const signLicenseCertificate = (
+  { id, product, plan, features, leaseSeconds }: CertifiedLicense,
   machineId: string,
-  { iat, exp }: Lifetime,
+  { iat, exp }: CertificateValidity,
   { kid, key }: Pick<Signer, 'kid' | 'key'>,
 ): string =>
   signCertificate(key, {
-    ...{ lic: id, plan, features, machine: machineMark(machineId), iat, exp, kid },
+    ...{ lic: id, plan, features, machine: machineFingerprint(machineId), iat, exp, kid },
     ...(leaseSeconds !== null && { lease: leaseSeconds }),
-    ...(product !== usualProduct && { product }),
+    ...(product !== defaultProduct && { product }),
   });
 
-export function certificateOf(
+export function signActivationCertificate(
   { features, issuedAt: iat, certifiedUntil: exp, ...granted }: GrantedActivation,
   product: string,
   machineId: string,
@@ -40,5 +40,5 @@ export function certificateOf(
 ): string {
   if (features === null || iat === null || exp === null)
     throw new Error('an activation without what it grants');
-  return licenseCertificate({ ...granted, product, features }, machineId, { iat, exp }, signer);
+  return signLicenseCertificate({ ...granted, product, features }, machineId, { iat, exp }, signer);
 }

@@ -5,20 +5,26 @@ import { machineIdProblem } from './machine.ts';
  * Validators of the fields of a body or query. Each returns a description of the value's problem, or
  * undefined if the value is valid.
  */
-type Fields<Name extends string> = Readonly<Record<Name, (value: string) => string | undefined>>;
+type FieldValidators<Name extends string> = Readonly<Record<Name, (value: string) => string | undefined>>;
 
 const emptyProblem = (value: string): string | undefined =>
   value.trim() === '' ? 'must not be empty' : undefined;
 
 /** The fields of activation calls and of trials. */
-const ofLicense = { licenseKey: emptyProblem, machineId: machineIdProblem };
-const ofTrial = { machineId: machineIdProblem };
+const activationFields = { licenseKey: emptyProblem, machineId: machineIdProblem };
+const trialFields = { machineId: machineIdProblem };
 
-export type Params = Readonly<Record<keyof typeof ofLicense, string>>;
+export type ActivationParams = Readonly<Record<keyof typeof activationFields, string>>;
 
 /** Reads string fields and allows no others. Throws 400 with each invalid field. */
-function readFields<Name extends string>(source: unknown, fields: Fields<Name>): Record<Name, string> {
-  const given = typeof source === 'object' && source !== null && !Array.isArray(source) ? source : undefined;
+function parseStringFields<Name extends string>(
+  parameters: unknown,
+  fields: FieldValidators<Name>,
+): Record<Name, string> {
+  const given =
+    typeof parameters === 'object' && parameters !== null && !Array.isArray(parameters)
+      ? parameters
+      : undefined;
   if (given === undefined) {
     throw badRequest('The body must be a JSON object.', [{ path: '', message: 'must be an object' }]);
   }
@@ -46,17 +52,19 @@ function readFields<Name extends string>(source: unknown, fields: Fields<Name>):
 }
 
 /** Reads the license key and machine ID of a call. Throws 400 with each invalid field. */
-export const readParams = (source: unknown): Params => readFields(source, ofLicense);
+export const parseActivationParams = (parameters: unknown): ActivationParams =>
+  parseStringFields(parameters, activationFields);
 
 /** Reads the machine ID of a trial call. Throws 400 if it is invalid. */
-export const readMachine = (source: unknown): string => readFields(source, ofTrial).machineId;
+export const parseTrialMachineId = (parameters: unknown): string =>
+  parseStringFields(parameters, trialFields).machineId;
 
 /**
  * Throws 400 if the query of a request target is not UTF-8. The parser keeps invalid escapes as text, so `%ff` and
  * `%25ff` would otherwise name the same machine.
  */
-export function requireUtf8Query(target: string): void {
-  const query = target.slice(target.indexOf('?') + 1);
+export function requireUtf8Query(requestTarget: string): void {
+  const query = requestTarget.slice(requestTarget.indexOf('?') + 1);
   const escaped = query
     .replace(/[\u0080-\uffff]/g, (byte) => `%${byte.charCodeAt(0).toString(16)}`)
     // A percent sign that does not start an escape is a literal.

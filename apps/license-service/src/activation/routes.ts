@@ -6,17 +6,17 @@ import { type Pool } from '@muster/driver';
 import { ApiError, type Metrics } from '@muster/http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
-import { type AttemptAdmission, type Limiter } from '../attempts/limiter.ts';
+import { type AttemptAdmission, type AttemptLimiter } from '../attempts/limiter.ts';
 import { type OpenedVault } from '../vault.ts';
-import { invalidKey, tooManyAttempts, unknownKey } from './answers.ts';
+import { invalidKeyError, tooManyAttemptsError, unknownKeyError } from './answers.ts';
 import { activate, check, release } from './paths.ts';
-import { type ActivationRequest, type Path, understand } from './question.ts';
-import { recorded } from './recorded.ts';
+import { type ActivationRequest, type ActivationPath, parseActivationRequest } from './question.ts';
+import { recordCalls } from './recorded.ts';
 import { checkLicense, type ActivationClaim } from './statements.ts';
 
 export interface ActivationOptions {
   readonly pool: Pool;
-  readonly limiter: Limiter;
+  readonly limiter: AttemptLimiter;
   /** Returns the opened secrets and products; undefined until the service has read them. */
   readonly opened: () => OpenedVault | undefined;
   readonly certificateSeconds: number;
@@ -25,62 +25,62 @@ export interface ActivationOptions {
 }
 
 /** Returns true for a refusal of a machine that does not own the key. The rate limiter counts it as a failure. */
-const isGuess = (error: unknown): boolean =>
+const isKeyGuess = (error: unknown): boolean =>
   error instanceof ApiError &&
   (error.code === 'not_found' || error.details.reason === 'active_on_another_machine');
 
 /** Returns true if the machine holds a slot or may get one. Attacks on a key must not lock such a machine out. */
-async function mayAsk(pool: Pool, claim: ActivationClaim): Promise<boolean> {
+async function mayGetSlot(pool: Pool, claim: ActivationClaim): Promise<boolean> {
   const seen = await checkLicense(pool, claim);
   return seen !== undefined && (seen.holder || seen.state === 'unactivated');
 }
 
 /** Validates and rate-limits a request. Throws if it is invalid or over a limit. */
-async function admit(
+async function admitRequest(
   { pool, limiter, opened }: ActivationOptions,
-  path: Path,
+  path: ActivationPath,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<[ActivationRequest, AttemptAdmission]> {
-  const [asked, problem] = understand(path, request, reply, opened());
+  const [asked, problem] = parseActivationRequest(path, request, reply, opened());
   const keyHash = asked?.claim.keyHash;
   const admission = await limiter.admit({ kind: path.kind, address: request.ip, keyHash });
   reply.headers(admission.headers);
-  if (admission.verdict === 'refused') throw tooManyAttempts(admission.retryAfterSeconds);
+  if (admission.verdict === 'refused') throw tooManyAttemptsError(admission.retryAfterSeconds);
   if (asked === undefined) throw problem;
-  if (admission.verdict === 'limited' && !(await mayAsk(pool, asked.claim))) {
-    throw tooManyAttempts(admission.retryAfterSeconds);
+  if (admission.verdict === 'limited' && !(await mayGetSlot(pool, asked.claim))) {
+    throw tooManyAttemptsError(admission.retryAfterSeconds);
   }
   return [asked, admission];
 }
 
-const run = (options: ActivationOptions, path: Path) =>
-  recorded(options, path.name, async (request, reply) => {
-    const [asked, admission] = await admit(options, path, request, reply);
+const createPathHandler = (options: ActivationOptions, path: ActivationPath) =>
+  recordCalls(options, path.name, async (request, reply) => {
+    const [asked, admission] = await admitRequest(options, path, request, reply);
     try {
-      const answer = await path.answer(asked);
-      admission.succeeded();
+      const answer = await path.handle(asked);
+      admission.returnFailureTokens();
       return answer;
     } catch (error) {
-      if (!isGuess(error)) admission.succeeded();
+      if (!isKeyGuess(error)) admission.returnFailureTokens();
       throw error;
     }
   });
 
 export function addActivationRoutes(app: FastifyInstance, options: ActivationOptions): void {
-  const activation: Path = {
-    ...{ name: 'activate', kind: 'ip', refuseKey: invalidKey },
-    answer: (asked) => activate(options, asked),
+  const activation: ActivationPath = {
+    ...{ name: 'activate', kind: 'ip', refuseKey: invalidKeyError },
+    handle: (asked) => activate(options, asked),
   };
-  const checking: Path = {
-    ...{ name: 'check', kind: 'check', refuseKey: unknownKey },
-    answer: (asked) => check(options, asked),
+  const checking: ActivationPath = {
+    ...{ name: 'check', kind: 'check', refuseKey: unknownKeyError },
+    handle: (asked) => check(options, asked),
   };
-  const releasing: Path = {
-    ...{ name: 'release', kind: 'ip', refuseKey: invalidKey },
-    answer: (asked) => release(options, asked),
+  const releasing: ActivationPath = {
+    ...{ name: 'release', kind: 'ip', refuseKey: invalidKeyError },
+    handle: (asked) => release(options, asked),
   };
-  app.post('/api/activate', run(options, activation));
-  app.get('/api/activate/check', run(options, checking));
-  app.post('/api/activate/release', run(options, releasing));
+  app.post('/api/activate', createPathHandler(options, activation));
+  app.get('/api/activate/check', createPathHandler(options, checking));
+  app.post('/api/activate/release', createPathHandler(options, releasing));
 }

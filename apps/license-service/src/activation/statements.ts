@@ -3,7 +3,7 @@
  * Two separate statements, or a count of slots at the time of the lock, would let several machines win the same slot.
  */
 import { type Pool, type Query, sql } from '@muster/driver';
-import { ask, changeOne, look } from '../database.ts';
+import { runQuery, runSharedWrite, runSharedRead } from '../database.ts';
 import { type LicenseFeatures } from '../features.ts';
 import { type Db } from '../operators/transaction.ts';
 
@@ -16,7 +16,7 @@ export type MachineLicenseState =
   | 'suspended'
   | 'revoked';
 
-export interface SeenLicense {
+export interface LicenseForMachine {
   readonly id: string;
   readonly plan: string;
   readonly state: MachineLicenseState;
@@ -34,7 +34,7 @@ export interface SeenLicense {
   readonly leaseSeconds: number | null;
 }
 
-export interface GrantedActivation extends SeenLicense {
+export interface GrantedActivation extends LicenseForMachine {
   /**
    * The current features of the plan, overridden by those of the license; null if the machine did not get the
    * license.
@@ -53,7 +53,7 @@ export interface ActivationClaim {
 }
 
 /** SQL for the state of a license at `now` for the calling machine. */
-const verdict = `
+const machineStateSql = `
   case
     when status <> 'active' then status
     when expires_at <= now then 'expired'
@@ -69,31 +69,36 @@ const verdict = `
  * by a volatile function, which sees rows committed during the wait. That function also reads `now`, because an earlier
  * time would admit a license that has expired during the wait.
  */
-const decided = `
+const lockAndDecideSql = `
   found as materialized (
     select * from licenses.licenses where key_hash = $1 /*guard: the license is locked*/for no key update/*end*/),
   decided as materialized (
-    select found.*, slots.*, ${verdict}
+    select found.*, slots.*, ${machineStateSql}
     from found cross join lateral licenses.slots_of(found.id, found.machine_limit, $2, $3) slots)`;
 
 /** SQL that formats a time in event data like all answers do. Postgres formats times in JSON differently. */
-const iso = (time: string): string => `to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+const isoTimeSql = (timeSql: string): string =>
+  `to_char(${timeSql} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /**
  * Builds SQL that counts refusals. There is one row per license, day and outcome, so that failed calls cannot
  * fill the disk.
  */
-const denied = (source: 'decided' | 'outcome', outcome: 'state' | 'answer', granted: string): string => `
+const countDenialSql = (
+  sourceTable: 'decided' | 'outcome',
+  outcome: 'state' | 'answer',
+  grantedStates: string,
+): string => `
   denied as (
     insert into licenses.license_denials (license_id, day, outcome, count, last_at)
-    select id, (now at time zone 'UTC')::date, ${outcome}, 1, now from ${source} where ${outcome} not in (${granted})
+    select id, (now at time zone 'UTC')::date, ${outcome}, 1, now from ${sourceTable} where ${outcome} not in (${grantedStates})
     on conflict (license_id, day, outcome)
       do update set count = license_denials.count + 1, last_at = excluded.last_at)`;
 
 // SQL that checks a license without waiting for locks. It reads the slots with a subquery, because the
 // function `slots_of` would make it twice as expensive.
-const checking = `
-  select id, plan, used, machine_limit as "machineLimit", lease_seconds as "leaseSeconds", ${verdict}
+const checkSql = `
+  select id, plan, used, machine_limit as "machineLimit", lease_seconds as "leaseSeconds", ${machineStateSql}
   from licenses.licenses l cross join lateral (
     select clock_timestamp()::timestamptz(3) as now, count(*)::int as used, max(h.slot) filter (where h.machine_hash in ($2, $3)) as own_slot,
       case when count(*) < l.machine_limit then 1 end as free_slot
@@ -101,7 +106,7 @@ const checking = `
   where key_hash = $1`;
 
 // Leased slots add no event after the first activation, so that frequent changes do not fill the trail.
-const activating = `with ${decided},
+const activateSql = `with ${lockAndDecideSql},
   terms as materialized (
     select decided.*, date_trunc('second', now) as certified_from,
       date_trunc('second', least(now + make_interval(secs => least($7::float8, lease_seconds)), ends)) as certified_until,
@@ -119,12 +124,12 @@ const activating = `with ${decided},
     from held h where l.id = h.id and h.slot is not null),
   noted as (
     insert into licenses.license_events (id, license_id, kind, actor, epoch, data, at)
-    select $6, id, 'activated', 'machine', epoch, jsonb_build_object('machineHint', $5::text, 'expiresAt', ${iso('ends')}), now
+    select $6, id, 'activated', 'machine', epoch, jsonb_build_object('machineHint', $5::text, 'expiresAt', ${isoTimeSql('ends')}), now
     from held where state = 'unactivated' and (lease_seconds is null or activated_at is null)),
   converted as (
     update licenses.trials t set converted_at = h.now, license_id = h.id
     from held h where t.product = h.product and t.machine_hash in ($2, $3) and t.converted_at is null),
-  ${denied('decided', 'state', `'active', 'unactivated'`)}
+  ${countDenialSql('decided', 'state', `'active', 'unactivated'`)}
   select d.id, d.plan, d.state, d.holder, d.ends, h.entitled as features,
     d.used + (d.state = 'unactivated')::int as used, d.machine_limit as "machineLimit",
     d.lease_seconds as "leaseSeconds",
@@ -135,13 +140,13 @@ const activating = `with ${decided},
 /** The outcome of a release: a state that refuses it, `released` (also when repeated), or too many transfers. */
 export type ReleaseState = MachineLicenseState | 'released' | 'transfers_exhausted';
 
-export interface Released extends Omit<SeenLicense, 'state'> {
+export interface ReleasedLicense extends Omit<LicenseForMachine, 'state'> {
   readonly state: ReleaseState;
   readonly transfersLeft: number;
   readonly offlineUntil: string | null;
 }
 
-const releasing = `with ${decided},
+const releaseSql = `with ${lockAndDecideSql},
   outcome as materialized (
     select decided.*,
       case
@@ -160,10 +165,10 @@ const releasing = `with ${decided},
   noted as (
     insert into licenses.license_events (id, license_id, kind, actor, epoch, data, at)
     select $4, o.id, 'released', 'machine', f.epoch,
-      jsonb_build_object('machineHint', o.own_hint, 'transfers', f.transfers, 'offlineUntil', ${iso('o.own_offline_until')}),
+      jsonb_build_object('machineHint', o.own_hint, 'transfers', f.transfers, 'offlineUntil', ${isoTimeSql('o.own_offline_until')}),
       o.now
     from outcome o join freed f on f.id = o.id where o.lease_seconds is null),
-  ${denied('outcome', 'answer', `'active', 'released'`)}
+  ${countDenialSql('outcome', 'answer', `'active', 'released'`)}
   select o.id, o.plan, o.ends, o.holder, o.own_offline_until as "offlineUntil",
     o.used - (f.id is not null)::int as used, o.machine_limit as "machineLimit",
     o.lease_seconds as "leaseSeconds",
@@ -172,31 +177,31 @@ const releasing = `with ${decided},
   from outcome o left join freed f on f.id = o.id`;
 
 /** Converts a statement with numbered parameters into a tagged one, as the driver expects it. */
-function numbered<Row>(text: string): (values: readonly unknown[]) => Query<Row> {
-  const words = text.split(/\$\d/);
+function toTaggedQuery<Row>(sqlText: string): (values: readonly unknown[]) => Query<Row> {
+  const words = sqlText.split(/\$\d/);
   const strings = Object.assign(words, { raw: words });
-  const places = [...text.matchAll(/\$(\d)/g)].map(([, number]) => Number(number) - 1);
+  const places = [...sqlText.matchAll(/\$(\d)/g)].map(([, number]) => Number(number) - 1);
   return (values) => sql<Row>(strings, ...places.map((place) => values[place]));
 }
 
-const activatingQuery = numbered<GrantedActivation>(activating);
-const releasingQuery = numbered<Released>(releasing);
+const activateQuery = toTaggedQuery<GrantedActivation>(activateSql);
+const releaseQuery = toTaggedQuery<ReleasedLicense>(releaseSql);
 
 /** Reads the state of a license without changing it. Returns undefined if no license has this key. */
 export const checkLicense = async (
   pool: Pool,
   { keyHash, machineHashes }: ActivationClaim,
-): Promise<SeenLicense | undefined> =>
-  (await look<SeenLicense>(pool, { text: checking, values: [keyHash, ...machineHashes] }))[0];
+): Promise<LicenseForMachine | undefined> =>
+  (await runSharedRead<LicenseForMachine>(pool, { text: checkSql, values: [keyHash, ...machineHashes] }))[0];
 
-export interface Activation extends ActivationClaim {
+export interface ActivationInput extends ActivationClaim {
   readonly pepperId: string;
   readonly machineHint: string;
   readonly eventId: string;
   readonly certificateSeconds: number;
 }
 
-const valuesOf = (activation: Activation): unknown[] => {
+const queryValuesOf = (activation: ActivationInput): unknown[] => {
   const { keyHash, machineHashes, pepperId, machineHint, eventId, certificateSeconds } = activation;
   return [keyHash, ...machineHashes, pepperId, machineHint, eventId, certificateSeconds];
 };
@@ -207,19 +212,23 @@ const valuesOf = (activation: Activation): unknown[] => {
  */
 export const activateLicense = async (
   pool: Pool,
-  activation: Activation,
+  activation: ActivationInput,
 ): Promise<GrantedActivation | undefined> =>
-  (await changeOne<GrantedActivation>(pool, { text: activating, values: valuesOf(activation) }))[0];
+  (
+    await runSharedWrite<GrantedActivation>(pool, { text: activateSql, values: queryValuesOf(activation) })
+  )[0];
 
 /** Activates a license like `activateLicense`, within a transaction of the operators. */
-export const activateWithin = (db: Db, activation: Activation): Promise<GrantedActivation | undefined> =>
-  db.find(activatingQuery(valuesOf(activation)));
+export const activateInTransaction = (
+  db: Db,
+  activation: ActivationInput,
+): Promise<GrantedActivation | undefined> => db.find(activateQuery(queryValuesOf(activation)));
 
 /** Frees the slot of the machine within the transfer limit. Repeating the call returns the same result. */
 export const releaseLicense = async (
   pool: Pool,
   { keyHash, machineHashes, eventId }: ActivationClaim & { readonly eventId: string },
-): Promise<Released | undefined> => {
+): Promise<ReleasedLicense | undefined> => {
   const values = [keyHash, ...machineHashes, eventId];
-  return (await ask(pool, releasingQuery(values)))[0];
+  return (await runQuery(pool, releaseQuery(values)))[0];
 };

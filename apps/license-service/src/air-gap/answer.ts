@@ -5,14 +5,14 @@
  */
 import { newId } from '@muster/driver';
 import { ApiError } from '@muster/http';
-import { invalidKey, refusedWith, unknownKey } from '../activation/answers.ts';
-import { certificateOf } from '../activation/certificate.ts';
-import { hintOfMachine, machineMark } from '../activation/machine.ts';
-import { activateWithin } from '../activation/statements.ts';
-import { hashOfKey, parseKey, prefixOf } from '../key/key.ts';
-import { type Db, Refused } from '../operators/transaction.ts';
-import { signText } from '../signing/certificate.ts';
-import { type OpenedVault, type ProductAtWork, productOf } from '../vault.ts';
+import { invalidKeyError, activationRefusal, unknownKeyError } from '../activation/answers.ts';
+import { signActivationCertificate } from '../activation/certificate.ts';
+import { machineHintOf, machineFingerprint } from '../activation/machine.ts';
+import { activateInTransaction } from '../activation/statements.ts';
+import { hashKey, parseKey, keyPrefixOf } from '../key/key.ts';
+import { type Db, RefusedError } from '../operators/transaction.ts';
+import { signPayload } from '../signing/certificate.ts';
+import { type OpenedVault, type ProductWithKeys, findLoadedProduct } from '../vault.ts';
 import { type ParsedAirGapRequest } from './request.ts';
 
 export interface AirGapAnswer {
@@ -23,14 +23,14 @@ export interface AirGapAnswer {
     | { readonly kind: 'refused'; readonly reason: string; readonly message: string };
 }
 
-type Granted = Extract<AirGapAnswer['outcome'], { kind: 'granted' }> & {
+type GrantedAnswer = Extract<AirGapAnswer['outcome'], { kind: 'granted' }> & {
   readonly key: string;
   readonly certificate: string;
 };
 
-const signerOf = ({ keys }: ProductAtWork) => {
+const signerOf = ({ keys }: ProductWithKeys) => {
   if (keys.signer !== undefined) return keys.signer;
-  throw new Refused('no_signing_key', 'there is no usable signing key (run license doctor)');
+  throw new RefusedError('no_signing_key', 'there is no usable signing key (run license doctor)');
 };
 
 export interface AirGapAnswerOptions {
@@ -41,29 +41,30 @@ export interface AirGapAnswerOptions {
 }
 
 /** Activates the license. Returns the grant or the refusal, and the product if it is known. */
-async function activate(
+async function activateOffline(
   db: Db,
-  opened: OpenedVault,
+  vault: OpenedVault,
   { licenseKey, machineId }: ParsedAirGapRequest,
   { seconds, product: named }: AirGapAnswerOptions,
-): Promise<[ProductAtWork | undefined, Granted | ApiError]> {
+): Promise<[ProductWithKeys | undefined, GrantedAnswer | ApiError]> {
   const parsed = parseKey(
     licenseKey,
-    opened.products.map(({ keyPrefix }) => keyPrefix),
+    vault.products.map(({ keyPrefix }) => keyPrefix),
   );
-  if (parsed.kind !== 'key') return [undefined, invalidKey(parsed)];
-  const product = opened.products.find(({ keyPrefix }) => keyPrefix === prefixOf(parsed.key));
-  if (product === undefined || (named ?? product.name) !== product.name) return [undefined, unknownKey()];
+  if (parsed.kind !== 'key') return [undefined, invalidKeyError(parsed)];
+  const product = vault.products.find(({ keyPrefix }) => keyPrefix === keyPrefixOf(parsed.key));
+  if (product === undefined || (named ?? product.name) !== product.name)
+    return [undefined, unknownKeyError()];
   const signer = signerOf(product);
-  const granted = await activateWithin(db, {
-    ...{ keyHash: hashOfKey(parsed.key), machineHashes: opened.hasher.hashes(machineId) },
-    ...{ pepperId: opened.hasher.pepperId, machineHint: hintOfMachine(machineId) },
+  const granted = await activateInTransaction(db, {
+    ...{ keyHash: hashKey(parsed.key), machineHashes: vault.hasher.hashes(machineId) },
+    ...{ pepperId: vault.hasher.pepperId, machineHint: machineHintOf(machineId) },
     ...{ eventId: newId(), certificateSeconds: seconds },
   });
-  if (granted === undefined) return [product, unknownKey()];
-  const refused = refusedWith(granted);
+  if (granted === undefined) return [product, unknownKeyError()];
+  const refused = activationRefusal(granted);
   if (refused !== undefined) return [product, refused];
-  const certificate = certificateOf(granted, product.name, machineId, signer);
+  const certificate = signActivationCertificate(granted, product.name, machineId, signer);
   const offlineUntil = new Date((granted.certifiedUntil ?? 0) * 1_000).toISOString();
   return [product, { kind: 'granted', key: parsed.key, licenseId: granted.id, offlineUntil, certificate }];
 }
@@ -72,24 +73,24 @@ async function activate(
  * Answers the activation request of an offline machine, within an operator's transaction. A refusal is also
  * signed and is counted like a refusal of an online request.
  */
-export async function answerRequest(
+export async function answerAirGapRequest(
   db: Db,
-  opened: OpenedVault,
+  vault: OpenedVault,
   request: ParsedAirGapRequest,
-  how: AirGapAnswerOptions,
+  options: AirGapAnswerOptions,
 ): Promise<AirGapAnswer> {
-  const [product, outcome] = await activate(db, opened, request, how);
-  const answering = product ?? productOf(opened, how.product);
-  if (answering === undefined) throw new Refused('no_signing_key', 'there is no usable signing key');
+  const [product, outcome] = await activateOffline(db, vault, request, options);
+  const answering = product ?? findLoadedProduct(vault, options.product);
+  if (answering === undefined) throw new RefusedError('no_signing_key', 'there is no usable signing key');
   const { kid, key: signingKey } = signerOf(answering);
   const about = {
     nonce: request.nonce,
     licenseKey: outcome instanceof ApiError ? request.licenseKey : outcome.key,
-    machine: machineMark(request.machineId),
+    machine: machineFingerprint(request.machineId),
     iat: Math.floor(Date.now() / 1_000),
     kid,
   };
-  const sign = (said: object): string => signText(signingKey, 'licans1', { ...about, ...said });
+  const sign = (said: object): string => signPayload(signingKey, 'licans1', { ...about, ...said });
   if (!(outcome instanceof ApiError)) {
     const { certificate, key: _, ...granted } = outcome;
     return { answer: sign({ certificate }), outcome: granted };

@@ -1,37 +1,45 @@
 /** Operations on licenses for operators' programs, such as a shop, a support desk or a renewal script. */
 import { z } from 'zod';
-import { entitle, renew, resize, resume, revoke, rotate, suspend } from '../operators/change.ts';
-import { issue } from '../operators/issue.ts';
+import {
+  setFeatures,
+  renewLicense,
+  setMachineLimit,
+  resumeLicense,
+  revokeLicense,
+  replaceKey,
+  suspendLicense,
+} from '../operators/change.ts';
+import { issueLicenses } from '../operators/issue.ts';
 import { type License, listLicenses, lockLicense } from '../operators/license.ts';
-import { heldMachines, release, transfer } from '../operators/machines.ts';
+import { listHeldMachines, releaseMachines, transferLicense } from '../operators/machines.ts';
 import { findPlan, type Term as PlanTerm } from '../operators/plans.ts';
-import { secondsOf } from '../operators/spans.ts';
+import { durationSecondsOf } from '../operators/spans.ts';
 import { listDenials, listEvents } from '../operators/trail.ts';
-import { Refused } from '../operators/transaction.ts';
-import { linkTo, longestLinkSeconds, usualLinkSeconds } from '../pages/links.ts';
-import { operation, ownLicense, type OperationContext } from './operation.ts';
+import { RefusedError } from '../operators/transaction.ts';
+import { createCustomerLink, maxLinkSeconds, defaultLinkSeconds } from '../pages/links.ts';
+import { defineOperation, getOwnLicense, type OperationContext } from './operation.ts';
 import {
   CustomerRef,
   DenialRecord,
   EventRecord,
   LicenseId,
   LicenseRecord,
-  Limit,
+  PageLimit,
   MachineId,
   MachineLimit,
   MachineRecord,
   OwnFeatures,
   PlanName,
-  Reason,
-  Reference,
+  StatusReason,
+  OrderReference,
   Span,
   Term,
-  termOf,
-  toRecord,
+  planTermOf,
+  toLicenseRecord,
 } from './records.ts';
 
-const One = z.object({ license: LicenseRecord });
-const mostAtOnce = 100;
+const LicenseResult = z.object({ license: LicenseRecord });
+const maxLicensesPerCall = 100;
 
 const IssuedRecord = z.object({
   id: z.uuid(),
@@ -40,7 +48,7 @@ const IssuedRecord = z.object({
   customerUrl: z.url().describe('The page where the customer sees and releases machines; for your e-mail.'),
 });
 
-const issueOne = operation({
+const issueOperation = defineOperation({
   path: 'licenses/issue',
   scope: 'issue',
   summary: 'Issue the licenses of a sale',
@@ -50,10 +58,10 @@ const issueOne = operation({
     'their old keys stop working.',
   params: z.strictObject({
     plan: PlanName,
-    orderRef: Reference,
+    orderRef: OrderReference,
     customerRef: CustomerRef.optional(),
     term: Term.optional().describe('By default that of the plan.'),
-    count: z.int().min(1).max(mostAtOnce).default(1),
+    count: z.int().min(1).max(maxLicensesPerCall).default(1),
     machineLimit: MachineLimit.optional(),
     transferLimit: z.int().min(0).max(1_000).optional(),
     features: OwnFeatures.optional(),
@@ -64,17 +72,20 @@ const issueOne = operation({
     const { db, token } = work;
     const { product } = token;
     if ((await findPlan(db, order.plan, product)) === undefined)
-      throw new Refused('unknown_plan', `there is no plan ${order.plan} (create it with license plan set)`);
-    const { plan, licenses, isRepeated } = await issue(db, {
+      throw new RefusedError(
+        'unknown_plan',
+        `there is no plan ${order.plan} (create it with license plan set)`,
+      );
+    const { plan, licenses, isRepeated } = await issueLicenses(db, {
       ...{ ...order, product },
-      ...(term !== undefined && { term: termOf(term) }),
+      ...(term !== undefined && { term: planTermOf(term) }),
     });
     const shown = [];
     for (const { id, hint, key } of licenses) {
       // Locks the license, so that no machine can activate it before its key is replaced.
       const isLost = key === null && rekey && (await lockLicense(db, { id })).activatedAt === null;
-      const made = isLost ? await rotate(db, { id }) : undefined;
-      const path = await linkTo(db, work.secrets, id, usualLinkSeconds);
+      const made = isLost ? await replaceKey(db, { id }) : undefined;
+      const path = await createCustomerLink(db, work.secrets, id, defaultLinkSeconds);
       const customerUrl = work.baseUrl + path;
       shown.push({ id, keyEnding: made?.license.hint ?? hint, key: made?.key ?? key, customerUrl });
     }
@@ -82,7 +93,7 @@ const issueOne = operation({
   },
 });
 
-const list = operation({
+const listOperation = defineOperation({
   path: 'licenses/list',
   scope: 'read',
   summary: 'List licenses, newest first',
@@ -90,27 +101,27 @@ const list = operation({
     plan: PlanName.optional(),
     status: z.enum(['active', 'suspended', 'revoked']).optional(),
     customerRef: CustomerRef.optional(),
-    orderRef: Reference.optional(),
+    orderRef: OrderReference.optional(),
     after: LicenseId.optional().describe('The last id of the previous page.'),
-    limit: Limit,
+    limit: PageLimit,
   }),
   result: z.object({ items: z.array(LicenseRecord), nextAfter: z.uuid().nullable() }),
   run: async ({ db, token }, filter) => {
     const items = await listLicenses(db, { ...filter, product: token.product });
     const last = items.length === filter.limit ? items.at(-1)?.id : undefined;
-    return { items: items.map(toRecord), nextAfter: last ?? null };
+    return { items: items.map(toLicenseRecord), nextAfter: last ?? null };
   },
 });
 
-const mostFound = 50;
+const maxFindResults = 50;
 
-const find = operation({
+const findOperation = defineOperation({
   path: 'licenses/find',
   scope: 'read',
   summary: 'Find licenses by order, customer or the end of the key',
   params: z
     .strictObject({
-      orderRef: Reference.optional(),
+      orderRef: OrderReference.optional(),
       customerRef: CustomerRef.optional(),
       keyEnding: z
         .string()
@@ -125,41 +136,41 @@ const find = operation({
     ),
   result: z.object({ items: z.array(LicenseRecord) }),
   run: async ({ db, token }, { orderRef, customerRef, keyEnding }) => {
-    const hint = keyEnding && endingOf(keyEnding);
-    const filter = { product: token.product, orderRef, customerRef, hint, limit: mostFound };
-    return { items: (await listLicenses(db, filter)).map(toRecord) };
+    const hint = keyEnding && keyEndingOf(keyEnding);
+    const filter = { product: token.product, orderRef, customerRef, hint, limit: maxFindResults };
+    return { items: (await listLicenses(db, filter)).map(toLicenseRecord) };
   },
 });
 
 /** Returns the last four symbols of a typed key or of its end. It is parsed as leniently as whole keys. */
-export const endingOf = (typed: string): string =>
-  typed
+export const keyEndingOf = (typedKey: string): string =>
+  typedKey
     .replaceAll(/[^0-9a-z]/gi, '')
     .toUpperCase()
     .replaceAll('O', '0')
     .replaceAll(/[IL]/g, '1')
     .slice(-4);
 
-const get = operation({
+const getOperation = defineOperation({
   path: 'licenses/get',
   scope: 'read',
   summary: 'Show a license and its machines',
   params: z.strictObject({ id: LicenseId }),
   result: z.object({ license: LicenseRecord, machines: z.array(MachineRecord) }),
   run: async (work, { id }) => ({
-    license: toRecord(await ownLicense(work, id)),
-    machines: await heldMachines(work.db, id),
+    license: toLicenseRecord(await getOwnLicense(work, id)),
+    machines: await listHeldMachines(work.db, id),
   }),
 });
 
-const history = operation({
+const historyOperation = defineOperation({
   path: 'licenses/history',
   scope: 'read',
   summary: 'Show the history of a license, and how often it was refused',
-  params: z.strictObject({ id: LicenseId, limit: Limit }),
+  params: z.strictObject({ id: LicenseId, limit: PageLimit }),
   result: z.object({ events: z.array(EventRecord), denials: z.array(DenialRecord) }),
   run: async (work, { id, limit }) => {
-    await ownLicense(work, id);
+    await getOwnLicense(work, id);
     return {
       events: (await listEvents(work.db, id, limit)).map(({ actor, ...event }) => ({
         ...event,
@@ -171,49 +182,49 @@ const history = operation({
 });
 
 /** Defines an operation that changes one license and returns the changed license. */
-const changing = <Shape extends z.ZodRawShape>(
+const changeOperation = <Shape extends z.ZodRawShape>(
   path: string,
   [summary, description]: readonly [string, string?],
-  shape: Shape,
+  extraParams: Shape,
   run: (
     work: OperationContext,
     id: string,
     params: z.output<z.ZodObject<Shape & { id: typeof LicenseId }, z.core.$strict>>,
   ) => Promise<License>,
 ) =>
-  operation({
+  defineOperation({
     path: `licenses/${path}`,
     scope: 'change',
     ...{ summary, ...(description !== undefined && { description }) },
-    params: z.strictObject({ id: LicenseId, ...shape }),
-    result: One,
+    params: z.strictObject({ id: LicenseId, ...extraParams }),
+    result: LicenseResult,
     run: async (work, params) => {
       const { id } = params as { id: string };
-      await ownLicense(work, id);
-      return { license: toRecord(await run(work, id, params)) };
+      await getOwnLicense(work, id);
+      return { license: toLicenseRecord(await run(work, id, params)) };
     },
   });
 
-const again = 'Repeating the same orderRef has no effect.';
+const repeatNote = 'Repeating the same orderRef has no effect.';
 
 /** Sets a new end of the license. Repeating the call with the same order changes nothing. */
-const renewed = (
+const renewForOrder = (
   { db }: OperationContext,
   id: string,
   term: PlanTerm,
   orderRef: string | undefined,
-): Promise<License> => renew(db, { id }, term, orderRef);
+): Promise<License> => renewLicense(db, { id }, term, orderRef);
 
-const choiceOf = (slot: number | undefined) =>
+const machineChoiceOf = (slot: number | undefined) =>
   slot === undefined ? ({ kind: 'only' } as const) : ({ kind: 'slot', slot } as const);
 
-const Slot = z
+const SlotParameter = z
   .int()
   .min(1)
   .optional()
   .describe('The slot of the machine; needed if several machines hold the license.');
 
-const link = operation({
+const linkOperation = defineOperation({
   path: 'licenses/link',
   scope: 'issue',
   summary: 'Create a link where a customer can see and release the machines of a license',
@@ -225,60 +236,64 @@ const link = operation({
   }),
   result: z.object({ url: z.url() }),
   run: async (work, { id, for: span }) => {
-    await ownLicense(work, id);
-    const seconds = Math.min(secondsOf(span ?? '') ?? usualLinkSeconds, longestLinkSeconds);
-    return { url: work.baseUrl + (await linkTo(work.db, work.secrets, id, seconds)) };
+    await getOwnLicense(work, id);
+    const seconds = Math.min(durationSecondsOf(span ?? '') ?? defaultLinkSeconds, maxLinkSeconds);
+    return { url: work.baseUrl + (await createCustomerLink(work.db, work.secrets, id, seconds)) };
   },
 });
 
 export const licenseOperations = [
-  ...[issueOne, list, find, get, history, link],
-  changing(
+  ...[issueOperation, listOperation, findOperation, getOperation, historyOperation, linkOperation],
+  changeOperation(
     'suspend',
     ['Suspend the license: it is refused until it is resumed'],
-    { reason: Reason.optional() },
-    ({ db }, id, it) => suspend(db, { id }, it.reason ?? null),
+    { reason: StatusReason.optional() },
+    ({ db }, id, it) => suspendLicense(db, { id }, it.reason ?? null),
   ),
-  changing('resume', ['Resume a suspended license'], {}, ({ db }, id) => resume(db, { id })),
-  changing('revoke', ['Revoke the license for good'], { reason: Reason.optional() }, ({ db }, id, it) =>
-    revoke(db, { id }, it.reason ?? null),
+  changeOperation('resume', ['Resume a suspended license'], {}, ({ db }, id) => resumeLicense(db, { id })),
+  changeOperation(
+    'revoke',
+    ['Revoke the license for good'],
+    { reason: StatusReason.optional() },
+    ({ db }, id, it) => revokeLicense(db, { id }, it.reason ?? null),
   ),
-  changing(
+  changeOperation(
     'renew',
-    ['Change the end of the license, for example after a paid renewal', again],
-    { term: Term, orderRef: Reference.optional() },
-    (work, id, it) => renewed(work, id, termOf(it.term), it.orderRef),
+    ['Change the end of the license, for example after a paid renewal', repeatNote],
+    { term: Term, orderRef: OrderReference.optional() },
+    (work, id, it) => renewForOrder(work, id, planTermOf(it.term), it.orderRef),
   ),
-  changing(
+  changeOperation(
     'extend',
-    ['Extend the license by a duration; an expired one starts again from now', again],
-    { for: Span, orderRef: Reference.optional() },
-    (work, id, it) => renewed(work, id, { kind: 'for', seconds: secondsOf(it.for) ?? 0 }, it.orderRef),
+    ['Extend the license by a duration; an expired one starts again from now', repeatNote],
+    { for: Span, orderRef: OrderReference.optional() },
+    (work, id, it) =>
+      renewForOrder(work, id, { kind: 'for', seconds: durationSecondsOf(it.for) ?? 0 }, it.orderRef),
   ),
-  changing(
+  changeOperation(
     'transfer',
     ["Transfer the license to another machine, within the plan's number of transfers"],
-    { machineId: MachineId, slot: Slot, force: z.boolean().default(false) },
+    { machineId: MachineId, slot: SlotParameter, force: z.boolean().default(false) },
     ({ db, hasher }, id, { machineId, slot, force }) =>
-      transfer(db, { id }, { machineId, hasher, isForced: force, choice: choiceOf(slot) }),
+      transferLicense(db, { id }, { machineId, hasher, isForced: force, choice: machineChoiceOf(slot) }),
   ),
-  changing(
+  changeOperation(
     'release',
     ['Release the license from its machine; the next machine that activates it gets it'],
-    { slot: Slot, all: z.boolean().default(false) },
+    { slot: SlotParameter, all: z.boolean().default(false) },
     async ({ db }, id, { slot, all }) =>
-      (await release(db, { id }, all ? { kind: 'all' } : choiceOf(slot))).license,
+      (await releaseMachines(db, { id }, all ? { kind: 'all' } : machineChoiceOf(slot))).license,
   ),
-  changing(
+  changeOperation(
     'resize',
     ['Set how many machines can hold it at the same time; current machines keep it'],
     { machineLimit: MachineLimit },
-    ({ db }, id, { machineLimit }) => resize(db, { id }, machineLimit),
+    ({ db }, id, { machineLimit }) => setMachineLimit(db, { id }, machineLimit),
   ),
-  changing(
+  changeOperation(
     'entitle',
     ['Give the license its own features; machines get them with their next certificate'],
     { features: OwnFeatures },
-    ({ db }, id, { features }) => entitle(db, { id }, () => features),
+    ({ db }, id, { features }) => setFeatures(db, { id }, () => features),
   ),
 ];

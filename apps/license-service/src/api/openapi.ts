@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type AnyOperation } from './operation.ts';
 
-export const schemaOf = (schema: z.ZodType, io: 'input' | 'output'): object => {
+export const jsonSchemaOf = (schema: z.ZodType, io: 'input' | 'output'): object => {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
   return rest;
 };
@@ -15,18 +15,18 @@ const ErrorBody = z.object({
   details: z.looseObject({ reason: z.string(), retryable: z.boolean() }),
 });
 
-export const json = (schema: object) => ({ 'application/json': { schema } });
+export const jsonContent = (schema: object) => ({ 'application/json': { schema } });
 export const errorRef = { $ref: '#/components/schemas/Error' };
-export const components = { Error: schemaOf(ErrorBody, 'output') };
-const nameOf = (path: string): string => path.replace('/', '.');
+export const componentSchemas = { Error: jsonSchemaOf(ErrorBody, 'output') };
+const operationIdOf = (path: string): string => path.replace('/', '.');
 
-export interface Document {
+export interface OpenApiDocument {
   readonly info: object;
   readonly paths: Readonly<Record<string, object>>;
   readonly [field: string]: unknown;
 }
 
-export const openApiOf = (operations: readonly AnyOperation[]): Document => ({
+export const openApiDocumentOf = (operations: readonly AnyOperation[]): OpenApiDocument => ({
   openapi: '3.1.0',
   info: {
     title: 'Licenses, for operators',
@@ -47,19 +47,19 @@ export const openApiOf = (operations: readonly AnyOperation[]): Document => ({
       `/api/operators/${path}`,
       {
         post: {
-          operationId: nameOf(path),
+          operationId: operationIdOf(path),
           ...{ summary, tags: [path.split('/')[0]] },
           description: [description, `Requires the scope \`${scope}\`.`].filter(Boolean).join(' '),
-          requestBody: { required: true, content: json(schemaOf(params, 'input')) },
+          requestBody: { required: true, content: jsonContent(jsonSchemaOf(params, 'input')) },
           responses: {
-            200: { description: 'Done.', content: json(schemaOf(result, 'output')) },
+            200: { description: 'Done.', content: jsonContent(jsonSchemaOf(result, 'output')) },
             '4XX': {
               description: 'Refused; details.reason has the reason.',
-              content: json(errorRef),
+              content: jsonContent(errorRef),
             },
             '5XX': {
               description: 'Not answered; send the call again.',
-              content: json(errorRef),
+              content: jsonContent(errorRef),
             },
           },
         },
@@ -67,7 +67,7 @@ export const openApiOf = (operations: readonly AnyOperation[]): Document => ({
     ]),
   ),
   components: {
-    schemas: components,
+    schemas: componentSchemas,
     securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'mlt_…' } },
   },
 });

@@ -3,22 +3,22 @@ import { type z } from 'zod';
 import { type MachineHasher } from '../activation/machine.ts';
 import { getLicense, type License } from '../operators/license.ts';
 import { type OperatorToken, type OperatorScope } from '../operators/tokens.ts';
-import { type Db, Refused } from '../operators/transaction.ts';
-import { type Sealing } from '../operators/webhooks.ts';
+import { type Db, RefusedError } from '../operators/transaction.ts';
+import { type SecretSealer } from '../operators/webhooks.ts';
 import { type OpenedVault } from '../vault.ts';
-import { type Courier } from '../webhooks/courier.ts';
+import { type WebhookDispatcher } from '../webhooks/courier.ts';
 
 /** The context of an operation, which runs in one transaction. */
 export interface OperationContext {
   readonly db: Db;
   readonly token: OperatorToken;
   readonly hasher: MachineHasher;
-  readonly sealing: Sealing;
+  readonly sealing: SecretSealer;
   /** The secrets that seal links. The first one seals; all of them open. */
   readonly secrets: readonly (string | Buffer)[];
   /** The public URL of this service, without a trailing slash. */
   readonly baseUrl: string;
-  readonly webhooks: Pick<Courier, 'test'>;
+  readonly webhooks: Pick<WebhookDispatcher, 'test'>;
   readonly opened: OpenedVault;
   /** The default validity of an answer to an offline machine. */
   readonly airGapSeconds: number;
@@ -50,13 +50,13 @@ export interface AnyOperation extends Omit<OperatorOperation, 'run'> {
   readonly run: (work: OperationContext, params: never) => Promise<unknown>;
 }
 
-export const operation = <Params extends z.ZodType, Result extends z.ZodType>(
-  it: OperatorOperation<Params, Result>,
-): AnyOperation => it;
+export const defineOperation = <Params extends z.ZodType, Result extends z.ZodType>(
+  definition: OperatorOperation<Params, Result>,
+): AnyOperation => definition;
 
 /** Reads the license with this ID. Throws `not_found` if it belongs to another product than the token. */
-export async function ownLicense({ db, token }: OperationContext, id: string): Promise<License> {
+export async function getOwnLicense({ db, token }: OperationContext, id: string): Promise<License> {
   const license = await getLicense(db, { id });
-  if (license.product !== token.product) throw new Refused('not_found', 'no license has this id');
+  if (license.product !== token.product) throw new RefusedError('not_found', 'no license has this id');
   return license;
 }

@@ -3,63 +3,68 @@ import { z } from 'zod';
 import { machineIdProblem } from '../activation/machine.ts';
 import { LicenseFeatures, OwnFeatures } from '../features.ts';
 import { type License, stateOf } from '../operators/license.ts';
-import { mostMachines, type Term as PlanTerm } from '../operators/plans.ts';
-import { secondsOf, timeOf } from '../operators/spans.ts';
+import { maxMachinesPerLicense, type Term as PlanTerm } from '../operators/plans.ts';
+import { durationSecondsOf, parseIsoTime } from '../operators/spans.ts';
 
-const printable = /^[^\p{Cc}]+$/u;
+const printablePattern = /^[^\p{Cc}]+$/u;
 
 export const LicenseId = z.uuid().describe("The license's id; it is not secret.");
-export const Reference = z
+export const OrderReference = z
   .string()
   .min(1)
   .max(128)
-  .regex(printable)
+  .regex(printablePattern)
   .describe('Your own reference of the sale.');
 export const CustomerRef = z
   .string()
   .min(1)
   .max(128)
-  .regex(printable)
+  .regex(printablePattern)
   .refine((text) => !text.includes('@'), 'must be your own reference, not an e-mail address')
   .describe('Your own reference of the customer, not an e-mail address.');
-export const Reason = z.string().min(1).max(512).regex(printable).describe('The reason, for operators.');
+export const StatusReason = z
+  .string()
+  .min(1)
+  .max(512)
+  .regex(printablePattern)
+  .describe('The reason, for operators.');
 export const MachineId = z
   .string()
   .refine((text) => machineIdProblem(text) === undefined, 'is not a valid machine id');
-export const Limit = z.int().min(1).max(200).default(50).describe('The maximum number of items.');
-export const MachineLimit = z.int().min(1).max(mostMachines);
+export const PageLimit = z.int().min(1).max(200).default(50).describe('The maximum number of items.');
+export const MachineLimit = z.int().min(1).max(maxMachinesPerLicense);
 export const PlanName = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/);
 
 const Span = z
   .string()
   .refine(
-    (text) => (secondsOf(text) ?? 0) > 0,
+    (text) => (durationSecondsOf(text) ?? 0) > 0,
     'must be a duration such as 365d (s, m, h, d, w or y), at most 100y',
   )
   .describe('A duration such as 365d, 12w or 2y.');
-const Time = z
+const TimeText = z
   .string()
-  .refine((text) => timeOf(text) !== undefined, 'must be a date or a time such as 2027-12-31T12:00:00Z')
+  .refine((text) => parseIsoTime(text) !== undefined, 'must be a date or a time such as 2027-12-31T12:00:00Z')
   .describe('A time such as 2027-12-31T12:00:00Z, or a date for the start of that day (UTC).');
 
 export const Term = z
   .union([
     z.strictObject({ for: Span }),
-    z.strictObject({ expires: Time }),
+    z.strictObject({ expires: TimeText }),
     z.strictObject({ perpetual: z.literal(true) }),
   ])
   .describe('The term: a duration from the first activation, until a time, or perpetual.');
 
-export function termOf(term: z.infer<typeof Term>): PlanTerm {
-  if ('for' in term) return { kind: 'for', seconds: secondsOf(term.for) ?? 0 };
+export function planTermOf(term: z.infer<typeof Term>): PlanTerm {
+  if ('for' in term) return { kind: 'for', seconds: durationSecondsOf(term.for) ?? 0 };
   return 'expires' in term
-    ? { kind: 'until', expiresAt: timeOf(term.expires) ?? term.expires }
+    ? { kind: 'until', expiresAt: parseIsoTime(term.expires) ?? term.expires }
     : { kind: 'perpetual' };
 }
 
 export { OwnFeatures, Span };
 
-export const Moment = z.iso.datetime().nullable();
+export const NullableTime = z.iso.datetime().nullable();
 
 export const LicenseRecord = z.object({
   id: z.uuid(),
@@ -68,14 +73,14 @@ export const LicenseRecord = z.object({
   keyEnding: z.string().describe('The last four symbols of its key.'),
   state: z.enum(['unactivated', 'active', 'expired', 'suspended', 'revoked']),
   reason: z.string().nullable().describe('Why it was suspended or revoked.'),
-  expiresAt: Moment.describe('null if it never expires, or is not activated yet.'),
+  expiresAt: NullableTime.describe('null if it never expires, or is not activated yet.'),
   durationSeconds: z.int().nullable().describe('The duration from the first activation.'),
   machineLimit: z.int(),
   machinesUsed: z.int(),
   leaseSeconds: z.int().nullable().describe('How long a slot is lent each time.'),
-  activatedAt: Moment,
-  lastSeenAt: Moment,
-  offlineUntil: Moment.describe('Until when an issued certificate can still be valid.'),
+  activatedAt: NullableTime,
+  lastSeenAt: NullableTime,
+  offlineUntil: NullableTime.describe('Until when an issued certificate can still be valid.'),
   transfers: z.int(),
   transferLimit: z.int(),
   features: LicenseFeatures,
@@ -85,7 +90,7 @@ export const LicenseRecord = z.object({
 });
 export type LicenseRecord = z.infer<typeof LicenseRecord>;
 
-export function toRecord(license: License): LicenseRecord {
+export function toLicenseRecord(license: License): LicenseRecord {
   const { id, product, plan, hint, reason, expiresAt, durationSeconds, machineLimit, machinesUsed } = license;
   const { leaseSeconds, activatedAt, lastSeenAt, offlineUntil, transfers, transferLimit } = license;
   const { features, customerRef, orderRef, issuedAt } = license;
@@ -100,8 +105,8 @@ export const MachineRecord = z.object({
   slot: z.int(),
   hint: z.string().describe('The end of its id.'),
   boundAt: z.iso.datetime(),
-  lastSeenAt: Moment,
-  offlineUntil: Moment,
+  lastSeenAt: NullableTime,
+  offlineUntil: NullableTime,
 });
 
 export const EventRecord = z.object({
@@ -141,7 +146,7 @@ export const DeliveryRecord = z.object({
   kind: z.string(),
   state: z.enum(['waiting', 'delivered', 'given_up']),
   tries: z.int(),
-  nextAt: Moment,
+  nextAt: NullableTime,
   lastStatus: z.int().nullable(),
   lastError: z.string().nullable(),
   createdAt: z.iso.datetime(),

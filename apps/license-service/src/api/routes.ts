@@ -1,30 +1,30 @@
 /** Routes of the operators' API. Each call is authenticated, authorized and rate-limited, and runs in one transaction. */
 import { type Pool, sql } from '@muster/driver';
 import {
-  bearerOf,
+  bearerTokenOf,
   type Limit,
   type Metrics,
   networkOf,
   parseWith,
   type RateLimiter,
-  requireRoom,
+  requireWithinLimits,
   scopeTooSmall,
   unauthorized,
-  unavailable,
+  serviceUnavailable,
 } from '@muster/http';
-import { type NamedNetwork } from '@muster/outbound';
+import { type AllowedNetwork } from '@muster/outbound';
 import { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
-import { recorded } from '../activation/recorded.ts';
+import { recordCalls } from '../activation/recorded.ts';
 import { findToken, type OperatorToken, type OperatorScope } from '../operators/tokens.ts';
 import { type Db, inTransaction } from '../operators/transaction.ts';
-import { sealingBy } from '../operators/webhooks.ts';
+import { createSecretSealer } from '../operators/webhooks.ts';
 import { type OpenedVault } from '../vault.ts';
-import { type Courier } from '../webhooks/courier.ts';
+import { type WebhookDispatcher } from '../webhooks/courier.ts';
 import { answerOperation } from './answer.ts';
 import { licenseOperations } from './licenses.ts';
-import { openApiOf } from './openapi.ts';
-import { serviceDocumentOf } from './service-document.ts';
+import { openApiDocumentOf } from './openapi.ts';
+import { serviceOpenApiOf } from './service-document.ts';
 import { type AnyOperation } from './operation.ts';
 import { webhookOperations } from './webhooks.ts';
 
@@ -36,10 +36,10 @@ export interface OperatorsOptions {
   /** The prefix of the Redis keys. */
   readonly prefix: string;
   readonly opened: () => OpenedVault | undefined;
-  readonly networks: readonly NamedNetwork[];
+  readonly networks: readonly AllowedNetwork[];
   /** The public URL of this service. If undefined, the host of each request is used. */
   readonly baseUrl: string | undefined;
-  readonly courier: Courier;
+  readonly courier: WebhookDispatcher;
   /** The default validity of an answer to an offline machine. */
   readonly airGapSeconds: number;
   readonly metrics: Metrics;
@@ -47,20 +47,20 @@ export interface OperatorsOptions {
 }
 
 /** Counts a call against the limit of a token or an address. Throws 429. */
-async function count({ limiter, rate, prefix }: OperatorsOptions, whom: string): Promise<void> {
-  requireRoom(await limiter.take([{ key: `${prefix}:operators:${whom}`, rate }]), 'token_limit');
+async function countCall({ limiter, rate, prefix }: OperatorsOptions, callerKey: string): Promise<void> {
+  requireWithinLimits(await limiter.take([{ key: `${prefix}:operators:${callerKey}`, rate }]), 'token_limit');
 }
 
 /** Authenticates the caller and checks the needed scope. Throws 401, 403 or 429. */
-async function callerOf(
+async function authenticateCaller(
   options: OperatorsOptions,
   db: Db,
   { address, secret, needed }: { address: string; secret: string; needed: OperatorScope },
 ): Promise<OperatorToken> {
-  await count(options, `from:${networkOf(address)}`);
+  await countCall(options, `from:${networkOf(address)}`);
   const token = await findToken(db, secret);
   if (token === undefined) throw unauthorized();
-  await count(options, `by:${token.id}`);
+  await countCall(options, `by:${token.id}`);
   if (!token.scopes.includes(needed)) throw scopeTooSmall({ needed, held: token.scopes });
   return token;
 }
@@ -72,19 +72,28 @@ export const baseUrlOf = ({ baseUrl }: Pick<OperatorsOptions, 'baseUrl'>, reques
 /** Runs an operation in one transaction that records its token as the actor. */
 async function runOperation(
   options: OperatorsOptions,
-  it: AnyOperation,
+  operation: AnyOperation,
   { body, baseUrl }: { readonly body: unknown; readonly baseUrl: string },
-  who: (db: Db) => Promise<OperatorToken>,
+  authenticate: (db: Db) => Promise<OperatorToken>,
 ): Promise<unknown> {
   const opened = options.opened();
-  if (opened === undefined) throw unavailable('database');
+  if (opened === undefined) throw serviceUnavailable('database');
   const { hasher, seals } = opened;
   const done = await inTransaction(options.pool, async (db) => {
-    const token = await who(db);
+    const token = await authenticate(db);
     await db.all(sql`select set_config('licenses.actor', ${`token ${token.name}`}, true)`);
-    const around = { opened, hasher, sealing: sealingBy(seals), secrets: seals, webhooks: options.courier };
+    const around = {
+      opened,
+      hasher,
+      sealing: createSecretSealer(seals),
+      secrets: seals,
+      webhooks: options.courier,
+    };
     const work = { db, token, baseUrl, ...around, airGapSeconds: options.airGapSeconds };
-    return it.run(work, parseWith(it.params, body ?? {}, 'The parameters are invalid.') as never);
+    return operation.run(
+      work,
+      parseWith(operation.params, body ?? {}, 'The parameters are invalid.') as never,
+    );
   });
   return typeof done === 'function' ? (done as () => Promise<unknown>)() : done;
 }
@@ -93,14 +102,14 @@ export function addOperatorRoutes(app: FastifyInstance, options: OperatorsOption
   const operations = [...licenseOperations, answerOperation, ...webhookOperations(options.networks)];
 
   for (const it of operations) {
-    const run = recorded(
+    const run = recordCalls(
       options,
       `operators.${it.path.replace('/', '.')}`,
       async (request, _reply, facts) => {
-        const asked = { address: request.ip, secret: bearerOf(request), needed: it.scope };
+        const asked = { address: request.ip, secret: bearerTokenOf(request), needed: it.scope };
         const call = { body: request.body, baseUrl: baseUrlOf(options, request) };
         const body = await runOperation(options, it, call, async (db) => {
-          const token = await callerOf(options, db, asked);
+          const token = await authenticateCaller(options, db, asked);
           facts.tokenId = token.id;
           return token;
         });
@@ -111,10 +120,10 @@ export function addOperatorRoutes(app: FastifyInstance, options: OperatorsOption
     app.post(`/api/operators/${it.path}`, run);
   }
 
-  const forOperators = openApiOf(operations);
+  const forOperators = openApiDocumentOf(operations);
   const documents = {
     '/api/operators/openapi.json': JSON.stringify(forOperators),
-    '/openapi.json': JSON.stringify(serviceDocumentOf(forOperators)),
+    '/openapi.json': JSON.stringify(serviceOpenApiOf(forOperators)),
   };
   for (const [path, document] of Object.entries(documents)) {
     app.get(path, (_request, reply) =>

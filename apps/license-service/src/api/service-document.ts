@@ -1,39 +1,39 @@
 /** Builds the OpenAPI document of the whole service: the paths of licensed programs and the operators' API. */
 import { productVersion } from '@muster/http';
 import { z } from 'zod';
-import { type Document, errorRef, json, schemaOf } from './openapi.ts';
+import { type OpenApiDocument, errorRef, jsonContent, jsonSchemaOf } from './openapi.ts';
 
 /** The version of the described API, by semantic versioning. It changes only if the paths change. */
-const interfaceVersion = '1.0.0';
+const apiVersion = '1.0.0';
 
 const LicenseKey = z.string().describe('The license key, such as MUST-…');
 const MachineId = z.string().describe('Identifies the machine; send the same text in each call.');
 const Time = z.iso.datetime();
 
-const Question = z.strictObject({ licenseKey: LicenseKey, machineId: MachineId });
-const License = z.object({
+const ActivationBody = z.strictObject({ licenseKey: LicenseKey, machineId: MachineId });
+const LicenseResponse = z.object({
   key: z.string(),
   plan: z.string(),
   expiresAt: Time.describe('9999-12-31T23:59:59.000Z if the license never expires.'),
   machineId: z.string(),
   activated: z.boolean(),
 });
-const Activation = z.object({ success: z.literal(true), license: License });
-const Check = z.object({
+const ActivationResponse = z.object({ success: z.literal(true), license: LicenseResponse });
+const CheckResponse = z.object({
   valid: z.boolean().describe('This machine holds the license, and the license is valid.'),
   plan: z.string(),
   expiresAt: Time,
   active: z.boolean().describe('This machine holds the license.'),
 });
-const Trial = z.object({
+const TrialResponse = z.object({
   success: z.literal(true),
   trial: z.object({ machineId: z.string(), startedAt: Time, expiresAt: Time }),
 });
-const Keys = z.object({
+const PublicKeysResponse = z.object({
   keys: z.array(z.looseObject({ kid: z.string(), kty: z.string(), crv: z.string(), x: z.string() })),
 });
 
-const meanings: Readonly<Record<number, string>> = {
+const statusDescriptions: Readonly<Record<number, string>> = {
   400: 'A parameter is missing or invalid.',
   403: 'The license or the trial is no longer valid, or may not be transferred; details.reason has the reason.',
   404: 'The license, trial or product does not exist.',
@@ -45,79 +45,86 @@ const meanings: Readonly<Record<number, string>> = {
   500: 'Internal server error.',
   503: 'The service is unavailable or overloaded; Retry-After says how long to wait.',
 };
-const ofBodies = [400, 403, 404, 405, 409, 413, 415, 429, 500, 503];
-const ofQueries = [400, 404, 429, 500, 503];
+const postErrorStatuses = [400, 403, 404, 405, 409, 413, 415, 429, 500, 503];
+const getErrorStatuses = [400, 404, 429, 500, 503];
 
-const responsesOf = (description: string, result: z.ZodType, statuses: readonly number[]): object => ({
-  200: { description, content: json(schemaOf(result, 'output')) },
+const openApiResponses = (description: string, result: z.ZodType, statuses: readonly number[]): object => ({
+  200: { description, content: jsonContent(jsonSchemaOf(result, 'output')) },
   ...Object.fromEntries(
-    statuses.map((status) => [status, { description: meanings[status], content: json(errorRef) }]),
+    statuses.map((status) => [
+      status,
+      { description: statusDescriptions[status], content: jsonContent(errorRef) },
+    ]),
   ),
 });
 
-const inQuery = (name: string, schema: z.ZodType, required = true): object => ({
-  ...{ name, in: 'query', required, schema: schemaOf(schema, 'input') },
+const queryParameter = (name: string, schema: z.ZodType, required = true): object => ({
+  ...{ name, in: 'query', required, schema: jsonSchemaOf(schema, 'input') },
 });
 
-const described = (operationId: string, summary: string): object => ({
+const operationInfo = (operationId: string, summary: string): object => ({
   ...{ operationId, summary, tags: ['activation'], security: [] },
 });
 
-interface Posted {
+interface PostOperation {
   readonly params: z.ZodType;
   readonly result: z.ZodType;
-  readonly done: string;
+  readonly successDescription: string;
 }
 
-const post = (operationId: string, summary: string, { params, result, done }: Posted): object => ({
+const describePost = (
+  operationId: string,
+  summary: string,
+  { params, result, successDescription }: PostOperation,
+): object => ({
   post: {
-    ...described(operationId, summary),
-    requestBody: { required: true, content: json(schemaOf(params, 'input')) },
-    responses: responsesOf(done, result, ofBodies),
+    ...operationInfo(operationId, summary),
+    requestBody: { required: true, content: jsonContent(jsonSchemaOf(params, 'input')) },
+    responses: openApiResponses(successDescription, result, postErrorStatuses),
   },
 });
 
 const publicPaths = {
-  '/api/activate': post('activate', 'Activate a license on a machine', {
-    ...{ params: Question, result: Activation },
-    done: 'The machine holds the license. Repeating the call on the same machine is safe.',
+  '/api/activate': describePost('activate', 'Activate a license on a machine', {
+    ...{ params: ActivationBody, result: ActivationResponse },
+    successDescription: 'The machine holds the license. Repeating the call on the same machine is safe.',
   }),
   '/api/activate/check': {
     get: {
-      ...described('check', 'Check the license of a machine'),
-      parameters: [inQuery('licenseKey', LicenseKey), inQuery('machineId', MachineId)],
-      responses: responsesOf('The state of the license.', Check, ofQueries),
+      ...operationInfo('check', 'Check the license of a machine'),
+      parameters: [queryParameter('licenseKey', LicenseKey), queryParameter('machineId', MachineId)],
+      responses: openApiResponses('The state of the license.', CheckResponse, getErrorStatuses),
     },
   },
-  '/api/activate/release': post('release', 'Release the license from a machine', {
-    ...{ params: Question, result: Activation },
-    done: 'Another machine may activate the license.',
+  '/api/activate/release': describePost('release', 'Release the license from a machine', {
+    ...{ params: ActivationBody, result: ActivationResponse },
+    successDescription: 'Another machine may activate the license.',
   }),
-  '/api/trials': post('trial', 'Start or continue the trial of a machine', {
-    ...{ params: z.strictObject({ machineId: MachineId }), result: Trial },
-    done: 'The trial of this machine.',
+  '/api/trials': describePost('trial', 'Start or continue the trial of a machine', {
+    ...{ params: z.strictObject({ machineId: MachineId }), result: TrialResponse },
+    successDescription: 'The trial of this machine.',
   }),
   '/.well-known/license-keys.json': {
     get: {
-      ...described('keys', 'Public keys that verify the signatures of answers'),
-      parameters: [inQuery('product', z.string().describe('The default product if omitted.'), false)],
+      ...operationInfo('keys', 'Public keys that verify the signatures of answers'),
+      parameters: [queryParameter('product', z.string().describe('The default product if omitted.'), false)],
       responses: {
         200: {
           description: 'A JSON Web Key Set.',
-          content: { 'application/jwk-set+json': { schema: schemaOf(Keys, 'output') } },
+          content: { 'application/jwk-set+json': { schema: jsonSchemaOf(PublicKeysResponse, 'output') } },
         },
-        404: { description: meanings[404], content: json(errorRef) },
+        404: { description: statusDescriptions[404], content: jsonContent(errorRef) },
       },
     },
   },
 };
 
-export const serviceDocumentOf = (forOperators: Document): object => ({
-  ...forOperators,
+export const serviceOpenApiOf = (operatorsDocument: OpenApiDocument): object => ({
+  ...operatorsDocument,
   info: {
-    ...forOperators.info,
+    ...operatorsDocument.info,
     title: 'Licenses',
-    version: interfaceVersion,
+    version: apiVersion,
     'x-product-version': productVersion,
     description:
       'Activates licenses on machines and checks them. Each answer is signed (RFC 9421). ' +
@@ -128,5 +135,5 @@ export const serviceDocumentOf = (forOperators: Document): object => ({
     { name: 'licenses', description: 'Issued licenses.' },
     { name: 'webhooks', description: 'Webhooks.' },
   ],
-  paths: { ...publicPaths, ...forOperators.paths },
+  paths: { ...publicPaths, ...operatorsDocument.paths },
 });

@@ -1,8 +1,8 @@
 /** Operations on webhook endpoints and their deliveries for operators' programs. */
-import { refusedUrl, type NamedNetwork } from '@muster/outbound';
+import { urlRefusalReason, type AllowedNetwork } from '@muster/outbound';
 import { z } from 'zod';
 import {
-  addressOf,
+  getEndpointTarget,
   changeEndpoint,
   deleteEndpoint,
   dropOldSecret,
@@ -12,48 +12,52 @@ import {
   redeliver,
   rotateSecret,
 } from '../operators/webhooks.ts';
-import { operation, type AnyOperation } from './operation.ts';
-import { DeliveryRecord, EndpointRecord, Limit } from './records.ts';
+import { defineOperation, type AnyOperation } from './operation.ts';
+import { DeliveryRecord, EndpointRecord, PageLimit } from './records.ts';
 
 /** The event kinds that an endpoint may subscribe to. */
-const webhookKinds = [
+const webhookEventKinds = [
   ...['issued', 'imported', 'activated', 'released', 'transferred', 'suspended', 'resumed', 'revoked'],
   ...['renewed', 'rotated', 'certified', 'entitled', 'resized', 'expiring', 'expired'],
 ] as const;
 
 const EndpointId = z.uuid();
-const Kinds = z
-  .array(z.enum(webhookKinds))
+const EventKinds = z
+  .array(z.enum(webhookEventKinds))
   .min(1)
   .nullable()
   .describe('The kinds of events to send; null means all events.');
-const Secret = z.string().describe('The signing secret in the format of Standard Webhooks; shown only once.');
-const One = z.object({ endpoint: EndpointRecord });
-const WithSecret = z.object({ endpoint: EndpointRecord, secret: Secret });
+const SigningSecret = z
+  .string()
+  .describe('The signing secret in the format of Standard Webhooks; shown only once.');
+const EndpointResult = z.object({ endpoint: EndpointRecord });
+const EndpointWithSecret = z.object({ endpoint: EndpointRecord, secret: SigningSecret });
 
-const urlWithin = (networks: readonly NamedNetwork[]) =>
+const webhookUrlSchema = (allowedNetworks: readonly AllowedNetwork[]) =>
   z
     .url()
     .max(2_048)
-    .refine((url) => URL.canParse(url) && refusedUrl(url, networks) === null, {
+    .refine((url) => URL.canParse(url) && urlRefusalReason(url, allowedNetworks) === null, {
       error: ({ input }) =>
-        URL.canParse(String(input)) ? (refusedUrl(String(input), networks) ?? '') : 'must be a URL',
+        URL.canParse(String(input))
+          ? (urlRefusalReason(String(input), allowedNetworks) ?? '')
+          : 'must be a URL',
     });
 
 /** Defines the operations on endpoints and their subscriptions. */
-function endpointOperations(networks: readonly NamedNetwork[]): AnyOperation[] {
-  const Url = urlWithin(networks);
+function endpointOperations(allowedNetworks: readonly AllowedNetwork[]): AnyOperation[] {
+  const Url = webhookUrlSchema(allowedNetworks);
   return [
-    operation({
+    defineOperation({
       path: 'webhooks/create',
       scope: 'webhooks',
       summary: 'Create a webhook for events of licenses',
-      params: z.strictObject({ url: Url, kinds: Kinds.default(null) }),
-      result: WithSecret,
+      params: z.strictObject({ url: Url, kinds: EventKinds.default(null) }),
+      result: EndpointWithSecret,
       run: ({ db, sealing, token: { product } }, { url, kinds }) =>
         makeEndpoint(db, sealing, { product, url, kinds }),
     }),
-    operation({
+    defineOperation({
       path: 'webhooks/list',
       scope: 'webhooks',
       summary: 'List the webhooks',
@@ -63,7 +67,7 @@ function endpointOperations(networks: readonly NamedNetwork[]): AnyOperation[] {
         items: await listEndpoints(db, product),
       }),
     }),
-    operation({
+    defineOperation({
       path: 'webhooks/update',
       scope: 'webhooks',
       summary: 'Change the URL or the events of a webhook, or pause it',
@@ -72,15 +76,15 @@ function endpointOperations(networks: readonly NamedNetwork[]): AnyOperation[] {
       params: z.strictObject({
         id: EndpointId,
         url: Url.optional(),
-        kinds: Kinds.optional(),
+        kinds: EventKinds.optional(),
         isActive: z.boolean().optional(),
       }),
-      result: One,
+      result: EndpointResult,
       run: async ({ db, token: { product } }, change) => ({
         endpoint: await changeEndpoint(db, { ...change, product }),
       }),
     }),
-    operation({
+    defineOperation({
       path: 'webhooks/delete',
       scope: 'webhooks',
       summary: 'Delete a webhook and its pending deliveries',
@@ -95,20 +99,20 @@ function endpointOperations(networks: readonly NamedNetwork[]): AnyOperation[] {
 }
 
 const secretOperations: readonly AnyOperation[] = [
-  operation({
+  defineOperation({
     path: 'webhooks/rotateSecret',
     scope: 'webhooks',
     summary: 'Create a new secret; both sign until the old one is dropped',
     params: z.strictObject({ id: EndpointId }),
-    result: WithSecret,
+    result: EndpointWithSecret,
     run: ({ db, sealing, token: { product } }, { id }) => rotateSecret(db, sealing, { product, id }),
   }),
-  operation({
+  defineOperation({
     path: 'webhooks/dropOldSecret',
     scope: 'webhooks',
     summary: 'Drop the old secret and sign only with the newest',
     params: z.strictObject({ id: EndpointId }),
-    result: One,
+    result: EndpointResult,
     run: async ({ db, token: { product } }, { id }) => ({
       endpoint: await dropOldSecret(db, { product, id }),
     }),
@@ -117,35 +121,35 @@ const secretOperations: readonly AnyOperation[] = [
 
 /** The operations that send a test message and list or repeat deliveries. */
 const deliveryOperations: readonly AnyOperation[] = [
-  operation({
+  defineOperation({
     path: 'webhooks/test',
     scope: 'webhooks',
     summary: 'Send a message of type license.test immediately, and return the response',
     params: z.strictObject({ id: EndpointId }),
     result: z.object({ status: z.int().nullable(), ms: z.int(), error: z.string().nullable() }),
     run: async ({ db, sealing, webhooks, token: { product } }, { id }) => {
-      const address = await addressOf(db, sealing, { product, id });
+      const address = await getEndpointTarget(db, sealing, { product, id });
       return async () => {
         const { status, ms, error } = await webhooks.test(address);
         return { status, ms, error };
       };
     },
   }),
-  operation({
+  defineOperation({
     path: 'webhooks/deliveries',
     scope: 'webhooks',
     summary: 'List the deliveries of a webhook, newest first',
     params: z.strictObject({
       id: EndpointId,
       state: z.enum(['waiting', 'delivered', 'given_up']).optional(),
-      limit: Limit,
+      limit: PageLimit,
     }),
     result: z.object({ items: z.array(DeliveryRecord) }),
     run: async ({ db, token: { product } }, filter) => ({
       items: await listDeliveries(db, { ...filter, product }),
     }),
   }),
-  operation({
+  defineOperation({
     path: 'webhooks/redeliver',
     scope: 'webhooks',
     summary: 'Send a delivery again immediately',
@@ -158,8 +162,8 @@ const deliveryOperations: readonly AnyOperation[] = [
   }),
 ];
 
-export const webhookOperations = (networks: readonly NamedNetwork[]): AnyOperation[] => [
-  ...endpointOperations(networks),
+export const webhookOperations = (allowedNetworks: readonly AllowedNetwork[]): AnyOperation[] => [
+  ...endpointOperations(allowedNetworks),
   ...secretOperations,
   ...deliveryOperations,
 ];

@@ -14,10 +14,10 @@ import {
   rateLimitPolicyField,
   type Rate,
   retryAfterSeconds,
-  type Store,
+  type BucketStore,
 } from '@muster/http';
 
-export interface Limits {
+export interface AttemptLimits {
   readonly ip: Rate;
   readonly check: Rate;
   readonly ipFail: Rate;
@@ -25,13 +25,13 @@ export interface Limits {
 }
 
 export interface LimiterOptions {
-  readonly limits: Limits;
+  readonly limits: AttemptLimits;
   readonly redisUrl: string | undefined;
-  readonly timeoutMillis: number;
-  /** The prefix of the Redis keys; `usualPrefix` by default. */
+  readonly redisTimeoutMillis: number;
+  /** The prefix of the Redis keys; `defaultKeyPrefix` by default. */
   readonly prefix?: string;
   /** Receives true once when Redis becomes unavailable, and false once when it is available again. */
-  readonly onRedis: (isAway: boolean, error?: unknown) => void;
+  readonly onRedisStateChange: (isAway: boolean, error?: unknown) => void;
 }
 
 /** An attempt of a caller. Without a key, no failures of a key are counted. */
@@ -51,34 +51,50 @@ export interface AttemptAdmission {
   readonly retryAfterSeconds: number;
   readonly headers: { readonly ratelimit: string; readonly 'ratelimit-policy': string };
   /** Gives back the tokens that this attempt took from the failure buckets. */
-  succeeded(): void;
+  returnFailureTokens(): void;
 }
 
-export interface Limiter {
+export interface AttemptLimiter {
   admit(attempt: Attempt): Promise<AttemptAdmission>;
   close(): void;
 }
 
 /** The default key prefix. Its hash tag keeps all keys in one cluster slot, as a Redis script requires. */
-export const usualPrefix = '{licenses}';
+export const defaultKeyPrefix = '{licenses}';
 
-interface Named extends Cost, Limit {}
+interface NamedCost extends Cost, Limit {}
 
-export function createLimiter({ limits, redisUrl, timeoutMillis, prefix, onRedis }: LimiterOptions): Limiter {
+export function createLimiter({
+  limits,
+  redisUrl,
+  redisTimeoutMillis,
+  prefix,
+  onRedisStateChange,
+}: LimiterOptions): AttemptLimiter {
   const memory = createMemoryStore();
-  const redis = redisUrl === undefined ? undefined : createSharedStore({ redisUrl, timeoutMillis, onRedis });
+  const redis =
+    redisUrl === undefined
+      ? undefined
+      : createSharedStore({
+          redisUrl,
+          timeoutMillis: redisTimeoutMillis,
+          onRedisAvailability: onRedisStateChange,
+        });
 
   /** Takes the tokens. Returns the store that counted them and the quotas. */
-  const take = async (costs: readonly Named[], optional: number): Promise<[Store, readonly Quota[]]> =>
-    (await redis?.ask(async (store): Promise<[Store, readonly Quota[]]> => [
+  const take = async (
+    costs: readonly NamedCost[],
+    optional: number,
+  ): Promise<[BucketStore, readonly Quota[]]> =>
+    (await redis?.callRedis(async (store): Promise<[BucketStore, readonly Quota[]]> => [
       store,
       await store.take(costs, optional),
     ])) ?? [memory, await memory.take(costs, optional)];
 
-  const cost = (name: string, rate: Rate, whom: string): Named => ({
+  const cost = (name: string, rate: Rate, whom: string): NamedCost => ({
     name,
     rate,
-    key: `${prefix ?? usualPrefix}:${name}:${whom}`,
+    key: `${prefix ?? defaultKeyPrefix}:${name}:${whom}`,
   });
 
   const policies = (kind: Attempt['kind']): string =>
@@ -89,7 +105,7 @@ export function createLimiter({ limits, redisUrl, timeoutMillis, prefix, onRedis
     ]);
   const policyText = { ip: policies('ip'), check: policies('check') };
 
-  const costsOf = ({ kind, address, keyHash }: Attempt): Named[] => {
+  const costsOf = ({ kind, address, keyHash }: Attempt): NamedCost[] => {
     const network = networkOf(address);
     const here = cost(kind, limits[kind], network);
     if (keyHash === undefined) return [here];
@@ -113,9 +129,9 @@ export function createLimiter({ limits, redisUrl, timeoutMillis, prefix, onRedis
         verdict: isRefused ? 'refused' : isLimited ? 'limited' : 'open',
         retryAfterSeconds: retryAfterSeconds(quotas),
         headers: { ratelimit: rateLimitField(costs, quotas), 'ratelimit-policy': policyText[attempt.kind] },
-        succeeded: () => {
+        returnFailureTokens: () => {
           // No caller waits for this. If it fails, the bucket refills over time.
-          if (failures.length > 0) void store.giveBack(failures).catch(() => undefined);
+          if (failures.length > 0) void store.refund(failures).catch(() => undefined);
         },
       };
     },

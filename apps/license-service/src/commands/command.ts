@@ -3,9 +3,9 @@ import { type Pool } from '@muster/driver';
 import { type Command } from 'commander';
 import { type Secrets } from '../database.ts';
 import { type ReportProgress } from '../progress.ts';
-import { Refused } from '../operators/transaction.ts';
+import { RefusedError } from '../operators/transaction.ts';
 import { type LicenseRef } from '../operators/license.ts';
-import { usualProduct } from '../operators/products.ts';
+import { defaultProduct } from '../operators/products.ts';
 
 /** The result of a command, for scripts and for people. */
 export interface CommandOutput {
@@ -14,10 +14,10 @@ export interface CommandOutput {
   /** The output lines for people. */
   readonly lines: readonly string[];
   /** True if the command found a problem. The program then exits with code 1. */
-  readonly isBad?: boolean;
+  readonly foundProblem?: boolean;
 }
 
-export interface Context {
+export interface CommandContext {
   /** Database connections with the login of DATABASE_URL, which owns the tables. */
   readonly pool: Pool;
   readonly databaseUrl: string;
@@ -26,49 +26,53 @@ export interface Context {
   /** Reads the non-empty lines of standard input. On a terminal it prompts with this name. */
   readonly readLines: (wanted: string) => Promise<readonly string[]>;
   /** Prints a progress line for people. The line is not part of the command's output. */
-  readonly say: (line: string) => void;
+  readonly printProgressLine: (line: string) => void;
   /** Shows a progress bar on a terminal. */
   readonly progress: ReportProgress;
 }
 
-export type Options = Readonly<Record<string, unknown>>;
+export type CommandOptions = Readonly<Record<string, unknown>>;
 
 export interface LicenseCommand {
   /** The name of the command, or the names of its group and the command: two words. */
   readonly name: string;
   readonly description: string;
   /** Adds the command's own options to Commander's command. */
-  readonly shape?: (command: Command) => Command;
-  readonly run: (context: Context, options: Options, args: readonly string[]) => Promise<CommandOutput>;
+  readonly configure?: (command: Command) => Command;
+  readonly run: (
+    context: CommandContext,
+    options: CommandOptions,
+    args: readonly string[],
+  ) => Promise<CommandOutput>;
 }
 
-export const text = (options: Options, name: string): string | undefined => {
+export const textOption = (options: CommandOptions, name: string): string | undefined => {
   const value = options[name];
   return typeof value === 'string' ? value : undefined;
 };
 
-export const number = (options: Options, name: string): number | undefined => {
+export const numberOption = (options: CommandOptions, name: string): number | undefined => {
   const value = options[name];
   return typeof value === 'number' ? value : undefined;
 };
 
-export const withProduct = (command: Command): Command =>
-  command.option('--product <product>', `the product; by default ${usualProduct}`);
+export const addProductOption = (command: Command): Command =>
+  command.option('--product <product>', `the product; by default ${defaultProduct}`);
 
-export const productIn = (options: Options): string | undefined => text(options, 'product');
+export const productOption = (options: CommandOptions): string | undefined => textOption(options, 'product');
 
-export const withId = (command: Command): Command =>
+export const addIdOption = (command: Command): Command =>
   command.option('--id <id>', "the license's id; without it the key is read from standard input");
 
 /** Returns the license given by --id or else by the key on standard input. */
-export async function refOf(
-  { readLines }: Pick<Context, 'readLines'>,
-  options: Options,
+export async function readLicenseRef(
+  { readLines }: Pick<CommandContext, 'readLines'>,
+  options: CommandOptions,
 ): Promise<LicenseRef> {
-  const id = text(options, 'id');
+  const id = textOption(options, 'id');
   if (id !== undefined) return { id };
   const [key, ...more] = await readLines('License key');
-  if (key === undefined) throw new Refused('no_key', 'no key was given on standard input');
-  if (more.length > 0) throw new Refused('several_keys', 'give only one key');
+  if (key === undefined) throw new RefusedError('no_key', 'no key was given on standard input');
+  if (more.length > 0) throw new RefusedError('several_keys', 'give only one key');
   return { key };
 }

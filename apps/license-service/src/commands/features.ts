@@ -1,16 +1,16 @@
 /** The options --feature and --drop-feature, and the command that changes the features of a sold license. */
 import { type Command, InvalidArgumentError } from 'commander';
-import { type Feature, featureName, type LicenseFeatures, OwnFeatures } from '../features.ts';
-import { entitle } from '../operators/change.ts';
-import { inTransaction, Refused } from '../operators/transaction.ts';
-import { type LicenseCommand, type Options, refOf, withId } from './command.ts';
-import { shownLicense } from './shown.ts';
+import { type Feature, featureNamePattern, type LicenseFeatures, OwnFeatures } from '../features.ts';
+import { setFeatures } from '../operators/change.ts';
+import { inTransaction, RefusedError } from '../operators/transaction.ts';
+import { type LicenseCommand, type CommandOptions, readLicenseRef, addIdOption } from './command.ts';
+import { licenseOutput } from './shown.ts';
 
-type Named = readonly [string, Feature];
+type NamedFeature = readonly [string, Feature];
 
-function toFeature(given: string): Named {
-  const [, name = '', value] = /^([^=]*)(?:=(.*))?$/s.exec(given) ?? [];
-  if (featureName.test(name)) {
+function parseFeatureOption(optionText: string): NamedFeature {
+  const [, name = '', value] = /^([^=]*)(?:=(.*))?$/s.exec(optionText) ?? [];
+  if (featureNamePattern.test(name)) {
     if (value === undefined || value === 'on') return [name, true];
     if (value === 'off') return [name, false];
     if (/^\d{1,9}$/.test(value)) return [name, Number(value)];
@@ -19,51 +19,56 @@ function toFeature(given: string): Named {
 }
 
 /** Collects the values of a repeated option, which Commander passes one by one. */
-const gather =
-  <One>(read: (text: string) => One) =>
-  (text: string, before: readonly One[] | undefined): readonly One[] => [...(before ?? []), read(text)];
+const collectOption =
+  <One>(parse: (text: string) => One) =>
+  (text: string, before: readonly One[] | undefined): readonly One[] => [...(before ?? []), parse(text)];
 
-export const withFeature = (command: Command): Command =>
+export const addFeatureOption = (command: Command): Command =>
   command.option(
     '--feature <feature>',
     'a feature of the license: export, seats=5, api=off; repeatable',
-    gather(toFeature),
+    collectOption(parseFeatureOption),
   );
 
-export const withFeatures = (command: Command): Command =>
-  withFeature(command).option(
+export const addFeatureOptions = (command: Command): Command =>
+  addFeatureOption(command).option(
     '--drop-feature <name>',
     "remove the license's own value of this feature; repeatable",
-    gather(String),
+    collectOption(String),
   );
 
-const listOf = (options: Options, name: string): readonly unknown[] => {
+const listOption = (options: CommandOptions, name: string): readonly unknown[] => {
   const value = options[name];
   return Array.isArray(value) ? (value as unknown[]) : [];
 };
 
 /** Adds and removes features of a license as the options say. `before` are its present features. */
-export function featuresOf(options: Options, before: LicenseFeatures = {}): LicenseFeatures {
-  const dropped = listOf(options, 'dropFeature');
+export function applyFeatureOptions(
+  options: CommandOptions,
+  currentFeatures: LicenseFeatures = {},
+): LicenseFeatures {
+  const dropped = listOption(options, 'dropFeature');
   const features = OwnFeatures.safeParse({
-    ...Object.fromEntries(Object.entries(before).filter(([name]) => !dropped.includes(name))),
-    ...Object.fromEntries(listOf(options, 'feature') as readonly Named[]),
+    ...Object.fromEntries(Object.entries(currentFeatures).filter(([name]) => !dropped.includes(name))),
+    ...Object.fromEntries(listOption(options, 'feature') as readonly NamedFeature[]),
   });
   if (features.success) return features.data;
-  throw new Refused('features', features.error.issues[0]?.message ?? 'these features are invalid');
+  throw new RefusedError('features', features.error.issues[0]?.message ?? 'these features are invalid');
 }
 
 export const entitleCommand: LicenseCommand = {
   name: 'entitle',
   description:
     "Give a license its own features, in addition to its plan's; machines get them with their next certificate",
-  shape: (it) => withFeatures(withId(it)),
+  configure: (it) => addFeatureOptions(addIdOption(it)),
   run: async (context, options) => {
     if (options['feature'] === undefined && options['dropFeature'] === undefined)
-      throw new Refused('no_features', 'give --feature or --drop-feature');
-    const ref = await refOf(context, options);
-    return shownLicense(
-      await inTransaction(context.pool, (db) => entitle(db, ref, (own) => featuresOf(options, own))),
+      throw new RefusedError('no_features', 'give --feature or --drop-feature');
+    const ref = await readLicenseRef(context, options);
+    return licenseOutput(
+      await inTransaction(context.pool, (db) =>
+        setFeatures(db, ref, (own) => applyFeatureOptions(options, own)),
+      ),
     );
   },
 };

@@ -1,23 +1,26 @@
 import { open, rm } from 'node:fs/promises';
-import { issue, type IssueResult } from '../operators/issue.ts';
-import { inTransaction, OutcomeUnknown, Refused } from '../operators/transaction.ts';
-import { type LicenseCommand, number, productIn, text, withProduct } from './command.ts';
-import { featuresOf, withFeature } from './features.ts';
-import { termOf, toCount, toMachines, withTerm } from './term.ts';
+import { issueLicenses, type IssueResult } from '../operators/issue.ts';
+import { inTransaction, OutcomeUnknownError, RefusedError } from '../operators/transaction.ts';
+import { type LicenseCommand, numberOption, productOption, textOption, addProductOption } from './command.ts';
+import { applyFeatureOptions, addFeatureOption } from './features.ts';
+import { termOptions, parseCount, parseMachineLimit, addTermOptions } from './term.ts';
 
-type KeepKeys = (keys: readonly string[]) => Promise<void>;
+type StoreKeys = (keys: readonly string[]) => Promise<void>;
 
 /** Writes the keys to a file before the transaction commits, so that no key of a sold license can be lost. */
-async function intoFile(file: string, work: (keep: KeepKeys) => Promise<IssueResult>): Promise<IssueResult> {
+async function issueIntoFile(
+  file: string,
+  issueWith: (keep: StoreKeys) => Promise<IssueResult>,
+): Promise<IssueResult> {
   const handle = await open(file, 'wx', 0o600).catch((error: unknown) => {
-    throw new Refused(
+    throw new RefusedError(
       'out',
       `${file} cannot be written: ${error instanceof Error ? error.message : String(error)}`,
     );
   });
   let isKept = false;
   try {
-    const result = await work(async (keys) => {
+    const result = await issueWith(async (keys) => {
       await handle.writeFile(`${keys.join('\n')}\n`);
       await handle.sync();
     });
@@ -26,7 +29,7 @@ async function intoFile(file: string, work: (keep: KeepKeys) => Promise<IssueRes
   } catch (error) {
     // The file is kept if the transaction may have committed, because the file then has the only copy of the
     // keys.
-    isKept = error instanceof OutcomeUnknown;
+    isKept = error instanceof OutcomeUnknownError;
     throw error;
   } finally {
     await handle.close();
@@ -37,44 +40,48 @@ async function intoFile(file: string, work: (keep: KeepKeys) => Promise<IssueRes
 export const issueCommand: LicenseCommand = {
   name: 'issue',
   description: 'Issue licenses; their keys are shown only once',
-  shape: (command) =>
-    withProduct(withFeature(withTerm(command)))
+  configure: (command) =>
+    addProductOption(addFeatureOption(addTermOptions(command)))
       .requiredOption('--plan <plan>', 'the plan to issue')
       .option('--order <order>', 'your reference of the sale; the same order is issued only once')
-      .option('--count <number>', 'the number of licenses; by default one', toCount)
+      .option('--count <number>', 'the number of licenses; by default one', parseCount)
       .option('--customer <ref>', 'your reference of the customer, not an e-mail address')
-      .option('--transfers <number>', 'how often it may be transferred; by default as in the plan', toCount)
+      .option(
+        '--transfers <number>',
+        'how often it may be transferred; by default as in the plan',
+        parseCount,
+      )
       .option(
         '--machines <number>',
         'how many machines can hold it at the same time; by default as in the plan',
-        toMachines,
+        parseMachineLimit,
       )
       .option('--out <file>', 'write the keys to this new file instead'),
   run: async ({ pool }, options) => {
-    const customerRef = text(options, 'customer');
+    const customerRef = textOption(options, 'customer');
     if (customerRef?.includes('@') === true) {
-      throw new Refused('customer', 'give your own reference of the customer, not an e-mail address');
+      throw new RefusedError('customer', 'give your own reference of the customer, not an e-mail address');
     }
     const order = {
-      product: productIn(options),
-      plan: text(options, 'plan') ?? '',
-      term: termOf(options),
-      count: number(options, 'count'),
-      orderRef: text(options, 'order'),
+      product: productOption(options),
+      plan: textOption(options, 'plan') ?? '',
+      term: termOptions(options),
+      count: numberOption(options, 'count'),
+      orderRef: textOption(options, 'order'),
       customerRef,
-      transferLimit: number(options, 'transfers'),
-      machineLimit: number(options, 'machines'),
-      features: featuresOf(options),
+      transferLimit: numberOption(options, 'transfers'),
+      machineLimit: numberOption(options, 'machines'),
+      features: applyFeatureOptions(options),
     };
-    const work = (keep?: KeepKeys): Promise<IssueResult> =>
+    const work = (keep?: StoreKeys): Promise<IssueResult> =>
       inTransaction(pool, async (db) => {
-        const result = await issue(db, order);
+        const result = await issueLicenses(db, order);
         if (!result.isRepeated) await keep?.(result.licenses.map(({ key }) => key ?? ''));
         return result;
       });
-    const file = text(options, 'out');
+    const file = textOption(options, 'out');
     const { plan, licenses, isRepeated, isNewPlan } =
-      file === undefined ? await work() : await intoFile(file, work);
+      file === undefined ? await work() : await issueIntoFile(file, work);
     const count = licenses.length === 1 ? 'One license' : `${licenses.length} licenses`;
     const isShown = file === undefined && !isRepeated;
     return {

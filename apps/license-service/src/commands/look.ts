@@ -1,22 +1,29 @@
 /** The read-only commands `list` and `show`. */
-import { dayOf, table } from '@muster/terminal';
+import { formatDay, formatTable } from '@muster/terminal';
 import { Option } from 'commander';
 import { getLicense, type License, listLicenses, stateOf } from '../operators/license.ts';
-import { reading, Refused } from '../operators/transaction.ts';
-import { type LicenseCommand, number, productIn, refOf, text, withId } from './command.ts';
-import { endOf, shownLicense } from './shown.ts';
-import { toCount } from './term.ts';
+import { inReadOnlyTransaction, RefusedError } from '../operators/transaction.ts';
+import {
+  type LicenseCommand,
+  numberOption,
+  productOption,
+  readLicenseRef,
+  textOption,
+  addIdOption,
+} from './command.ts';
+import { formatLicenseEnd, licenseOutput } from './shown.ts';
+import { parseCount } from './term.ts';
 
-const usualLimit = 50;
-const mostLimit = 1_000;
+const defaultPageSize = 50;
+const maxPageSize = 1_000;
 
-const machineCell = ({ machineLimit, machinesUsed, machineHint }: License): string =>
+const formatMachineCell = ({ machineLimit, machinesUsed, machineHint }: License): string =>
   machineLimit > 1 || machinesUsed > 1 ? `${machinesUsed}/${machineLimit}` : (machineHint ?? '-');
 
 export const listCommand: LicenseCommand = {
   name: 'list',
   description: 'List licenses, newest first',
-  shape: (command) =>
+  configure: (command) =>
     command
       .option('--product <product>', 'only of this product')
       .option('--plan <plan>', 'only of this plan')
@@ -25,35 +32,43 @@ export const listCommand: LicenseCommand = {
       )
       .option('--customer <ref>', 'only of this customer')
       .option('--order <order>', 'only of this order')
-      .option('--limit <number>', `how many; by default ${usualLimit}`, toCount)
+      .option('--limit <number>', `how many; by default ${defaultPageSize}`, parseCount)
       .option('--after <id>', 'continue after this license, the last one of the previous page'),
   run: async ({ pool }, options) => {
-    const limit = number(options, 'limit') ?? usualLimit;
-    if (limit < 1 || limit > mostLimit) throw new Refused('limit', `a page has 1 to ${mostLimit} licenses`);
-    const after = text(options, 'after');
-    const items = await reading(pool, async (db) => {
+    const limit = numberOption(options, 'limit') ?? defaultPageSize;
+    if (limit < 1 || limit > maxPageSize)
+      throw new RefusedError('limit', `a page has 1 to ${maxPageSize} licenses`);
+    const after = textOption(options, 'after');
+    const items = await inReadOnlyTransaction(pool, async (db) => {
       if (after !== undefined) await getLicense(db, { id: after });
       const filter = {
-        product: productIn(options),
-        plan: text(options, 'plan'),
-        status: text(options, 'status'),
+        product: productOption(options),
+        plan: textOption(options, 'plan'),
+        status: textOption(options, 'status'),
         after,
         limit,
       };
       return listLicenses(db, {
         ...filter,
-        ...{ customerRef: text(options, 'customer'), orderRef: text(options, 'order') },
+        ...{ customerRef: textOption(options, 'customer'), orderRef: textOption(options, 'order') },
       });
     });
     const last = items.length === limit ? items.at(-1)?.id : undefined;
     return {
       json: { items: items.map((one) => ({ ...one, state: stateOf(one) })), nextAfter: last ?? null },
       lines: [
-        ...table(
+        ...formatTable(
           ['ID', 'KEY', 'PLAN', 'STATE', 'ENDS', 'MACHINE', 'LAST SEEN', 'CUSTOMER', 'ORDER'],
           items.map((one) => [
-            ...[one.id, `…${one.hint}`, one.plan, stateOf(one), endOf(one), machineCell(one)],
-            ...[dayOf(one.lastSeenAt), one.customerRef ?? '-', one.orderRef ?? '-'],
+            ...[
+              one.id,
+              `…${one.hint}`,
+              one.plan,
+              stateOf(one),
+              formatLicenseEnd(one),
+              formatMachineCell(one),
+            ],
+            ...[formatDay(one.lastSeenAt), one.customerRef ?? '-', one.orderRef ?? '-'],
           ]),
         ),
         ...(last === undefined ? [] : [`More: use --after ${last}`]),
@@ -65,9 +80,9 @@ export const listCommand: LicenseCommand = {
 export const showCommand: LicenseCommand = {
   name: 'show',
   description: 'Show one license',
-  shape: withId,
+  configure: addIdOption,
   run: async (context, options) => {
-    const ref = await refOf(context, options);
-    return shownLicense(await reading(context.pool, (db) => getLicense(db, ref)));
+    const ref = await readLicenseRef(context, options);
+    return licenseOutput(await inReadOnlyTransaction(context.pool, (db) => getLicense(db, ref)));
   },
 };

@@ -1,32 +1,51 @@
 /** Commands that list, release, transfer and limit the machines of a license. */
-import { minuteOf, table } from '@muster/terminal';
+import { formatMinute, formatTable } from '@muster/terminal';
 import { type Command } from 'commander';
 import { machineIdProblem } from '../activation/machine.ts';
-import { resize } from '../operators/change.ts';
+import { setMachineLimit } from '../operators/change.ts';
 import { getLicense, type License, stateOf } from '../operators/license.ts';
-import { type MachineChoice, heldMachines, type Machine, release, transfer } from '../operators/machines.ts';
-import { type Db, inTransaction, reading, Refused } from '../operators/transaction.ts';
+import {
+  type MachineChoice,
+  listHeldMachines,
+  type Machine,
+  releaseMachines,
+  transferLicense,
+} from '../operators/machines.ts';
+import { type Db, inTransaction, inReadOnlyTransaction, RefusedError } from '../operators/transaction.ts';
 import { hasherOf } from './change.ts';
-import { type LicenseCommand, number, type Options, refOf, text, withId } from './command.ts';
-import { licenseLines, machinesWords, shownLicense } from './shown.ts';
-import { toCount, toMachines } from './term.ts';
+import {
+  type LicenseCommand,
+  numberOption,
+  type CommandOptions,
+  readLicenseRef,
+  textOption,
+  addIdOption,
+} from './command.ts';
+import { formatLicenseLines, formatMachineCount, licenseOutput } from './shown.ts';
+import { parseCount, parseMachineLimit } from './term.ts';
 
-const withSlot = (command: Command): Command =>
-  command.option('--slot <number>', 'the slot of the machine, if several hold the license', toCount);
+const addSlotOption = (command: Command): Command =>
+  command.option('--slot <number>', 'the slot of the machine, if several hold the license', parseCount);
 
-const choiceOf = (options: Options): Exclude<MachineChoice, { kind: 'all' }> => {
-  const slot = number(options, 'slot');
+const machineChoiceOf = (options: CommandOptions): Exclude<MachineChoice, { kind: 'all' }> => {
+  const slot = numberOption(options, 'slot');
   return slot === undefined ? { kind: 'only' } : { kind: 'slot', slot };
 };
 
-const machineLines = (license: License, machines: readonly Machine[]): string[] => [
-  `License …${license.hint} (${license.id}), ${stateOf(license)}: ${machines.length} of ${machinesWords(license.machineLimit)}`,
+const formatMachineLines = (license: License, machines: readonly Machine[]): string[] => [
+  `License …${license.hint} (${license.id}), ${stateOf(license)}: ${machines.length} of ${formatMachineCount(license.machineLimit)}`,
   ...(machines.length === 0
     ? []
-    : table(
+    : formatTable(
         ['SLOT', 'MACHINE', 'SINCE', 'LAST SEEN', 'OFFLINE UNTIL'],
         machines.map(({ slot, hint, ...at }) => [
-          ...[String(slot), hint, minuteOf(at.boundAt), minuteOf(at.lastSeenAt), minuteOf(at.offlineUntil)],
+          ...[
+            String(slot),
+            hint,
+            formatMinute(at.boundAt),
+            formatMinute(at.lastSeenAt),
+            formatMinute(at.offlineUntil),
+          ],
         ]),
       )),
 ];
@@ -34,76 +53,78 @@ const machineLines = (license: License, machines: readonly Machine[]): string[] 
 export const machinesCommand: LicenseCommand = {
   name: 'machines',
   description: 'List the machines of a license; --allow changes how many can hold it at the same time',
-  shape: (command) =>
-    withId(command).option(
+  configure: (command) =>
+    addIdOption(command).option(
       '--allow <number>',
       'the new maximum number of machines; current machines keep the license',
-      toMachines,
+      parseMachineLimit,
     ),
   run: async (context, options) => {
-    const ref = await refOf(context, options);
-    const allowed = number(options, 'allow');
+    const ref = await readLicenseRef(context, options);
+    const allowed = numberOption(options, 'allow');
     const look = async (db: Db, license: License): Promise<[License, Machine[]]> => [
       license,
-      await heldMachines(db, license.id),
+      await listHeldMachines(db, license.id),
     ];
     const [license, machines] =
       allowed === undefined
-        ? await reading(context.pool, async (db) => look(db, await getLicense(db, ref)))
-        : await inTransaction(context.pool, async (db) => look(db, await resize(db, ref, allowed)));
+        ? await inReadOnlyTransaction(context.pool, async (db) => look(db, await getLicense(db, ref)))
+        : await inTransaction(context.pool, async (db) => look(db, await setMachineLimit(db, ref, allowed)));
     return {
-      ...shownLicense(license, machineLines(license, machines)),
+      ...licenseOutput(license, formatMachineLines(license, machines)),
       json: { machineLimit: license.machineLimit, machines },
     };
   },
 };
 
-const stillAlive = ({ offlineUntil }: Machine): boolean =>
+const canStillRunOffline = ({ offlineUntil }: Machine): boolean =>
   offlineUntil !== null && new Date(offlineUntil).getTime() > Date.now();
 
 export const releaseCommand: LicenseCommand = {
   name: 'release',
   description: 'Release the license from its machine; the next machine that activates it gets it',
-  shape: (command) => withSlot(withId(command)).option('--all', 'from all of its machines'),
+  configure: (command) => addSlotOption(addIdOption(command)).option('--all', 'from all of its machines'),
   run: async (context, options) => {
     const isAll = options['all'] === true;
-    if (isAll && options['slot'] !== undefined) throw new Refused('choice', 'give --slot or --all');
-    const ref = await refOf(context, options);
-    const choice = isAll ? ({ kind: 'all' } as const) : choiceOf(options);
-    const { license, released } = await inTransaction(context.pool, (db) => release(db, ref, choice));
+    if (isAll && options['slot'] !== undefined) throw new RefusedError('choice', 'give --slot or --all');
+    const ref = await readLicenseRef(context, options);
+    const choice = isAll ? ({ kind: 'all' } as const) : machineChoiceOf(options);
+    const { license, released } = await inTransaction(context.pool, (db) => releaseMachines(db, ref, choice));
     const warnings = released
-      .filter(stillAlive)
+      .filter(canStillRunOffline)
       .map(
         ({ offlineUntil }) =>
-          `The old machine can run offline with its certificate until ${minuteOf(offlineUntil)}.`,
+          `The old machine can run offline with its certificate until ${formatMinute(offlineUntil)}.`,
       );
-    return shownLicense(license, [...licenseLines(license), ...warnings]);
+    return licenseOutput(license, [...formatLicenseLines(license), ...warnings]);
   },
 };
 
 /** Returns the machine ID of --machine. Throws if it is invalid. */
-export function machineOf(options: Options): string {
-  const machineId = text(options, 'machine') ?? '';
+export function machineIdOption(options: CommandOptions): string {
+  const machineId = textOption(options, 'machine') ?? '';
   const problem = machineIdProblem(machineId);
-  if (problem !== undefined) throw new Refused('machine', `--machine ${problem}`);
+  if (problem !== undefined) throw new RefusedError('machine', `--machine ${problem}`);
   return machineId;
 }
 
 export const transferCommand: LicenseCommand = {
   name: 'transfer',
   description: "Transfer a license to another machine, within the plan's number of transfers",
-  shape: (command) =>
-    withSlot(withId(command))
+  configure: (command) =>
+    addSlotOption(addIdOption(command))
       .requiredOption('--machine <machineId>', 'the new machine’s id')
       .option('--force', "even beyond the plan's number of transfers"),
   run: async (context, options) => {
-    const machineId = machineOf(options);
-    const ref = await refOf(context, options);
+    const machineId = machineIdOption(options);
+    const ref = await readLicenseRef(context, options);
     const hasher = await hasherOf(context);
     const isForced = options['force'] === true;
-    const choice = choiceOf(options);
-    return shownLicense(
-      await inTransaction(context.pool, (db) => transfer(db, ref, { machineId, hasher, isForced, choice })),
+    const choice = machineChoiceOf(options);
+    return licenseOutput(
+      await inTransaction(context.pool, (db) =>
+        transferLicense(db, ref, { machineId, hasher, isForced, choice }),
+      ),
     );
   },
 };

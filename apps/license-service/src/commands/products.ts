@@ -1,36 +1,41 @@
-import { dayOf, table } from '@muster/terminal';
-import { featureWords } from '../features.ts';
+import { formatDay, formatTable } from '@muster/terminal';
+import { formatFeatures } from '../features.ts';
 import { getProduct, listProducts, makeProduct, type Product, setTrial } from '../operators/products.ts';
-import { inTransaction, reading, Refused } from '../operators/transaction.ts';
-import { type LicenseCommand, text } from './command.ts';
-import { featuresOf, withFeatures } from './features.ts';
-import { spanOf } from './shown.ts';
-import { toTrial } from './term.ts';
+import { inTransaction, inReadOnlyTransaction, RefusedError } from '../operators/transaction.ts';
+import { type LicenseCommand, textOption } from './command.ts';
+import { applyFeatureOptions, addFeatureOptions } from './features.ts';
+import { formatDuration } from './shown.ts';
+import { parseTrialSeconds } from './term.ts';
 
-const trialWords = ({ trialSeconds }: Product): string =>
-  trialSeconds === null ? '–' : spanOf(trialSeconds);
+const formatTrialDuration = ({ trialSeconds }: Product): string =>
+  trialSeconds === null ? '–' : formatDuration(trialSeconds);
 
-export const productList: LicenseCommand = {
+export const productListCommand: LicenseCommand = {
   name: 'product list',
   description: 'List the products',
   run: async ({ pool }) => {
-    const items = await reading(pool, listProducts);
+    const items = await inReadOnlyTransaction(pool, listProducts);
     return {
       json: { items },
-      lines: table(
+      lines: formatTable(
         ['PRODUCT', 'KEYS', 'TRIAL', 'SINCE'],
         items.map((product) => [
-          ...[product.name, `${product.keyPrefix}-…`, trialWords(product), dayOf(product.createdAt)],
+          ...[
+            product.name,
+            `${product.keyPrefix}-…`,
+            formatTrialDuration(product),
+            formatDay(product.createdAt),
+          ],
         ]),
       ),
     };
   },
 };
 
-export const productAdd: LicenseCommand = {
+export const productAddCommand: LicenseCommand = {
   name: 'product add',
   description: 'Create a product with its own signing key',
-  shape: (it) =>
+  configure: (it) =>
     it
       .argument('<product>', 'lower-case letters, digits and . _ -')
       .requiredOption(
@@ -39,8 +44,9 @@ export const productAdd: LicenseCommand = {
       ),
   run: async ({ pool, secrets }, options, [name = '']) => {
     const [seal] = (await secrets()).seals;
-    if (seal === undefined) throw new Refused('no_seal', 'set LICENSE_SEAL, which encrypts the signing keys');
-    const keyPrefix = (text(options, 'prefix') ?? '').toUpperCase();
+    if (seal === undefined)
+      throw new RefusedError('no_seal', 'set LICENSE_SEAL, which encrypts the signing keys');
+    const keyPrefix = (textOption(options, 'prefix') ?? '').toUpperCase();
     const product = await inTransaction(pool, (db) => makeProduct(db, { name, keyPrefix, seal }));
     return {
       json: { product },
@@ -51,20 +57,23 @@ export const productAdd: LicenseCommand = {
   },
 };
 
-export const productSet: LicenseCommand = {
+export const productSetCommand: LicenseCommand = {
   name: 'product set',
   description: 'Set how long a product can be tried without a key; trials that have started keep their end',
-  shape: (it) =>
-    withFeatures(it)
+  configure: (it) =>
+    addFeatureOptions(it)
       .argument('<product>', 'its name, as shown by product list')
-      .option('--trial <span>', 'how long a machine may run it without a key: 14d', toTrial)
+      .option('--trial <span>', 'how long a machine may run it without a key: 14d', parseTrialSeconds)
       .option('--no-trial', 'do not start new trials'),
   run: async ({ pool }, options, [name = '']) => {
     const said = options['trial'];
     const product = await inTransaction(pool, async (db) => {
       const before = await getProduct(db, name);
       const trialSeconds = said === false ? null : typeof said === 'number' ? said : before.trialSeconds;
-      return setTrial(db, name, { trialSeconds, trialFeatures: featuresOf(options, before.trialFeatures) });
+      return setTrial(db, name, {
+        trialSeconds,
+        trialFeatures: applyFeatureOptions(options, before.trialFeatures),
+      });
     });
     const { trialSeconds, trialFeatures } = product;
     return {
@@ -72,7 +81,7 @@ export const productSet: LicenseCommand = {
       lines: [
         trialSeconds === null
           ? `Product ${name}: no trials.`
-          : `Product ${name}: a trial of ${spanOf(trialSeconds)} on each machine, features ${featureWords(trialFeatures)}.`,
+          : `Product ${name}: a trial of ${formatDuration(trialSeconds)} on each machine, features ${formatFeatures(trialFeatures)}.`,
       ],
     };
   },

@@ -1,23 +1,31 @@
-import { minuteOf } from '@muster/terminal';
-import { featureWords } from '../features.ts';
+import { formatMinute } from '@muster/terminal';
+import { formatFeatures } from '../features.ts';
 import { type License, stateOf } from '../operators/license.ts';
 
 const secondsPerDay = 86_400;
 
-export const spanOf = (seconds: number): string =>
+export const formatDuration = (seconds: number): string =>
   seconds % secondsPerDay === 0 ? `${seconds / secondsPerDay} days` : `${seconds} seconds`;
 
-export function endOf({ expiresAt, durationSeconds }: License): string {
-  if (expiresAt !== null) return minuteOf(expiresAt);
-  return durationSeconds === null ? 'never' : `${spanOf(durationSeconds)} from activation`;
+export function formatLicenseEnd({ expiresAt, durationSeconds }: License): string {
+  if (expiresAt !== null) return formatMinute(expiresAt);
+  return durationSeconds === null ? 'never' : `${formatDuration(durationSeconds)} from activation`;
 }
 
-export const machinesWords = (count: number): string => (count === 1 ? 'one machine' : `${count} machines`);
+export const formatMachineCount = (count: number): string =>
+  count === 1 ? 'one machine' : `${count} machines`;
 
-export const leaseWords = (seconds: number | null): string => (seconds === null ? '-' : spanOf(seconds));
+export const formatLeaseDuration = (seconds: number | null): string =>
+  seconds === null ? '-' : formatDuration(seconds);
 
-function machineLine({ machineLimit, machinesUsed, machineHint, boundAt, lastSeenAt }: License): string {
-  const seen = `since ${minuteOf(boundAt)}, last seen ${minuteOf(lastSeenAt)}`;
+function formatMachineLine({
+  machineLimit,
+  machinesUsed,
+  machineHint,
+  boundAt,
+  lastSeenAt,
+}: License): string {
+  const seen = `since ${formatMinute(boundAt)}, last seen ${formatMinute(lastSeenAt)}`;
   if (machineLimit > 1 || machinesUsed > 1) {
     return `  machines   ${machinesUsed} of ${machineLimit}${boundAt === null ? '' : `, ${seen} (license machines lists them)`}`;
   }
@@ -25,20 +33,22 @@ function machineLine({ machineLimit, machinesUsed, machineHint, boundAt, lastSee
 }
 
 /** Formats the details of a license for people. */
-export const licenseLines = (license: License): string[] => [
+export const formatLicenseLines = (license: License): string[] => [
   `License …${license.hint} (${license.id}), plan ${license.plan}: ${stateOf(license)}${license.reason === null ? '' : `, ${license.reason}`}`,
-  `  ends       ${endOf(license)}`,
-  machineLine(license),
-  ...(license.leaseSeconds === null ? [] : [`  lease      ${spanOf(license.leaseSeconds)} at a time`]),
-  `  offline    ${license.offlineUntil === null ? 'no certificate was issued' : `with the last certificate until ${minuteOf(license.offlineUntil)}`}`,
+  `  ends       ${formatLicenseEnd(license)}`,
+  formatMachineLine(license),
+  ...(license.leaseSeconds === null
+    ? []
+    : [`  lease      ${formatDuration(license.leaseSeconds)} at a time`]),
+  `  offline    ${license.offlineUntil === null ? 'no certificate was issued' : `with the last certificate until ${formatMinute(license.offlineUntil)}`}`,
   `  transfers  ${license.transfers} of ${license.transferLimit}`,
-  `  features   ${featureWords(license.features)}`,
+  `  features   ${formatFeatures(license.features)}`,
   `  customer   ${license.customerRef ?? '-'}, order ${license.orderRef ?? '-'}`,
-  `  issued     ${minuteOf(license.issuedAt)}, first activated ${minuteOf(license.activatedAt)}`,
+  `  issued     ${formatMinute(license.issuedAt)}, first activated ${formatMinute(license.activatedAt)}`,
 ];
 
 /** Makes the output after a change: the changed license with its state. */
-export const shownLicense = (license: License, lines = licenseLines(license)) => ({
+export const licenseOutput = (license: License, lines = formatLicenseLines(license)) => ({
   json: { license: { ...license, state: stateOf(license) } },
   lines,
 });

@@ -1,38 +1,47 @@
-import { dayOf, minuteOf, table } from '@muster/terminal';
+import { formatDay, formatMinute, formatTable } from '@muster/terminal';
 import {
   listTokens,
   makeToken,
   type OperatorToken,
   revokeToken,
   type OperatorScope,
-  scopes,
+  operatorScopes,
 } from '../operators/tokens.ts';
-import { inTransaction, reading, Refused } from '../operators/transaction.ts';
-import { type LicenseCommand, number, productIn, text, withProduct } from './command.ts';
-import { positiveSpan } from './term.ts';
+import { inTransaction, inReadOnlyTransaction, RefusedError } from '../operators/transaction.ts';
+import { type LicenseCommand, numberOption, productOption, textOption, addProductOption } from './command.ts';
+import { parsePositiveDurationSeconds } from './term.ts';
 
-function scopesOf(given: string): OperatorScope[] {
-  const named = given.split(',').map((one) => one.trim());
-  const unknown = named.find((one) => !scopes.some((scope) => scope === one));
+function parseOperatorScopes(scopeList: string): OperatorScope[] {
+  const named = scopeList.split(',').map((one) => one.trim());
+  const unknown = named.find((one) => !operatorScopes.some((scope) => scope === one));
   if (unknown !== undefined)
-    throw new Refused('scope', `${unknown} is not a scope; valid scopes: ${scopes.join(', ')}`);
-  return scopes.filter((scope) => named.includes(scope));
+    throw new RefusedError('scope', `${unknown} is not a scope; valid scopes: ${operatorScopes.join(', ')}`);
+  return operatorScopes.filter((scope) => named.includes(scope));
 }
 
-export const tokenNew: LicenseCommand = {
+export const tokenNewCommand: LicenseCommand = {
   name: 'token new',
   description: 'Create a token for the HTTP API and the support pages; it is shown only once',
-  shape: (it) =>
-    withProduct(it)
+  configure: (it) =>
+    addProductOption(it)
       .requiredOption('--name <name>', 'its purpose or holder: shop, support-ana')
-      .requiredOption('--scope <scopes>', `its scopes, separated by commas: ${scopes.join(', ')}`)
-      .option('--for <span>', 'how long it is valid, such as 365d; by default without end', positiveSpan),
+      .requiredOption('--scope <scopes>', `its scopes, separated by commas: ${operatorScopes.join(', ')}`)
+      .option(
+        '--for <span>',
+        'how long it is valid, such as 365d; by default without end',
+        parsePositiveDurationSeconds,
+      ),
   run: async ({ pool }, options) => {
-    const name = (text(options, 'name') ?? '').trim();
+    const name = (textOption(options, 'name') ?? '').trim();
     if (name === '' || name.length > 64 || /\p{Cc}/u.test(name))
-      throw new Refused('name', "a token's name has 1 to 64 characters");
-    const may = scopesOf(text(options, 'scope') ?? '');
-    const wanted = { product: productIn(options), name, scopes: may, seconds: number(options, 'for') };
+      throw new RefusedError('name', "a token's name has 1 to 64 characters");
+    const may = parseOperatorScopes(textOption(options, 'scope') ?? '');
+    const wanted = {
+      product: productOption(options),
+      name,
+      scopes: may,
+      seconds: numberOption(options, 'for'),
+    };
     const { token, secret } = await inTransaction(pool, (db) => makeToken(db, wanted));
     return {
       json: { token, secret },
@@ -44,17 +53,24 @@ export const tokenNew: LicenseCommand = {
   },
 };
 
-export const tokenList: LicenseCommand = {
+export const tokenListCommand: LicenseCommand = {
   name: 'token list',
   description: 'List the tokens of the HTTP API',
   run: async ({ pool }) => {
-    const items = await reading(pool, listTokens);
+    const items = await inReadOnlyTransaction(pool, listTokens);
     return {
       json: { items },
-      lines: table(
+      lines: formatTable(
         ['ID', 'NAME', 'PRODUCT', 'SCOPES', 'STATE', 'LAST USED'],
         items.map((one) => [
-          ...[one.id, one.name, one.product, one.scopes.join(','), endOf(one), minuteOf(one.lastUsedAt)],
+          ...[
+            one.id,
+            one.name,
+            one.product,
+            one.scopes.join(','),
+            formatValidity(one),
+            formatMinute(one.lastUsedAt),
+          ],
         ]),
       ),
     };
@@ -62,20 +78,20 @@ export const tokenList: LicenseCommand = {
 };
 
 /** Describes until when a token or grant is valid. */
-export const endOf = ({
+export const formatValidity = ({
   revokedAt,
   expiresAt,
   isGood,
 }: Pick<OperatorToken, 'revokedAt' | 'expiresAt' | 'isGood'>): string => {
-  if (revokedAt !== null) return `revoked ${dayOf(revokedAt)}`;
-  if (!isGood) return `expired ${dayOf(expiresAt)}`;
-  return expiresAt === null ? 'good' : `valid until ${dayOf(expiresAt)}`;
+  if (revokedAt !== null) return `revoked ${formatDay(revokedAt)}`;
+  if (!isGood) return `expired ${formatDay(expiresAt)}`;
+  return expiresAt === null ? 'good' : `valid until ${formatDay(expiresAt)}`;
 };
 
-export const tokenRevoke: LicenseCommand = {
+export const tokenRevokeCommand: LicenseCommand = {
   name: 'token revoke',
   description: 'Revoke a token; it stops working with the next call',
-  shape: (it) => it.argument('<id>', 'its id, as shown by token list'),
+  configure: (it) => it.argument('<id>', 'its id, as shown by token list'),
   run: async ({ pool }, _options, [id = '']) => {
     const token = await inTransaction(pool, (db) => revokeToken(db, id));
     return { json: { token }, lines: [`Token ${token.name} was revoked.`] };

@@ -1,22 +1,22 @@
 /** The commands `audit` and `stats`: events and statistics. */
-import { minuteOf, table } from '@muster/terminal';
+import { formatMinute, formatTable } from '@muster/terminal';
 import { getLicense } from '../operators/license.ts';
-import { reading, Refused } from '../operators/transaction.ts';
+import { inReadOnlyTransaction, RefusedError } from '../operators/transaction.ts';
 import {
-  denialsOfLastDays,
-  figuresByPlan,
-  figuresOfTrials,
+  countRecentDenials,
+  countLicensesByPlan,
+  countTrialsByProduct,
   listDenials,
   listEvents,
 } from '../operators/trail.ts';
-import { type LicenseCommand, number, refOf, withId } from './command.ts';
-import { toCount } from './term.ts';
+import { type LicenseCommand, numberOption, readLicenseRef, addIdOption } from './command.ts';
+import { parseCount } from './term.ts';
 
-const usualLimit = 50;
-const mostLimit = 1_000;
-const days = 30;
+const defaultEventLimit = 50;
+const maxEventLimit = 1_000;
+const statsDays = 30;
 
-const said = (data: Readonly<Record<string, unknown>>): string =>
+const formatEventData = (data: Readonly<Record<string, unknown>>): string =>
   Object.entries(data)
     .filter(([, value]) => value !== null)
     .map(([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`)
@@ -25,38 +25,45 @@ const said = (data: Readonly<Record<string, unknown>>): string =>
 export const auditCommand: LicenseCommand = {
   name: 'audit',
   description: 'Show the history of a license, and how often it was refused; newest first',
-  shape: (it) =>
-    withId(it)
+  configure: (it) =>
+    addIdOption(it)
       .option('--all', 'the events of all licenses')
-      .option('--limit <number>', `how many; by default ${usualLimit}`, toCount),
+      .option('--limit <number>', `how many; by default ${defaultEventLimit}`, parseCount),
   run: async (context, options) => {
-    const limit = number(options, 'limit') ?? usualLimit;
-    if (limit < 1 || limit > mostLimit)
-      throw new Refused('limit', `the number of events must be from 1 to ${mostLimit}`);
-    const ref = options['all'] === true ? undefined : await refOf(context, options);
-    return reading(context.pool, async (db) => {
+    const limit = numberOption(options, 'limit') ?? defaultEventLimit;
+    if (limit < 1 || limit > maxEventLimit)
+      throw new RefusedError('limit', `the number of events must be from 1 to ${maxEventLimit}`);
+    const ref = options['all'] === true ? undefined : await readLicenseRef(context, options);
+    return inReadOnlyTransaction(context.pool, async (db) => {
       const license = ref && (await getLicense(db, ref));
       const events = await listEvents(db, license?.id, limit);
       const denials = license === undefined ? [] : await listDenials(db, license.id, limit);
       return {
         json: { events, denials },
         lines: [
-          ...table(
+          ...formatTable(
             ['WHEN', 'LICENSE', 'WHAT', 'BY', 'EPOCH', 'MORE'],
             events.map(({ at, hint, kind, actor, actorRef, epoch, data }) => [
-              ...[minuteOf(at), `…${hint}`, kind, actorRef ?? actor, String(epoch), said(data)],
+              ...[
+                formatMinute(at),
+                `…${hint}`,
+                kind,
+                actorRef ?? actor,
+                String(epoch),
+                formatEventData(data),
+              ],
             ]),
           ),
           ...(denials.length === 0 ? [] : ['', 'Refused:']),
           ...(denials.length === 0
             ? []
-            : table(
+            : formatTable(
                 ['DAY', 'BECAUSE', 'TIMES', 'LAST'],
                 denials.map(({ day, outcome, count, lastAt }) => [
                   day,
                   outcome,
                   String(count),
-                  minuteOf(lastAt),
+                  formatMinute(lastAt),
                 ]),
               )),
         ],
@@ -69,14 +76,14 @@ export const statsCommand: LicenseCommand = {
   name: 'stats',
   description: 'Count licenses by product and plan, trials by product, and refusals in the last thirty days',
   run: ({ pool }) =>
-    reading(pool, async (db) => {
-      const plans = await figuresByPlan(db);
-      const trials = await figuresOfTrials(db);
-      const denials = await denialsOfLastDays(db, days);
+    inReadOnlyTransaction(pool, async (db) => {
+      const plans = await countLicensesByPlan(db);
+      const trials = await countTrialsByProduct(db);
+      const denials = await countRecentDenials(db, statsDays);
       return {
         json: { plans, trials, denials },
         lines: [
-          ...table(
+          ...formatTable(
             // The table fits into 80 columns if names are short. SEEN counts the last thirty days.
             [
               ...['PRODUCT', 'PLAN', 'ISSUED', 'BEGUN', 'BOUND', 'MACHINES', 'SEEN'],
@@ -100,7 +107,7 @@ export const statsCommand: LicenseCommand = {
             ? []
             : [
                 '',
-                ...table(
+                ...formatTable(
                   ['PRODUCT', 'TRIALS', 'RUNNING', 'CONVERTED'],
                   trials.map(({ product, begun, running, converted }) => [
                     product,

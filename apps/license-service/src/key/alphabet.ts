@@ -1,8 +1,8 @@
 /** The alphabet of Crockford's base 32. It has no I, L, O and U, so that no symbol is mistaken for another. */
-export const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+export const keyAlphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
-const values = new Map<string, number>([
-  ...Array.from(alphabet).flatMap((symbol, value): [string, number][] => [
+const valuesByCharacter = new Map<string, number>([
+  ...Array.from(keyAlphabet).flatMap((symbol, value): [string, number][] => [
     [symbol, value],
     [symbol.toLowerCase(), value],
   ]),
@@ -14,6 +14,6 @@ const values = new Map<string, number>([
  * Returns the value of a typed character; undefined if it is not a symbol. Only ASCII is accepted. Characters such as
  * `ſ`, `ı` or a fullwidth `Ａ` become ASCII by toUpperCase or normalization, but are a typo or an attack.
  */
-export const valueOf = (character: string): number | undefined => values.get(character);
+export const symbolValueOf = (character: string): number | undefined => valuesByCharacter.get(character);
 
-export const symbolOf = (value: number): string => alphabet.charAt(value);
+export const symbolOf = (value: number): string => keyAlphabet.charAt(value);

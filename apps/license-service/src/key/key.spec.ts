@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { alphabet } from './alphabet.ts';
-import { hashOfKey, hintOfKey, type FormattedKey, newKey, parseKey } from './key.ts';
+import { keyAlphabet } from './alphabet.ts';
+import { hashKey, keyHintOf, type FormattedKey, generateKey, parseKey } from './key.ts';
 
-const keys = Array.from({ length: 12 }, newKey);
+const keys = Array.from({ length: 12 }, generateKey);
 const bare = (key: string): string => key.replaceAll('-', '');
 
 describe('a new key', () => {
@@ -15,7 +15,7 @@ describe('a new key', () => {
   });
 
   it('is never the same again, and every symbol comes in every place but the prefix', () => {
-    const many = Array.from({ length: 3_000 }, newKey);
+    const many = Array.from({ length: 3_000 }, generateKey);
     expect(new Set(many).size).toBe(many.length);
     for (let place = 5; place < 30; place += 1) {
       expect(new Set(many.map((key) => bare(key)[place])).size).toBe(32);
@@ -24,7 +24,7 @@ describe('a new key', () => {
 });
 
 describe('a key as people write it', () => {
-  const key = keys[0] ?? newKey();
+  const key = keys[0] ?? generateKey();
   const variants: [string, string][] = [
     ['in small letters', key.toLowerCase()],
     ['with quotes', `“${key}”`],
@@ -72,7 +72,7 @@ describe('a key as people write it', () => {
 
 function keyWith(symbol: string): FormattedKey {
   for (;;) {
-    const key = newKey();
+    const key = generateKey();
     if (key.includes(symbol)) return key;
   }
 }
@@ -89,7 +89,7 @@ describe('a typo', () => {
     for (const key of keys) {
       for (let place = 0; place < 30; place += 1) {
         const right = bare(key)[place];
-        for (const symbol of alphabet) {
+        for (const symbol of keyAlphabet) {
           if (symbol === right) continue;
           expect(parseKey(changed(key, place, symbol))).toEqual({
             kind: 'typo',
@@ -135,7 +135,7 @@ it('catches every swap of neighbours', () => {
 
 it('catches any two wrong symbols', () => {
   const place = fc.nat(29);
-  const symbol = fc.constantFrom(...Array.from(alphabet));
+  const symbol = fc.constantFrom(...Array.from(keyAlphabet));
   fc.assert(
     fc.property(fc.constantFrom(...keys), place, symbol, place, symbol, (key, a, one, b, other) => {
       const typed = Array.from(changed(key, a, one))
@@ -160,9 +160,9 @@ it('takes nothing else for a key, whatever it is', () => {
 });
 
 it('is stored as the SHA-256 of the one form, and a hint', () => {
-  const key = keys[1] ?? newKey();
-  expect(hashOfKey(key)).toHaveLength(32);
-  expect(hintOfKey(key)).toBe(bare(key).slice(26));
+  const key = keys[1] ?? generateKey();
+  expect(hashKey(key)).toHaveLength(32);
+  expect(keyHintOf(key)).toBe(bare(key).slice(26));
   const again = parseKey(` ${key.toLowerCase()} `);
-  expect(again.kind === 'key' && hashOfKey(again.key).equals(hashOfKey(key))).toBe(true);
+  expect(again.kind === 'key' && hashKey(again.key).equals(hashKey(key))).toBe(true);
 });

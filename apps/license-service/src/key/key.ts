@@ -3,49 +3,49 @@
  * The groups contain 23 random symbols (115 bits) and two check symbols of the whole key, including the prefix.
  */
 import { hash, randomBytes } from 'node:crypto';
-import { symbolOf, valueOf } from './alphabet.ts';
-import { checkSymbols, readWord } from './reed-solomon.ts';
+import { symbolOf, symbolValueOf } from './alphabet.ts';
+import { checkSymbols, decodeWord } from './reed-solomon.ts';
 
 /** The key prefix of the default product. */
-export const usualPrefix = 'MSTR1';
-const prefixLength = usualPrefix.length;
-const randomSymbols = 23;
+export const defaultKeyPrefix = 'MSTR1';
+const prefixLength = defaultKeyPrefix.length;
+const randomSymbolCount = 23;
 /** The number of symbols of a key: a prefix and five groups of five. */
-const keySymbols = 30;
-const groupSymbols = 5;
+const keySymbolCount = 30;
+const groupSymbolCount = 5;
 /** The longest text that is parsed. It is longer than any key with spaces around it. */
-const longestText = 256;
+const maxParsedLength = 256;
 
 /** A valid key in its displayed form, with dashes between the groups. Only this form is hashed. */
 export type FormattedKey = string & { readonly __brand: 'license key' };
 
 /** Formats validated symbols as a key. No other function creates a `Key`. */
-const toKey = (symbols: readonly number[]): FormattedKey =>
+const formatKey = (symbols: readonly number[]): FormattedKey =>
   symbols
-    .map((value, place) => (place > 0 && place % groupSymbols === 0 ? '-' : '') + symbolOf(value))
+    .map((value, place) => (place > 0 && place % groupSymbolCount === 0 ? '-' : '') + symbolOf(value))
     .join('') as FormattedKey;
 
-const symbolsOf = (prefix: string): readonly number[] =>
-  Array.from(prefix, (character) => valueOf(character) ?? 0);
+const symbolValuesOf = (prefix: string): readonly number[] =>
+  Array.from(prefix, (character) => symbolValueOf(character) ?? 0);
 
 /** Returns the prefix of a key, which identifies its product. */
-export const prefixOf = (key: FormattedKey): string => key.slice(0, prefixLength);
+export const keyPrefixOf = (key: FormattedKey): string => key.slice(0, prefixLength);
 
 /**
  * Returns true if a key typed without its prefix could belong to either product. The code is linear, so this is true
  * exactly if both prefixes contribute the same check symbols.
  */
-export function isMistakenFor(one: string, other: string): boolean {
+export function areConfusablePrefixes(firstPrefix: string, secondPrefix: string): boolean {
   const checks = (prefix: string): string =>
-    checkSymbols([...symbolsOf(prefix), ...Array<number>(randomSymbols).fill(0)]).join();
-  return checks(one) === checks(other);
+    checkSymbols([...symbolValuesOf(prefix), ...Array<number>(randomSymbolCount).fill(0)]).join();
+  return checks(firstPrefix) === checks(secondPrefix);
 }
 
-export function newKey(prefix: string = usualPrefix): FormattedKey {
+export function generateKey(prefix: string = defaultKeyPrefix): FormattedKey {
   // 256 is a multiple of 32, so the lowest five bits of a random byte are uniformly distributed.
-  const random = Array.from(randomBytes(randomSymbols), (byte) => byte & 31);
-  const symbols = [...symbolsOf(prefix), ...random];
-  return toKey([...symbols, ...checkSymbols(symbols)]);
+  const random = Array.from(randomBytes(randomSymbolCount), (byte) => byte & 31);
+  const symbols = [...symbolValuesOf(prefix), ...random];
+  return formatKey([...symbols, ...checkSymbols(symbols)]);
 }
 
 /**
@@ -63,35 +63,35 @@ export type ParsedKey =
   | { readonly kind: 'none' };
 
 /** Spaces, line ends, dashes and invisible characters, which people and mail programs insert anywhere. */
-const separators = /[\s\p{Z}\p{Pd}\p{Cf}\p{Default_Ignorable_Code_Point}\u2212]/gu;
+const separatorPattern = /[\s\p{Z}\p{Pd}\p{Cf}\p{Default_Ignorable_Code_Point}\u2212]/gu;
 
 /** Quotes, brackets and punctuation that were copied together with a key. */
-const wrapping = /^[\p{Ps}\p{Pi}\p{Pf}"'`<]+|[\p{Pe}\p{Pi}\p{Pf}"'`>.,;:]+$/gu;
+const surroundingPunctuation = /^[\p{Ps}\p{Pi}\p{Pf}"'`<]+|[\p{Pe}\p{Pi}\p{Pf}"'`>.,;:]+$/gu;
 
-const dashes = /[\p{Pd}\u2212]/gu;
-const invisible = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
-const sentenceParts = /[^0-9A-Z\s-]+/i;
-const group = '[0-9A-Z]{5}';
+const dashPattern = /[\p{Pd}\u2212]/gu;
+const invisiblePattern = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
+const nonKeyText = /[^0-9A-Z\s-]+/i;
+const groupPattern = '[0-9A-Z]{5}';
 
 /** Builds the pattern of a key of this many groups, either with dashes or as one word. */
-const unspacedKey = (groups: number): RegExp =>
-  new RegExp(`^(?:${group}(?:-${group}){${groups - 1}}|(?:${group}){${groups}})$`, 'i');
+const keyPatternOf = (groups: number): RegExp =>
+  new RegExp(`^(?:${groupPattern}(?:-${groupPattern}){${groups - 1}}|(?:${groupPattern}){${groups}})$`, 'i');
 
 /** Patterns of keys with and without prefix. The prefixed form is tried first, because it hardly matches by chance. */
-const printedForms = [keySymbols, keySymbols - prefixLength].map((symbols) => {
-  const groups = symbols / groupSymbols;
+const printedKeyForms = [keySymbolCount, keySymbolCount - prefixLength].map((symbols) => {
+  const groups = symbols / groupSymbolCount;
   return {
     groups,
-    unspaced: unspacedKey(groups),
-    spaced: new RegExp(`^${group}(?: ${group}){${groups - 1}}$`, 'i'),
+    unspaced: keyPatternOf(groups),
+    spaced: new RegExp(`^${groupPattern}(?: ${groupPattern}){${groups - 1}}$`, 'i'),
   };
 });
-type PrintedForm = (typeof printedForms)[number];
+type PrintedForm = (typeof printedKeyForms)[number];
 
 /** Finds the parts of a line that look like a key in this form. */
-function candidatesIn(line: string, { groups, unspaced, spaced }: PrintedForm): string[] {
-  const plain = line.replaceAll(invisible, '').replaceAll(dashes, '-');
-  return plain.split(sentenceParts).flatMap((part) => {
+function findKeyCandidates(line: string, { groups, unspaced, spaced }: PrintedForm): string[] {
+  const plain = line.replaceAll(invisiblePattern, '').replaceAll(dashPattern, '-');
+  return plain.split(nonKeyText).flatMap((part) => {
     const words = part.split(/\s+/);
     const windows = words.map((_, start) => words.slice(start, start + groups).join(' '));
     return [...words.filter((word) => unspaced.test(word)), ...windows.filter((text) => spaced.test(text))];
@@ -99,11 +99,11 @@ function candidatesIn(line: string, { groups, unspaced, spaced }: PrintedForm): 
 }
 
 /** Finds and parses the key in a text, which may be a line such as `License key: MUSTR-…`. */
-export function parseKey(text: string, prefixes: readonly string[] = [usualPrefix]): ParsedKey {
+export function parseKey(text: string, prefixes: readonly string[] = [defaultKeyPrefix]): ParsedKey {
   const parsed = parseBareKey(text, prefixes);
-  if (parsed.kind !== 'none' || text.length > longestText) return parsed;
-  for (const form of printedForms) {
-    const found = candidatesIn(text, form)
+  if (parsed.kind !== 'none' || text.length > maxParsedLength) return parsed;
+  for (const form of printedKeyForms) {
+    const found = findKeyCandidates(text, form)
       .map((candidate) => parseBareKey(candidate, prefixes))
       .filter((candidate) => candidate.kind === 'key');
     const keys = new Set(found.map(({ key }) => key));
@@ -118,12 +118,15 @@ export function parseKey(text: string, prefixes: readonly string[] = [usualPrefi
  * any other text is not a key.
  */
 function parseBareKey(text: string, prefixes: readonly string[]): ParsedKey {
-  if (text.length > longestText) return { kind: 'none' };
-  const typed = Array.from(text.replaceAll(separators, '').replaceAll(wrapping, ''), valueOf);
-  if (typed.length === keySymbols) return readSymbols(typed, prefixes, 0);
-  if (typed.length !== keySymbols - prefixLength) return { kind: 'none' };
+  if (text.length > maxParsedLength) return { kind: 'none' };
+  const typed = Array.from(
+    text.replaceAll(separatorPattern, '').replaceAll(surroundingPunctuation, ''),
+    symbolValueOf,
+  );
+  if (typed.length === keySymbolCount) return parseSymbols(typed, prefixes, 0);
+  if (typed.length !== keySymbolCount - prefixLength) return { kind: 'none' };
   const readings = prefixes.map((prefix) =>
-    readSymbols([...symbolsOf(prefix), ...typed], [prefix], prefixLength),
+    parseSymbols([...symbolValuesOf(prefix), ...typed], [prefix], prefixLength),
   );
   const right = readings.find(({ kind }) => kind === 'key');
   if (right !== undefined) return right;
@@ -133,59 +136,59 @@ function parseBareKey(text: string, prefixes: readonly string[]): ParsedKey {
 }
 
 /** Parses a whole key, whose first `untyped` symbols were not typed. */
-function readSymbols(
+function parseSymbols(
   typed: readonly (number | undefined)[],
   prefixes: readonly string[],
-  untyped: number,
+  untypedCount: number,
 ): ParsedKey {
   const symbols = typed.map((value) => value ?? 0);
   const unknown = typed.flatMap((value, place) => (value === undefined ? [place] : []));
-  const reading = readWord(symbols);
+  const reading = decodeWord(symbols);
   const [first, second] = unknown;
   if (second !== undefined || reading.kind === 'wrong') return { kind: 'none' };
   if (reading.kind === 'typo') {
     // A character outside the alphabet already uses up the one error that is tolerated.
     if (first !== undefined && first !== reading.place) return { kind: 'none' };
-    return typoAt(reading.place, reading.symbol, symbols, prefixes, untyped);
+    return typoResultAt(reading.place, reading.symbol, symbols, prefixes, untypedCount);
   }
   // The invalid character was read as zero. The check symbols show that zero is the right symbol.
-  if (first !== undefined) return typoAt(first, 0, symbols, prefixes, untyped);
-  return isPrefixed(symbols, prefixes) ? { kind: 'key', key: toKey(symbols) } : { kind: 'none' };
+  if (first !== undefined) return typoResultAt(first, 0, symbols, prefixes, untypedCount);
+  return hasKnownPrefix(symbols, prefixes) ? { kind: 'key', key: formatKey(symbols) } : { kind: 'none' };
 }
 
 /** Returns the typo at a place if the corrected key has one of the prefixes. */
-function typoAt(
-  place: number,
+function typoResultAt(
+  index: number,
   symbol: number,
   symbols: readonly number[],
   prefixes: readonly string[],
-  untyped: number,
+  untypedCount: number,
 ): ParsedKey {
-  if (!isPrefixed(symbols.with(place, symbol), prefixes)) return { kind: 'none' };
-  const position = place + 1;
-  const typedPosition = position - untyped;
+  if (!hasKnownPrefix(symbols.with(index, symbol), prefixes)) return { kind: 'none' };
+  const position = index + 1;
+  const typedPosition = position - untypedCount;
   return typedPosition < 1
     ? { kind: 'none' }
     : { kind: 'typo', position, typedPosition, perhaps: symbolOf(symbol) };
 }
 
-const isPrefixed = (symbols: readonly number[], prefixes: readonly string[]): boolean =>
+const hasKnownPrefix = (symbols: readonly number[], prefixes: readonly string[]): boolean =>
   prefixes.includes(symbols.slice(0, prefixLength).map(symbolOf).join(''));
 
 /** Parses a text as a key of any product. */
-function kindOf(text: string): ParsedKey['kind'] {
-  const prefix = text.replaceAll(separators, '').slice(0, prefixLength);
-  return parseKey(text, [usualPrefix, prefix.toUpperCase()]).kind;
+function parsedKindOf(text: string): ParsedKey['kind'] {
+  const prefix = text.replaceAll(separatorPattern, '').slice(0, prefixLength);
+  return parseKey(text, [defaultKeyPrefix, prefix.toUpperCase()]).kind;
 }
 
 /** Returns true if a text is a key of any product, judging only by its check symbols. */
-export const isKey = (text: string): boolean => kindOf(text) === 'key';
+export const isKey = (text: string): boolean => parsedKindOf(text) === 'key';
 
 /** Returns true if a text is a key of any product or a key with one wrong symbol. */
-export const isKeyLike = (text: string): boolean => kindOf(text) !== 'none';
+export const isKeyLike = (text: string): boolean => parsedKindOf(text) !== 'none';
 
 /** Hashes a key for storage. 115 random bits need no salt, because NIST SP 800-63B requires 112. */
-export const hashOfKey = (key: FormattedKey): Buffer => hash('sha256', key, 'buffer');
+export const hashKey = (key: FormattedKey): Buffer => hash('sha256', key, 'buffer');
 
 /** Returns the last four symbols of a key, by which people tell keys apart. */
-export const hintOfKey = (key: FormattedKey): string => key.slice(-4);
+export const keyHintOf = (key: FormattedKey): string => key.slice(-4);

@@ -4,28 +4,30 @@
  */
 
 /** Powers α^n of GF(32) modulo x⁵ + x² + 1, for two periods of 31, and the inverse table. */
-const powers: number[] = [];
-const logarithms: number[] = [];
+const alphaPowers: number[] = [];
+const alphaLogarithms: number[] = [];
 for (let exponent = 0, element = 1; exponent < 31; exponent += 1) {
-  powers[exponent] = element;
-  powers[exponent + 31] = element;
-  logarithms[element] = exponent;
+  alphaPowers[exponent] = element;
+  alphaPowers[exponent + 31] = element;
+  alphaLogarithms[element] = exponent;
   element <<= 1;
   if (element > 31) element ^= 0b100101;
 }
 
-const power = (exponent: number): number => powers[exponent % 31] ?? 0;
-const log = (element: number): number => logarithms[element] ?? 0;
-const times = (a: number, b: number): number => (a === 0 || b === 0 ? 0 : power(log(a) + log(b)));
-const over = (a: number, b: number): number => (a === 0 ? 0 : power(log(a) + 31 - log(b)));
+const alphaPower = (exponent: number): number => alphaPowers[exponent % 31] ?? 0;
+const alphaLogarithm = (element: number): number => alphaLogarithms[element] ?? 0;
+const multiply = (a: number, b: number): number =>
+  a === 0 || b === 0 ? 0 : alphaPower(alphaLogarithm(a) + alphaLogarithm(b));
+const divide = (a: number, b: number): number =>
+  a === 0 ? 0 : alphaPower(alphaLogarithm(a) + 31 - alphaLogarithm(b));
 
 /** Evaluates the word at α and α². Both values are zero for a code word. */
 function syndromes(word: readonly number[]): [number, number] {
   let first = 0;
   let second = 0;
   word.forEach((symbol, place) => {
-    first ^= times(symbol, power(place));
-    second ^= times(symbol, power(2 * place));
+    first ^= multiply(symbol, alphaPower(place));
+    second ^= multiply(symbol, alphaPower(2 * place));
   });
   return [first, second];
 }
@@ -33,11 +35,11 @@ function syndromes(word: readonly number[]): [number, number] {
 /** Computes the two check symbols that complete a code word. */
 export function checkSymbols(symbols: readonly number[]): [number, number] {
   const [first, second] = syndromes(symbols);
-  const [here, next] = [power(symbols.length), power(symbols.length + 1)];
+  const [here, next] = [alphaPower(symbols.length), alphaPower(symbols.length + 1)];
   // Solves two equations for c and d: here·c + next·d = first, and here²·c + next²·d = second. Subtraction
   // equals addition in this field.
-  const d = over(second ^ times(here, first), times(next, next ^ here));
-  const c = over(first ^ times(next, d), here);
+  const d = divide(second ^ multiply(here, first), multiply(next, next ^ here));
+  const c = divide(first ^ multiply(next, d), here);
   return [c, d];
 }
 
@@ -47,12 +49,12 @@ export type DecodeResult =
   | { readonly kind: 'typo'; readonly place: number; readonly symbol: number }
   | { readonly kind: 'wrong' };
 
-export function readWord(word: readonly number[]): DecodeResult {
+export function decodeWord(word: readonly number[]): DecodeResult {
   const [first, second] = syndromes(word);
   if (first === 0 && second === 0) return { kind: 'right' };
   if (first === 0 || second === 0) return { kind: 'wrong' };
-  const place = log(over(second, first));
+  const place = alphaLogarithm(divide(second, first));
   const symbol = word[place];
   if (symbol === undefined) return { kind: 'wrong' };
-  return { kind: 'typo', place, symbol: symbol ^ over(times(first, first), second) };
+  return { kind: 'typo', place, symbol: symbol ^ divide(multiply(first, first), second) };
 }

@@ -1,39 +1,39 @@
 /** Creates certificates for offline machines on request of an operator. */
 import { sql } from '@muster/driver';
-import { licenseCertificate } from '../activation/certificate.ts';
+import { signLicenseCertificate } from '../activation/certificate.ts';
 import { type MachineHasher } from '../activation/machine.ts';
-import { type Keys } from '../signing/signing-key.ts';
-import { note } from './change.ts';
+import { type ProductSigningKeys } from '../signing/signing-key.ts';
+import { recordEvent } from './change.ts';
 import { type LicenseRef, lockLicense } from './license.ts';
-import { slotOf } from './machines.ts';
-import { type Db, Refused } from './transaction.ts';
+import { findMachineSlot } from './machines.ts';
+import { type Db, RefusedError } from './transaction.ts';
 
-export interface Certification {
+export interface CertificationOptions {
   readonly machineId: string;
   readonly hasher: MachineHasher;
   /** The signing keys of each product, by its name. */
-  readonly keys: ReadonlyMap<string, Keys>;
-  readonly seconds: number;
+  readonly signingKeysByProduct: ReadonlyMap<string, ProductSigningKeys>;
+  readonly validSeconds: number;
 }
 
 /** Certifies a machine that holds a valid license, and stores until when it may run offline. */
-export async function certify(
+export async function certifyMachine(
   db: Db,
   ref: LicenseRef,
-  { machineId, hasher, keys, seconds }: Certification,
+  { machineId, hasher, signingKeysByProduct, validSeconds }: CertificationOptions,
 ): Promise<{ certificate: string; expiresAt: string }> {
   const license = await lockLicense(db, ref);
   if (license.status !== 'active' || license.isExpired) {
-    throw new Refused('not_valid', 'this license is not valid now');
+    throw new RefusedError('not_valid', 'this license is not valid now');
   }
-  const signer = keys.get(license.product)?.signer;
+  const signer = signingKeysByProduct.get(license.product)?.signer;
   if (signer === undefined)
-    throw new Refused('no_signing_key', 'there is no usable signing key (run license doctor)');
-  const slot = await slotOf(db, license.id, hasher.hashes(machineId));
-  if (slot === undefined) throw new Refused('other_machine', 'this machine does not hold the license');
+    throw new RefusedError('no_signing_key', 'there is no usable signing key (run license doctor)');
+  const slot = await findMachineSlot(db, license.id, hasher.hashes(machineId));
+  if (slot === undefined) throw new RefusedError('other_machine', 'this machine does not hold the license');
   const row = await db.one(sql<{ iat: number; exp: number; expiresAt: string }>`with span as (
        select date_trunc('second', clock_timestamp()) as began,
-         date_trunc('second', least(clock_timestamp() + make_interval(secs => ${seconds}::float8), expires_at)) as ends
+         date_trunc('second', least(clock_timestamp() + make_interval(secs => ${validSeconds}::float8), expires_at)) as ends
        from licenses.licenses where id = ${license.id}),
      machine as (
        update licenses.license_machines m set offline_until = greatest(m.offline_until, span.ends)
@@ -42,9 +42,9 @@ export async function certify(
      from span where l.id = ${license.id}
      returning extract(epoch from span.began)::float8 as iat, extract(epoch from span.ends)::float8 as exp,
        span.ends as "expiresAt"`);
-  await note(db, license, 'certified', { expiresAt: row.expiresAt });
+  await recordEvent(db, license, 'certified', { expiresAt: row.expiresAt });
   return {
-    certificate: licenseCertificate(license, machineId, row, signer),
+    certificate: signLicenseCertificate(license, machineId, row, signer),
     expiresAt: row.expiresAt,
   };
 }

@@ -1,16 +1,16 @@
 /** Issues licenses. A new key is shown once and stored only as a hash. */
 import { newId, sql } from '@muster/driver';
 import { type LicenseFeatures } from '../features.ts';
-import { hashOfKey, hintOfKey, type FormattedKey, newKey } from '../key/key.ts';
-import { locks } from './locks.ts';
-import { findPlan, type LicensePlan, setPlan, type Term, usualTransferLimit } from './plans.ts';
-import { getProduct, usualProduct } from './products.ts';
-import { type Db, Refused } from './transaction.ts';
+import { hashKey, keyHintOf, type FormattedKey, generateKey } from '../key/key.ts';
+import { advisoryLockIds } from './locks.ts';
+import { findPlan, type LicensePlan, setPlan, type Term, defaultTransferLimit } from './plans.ts';
+import { getProduct, defaultProduct } from './products.ts';
+import { type Db, RefusedError } from './transaction.ts';
 
-export const mostAtOnce = 10_000;
+export const maxLicensesPerOrder = 10_000;
 
-export interface Order {
-  /** The product; `usualProduct` by default. */
+export interface LicenseOrder {
+  /** The product; `defaultProduct` by default. */
   readonly product?: string | undefined;
   readonly plan: string;
   /** The term of the licenses; the plan's term by default. */
@@ -26,7 +26,7 @@ export interface Order {
   readonly features?: LicenseFeatures | undefined;
 }
 
-export interface Issued {
+export interface IssuedLicense {
   readonly id: string;
   /** The new key; null if the order was already issued, because a key is shown only once. */
   readonly key: FormattedKey | null;
@@ -35,7 +35,7 @@ export interface Issued {
 
 export interface IssueResult {
   readonly plan: string;
-  readonly licenses: readonly Issued[];
+  readonly licenses: readonly IssuedLicense[];
   /** True if licenses were already issued for this order, so that this call created none. */
   readonly isRepeated: boolean;
   /** True if the plan did not exist and this call created it. */
@@ -43,24 +43,24 @@ export interface IssueResult {
 }
 
 /** Returns the columns `duration_seconds` and `expires_at` of a term. Both are null if it never ends. */
-export const columnsOf = (term: Term): [number | null, string | null] => [
+export const termColumnsOf = (term: Term): [number | null, string | null] => [
   term.kind === 'for' ? term.seconds : null,
   term.kind === 'until' ? term.expiresAt : null,
 ];
 
-async function planOf(
+async function findOrCreatePlan(
   db: Db,
-  { product = usualProduct, plan: name, term }: Order,
+  { product = defaultProduct, plan: name, term }: LicenseOrder,
 ): Promise<{ plan: LicensePlan; isNewPlan: boolean }> {
   const plan = await findPlan(db, name, product);
   if (plan !== undefined) return { plan, isNewPlan: false };
   if (term === undefined) {
-    throw new Refused(
+    throw new RefusedError(
       'unknown_plan',
       `there is no plan ${name}; give --for, --expires or --perpetual to create it`,
     );
   }
-  const made = await setPlan(db, { product, name, term: null, transferLimit: usualTransferLimit });
+  const made = await setPlan(db, { product, name, term: null, transferLimit: defaultTransferLimit });
   return { plan: made, isNewPlan: true };
 }
 
@@ -68,11 +68,11 @@ async function planOf(
  * Locks an order of a product until the end of the transaction. Also takes the import lock as a shared lock, and so
  * waits for a running import, which may contain any order.
  */
-const lockOrder = (product: string, orderRef: string) =>
-  sql`select pg_advisory_xact_lock_shared(${locks.import}),
-    /*guard: calls for one order wait*/pg_advisory_xact_lock(${locks.order}, hashtext(${`${product} ${orderRef}`}))/*end*/`;
+const lockOrderSql = (product: string, orderRef: string) =>
+  sql`select pg_advisory_xact_lock_shared(${advisoryLockIds.import}),
+    /*guard: calls for one order wait*/pg_advisory_xact_lock(${advisoryLockIds.order}, hashtext(${`${product} ${orderRef}`}))/*end*/`;
 
-interface OrderedRow {
+interface ExistingOrderRow {
   readonly id: string;
   readonly key_hint: string;
   readonly plan: string;
@@ -82,42 +82,42 @@ interface OrderedRow {
  * Locks an order and answers what was issued for it; undefined if it is new. The lock serializes calls for one order, so
  * the second call finds the licenses of the first.
  */
-async function findOrder(db: Db, order: Order, count: number): Promise<IssueResult | undefined> {
-  const { product = usualProduct, orderRef } = order;
+async function findOrder(db: Db, order: LicenseOrder, count: number): Promise<IssueResult | undefined> {
+  const { product = defaultProduct, orderRef } = order;
   if (orderRef === undefined) return undefined;
-  await db.all(lockOrder(product, orderRef));
+  await db.all(lockOrderSql(product, orderRef));
   const rows = await db.all(
-    sql<OrderedRow>`select id, key_hint, plan from licenses.licenses
+    sql<ExistingOrderRow>`select id, key_hint, plan from licenses.licenses
       where product = ${product} and order_ref = ${orderRef} order by order_line`,
   );
   if (rows.length === 0) return undefined;
   if (rows.length !== count || rows.some(({ plan }) => plan !== order.plan)) {
     const was = `${rows.length} of plan ${rows[0]?.plan ?? ''}`;
-    throw new Refused('order_mismatch', `this order was already issued with other content: ${was}`);
+    throw new RefusedError('order_mismatch', `this order was already issued with other content: ${was}`);
   }
   const licenses = rows.map(({ id, key_hint: hint }) => ({ id, key: null, hint }));
   return { plan: order.plan, licenses, isRepeated: true, isNewPlan: false };
 }
 
-export async function issue(db: Db, order: Order): Promise<IssueResult> {
+export async function issueLicenses(db: Db, order: LicenseOrder): Promise<IssueResult> {
   const { count = 1, orderRef = null, customerRef = null } = order;
-  if (count < 1 || count > mostAtOnce)
-    throw new Refused('count', `1 to ${mostAtOnce} licenses can be issued in one call`);
-  const { name: product, keyPrefix } = await getProduct(db, order.product ?? usualProduct);
+  if (count < 1 || count > maxLicensesPerOrder)
+    throw new RefusedError('count', `1 to ${maxLicensesPerOrder} licenses can be issued in one call`);
+  const { name: product, keyPrefix } = await getProduct(db, order.product ?? defaultProduct);
   const before = await findOrder(db, order, count);
   if (before !== undefined) return before;
-  const { plan, isNewPlan } = await planOf(db, order);
+  const { plan, isNewPlan } = await findOrCreatePlan(db, order);
   const term = order.term ?? plan.term;
   if (term === null) {
-    throw new Refused('no_term', `plan ${plan.name} has no term: give --for, --expires or --perpetual`);
+    throw new RefusedError('no_term', `plan ${plan.name} has no term: give --for, --expires or --perpetual`);
   }
   if (term.kind === 'until' && Date.parse(term.expiresAt) <= Date.now()) {
-    throw new Refused('past', 'the license would already have expired');
+    throw new RefusedError('past', 'the license would already have expired');
   }
-  const [durationSeconds, expiresAt] = columnsOf(term);
+  const [durationSeconds, expiresAt] = termColumnsOf(term);
   const licenses = Array.from({ length: count }, () => {
-    const key = newKey(keyPrefix);
-    return { id: newId(), eventId: newId(), key, hint: hintOfKey(key), hash: hashOfKey(key) };
+    const key = generateKey(keyPrefix);
+    return { id: newId(), eventId: newId(), key, hint: keyHintOf(key), hash: hashKey(key) };
   });
   await db.all(sql`with made as (
        insert into licenses.licenses (id, key_hash, key_hint, plan, duration_seconds, expires_at, transfer_limit,

@@ -1,9 +1,9 @@
 /** Licenses as operators see them, and references to licenses. */
 import { type Part, sql } from '@muster/driver';
 import { type LicenseFeatures } from '../features.ts';
-import { hashOfKey, parseKey } from '../key/key.ts';
-import { keyPrefixes } from './products.ts';
-import { type Db, Refused } from './transaction.ts';
+import { hashKey, parseKey } from '../key/key.ts';
+import { listKeyPrefixes } from './products.ts';
+import { type Db, RefusedError } from './transaction.ts';
 
 export interface License {
   readonly id: string;
@@ -41,7 +41,7 @@ export interface License {
 /** A reference to a license by its ID, which is not secret, or by its key as an operator typed it. */
 export type LicenseRef = { readonly id: string } | { readonly key: string };
 
-const columns = sql`id, product, key_hint as hint, plan, status, reason, duration_seconds as "durationSeconds",
+const licenseColumnsSql = sql`id, product, key_hint as hint, plan, status, reason, duration_seconds as "durationSeconds",
   expires_at as "expiresAt", coalesce(expires_at <= clock_timestamp(), false) as "isExpired",
   machine_limit as "machineLimit", lease_seconds as "leaseSeconds", held.used as "machinesUsed", held.hint as "machineHint", epoch,
   activated_at as "activatedAt", held.since as "boundAt",
@@ -49,37 +49,38 @@ const columns = sql`id, product, key_hint as hint, plan, status, reason, duratio
   coalesce((select p.features from licenses.plans p where p.product = l.product and p.name = l.plan), '{}') || features as features,
   features as "ownFeatures", customer_ref as "customerRef", order_ref as "orderRef", issued_at as "issuedAt"`;
 
-const tables = sql`licenses.licenses l cross join lateral (
+const licenseTablesSql = sql`licenses.licenses l cross join lateral (
   select count(*)::int as used, min(h.bound_at) as since, case when count(*) = 1 then min(h.machine_hint) end as hint
   from licenses.held_machines h where h.license_id = l.id) held`;
 
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
  * Returns the SQL condition that finds the license of a reference. The error for an invalid key gives the
  * place of a typo, never the typed key.
  */
-async function matching(db: Db, ref: LicenseRef): Promise<Part> {
+async function licenseConditionSql(db: Db, ref: LicenseRef): Promise<Part> {
   if ('id' in ref) {
-    if (uuid.test(ref.id)) return sql`id = ${ref.id}`;
-    throw new Refused('license_id', 'not a valid license id (keys are read from standard input)');
+    if (uuidPattern.test(ref.id)) return sql`id = ${ref.id}`;
+    throw new RefusedError('license_id', 'not a valid license id (keys are read from standard input)');
   }
-  const parsed = parseKey(ref.key, await keyPrefixes(db));
-  if (parsed.kind === 'key') return sql`key_hash = ${hashOfKey(parsed.key)}`;
+  const parsed = parseKey(ref.key, await listKeyPrefixes(db));
+  if (parsed.kind === 'key') return sql`key_hash = ${hashKey(parsed.key)}`;
   const where =
     parsed.kind === 'typo'
       ? `: character ${parsed.typedPosition} looks wrong, perhaps it is ${parsed.perhaps}`
       : '';
-  throw new Refused('invalid_license_key', `not a valid license key${where}`);
+  throw new RefusedError('invalid_license_key', `not a valid license key${where}`);
 }
 
-const unknown = (): Refused => new Refused('not_found', 'no license has this key or id');
+const unknownLicenseError = (): RefusedError =>
+  new RefusedError('not_found', 'no license has this key or id');
 
 export async function getLicense(db: Db, ref: LicenseRef): Promise<License> {
   const license = await db.find(
-    sql<License>`select ${columns} from ${tables} where ${await matching(db, ref)}`,
+    sql<License>`select ${licenseColumnsSql} from ${licenseTablesSql} where ${await licenseConditionSql(db, ref)}`,
   );
-  if (license === undefined) throw unknown();
+  if (license === undefined) throw unknownLicenseError();
   return license;
 }
 
@@ -88,10 +89,10 @@ export async function lockLicense(db: Db, ref: LicenseRef): Promise<License> {
   // The machines are read by a second statement. A single statement that waits for the lock would see the
   // machines as they were when the statement started.
   const row = await db.find(
-    sql<{ id: string }>`select id from licenses.licenses where ${await matching(db, ref)}
+    sql<{ id: string }>`select id from licenses.licenses where ${await licenseConditionSql(db, ref)}
       /*guard: operators lock the license*/for no key update/*end*/`,
   );
-  if (row === undefined) throw unknown();
+  if (row === undefined) throw unknownLicenseError();
   return getLicense(db, row);
 }
 
@@ -119,21 +120,21 @@ export interface LicenseFilter {
   readonly limit: number;
 }
 
-const none = sql``;
+const emptySql = sql``;
 
 /** Lists licenses, the newest first. */
 export function listLicenses(db: Db, filter: LicenseFilter): Promise<License[]> {
   const { product, products, plan, status, customerRef, orderRef, hint, after, limit } = filter;
   return db.all(
-    sql<License>`select ${columns} from ${tables} where true
-      ${product === undefined ? none : sql`and product = ${product}`}
-      ${products === undefined ? none : sql`and product = any (${products})`}
-      ${plan === undefined ? none : sql`and plan = ${plan}`}
-      ${status === undefined ? none : sql`and status = ${status}`}
-      ${customerRef === undefined ? none : sql`and customer_ref = ${customerRef}`}
-      ${orderRef === undefined ? none : sql`and order_ref = ${orderRef}`}
-      ${hint === undefined ? none : sql`and key_hint = ${hint}`}
-      ${after === undefined ? none : sql`and id < ${after}`}
+    sql<License>`select ${licenseColumnsSql} from ${licenseTablesSql} where true
+      ${product === undefined ? emptySql : sql`and product = ${product}`}
+      ${products === undefined ? emptySql : sql`and product = any (${products})`}
+      ${plan === undefined ? emptySql : sql`and plan = ${plan}`}
+      ${status === undefined ? emptySql : sql`and status = ${status}`}
+      ${customerRef === undefined ? emptySql : sql`and customer_ref = ${customerRef}`}
+      ${orderRef === undefined ? emptySql : sql`and order_ref = ${orderRef}`}
+      ${hint === undefined ? emptySql : sql`and key_hint = ${hint}`}
+      ${after === undefined ? emptySql : sql`and id < ${after}`}
       order by id desc limit ${limit}`,
   );
 }

@@ -1,5 +1,5 @@
 /** The numbers of all advisory locks of this service. Each number is unique. */
-export const locks = {
+export const advisoryLockIds = {
   provision: 4_102,
   import: 4_103,
   products: 4_104,

@@ -1,7 +1,7 @@
 import { sql } from '@muster/driver';
 import { type LicenseFeatures } from '../features.ts';
-import { usualProduct } from './products.ts';
-import { type Db, Refused } from './transaction.ts';
+import { defaultProduct } from './products.ts';
+import { type Db, RefusedError } from './transaction.ts';
 
 /** The term of a license: a duration from the first activation, a fixed end, or no end. */
 export type Term =
@@ -23,9 +23,9 @@ export interface LicensePlan {
   readonly updatedAt: string;
 }
 
-export const usualTransferLimit = 3;
-export const usualMachineLimit = 1;
-export const mostMachines = 1_000;
+export const defaultTransferLimit = 3;
+export const defaultMachineLimit = 1;
+export const maxMachinesPerLicense = 1_000;
 
 const namePattern = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 
@@ -68,7 +68,7 @@ export const listPlans = async (db: Db, product?: string): Promise<LicensePlan[]
 export async function findPlan(
   db: Db,
   name: string,
-  product: string = usualProduct,
+  product: string = defaultProduct,
 ): Promise<LicensePlan | undefined> {
   const row = await db.find(
     sql<PlanRow>`select * from licenses.plans where product = ${product} and name = ${name}`,
@@ -77,7 +77,7 @@ export async function findPlan(
 }
 
 export interface PlanTerms {
-  /** The product; `usualProduct` by default. */
+  /** The product; `defaultProduct` by default. */
   readonly product?: string;
   readonly name: string;
   readonly term: LicensePlan['term'];
@@ -94,17 +94,17 @@ export interface PlanTerms {
 export async function setPlan(
   db: Db,
   {
-    product = usualProduct,
+    product = defaultProduct,
     name,
     term,
     transferLimit,
-    machineLimit = usualMachineLimit,
+    machineLimit = defaultMachineLimit,
     leaseSeconds = null,
     features = {},
   }: PlanTerms,
 ): Promise<LicensePlan> {
   if (!namePattern.test(name)) {
-    throw new Refused('plan_name', "a plan's name has at most 64 lower-case letters, digits and . _ -");
+    throw new RefusedError('plan_name', "a plan's name has at most 64 lower-case letters, digits and . _ -");
   }
   const row = await db.one(
     sql<PlanRow>`insert into licenses.plans (name, duration_seconds, perpetual, transfer_limit, machine_limit, features, lease_seconds,

@@ -1,8 +1,8 @@
 import { sql } from '@muster/driver';
-import { newSigningKey } from '../signing/signing-key.ts';
-import { locks } from './locks.ts';
-import { getProduct, usualProduct } from './products.ts';
-import { type Db, Refused } from './transaction.ts';
+import { generateSigningKey } from '../signing/signing-key.ts';
+import { advisoryLockIds } from './locks.ts';
+import { getProduct, defaultProduct } from './products.ts';
+import { type Db, RefusedError } from './transaction.ts';
 
 export interface SigningKey {
   readonly kid: string;
@@ -19,10 +19,10 @@ export interface SigningKey {
 }
 
 /** Locks changes of signing keys until the end of the transaction. */
-const oneAtATime = sql`select pg_advisory_xact_lock(${locks.signingKeys})`;
+const lockSigningKeysSql = sql`select pg_advisory_xact_lock(${advisoryLockIds.signingKeys})`;
 
 /** Lists the signing keys of one product or of all products. */
-export async function listKeys(db: Db, product?: string): Promise<SigningKey[]> {
+export async function listSigningKeys(db: Db, product?: string): Promise<SigningKey[]> {
   const rows = await db.all(sql<
     Omit<SigningKey, 'state'> & { readonly isDue: boolean; readonly isGone: boolean }
   >`select kid, product, created_at as "createdAt", active_from as "activeFrom", retired_at as "retiredAt",
@@ -48,14 +48,14 @@ export async function listKeys(db: Db, product?: string): Promise<SigningKey[]> 
 }
 
 /** Creates a signing key. It is published immediately but used later, so that every client knows it by then. */
-export async function newKeyFor(
+export async function createSigningKey(
   db: Db,
   seal: string | Buffer,
-  { inSeconds, product = usualProduct }: { inSeconds: number; product?: string | undefined },
+  { inSeconds, product = defaultProduct }: { inSeconds: number; product?: string | undefined },
 ): Promise<{ kid: string; activeFrom: string }> {
-  await db.all(oneAtATime);
+  await db.all(lockSigningKeysSql);
   await getProduct(db, product);
-  const { kid, publicKey, sealedKey } = newSigningKey(seal);
+  const { kid, publicKey, sealedKey } = generateSigningKey(seal);
   const { activeFrom } = await db.one(
     sql<{ activeFrom: string }>`insert into licenses.signing_keys
         (kid, public_key, sealed_key, active_from, product)
@@ -66,20 +66,20 @@ export async function newKeyFor(
 }
 
 /** Retires a signing key. It stays published for `publishedSeconds`, while its signatures are still verified. */
-export async function retireKey(
+export async function retireSigningKey(
   db: Db,
   { kid, publishedSeconds }: { kid: string; publishedSeconds: number },
 ): Promise<void> {
-  await db.all(oneAtATime);
-  const keys = await listKeys(db);
+  await db.all(lockSigningKeysSql);
+  const keys = await listSigningKeys(db);
   const key = keys.find((one) => one.kid === kid);
-  if (key === undefined) throw new Refused('not_found', 'no signing key has this name');
+  if (key === undefined) throw new RefusedError('not_found', 'no signing key has this name');
   const others = keys.filter(
     (one) =>
       one.kid !== kid && one.product === key.product && (one.state === 'current' || one.state === 'reserve'),
   );
   if (others.length === 0 && key.state !== 'next') {
-    throw new Refused(
+    throw new RefusedError(
       'last_key',
       'there is no other signing key: create one first (signing-key new --in 0d)',
     );

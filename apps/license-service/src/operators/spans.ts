@@ -1,6 +1,6 @@
 /** Parses durations and times as operators write them. */
 
-const units: Readonly<Record<string, number>> = {
+const secondsPerUnit: Readonly<Record<string, number>> = {
   s: 1,
   m: 60,
   h: 3_600,
@@ -10,27 +10,27 @@ const units: Readonly<Record<string, number>> = {
 };
 
 /** The longest duration: a hundred years. All resulting times have four-digit years, as programs expect. */
-export const mostSeconds = 100 * 365 * 86_400;
+export const maxTermSeconds = 100 * 365 * 86_400;
 
 /** Parses a duration such as `365d` into seconds; undefined if it is invalid or longer than a hundred years. */
-export function secondsOf(span: string): number | undefined {
+export function durationSecondsOf(span: string): number | undefined {
   const [, count = '', unit = ''] = /^(\d{1,6})([smhdwy])$/.exec(span) ?? [];
-  const seconds = Number(count) * (units[unit] ?? NaN);
-  return seconds <= mostSeconds ? seconds : undefined;
+  const seconds = Number(count) * (secondsPerUnit[unit] ?? NaN);
+  return seconds <= maxTermSeconds ? seconds : undefined;
 }
 
-export const latest = Date.UTC(2200, 0, 1);
+export const latestTimeMillis = Date.UTC(2200, 0, 1);
 
 /**
  * Parses a day, or a time with its zone, into an ISO time in UTC; undefined if it is invalid. Ends of licenses must not
  * be later than the year 2200.
  */
-export function timeOf(given: string): string | undefined {
+export function parseIsoTime(timeText: string): string | undefined {
   const form = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/;
-  const time = new Date(form.test(given) ? given : NaN);
-  const day = given.slice(0, 10);
+  const time = new Date(form.test(timeText) ? timeText : NaN);
+  const day = timeText.slice(0, 10);
   // The Date constructor would turn 2027-02-30 into a day in March.
   const isDay = !Number.isNaN(Date.parse(day)) && new Date(day).toISOString().startsWith(day);
-  const isFit = isDay && !Number.isNaN(time.getTime()) && time.getTime() <= latest;
+  const isFit = isDay && !Number.isNaN(time.getTime()) && time.getTime() <= latestTimeMillis;
   return isFit ? time.toISOString() : undefined;
 }

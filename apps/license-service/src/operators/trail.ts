@@ -36,7 +36,7 @@ export const listDenials = (db: Db, licenseId: string, limit: number): Promise<D
   db.all(sql<Denial>`select day::text, outcome, count, last_at as "lastAt" from licenses.license_denials
      where license_id = ${licenseId} order by day desc, outcome limit ${limit}`);
 
-export interface PlanFigures {
+export interface PlanLicenseCounts {
   readonly product: string;
   readonly plan: string;
   readonly issued: number;
@@ -52,8 +52,8 @@ export interface PlanFigures {
 }
 
 /** Counts licenses per plan. It reads every license, so it is meant for occasional use, not for a dashboard. */
-export const figuresByPlan = (db: Db): Promise<PlanFigures[]> =>
-  db.all(sql<PlanFigures>`select product, plan, count(*)::int as issued, count(activated_at)::int as activated,
+export const countLicensesByPlan = (db: Db): Promise<PlanLicenseCounts[]> =>
+  db.all(sql<PlanLicenseCounts>`select product, plan, count(*)::int as issued, count(activated_at)::int as activated,
        count(held.used)::int as bound, coalesce(sum(held.used), 0)::int as machines,
        (count(*) filter (where status = 'active' and expires_at <= clock_timestamp()))::int as expired,
        (count(*) filter (where status = 'suspended'))::int as suspended,
@@ -63,7 +63,7 @@ export const figuresByPlan = (db: Db): Promise<PlanFigures[]> =>
        select license_id, count(*) as used from licenses.held_machines group by license_id) held on license_id = l.id
      group by product, plan order by product, plan`);
 
-export interface TrialFigures {
+export interface TrialCounts {
   readonly product: string;
   readonly begun: number;
   /** The number of unexpired trials without a license. */
@@ -73,12 +73,12 @@ export interface TrialFigures {
 }
 
 /** Counts trials per product. Products without trials are missing. */
-export const figuresOfTrials = (db: Db): Promise<TrialFigures[]> =>
-  db.all(sql<TrialFigures>`select product, count(*)::int as begun, count(converted_at)::int as converted,
+export const countTrialsByProduct = (db: Db): Promise<TrialCounts[]> =>
+  db.all(sql<TrialCounts>`select product, count(*)::int as begun, count(converted_at)::int as converted,
        (count(*) filter (where converted_at is null and ends_at > clock_timestamp()))::int as running
      from licenses.trials group by product order by product`);
 
-export const denialsOfLastDays = (db: Db, days: number): Promise<{ outcome: string; count: number }[]> =>
+export const countRecentDenials = (db: Db, days: number): Promise<{ outcome: string; count: number }[]> =>
   db.all(sql<{
     outcome: string;
     count: number;
@@ -86,7 +86,7 @@ export const denialsOfLastDays = (db: Db, days: number): Promise<{ outcome: stri
      where day > (clock_timestamp() at time zone 'UTC')::date - ${days}::int group by outcome order by outcome`);
 
 /** Counts the stored machines per pepper. */
-export const machinesByPepper = (db: Db): Promise<{ pepperId: string; machines: number }[]> =>
+export const countMachinesByPepper = (db: Db): Promise<{ pepperId: string; machines: number }[]> =>
   db.all(sql<{
     pepperId: string;
     machines: number;

@@ -1,7 +1,7 @@
 import {
   type Db,
   inTransaction as transact,
-  OutcomeUnknown as CommitUnknown,
+  CommitOutcomeUnknown as CommitUnknown,
   type Pool,
   type Statement,
 } from '@muster/driver';
@@ -10,7 +10,7 @@ import { outageOf } from './outage.ts';
 export { type Db };
 
 /** An operator's request that cannot be fulfilled; the message says why and contains no secret. */
-export class Refused extends Error {
+export class RefusedError extends Error {
   readonly reason: string;
   constructor(reason: string, message: string) {
     super(message);
@@ -20,42 +20,42 @@ export class Refused extends Error {
 }
 
 /** The command cannot say whether the change was made: Postgres did not confirm it. */
-export class OutcomeUnknown extends Refused {
-  constructor(why: string) {
+export class OutcomeUnknownError extends RefusedError {
+  constructor(outage: string) {
     super(
       'outcome_unknown',
-      `${why}; the outcome is unknown: check whether the change was made before you repeat it`,
+      `${outage}; the outcome is unknown: check whether the change was made before you repeat it`,
     );
     this.name = 'OutcomeUnknown';
   }
 }
 
-export const nothingChanged = (why: string): Refused =>
-  new Refused('no_database', `${why}; nothing was changed`);
+export const nothingChangedError = (outage: string): RefusedError =>
+  new RefusedError('no_database', `${outage}; nothing was changed`);
 
-type Work<Result> = (db: Db) => Promise<Result>;
+type TransactionWork<Result> = (db: Db) => Promise<Result>;
 
 /** Runs `work` in a transaction of the operators, who own the tables. If `work` throws, rolls back and throws again. */
-export const inTransaction = <Result>(pool: Pool, work: Work<Result>): Promise<Result> =>
-  run(pool, [], work, (why) => new OutcomeUnknown(why));
+export const inTransaction = <Result>(pool: Pool, work: TransactionWork<Result>): Promise<Result> =>
+  runTransaction(pool, [], work, (why) => new OutcomeUnknownError(why));
 
-const readOnly: Statement = { sql: 'set transaction read only', parameters: [] };
+const setReadOnlyStatement: Statement = { sql: 'set transaction read only', parameters: [] };
 
 /** Runs `work` in a read-only transaction. After any failure it is certain that nothing was changed. */
-export const reading = <Result>(pool: Pool, work: Work<Result>): Promise<Result> =>
-  run(pool, [readOnly], work, nothingChanged);
+export const inReadOnlyTransaction = <Result>(pool: Pool, work: TransactionWork<Result>): Promise<Result> =>
+  runTransaction(pool, [setReadOnlyStatement], work, nothingChangedError);
 
-async function run<Result>(
+async function runTransaction<Result>(
   pool: Pool,
   prologue: readonly Statement[],
-  work: Work<Result>,
-  unconfirmed: (why: string) => Refused,
+  work: TransactionWork<Result>,
+  toUnconfirmedError: (why: string) => RefusedError,
 ): Promise<Result> {
   try {
     return await transact(pool, { prologue, orgId: null }, work);
   } catch (error) {
     const why = outageOf(error);
     if (why === undefined) throw error;
-    throw error instanceof CommitUnknown ? unconfirmed(why) : nothingChanged(why);
+    throw error instanceof CommitUnknown ? toUnconfirmedError(why) : nothingChangedError(why);
   }
 }

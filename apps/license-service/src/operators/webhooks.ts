@@ -2,10 +2,10 @@
 import { newId, sql } from '@muster/driver';
 import { newWebhookSecret } from '@muster/outbound';
 import { seal, unseal } from '../signing/seal.ts';
-import { locks } from './locks.ts';
-import { type Db, Refused } from './transaction.ts';
+import { advisoryLockIds } from './locks.ts';
+import { type Db, RefusedError } from './transaction.ts';
 
-export interface Endpoint {
+export interface LicenseWebhookEndpoint {
   readonly id: string;
   readonly url: string;
   /** The event kinds to which the endpoint is subscribed; null for all kinds. */
@@ -17,57 +17,58 @@ export interface Endpoint {
 }
 
 /** Encrypts and decrypts the signing secrets of endpoints. */
-export interface Sealing {
+export interface SecretSealer {
   readonly seal: (endpointId: string, secret: string) => Buffer;
   /** Decrypts a secret. Returns undefined if it was sealed with a key that no longer exists. */
   readonly open: (endpointId: string, sealed: Buffer) => string | undefined;
 }
 
 /** Returns the name under which the secret of an endpoint is sealed. */
-export const nameOfEndpoint = (endpointId: string): string => `webhook ${endpointId}`;
+export const sealNameOfEndpoint = (endpointId: string): string => `webhook ${endpointId}`;
 
 /** Creates the sealing of these secrets. The first one seals; all of them open. */
-export const sealingBy = (seals: readonly (string | Buffer)[]): Sealing => ({
+export const createSecretSealer = (seals: readonly (string | Buffer)[]): SecretSealer => ({
   seal: (endpointId, secret) => {
     const [first] = seals;
-    if (first === undefined) throw new Refused('no_seal', 'set LICENSE_SEAL: secrets are sealed with it');
-    return seal(first, nameOfEndpoint(endpointId), Buffer.from(secret));
+    if (first === undefined)
+      throw new RefusedError('no_seal', 'set LICENSE_SEAL: secrets are sealed with it');
+    return seal(first, sealNameOfEndpoint(endpointId), Buffer.from(secret));
   },
   open: (endpointId, sealed) =>
     seals
-      .map((one) => unseal(one, nameOfEndpoint(endpointId), sealed))
+      .map((one) => unseal(one, sealNameOfEndpoint(endpointId), sealed))
       .find((plain) => plain !== undefined)
       ?.toString(),
 });
 
-const columns = sql`e.id, e.url, e.kinds, e.is_active as "isActive", e.created_at as "createdAt",
+const endpointColumnsSql = sql`e.id, e.url, e.kinds, e.is_active as "isActive", e.created_at as "createdAt",
   (select count(*)::int from licenses.webhook_deliveries d where d.endpoint_id = e.id and d.state = 'waiting') as waiting`;
 
-export const listEndpoints = (db: Db, product: string): Promise<Endpoint[]> =>
+export const listEndpoints = (db: Db, product: string): Promise<LicenseWebhookEndpoint[]> =>
   db.all(
-    sql<Endpoint>`select ${columns} from licenses.webhook_endpoints e where e.product = ${product} order by e.id`,
+    sql<LicenseWebhookEndpoint>`select ${endpointColumnsSql} from licenses.webhook_endpoints e where e.product = ${product} order by e.id`,
   );
 
-async function getEndpoint(db: Db, product: string, id: string): Promise<Endpoint> {
+async function getEndpoint(db: Db, product: string, id: string): Promise<LicenseWebhookEndpoint> {
   const endpoint = await db.find(
-    sql<Endpoint>`select ${columns} from licenses.webhook_endpoints e where e.product = ${product} and e.id = ${id}`,
+    sql<LicenseWebhookEndpoint>`select ${endpointColumnsSql} from licenses.webhook_endpoints e where e.product = ${product} and e.id = ${id}`,
   );
-  if (endpoint === undefined) throw new Refused('not_found', 'no webhook has this id');
+  if (endpoint === undefined) throw new RefusedError('not_found', 'no webhook has this id');
   return endpoint;
 }
 
-const mostEndpoints = 20;
+const maxEndpointsPerProduct = 20;
 
 /** Creates an endpoint. Its secret is shown only once. */
 export async function makeEndpoint(
   db: Db,
-  sealing: Sealing,
+  sealing: SecretSealer,
   { product, url, kinds }: { product: string; url: string; kinds: readonly string[] | null },
-): Promise<{ endpoint: Endpoint; secret: string }> {
+): Promise<{ endpoint: LicenseWebhookEndpoint; secret: string }> {
   // Locks changes of webhook endpoints until the end of the transaction.
-  await db.all(sql`select pg_advisory_xact_lock(${locks.webhooks})`);
-  if ((await listEndpoints(db, product)).length >= mostEndpoints)
-    throw new Refused('endpoints', `a product can have at most ${mostEndpoints} webhooks`);
+  await db.all(sql`select pg_advisory_xact_lock(${advisoryLockIds.webhooks})`);
+  if ((await listEndpoints(db, product)).length >= maxEndpointsPerProduct)
+    throw new RefusedError('endpoints', `a product can have at most ${maxEndpointsPerProduct} webhooks`);
   const [id, secret] = [newId(), newWebhookSecret()];
   await db.all(
     sql`insert into licenses.webhook_endpoints (id, product, url, kinds, sealed_secret)
@@ -86,7 +87,7 @@ export interface EndpointChange {
 export async function changeEndpoint(
   db: Db,
   { product, id, url, kinds, isActive }: EndpointChange & { product: string; id: string },
-): Promise<Endpoint> {
+): Promise<LicenseWebhookEndpoint> {
   await getEndpoint(db, product, id);
   await db.all(
     sql`update licenses.webhook_endpoints set url = coalesce(${url ?? null}, url),
@@ -100,9 +101,9 @@ export async function changeEndpoint(
 /** Creates a new signing secret. The new and the previous secret both sign until the previous one is dropped. */
 export async function rotateSecret(
   db: Db,
-  sealing: Sealing,
+  sealing: SecretSealer,
   { product, id }: { product: string; id: string },
-): Promise<{ endpoint: Endpoint; secret: string }> {
+): Promise<{ endpoint: LicenseWebhookEndpoint; secret: string }> {
   await getEndpoint(db, product, id);
   const secret = newWebhookSecret();
   await db.all(
@@ -116,7 +117,7 @@ export async function rotateSecret(
 export async function dropOldSecret(
   db: Db,
   { product, id }: { product: string; id: string },
-): Promise<Endpoint> {
+): Promise<LicenseWebhookEndpoint> {
   await db.all(
     sql`update licenses.webhook_endpoints set sealed_secret_before = null
       where product = ${product} and id = ${id}`,
@@ -133,9 +134,9 @@ export async function deleteEndpoint(
 }
 
 /** Returns the URL and the signing secrets of an endpoint. */
-export async function addressOf(
+export async function getEndpointTarget(
   db: Db,
-  sealing: Sealing,
+  sealing: SecretSealer,
   { product, id }: { product: string; id: string },
 ): Promise<{ url: string; secrets: readonly string[] }> {
   const { url } = await getEndpoint(db, product, id);
@@ -188,5 +189,5 @@ export async function redeliver(db: Db, { product, id }: { product: string; id: 
       from licenses.webhook_endpoints e
       where e.id = d.endpoint_id and e.product = ${product} and d.id = ${id} returning 1`,
   );
-  if (rows.length === 0) throw new Refused('not_found', 'no delivery has this id');
+  if (rows.length === 0) throw new RefusedError('not_found', 'no delivery has this id');
 }

@@ -1,28 +1,28 @@
 /** The page form for offline machines: it uploads an activation request and downloads the answer. */
 import { sql } from '@muster/driver';
 import { Busboy } from '@fastify/busboy';
-import { html, type Html, malformed } from '@muster/http';
+import { html, type Html, malformedRequest } from '@muster/http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { answerRequest } from '../air-gap/answer.ts';
-import { longestRequest, readRequest } from '../air-gap/request.ts';
-import { hashOfKey, parseKey } from '../key/key.ts';
-import { type Db, Refused } from '../operators/transaction.ts';
+import { answerAirGapRequest } from '../air-gap/answer.ts';
+import { maxRequestLength, parseAirGapRequest } from '../air-gap/request.ts';
+import { hashKey, parseKey } from '../key/key.ts';
+import { type Db, RefusedError } from '../operators/transaction.ts';
 import { type OpenedVault } from '../vault.ts';
 
 /** The size limit of an uploaded form in bytes: a request file, and the multipart parts that a browser adds. */
-const mostBytes = longestRequest + 4_096;
+const maxFormBytes = maxRequestLength + 4_096;
 
-const field = 'request';
+const requestFieldName = 'request';
 
 /** Returns the file of the form, or an empty text without one. Rejects if the form is incomplete. */
-const fileIn = (contentType: string, body: Buffer): Promise<string> =>
+const readUploadedFile = (contentType: string, body: Buffer): Promise<string> =>
   new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     const form = new Busboy({ headers: { 'content-type': contentType }, limits: { parts: 4 } });
     form.on('file', (name, file) => {
       file.on('error', reject);
       file.on('data', (chunk: Buffer) => {
-        if (name === field) chunks.push(chunk);
+        if (name === requestFieldName) chunks.push(chunk);
       });
     });
     form.on('error', reject);
@@ -33,27 +33,27 @@ const fileIn = (contentType: string, body: Buffer): Promise<string> =>
   });
 
 /** Registers a parser that passes the file of a form as the body. */
-export function takeUploads(app: FastifyInstance): void {
+export function addUploadParser(app: FastifyInstance): void {
   app.addContentTypeParser<Buffer>(
     /^multipart\/form-data/,
-    { parseAs: 'buffer', bodyLimit: mostBytes },
-    async (request: FastifyRequest, body: Buffer): Promise<Upload> => {
+    { parseAs: 'buffer', bodyLimit: maxFormBytes },
+    async (request: FastifyRequest, body: Buffer): Promise<UploadedForm> => {
       const contentType = request.headers['content-type'] ?? '';
-      const file = await fileIn(contentType, body).catch(() => undefined);
-      if (file === undefined) throw malformed('malformed_request', 'The form is incomplete.');
+      const file = await readUploadedFile(contentType, body).catch(() => undefined);
+      if (file === undefined) throw malformedRequest('malformed_request', 'The form is incomplete.');
       return { file };
     },
   );
 }
 
-interface Upload {
+interface UploadedForm {
   readonly file: string;
 }
 
-function requestIn({ body }: FastifyRequest): string {
-  const { file } = (body ?? {}) as Partial<Upload>;
+function uploadedRequestOf({ body }: FastifyRequest): string {
+  const { file } = (body ?? {}) as Partial<UploadedForm>;
   if (file === undefined || file === '')
-    throw new Refused('no_request', 'choose the request file that the program wrote');
+    throw new RefusedError('no_request', 'choose the request file that the program wrote');
   return file;
 }
 
@@ -61,9 +61,11 @@ export const uploadForm = (action: string): Html =>
   html`<section>
     <h2>A machine without a connection</h2>
     <form method="post" action="${action}" enctype="multipart/form-data">
-      <label for="${field}">Request file that the program wrote</label>
+      <label for="${requestFieldName}">Request file that the program wrote</label>
       <div class="ask">
-        <input id="${field}" name="${field}" type="file" required /><button>Download answer</button>
+        <input id="${requestFieldName}" name="${requestFieldName}" type="file" required /><button>
+          Download answer
+        </button>
       </div>
       <p class="quiet">Copy the answer to that machine. It then counts as one of the license’s machines.</p>
     </form>
@@ -72,30 +74,30 @@ export const uploadForm = (action: string): Html =>
 /** The answer file to download. If the answer is a refusal, the page shows its message instead. */
 export interface AirGapDownload {
   readonly answer: string;
-  readonly refused: string | undefined;
+  readonly refusalMessage: string | undefined;
 }
 
 /** Returns the uploaded request. Throws Refused if it is for another license. */
-export async function answerUpload(
+export async function answerUploadedRequest(
   db: Db,
-  opened: OpenedVault,
+  openedVault: OpenedVault,
   { request, licenseId, seconds }: { request: FastifyRequest; licenseId: string; seconds: number },
 ): Promise<AirGapDownload> {
-  const asked = readRequest(requestIn(request));
-  const prefixes = opened.products.map(({ keyPrefix }) => keyPrefix);
+  const asked = parseAirGapRequest(uploadedRequestOf(request));
+  const prefixes = openedVault.products.map(({ keyPrefix }) => keyPrefix);
   const parsed = parseKey(asked.licenseKey, prefixes);
   const known =
     parsed.kind === 'key' &&
     (await db.all(
-      sql`select from licenses.licenses where id = ${licenseId} and key_hash = ${hashOfKey(parsed.key)}`,
+      sql`select from licenses.licenses where id = ${licenseId} and key_hash = ${hashKey(parsed.key)}`,
     ));
   if (known === false || known.length === 0)
-    throw new Refused('other_license', 'this request is for another license key');
-  const { answer, outcome } = await answerRequest(db, opened, asked, { seconds });
-  return { answer, refused: outcome.kind === 'refused' ? outcome.message : undefined };
+    throw new RefusedError('other_license', 'this request is for another license key');
+  const { answer, outcome } = await answerAirGapRequest(db, openedVault, asked, { seconds });
+  return { answer, refusalMessage: outcome.kind === 'refused' ? outcome.message : undefined };
 }
 
-export const sendAnswer = (reply: FastifyReply, answer: string): FastifyReply =>
+export const sendAnswerFile = (reply: FastifyReply, answer: string): FastifyReply =>
   reply
     .header('content-type', 'text/plain; charset=utf-8')
     .header('content-disposition', 'attachment; filename="license-answer.txt"')

@@ -1,46 +1,55 @@
 /** Routes of the customer page behind a mailed link. It lists the machines of a license and releases them. */
 import { sql } from '@muster/driver';
-import { formOf } from '@muster/http';
+import { formFieldsOf } from '@muster/http';
 import { type FastifyInstance } from 'fastify';
 import { type License } from '../operators/license.ts';
-import { heldMachines } from '../operators/machines.ts';
+import { listHeldMachines } from '../operators/machines.ts';
 import { type Db, inTransaction } from '../operators/transaction.ts';
 import { customerPage } from './customer.ts';
 import { sendPage } from './layout.ts';
 import { licenseOfLink } from './links.ts';
-import { type PeopleOptions } from './people.ts';
+import { type SupportPagesOptions } from './people.ts';
 import { releaseByCustomer } from './release.ts';
-import { openedNow, sendAnswered, slotOf, upload } from './shared.ts';
+import { requireOpenedVault, sendAnswerOrRefusal, slotOfForm, answerOfflineUpload } from './shared.ts';
 
-const linkPath = '/my/';
+const customerPagePath = '/my/';
 
-const shown = async (db: Db, license: License, link: string) => ({
-  ...{ license, link, machines: await heldMachines(db, license.id) },
+const loadCustomerPageData = async (db: Db, license: License, link: string) => ({
+  ...{ license, link, machines: await listHeldMachines(db, license.id) },
 });
 
-export function addCustomerRoutes(app: FastifyInstance, options: PeopleOptions): void {
-  app.get<{ Params: { link: string } }>(`${linkPath}:link`, async (request, reply) => {
+export function addCustomerRoutes(app: FastifyInstance, options: SupportPagesOptions): void {
+  app.get<{ Params: { link: string } }>(`${customerPagePath}:link`, async (request, reply) => {
     const { link } = request.params;
     const page = await inTransaction(options.pool, async (db) =>
-      customerPage(await shown(db, await licenseOfLink(db, openedNow(options).seals, link), link)),
+      customerPage(
+        await loadCustomerPageData(
+          db,
+          await licenseOfLink(db, requireOpenedVault(options).seals, link),
+          link,
+        ),
+      ),
     );
     return sendPage(reply, page);
   });
-  app.post<{ Params: { link: string } }>(`${linkPath}:link/release`, async (request, reply) => {
+  app.post<{ Params: { link: string } }>(`${customerPagePath}:link/release`, async (request, reply) => {
     const { link } = request.params;
     const page = await inTransaction(options.pool, async (db) => {
-      const { id } = await licenseOfLink(db, openedNow(options).seals, link);
-      const { license, offlineUntil } = await releaseByCustomer(db, id, slotOf(formOf(request)));
-      return customerPage({ ...(await shown(db, license, link)), released: { offlineUntil } });
+      const { id } = await licenseOfLink(db, requireOpenedVault(options).seals, link);
+      const { license, offlineUntil } = await releaseByCustomer(db, id, slotOfForm(formFieldsOf(request)));
+      return customerPage({
+        ...(await loadCustomerPageData(db, license, link)),
+        releasedMachine: { offlineUntil },
+      });
     });
     return sendPage(reply, page);
   });
-  app.post<{ Params: { link: string } }>(`${linkPath}:link/answer`, async (request, reply) => {
+  app.post<{ Params: { link: string } }>(`${customerPagePath}:link/answer`, async (request, reply) => {
     const answered = await inTransaction(options.pool, async (db) => {
-      const { id } = await licenseOfLink(db, openedNow(options).seals, request.params.link);
+      const { id } = await licenseOfLink(db, requireOpenedVault(options).seals, request.params.link);
       await db.all(sql`select set_config('licenses.actor', 'the customer, by a file', true)`);
-      return upload(options, db, request, id);
+      return answerOfflineUpload(options, db, request, id);
     });
-    return sendAnswered(reply, answered);
+    return sendAnswerOrRefusal(reply, answered);
   });
 }

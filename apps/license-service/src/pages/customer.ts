@@ -3,9 +3,9 @@ import { html, type Html } from '@muster/http';
 import { type License, stateOf } from '../operators/license.ts';
 import { type Machine } from '../operators/machines.ts';
 import { uploadForm } from './answers.ts';
-import { day, moment, type ServicePage } from './layout.ts';
+import { formatDay, formatTime, type ServicePage } from './layout.ts';
 
-export const stateWords: Readonly<Record<ReturnType<typeof stateOf>, string>> = {
+export const stateLabels: Readonly<Record<ReturnType<typeof stateOf>, string>> = {
   unactivated: 'not in use',
   active: 'in use',
   expired: 'expired',
@@ -13,73 +13,81 @@ export const stateWords: Readonly<Record<ReturnType<typeof stateOf>, string>> = 
   revoked: 'revoked',
 };
 
-export const stateMark = (license: License): Html => {
+export const stateBadge = (license: License): Html => {
   const state = stateOf(license);
-  return html`<span class="state ${state}">${stateWords[state]}</span>`;
+  return html`<span class="state ${state}">${stateLabels[state]}</span>`;
 };
 
 /** Descriptions of the states in which no machine may use a license, as the end of a sentence. */
-const overWords = { expired: 'has expired', suspended: 'is suspended', revoked: 'was revoked' } as const;
-const overOf = (license: License): string | undefined => {
+const unusableStateTexts = {
+  expired: 'has expired',
+  suspended: 'is suspended',
+  revoked: 'was revoked',
+} as const;
+const unusableTextOf = (license: License): string | undefined => {
   const state = stateOf(license);
-  return state in overWords ? overWords[state as keyof typeof overWords] : undefined;
+  return state in unusableStateTexts
+    ? unusableStateTexts[state as keyof typeof unusableStateTexts]
+    : undefined;
 };
 
-const mayRelease = (license: License): boolean =>
-  overOf(license) === undefined &&
+const canCustomerRelease = (license: License): boolean =>
+  unusableTextOf(license) === undefined &&
   (license.leaseSeconds !== null || license.transfers < license.transferLimit);
 
-const machineItem = (license: License, link: string, machine: Machine, place: number): Html =>
+const machineItem = (license: License, link: string, machine: Machine, position: number): Html =>
   html`<li>
     <div>
-      Machine ${place}
+      Machine ${position}
       <span class="quiet">(id ends with ${machine.hint.replace('…', '') || 'nothing shown'})</span><br />
-      <span class="quiet">since ${moment(machine.boundAt)}, last seen ${moment(machine.lastSeenAt)}</span>
+      <span class="quiet"
+        >since ${formatTime(machine.boundAt)}, last seen ${formatTime(machine.lastSeenAt)}</span
+      >
     </div>
     ${
-      mayRelease(license)
+      canCustomerRelease(license)
         ? html`<form method="post" action="/my/${link}/release">
             <input type="hidden" name="slot" value="${machine.slot}" />
-            <button class="second">Release<span class="quiet"> machine ${place}</span></button>
+            <button class="second">Release<span class="quiet"> machine ${position}</span></button>
           </form>`
         : null
     }
   </li>`;
 
-export interface CustomerPage {
+export interface CustomerPageData {
   readonly license: License;
   readonly machines: readonly Machine[];
   readonly link: string;
   /** Set after a machine was released: the time until which that machine may still run on its certificate. */
-  readonly released?: { readonly offlineUntil: string | null };
+  readonly releasedMachine?: { readonly offlineUntil: string | null };
 }
 
-export function customerPage({ license, machines, link, released }: CustomerPage): ServicePage {
+export function customerPage({ license, machines, link, releasedMachine }: CustomerPageData): ServicePage {
   const left = Math.max(license.transferLimit - license.transfers, 0);
   const { leaseSeconds, machineLimit } = license;
-  const over = overOf(license);
-  const offline = released?.offlineUntil ?? null;
+  const over = unusableTextOf(license);
+  const offline = releasedMachine?.offlineUntil ?? null;
   return {
     title: 'Your license',
     isNarrow: true,
     body: html`${
-        released === undefined
+        releasedMachine === undefined
           ? null
           : html`<section role="status">
               <p>Machine released. The next machine that you activate takes its place.</p>
-              ${offline !== null && Date.parse(offline) > Date.now() ? html`<p class="quiet">Without a connection, the released machine can run until ${moment(offline)}.</p>` : null}
+              ${offline !== null && Date.parse(offline) > Date.now() ? html`<p class="quiet">Without a connection, the released machine can run until ${formatTime(offline)}.</p>` : null}
             </section>`
       }
       <section>
         <h1>Your license …${license.hint}</h1>
         <dl>
           <dt>State</dt>
-          <dd>${stateMark(license)}</dd>
+          <dd>${stateBadge(license)}</dd>
           <dt>Plan</dt>
           <dd>${license.plan}</dd>
           <dt>Ends</dt>
           <dd>
-            ${day(license.expiresAt, license.durationSeconds === null ? 'never' : 'set at the first activation')}
+            ${formatDay(license.expiresAt, license.durationSeconds === null ? 'never' : 'set at the first activation')}
           </dd>
           <dt>Machines</dt>
           <dd>${machines.length} of ${machineLimit}</dd>

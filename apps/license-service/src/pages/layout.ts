@@ -2,7 +2,7 @@
 import { createPageFrame, type Html, html, type RenderedPage } from '@muster/http';
 import { type FastifyReply } from 'fastify';
 
-const frame = createPageFrame({
+const renderFrame = createPageFrame({
   name: 'Licenses',
   style: `
 body { font: 0.9375rem/1.5 var(--font) }
@@ -47,15 +47,15 @@ export interface ServicePage {
   readonly body: Html;
   readonly status?: number;
   /** The content of the page's header next to the name of the service. */
-  readonly beside?: Html;
+  readonly headerContent?: Html;
   readonly isNarrow?: boolean;
 }
 
-export function renderPage({ title, body, beside, isNarrow = false }: ServicePage): RenderedPage {
+export function renderPage({ title, body, headerContent, isNarrow = false }: ServicePage): RenderedPage {
   const width = isNarrow ? 'narrow' : '';
-  return frame({
+  return renderFrame({
     title,
-    body: html`<header class="${width}"><a class="mark" href="/">Licenses</a>${beside ?? null}</header>
+    body: html`<header class="${width}"><a class="mark" href="/">Licenses</a>${headerContent ?? null}</header>
       <main class="${width}">${body}</main>`,
   });
 }
@@ -69,7 +69,8 @@ export function sendPage(reply: FastifyReply, page: ServicePage): FastifyReply {
 }
 
 /** Formats a time for people, in UTC. */
-export const moment = (at: string | null, none = '–'): string =>
-  at === null ? none : `${at.slice(0, 10)} ${at.slice(11, 16)} UTC`;
+export const formatTime = (time: string | null, placeholder = '–'): string =>
+  time === null ? placeholder : `${time.slice(0, 10)} ${time.slice(11, 16)} UTC`;
 
-export const day = (at: string | null, none: string): string => (at === null ? none : at.slice(0, 10));
+export const formatDay = (time: string | null, placeholder: string): string =>
+  time === null ? placeholder : time.slice(0, 10);

@@ -1,48 +1,54 @@
 /** Routes of the home page, the customer pages and the support pages. Only POST forms change anything. */
 import {
-  acceptsPages,
-  type ErrorPage,
+  acceptsHtml,
+  type RenderErrorPage,
   errorTitle,
   forbidden,
   networkOf,
-  ofFramework,
-  requireRoom,
-  takeForms,
+  fromFrameworkError,
+  requireWithinLimits,
+  addFormParser,
 } from '@muster/http';
 import { type FastifyInstance, type FastifyRequest } from 'fastify';
-import { refusalOf } from '../api/refusals.ts';
+import { apiErrorOf } from '../api/refusals.ts';
 import { baseUrlOf } from '../api/routes.ts';
-import { takeUploads } from './answers.ts';
+import { addUploadParser } from './answers.ts';
 import { problemPage } from './customer.ts';
 import { addCustomerRoutes } from './customer-routes.ts';
 import { homePage } from './home.ts';
 import { renderPage, sendPage } from './layout.ts';
-import { createPeople, type PeopleOptions } from './people.ts';
+import { createSupportSignIn, type SupportPagesOptions } from './people.ts';
 import { addSupportRoutes } from './support-routes.ts';
 
 /** Throws unless the Origin header, which browsers set, shows that the form comes from this site. */
-function requireOwnPage({ headers, host }: FastifyRequest): void {
+function requireFormOfThisSite({ headers, host }: FastifyRequest): void {
   const { origin, 'sec-fetch-site': site } = headers;
   const isOwn = origin !== undefined && URL.canParse(origin) && new URL(origin).host === host;
   if (!isOwn || (site !== undefined && site !== 'same-origin')) throw forbidden('other_origin');
 }
 
 /** Rate-limits requests per address. Throws 429. */
-async function throttle({ limiter, prefix, rate }: PeopleOptions, { ip }: FastifyRequest): Promise<void> {
-  requireRoom(await limiter.take([{ key: `${prefix}:pages:${networkOf(ip)}`, rate }]), 'too_many_attempts');
+async function rateLimitRequest(
+  { limiter, prefix, rate }: SupportPagesOptions,
+  { ip }: FastifyRequest,
+): Promise<void> {
+  requireWithinLimits(
+    await limiter.take([{ key: `${prefix}:pages:${networkOf(ip)}`, rate }]),
+    'too_many_attempts',
+  );
 }
 
 /** Renders an error as a page for browsers. This includes errors that no page raised, such as overload. */
-export const errorPage: ErrorPage = (request, { status, message }) =>
-  acceptsPages(request) ? renderPage(problemPage(errorTitle(status), message, status)) : undefined;
+export const errorPage: RenderErrorPage = (request, { status, message }) =>
+  acceptsHtml(request) ? renderPage(problemPage(errorTitle(status), message, status)) : undefined;
 
-export function addPages(root: FastifyInstance, options: PeopleOptions): void {
-  const people = createPeople(options);
+export function addPages(root: FastifyInstance, options: SupportPagesOptions): void {
+  const people = createSupportSignIn(options);
   void root.register(async (app) => {
-    takeForms(app);
-    takeUploads(app);
+    addFormParser(app);
+    addUploadParser(app);
     app.setErrorHandler((error, request, reply) => {
-      const known = ofFramework(error) ?? refusalOf(error);
+      const known = fromFrameworkError(error) ?? apiErrorOf(error);
       if (known === undefined)
         options.logger.error({ err: error, requestId: request.id, path: request.routeOptions.url }, 'fault');
       const { status, message, retryAfter } = known ?? new Fault();
@@ -51,18 +57,18 @@ export function addPages(root: FastifyInstance, options: PeopleOptions): void {
     });
     app.addHook('onRequest', async (request) => {
       request.operation = 'pages';
-      await throttle(options, request);
+      await rateLimitRequest(options, request);
     });
     app.get('/', (request, reply) => sendPage(reply, homePage(baseUrlOf(options, request))));
     await app.register(async (scope) => {
       scope.addHook('onRequest', async (request) => {
-        if (request.method === 'POST') requireOwnPage(request);
+        if (request.method === 'POST') requireFormOfThisSite(request);
       });
       addCustomerRoutes(scope, options);
     });
     await app.register(async (scope) => {
       people.addRoutes(scope);
-      addSupportRoutes(scope, { options, people });
+      addSupportRoutes(scope, { options, supportSignIn: people });
     });
   });
 }

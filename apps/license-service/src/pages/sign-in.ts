@@ -2,7 +2,7 @@
 import { html, type Html } from '@muster/http';
 import { type ServicePage } from './layout.ts';
 
-export interface SignInPage {
+export interface SignInPageData {
   /** The name of the operators' issuer; undefined if people sign in by token. */
   readonly issuerName: string | undefined;
   /** The path that the browser opens after sign-in. */
@@ -10,15 +10,15 @@ export interface SignInPage {
   readonly problem: string | undefined;
 }
 
-const byIssuer = (name: string, to: string): Html =>
+const issuerSignInForm = (issuerName: string, returnPath: string): Html =>
   html`<form method="post" action="/support/issuer">
-    <input type="hidden" name="to" value="${to}" />
-    <button>Continue with ${name}</button>
+    <input type="hidden" name="to" value="${returnPath}" />
+    <button>Continue with ${issuerName}</button>
   </form>`;
 
-const byToken = (to: string, problem: string | undefined): Html =>
+const tokenSignInForm = (returnPath: string, problem: string | undefined): Html =>
   html`<form method="post" action="/support/sign-in">
-      <input type="hidden" name="to" value="${to}" />
+      <input type="hidden" name="to" value="${returnPath}" />
       <label for="token">Token</label>
       <div class="ask">
         <input
@@ -37,48 +37,48 @@ const byToken = (to: string, problem: string | undefined): Html =>
       An operator creates it with <code>license token new --name NAME --scope read,change</code>
     </p>`;
 
-export const signInPage = ({ issuerName, to, problem }: SignInPage): ServicePage => ({
+export const signInPage = ({ issuerName, to, problem }: SignInPageData): ServicePage => ({
   title: 'Support',
   isNarrow: true,
   ...(problem !== undefined && { status: 401 }),
   body: html`<section>
     <h1>Sign in to support</h1>
     ${problem === undefined ? null : html`<p class="bad" id="problem" role="alert">${problem}</p>`}
-    ${issuerName === undefined ? byToken(to, problem) : byIssuer(issuerName, to)}
+    ${issuerName === undefined ? tokenSignInForm(to, problem) : issuerSignInForm(issuerName, to)}
   </section>`,
 });
 
 /** Renders the page that leads to the issuer. A refresh header makes browsers continue automatically. */
-export const leadOnPage = (name: string, address: string): ServicePage => ({
+export const continueToIssuerPage = (issuerName: string, address: string): ServicePage => ({
   title: 'Continue to sign-in',
   isNarrow: true,
   body: html`<section>
-    <h1>Continue to ${name}</h1>
-    <p>Your browser should open it now. If it does not, <a href="${address}">open ${name}</a>.</p>
+    <h1>Continue to ${issuerName}</h1>
+    <p>Your browser should open it now. If it does not, <a href="${address}">open ${issuerName}</a>.</p>
   </section>`,
 });
 
-const again = html`<p><a href="/support">Sign in</a></p>`;
+const signInLink = html`<p><a href="/support">Sign in</a></p>`;
 
-export const overPage: ServicePage = {
+export const signInExpiredPage: ServicePage = {
   title: 'Sign-in expired',
   status: 410,
   isNarrow: true,
   body: html`<section>
     <h1>This sign-in has expired</h1>
     <p>A sign-in can be used once, within 15 minutes, in the browser that started it.</p>
-    ${again}
+    ${signInLink}
   </section>`,
 };
 
-export const issuerProblemPage = (name: string): ServicePage => ({
+export const issuerProblemPage = (issuerName: string): ServicePage => ({
   title: 'You could not be signed in',
   status: 403,
   isNarrow: true,
   body: html`<section>
-    <h1>${name} could not sign you in</h1>
+    <h1>${issuerName} could not sign you in</h1>
     <p>You canceled the sign-in, or its answer was not valid. Try again.</p>
-    ${again}
+    ${signInLink}
   </section>`,
 });
 
@@ -105,6 +105,6 @@ export const notGrantedPage = ({ address, subject }: MissingGrant): ServicePage 
     <p class="wide">
       <code>license operator grant ${address ?? `sub=${subject}`} --scope read,change</code>
     </p>
-    ${again}
+    ${signInLink}
   </section>`,
 });

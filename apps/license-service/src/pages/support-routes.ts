@@ -1,79 +1,81 @@
 /** Routes of the support pages, on which signed-in people search and change licenses. */
 import { sql } from '@muster/driver';
-import { forbidden, formOf } from '@muster/http';
+import { forbidden, formFieldsOf } from '@muster/http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { endingOf } from '../api/licenses.ts';
+import { keyEndingOf } from '../api/licenses.ts';
 import { baseUrlOf } from '../api/routes.ts';
 import { getLicense, type License, listLicenses } from '../operators/license.ts';
-import { heldMachines, release } from '../operators/machines.ts';
-import { type Supporter } from '../operators/sessions.ts';
-import { type Db, inTransaction, Refused } from '../operators/transaction.ts';
+import { listHeldMachines, releaseMachines } from '../operators/machines.ts';
+import { type SupportPerson } from '../operators/sessions.ts';
+import { type Db, inTransaction, RefusedError } from '../operators/transaction.ts';
 import { listDenials, listEvents } from '../operators/trail.ts';
 import { type AirGapDownload } from './answers.ts';
 import { type ServicePage, sendPage } from './layout.ts';
-import { linkTo, usualLinkSeconds } from './links.ts';
-import { type SupportSignIn, type PeopleOptions } from './people.ts';
-import { openedNow, sendAnswered, slotOf, upload } from './shared.ts';
+import { createCustomerLink, defaultLinkSeconds } from './links.ts';
+import { type SupportSignIn, type SupportPagesOptions } from './people.ts';
+import { requireOpenedVault, sendAnswerOrRefusal, slotOfForm, answerOfflineUpload } from './shared.ts';
 import { licensePage, searchPage } from './support.ts';
 
-const mostShown = 50;
-const longestQuery = 128;
+const maxShownItems = 50;
+const maxQueryLength = 128;
 
-interface Support {
-  readonly options: PeopleOptions;
-  readonly people: SupportSignIn;
+interface SupportContext {
+  readonly options: SupportPagesOptions;
+  readonly supportSignIn: SupportSignIn;
 }
 
 /** Runs `work` for the signed-in person. Shows the sign-in page to others. */
-async function forSupport(
-  { options, people }: Support,
+async function runForSupportPerson(
+  { options, supportSignIn }: SupportContext,
   request: FastifyRequest,
   reply: FastifyReply,
-  work: (db: Db, supporter: Supporter) => Promise<ServicePage | AirGapDownload>,
+  handler: (db: Db, supporter: SupportPerson) => Promise<ServicePage | AirGapDownload>,
 ): Promise<FastifyReply> {
   const done = await inTransaction(options.pool, async (db) => {
-    const supporter = await people.sessionOf(db, request);
+    const supporter = await supportSignIn.sessionOf(db, request);
     if (supporter === undefined) return undefined;
     await db.all(sql`select set_config('licenses.actor', ${supporter.actor}, true)`);
-    return work(db, supporter);
+    return handler(db, supporter);
   });
-  if (done !== undefined && 'answer' in done) return sendAnswered(reply, done);
-  return sendPage(reply, done ?? people.signInPage(request));
+  if (done !== undefined && 'answer' in done) return sendAnswerOrRefusal(reply, done);
+  return sendPage(reply, done ?? supportSignIn.signInPage(request));
 }
 
-async function licenseFor(db: Db, { rights }: Supporter, id: string): Promise<License> {
+async function getReadableLicense(db: Db, { scopesByProduct }: SupportPerson, id: string): Promise<License> {
   const license = await getLicense(db, { id });
-  if (!rights.has(license.product)) throw new Refused('not_found', 'no license has this id');
+  if (!scopesByProduct.has(license.product)) throw new RefusedError('not_found', 'no license has this id');
   return license;
 }
 
 /** Reads a license and requires the right to change it. Throws if the person lacks the right. */
-async function licenseToChange(db: Db, supporter: Supporter, id: string): Promise<License> {
-  const license = await licenseFor(db, supporter, id);
-  if (supporter.rights.get(license.product)?.includes('change') !== true)
+async function getChangeableLicense(db: Db, supporter: SupportPerson, id: string): Promise<License> {
+  const license = await getReadableLicense(db, supporter, id);
+  if (supporter.scopesByProduct.get(license.product)?.includes('change') !== true)
     throw forbidden('not_operator', 'You can’t change licenses of this product.');
   return license;
 }
 
-async function shownLicense(
-  options: PeopleOptions,
+async function loadLicensePage(
+  options: SupportPagesOptions,
   db: Db,
-  supporter: Supporter,
+  supporter: SupportPerson,
   id: string,
   request: FastifyRequest,
-  said?: string,
+  notice?: string,
 ): Promise<ServicePage> {
-  const license = await licenseFor(db, supporter, id);
+  const license = await getReadableLicense(db, supporter, id);
   return licensePage({
-    ...{ supporter, license, machines: await heldMachines(db, id) },
-    ...{ events: await listEvents(db, id, mostShown), denials: await listDenials(db, id, mostShown) },
-    link: baseUrlOf(options, request) + (await linkTo(db, openedNow(options).seals, id, usualLinkSeconds)),
-    ...(said !== undefined && { said }),
+    ...{ supporter, license, machines: await listHeldMachines(db, id) },
+    ...{ events: await listEvents(db, id, maxShownItems), denials: await listDenials(db, id, maxShownItems) },
+    link:
+      baseUrlOf(options, request) +
+      (await createCustomerLink(db, requireOpenedVault(options).seals, id, defaultLinkSeconds)),
+    ...(notice !== undefined && { said: notice }),
   });
 }
 
-async function search(db: Db, { rights }: Supporter, query: string): Promise<License[]> {
-  const ending = endingOf(query);
+async function searchLicenses(db: Db, { scopesByProduct }: SupportPerson, query: string): Promise<License[]> {
+  const ending = keyEndingOf(query);
   const by = [
     { orderRef: query },
     { customerRef: query },
@@ -83,41 +85,45 @@ async function search(db: Db, { rights }: Supporter, query: string): Promise<Lic
   for (const one of by)
     for (const license of await listLicenses(db, {
       ...one,
-      products: [...rights.keys()],
-      limit: mostShown,
+      products: [...scopesByProduct.keys()],
+      limit: maxShownItems,
     }))
       found.set(license.id, license);
   return [...found.values()];
 }
 
 /** Normalizes a search text to one line of limited length. */
-const queryOf = (given: unknown): string =>
-  typeof given === 'string'
-    ? given
+const normalizeQuery = (queryText: unknown): string =>
+  typeof queryText === 'string'
+    ? queryText
         .trim()
-        .slice(0, longestQuery)
+        .slice(0, maxQueryLength)
         .replaceAll(/\p{Cc}/gu, '')
     : '';
 
-export function addSupportRoutes(app: FastifyInstance, support: Support): void {
+export function addSupportRoutes(app: FastifyInstance, support: SupportContext): void {
   const { options } = support;
   app.get<{ Querystring: { q?: unknown } }>('/support', (request, reply) =>
-    forSupport(support, request, reply, async (db, supporter) => {
-      const query = queryOf(request.query.q);
-      return searchPage(supporter, query, query === '' ? undefined : await search(db, supporter, query));
+    runForSupportPerson(support, request, reply, async (db, supporter) => {
+      const query = normalizeQuery(request.query.q);
+      return searchPage(
+        supporter,
+        query,
+        query === '' ? undefined : await searchLicenses(db, supporter, query),
+      );
     }),
   );
   app.get<{ Params: { id: string } }>('/support/licenses/:id', (request, reply) =>
-    forSupport(support, request, reply, (db, supporter) =>
-      shownLicense(options, db, supporter, request.params.id, request),
+    runForSupportPerson(support, request, reply, (db, supporter) =>
+      loadLicensePage(options, db, supporter, request.params.id, request),
     ),
   );
   app.post<{ Params: { id: string } }>('/support/licenses/:id/release', (request, reply) =>
-    forSupport(support, request, reply, async (db, supporter) => {
+    runForSupportPerson(support, request, reply, async (db, supporter) => {
       const { id } = request.params;
-      await licenseToChange(db, supporter, id);
-      await release(db, { id }, { kind: 'slot', slot: slotOf(formOf(request)) });
-      return shownLicense(
+      await getChangeableLicense(db, supporter, id);
+      await releaseMachines(db, { id }, { kind: 'slot', slot: slotOfForm(formFieldsOf(request)) });
+      return loadLicensePage(
         options,
         db,
         supporter,
@@ -128,9 +134,9 @@ export function addSupportRoutes(app: FastifyInstance, support: Support): void {
     }),
   );
   app.post<{ Params: { id: string } }>('/support/licenses/:id/answer', (request, reply) =>
-    forSupport(support, request, reply, async (db, supporter) => {
-      const { id } = await licenseToChange(db, supporter, request.params.id);
-      return upload(options, db, request, id);
+    runForSupportPerson(support, request, reply, async (db, supporter) => {
+      const { id } = await getChangeableLicense(db, supporter, request.params.id);
+      return answerOfflineUpload(options, db, request, id);
     }),
   );
 }

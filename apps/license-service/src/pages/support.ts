@@ -2,19 +2,19 @@
 import { html, type Html } from '@muster/http';
 import { type License } from '../operators/license.ts';
 import { type Machine } from '../operators/machines.ts';
-import { type Supporter } from '../operators/sessions.ts';
+import { type SupportPerson } from '../operators/sessions.ts';
 import { type Denial, type LicenseEvent } from '../operators/trail.ts';
 import { uploadForm } from './answers.ts';
-import { stateMark } from './customer.ts';
-import { day, moment, type ServicePage } from './layout.ts';
+import { stateBadge } from './customer.ts';
+import { formatDay, formatTime, type ServicePage } from './layout.ts';
 
-const productsOf = ({ rights }: Supporter): string => [...rights.keys()].join(', ');
+const productsOf = ({ scopesByProduct }: SupportPerson): string => [...scopesByProduct.keys()].join(', ');
 
-const head = (supporter: Supporter): Html =>
+const pageHeader = (supporter: SupportPerson): Html =>
   html`<form method="post" action="/support/sign-out">
     <a href="/support">Search</a>
     <span class="quiet"
-      >${supporter.name}, ${supporter.rights.size === 1 ? 'product' : 'products'}
+      >${supporter.name}, ${supporter.scopesByProduct.size === 1 ? 'product' : 'products'}
       ${productsOf(supporter)}</span
     >
     <button class="second">Sign out</button>
@@ -27,28 +27,28 @@ const searchForm = (query: string): Html =>
   </form>`;
 
 export function searchPage(
-  supporter: Supporter,
+  supporter: SupportPerson,
   query: string,
-  found: readonly License[] | undefined,
+  licenses: readonly License[] | undefined,
 ): ServicePage {
-  const several = supporter.rights.size > 1;
+  const several = supporter.scopesByProduct.size > 1;
   return {
     title: 'Support',
-    beside: head(supporter),
+    headerContent: pageHeader(supporter),
     body: html`<section>${searchForm(query)}</section>
       ${
-        found === undefined
+        licenses === undefined
           ? null
           : html`<section>
-              <h1>${found.length === 0 ? 'Nothing found' : `${found.length} found`}</h1>
+              <h1>${licenses.length === 0 ? 'Nothing found' : `${licenses.length} found`}</h1>
               ${
-                found.length === 0
+                licenses.length === 0
                   ? html`<p>
                       No license of ${productsOf(supporter)} matches. Search for an order, a customer or the
                       last four characters of a key.
                     </p>`
                   : html`<ul>
-                      ${found.map(
+                      ${licenses.map(
                         (one) =>
                           html`<li>
                             <div>
@@ -56,10 +56,10 @@ export function searchPage(
                               ${one.plan}${several ? `, ${one.product}` : ''}<br />
                               <span class="quiet"
                                 >order ${one.orderRef ?? '–'}, customer ${one.customerRef ?? '–'}, issued
-                                ${day(one.issuedAt, '–')}</span
+                                ${formatDay(one.issuedAt, '–')}</span
                               >
                             </div>
-                            ${stateMark(one)}
+                            ${stateBadge(one)}
                           </li>`,
                       )}
                     </ul>`
@@ -70,7 +70,7 @@ export function searchPage(
 }
 
 /** Explanations of refusals, with their remedies. */
-const whyRefused: Readonly<Record<string, string>> = {
+const refusalExplanations: Readonly<Record<string, string>> = {
   other_machine: 'Other machines use all slots. Release one of them above.',
   expired: 'The license had expired. Renew it.',
   suspended: 'The license was suspended. Resume it to allow machines again.',
@@ -79,7 +79,7 @@ const whyRefused: Readonly<Record<string, string>> = {
   unactivated: 'A machine tried to release a slot that it did not use.',
 };
 
-const kindWords: Readonly<Record<string, string>> = {
+const eventLabels: Readonly<Record<string, string>> = {
   issued: 'Issued',
   imported: 'Imported',
   activated: 'Activated by a machine',
@@ -97,35 +97,35 @@ const kindWords: Readonly<Record<string, string>> = {
   expired: 'Expired',
 };
 
-const actorWords: Readonly<Record<string, string>> = {
+const actorLabels: Readonly<Record<string, string>> = {
   machine: 'the machine',
   operator: 'an operator',
   customer: 'the customer',
   service: 'the service',
 };
 
-const detailsOf = (data: LicenseEvent['data']): string =>
+const formatEventDetails = (data: LicenseEvent['data']): string =>
   Object.entries(data)
     .filter(([, value]) => typeof value === 'string' || typeof value === 'number')
     .map(([name, value]) =>
       isTime(value)
-        ? `${timeWords[name] ?? name} ${moment(new Date(value).toISOString())}`
-        : `${detailWords[name] ?? name} ${String(value)}`,
+        ? `${timeLabels[name] ?? name} ${formatTime(new Date(value).toISOString())}`
+        : `${detailLabels[name] ?? name} ${String(value)}`,
     )
     .join(', ');
 
 const isTime = (value: unknown): value is string =>
   typeof value === 'string' && /^\d{4}-\d{2}-\d{2}T/.test(value);
 
-const detailWords: Readonly<Record<string, string>> = { machineHint: 'machine' };
-const timeWords: Readonly<Record<string, string>> = {
+const detailLabels: Readonly<Record<string, string>> = { machineHint: 'machine' };
+const timeLabels: Readonly<Record<string, string>> = {
   expiresAt: 'ends',
   offlineUntil: 'can run offline until',
   before: 'ended before',
 };
 
-export interface LicensePage {
-  readonly supporter: Supporter;
+export interface LicensePageData {
+  readonly supporter: SupportPerson;
   readonly license: License;
   readonly machines: readonly Machine[];
   readonly events: readonly LicenseEvent[];
@@ -135,19 +135,19 @@ export interface LicensePage {
   readonly said?: string;
 }
 
-const aboutLicense = ({ supporter, license, link }: LicensePage, mayChange: boolean) =>
+const licenseSection = ({ supporter, license, link }: LicensePageData, mayChange: boolean) =>
   html`<section>
     <h1>License …${license.hint}</h1>
     <dl>
       <dt>State</dt>
       <dd>
-        ${stateMark(license)}${license.reason === null ? null : html` <span class="quiet">${license.reason}</span>`}
+        ${stateBadge(license)}${license.reason === null ? null : html` <span class="quiet">${license.reason}</span>`}
       </dd>
       <dt>Plan</dt>
-      <dd>${license.plan}${supporter.rights.size > 1 ? ` of ${license.product}` : ''}</dd>
+      <dd>${license.plan}${supporter.scopesByProduct.size > 1 ? ` of ${license.product}` : ''}</dd>
       <dt>Ends</dt>
       <dd>
-        ${moment(license.expiresAt, license.durationSeconds === null ? 'never' : 'set at the first activation')}
+        ${formatTime(license.expiresAt, license.durationSeconds === null ? 'never' : 'set at the first activation')}
       </dd>
       <dt>Order</dt>
       <dd>${license.orderRef ?? '–'}</dd>
@@ -166,7 +166,7 @@ const aboutLicense = ({ supporter, license, link }: LicensePage, mayChange: bool
     </dl>
   </section>`;
 
-const machinesOf = ({ license, machines }: LicensePage, mayChange: boolean) =>
+const machinesSection = ({ license, machines }: LicensePageData, mayChange: boolean) =>
   html`<section>
     <h2>Machines: ${machines.length} of ${license.machineLimit}</h2>
     ${
@@ -179,8 +179,8 @@ const machinesOf = ({ license, machines }: LicensePage, mayChange: boolean) =>
                   <div>
                     Slot ${machine.slot} <span class="quiet">${machine.hint}</span><br />
                     <span class="quiet"
-                      >since ${moment(machine.boundAt)}, last seen ${moment(machine.lastSeenAt)}, can run
-                      offline until ${moment(machine.offlineUntil)}</span
+                      >since ${formatTime(machine.boundAt)}, last seen ${formatTime(machine.lastSeenAt)}, can
+                      run offline until ${formatTime(machine.offlineUntil)}</span
                     >
                   </div>
                   ${
@@ -197,7 +197,7 @@ const machinesOf = ({ license, machines }: LicensePage, mayChange: boolean) =>
     }
   </section>`;
 
-const refusalsOf = ({ denials }: LicensePage) =>
+const refusalsSection = ({ denials }: LicensePageData) =>
   html`<section>
     <h2>Refused machines</h2>
     ${
@@ -208,9 +208,9 @@ const refusalsOf = ({ denials }: LicensePage) =>
               ({ day: at, outcome, count, lastAt }) =>
                 html`<li>
                   <div>
-                    ${whyRefused[outcome] ?? outcome}<br />
+                    ${refusalExplanations[outcome] ?? outcome}<br />
                     <span class="quiet"
-                      >${at}: ${count === 1 ? 'once' : `${count} times`}, last ${moment(lastAt)}</span
+                      >${at}: ${count === 1 ? 'once' : `${count} times`}, last ${formatTime(lastAt)}</span
                     >
                   </div>
                 </li>`,
@@ -219,7 +219,7 @@ const refusalsOf = ({ denials }: LicensePage) =>
     }
   </section>`;
 
-const eventsOf = ({ events }: LicensePage) =>
+const historySection = ({ events }: LicensePageData) =>
   html`<section>
     <h2>History</h2>
     <ul>
@@ -227,10 +227,10 @@ const eventsOf = ({ events }: LicensePage) =>
         ({ kind, actor, actorRef, at, data }) =>
           html`<li>
             <div class="wide">
-              ${kindWords[kind] ?? kind}<br />
+              ${eventLabels[kind] ?? kind}<br />
               <span class="quiet"
-                >${moment(at)}, by
-                ${actorRef ?? actorWords[actor] ?? actor}${detailsOf(data) === '' ? '' : `: ${detailsOf(data)}`}</span
+                >${formatTime(at)}, by
+                ${actorRef ?? actorLabels[actor] ?? actor}${formatEventDetails(data) === '' ? '' : `: ${formatEventDetails(data)}`}</span
               >
             </div>
           </li>`,
@@ -238,15 +238,15 @@ const eventsOf = ({ events }: LicensePage) =>
     </ul>
   </section>`;
 
-export function licensePage(it: LicensePage): ServicePage {
-  const { supporter, license, said } = it;
-  const mayChange = supporter.rights.get(license.product)?.includes('change') === true;
+export function licensePage(pageData: LicensePageData): ServicePage {
+  const { supporter, license, said } = pageData;
+  const mayChange = supporter.scopesByProduct.get(license.product)?.includes('change') === true;
   return {
     title: `License …${license.hint}`,
-    beside: head(supporter),
+    headerContent: pageHeader(supporter),
     body: html`${said === undefined ? null : html`<section role="status"><p>${said}</p></section>`}
-    ${aboutLicense(it, mayChange)} ${machinesOf(it, mayChange)}
-    ${mayChange ? uploadForm(`/support/licenses/${license.id}/answer`) : null} ${refusalsOf(it)}
-    ${eventsOf(it)}`,
+    ${licenseSection(pageData, mayChange)} ${machinesSection(pageData, mayChange)}
+    ${mayChange ? uploadForm(`/support/licenses/${license.id}/answer`) : null} ${refusalsSection(pageData)}
+    ${historySection(pageData)}`,
   };
 }

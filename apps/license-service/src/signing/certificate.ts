@@ -30,7 +30,7 @@ export const certificateKinds = ['lic1', 'trial1'] as const;
 export type SignedCertificateKind = (typeof certificateKinds)[number];
 
 /** Signs a payload as `<kind>.<payload>.<signature>`. */
-export function signText(key: KeyObject, kind: string, payload: object): string {
+export function signPayload(key: KeyObject, kind: string, payload: object): string {
   const signed = `${kind}.${Buffer.from(JSON.stringify(payload)).toString('base64url')}`;
   return `${signed}.${sign(null, Buffer.from(signed), key).toString('base64url')}`;
 }
@@ -39,7 +39,7 @@ export const signCertificate = (
   key: KeyObject,
   payload: CertificatePayload,
   kind: SignedCertificateKind = 'lic1',
-): string => signText(key, kind, payload);
+): string => signPayload(key, kind, payload);
 
 /**
  * Verifies a certificate and returns its payload. An expired certificate is accepted. Returns undefined for
@@ -47,19 +47,21 @@ export const signCertificate = (
  */
 export function readCertificate(
   text: string,
-  keyOf: (kid: string) => KeyObject | undefined,
+  findKey: (kid: string) => KeyObject | undefined,
   kind: SignedCertificateKind = 'lic1',
 ): CertificatePayload | undefined {
   const [word, body, signature, ...rest] = text.trim().split('.');
   if (word !== kind || body === undefined || signature === undefined || rest.length > 0) return undefined;
-  const payload = CertificatePayload.safeParse(parse(Buffer.from(body, 'base64url').toString()));
-  const key = payload.success ? keyOf(payload.data.kid) : undefined;
+  const payload = CertificatePayload.safeParse(
+    parseJsonOrUndefined(Buffer.from(body, 'base64url').toString()),
+  );
+  const key = payload.success ? findKey(payload.data.kid) : undefined;
   if (!payload.success || key === undefined) return undefined;
   const signed = Buffer.from(`${word}.${body}`);
   return verify(null, signed, key, Buffer.from(signature, 'base64url')) ? payload.data : undefined;
 }
 
-function parse(text: string): unknown {
+function parseJsonOrUndefined(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

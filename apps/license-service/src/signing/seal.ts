@@ -3,23 +3,23 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 
 const nonceBytes = 12;
 const tagBytes = 16;
-const cipher = 'aes-256-gcm';
+const cipherName = 'aes-256-gcm';
 
 /** Derives the key of the cipher from the secret, which may be any text. */
-const keyOf = (secret: string | Buffer): Buffer =>
+const deriveCipherKey = (secret: string | Buffer): Buffer =>
   Buffer.from(hkdfSync('sha256', secret, '', 'muster license-service seal', 32));
 
-export function seal(secret: string | Buffer, name: string, plain: Buffer): Buffer {
+export function seal(secret: string | Buffer, name: string, plaintext: Buffer): Buffer {
   const nonce = randomBytes(nonceBytes);
-  const sealing = createCipheriv(cipher, keyOf(secret), nonce);
+  const sealing = createCipheriv(cipherName, deriveCipherKey(secret), nonce);
   sealing.setAAD(Buffer.from(name));
-  const body = Buffer.concat([sealing.update(plain), sealing.final()]);
+  const body = Buffer.concat([sealing.update(plaintext), sealing.final()]);
   return Buffer.concat([nonce, sealing.getAuthTag(), body]);
 }
 
 /** Decrypts a value. Returns undefined if the secret or the name differs or the value is damaged. */
 export function unseal(secret: string | Buffer, name: string, sealed: Buffer): Buffer | undefined {
-  const opening = createDecipheriv(cipher, keyOf(secret), sealed.subarray(0, nonceBytes));
+  const opening = createDecipheriv(cipherName, deriveCipherKey(secret), sealed.subarray(0, nonceBytes));
   opening.setAAD(Buffer.from(name));
   opening.setAuthTag(sealed.subarray(nonceBytes, nonceBytes + tagBytes));
   try {

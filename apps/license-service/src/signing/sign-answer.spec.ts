@@ -2,13 +2,13 @@ import { generateKeyPairSync, sign } from 'node:crypto';
 import { expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { component, createSignatureSync } from 'http-message-sig';
-import { answerSigner, digestOf } from './sign-answer.ts';
+import { createAnswerSigner, digestOf } from './sign-answer.ts';
 
 const { privateKey } = generateKeyPairSync('ed25519');
 // A key ID that ends like the placeholder of the status. A real key ID may contain those digits, because it
 // is a thumbprint.
 const kid = 'a-key-599';
-const signAnswer = answerSigner({ kid, key: privateKey });
+const signAnswer = createAnswerSigner({ kid, key: privateKey });
 
 const ofRequest = (name: string) => component(name, { req: true });
 

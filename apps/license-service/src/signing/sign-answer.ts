@@ -6,19 +6,25 @@
 import { hash, type KeyObject, sign } from 'node:crypto';
 import { component, createSignatureSync } from 'http-message-sig';
 
-const ofRequest = (name: string) => component(name, { req: true });
-const always = ['@status', 'content-digest', ofRequest('@method'), ofRequest('@path'), ofRequest('@query')];
+const requestComponent = (name: string) => component(name, { req: true });
+const alwaysSignedComponents = [
+  '@status',
+  'content-digest',
+  requestComponent('@method'),
+  requestComponent('@path'),
+  requestComponent('@query'),
+];
 
 /** True for each optional part that a request has. */
-interface Has {
+interface OptionalParts {
   readonly body: boolean;
   readonly nonce: boolean;
 }
 
-const componentsOf = (has: Has) => [
-  ...always,
-  ...(has.body ? [ofRequest('content-digest')] : []),
-  ...(has.nonce ? [ofRequest('license-nonce')] : []),
+const componentsOf = (optionalParts: OptionalParts) => [
+  ...alwaysSignedComponents,
+  ...(optionalParts.body ? [requestComponent('content-digest')] : []),
+  ...(optionalParts.nonce ? [requestComponent('license-nonce')] : []),
 ];
 
 /** A request as received. Its target is a path with query, or an absolute URL. */
@@ -39,13 +45,13 @@ export const digestOf = (content: string | Buffer): string =>
 export const isNonce = (text: string): boolean => /^[\x21-\x7e]{1,256}$/.test(text);
 
 /** The scheme and authority of a target in absolute form, which proxies receive (RFC 9112, 3.2.2). */
-const authority = /^https?:\/\/[^/?#]*/i;
+const targetAuthorityPattern = /^https?:\/\/[^/?#]*/i;
 
 /** Returns the path and query of a target; `/` for targets without a path, such as `*` or an authority. */
 function pathAndQuery(target: string): string {
   if (target.startsWith('/')) return target;
-  if (!authority.test(target)) return '/';
-  const rest = target.replace(authority, '');
+  if (!targetAuthorityPattern.test(target)) return '/';
+  const rest = target.replace(targetAuthorityPattern, '');
   return rest.startsWith('/') ? rest : `/${rest}`;
 }
 
@@ -57,19 +63,19 @@ const asciiTarget = (target: string): string =>
   );
 
 /** An arbitrary host. It is not signed, because the service may have several host names. */
-const origin = 'http://license-service';
+const placeholderOrigin = 'http://license-service';
 
 /** The label of our signature, to tell it from signatures that proxies may add. */
-const label = 'license';
+const signatureLabel = 'license';
 
-const anyStatus = 599;
+const placeholderStatus = 599;
 
 /**
  * The placeholders for the variable parts of a text to sign. None of them can occur elsewhere in the text,
  * not even in a key ID.
  */
-const places = {
-  status: `"@status": ${anyStatus}`,
+const placeholders = {
+  status: `"@status": ${placeholderStatus}`,
   digest: 'DIGEST-HERE',
   bodyDigest: 'ASKED-BODY-HERE',
   method: 'METHODHERE',
@@ -78,17 +84,19 @@ const places = {
   nonce: 'NONCE-HERE',
   created: '1111111111',
 } as const;
-type Place = keyof typeof places;
-type Values = Readonly<Record<Place, string>>;
+type PlaceholderName = keyof typeof placeholders;
+type PlaceholderValues = Readonly<Record<PlaceholderName, string>>;
 
 /** Splits a text at its placeholders and returns a function that fills them in. */
-function cut(text: string): (values: Values) => string {
+function compileTemplate(text: string): (values: PlaceholderValues) => string {
   const pattern = new RegExp(
-    `(${Object.values(places)
+    `(${Object.values(placeholders)
       .map((place) => place.replace('?', '\\?'))
       .join('|')})`,
   );
-  const nameOf = new Map(Object.entries(places).map(([name, place]) => [place as string, name as Place]));
+  const nameOf = new Map(
+    Object.entries(placeholders).map(([name, place]) => [place as string, name as PlaceholderName]),
+  );
   // Elements with even indexes are the fixed texts. Elements with odd indexes are the placeholders between
   // them.
   const pieces = text.split(pattern);
@@ -102,35 +110,39 @@ function cut(text: string): (values: Values) => string {
   };
 }
 
-interface Form {
+interface SignatureTemplate {
   /** Fills in the signature base, the text to sign. */
-  readonly base: (values: Values) => string;
-  readonly input: (values: Values) => string;
+  readonly fillBase: (values: PlaceholderValues) => string;
+  readonly fillInput: (values: PlaceholderValues) => string;
 }
 
 /**
  * Lets the library build the texts of an answer with placeholders. They are the same for all answers by one key. Building
  * them takes twice as long as signing, so each form is built once.
  */
-function makeForm(kid: string, has: Has): Form {
+function createSignatureTemplate(kid: string, optionalParts: OptionalParts): SignatureTemplate {
   let base = '';
   const { signatureInput } = createSignatureSync(
     {
       kind: 'response',
-      status: anyStatus,
-      fields: [{ name: 'content-digest', value: places.digest }],
+      status: placeholderStatus,
+      fields: [{ name: 'content-digest', value: placeholders.digest }],
       request: {
-        ...{ kind: 'request', method: places.method, targetUri: origin + places.path + places.query },
+        ...{
+          kind: 'request',
+          method: placeholders.method,
+          targetUri: placeholderOrigin + placeholders.path + placeholders.query,
+        },
         fields: [
-          { name: 'content-digest', value: places.bodyDigest },
-          { name: 'license-nonce', value: places.nonce },
+          { name: 'content-digest', value: placeholders.bodyDigest },
+          { name: 'license-nonce', value: placeholders.nonce },
         ],
       },
     },
     {
-      label,
-      components: componentsOf(has),
-      parameters: { created: Number(places.created), keyid: kid, alg: 'ed25519' },
+      label: signatureLabel,
+      components: componentsOf(optionalParts),
+      parameters: { created: Number(placeholders.created), keyid: kid, alg: 'ed25519' },
       signer: {
         algorithm: 'ed25519',
         sign: (bytes) => {
@@ -140,7 +152,7 @@ function makeForm(kid: string, has: Has): Form {
       },
     },
   );
-  return { base: cut(base), input: cut(signatureInput) };
+  return { fillBase: compileTemplate(base), fillInput: compileTemplate(signatureInput) };
 }
 
 export type SignAnswer = (
@@ -149,10 +161,16 @@ export type SignAnswer = (
 ) => Record<'content-digest' | 'signature' | 'signature-input', string>;
 
 /** Creates a function that signs answers with one key. */
-export function answerSigner({ kid, key }: { readonly kid: string; readonly key: KeyObject }): SignAnswer {
+export function createAnswerSigner({
+  kid,
+  key,
+}: {
+  readonly kid: string;
+  readonly key: KeyObject;
+}): SignAnswer {
   const pair = (body: boolean) => ({
-    plain: makeForm(kid, { body, nonce: false }),
-    nonced: makeForm(kid, { body, nonce: true }),
+    plain: createSignatureTemplate(kid, { body, nonce: false }),
+    nonced: createSignatureTemplate(kid, { body, nonce: true }),
   });
   const [withoutBody, withBody] = [pair(false), pair(true)];
   return ({ method, target, digest: bodyDigest, nonce }, { status, content }) => {
@@ -167,12 +185,12 @@ export function answerSigner({ kid, key }: { readonly kid: string; readonly key:
       created: String(Math.floor(Date.now() / 1_000)),
     };
     const forms = bodyDigest === undefined ? withoutBody : withBody;
-    const { base, input } = nonce === undefined ? forms.plain : forms.nonced;
-    const signature = sign(null, Buffer.from(base(values), 'latin1'), key).toString('base64');
+    const { fillBase, fillInput } = nonce === undefined ? forms.plain : forms.nonced;
+    const signature = sign(null, Buffer.from(fillBase(values), 'latin1'), key).toString('base64');
     return {
       'content-digest': digest,
-      signature: `${label}=:${signature}:`,
-      'signature-input': input(values),
+      signature: `${signatureLabel}=:${signature}:`,
+      'signature-input': fillInput(values),
     };
   };
 }

@@ -6,9 +6,9 @@ import {
   generateKeyPairSync,
   type KeyObject,
 } from 'node:crypto';
-import { ask, type Pool, sql } from '@muster/driver';
+import { queryOutsideOrg, type Pool, sql } from '@muster/driver';
 import { seal, unseal } from './seal.ts';
-import { answerSigner, type SignAnswer } from './sign-answer.ts';
+import { createAnswerSigner, type SignAnswer } from './sign-answer.ts';
 
 /** A public key as a JSON Web Key (RFC 8037). */
 export interface SigningPublicKey {
@@ -21,10 +21,10 @@ export interface SigningPublicKey {
 }
 
 /** Computes the ID of a key: its thumbprint (RFC 7638). */
-const kidOf = (x: string): string =>
+const keyIdOf = (x: string): string =>
   createHash('sha256').update(`{"crv":"Ed25519","kty":"OKP","x":"${x}"}`).digest('base64url');
 
-const publicKeyOf = (raw: Buffer, kid: string): SigningPublicKey => ({
+const toPublicJwk = (raw: Buffer, kid: string): SigningPublicKey => ({
   ...{ kty: 'OKP', crv: 'Ed25519', x: raw.toString('base64url'), kid, use: 'sig', alg: 'EdDSA' },
 });
 
@@ -32,16 +32,16 @@ const publicKeyOf = (raw: Buffer, kid: string): SigningPublicKey => ({
 export const toKeyObject = ({ kty, crv, x }: SigningPublicKey): KeyObject =>
   createPublicKey({ format: 'jwk', key: { kty, crv, x } });
 
-export interface FreshKey {
+export interface GeneratedSigningKey {
   readonly kid: string;
   readonly publicKey: Buffer;
   readonly sealedKey: Buffer;
 }
 
-export function newSigningKey(sealSecret: string | Buffer): FreshKey {
+export function generateSigningKey(sealSecret: string | Buffer): GeneratedSigningKey {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
   const { x = '' } = publicKey.export({ format: 'jwk' });
-  const kid = kidOf(x);
+  const kid = keyIdOf(x);
   const plain = privateKey.export({ format: 'der', type: 'pkcs8' });
   return { kid, publicKey: Buffer.from(x, 'base64url'), sealedKey: seal(sealSecret, kid, plain) };
 }
@@ -61,18 +61,18 @@ export interface Signer {
 }
 
 /** The signing keys of a product that are currently in use or published. */
-export interface Keys {
+export interface ProductSigningKeys {
   /** The signing key in use; undefined if no key is active or none can be decrypted. */
   readonly signer: Signer | undefined;
   readonly published: readonly SigningPublicKey[];
 }
 
 /** Loads the published keys of each product and its newest active key that can be decrypted. */
-export async function loadKeys(
+export async function loadSigningKeys(
   pool: Pool,
   sealSecrets: readonly (string | Buffer)[],
-): Promise<ReadonlyMap<string, Keys>> {
-  const rows = await ask(
+): Promise<ReadonlyMap<string, ProductSigningKeys>> {
+  const rows = await queryOutsideOrg(
     pool,
     sql<KeyRow>`select product, kid, public_key, sealed_key,
         retired_at is null and active_from <= clock_timestamp()::timestamptz(3) as is_due
@@ -81,17 +81,20 @@ export async function loadKeys(
       order by active_from desc, created_at desc`,
   );
   const ofProducts = Map.groupBy(rows, ({ product }) => product);
-  return new Map([...ofProducts].map(([product, own]) => [product, keysIn(own, sealSecrets)]));
+  return new Map([...ofProducts].map(([product, own]) => [product, selectSigningKeys(own, sealSecrets)]));
 }
 
-function keysIn(rows: readonly KeyRow[], sealSecrets: readonly (string | Buffer)[]): Keys {
-  const published = rows.map(({ kid, public_key: raw }) => publicKeyOf(raw, kid));
+function selectSigningKeys(
+  rows: readonly KeyRow[],
+  sealSecrets: readonly (string | Buffer)[],
+): ProductSigningKeys {
+  const published = rows.map(({ kid, public_key: raw }) => toPublicJwk(raw, kid));
   for (const { kid, sealed_key: sealed } of rows.filter(({ is_due: isDue }) => isDue)) {
     for (const secret of sealSecrets) {
       const plain = unseal(secret, kid, sealed);
       if (plain === undefined) continue;
       const key = createPrivateKey({ key: plain, format: 'der', type: 'pkcs8' });
-      return { published, signer: { kid, key, signAnswer: answerSigner({ kid, key }) } };
+      return { published, signer: { kid, key, signAnswer: createAnswerSigner({ kid, key }) } };
     }
   }
   return { published, signer: undefined };

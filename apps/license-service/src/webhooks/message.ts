@@ -1,5 +1,5 @@
 /** The body of a webhook: the event and the current license. */
-import { toRecord } from '../api/records.ts';
+import { toLicenseRecord } from '../api/records.ts';
 import { type License } from '../operators/license.ts';
 
 export interface LicenseMessage {
@@ -10,12 +10,12 @@ export interface LicenseMessage {
 }
 
 /** Builds the body in the form of Standard Webhooks. It contains no key and no machine ID. */
-export const messageOf = ({ kind, actor, at, data }: LicenseMessage, license: License): string =>
+export const webhookBodyOf = ({ kind, actor, at, data }: LicenseMessage, license: License): string =>
   JSON.stringify({
     type: `license.${kind}`,
     timestamp: at,
-    data: { license: toRecord(license), actor, details: data },
+    data: { license: toLicenseRecord(license), actor, details: data },
   });
 
-export const testMessage = (at: Date): string =>
-  JSON.stringify({ type: 'license.test', timestamp: at.toISOString(), data: {} });
+export const testWebhookBody = (sentAt: Date): string =>
+  JSON.stringify({ type: 'license.test', timestamp: sentAt.toISOString(), data: {} });

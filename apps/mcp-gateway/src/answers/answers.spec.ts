@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { beginningAt, bytesOf, type ShortenedParts, cutTo, fitting } from './answers.ts';
+import { skipToPart, jsonBytesOf, type ShortenedParts, shortenTo, countFitting } from './answers.ts';
 
 const record = fc.record({
   text: fc.string({ maxLength: 20_000, unit: 'grapheme' }),
@@ -12,12 +12,12 @@ describe('an answer that is too long', () => {
   it('fits afterwards, and names what was cut', () => {
     fc.assert(
       fc.property(record, (answer) => {
-        const cut = cutTo(answer, 30_000, { how: 'ask again' });
-        if (bytesOf(answer) <= 30_000) {
+        const cut = shortenTo(answer, 30_000, { continueHint: 'ask again' });
+        if (jsonBytesOf(answer) <= 30_000) {
           expect(cut).toBe(answer);
           return;
         }
-        expect(bytesOf(cut)).toBeLessThanOrEqual(30_000);
+        expect(jsonBytesOf(cut)).toBeLessThanOrEqual(30_000);
         const { parts, how } = cut['cut'] as ShortenedParts;
         expect([parts.length > 0, how]).toEqual([true, 'ask again']);
         for (const { shown = 0, length = 0 } of parts) expect(shown).toBeLessThan(length);
@@ -28,8 +28,8 @@ describe('an answer that is too long', () => {
   });
 
   it('says by its path which text lost its end', () => {
-    const { spec, cut } = cutTo({ spec: { content: 'x'.repeat(50_000), note: 'short' } }, 10_000, {
-      how: '',
+    const { spec, cut } = shortenTo({ spec: { content: 'x'.repeat(50_000), note: 'short' } }, 10_000, {
+      continueHint: '',
     }) as unknown as {
       spec: { content: string; note: string };
       cut: ShortenedParts;
@@ -41,7 +41,7 @@ describe('an answer that is too long', () => {
   it('never cuts a character in two', () => {
     fc.assert(
       fc.property(fc.integer({ min: 5_000, max: 5_010 }), (length) => {
-        const { text } = cutTo({ text: '😀'.repeat(length) }, 4_000, { how: '' }) as unknown as {
+        const { text } = shortenTo({ text: '😀'.repeat(length) }, 4_000, { continueHint: '' }) as unknown as {
           text: string;
         };
         expect(text.isWellFormed()).toBe(true);
@@ -59,10 +59,14 @@ describe('a part', () => {
         let read = '';
         let part: string | undefined = 'items[0].body@0';
         for (let pages = 0; part !== undefined && pages < 200; pages += 1) {
-          const begun = beginningAt(answer, part);
+          const begun = skipToPart(answer, part);
           if (begun === undefined) throw new Error(part);
-          const page = cutTo(begun.answer, 10_000, { how: '', goesOn: true, start: begun.start });
-          expect(bytesOf(page)).toBeLessThanOrEqual(10_000);
+          const page = shortenTo(begun.answer, 10_000, {
+            continueHint: '',
+            isContinuable: true,
+            start: begun.start,
+          });
+          expect(jsonBytesOf(page)).toBeLessThanOrEqual(10_000);
           read += (page['items'] as { body: string }[])[0]?.body ?? '';
           const parts = (page['cut'] as ShortenedParts | undefined)?.parts ?? [];
           part = parts.find(({ path }) => path === 'items[0].body')?.next;
@@ -82,15 +86,18 @@ describe('a part', () => {
     '__proto__@0',
     'spec.version@0',
   ])('that names no place in a text is none: %s', (part) => {
-    expect(beginningAt({ spec: { content: 'text', version: 3 } }, part)).toBeUndefined();
+    expect(skipToPart({ spec: { content: 'text', version: 3 } }, part)).toBeUndefined();
   });
 });
 
 describe('fitting', () => {
   it('counts the first items that have room, at least one', () => {
     const items = Array.from({ length: 10 }, () => 'x'.repeat(97));
-    expect([fitting(items, 100), fitting(items, 350), fitting(items, 10_000), fitting(items, 1)]).toEqual([
-      1, 3, 10, 1,
-    ]);
+    expect([
+      countFitting(items, 100),
+      countFitting(items, 350),
+      countFitting(items, 10_000),
+      countFitting(items, 1),
+    ]).toEqual([1, 3, 10, 1]);
   });
 });

@@ -21,26 +21,26 @@ export interface ShortenedParts {
 }
 
 /** The offset in a text or list at which the result begins. */
-interface Start {
+interface PartStart {
   readonly path: string;
-  readonly at: number;
+  readonly offset: number;
 }
 
 export type AnswerBody = Readonly<Record<string, unknown>>;
 
-export const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+export const jsonBytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
 /** Counts the leading items that fit into `room` bytes; at least one. */
-export function fitting(items: readonly unknown[], room: number): number {
+export function countFitting(items: readonly unknown[], maxBytes: number): number {
   let used = 0;
   for (const [index, item] of items.entries()) {
-    used += bytesOf(item) + 1;
-    if (used > room) return Math.max(1, index);
+    used += jsonBytesOf(item) + 1;
+    if (used > maxBytes) return Math.max(1, index);
   }
   return items.length;
 }
 
-interface Leaf {
+interface CuttableValue {
   readonly path: readonly (string | number)[];
   readonly value: string | readonly unknown[];
   readonly bytes: number;
@@ -50,61 +50,69 @@ interface Leaf {
  * The shortest text that may be cut, in characters. Shorter texts identify a record, and cutting them would
  * save little.
  */
-const leastText = 300;
-const leastItems = 3;
+const minTextChars = 300;
+const minListItems = 3;
 
-function* leaves(value: unknown, path: readonly (string | number)[]): Generator<Leaf> {
+function* findCuttableValues(value: unknown, path: readonly (string | number)[]): Generator<CuttableValue> {
   if (typeof value === 'string') {
-    if (value.length > leastText) yield { path, value, bytes: bytesOf(value) };
+    if (value.length > minTextChars) yield { path, value, bytes: jsonBytesOf(value) };
   } else if (Array.isArray(value)) {
     const items: readonly unknown[] = value;
-    if (items.length > leastItems) yield { path, value: items, bytes: bytesOf(items) };
-    for (const [index, item] of items.entries()) yield* leaves(item, [...path, index]);
+    if (items.length > minListItems) yield { path, value: items, bytes: jsonBytesOf(items) };
+    for (const [index, item] of items.entries()) yield* findCuttableValues(item, [...path, index]);
   } else if (typeof value === 'object' && value !== null) {
-    for (const [key, inner] of Object.entries(value)) yield* leaves(inner, [...path, key]);
+    for (const [key, inner] of Object.entries(value)) yield* findCuttableValues(inner, [...path, key]);
   }
 }
 
 /** Copies the value with `leaf` at `path`. */
-function replaced(value: unknown, [head, ...rest]: readonly (string | number)[], leaf: unknown): unknown {
+function replaceAtPath(
+  value: unknown,
+  [head, ...rest]: readonly (string | number)[],
+  leaf: unknown,
+): unknown {
   if (head === undefined) return leaf;
   if (Array.isArray(value))
-    return value.map((item: unknown, index) => (index === head ? replaced(item, rest, leaf) : item));
+    return value.map((item: unknown, index) => (index === head ? replaceAtPath(item, rest, leaf) : item));
   return Object.fromEntries(
     Object.entries(value as object).map(([key, inner]) => [
       key,
-      key === head ? replaced(inner, rest, leaf) : inner,
+      key === head ? replaceAtPath(inner, rest, leaf) : inner,
     ]),
   );
 }
 
 /** Cuts the text at `length`, or one character earlier rather than inside a surrogate pair. */
-function startOf(text: string, length: number): string {
+function truncateText(text: string, length: number): string {
   const end = Math.max(0, length);
   return /[\uD800-\uDBFF]/.test(text.charAt(end - 1)) ? text.slice(0, end - 1) : text.slice(0, end);
 }
 
 /** Bytes reserved for the description of the cut parts. */
-const roomForWords = 600;
-const mostCuts = 40;
+const cutDescriptionBytes = 600;
+const maxCuts = 40;
 
-interface Cutting {
-  readonly how: string;
+interface CutOptions {
+  readonly continueHint: string;
   /** True if a caller can continue reading a cut part at its `next` value. */
-  readonly goesOn?: boolean;
+  readonly isContinuable?: boolean;
   /** The text or list of which this result omits the beginning. */
-  readonly start?: Start;
+  readonly start?: PartStart;
 }
 
 /** Shortens the result to at most `room` bytes. The longest texts and lists lose their ends first. */
-export function cutTo(answer: AnswerBody, room: number, { how, goesOn = false, start }: Cutting): AnswerBody {
-  if (bytesOf(answer) <= room) return answer;
+export function shortenTo(
+  answer: AnswerBody,
+  maxBytes: number,
+  { continueHint, isContinuable = false, start }: CutOptions,
+): AnswerBody {
+  if (jsonBytesOf(answer) <= maxBytes) return answer;
   const parts = new Map<string, CutPart>();
   let left: unknown = answer;
-  for (let cuts = 0; cuts < mostCuts; cuts += 1) {
-    const over = bytesOf(left) - (room - roomForWords);
+  for (let cuts = 0; cuts < maxCuts; cuts += 1) {
+    const over = jsonBytesOf(left) - (maxBytes - cutDescriptionBytes);
     if (over <= 0) break;
-    const all = [...leaves(left, [])].sort((a, b) => b.bytes - a.bytes);
+    const all = [...findCuttableValues(left, [])].sort((a, b) => b.bytes - a.bytes);
     // Cut texts before lists: a list with a missing item is less useful than one with shorter items.
     const longest = all.find(({ value }) => typeof value === 'string') ?? all[0];
     if (longest === undefined) break;
@@ -112,25 +120,28 @@ export function cutTo(answer: AnswerBody, room: number, { how, goesOn = false, s
     const share = Math.max(0, 1 - over / bytes);
     const shown =
       typeof value === 'string'
-        ? startOf(value, Math.max(leastText, Math.floor(value.length * share)))
-        : value.slice(0, Math.max(leastItems, Math.min(value.length - 1, Math.floor(value.length * share))));
+        ? truncateText(value, Math.max(minTextChars, Math.floor(value.length * share)))
+        : value.slice(
+            0,
+            Math.max(minListItems, Math.min(value.length - 1, Math.floor(value.length * share))),
+          );
     const words = issuePath(path);
-    const from = start?.path === words ? start.at : 0;
+    const from = start?.path === words ? start.offset : 0;
     parts.set(words, {
       path: words,
       length: parts.get(words)?.length ?? from + value.length,
       shown: shown.length,
-      ...(goesOn && { next: `${words}@${from + shown.length}` }),
+      ...(isContinuable && { next: `${words}@${from + shown.length}` }),
     });
-    left = replaced(left, path, shown);
+    left = replaceAtPath(left, path, shown);
   }
-  const cut: ShortenedParts = { parts: [...parts.values()], how };
+  const cut: ShortenedParts = { parts: [...parts.values()], how: continueHint };
   return { ...(left as AnswerBody), cut };
 }
 
 /** Splits a path: `items[2].body` → items, 2, body. */
-const partsOf = (words: string): (string | number)[] =>
-  [...words.matchAll(/\[(\d+)\]|[^.[\]]+/g)].map(([name, index]) =>
+const parsePath = (pathText: string): (string | number)[] =>
+  [...pathText.matchAll(/\[(\d+)\]|[^.[\]]+/g)].map(([name, index]) =>
     index === undefined ? name : Number(index),
   );
 
@@ -138,14 +149,14 @@ const partsOf = (words: string): (string | number)[] =>
  * Returns the result with the text or list that `part` names starting at its offset; undefined if `part`
  * names no text or list.
  */
-export function beginningAt(
+export function skipToPart(
   answer: AnswerBody,
   part: string,
-): { answer: AnswerBody; start: Start } | undefined {
+): { answer: AnswerBody; start: PartStart } | undefined {
   const [, words, offset] = /^(.{1,500})@(\d{1,9})$/.exec(part) ?? [];
   if (words === undefined) return undefined;
   const at = Number(offset);
-  const path = partsOf(words);
+  const path = parsePath(words);
   const value = path.reduce<unknown>(
     (inner, name) =>
       typeof inner === 'object' && inner !== null && Object.hasOwn(inner, name)
@@ -154,5 +165,8 @@ export function beginningAt(
     answer,
   );
   if ((typeof value !== 'string' && !Array.isArray(value)) || at > value.length) return undefined;
-  return { answer: replaced(answer, path, value.slice(at)) as AnswerBody, start: { path: words, at } };
+  return {
+    answer: replaceAtPath(answer, path, value.slice(at)) as AnswerBody,
+    start: { path: words, offset: at },
+  };
 }

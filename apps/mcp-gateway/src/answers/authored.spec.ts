@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { operations } from '@muster/registry';
-import { authoredFields, authoredIn } from './authored.ts';
+import { authoredFields, listAuthoredPaths } from './authored.ts';
 import { resultSchema, type ToolSchema } from '../tools/schemas.ts';
 
 /**
@@ -96,7 +96,7 @@ describe('what others wrote', () => {
 
   it('is named by its paths, each once, where it says something', () => {
     expect(
-      authoredIn({
+      listAuthoredPaths({
         items: [
           { key: 'WEB-1', title: 'One', description: '', replies: [{ body: 'Yes' }] },
           { key: 'WEB-2', title: 'Two', description: 'Long', replies: [] },

@@ -17,22 +17,24 @@ export const authoredFields: ReadonlySet<string> = new Set([
 ]);
 
 /** Returns true if the value contains a text that is not empty. */
-const saysSomething = (value: unknown): boolean =>
+const containsText = (value: unknown): boolean =>
   typeof value === 'string'
     ? value !== ''
-    : typeof value === 'object' && value !== null && Object.values(value).some(saysSomething);
+    : typeof value === 'object' && value !== null && Object.values(value).some(containsText);
 
-function* pathsIn(value: unknown, path: string): Generator<string> {
+function* findAuthoredPaths(value: unknown, path: string): Generator<string> {
   if (Array.isArray(value)) {
-    for (const item of value) yield* pathsIn(item, `${path}[]`);
+    for (const item of value) yield* findAuthoredPaths(item, `${path}[]`);
   } else if (typeof value === 'object' && value !== null) {
     for (const [key, inner] of Object.entries(value)) {
       const at = path === '' ? key : `${path}.${key}`;
-      if (!authoredFields.has(key)) yield* pathsIn(inner, at);
-      else if (saysSomething(inner)) yield at;
+      if (!authoredFields.has(key)) yield* findAuthoredPaths(inner, at);
+      else if (containsText(inner)) yield at;
     }
   }
 }
 
 /** Lists the paths of authored texts, such as `items[].body`, each once and in the order of the result. */
-export const authoredIn = (answer: AnswerBody): string[] => [...new Set(pathsIn(answer, ''))];
+export const listAuthoredPaths = (answer: AnswerBody): string[] => [
+  ...new Set(findAuthoredPaths(answer, '')),
+];

@@ -2,43 +2,43 @@
 import { type ErrorBody, isReason, type ErrorReason, reasons, remedyFor } from '@muster/registry';
 
 /** Returns a short remedy for a reason; empty if only the full hint can explain it. */
-export function remedyOf(reason: ErrorReason): string {
+export function shortRemedyOf(reason: ErrorReason): string {
   const { code, retryable } = reasons[reason];
   if (retryable) return 'retry later';
   return code === 'conflict' ? 'reread' : '';
 }
 
-const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+const asText = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
-const nameOf = (value: unknown): string | undefined =>
-  typeof value === 'object' && value !== null && 'name' in value ? text(value.name) : undefined;
+const nameFieldOf = (value: unknown): string | undefined =>
+  typeof value === 'object' && value !== null && 'name' in value ? asText(value.name) : undefined;
 
 const fieldOf = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null
     ? (value as Readonly<Record<string, unknown>>)[name]
     : undefined;
 
-const until = (time: unknown): string => (text(time) === undefined ? '' : ` until ${text(time)}`);
+const untilText = (time: unknown): string => (asText(time) === undefined ? '' : ` until ${asText(time)}`);
 
 /** Describes up to three conflicting locks: their holders, witnesses and expiry times. */
-function lockText(conflicts: readonly unknown[]): string {
+function describeLocks(conflicts: readonly unknown[]): string {
   const told = conflicts.slice(0, 3).map((conflict) => {
     const held = fieldOf(conflict, 'lock');
-    const who = nameOf(fieldOf(held, 'holder')) ?? 'another';
-    return `${who} holds ${text(fieldOf(conflict, 'witness')) ?? 'it'}${until(fieldOf(held, 'expiresAt'))}`;
+    const who = nameFieldOf(fieldOf(held, 'holder')) ?? 'another';
+    return `${who} holds ${asText(fieldOf(conflict, 'witness')) ?? 'it'}${untilText(fieldOf(held, 'expiresAt'))}`;
   });
   return `${told.join('; ')}. Lock other paths, or choose other work.`;
 }
 
-function readinessText(readiness: unknown): string {
+function describeReadiness(readiness: unknown): string {
   const blockers = fieldOf(readiness, 'openBlockers');
-  const keys = Array.isArray(blockers) ? blockers.flatMap((one) => text(fieldOf(one, 'key')) ?? []) : [];
+  const keys = Array.isArray(blockers) ? blockers.flatMap((one) => asText(fieldOf(one, 'key')) ?? []) : [];
   const what = keys.length > 0 ? `The story waits for ${keys.join(', ')}` : 'The story is marked as blocked';
   return `${what}, so nothing was started. Choose other work, resolve the blocker first, or start anyway with force.`;
 }
 
 /** Describes the obstacle that an error's details name, and the next step for the caller. */
-function obstacleOf(details: NonNullable<ErrorBody['details']>): string | undefined {
+function describeObstacle(details: NonNullable<ErrorBody['details']>): string | undefined {
   const { retryAt, issues, didYouMean, currentVersion, holder, expiresAt } = details;
   const { unmet, conflicts, readiness, offer, path } = details;
   if (retryAt !== undefined) return `Call again with the same arguments at ${retryAt} or later.`;
@@ -47,12 +47,12 @@ function obstacleOf(details: NonNullable<ErrorBody['details']>): string | undefi
   if (Array.isArray(didYouMean) && didYouMean.length > 0) return `Did you mean ${didYouMean.join(' or ')}?`;
   if (typeof currentVersion === 'number')
     return `It is at version ${currentVersion} now: read it again, apply your change to it, and send that version.`;
-  if (Array.isArray(conflicts) && conflicts.length > 0) return lockText(conflicts);
-  if (readiness !== undefined) return readinessText(readiness);
+  if (Array.isArray(conflicts) && conflicts.length > 0) return describeLocks(conflicts);
+  if (readiness !== undefined) return describeReadiness(readiness);
   if (offer !== undefined)
-    return `It is offered to someone else${until(fieldOf(offer, 'expiresAt'))}. Choose other work, or try again then.`;
-  const who = nameOf(holder);
-  if (who !== undefined) return `${who} holds it${until(expiresAt)}. Choose other work, or ask them.`;
+    return `It is offered to someone else${untilText(fieldOf(offer, 'expiresAt'))}. Choose other work, or try again then.`;
+  const who = nameFieldOf(holder);
+  if (who !== undefined) return `${who} holds it${untilText(expiresAt)}. Choose other work, or ask them.`;
   if (typeof path === 'string')
     return `${path} names no record that you can see. Check it with a list operation, or omit it if it is optional.`;
   if (unmet !== undefined) return 'details.unmet lists the missing conditions; meet them first.';
@@ -60,18 +60,18 @@ function obstacleOf(details: NonNullable<ErrorBody['details']>): string | undefi
 }
 
 /** Hints that apply only to MCP tools. They replace the general remedy from the catalog of error reasons. */
-const inTools: Readonly<Partial<Record<ErrorReason, string>>> = {
+const toolHints: Readonly<Partial<Record<ErrorReason, string>>> = {
   branch_required: 'Give branch or pullRequest, and call again.',
 };
 
 export function hintOf({ code, details }: ErrorBody): string {
   const seconds = details?.['retryAfterSeconds'];
   if (typeof seconds === 'number') return `Wait ${seconds} s and call again with the same arguments.`;
-  const obstacle = details === undefined ? undefined : obstacleOf(details);
+  const obstacle = details === undefined ? undefined : describeObstacle(details);
   if (obstacle !== undefined) return obstacle;
   const reason = details?.reason;
   const paths: unknown = details?.['paths'];
   if (code === 'not_found' && Array.isArray(paths))
     return `One of ${paths.join(', ')} names no record that you can see. Check each with a list operation.`;
-  return (isReason(reason) ? inTools[reason] : undefined) ?? remedyFor(code, reason);
+  return (isReason(reason) ? toolHints[reason] : undefined) ?? remedyFor(code, reason);
 }

@@ -4,16 +4,16 @@
  */
 import { type Transport } from '@muster/client';
 import { ApiError, badRequest, forbidden, type Operation, registry } from '@muster/registry';
-import { type AnswerBody, beginningAt, bytesOf, cutTo, fitting } from '../answers/answers.ts';
-import { type Confirm } from './confirming.ts';
-import { cutOfContext } from '../answers/cut-context.ts';
-import { explained } from './explained.ts';
-import { digest, type Intent } from './intents.ts';
-import { asMeant, withCleared } from './repair.ts';
-import { answerBytes, operationTool, type OperationTool, pageForModels } from '../tools/tools.ts';
+import { type AnswerBody, skipToPart, jsonBytesOf, shortenTo, countFitting } from '../answers/answers.ts';
+import { type ConfirmCall } from './confirming.ts';
+import { describeContextCuts } from '../answers/cut-context.ts';
+import { explainFailure } from './explained.ts';
+import { digest, type IdempotencyIntent } from './intents.ts';
+import { repairArguments, applyClearParameter } from './repair.ts';
+import { defaultAnswerBytes, operationTool, type OperationTool, modelPageSize } from '../tools/tools.ts';
 
 /** The restrictions of a connection that its calls obey. */
-export interface Bounds {
+export interface ConnectionLimits {
   /** The project that fills in every `projectId` parameter; null if the connection has none. */
   readonly project: string | null;
   /** True if calls may reach the tool, by its own name or through another tool. */
@@ -23,76 +23,88 @@ export interface Bounds {
 /** One tool call with its credentials, restrictions and limits. */
 export interface ToolCall {
   readonly transport: Transport;
-  readonly view: Bounds;
+  readonly view: ConnectionLimits;
   /** True if the token has the required scope. The API decides about individual records. */
   readonly mayUse: (tool: OperationTool) => boolean;
   /** Asks a person to confirm an irreversible call; undefined if the client cannot ask. */
-  readonly confirm?: Confirm | undefined;
+  readonly confirm?: ConfirmCall | undefined;
   /** The idempotency key of the whole call; each write in it derives its own key from it. */
-  readonly intent: Pick<Intent, 'key' | 'isOwn'>;
+  readonly intent: Pick<IdempotencyIntent, 'key' | 'isOwn'>;
   /** Default maximum size of a result in bytes, if the call gives no `maxBytes`. */
-  readonly room?: number;
+  readonly defaultMaxBytes?: number;
 }
 
 /** The version number of a spec that has not been written yet. */
-const neverWritten = 0;
+const unwrittenSpecVersion = 0;
 
-const leastAnswerBytes = 1_000;
-const mostAnswerBytes = 1_000_000;
+const minAnswerBytes = 1_000;
+const maxAnswerBytes = 1_000_000;
 
 /**
  * Parameters that make a call conditional on a version. Such a call succeeds only once, so an equal call is a
  * retry.
  */
-const conditions = ['expectedVersion', 'baseVersion'] as const;
+const versionConditions = ['expectedVersion', 'baseVersion'] as const;
 
 /**
  * Returns true if an equal call must reach the API again instead of replaying the earlier result. This is so
  * for renewals, reports and updates, because a lease would expire or a stop signal would be missed. Equal
  * calls that create a record are deduplicated.
  */
-export function isMeantAgain({ idempotent, params, secret }: Operation, given: AnswerBody): boolean {
+export function mustReachApiAgain({ idempotent, params, secret }: Operation, args: AnswerBody): boolean {
   if ('leaseToken' in params.shape || 'dedupeKey' in params.shape || secret !== null) return true;
-  return idempotent && conditions.every((condition) => given[condition] === undefined);
+  return idempotent && versionConditions.every((condition) => args[condition] === undefined);
 }
 
 /**
  * Returns the idempotency key of a write. The operation's name is part of it, because a macro performs
  * several writes.
  */
-const keyFor = ({ intent: { key, isOwn } }: ToolCall, operation: Operation, params: AnswerBody) =>
-  operation.effect === 'write' && (isOwn || !isMeantAgain(operation, params))
+const idempotencyOptionsFor = (
+  { intent: { key, isOwn } }: ToolCall,
+  operation: Operation,
+  params: AnswerBody,
+) =>
+  operation.effect === 'write' && (isOwn || !mustReachApiAgain(operation, params))
     ? { idempotencyKey: digest(key, operation.name) }
     : {};
 
 /** Creates the error for a call that the connection's restrictions forbid. */
-export const outside = (message: string): ApiError => forbidden('narrowed', message);
+export const narrowedError = (message: string): ApiError => forbidden('narrowed', message);
 
-export const isOutside = (failure: unknown): boolean =>
+export const isNarrowedError = (failure: unknown): boolean =>
   failure instanceof ApiError && failure.details.reason === 'narrowed';
 
 /** Fills in the connection's project, and throws if the caller names a different one. */
-export function inProject(
+export function applyProject(
   { takesProject }: Pick<OperationTool, 'takesProject'>,
   args: AnswerBody,
-  { project }: Bounds,
+  { project }: ConnectionLimits,
 ): AnswerBody {
   if (project === null || !takesProject) return args;
   if ('projectId' in args && !isSameRef(args['projectId'], project))
-    throw outside(`This connection is limited to the project ${project}; omit projectId.`);
+    throw narrowedError(`This connection is limited to the project ${project}; omit projectId.`);
   return { ...args, projectId: project };
 }
 
 /** Converts the arguments into the API's parameters and determines the maximum size of the result. */
-function prepare(tool: OperationTool, args: AnswerBody, { view, room = answerBytes }: ToolCall) {
-  const { operation, isList, stated, clears } = tool;
-  const { maxBytes: asked, part, ...others } = withCleared(clears, asMeant(stated, args));
+function prepareCall(
+  tool: OperationTool,
+  args: AnswerBody,
+  { view, defaultMaxBytes = defaultAnswerBytes }: ToolCall,
+) {
+  const { operation, isList, fullParams, clearablePaths } = tool;
+  const {
+    maxBytes: asked,
+    part,
+    ...others
+  } = applyClearParameter(clearablePaths, repairArguments(fullParams, args));
   const maxBytes = asked === null ? undefined : asked;
   const isOwn = 'maxBytes' in operation.params.shape;
   const isRead = operation.effect === 'read';
-  if (maxBytes !== undefined && (!isRead || (!isOwn && !isSize(maxBytes)))) {
+  if (maxBytes !== undefined && (!isRead || (!isOwn && !isValidMaxBytes(maxBytes)))) {
     const message = isRead
-      ? `must be a whole number from ${leastAnswerBytes} to ${mostAnswerBytes}`
+      ? `must be a whole number from ${minAnswerBytes} to ${maxAnswerBytes}`
       : 'is supported only for reads; the answer of a write is short';
     throw badRequest('The parameters are invalid.', [{ path: 'maxBytes', message }]);
   }
@@ -101,28 +113,28 @@ function prepare(tool: OperationTool, args: AnswerBody, { view, room = answerByt
       { path: 'part', message: 'must be the value of next from cut.parts of this read' },
     ]);
   const params: Record<string, unknown> = {
-    ...(isList && { limit: pageForModels }),
+    ...(isList && { limit: modelPageSize }),
     // If the model omits the version of the spec that it read, the call may only write the first version.
-    ...(operation.name === registry.storySpec.update.name && { baseVersion: neverWritten }),
-    ...inProject(tool, others, view),
-    ...(isOwn && { maxBytes: maxBytes ?? answerBytes }),
+    ...(operation.name === registry.storySpec.update.name && { baseVersion: unwrittenSpecVersion }),
+    ...applyProject(tool, others, view),
+    ...(isOwn && { maxBytes: maxBytes ?? defaultAnswerBytes }),
   };
   // An operation with its own `maxBytes` parameter shortens its result more precisely than the gateway, and
   // names the parts that it cut.
-  return { params, part, room: isOwn ? Infinity : isSize(maxBytes) ? maxBytes : room };
+  return { params, part, room: isOwn ? Infinity : isValidMaxBytes(maxBytes) ? maxBytes : defaultMaxBytes };
 }
 
 /**
  * Wraps a transport for callers other than tools, so that it reaches only what the connection's tools may
  * reach.
  */
-export const within =
-  (transport: Transport, view: Bounds): Transport =>
+export const restrictTransport =
+  (transport: Transport, view: ConnectionLimits): Transport =>
   async ({ name, effect }, params, options) => {
     const tool = operationTool(name);
     if (tool === undefined || !view.allows(tool))
-      throw outside(`${name} is not available, because this connection is restricted.`);
-    return transport({ name, effect }, inProject(tool, params as AnswerBody, view), options);
+      throw narrowedError(`${name} is not available, because this connection is restricted.`);
+    return transport({ name, effect }, applyProject(tool, params as AnswerBody, view), options);
   };
 
 /**
@@ -132,14 +144,11 @@ export const within =
 export const isSameRef = (value: unknown, ref: string): boolean =>
   typeof value === 'string' && value.toLowerCase() === ref.toLowerCase();
 
-const isSize = (value: unknown): value is number =>
-  typeof value === 'number' &&
-  Number.isInteger(value) &&
-  value >= leastAnswerBytes &&
-  value <= mostAnswerBytes;
+const isValidMaxBytes = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isInteger(value) && value >= minAnswerBytes && value <= maxAnswerBytes;
 
 /** Casts a result; results are always JSON objects. */
-const asAnswer = (result: unknown): AnswerBody => result as AnswerBody;
+const toAnswerBody = (result: unknown): AnswerBody => result as AnswerBody;
 
 /** Calls the operation. Throws an ApiError if the gateway refuses, and a MusterError if the API refuses. */
 export async function callOperation(
@@ -149,43 +158,45 @@ export async function callOperation(
 ): Promise<AnswerBody> {
   const { operation, isList } = tool;
   const { transport } = call;
-  const { params, part, room } = prepare(tool, args, call);
-  const options = keyFor(call, operation, params);
+  const { params, part, room } = prepareCall(tool, args, call);
+  const options = idempotencyOptionsFor(call, operation, params);
   await call.confirm?.(operation, params);
   const ask = async (asked: AnswerBody): Promise<AnswerBody> => {
     try {
-      return asAnswer(await transport(operation, asked, options));
+      return toAnswerBody(await transport(operation, asked, options));
     } catch (failure) {
-      throw explained(failure, tool, params);
+      throw explainFailure(failure, tool, params);
     }
   };
   const whole = await ask(params);
   if (operation.name === registry.storyCollaboration.context.name) {
-    const cut = cutOfContext(whole, String(params['storyId']));
+    const cut = describeContextCuts(whole, String(params['storyId']));
     return cut === undefined ? whole : { ...whole, cut };
   }
-  if (typeof part === 'string') return readOn(whole, part, room);
-  if (room === Infinity || bytesOf(whole) <= room) return whole;
+  if (typeof part === 'string') return readRestOfPart(whole, part, room);
+  if (room === Infinity || jsonBytesOf(whole) <= room) return whole;
   if (operation.effect === 'write')
-    return cutTo(whole, room, {
-      how: 'The write succeeded completely. Read the record with a larger maxBytes to see the rest.',
+    return shortenTo(whole, room, {
+      continueHint: 'The write succeeded completely. Read the record with a larger maxBytes to see the rest.',
     });
   const { items } = whole;
-  const count = Array.isArray(items) ? fitting(items, room - leastAnswerBytes / 2) : 0;
+  const count = Array.isArray(items) ? countFitting(items, room - minAnswerBytes / 2) : 0;
   if (!isList || !Array.isArray(items) || count >= items.length)
-    return cutTo(whole, room, { how: again, goesOn: true });
+    return shortenTo(whole, room, { continueHint: readRestHint, isContinuable: true });
   // Request only as many items as fit, so that the cursor continues after the last item shown.
   const shorter = await ask({ ...params, limit: count });
   const how = `${count} items fit into ${room} bytes: continue with nextCursor as usual, or set a larger maxBytes.`;
   const page = { ...shorter, cut: { parts: [{ path: 'items', length: items.length, shown: count }], how } };
-  return bytesOf(page) <= room ? page : cutTo(page, room, { how: `${how} ${again}`, goesOn: true });
+  return jsonBytesOf(page) <= room
+    ? page
+    : shortenTo(page, room, { continueHint: `${how} ${readRestHint}`, isContinuable: true });
 }
 
-const again = `Call again with part set to the next value of a cut part to read its rest, or with maxBytes up to ${mostAnswerBytes}.`;
+const readRestHint = `Call again with part set to the next value of a cut part to read its rest, or with maxBytes up to ${maxAnswerBytes}.`;
 
 /** Returns the rest of a text or list that was cut; the other fields of the record are unchanged. */
-function readOn(whole: AnswerBody, part: string, room: number): AnswerBody {
-  const begun = beginningAt(whole, part);
+function readRestOfPart(answer: AnswerBody, part: string, maxBytes: number): AnswerBody {
+  const begun = skipToPart(answer, part);
   if (begun === undefined)
     throw badRequest('The parameter part does not name a cut part of this answer.', [
       {
@@ -194,7 +205,11 @@ function readOn(whole: AnswerBody, part: string, room: number): AnswerBody {
           'must be the next value of a cut part; if the record has changed, read the record again from the start',
       },
     ]);
-  return cutTo(begun.answer, room, { how: again, goesOn: true, start: begun.start });
+  return shortenTo(begun.answer, maxBytes, {
+    continueHint: readRestHint,
+    isContinuable: true,
+    start: begun.start,
+  });
 }
 
 /**
@@ -203,7 +218,11 @@ function readOn(whole: AnswerBody, part: string, room: number): AnswerBody {
  * The connection may name its project by key, and only the API can tell whether a key and an id are the same
  * project.
  */
-export async function perform(operation: Operation, args: AnswerBody, call: ToolCall): Promise<AnswerBody> {
+export async function performStep(
+  operation: Operation,
+  args: AnswerBody,
+  call: ToolCall,
+): Promise<AnswerBody> {
   const tool = operationTool(operation.name);
   if (tool === undefined) throw new Error(`${operation.name} is not available as a tool`);
   const { projectId: _, ...others } = args;

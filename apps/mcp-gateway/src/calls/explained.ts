@@ -5,21 +5,25 @@
 import { MusterError } from '@muster/client';
 import { type ErrorBody, type Issue } from '@muster/registry';
 import { type AnswerBody } from '../answers/answers.ts';
-import { notAParameter } from './issues.ts';
-import { type ToolSchema, withoutNull } from '../tools/schemas.ts';
+import { unknownParameterMessage } from './issues.ts';
+import { type ToolSchema, removeNull } from '../tools/schemas.ts';
 import { type OperationTool } from '../tools/tools.ts';
 
-const isRef = ({ format, 'x-muster-ref': ref }: ToolSchema): boolean =>
+const isRecordReference = ({ format, 'x-muster-ref': ref }: ToolSchema): boolean =>
   format === 'uuid' || ref !== undefined;
 
 /**
  * Lists the paths at which the value refers to records: `storyId`, `blocked.unblockerMemberId`,
  * `blockedBy.1`.
  */
-function refsIn(given: ToolSchema, value: unknown, path: readonly string[] = []): string[][] {
-  const schema = withoutNull(given);
+function findReferencePaths(
+  fieldSchema: ToolSchema,
+  value: unknown,
+  path: readonly string[] = [],
+): string[][] {
+  const schema = removeNull(fieldSchema);
   const options = Array.isArray(schema['anyOf']) ? (schema['anyOf'] as ToolSchema[]) : [schema];
-  if (typeof value === 'string') return options.some(isRef) ? [[...path]] : [];
+  if (typeof value === 'string') return options.some(isRecordReference) ? [[...path]] : [];
   if (typeof value !== 'object' || value === null) return [];
   const within = ({ items, properties = {} }: ToolSchema, name: string): ToolSchema =>
     Array.isArray(value)
@@ -28,7 +32,7 @@ function refsIn(given: ToolSchema, value: unknown, path: readonly string[] = [])
         ? (properties[name] ?? {})
         : {};
   return Object.entries(value).flatMap(([name, field]) =>
-    options.flatMap((option) => refsIn(within(option, name), field, [...path, name])),
+    options.flatMap((option) => findReferencePaths(within(option, name), field, [...path, name])),
   );
 }
 
@@ -37,25 +41,28 @@ function refsIn(given: ToolSchema, value: unknown, path: readonly string[] = [])
  * record of the call, so the missing record is in another parameter. Several references in one list are
  * reported as the list.
  */
-function pathsOfMissing({ stated, operation: { target } }: OperationTool, params: AnswerBody): string[] {
-  const all = refsIn(stated, params);
+function pathsOfMissingRecord(
+  { fullParams, operation: { target } }: OperationTool,
+  params: AnswerBody,
+): string[] {
+  const all = findReferencePaths(fullParams, params);
   const others = all.filter(([name]) => name !== target);
   const left = others.length > 0 ? others : all;
   if (left.length === 1) return left.map((path) => path.join('.'));
   return [...new Set(left.map((path) => path.filter((part) => !/^\d+$/.test(part)).join('.')))];
 }
 
-function detailsOf(body: ErrorBody, tool: OperationTool, params: AnswerBody): ErrorBody['details'] {
+function enrichDetails(body: ErrorBody, tool: OperationTool, params: AnswerBody): ErrorBody['details'] {
   const { code, details } = body;
   if (code === 'not_found' && details?.['path'] === undefined) {
-    const paths = pathsOfMissing(tool, params);
+    const paths = pathsOfMissingRecord(tool, params);
     const [path] = paths;
     return path === undefined ? details : { ...details, ...(paths.length > 1 ? { paths } : { path }) };
   }
   if (details?.issues === undefined) return details;
-  const { properties } = tool.stated;
+  const { properties } = tool.fullParams;
   const isUnknown = ({ path }: Issue): boolean => path in params && !Object.hasOwn(properties, path);
-  const message = notAParameter(Object.keys(tool.tool.inputSchema.properties ?? {}));
+  const message = unknownParameterMessage(Object.keys(tool.tool.inputSchema.properties ?? {}));
   return {
     ...details,
     issues: details.issues.map((issue) => (isUnknown(issue) ? { ...issue, message } : issue)),
@@ -63,9 +70,9 @@ function detailsOf(body: ErrorBody, tool: OperationTool, params: AnswerBody): Er
 }
 
 /** Returns the failure with added details: the path of the missing record, or the valid parameters. */
-export function explained(failure: unknown, tool: OperationTool, params: AnswerBody): unknown {
+export function explainFailure(failure: unknown, tool: OperationTool, params: AnswerBody): unknown {
   if (!(failure instanceof MusterError)) return failure;
-  const details = detailsOf(failure.body, tool, params);
+  const details = enrichDetails(failure.body, tool, params);
   if (details === failure.body.details || details === undefined) return failure;
   return new MusterError({ ...failure.body, details }, failure.retryAfterSeconds);
 }
@@ -74,17 +81,23 @@ export function explained(failure: unknown, tool: OperationTool, params: AnswerB
  * Translates paths in a step's parameters into the parameters of the macro. Where the names differ, it looks
  * for an argument with the same value.
  */
-export function inTermsOf(failure: unknown, args: AnswerBody, params: AnswerBody): unknown {
+export function translateFailurePaths(
+  failure: unknown,
+  macroArgs: AnswerBody,
+  stepParams: AnswerBody,
+): unknown {
   if (!(failure instanceof MusterError)) return failure;
   const { details } = failure.body;
   const renamed = (path: string): string => {
     const [first = '', ...inner] = path.split(/[.[]/);
-    if (first in args) return path;
+    if (first in macroArgs) return path;
     const value = inner.reduce<unknown>(
       (record, part) => (record as Readonly<Record<string, unknown>> | undefined)?.[part.replace(']', '')],
-      params[first],
+      stepParams[first],
     );
-    return value === undefined ? path : (Object.keys(args).find((name) => args[name] === value) ?? path);
+    return value === undefined
+      ? path
+      : (Object.keys(macroArgs).find((name) => macroArgs[name] === value) ?? path);
   };
   const path = details?.['path'];
   const issues = details?.issues?.map((issue) => ({ ...issue, path: renamed(issue.path) }));

@@ -7,29 +7,29 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 
-export interface Intent {
+export interface IdempotencyIntent {
   /** The Idempotency-Key of the call's writes. */
   readonly key: string;
   /** True if the client supplied the key, rather than the gateway deriving it. */
   readonly isOwn: boolean;
   /** Records that the whole response was sent. If the client sends the same call again, it is a new call. */
-  delivered(): void;
+  markDelivered(): void;
 }
 
 /** The time for which a key is remembered, so that a client can retry after an outage. */
-const rememberedMillis = 10 * 60_000;
+const keyLifetimeMillis = 10 * 60_000;
 /** Maximum number of remembered keys, which take about 10 MB. */
-const mostRemembered = 20_000;
+const maxRememberedKeys = 20_000;
 
 /**
  * Gateway processes share no state. Equal calls that reach different processes within this period get the
  * same key.
  */
-const sharedMillis = 60_000;
+const sharedKeyWindowMillis = 60_000;
 
-interface Remembered {
+interface RememberedKey {
   readonly key: string;
-  readonly until: number;
+  readonly expiresAtMillis: number;
   readonly generation: number;
   readonly isDelivered: boolean;
 }
@@ -40,25 +40,30 @@ export const digest = (...parts: readonly string[]): string => {
   return hash.digest('base64url');
 };
 
-export class Intents {
-  readonly #remembered = new LRUCache<string, Remembered>({ max: mostRemembered });
+export class IntentStore {
+  readonly #remembered = new LRUCache<string, RememberedKey>({ max: maxRememberedKeys });
 
   /**
    * Returns the intent of a call. `now` is in milliseconds since 1970, which is the same in every gateway
    * process.
    */
-  of(fingerprint: string, now = Date.now()): Intent {
+  of(fingerprint: string, now = Date.now()): IdempotencyIntent {
     const before = this.#remembered.get(fingerprint);
-    const isKnown = before !== undefined && before.until > now;
+    const isKnown = before !== undefined && before.expiresAtMillis > now;
     const goesOn = isKnown && !before.isDelivered;
     const generation = isKnown ? before.generation + (goesOn ? 0 : 1) : 0;
-    const minute = Math.floor(now / sharedMillis).toString();
+    const minute = Math.floor(now / sharedKeyWindowMillis).toString();
     const key = goesOn ? before.key : digest(fingerprint, minute, generation.toString());
-    this.#remembered.set(fingerprint, { key, generation, until: now + rememberedMillis, isDelivered: false });
+    this.#remembered.set(fingerprint, {
+      key,
+      generation,
+      expiresAtMillis: now + keyLifetimeMillis,
+      isDelivered: false,
+    });
     return {
       key,
       isOwn: false,
-      delivered: () => {
+      markDelivered: () => {
         const current = this.#remembered.peek(fingerprint);
         if (current?.key === key) this.#remembered.set(fingerprint, { ...current, isDelivered: true });
       },

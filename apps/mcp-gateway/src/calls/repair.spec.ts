@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { operations } from '@muster/registry';
-import { checkEach } from '@muster/testing';
+import { checkEachCase } from '@muster/testing';
 import fc from 'fast-check';
 import { type z } from 'zod';
 import { type AnswerBody } from '../answers/answers.ts';
-import { asMeant, withCleared } from './repair.ts';
+import { repairArguments, applyClearParameter } from './repair.ts';
 import { operationTool, operationTools } from '../tools/tools.ts';
 
 function toolOf(name: string) {
@@ -13,8 +13,8 @@ function toolOf(name: string) {
   return tool;
 }
 const read = (name: string, args: AnswerBody): AnswerBody => {
-  const { stated, clears } = toolOf(name);
-  return withCleared(clears, asMeant(stated, args));
+  const { fullParams, clearablePaths } = toolOf(name);
+  return applyClearParameter(clearablePaths, repairArguments(fullParams, args));
 };
 
 describe('null', () => {
@@ -49,12 +49,15 @@ describe('null', () => {
 
   it('is as if nothing was given, for all that a tool need not be given', async () => {
     const cases = operationTools.map((tool) => [tool.name, tool] as const);
-    await checkEach(cases, ({ operation, stated, clears, tool }) => {
+    await checkEachCase(cases, ({ operation, fullParams, clearablePaths, tool }) => {
       const optional = Object.keys(tool.inputSchema.properties ?? {}).filter(
-        (name) => stated.required?.includes(name) !== true,
+        (name) => fullParams.required?.includes(name) !== true,
       );
       const nulls = Object.fromEntries(optional.map((name) => [name, null]));
-      const given = withCleared(clears, asMeant(stated, { ...nulls, ...operation.example }));
+      const given = applyClearParameter(
+        clearablePaths,
+        repairArguments(fullParams, { ...nulls, ...operation.example }),
+      );
       expect(given).toEqual(operation.example);
     });
   });
@@ -94,7 +97,7 @@ describe('clear', () => {
     );
     expect(nullable.length).toBeGreaterThan(20);
     for (const { name, field } of nullable)
-      expect([name, toolOf(name).clears]).toEqual([name, expect.arrayContaining([field])]);
+      expect([name, toolOf(name).clearablePaths]).toEqual([name, expect.arrayContaining([field])]);
   });
 });
 
@@ -166,8 +169,8 @@ describe('text', () => {
   });
 
   it('never makes of a good call another', () => {
-    for (const { operation, stated } of operationTools)
-      expect(asMeant(stated, operation.example as AnswerBody)).toEqual(operation.example);
+    for (const { operation, fullParams } of operationTools)
+      expect(repairArguments(fullParams, operation.example as AnswerBody)).toEqual(operation.example);
   });
 
   it('survives anything', () => {
@@ -176,10 +179,10 @@ describe('text', () => {
         fc.constantFrom(...operationTools),
         fc.dictionary(fc.string(), fc.jsonValue()),
         (tool, args) => {
-          const named = Object.keys(tool.stated.properties);
+          const named = Object.keys(tool.fullParams.properties);
           const values = Object.values(args);
           const sent = Object.fromEntries(named.map((name, index) => [name, values[index % values.length]]));
-          expect(() => asMeant(tool.stated, { ...args, ...sent })).not.toThrow();
+          expect(() => repairArguments(tool.fullParams, { ...args, ...sent })).not.toThrow();
         },
       ),
       { numRuns: 300 },

@@ -7,104 +7,120 @@ import {
   type MessageClassification,
 } from '@modelcontextprotocol/server';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
-import { type Asker, askerOf, type Door, headerOf } from './door.ts';
-import { digest, type Intent } from '../calls/intents.ts';
-import { type View } from './narrowing.ts';
-import { refusedText, tellProgress } from '../protocol/progress.ts';
-import { withArguments } from '../calls/repair.ts';
-import { json, statusOf, textOfReply } from './replies.ts';
+import { type AuthenticatedCaller, authenticatedCallerOf, type RequestGate, headerOf } from './door.ts';
+import { digest, type IdempotencyIntent } from '../calls/intents.ts';
+import { type ConnectionView } from './narrowing.ts';
+import { tokenRejectedMessage, startProgressNotifications } from '../protocol/progress.ts';
+import { normalizeArguments } from '../calls/repair.ts';
+import { sendJson, httpStatusOf, serializeReply } from './replies.ts';
 import { type McpSession } from '../protocol/session.ts';
 
 /** The progress and outcome of a request, in addition to its response. */
-interface Course {
+interface RequestCourse {
   /** Aborts when the client disconnects. */
-  readonly left: AbortController;
+  readonly disconnected: AbortController;
   /** Aborts when the API rejects the token. */
-  readonly refusal: AbortController;
+  readonly tokenRejected: AbortController;
   /** True if the API was called, which also verified the token. */
-  isAsked: boolean;
+  isApiCalled: boolean;
   /** The tool that was called, for logs and metrics. */
-  name: string;
+  toolName: string;
   outcome: string;
   reason: string | undefined;
 }
 
-const courseOf = (reply: FastifyReply, { isFresh }: Asker): Course => {
+const trackRequest = (reply: FastifyReply, { isJustVerified }: AuthenticatedCaller): RequestCourse => {
   const left = new AbortController();
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) left.abort();
   });
   const refusal = new AbortController();
-  return { left, refusal, isAsked: isFresh, name: 'mcp', outcome: 'ok', reason: undefined };
+  return {
+    disconnected: left,
+    tokenRejected: refusal,
+    isApiCalled: isJustVerified,
+    toolName: 'mcp',
+    outcome: 'ok',
+    reason: undefined,
+  };
 };
 
-interface Asked {
+interface IncomingRequest {
   readonly request: FastifyRequest;
   readonly message: JSONRPCRequest;
   readonly classification: MessageClassification;
-  readonly view: View;
+  readonly view: ConnectionView;
 }
 
-function sessionOf(
-  door: Door,
-  { request, message, classification, view }: Asked,
-  course: Course,
-  { intent, overload }: { readonly intent: Intent | undefined; readonly overload: ApiError | undefined },
+function createSession(
+  gate: RequestGate,
+  { request, message, classification, view }: IncomingRequest,
+  course: RequestCourse,
+  {
+    intent,
+    overload,
+  }: { readonly intent: IdempotencyIntent | undefined; readonly overload: ApiError | undefined },
 ): McpSession {
-  const { secret, token, identity } = askerOf(request);
-  const waiter = { token, ids: identity.ids };
+  const { secret, tokenDigest, identity } = authenticatedCallerOf(request);
+  const waiter = { token: tokenDigest, ids: identity.ids };
   // A replay caused by the gateway's own retry is not reported to the client.
   const write = { again: false, replayed: false };
   const onReplay = () => (write.replayed ||= !write.again);
-  const transport = door.transportFor(
+  const transport = gate.transportFor(
     request,
-    { token: secret, left: course.left.signal, waiter, onReplay },
+    { token: secret, disconnectSignal: course.disconnected.signal, longPollCaller: waiter, onReplay },
     () => (write.again = true),
   );
   return {
     transport: (...call) => {
-      course.isAsked = true;
+      course.isApiCalled = true;
       return transport(...call);
     },
     view,
     requestId: request.id,
-    version: classification.revision ?? headerOf(request, 'mcp-protocol-version'),
-    codec: createRequestStateCodec({ key: digest(secret, 'request state') }),
+    protocolVersion: classification.revision ?? headerOf(request, 'mcp-protocol-version'),
+    requestStateCodec: createRequestStateCodec({ key: digest(secret, 'request state') }),
     intent: intent ?? { key: '', isOwn: false },
     isReplay: () => write.replayed,
-    ...{ identity, overload },
-    refused: () => {
-      door.identities.forget(token);
-      course.refusal.abort();
+    ...{ identity, rateLimitError: overload },
+    onTokenRejected: () => {
+      gate.identities.forget(tokenDigest);
+      course.tokenRejected.abort();
     },
-    called: (tool, error) => {
-      course.name = tool;
+    onToolCalled: (tool, error) => {
+      course.toolName = tool;
       if (error === undefined) return;
       course.outcome = error.code;
       course.reason = error.details?.reason ?? error.code;
     },
-    fault: (error) => {
-      door.options.logger.error({ err: error, requestId: request.id, method: message.method }, 'fault');
+    onFault: (error) => {
+      gate.options.logger.error({ err: error, requestId: request.id, method: message.method }, 'fault');
     },
   };
 }
 
 /** Records metrics, the span and one log line for the request. */
-function tell(door: Door, { request, message, classification }: Asked, course: Course): void {
-  const { metrics, logger } = door.options;
-  const { refusal, name, outcome, reason } = course;
-  request.operation = name;
+function recordOutcome(
+  gate: RequestGate,
+  { request, message, classification }: IncomingRequest,
+  course: RequestCourse,
+): void {
+  const { metrics, logger } = gate.options;
+  const { tokenRejected, toolName, outcome, reason } = course;
+  request.operation = toolName;
   // A call with a rejected token is counted by the metrics of the HTTP response instead.
-  if (reason !== undefined && !refusal.signal.aborted) metrics.failed(name, outcome, reason);
-  door.count(name)(outcome, elapsedMillis(request) / 1_000);
-  describeSpan(name === 'mcp' ? message.method : `${message.method} ${name}`, { 'muster.outcome': outcome });
+  if (reason !== undefined && !tokenRejected.signal.aborted) metrics.countError(toolName, outcome, reason);
+  gate.count(toolName)(outcome, elapsedMillis(request) / 1_000);
+  describeSpan(toolName === 'mcp' ? message.method : `${message.method} ${toolName}`, {
+    'muster.outcome': outcome,
+  });
   logger.info(
     {
       requestId: request.id,
       method: message.method,
       era: classification.revision ?? classification.era,
-      ...(name !== 'mcp' && { tool: name }),
-      ...askerOf(request).identity.ids,
+      ...(toolName !== 'mcp' && { tool: toolName }),
+      ...authenticatedCallerOf(request).identity.ids,
       outcome,
       ...(reason !== undefined && { reason }),
       durationMs: durationMillis(request),
@@ -117,9 +133,13 @@ function tell(door: Door, { request, message, classification }: Asked, course: C
  * Checks the rate limit. Returns the error for a tool call, whose result then contains it; throws for other
  * messages, which get an HTTP error.
  */
-async function overloadOf(door: Door, message: JSONRPCRequest, token: string): Promise<ApiError | undefined> {
+async function checkRateLimit(
+  gate: RequestGate,
+  message: JSONRPCRequest,
+  token: string,
+): Promise<ApiError | undefined> {
   try {
-    await door.admit(message, token);
+    await gate.applyRateLimit(message, token);
     return undefined;
   } catch (error) {
     if (error instanceof ApiError && message.method === 'tools/call') return error;
@@ -127,36 +147,38 @@ async function overloadOf(door: Door, message: JSONRPCRequest, token: string): P
   }
 }
 
-export async function answer(
-  door: Door,
+export async function answerRequest(
+  gate: RequestGate,
   reply: FastifyReply,
-  { message: sent, ...others }: Asked,
+  { message: sent, ...others }: IncomingRequest,
 ): Promise<FastifyReply> {
-  const asked = { ...others, message: withArguments(sent) };
+  const asked = { ...others, message: normalizeArguments(sent) };
   const { request, message, classification } = asked;
-  const asker = askerOf(request);
-  const overload = await overloadOf(door, message, asker.token);
-  const course = courseOf(reply, asker);
+  const asker = authenticatedCallerOf(request);
+  const overload = await checkRateLimit(gate, message, asker.tokenDigest);
+  const course = trackRequest(reply, asker);
   // A call that is not executed makes no request to the API, not even to verify its token.
-  if (overload !== undefined) course.isAsked = true;
-  const intent = door.intentOf(request, message, asker.token);
-  const session = sessionOf(door, asked, course, { intent, overload });
-  const progress = tellProgress(message, request.headers.accept ?? '', reply);
-  const answered = await door.options.mcp.ask(message, classification, session);
-  if (!course.isAsked && !(await door.holds(request))) session.refused();
-  const isRefused = course.refusal.signal.aborted;
+  if (overload !== undefined) course.isApiCalled = true;
+  const intent = gate.intentOf(request, message, asker.tokenDigest);
+  const session = createSession(gate, asked, course, { intent, overload });
+  const progress = startProgressNotifications(message, request.headers.accept ?? '', reply);
+  const answered = await gate.options.mcp.handleRequest(message, classification, session);
+  if (!course.isApiCalled && !(await gate.isTokenAccepted(request))) session.onTokenRejected();
+  const isRefused = course.tokenRejected.signal.aborted;
   if (isRefused) course.outcome = 'unauthorized';
-  else if (course.left.signal.aborted) [course.outcome, course.reason] = ['left', undefined];
+  else if (course.disconnected.signal.aborted) [course.outcome, course.reason] = ['left', undefined];
   else if ('error' in answered.message && course.outcome === 'ok') course.outcome = 'protocol_error';
-  tell(door, asked, course);
+  recordOutcome(gate, asked, course);
   if (isRefused)
-    return progress.end(refusedText(message)) ? reply : sendError(reply, unauthorized(), request.id);
+    return progress.finishWith(tokenRejectedMessage(message))
+      ? reply
+      : sendError(reply, unauthorized(), request.id);
   // A client that disconnected before the response was sent may repeat the call.
   if (intent !== undefined && !reply.raw.closed) {
     reply.raw.once('finish', () => {
-      intent.delivered();
+      intent.markDelivered();
     });
   }
-  const text = textOfReply(answered);
-  return progress.end(text) ? reply : json(reply, statusOf(answered, classification), text);
+  const text = serializeReply(answered);
+  return progress.finishWith(text) ? reply : sendJson(reply, httpStatusOf(answered, classification), text);
 }

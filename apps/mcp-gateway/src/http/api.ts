@@ -4,11 +4,11 @@
  * headers of the caller's request are passed on.
  */
 import { errorBodyIn, errorOf, followStream, NoAnswer, type Transport } from '@muster/client';
-import { pathOf, unavailable } from '@muster/registry';
+import { pathOf, serviceUnavailable } from '@muster/registry';
 import { gatewayKeyHeader, inSpan, traceHeaders } from '@muster/http';
 import { Pool } from 'undici';
-import { type Follow } from '../protocol/subscriptions.ts';
-import { asksToWait, type LongPollCaller, Waiting } from './waiting.ts';
+import { type FollowActivity } from '../protocol/subscriptions.ts';
+import { isLongPoll, type LongPollCaller, LongPollLimiter } from './waiting.ts';
 
 /** The caller on whose behalf the API is called. */
 export interface ApiCaller {
@@ -16,11 +16,11 @@ export interface ApiCaller {
   /** Headers that are passed on unchanged; the API decides which ones to trust. */
   readonly headers: Readonly<Record<string, string>>;
   /** Aborts reads when the caller disconnects. Writes continue, because the caller may retry them. */
-  readonly left?: AbortSignal;
+  readonly disconnectSignal?: AbortSignal;
   /** Called when a write was answered with the result of an earlier call. */
   readonly onReplay?: () => void;
   /** The caller whose limit of concurrent long polls applies. The gateway's own calls never wait. */
-  readonly waiter?: LongPollCaller;
+  readonly longPollCaller?: LongPollCaller;
 }
 
 export interface Api {
@@ -30,7 +30,7 @@ export interface Api {
    * Follows the activity stream without a time limit. It reconnects after outages of the API from the id of
    * the last event.
    */
-  follow(caller: Pick<ApiCaller, 'token' | 'headers'>): Follow;
+  followActivity(caller: Pick<ApiCaller, 'token' | 'headers'>): FollowActivity;
   /** Returns true if the API is reachable and ready. */
   isReady(): Promise<boolean>;
   close(): Promise<void>;
@@ -47,16 +47,16 @@ export interface ApiOptions {
   readonly key?: string | undefined;
 }
 
-interface Question {
+interface ApiRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  readonly left?: AbortSignal | undefined;
+  readonly disconnectSignal?: AbortSignal | undefined;
 }
 
 /** Timeout for a response. The contract lets a call wait for at most 25 s. */
-const answerMillis = 40_000;
+const responseTimeoutMillis = 40_000;
 
-interface Answer {
+interface ApiResponse {
   readonly status: number;
   readonly retryAfter: unknown;
   readonly isReplay: boolean;
@@ -67,23 +67,23 @@ const openPool = (origin: string, connections: number): Pool =>
   new Pool(origin, {
     connections,
     connectTimeout: 2_000,
-    headersTimeout: answerMillis,
-    bodyTimeout: answerMillis,
+    headersTimeout: responseTimeoutMillis,
+    bodyTimeout: responseTimeoutMillis,
   });
 
 /** Sends one request without retrying. Throws NoAnswer if no response arrives. */
-async function ask(
+async function sendRequest(
   pool: Pool,
   prefix: string,
   path: string,
-  { headers, body, left }: Question,
-): Promise<Answer> {
+  { headers, body, disconnectSignal }: ApiRequest,
+): Promise<ApiResponse> {
   try {
     return await inSpan(
       () => ({ name: `POST ${path}`, kind: 'client' }),
       async () => {
         const answer = await pool.request({
-          ...{ path: `${prefix}${path}`, method: 'POST', body, signal: left ?? null },
+          ...{ path: `${prefix}${path}`, method: 'POST', body, signal: disconnectSignal ?? null },
           headers: { ...headers, ...traceHeaders() },
         });
         return {
@@ -96,13 +96,13 @@ async function ask(
     );
   } catch (cause) {
     // The caller has disconnected and gets no response; this error only prevents a retry.
-    if (left?.aborted === true) throw unavailable('caller_left');
+    if (disconnectSignal?.aborted === true) throw serviceUnavailable('caller_left');
     throw new NoAnswer('no answer from the API', cause);
   }
 }
 
 /** Returns the result of an operation, or throws the API's error. */
-function resultIn({ status, retryAfter, body }: Answer): unknown {
+function resultOrThrow({ status, retryAfter, body }: ApiResponse): unknown {
   if (status === 200) return body;
   const error = errorBodyIn(body);
   if (error === undefined) throw new NoAnswer(`the API answered ${status} in an unexpected format`);
@@ -115,11 +115,11 @@ export function createApi({ url, connections, key }: ApiOptions): Api {
   const prefix = pathname.replace(/\/$/, '');
   const pool = openPool(origin, connections);
   const waitingPool = openPool(origin, connections);
-  const waiting = new Waiting(connections);
+  const waiting = new LongPollLimiter(connections);
   const own = key === undefined ? {} : { [gatewayKeyHeader]: key };
   return {
     transport:
-      ({ token, headers, left, waiter, onReplay }) =>
+      ({ token, headers, disconnectSignal, longPollCaller, onReplay }) =>
       async (operation, params, { idempotencyKey }) => {
         const sent = {
           ...{ ...headers, ...own },
@@ -127,16 +127,16 @@ export function createApi({ url, connections, key }: ApiOptions): Api {
           'content-type': 'application/json',
           ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
         };
-        const isWait = waiter !== undefined && asksToWait(params);
-        const giveBack = isWait ? waiting.take(waiter) : () => undefined;
-        const answer = await ask(isWait ? waitingPool : pool, prefix, pathOf(operation.name), {
+        const isWait = longPollCaller !== undefined && isLongPoll(params);
+        const giveBack = isWait ? waiting.take(longPollCaller) : () => undefined;
+        const answer = await sendRequest(isWait ? waitingPool : pool, prefix, pathOf(operation.name), {
           ...{ headers: sent, body: JSON.stringify(params) },
-          ...(operation.effect === 'read' && { left }),
+          ...(operation.effect === 'read' && { disconnectSignal }),
         }).finally(giveBack);
         if (answer.isReplay) onReplay?.();
-        return resultIn(answer);
+        return resultOrThrow(answer);
       },
-    follow: ({ token, headers }) => {
+    followActivity: ({ token, headers }) => {
       const through = (...[input, init]: Parameters<typeof fetch>) => {
         const { pathname: at, search } = new URL(input);
         const sent = { ...headers, ...own, ...(init?.headers as Record<string, string>), ...traceHeaders() };

@@ -1,56 +1,56 @@
 /** Authenticates and rate-limits requests, and creates transports to the API with the caller's own token. */
 import { retrying } from '@muster/client';
 import {
-  bearerOf,
+  bearerTokenOf,
   createMemoryStore,
   type Metrics,
   type Rate,
-  requireRoom,
+  requireWithinLimits,
   type Service,
 } from '@muster/http';
 import { type JSONRPCRequest } from '@modelcontextprotocol/server';
 import { type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
 import { type Api, type ApiCaller } from './api.ts';
-import { digest, type Intent, Intents } from '../calls/intents.ts';
+import { digest, type IdempotencyIntent, IntentStore } from '../calls/intents.ts';
 import { isUnauthorized } from '../answers/failures.ts';
-import { Identities, type CallerIdentity } from '../tools/rights.ts';
-import { type Mcp } from '../protocol/server.ts';
+import { IdentityCache, type CallerIdentity } from '../tools/rights.ts';
+import { type McpHandler } from '../protocol/server.ts';
 import { reachesApi } from '../tools/toolbox.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** The authenticated caller; set before the body is read. */
-    asker: Asker | null;
+    asker: AuthenticatedCaller | null;
   }
 }
 
-export interface Asker {
+export interface AuthenticatedCaller {
   readonly secret: string;
   /** SHA-256 digest of the secret. */
-  readonly token: string;
+  readonly tokenDigest: string;
   readonly identity: CallerIdentity;
   /** True if the API verified the token for this request, rather than for an earlier one. */
-  readonly isFresh: boolean;
+  readonly isJustVerified: boolean;
 }
 
-export interface DoorOptions {
+export interface RequestGateOptions {
   readonly api: Api;
-  readonly mcp: Mcp;
+  readonly mcp: McpHandler;
   readonly retrySeconds: number;
   /** Rate limit per token for requests that are answered without a call of the API. */
-  readonly lists: Rate;
-  readonly leave: Service['leave'];
+  readonly listRate: Rate;
+  readonly releaseRequestSlot: Service['releaseSlot'];
   readonly metrics: Metrics;
   readonly logger: Logger;
 }
 
 /** Headers that are passed on with each call, so that the logs of both services can be correlated. */
-const passedOn = ['traceparent', 'tracestate', 'user-agent'] as const;
+const forwardedHeaders = ['traceparent', 'tracestate', 'user-agent'] as const;
 
-export function headersFor(request: FastifyRequest): Record<string, string> {
+export function forwardedHeadersOf(request: FastifyRequest): Record<string, string> {
   const headers: Record<string, string> = { 'x-request-id': request.id, 'x-forwarded-for': request.ip };
-  for (const name of passedOn) {
+  for (const name of forwardedHeaders) {
     const value = request.headers[name];
     if (typeof value === 'string') headers[name] = value;
   }
@@ -62,7 +62,7 @@ export function headerOf({ headers }: FastifyRequest, name: string): string | un
   return typeof value === 'string' ? value : undefined;
 }
 
-export function askerOf({ asker }: FastifyRequest): Asker {
+export function authenticatedCallerOf({ asker }: FastifyRequest): AuthenticatedCaller {
   if (asker === null) throw new Error('nobody asked who it is');
   return asker;
 }
@@ -71,7 +71,7 @@ export function askerOf({ asker }: FastifyRequest): Asker {
  * Returns the client's own idempotency key, from a header or from _meta. Without it, the gateway can only
  * guess which calls are retries.
  */
-function ownKey(request: FastifyRequest, { params }: JSONRPCRequest): string | undefined {
+function clientIdempotencyKey(request: FastifyRequest, { params }: JSONRPCRequest): string | undefined {
   const inMeta = params?._meta?.['muster/idempotencyKey'];
   const header = request.headers['idempotency-key'];
   const key = typeof inMeta === 'string' ? inMeta : header;
@@ -79,36 +79,36 @@ function ownKey(request: FastifyRequest, { params }: JSONRPCRequest): string | u
 }
 
 /** Checks each request, and caches identities, recent calls and metrics between requests. */
-export class Door {
-  readonly options: DoorOptions;
-  readonly identities = new Identities();
-  readonly #intents = new Intents();
+export class RequestGate {
+  readonly options: RequestGateOptions;
+  readonly identities = new IdentityCache();
+  readonly #intents = new IntentStore();
   readonly #asked = createMemoryStore();
-  readonly #counts = new Map<string, ReturnType<Metrics['operation']>>();
+  readonly #counts = new Map<string, ReturnType<Metrics['createOperationCounter']>>();
 
-  constructor(options: DoorOptions) {
+  constructor(options: RequestGateOptions) {
     this.options = options;
   }
 
   /** Authenticates the request. A request without a valid token is rejected before its body is read. */
-  async letIn(request: FastifyRequest): Promise<void> {
-    const secret = bearerOf(request);
+  async authenticate(request: FastifyRequest): Promise<void> {
+    const secret = bearerTokenOf(request);
     const token = digest(secret);
     const known = this.identities.known(token);
     const identity =
       known ?? (await this.identities.of(token, this.transportFor(request, { token: secret })));
-    request.asker = { secret, token, identity, isFresh: known === undefined };
+    request.asker = { secret, tokenDigest: token, identity, isJustVerified: known === undefined };
     request.party = identity.ids?.memberId ?? token;
   }
 
   /**
    * Returns true if the API still accepts the token. While the API is unavailable, the cached answer counts.
    */
-  async holds(request: FastifyRequest): Promise<boolean> {
-    const { secret, token } = askerOf(request);
+  async isTokenAccepted(request: FastifyRequest): Promise<boolean> {
+    const { secret, tokenDigest } = authenticatedCallerOf(request);
     try {
-      const transport = this.options.api.transport({ token: secret, headers: headersFor(request) });
-      await this.identities.of(token, transport);
+      const transport = this.options.api.transport({ token: secret, headers: forwardedHeadersOf(request) });
+      await this.identities.of(tokenDigest, transport);
       return true;
     } catch (failure) {
       return !isUnauthorized(failure);
@@ -116,11 +116,11 @@ export class Door {
   }
 
   /** Applies the rate limit to messages that need no call of the API. The API itself counts its calls. */
-  async admit(message: JSONRPCRequest, token: string): Promise<void> {
+  async applyRateLimit(message: JSONRPCRequest, token: string): Promise<void> {
     const name = message.method === 'tools/call' ? message.params?.['name'] : undefined;
     if (typeof name === 'string' && reachesApi(name)) return;
-    const quotas = await this.#asked.take([{ key: token, rate: this.options.lists }]);
-    requireRoom(quotas, 'token_limit', 'Too many requests with this token.');
+    const quotas = await this.#asked.take([{ key: token, rate: this.options.listRate }]);
+    requireWithinLimits(quotas, 'token_limit', 'Too many requests with this token.');
   }
 
   transportFor(
@@ -129,7 +129,7 @@ export class Door {
     onRetry: () => void = () => undefined,
   ) {
     const { api, retrySeconds, logger } = this.options;
-    return retrying(api.transport({ ...caller, headers: headersFor(request) }), {
+    return retrying(api.transport({ ...caller, headers: forwardedHeadersOf(request) }), {
       forSeconds: retrySeconds,
       onRetry: (failure, seconds) => {
         onRetry();
@@ -139,17 +139,18 @@ export class Door {
   }
 
   /** Returns the intent of a tool call; undefined for other messages. */
-  intentOf(request: FastifyRequest, message: JSONRPCRequest, token: string): Intent | undefined {
+  intentOf(request: FastifyRequest, message: JSONRPCRequest, token: string): IdempotencyIntent | undefined {
     if (message.method !== 'tools/call') return undefined;
-    const own = ownKey(request, message);
-    if (own !== undefined) return { key: digest(token, 'own', own), isOwn: true, delivered: () => undefined };
+    const own = clientIdempotencyKey(request, message);
+    if (own !== undefined)
+      return { key: digest(token, 'own', own), isOwn: true, markDelivered: () => undefined };
     return this.#intents.of(
       digest(token, JSON.stringify(message.params ?? null), JSON.stringify(message.id)),
     );
   }
 
-  count(name: string): ReturnType<Metrics['operation']> {
-    const known = this.#counts.get(name) ?? this.options.metrics.operation(name);
+  count(name: string): ReturnType<Metrics['createOperationCounter']> {
+    const known = this.#counts.get(name) ?? this.options.metrics.createOperationCounter(name);
     this.#counts.set(name, known);
     return known;
   }

@@ -1,5 +1,5 @@
 /** `POST /api/mcp`: checks the HTTP request before the protocol handles its message. */
-import { ApiError, bulkBodyLimit } from '@muster/registry';
+import { ApiError, bulkBodyLimitBytes } from '@muster/registry';
 import {
   classifyInboundRequest,
   type InboundModernRoute,
@@ -8,22 +8,22 @@ import {
   UnsupportedProtocolVersionError,
 } from '@modelcontextprotocol/server';
 import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { answer } from './answering.ts';
-import { Door, type DoorOptions, headerOf } from './door.ts';
-import { createViews, pathForms, type View } from './narrowing.ts';
+import { answerRequest } from './answering.ts';
+import { RequestGate, type RequestGateOptions, headerOf } from './door.ts';
+import { createViewReader, queryByPathSuffix, type ConnectionView } from './narrowing.ts';
 import { allowOrigins, originGuard, type OriginRules } from './origins.ts';
-import { withoutNulls } from '../calls/repair.ts';
-import { idOf, refuse } from './replies.ts';
+import { dropRequestNulls } from '../calls/repair.ts';
+import { messageIdOf, sendJsonRpcError } from './replies.ts';
 import { legacyVersions, modernVersions } from '../protocol/server.ts';
-import { headerFault, headerMismatch } from './standard-headers.ts';
+import { findHeaderFault, headerMismatchCode } from './standard-headers.ts';
 import { subscribe } from '../protocol/subscribing.ts';
 
-export interface McpRouteOptions extends DoorOptions {
-  readonly rules: OriginRules;
+export interface McpRouteOptions extends RequestGateOptions {
+  readonly originRules: OriginRules;
 }
 
 export const mcpPath = '/api/mcp';
-const otherMethods = ['GET', 'DELETE', 'PUT', 'PATCH', 'OPTIONS'] as const;
+const rejectedMethods = ['GET', 'DELETE', 'PUT', 'PATCH', 'OPTIONS'] as const;
 
 /** Answers errors that have a JSON-RPC code. The service's own error handler answers all others. */
 function errorHandler(error: FastifyError | ApiError, request: FastifyRequest, reply: FastifyReply): void {
@@ -32,17 +32,22 @@ function errorHandler(error: FastifyError | ApiError, request: FastifyRequest, r
   const code = isNoJson ? ProtocolErrorCode.ParseError : ProtocolErrorCode.InvalidRequest;
   const issues = (error.details.issues ?? []).map(({ path: where, message }) => `${where}: ${message}`);
   const message = [error.message, ...issues].join(' ');
-  void refuse(reply, 400, { code, message, data: error.toBody(request.id) }, idOf(request.body));
+  void sendJsonRpcError(
+    reply,
+    400,
+    { code, message, data: error.toBody(request.id) },
+    messageIdOf(request.body),
+  );
 }
 
-const invalid = (
+const sendInvalidRequest = (
   reply: FastifyReply,
   status: number,
   message: string,
-  id: ReturnType<typeof idOf> = null,
-): FastifyReply => refuse(reply, status, { code: ProtocolErrorCode.InvalidRequest, message }, id);
+  id: ReturnType<typeof messageIdOf> = null,
+): FastifyReply => sendJsonRpcError(reply, status, { code: ProtocolErrorCode.InvalidRequest, message }, id);
 
-function inboundOf(request: FastifyRequest) {
+function classifyRequest(request: FastifyRequest) {
   const { body } = request;
   const [version, mcpMethod, mcpName] = ['mcp-protocol-version', 'mcp-method', 'mcp-name'].map((name) =>
     headerOf(request, name),
@@ -56,17 +61,17 @@ function inboundOf(request: FastifyRequest) {
   });
 }
 
-interface Receiving {
+interface ReceivedRequest {
   readonly request: FastifyRequest;
-  readonly view: View;
-  readonly stopping: AbortSignal;
+  readonly view: ConnectionView;
+  readonly stopSignal: AbortSignal;
 }
 
 /** Handles a message of the 2026-07-28 revision. */
-function receiveModern(
-  door: Door,
+function handleModernMessage(
+  gate: RequestGate,
   reply: FastifyReply,
-  { request, view, stopping }: Receiving,
+  { request, view, stopSignal }: ReceivedRequest,
   { classification, ...inbound }: InboundModernRoute,
 ): FastifyReply | Promise<FastifyReply> {
   const { headers, body } = request;
@@ -76,60 +81,62 @@ function receiveModern(
     // names the same modern versions.
     const supported = [...modernVersions];
     const error = new UnsupportedProtocolVersionError({ supported, requested: revision ?? 'unknown' });
-    return refuse(reply, 400, error, idOf(body));
+    return sendJsonRpcError(reply, 400, error, messageIdOf(body));
   }
   if (inbound.messageKind === 'notification') return reply.code(202).send();
   const { message } = inbound;
-  const fault = headerFault(message, headers);
-  if (fault !== undefined) return refuse(reply, 400, { code: headerMismatch, message: fault }, message.id);
+  const fault = findHeaderFault(message, headers);
+  if (fault !== undefined)
+    return sendJsonRpcError(reply, 400, { code: headerMismatchCode, message: fault }, message.id);
   if (message.method === 'subscriptions/listen')
-    return subscribe(door, reply, { request, message, view, stopping });
-  return answer(door, reply, { request, message, classification, view });
+    return subscribe(gate, reply, { request, message, view, stopSignal });
+  return answerRequest(gate, reply, { request, message, classification, view });
 }
 
 /** Returns true if the header names a protocol version that this server does not support. */
-const isUnspoken = (version: string | undefined): version is string =>
+const isUnsupportedVersion = (version: string | undefined): version is string =>
   version !== undefined && !legacyVersions.some((known) => known === version);
 
-function receive(
-  door: Door,
+function handleMessage(
+  gate: RequestGate,
   reply: FastifyReply,
-  receiving: Receiving,
+  received: ReceivedRequest,
 ): FastifyReply | Promise<FastifyReply> {
-  const { request, view } = receiving;
+  const { request, view } = received;
   const { body } = request;
   if (Array.isArray(body))
-    return invalid(reply, 400, 'Batches are not supported: send one message per request.');
-  const inbound = inboundOf(request);
-  if (inbound.kind === 'reject') return refuse(reply, inbound.httpStatus, inbound, idOf(body));
-  if (inbound.kind === 'modern') return receiveModern(door, reply, receiving, inbound);
+    return sendInvalidRequest(reply, 400, 'Batches are not supported: send one message per request.');
+  const inbound = classifyRequest(request);
+  if (inbound.kind === 'reject')
+    return sendJsonRpcError(reply, inbound.httpStatus, inbound, messageIdOf(body));
+  if (inbound.kind === 'modern') return handleModernMessage(gate, reply, received, inbound);
   // Notifications need no action. The server never sends requests, so there is nothing to respond to.
   if (inbound.reason === 'notification' || inbound.reason === 'response') return reply.code(202).send();
   const version = headerOf(request, 'mcp-protocol-version');
-  if (inbound.reason === 'no-claim' && isUnspoken(version)) {
+  if (inbound.reason === 'no-claim' && isUnsupportedVersion(version)) {
     const spoken = [...modernVersions, ...legacyVersions].join(', ');
     const message = `This server does not support protocol version "${version.slice(0, 40)}"; it supports ${spoken}.`;
-    return invalid(reply, 400, message, idOf(body));
+    return sendInvalidRequest(reply, 400, message, messageIdOf(body));
   }
   const message = body as JSONRPCRequest;
-  return answer(door, reply, { request, message, classification: { era: 'legacy' }, view });
+  return answerRequest(gate, reply, { request, message, classification: { era: 'legacy' }, view });
 }
 
-export function addMcpRoute(app: FastifyInstance, { rules, ...options }: McpRouteOptions): void {
-  const door = new Door(options);
-  const guard = originGuard(rules);
-  const readView = createViews();
+export function addMcpRoute(app: FastifyInstance, { originRules, ...options }: McpRouteOptions): void {
+  const door = new RequestGate(options);
+  const guard = originGuard(originRules);
+  const readView = createViewReader();
   const stopping = new AbortController();
   app.addHook('preClose', async () => {
     stopping.abort();
   });
   app.decorateRequest('asker', null);
-  allowOrigins(app, rules);
+  allowOrigins(app, originRules);
 
   const config = { isForMcp: true };
   const onRequest = async (request: FastifyRequest): Promise<void> => {
     guard(request.headers);
-    await door.letIn(request);
+    await door.authenticate(request);
   };
   const handlerOf =
     (inPath: string | undefined) =>
@@ -137,22 +144,33 @@ export function addMcpRoute(app: FastifyInstance, { rules, ...options }: McpRout
       // Take everything after the first question mark. Further question marks are part of the query.
       const query = /\?(.*)$/s.exec(request.url)?.[1];
       const view = readView([inPath, query].filter(Boolean).join('&'), request.headers);
-      request.body = withoutNulls(request.body);
-      return receive(door, reply, { request, view, stopping: stopping.signal });
+      request.body = dropRequestNulls(request.body);
+      return handleMessage(door, reply, { request, view, stopSignal: stopping.signal });
     };
-  const ends = ['', ...Object.keys(pathForms)].flatMap((end) => [[end, ''] as const, [end, '/'] as const]);
+  const ends = ['', ...Object.keys(queryByPathSuffix)].flatMap((end) => [
+    [end, ''] as const,
+    [end, '/'] as const,
+  ]);
   for (const [end, slash] of ends) {
     const url = mcpPath + end + slash;
-    app.post(url, { onRequest, errorHandler, config, bodyLimit: bulkBodyLimit }, handlerOf(pathForms[end]));
+    app.post(
+      url,
+      { onRequest, errorHandler, config, bodyLimit: bulkBodyLimitBytes },
+      handlerOf(queryByPathSuffix[end]),
+    );
     app.route({
-      method: [...otherMethods],
+      method: [...rejectedMethods],
       url,
       config,
       // A client whose POST was rejected tries GET next, and shows the error text of the GET response.
       onRequest: async (request) =>
         request.method === 'OPTIONS' ? guard(request.headers) : onRequest(request),
       handler: (_request, reply) =>
-        invalid(reply.header('allow', 'POST'), 405, 'This server has no sessions, so it supports only POST.'),
+        sendInvalidRequest(
+          reply.header('allow', 'POST'),
+          405,
+          'This server has no sessions, so it supports only POST.',
+        ),
     });
   }
 }

@@ -1,21 +1,22 @@
 import { describe, expect, it } from '@jest/globals';
-import { createViews, modes, type View } from './narrowing.ts';
+import { createViewReader, modes, type ConnectionView } from './narrowing.ts';
 import { macros } from '../tools/macros.ts';
-import { everyTool, toolsets } from '../tools/toolbox.ts';
+import { allTools, toolsets } from '../tools/toolbox.ts';
 
-const views = createViews();
-const names = (view: View): string[] => everyTool.filter((tool) => view.lists(tool)).map(({ name }) => name);
+const views = createViewReader();
+const names = (view: ConnectionView): string[] =>
+  allTools.filter((tool) => view.listsTool(tool)).map(({ name }) => name);
 const listed = (query: string, headers: Record<string, string> = {}): string[] =>
   names(views(query, headers));
 const everything = new Set(listed('mode=full'));
 const called = (query: string): string[] => {
   const view = views(query, {});
-  return everyTool.filter((tool) => view.calls(tool)).map(({ name }) => name);
+  return allTools.filter((tool) => view.canCallTool(tool)).map(({ name }) => name);
 };
 
 describe('narrowing', () => {
   it('lists the operations and the macros in full mode', () => {
-    expect(everything.size).toBe(everyTool.filter(({ kind }) => kind !== 'meta').length);
+    expect(everything.size).toBe(allTools.filter(({ kind }) => kind !== 'meta').length);
   });
 
   it.each(['', 'project=WEB', 'exclude=stories_delete', 'readonly=1'])(
@@ -49,7 +50,7 @@ describe('narrowing', () => {
   });
 
   it('leaves reads alone where it is read-only', () => {
-    for (const tool of everyTool) {
+    for (const tool of allTools) {
       const isShown = views('readonly=1&mode=full', {}).allows(tool);
       expect([tool.name, isShown]).toEqual([tool.name, tool.tool.annotations?.readOnlyHint === true]);
     }

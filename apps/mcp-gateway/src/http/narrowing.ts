@@ -5,40 +5,40 @@
  */
 import { type IncomingHttpHeaders } from 'node:http';
 import { badRequest } from '@muster/registry';
-import { closestTo } from '@muster/http';
+import { findSimilarNames } from '@muster/http';
 import { LRUCache } from 'lru-cache';
-import { type Bounds } from '../calls/calls.ts';
+import { type ConnectionLimits } from '../calls/calls.ts';
 import { isProjectRef } from '../tools/tools.ts';
-import { type AnyTool, everyTool, findTool, isCore, toolsets } from '../tools/toolbox.ts';
+import { type AnyTool, allTools, findTool, isCoreTool, toolsets } from '../tools/toolbox.ts';
 
 export const modes = ['full', 'core', 'search'] as const;
-export type Mode = (typeof modes)[number];
+export type ToolListMode = (typeof modes)[number];
 
 /** The tools that a connection may list and call. The API's authorization check applies in addition. */
-export interface View extends Bounds {
+export interface ConnectionView extends ConnectionLimits {
   /**
    * A cache key, equal for views that list the same tools. The key does not contain the project, because the
    * tool list is the same for every project.
    */
-  readonly key: string;
-  readonly mode: Mode;
+  readonly cacheKey: string;
+  readonly mode: ToolListMode;
   /** True if operations outside the list can be called by their own names. */
-  readonly isOpen: boolean;
+  readonly allowsUnlistedCalls: boolean;
   readonly isReadonly: boolean;
-  readonly showsOutput: boolean;
+  readonly showsOutputSchemas: boolean;
   /**
    * True if the tool list names the HTML views that render results, even to a client that does not declare
    * support for views.
    */
-  readonly showsApps: boolean;
+  readonly showsHtmlViews: boolean;
   allows(tool: AnyTool): boolean;
   /** True if the tool is in the list. */
-  lists(tool: AnyTool): boolean;
+  listsTool(tool: AnyTool): boolean;
   /** True if the tool can be called by its own name. */
-  calls(tool: AnyTool): boolean;
+  canCallTool(tool: AnyTool): boolean;
 }
 
-type Parameters = Readonly<Record<string, string>>;
+type RestrictionValues = Readonly<Record<string, string>>;
 
 const switchValues = { '1': true, true: true, '0': false, false: false } as const;
 
@@ -46,11 +46,11 @@ const isOneOf = <Value extends string>(values: readonly Value[], text: string): 
   values.some((value) => value === text);
 
 /** Joins names for a message. The list is complete, because a client needs it to correct itself. */
-const listed = (names: readonly string[]): string => names.join(', ');
+const joinNames = (names: readonly string[]): string => names.join(', ');
 
-class Reader {
-  readonly #given: Parameters;
-  constructor(given: Parameters) {
+class RestrictionReader {
+  readonly #given: RestrictionValues;
+  constructor(given: RestrictionValues) {
     this.#given = given;
   }
 
@@ -65,37 +65,41 @@ class Reader {
     const names = text.split(',').map((name) => name.trim());
     const unknown = names.find((name) => !isKnown(name));
     if (unknown !== undefined)
-      Reader.refuse(parameter, `"${unknown.slice(0, 80)}" is not one of: ${listed(valid)}`);
+      RestrictionReader.refuse(parameter, `"${unknown.slice(0, 80)}" is not one of: ${joinNames(valid)}`);
     return new Set(names);
   }
 
   isOn(parameter: string): boolean {
     const text = this.#given[parameter] ?? '0';
     if (Object.hasOwn(switchValues, text)) return switchValues[text as keyof typeof switchValues];
-    return Reader.refuse(parameter, `must be one of: ${listed(Object.keys(switchValues))}`);
+    return RestrictionReader.refuse(parameter, `must be one of: ${joinNames(Object.keys(switchValues))}`);
   }
 
-  mode(): Mode | undefined {
+  mode(): ToolListMode | undefined {
     const text = this.#given['mode'];
     if (text === undefined) return undefined;
-    return isOneOf(modes, text) ? text : Reader.refuse('mode', `must be one of: ${listed(modes)}`);
+    return isOneOf(modes, text)
+      ? text
+      : RestrictionReader.refuse('mode', `must be one of: ${joinNames(modes)}`);
   }
 
   project(): string | null {
     const text = this.#given['project'];
     if (text === undefined) return null;
-    return isProjectRef(text) ? text : Reader.refuse('project', 'must be a project id or a key such as WEB');
+    return isProjectRef(text)
+      ? text
+      : RestrictionReader.refuse('project', 'must be a project id or a key such as WEB');
   }
 }
 
 /** Sorts the names, so that their order in the request does not matter. */
-const namesOf = (tools: ReadonlySet<AnyTool> | null): string[] | null =>
+const sortedToolNames = (tools: ReadonlySet<AnyTool> | null): string[] | null =>
   tools === null ? null : [...tools].map(({ name }) => name).sort();
 
 /** Creates the view of a connection from its parameters. */
-export function viewOf(given: Parameters): View {
-  const reader = new Reader(given);
-  const toolNames = everyTool.map(({ name }) => name);
+export function createView(restrictions: RestrictionValues): ConnectionView {
+  const reader = new RestrictionReader(restrictions);
+  const toolNames = allTools.map(({ name }) => name);
   const isTool = (name: string): boolean => findTool(name) !== undefined;
   const resolved = (names: Set<string> | null): ReadonlySet<AnyTool> | null =>
     names === null ? null : new Set([...names].map(findTool).filter((tool) => tool !== undefined));
@@ -129,18 +133,25 @@ export function viewOf(given: Parameters): View {
     if (!allows(tool)) return false;
     if (tool.kind === 'macro') return true;
     if (tool.kind === 'meta') return mode !== 'full';
-    return mode === 'full' || (mode === 'core' && isCore(tool));
+    return mode === 'full' || (mode === 'core' && isCoreTool(tool));
   };
 
   return {
-    key: JSON.stringify([
+    cacheKey: JSON.stringify([
       ...[mode, isReadonly, showsOutput, showsApps, project !== null],
-      ...[sets === null ? null : [...sets].sort(), namesOf(chosen), namesOf(excluded)],
+      ...[sets === null ? null : [...sets].sort(), sortedToolNames(chosen), sortedToolNames(excluded)],
     ]),
-    ...{ mode, isOpen, project, isReadonly, showsOutput, showsApps },
+    ...{
+      mode,
+      allowsUnlistedCalls: isOpen,
+      project,
+      isReadonly,
+      showsOutputSchemas: showsOutput,
+      showsHtmlViews: showsApps,
+    },
     allows,
-    lists,
-    calls: (tool) => lists(tool) || (isOpen && tool.kind === 'operation' && allows(tool)),
+    listsTool: lists,
+    canCallTool: (tool) => lists(tool) || (isOpen && tool.kind === 'operation' && allows(tool)),
   };
 }
 
@@ -148,7 +159,7 @@ export function viewOf(given: Parameters): View {
  * The names of the query parameters that restrict a connection. A client can send each parameter as a header
  * instead.
  */
-const parameters = [
+const restrictionParameters = [
   'toolsets',
   'tools',
   'exclude',
@@ -159,58 +170,69 @@ const parameters = [
   'apps',
 ] as const;
 const headerPrefix = 'x-mcp-';
-const headerNames = parameters.map((name) => name.toLowerCase());
+const headerNames = restrictionParameters.map((name) => name.toLowerCase());
 /** The names of the headers that restrict a connection. */
 export const narrowingHeaders = headerNames.map((name) => `${headerPrefix}${name}`);
-const ofHeader = new Map(parameters.map((name) => [`${headerPrefix}${name.toLowerCase()}`, name]));
+const parameterByHeader = new Map(
+  restrictionParameters.map((name) => [`${headerPrefix}${name.toLowerCase()}`, name]),
+);
 
 /** Collects the parameters of URL and headers. The URL takes precedence. */
-function given(query: string, headers: IncomingHttpHeaders): Parameters {
+function readRestrictions(query: string, headers: IncomingHttpHeaders): RestrictionValues {
   const found: Record<string, string> = {};
   for (const [header, value] of Object.entries(headers)) {
     if (!header.startsWith(headerPrefix)) continue;
-    const name = ofHeader.get(header);
+    const name = parameterByHeader.get(header);
     if (name !== undefined) found[name] = String(value);
     // Ignore a proxy's own headers, but reject a likely misspelling of one of ours.
-    else if (closestTo(header.slice(headerPrefix.length), headerNames).length > 0)
-      Reader.refuse(header, `is not a header of this server; valid headers: ${listed([...ofHeader.keys()])}`);
+    else if (findSimilarNames(header.slice(headerPrefix.length), headerNames).length > 0)
+      RestrictionReader.refuse(
+        header,
+        `is not a header of this server; valid headers: ${joinNames([...parameterByHeader.keys()])}`,
+      );
   }
   const inUrl = new Set<string>();
   for (const [name, value] of new URLSearchParams(query)) {
-    if (!isOneOf(parameters, name))
+    if (!isOneOf(restrictionParameters, name))
       // The message repeats neither name nor value, because either may be a secret.
-      Reader.refuse('query', `the URL has an unknown parameter; valid parameters: ${listed(parameters)}`);
-    if (inUrl.has(name)) Reader.refuse(name, 'is given twice');
+      RestrictionReader.refuse(
+        'query',
+        `the URL has an unknown parameter; valid parameters: ${joinNames(restrictionParameters)}`,
+      );
+    if (inUrl.has(name)) RestrictionReader.refuse(name, 'is given twice');
     inUrl.add(name);
     found[name] = value;
   }
   // Return the parameters in a fixed order, so that equal views share a cache entry.
   return Object.fromEntries(
-    parameters.flatMap((name) => (found[name] === undefined ? [] : [[name, found[name]]])),
+    restrictionParameters.flatMap((name) => (found[name] === undefined ? [] : [[name, found[name]]])),
   );
 }
 
 /**
  * Path suffixes that restrict a connection like a query. Some clients hide responses to a URL with a query.
  */
-export const pathForms: Readonly<Record<string, string>> = {
+export const queryByPathSuffix: Readonly<Record<string, string>> = {
   '/core': 'mode=core',
   '/readonly': 'readonly=1',
   '/core/readonly': 'mode=core&readonly=1',
 };
 
 /** Limits of the view cache, about 5 MB. A key may be as long as a URL. */
-const remembered = { max: 500, maxSize: 1_000_000 };
+const viewCacheLimits = { max: 500, maxSize: 1_000_000 };
 
 /** Creates a function that reads a request's restrictions and caches the resulting views. */
-export function createViews(): (query: string, headers: IncomingHttpHeaders) => View {
-  const views = new LRUCache<string, View>({ ...remembered, sizeCalculation: (_, key) => key.length });
-  const usual = viewOf({});
+export function createViewReader(): (query: string, headers: IncomingHttpHeaders) => ConnectionView {
+  const views = new LRUCache<string, ConnectionView>({
+    ...viewCacheLimits,
+    sizeCalculation: (_, key) => key.length,
+  });
+  const usual = createView({});
   return (query, headers) => {
-    const asked = given(query, headers);
+    const asked = readRestrictions(query, headers);
     if (Object.keys(asked).length === 0) return usual;
     const key = JSON.stringify(asked);
-    const view = views.get(key) ?? viewOf(asked);
+    const view = views.get(key) ?? createView(asked);
     views.set(key, view);
     return view;
   };

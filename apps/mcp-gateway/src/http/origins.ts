@@ -9,7 +9,7 @@ import { type FastifyInstance } from 'fastify';
 import { type IncomingHttpHeaders } from 'node:http';
 import { narrowingHeaders } from './narrowing.ts';
 
-const loopback: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost', '::1']);
+const loopbackHosts: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost', '::1']);
 
 export interface OriginRules {
   /** The address that the server listens on. */
@@ -24,25 +24,25 @@ const allowedHeaders = [
 ];
 const exposedHeaders = ['x-request-id', 'retry-after', 'www-authenticate', 'mcp-protocol-version'];
 /** Seconds for which a browser caches a preflight response. No browser caches it for more than two hours. */
-const maxAge = 7_200;
+const preflightCacheSeconds = 7_200;
 
-const isOursBy = ({ host, allowedOrigins }: OriginRules): ((origin: string) => boolean) => {
+const createOriginCheck = ({ host, allowedOrigins }: OriginRules): ((origin: string) => boolean) => {
   const hostnames = localhostAllowedHostnames();
   const allowed = new Set(allowedOrigins.map((origin) => new URL(origin).origin));
   return (origin) =>
     allowed.has(origin) ||
-    (loopback.has(host) && URL.canParse(origin) && hostnames.includes(new URL(origin).hostname));
+    (loopbackHosts.has(host) && URL.canParse(origin) && hostnames.includes(new URL(origin).hostname));
 };
 
 /** Allows pages of these origins to call the gateway and read its responses. They still need a token. */
 export function allowOrigins(app: FastifyInstance, rules: OriginRules): void {
-  const isOurs = isOursBy(rules);
+  const isOurs = createOriginCheck(rules);
   void app.register(cors, {
     origin: (origin, answer) => {
       answer(null, origin !== undefined && isOurs(origin));
     },
     methods: ['POST'],
-    ...{ allowedHeaders, exposedHeaders, maxAge },
+    ...{ allowedHeaders, exposedHeaders, maxAge: preflightCacheSeconds },
   });
 }
 
@@ -51,9 +51,9 @@ export function allowOrigins(app: FastifyInstance, rules: OriginRules): void {
  * always do.
  */
 export function originGuard(rules: OriginRules): (headers: IncomingHttpHeaders) => void {
-  const isLoopback = loopback.has(rules.host);
+  const isLoopback = loopbackHosts.has(rules.host);
   const hostnames = localhostAllowedHostnames();
-  const isOurs = isOursBy(rules);
+  const isOurs = createOriginCheck(rules);
   return (headers) => {
     if (isLoopback && !validateHostHeader(headers.host, hostnames).ok) throw forbidden('foreign_host');
     if (headers.origin !== undefined && !isOurs(headers.origin)) throw forbidden('foreign_origin');

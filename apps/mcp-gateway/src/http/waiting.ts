@@ -1,5 +1,5 @@
 /** Limits concurrent long polls, so that they leave capacity for the calls of other callers. */
-import { type ApiError, tooMany } from '@muster/registry';
+import { type ApiError, tooManyRequests } from '@muster/registry';
 import { createConcurrencyLimiter, type ConcurrencyLimiter } from '@muster/http';
 
 /** The caller of a long poll. */
@@ -10,30 +10,34 @@ export interface LongPollCaller {
   readonly ids: { readonly orgId: string; readonly memberId: string } | null;
 }
 
-export const mostWaitingOfToken = 8;
-const comeAgainSeconds = 5;
+export const maxLongPollsPerToken = 8;
+const retryAfterSeconds = 5;
 
-const tooManyWait = (whose: string): ApiError =>
-  tooMany('too_many_waiting', comeAgainSeconds, `Too many calls ${whose} are waiting at the same time.`);
+const tooManyLongPolls = (whose: string): ApiError =>
+  tooManyRequests(
+    'too_many_waiting',
+    retryAfterSeconds,
+    `Too many calls ${whose} are waiting at the same time.`,
+  );
 
 /** Returns true if the parameters request a long poll. */
-export const asksToWait = (params: unknown): boolean =>
+export const isLongPoll = (params: unknown): boolean =>
   typeof params === 'object' &&
   params !== null &&
   'waitSeconds' in params &&
   typeof params.waitSeconds === 'number' &&
   params.waitSeconds > 0;
 
-export class Waiting {
+export class LongPollLimiter {
   readonly #limiter: ConcurrencyLimiter;
   readonly #ofOrganization: number;
   /** Limit over all tokens of a member, who can create many. */
   readonly #ofMember: number;
 
-  constructor(mostInAll: number) {
-    this.#limiter = createConcurrencyLimiter(mostInAll);
-    this.#ofOrganization = Math.ceil(mostInAll / 2);
-    this.#ofMember = Math.max(mostWaitingOfToken, Math.ceil(mostInAll / 4));
+  constructor(maxLongPolls: number) {
+    this.#limiter = createConcurrencyLimiter(maxLongPolls);
+    this.#ofOrganization = Math.ceil(maxLongPolls / 2);
+    this.#ofMember = Math.max(maxLongPollsPerToken, Math.ceil(maxLongPolls / 4));
   }
 
   /**
@@ -41,13 +45,13 @@ export class Waiting {
    * is reached.
    */
   take({ token, ids }: LongPollCaller): () => void {
-    const own = { key: `token ${token}`, most: mostWaitingOfToken };
+    const own = { key: `token ${token}`, most: maxLongPollsPerToken };
     const member = { key: `member ${ids?.memberId ?? token}`, most: this.#ofMember };
     const organization = { key: `organization ${ids?.orgId ?? ''}`, most: this.#ofOrganization };
     const admission = this.#limiter.enter([own, member, organization]);
     if ('leave' in admission) return admission.leave;
-    if (admission.full === null) throw tooManyWait('of all organizations');
-    if (admission.full === own) throw tooManyWait('of this token');
-    throw tooManyWait(admission.full === member ? 'of this member' : 'of this organization');
+    if (admission.full === null) throw tooManyLongPolls('of all organizations');
+    if (admission.full === own) throw tooManyLongPolls('of this token');
+    throw tooManyLongPolls(admission.full === member ? 'of this member' : 'of this organization');
   }
 }

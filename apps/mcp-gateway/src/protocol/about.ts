@@ -1,14 +1,14 @@
 /** Name, description and icon of the server, shown where clients list servers. */
 import { type Implementation } from '@modelcontextprotocol/server';
-import { mark, productVersion } from '@muster/registry';
+import { logoSvg, productVersion } from '@muster/registry';
 
 // The icon is a data URL, because clients do not fetch icons from unknown hosts.
 const icons = [
-  { src: `data:image/svg+xml,${encodeURIComponent(mark)}`, mimeType: 'image/svg+xml', sizes: ['any'] },
+  { src: `data:image/svg+xml,${encodeURIComponent(logoSvg)}`, mimeType: 'image/svg+xml', sizes: ['any'] },
 ];
 
 /** Describes the server. `website` is the sign-in page, if the installation has one. */
-export const aboutServer = (website?: string): Implementation => ({
+export const describeServer = (website?: string): Implementation => ({
   ...{ name: 'muster', title: 'Muster', version: productVersion },
   description: 'Coordinates people and coding agents around a codebase',
   icons,

@@ -12,47 +12,47 @@ import {
   PerRequestHTTPServerTransport,
   ProtocolErrorCode,
 } from '@modelcontextprotocol/server';
-import { issueWords } from '@muster/registry';
+import { describeIssue } from '@muster/registry';
 import { z } from 'zod';
 import { type McpSession } from './session.ts';
 
-export interface Reply {
+export interface RpcReply {
   readonly message: JSONRPCResultResponse | JSONRPCErrorResponse;
   /** True if the protocol layer rejected the request before any handler ran. */
-  readonly isUnheard: boolean;
+  readonly isUnhandled: boolean;
 }
 
-interface Open {
+interface OpenRequest {
   readonly session: McpSession;
   readonly id: JSONRPCRequest['id'];
-  readonly settle: (reply: Reply) => void;
+  readonly settle: (reply: RpcReply) => void;
   /** True once a handler has started on the request. */
   isHeard: boolean;
 }
 
-const internalError: number = ProtocolErrorCode.InternalError;
+const internalErrorCode: number = ProtocolErrorCode.InternalError;
 
-const Issues = z.array(
+const SdkIssues = z.array(
   z.looseObject({ path: z.array(z.union([z.string(), z.number()])), message: z.string() }),
 );
-type SdkIssue = z.output<typeof Issues>[number];
+type SdkIssue = z.output<typeof SdkIssues>[number];
 
 /**
  * Describes a validation issue from the SDK in words. The SDK omits the value, so only the issue's message
  * shows that the value was missing.
  */
-const wordsOf = (issue: SdkIssue): string =>
-  issueWords({
+const describeSdkIssue = (issue: SdkIssue): string =>
+  describeIssue({
     ...issue,
     input: issue.message.endsWith('received undefined') ? undefined : null,
-  } as Parameters<typeof issueWords>[0]);
+  } as Parameters<typeof describeIssue>[0]);
 
 /** Rewrites the SDK's parameter issues from JSON to words: `params.name must be text`. */
-function inWords(message: string): string {
+function describeSdkIssues(message: string): string {
   const start = message.indexOf('[');
   try {
-    const issues = Issues.parse(JSON.parse(message.slice(Math.max(0, start))));
-    return issues.map((issue) => `${issue.path.join('.')} ${wordsOf(issue)}`).join('; ');
+    const issues = SdkIssues.parse(JSON.parse(message.slice(Math.max(0, start))));
+    return issues.map((issue) => `${issue.path.join('.')} ${describeSdkIssue(issue)}`).join('; ');
   } catch {
     return message;
   }
@@ -62,13 +62,13 @@ function inWords(message: string): string {
  * Corrects the SDK's error for invalid parameters, which it reports as an internal error with JSON in the
  * message.
  */
-function inItsPlace(message: Reply['message']): Reply['message'] {
+function correctErrorCode(message: RpcReply['message']): RpcReply['message'] {
   if (!('error' in message)) return message;
   const { code, message: said } = message.error;
   const error = {
     ...message.error,
-    code: code === internalError ? ProtocolErrorCode.InvalidParams : code,
-    message: inWords(said),
+    code: code === internalErrorCode ? ProtocolErrorCode.InvalidParams : code,
+    message: describeSdkIssues(said),
   };
   return { ...message, error };
 }
@@ -77,9 +77,9 @@ function inItsPlace(message: Reply['message']): Reply['message'] {
  * A transport that passes requests to a connected server. It extends this class only because the SDK detects
  * the modern revision by the type; all behavior is overridden.
  */
-export class Exchange extends PerRequestHTTPServerTransport {
+export class RequestExchange extends PerRequestHTTPServerTransport {
   readonly #classification: MessageClassification;
-  readonly #open = new Map<number, Open>();
+  readonly #open = new Map<number, OpenRequest>();
   #last = 0;
 
   constructor(classification: MessageClassification) {
@@ -87,7 +87,7 @@ export class Exchange extends PerRequestHTTPServerTransport {
     this.#classification = classification;
   }
 
-  ask(message: JSONRPCRequest, session: McpSession): Promise<Reply> {
+  ask(message: JSONRPCRequest, session: McpSession): Promise<RpcReply> {
     return new Promise((settle) => {
       const open = { session, id: message.id, settle, isHeard: false };
       const number = (this.#last += 1);
@@ -112,6 +112,9 @@ export class Exchange extends PerRequestHTTPServerTransport {
     if (open === undefined) return;
     this.#open.delete(number);
     const isUnheard = !open.isHeard;
-    open.settle({ message: { ...(isUnheard ? inItsPlace(message) : message), id: open.id }, isUnheard });
+    open.settle({
+      message: { ...(isUnheard ? correctErrorCode(message) : message), id: open.id },
+      isUnhandled: isUnheard,
+    });
   }
 }

@@ -6,23 +6,23 @@ import { createClient, MusterError, NoAnswer, type Transport } from '@muster/cli
 import { ApiError } from '@muster/registry';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isUnauthorized } from '../answers/failures.ts';
-import { eventsUri, variableIn } from './uris.ts';
+import { eventsUri, extractVariable } from './uris.ts';
 
 /** Limit per subscription. Each watched execution uses one of the token's few concurrent long polls. */
-export const mostExecutions = 4;
+export const maxWatchedExecutions = 4;
 /** The longest wait that the contract allows. */
-const waitSeconds = 25;
-const againMillis = 2_000;
+const longPollSeconds = 25;
+const retryDelayMillis = 2_000;
 
-export const executionIn = (uri: string): string | undefined => variableIn(eventsUri, uri);
+export const executionIdOf = (uri: string): string | undefined => extractVariable(eventsUri, uri);
 
 /**
  * Reports each change until the execution is gone or the signal aborts. Throws when the token is rejected.
  */
-export type Watch = (tell: (uri: string) => Promise<void>) => Promise<void>;
+export type ReportChanges = (tell: (uri: string) => Promise<void>) => Promise<void>;
 
 /** Returns true for temporary failures: the API is unavailable, or too many calls are waiting. */
-const passes = (failure: unknown): boolean =>
+const isTemporaryFailure = (failure: unknown): boolean =>
   failure instanceof NoAnswer ||
   (failure instanceof MusterError && (failure.status === 429 || failure.status >= 500)) ||
   (failure instanceof ApiError && failure.status === 429);
@@ -33,13 +33,13 @@ const passes = (failure: unknown): boolean =>
  */
 export async function watchExecution(
   uri: string,
-  calls: Transport,
+  transport: Transport,
   signal: AbortSignal,
-): Promise<Watch | undefined> {
-  const executionId = executionIn(uri) ?? '';
-  const { get, eventsSince } = createClient(calls).deliveryExecutions;
+): Promise<ReportChanges | undefined> {
+  const executionId = executionIdOf(uri) ?? '';
+  const { get, eventsSince } = createClient(transport).deliveryExecutions;
   const found = await get({ executionId }).catch((failure: unknown) => {
-    if (isUnauthorized(failure) || passes(failure)) throw failure;
+    if (isUnauthorized(failure) || isTemporaryFailure(failure)) throw failure;
     return undefined;
   });
   if (found === undefined) return undefined;
@@ -48,14 +48,14 @@ export async function watchExecution(
   return async (tell) => {
     while (!isOver()) {
       try {
-        const { items, lastSeq } = await eventsSince({ executionId, afterSeq, waitSeconds });
+        const { items, lastSeq } = await eventsSince({ executionId, afterSeq, waitSeconds: longPollSeconds });
         afterSeq = lastSeq;
         if (items.length > 0) await tell(uri);
       } catch (failure) {
         if (isOver()) return;
         if (isUnauthorized(failure)) throw failure;
-        if (!passes(failure)) return;
-        await pause(againMillis, undefined, { signal }).catch(() => undefined);
+        if (!isTemporaryFailure(failure)) return;
+        await pause(retryDelayMillis, undefined, { signal }).catch(() => undefined);
       }
     }
   };

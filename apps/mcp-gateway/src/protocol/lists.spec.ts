@@ -1,15 +1,15 @@
 import { expect, it } from '@jest/globals';
-import { viewOf } from '../http/narrowing.ts';
+import { createView } from '../http/narrowing.ts';
 import { type CallerIdentity } from '../tools/rights.ts';
-import { listFor, textOf } from './server.ts';
+import { toolListFor, cachedToolListText } from './server.ts';
 import { toolsets } from '../tools/toolbox.ts';
 
 const viewer: CallerIdentity = {
   token: { scopes: ['read'], agentId: null, projectIds: null, mayReadInbox: false },
-  acts: { name: 'Dan', org: 'Acme', role: 'viewer' },
+  actsFor: { name: 'Dan', org: 'Acme', role: 'viewer' },
   ids: null,
 };
-const listOf = (given: Readonly<Record<string, string>>) => listFor(viewOf(given), viewer);
+const listOf = (given: Readonly<Record<string, string>>) => toolListFor(createView(given), viewer);
 /** Compares by identity, so that a failure does not print the long lists. */
 const isSame = (one: unknown, other: unknown): boolean => one === other;
 
@@ -37,5 +37,5 @@ it('forgets lists that were shown long ago, so that they never fill the memory',
   const first = listOf(few);
   for (const one of toolsets) for (const other of toolsets) listOf({ toolsets: `${one},${other}` });
   expect(isSame(listOf(few), first)).toBe(false);
-  expect(isSame(textOf(listOf(few).tools), textOf(first.tools))).toBe(true);
+  expect(isSame(cachedToolListText(listOf(few).tools), cachedToolListText(first.tools))).toBe(true);
 });

@@ -9,29 +9,34 @@ import { unauthorized } from '@muster/registry';
 import { type FastifyReply } from 'fastify';
 
 /** Interval between notifications, and the delay before the first one. */
-const everyMillis = 5_000;
+const notificationIntervalMillis = 5_000;
 
 export interface ToolProgress {
   /**
    * Stops the notifications. If any was sent, sends the response as the last message of the stream and
    * returns true.
    */
-  end(text: string): boolean;
+  finishWith(text: string): boolean;
 }
 
 /**
  * The JSON-RPC error for a token that the API rejected during the call, after the HTTP status was already
  * sent.
  */
-export const refusedText = ({ id }: JSONRPCRequest): string =>
+export const tokenRejectedMessage = ({ id }: JSONRPCRequest): string =>
   JSON.stringify({
     ...{ jsonrpc: '2.0', id },
     error: { code: ProtocolErrorCode.InvalidRequest, message: unauthorized().message },
   });
 
-export function tellProgress({ params }: JSONRPCRequest, accept: string, reply: FastifyReply): ToolProgress {
+export function startProgressNotifications(
+  { params }: JSONRPCRequest,
+  accept: string,
+  reply: FastifyReply,
+): ToolProgress {
   const progressToken = params?._meta?.progressToken;
-  if (progressToken === undefined || !accept.includes('text/event-stream')) return { end: () => false };
+  if (progressToken === undefined || !accept.includes('text/event-stream'))
+    return { finishWith: () => false };
   let stream: PassThrough | undefined;
   let notices = 0;
   const write = (text: string) => stream?.write(`event: message\ndata: ${text}\n\n`);
@@ -46,14 +51,14 @@ export function tellProgress({ params }: JSONRPCRequest, accept: string, reply: 
     // Skip the notification while the client is not reading.
     if (stream.writableNeedDrain) return;
     notices += 1;
-    const progress = (notices * everyMillis) / 1_000;
+    const progress = (notices * notificationIntervalMillis) / 1_000;
     const said = { progressToken, progress, message: `Waiting, ${progress} s` };
     write(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/progress', params: said }));
   };
-  const timer = setInterval(notice, everyMillis);
+  const timer = setInterval(notice, notificationIntervalMillis);
   reply.raw.once('close', () => clearInterval(timer));
   return {
-    end: (text) => {
+    finishWith: (text) => {
       clearInterval(timer);
       write(text);
       stream?.end();

@@ -10,20 +10,20 @@ import {
   ProtocolError,
   ProtocolErrorCode,
 } from '@modelcontextprotocol/server';
-import { closestTo } from '@muster/http';
-import { isOutside } from '../calls/calls.ts';
-import { clientOf, type McpSession } from './session.ts';
+import { findSimilarNames } from '@muster/http';
+import { isNarrowedError } from '../calls/calls.ts';
+import { createSessionClient, type McpSession } from './session.ts';
 
 /**
  * The number of projects searched for prompts if none is named. A caller with more projects names one or
  * restricts the connection to it.
  */
-const mostProjects = 20;
+const maxSearchedProjects = 20;
 
 type McpPrompt = ListPromptsResult['prompts'][number];
 
 /** A prompt with the projects that offer it. */
-export interface Offered {
+export interface OfferedPrompt {
   readonly name: string;
   readonly prompt: Prompt;
   /** Keys of the projects to choose from; null if the caller need not choose. */
@@ -44,25 +44,25 @@ export interface PromptFilter {
   readonly projectsLike?: string;
 }
 
-const listedBy = ({ slug }: PromptFilter) => ({
+const listParameters = ({ slug }: PromptFilter) => ({
   limit: 200,
   includeBody: false,
   ...(slug !== undefined && { slug }),
 });
 
-const ofProject = (client: Client, projectId: string, wanted: PromptFilter): Promise<Prompt[]> =>
-  Array.fromAsync(client.prompts.project.list.all({ projectId, ...listedBy(wanted) }));
+const fetchProjectPrompts = (client: Client, projectId: string, filter: PromptFilter): Promise<Prompt[]> =>
+  Array.fromAsync(client.prompts.project.list.all({ projectId, ...listParameters(filter) }));
 
-async function offeredByProjects(client: Client, wanted: PromptFilter): Promise<Offered[]> {
-  const { projectsLike = '' } = wanted;
+async function findProjectPrompts(client: Client, filter: PromptFilter): Promise<OfferedPrompt[]> {
+  const { projectsLike = '' } = filter;
   const { items: projects } = await client.projects.list({
-    limit: mostProjects,
+    limit: maxSearchedProjects,
     ...(projectsLike !== '' && { query: projectsLike }),
   });
   const lists = await Promise.all(
     projects.map(async ({ key }) => ({
       key,
-      prompts: await ofProject(client, key, wanted),
+      prompts: await fetchProjectPrompts(client, key, filter),
     })),
   );
   const bySlug = Map.groupBy(
@@ -78,27 +78,30 @@ async function offeredByProjects(client: Client, wanted: PromptFilter): Promise<
 }
 
 /** Returns no prompts if the connection's restrictions forbid the call. */
-const orNone = <Item>(items: Promise<Item[]>): Promise<Item[]> =>
+const emptyIfForbidden = <Item>(items: Promise<Item[]>): Promise<Item[]> =>
   items.catch((failure: unknown) => {
-    if (isOutside(failure)) return [];
+    if (isNarrowedError(failure)) return [];
     throw failure;
   });
 
 /** Lists the prompts that the caller may use, without their text. */
-export async function offered(session: McpSession, wanted: PromptFilter = {}): Promise<Offered[]> {
-  const client = clientOf(session);
-  const { scope } = wanted;
-  const project = session.view.project ?? wanted.project;
-  const ofOrg = () => Array.fromAsync(client.prompts.org.list.all(listedBy(wanted)));
-  const ofProjects = async (): Promise<Offered[]> =>
+export async function findOfferedPrompts(
+  session: McpSession,
+  filter: PromptFilter = {},
+): Promise<OfferedPrompt[]> {
+  const client = createSessionClient(session);
+  const { scope } = filter;
+  const project = session.view.project ?? filter.project;
+  const ofOrg = () => Array.fromAsync(client.prompts.org.list.all(listParameters(filter)));
+  const ofProjects = async (): Promise<OfferedPrompt[]> =>
     project === undefined
-      ? offeredByProjects(client, wanted)
-      : (await ofProject(client, project, wanted)).map((prompt) => ({
+      ? findProjectPrompts(client, filter)
+      : (await fetchProjectPrompts(client, project, filter)).map((prompt) => ({
           ...{ name: `project.${prompt.slug}`, prompt, projects: null },
         }));
   const [org, projects] = await Promise.all([
-    scope === 'project' ? [] : orNone(ofOrg()),
-    scope === 'org' ? [] : orNone(ofProjects()),
+    scope === 'project' ? [] : emptyIfForbidden(ofOrg()),
+    scope === 'org' ? [] : emptyIfForbidden(ofProjects()),
   ]);
   return [
     ...org.map((prompt) => ({ name: `org.${prompt.slug}`, prompt, projects: null })),
@@ -106,7 +109,7 @@ export async function offered(session: McpSession, wanted: PromptFilter = {}): P
   ];
 }
 
-function toMcp({ name, prompt, projects }: Offered): McpPrompt {
+function toMcpPrompt({ name, prompt, projects }: OfferedPrompt): McpPrompt {
   const own = prompt.arguments.map(({ name: argument, description, required }) => ({
     name: argument,
     required,
@@ -133,23 +136,23 @@ function toMcp({ name, prompt, projects }: Offered): McpPrompt {
 }
 
 export const listPrompts = async (session: McpSession): Promise<ListPromptsResult> => ({
-  prompts: (await offered(session)).map(toMcp),
+  prompts: (await findOfferedPrompts(session)).map(toMcpPrompt),
 });
 
-const refuse = (message: string): ProtocolError =>
+const invalidParamsError = (message: string): ProtocolError =>
   new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 
-async function unknownPrompt(name: string, session: McpSession): Promise<ProtocolError> {
-  const near = closestTo(
+async function unknownPromptError(name: string, session: McpSession): Promise<ProtocolError> {
+  const near = findSimilarNames(
     name,
-    (await offered(session)).map((one) => one.name),
+    (await findOfferedPrompts(session)).map((one) => one.name),
   );
   const hint = near.length > 0 ? ` Did you mean ${near.join(' or ')}?` : '';
-  return refuse(`There is no prompt "${name.slice(0, 100)}".${hint}`);
+  return invalidParamsError(`There is no prompt "${name.slice(0, 100)}".${hint}`);
 }
 
 /** Replaces each `{{name}}` with its argument. */
-const render = (body: string, values: Readonly<Record<string, string>>): string =>
+const renderPrompt = (body: string, values: Readonly<Record<string, string>>): string =>
   body.replaceAll(/\{\{\s*([A-Za-z][A-Za-z0-9_-]*)\s*\}\}/g, (whole, name: string) =>
     Object.hasOwn(values, name) ? (values[name] ?? '') : whole,
   );
@@ -159,19 +162,21 @@ export async function getPrompt(
   values: Readonly<Record<string, string>>,
   session: McpSession,
 ): Promise<GetPromptResult> {
-  const client = clientOf(session);
+  const client = createSessionClient(session);
   const [, scope, slug] = /^(org|project)\.([a-z0-9-]{1,64})$/.exec(name) ?? [];
   if (slug === undefined || (scope !== 'org' && scope !== 'project'))
-    throw await unknownPrompt(name, session);
+    throw await unknownPromptError(name, session);
   const project = scope === 'project' ? values[projectArgument] : undefined;
-  const found = (await offered(session, { scope, slug, project })).find((one) => one.name === name);
-  if (found === undefined) throw await unknownPrompt(name, session);
+  const found = (await findOfferedPrompts(session, { scope, slug, project })).find(
+    (one) => one.name === name,
+  );
+  if (found === undefined) throw await unknownPromptError(name, session);
   const missing = found.prompt.arguments.filter((argument) => argument.required && !values[argument.name]);
   if (missing.length > 0)
-    throw refuse(`The prompt needs ${missing.map((argument) => argument.name).join(', ')}.`);
+    throw invalidParamsError(`The prompt needs ${missing.map((argument) => argument.name).join(', ')}.`);
   const projectId = session.view.project ?? values[projectArgument] ?? found.projects?.[0];
   if (found.projects !== null && found.projects.length > 1 && values[projectArgument] === undefined)
-    throw refuse(
+    throw invalidParamsError(
       `Several projects have this prompt; choose one with ${projectArgument}: ${found.projects.join(', ')}.`,
     );
   const { items } =
@@ -179,11 +184,11 @@ export async function getPrompt(
       ? await client.prompts.org.list({ slug })
       : await client.prompts.project.list({ projectId, slug });
   const [prompt] = items;
-  if (prompt === undefined) throw await unknownPrompt(name, session);
+  if (prompt === undefined) throw await unknownPromptError(name, session);
   // An omitted optional argument becomes an empty text rather than braces.
   const given = { ...Object.fromEntries(prompt.arguments.map((argument) => [argument.name, ''])), ...values };
   return {
     description: prompt.title,
-    messages: [{ role: 'user', content: { type: 'text', text: render(prompt.body ?? '', given) } }],
+    messages: [{ role: 'user', content: { type: 'text', text: renderPrompt(prompt.body ?? '', given) } }],
   };
 }

@@ -6,12 +6,12 @@ import {
   type Resource,
   type ResourceTemplateType,
 } from '@modelcontextprotocol/server';
-import { isOutside } from '../calls/calls.ts';
-import { clientOf, type McpSession } from './session.ts';
+import { isNarrowedError } from '../calls/calls.ts';
+import { createSessionClient, type McpSession } from './session.ts';
 import { operationTool } from '../tools/tools.ts';
-import { eventsUri, specUri, storyUri, variableIn } from './uris.ts';
+import { eventsUri, specUri, storyUri, extractVariable } from './uris.ts';
 
-const templates: readonly (ResourceTemplateType & { readonly by: Operation })[] = [
+const resourceTemplates: readonly (ResourceTemplateType & { readonly by: Operation })[] = [
   {
     by: registry.stories.get,
     uriTemplate: storyUri,
@@ -41,7 +41,7 @@ const templates: readonly (ResourceTemplateType & { readonly by: Operation })[] 
 
 /** Lists the templates of the resources that the connection may read. */
 export const templatesFor = ({ view }: Pick<McpSession, 'view'>): ResourceTemplateType[] =>
-  templates
+  resourceTemplates
     .filter(({ by }) => {
       const tool = operationTool(by.name);
       return tool !== undefined && view.allows(tool);
@@ -49,18 +49,18 @@ export const templatesFor = ({ view }: Pick<McpSession, 'view'>): ResourceTempla
     .map(({ by: _, ...template }) => template);
 
 /** Clients offer the list as a menu, so it is kept short. */
-const mostListed = 50;
+const maxListedStories = 50;
 
 /** Lists the open stories of the connection's project; without one, the stories that the caller works on. */
-async function storiesAtHand(session: McpSession): Promise<{ key: string; title?: string }[]> {
+async function findRelevantStories(session: McpSession): Promise<{ key: string; title?: string }[]> {
   const { identity, view } = session;
-  const client = clientOf(session);
+  const client = createSessionClient(session);
   if (view.project !== null) {
     const { items } = await client.stories.list({
       projectId: view.project,
       status: ['in_progress', 'in_review', 'ready', 'backlog'],
       sort: 'updated',
-      limit: mostListed,
+      limit: maxListedStories,
     });
     return items;
   }
@@ -74,13 +74,13 @@ async function storiesAtHand(session: McpSession): Promise<{ key: string; title?
 
 /** Lists the resources of the stories that the caller is likely to need: each story and its spec. */
 export async function listResources(session: McpSession): Promise<Resource[]> {
-  const stories = await storiesAtHand(session).catch((failure: unknown) => {
+  const stories = await findRelevantStories(session).catch((failure: unknown) => {
     // A connection whose restrictions forbid the call lists no resources.
-    if (isOutside(failure)) return [];
+    if (isNarrowedError(failure)) return [];
     throw failure;
   });
   const readable = new Set(templatesFor(session).map(({ uriTemplate }) => uriTemplate));
-  return stories.slice(0, mostListed).flatMap(({ key, title }) =>
+  return stories.slice(0, maxListedStories).flatMap(({ key, title }) =>
     [
       { template: storyUri, name: key, mimeType: 'application/json' },
       { template: specUri, name: `${key} spec`, mimeType: 'text/markdown' },
@@ -94,26 +94,32 @@ export async function listResources(session: McpSession): Promise<Resource[]> {
   );
 }
 
-type Contents = ReadResourceResult['contents'];
+type ResourceContentList = ReadResourceResult['contents'];
 
-const json = (uri: string, value: unknown): Contents => [
+const jsonContents = (uri: string, value: unknown): ResourceContentList => [
   { uri, mimeType: 'application/json', text: JSON.stringify(value) },
 ];
 
 /** Reads the resource; undefined if it does not exist or the caller may not see it. */
-export async function readResource(uri: string, session: McpSession): Promise<Contents | undefined> {
-  const client = clientOf(session);
-  const ofSpec = variableIn(specUri, uri);
-  const ofStory = variableIn(storyUri, uri);
-  const ofEvents = variableIn(eventsUri, uri);
+export async function readResource(
+  uri: string,
+  session: McpSession,
+): Promise<ResourceContentList | undefined> {
+  const client = createSessionClient(session);
+  const ofSpec = extractVariable(specUri, uri);
+  const ofStory = extractVariable(storyUri, uri);
+  const ofEvents = extractVariable(eventsUri, uri);
   try {
     if (ofSpec !== undefined) {
       const { spec } = await client.storySpec.get({ storyId: ofSpec });
       return [{ uri, mimeType: 'text/markdown', text: spec.content }];
     }
-    if (ofStory !== undefined) return json(uri, await client.stories.get({ storyId: ofStory }));
+    if (ofStory !== undefined) return jsonContents(uri, await client.stories.get({ storyId: ofStory }));
     if (ofEvents !== undefined)
-      return json(uri, await client.deliveryExecutions.eventsSince({ executionId: ofEvents, limit: 200 }));
+      return jsonContents(
+        uri,
+        await client.deliveryExecutions.eventsSince({ executionId: ofEvents, limit: 200 }),
+      );
     return undefined;
   } catch (failure) {
     // The API answers 400 for an id in an unknown format. Such a resource does not exist.

@@ -15,60 +15,60 @@ import {
   type ServerContext,
   type Tool,
 } from '@modelcontextprotocol/server';
-import { type ErrorBody, internal } from '@muster/registry';
-import { closestTo } from '@muster/http';
+import { type ErrorBody, internalError } from '@muster/registry';
+import { findSimilarNames } from '@muster/http';
 import { LRUCache } from 'lru-cache';
-import { aboutServer } from './about.ts';
-import { authoredIn } from '../answers/authored.ts';
+import { describeServer } from './about.ts';
+import { listAuthoredPaths } from '../answers/authored.ts';
 import { callOperation } from '../calls/calls.ts';
-import { complete } from './completion.ts';
-import { Asking, confirmBy, type Round } from '../calls/confirming.ts';
-import { Exchange, type Reply } from './exchange.ts';
+import { completeArgument } from './completion.ts';
+import { ConfirmationRequired, createConfirmation, type RequestRound } from '../calls/confirming.ts';
+import { RequestExchange, type RpcReply } from './exchange.ts';
 import { errorBodyOf, failureResult, isUnauthorized } from '../answers/failures.ts';
 import { instructionsFor } from './instructions.ts';
-import { linksIn } from './links.ts';
+import { listResourceLinks } from './links.ts';
 import { macros } from '../tools/macros.ts';
 import { getPrompt, listPrompts } from './prompts.ts';
 import { listResources, readResource, templatesFor } from './resources.ts';
-import { type CallerIdentity, mayUse, rightsKey } from '../tools/rights.ts';
+import { type CallerIdentity, mayUseTool, rightsCacheKey } from '../tools/rights.ts';
 import { type McpSession } from './session.ts';
-import { type AnyTool, everyTool, findTool } from '../tools/toolbox.ts';
+import { type AnyTool, allTools, findTool } from '../tools/toolbox.ts';
 import { replayedField } from '../tools/schemas.ts';
 import { findOperations } from '../tools/search.ts';
-import { shortened } from '../tools/short.ts';
+import { shortenTool } from '../tools/short.ts';
 import { asInputSchema } from '../tools/tools.ts';
-import { type View } from '../http/narrowing.ts';
-import { readView, showsViews, uiExtension, withView } from '../ui.ts';
+import { type ConnectionView } from '../http/narrowing.ts';
+import { readView, supportsHtmlViews, uiExtension, addViewToTool } from '../ui.ts';
 
 /** Legacy revisions, newest first. A client that requests an unknown one is offered the first. */
 export const legacyVersions = ['2025-11-25', '2025-06-18', '2025-03-26'] as const;
 export const modernVersions = ['2026-07-28'] as const;
 
-const listMillis = 60_000;
-const keptFor = (ttlMs: number) => ({ ttlMs, cacheScope: 'private' as const });
+const listCacheMillis = 60_000;
+const cacheHint = (ttlMs: number) => ({ ttlMs, cacheScope: 'private' as const });
 
-interface List {
+interface ToolList {
   readonly tools: Tool[];
-  readonly visible: readonly AnyTool[];
+  readonly visibleTools: readonly AnyTool[];
 }
 
 /**
  * Cache of tool lists by restrictions and rights. Each list is kept with its JSON text, which takes most of
  * the memory.
  */
-const lists = new LRUCache<string, List>({
+const toolListCache = new LRUCache<string, ToolList>({
   ...{ max: 64, maxSize: 32 * 1_024 * 1_024 },
   // The JSON texts of tool lists contain characters beyond Latin-1, so each character takes two bytes.
-  sizeCalculation: ({ tools }) => 2 * (textOf(tools)?.length ?? 0) + 1,
+  sizeCalculation: ({ tools }) => 2 * (cachedToolListText(tools)?.length ?? 0) + 1,
 });
-const textOfTools = new WeakMap<readonly Tool[], string>();
+const toolListTexts = new WeakMap<readonly Tool[], string>();
 
-export const textOf = (tools: readonly Tool[]): string | undefined => textOfTools.get(tools);
+export const cachedToolListText = (tools: readonly Tool[]): string | undefined => toolListTexts.get(tools);
 
-const shown = (tool: AnyTool, view: View): Tool => {
+const presentTool = (tool: AnyTool, view: ConnectionView): Tool => {
   const whole = view.project === null ? tool.tool : tool.withoutProject;
-  const base = view.mode === 'full' ? whole : shortened(whole);
-  return view.showsOutput && tool.kind === 'operation'
+  const base = view.mode === 'full' ? whole : shortenTool(whole);
+  return view.showsOutputSchemas && tool.kind === 'operation'
     ? { ...base, outputSchema: asInputSchema(tool.outputSchema()) }
     : base;
 };
@@ -77,41 +77,43 @@ const shown = (tool: AnyTool, view: View): Tool => {
  * Returns the tool list of a connection. `hasViews` decides whether tools name the views that render their
  * results.
  */
-export function listFor(view: View, identity: CallerIdentity, hasViews = view.showsApps) {
-  const key = `${rightsKey(identity)} ${view.key} ${hasViews}`;
-  let list = lists.get(key);
+export function toolListFor(view: ConnectionView, identity: CallerIdentity, hasViews = view.showsHtmlViews) {
+  const key = `${rightsCacheKey(identity)} ${view.cacheKey} ${hasViews}`;
+  let list = toolListCache.get(key);
   if (list === undefined) {
-    const visible = everyTool.filter((tool) => view.lists(tool) && mayUse(tool, identity));
-    const tools = visible.map((tool) => (hasViews ? withView(shown(tool, view)) : shown(tool, view)));
-    textOfTools.set(tools, JSON.stringify(tools));
-    list = { tools, visible };
-    lists.set(key, list);
+    const visible = allTools.filter((tool) => view.listsTool(tool) && mayUseTool(tool, identity));
+    const tools = visible.map((tool) =>
+      hasViews ? addViewToTool(presentTool(tool, view)) : presentTool(tool, view),
+    );
+    toolListTexts.set(tools, JSON.stringify(tools));
+    list = { tools, visibleTools: visible };
+    toolListCache.set(key, list);
   }
   return list;
 }
 
-const mostSuggestions = 3;
+const maxSuggestions = 3;
 
 /**
  * Suggests tools with a similar name, or tools that match the words of the name: `list_stories`,
  * `create_issue`.
  */
-function toolsLike(name: string, view: View): string[] {
-  const callable = everyTool.filter((tool) => view.calls(tool)).map((tool) => tool.name);
-  const alike = closestTo(name.replaceAll('.', '_'), callable);
+function suggestTools(name: string, view: ConnectionView): string[] {
+  const callable = allTools.filter((tool) => view.canCallTool(tool)).map((tool) => tool.name);
+  const alike = findSimilarNames(name.replaceAll('.', '_'), callable);
   if (alike.length > 0) return alike;
   const words = name.slice(0, 100).replaceAll(/([a-z])([A-Z])|[._-]+/g, '$1 $2');
   const ofSteps = macros.filter((tool) => tool.name.split('_').includes(words.trim()));
   return [...ofSteps, ...findOperations(words)]
-    .filter((tool) => view.calls(tool))
-    .slice(0, mostSuggestions)
+    .filter((tool) => view.canCallTool(tool))
+    .slice(0, maxSuggestions)
     .map((tool) => tool.name);
 }
 
-function unknownTool(name: string, view: View): ProtocolError {
-  const near = toolsLike(name, view);
+function unknownToolError(name: string, view: ConnectionView): ProtocolError {
+  const near = suggestTools(name, view);
   const search = findTool('search_operations');
-  const canSearch = search !== undefined && view.calls(search);
+  const canSearch = search !== undefined && view.canCallTool(search);
   const hint = [
     near.length > 0 ? ` Did you mean ${near.join(' or ')}?` : '',
     canSearch ? ' Use search_operations to find operations by a description.' : '',
@@ -132,23 +134,23 @@ function unknownTool(name: string, view: View): ProtocolError {
 }
 
 /** Converts a failure into a protocol error, for methods whose result cannot carry an error. */
-function protocolError(failure: unknown, session: McpSession): ProtocolError {
+function toProtocolError(failure: unknown, session: McpSession): ProtocolError {
   if (failure instanceof ProtocolError) return failure;
-  if (isUnauthorized(failure)) session.refused();
+  if (isUnauthorized(failure)) session.onTokenRejected();
   const known = errorBodyOf(failure, session.requestId);
-  if (known === undefined) session.fault(failure);
-  const error: ErrorBody = known ?? internal().toBody(session.requestId);
+  if (known === undefined) session.onFault(failure);
+  const error: ErrorBody = known ?? internalError().toBody(session.requestId);
   const code = error.status >= 500 ? ProtocolErrorCode.InternalError : ProtocolErrorCode.InvalidParams;
   return new ProtocolError(code, error.message, { error });
 }
 
 /** Returns the result of a failed tool call, which the model reads. */
-function failedCall(tool: string, failure: unknown, session: McpSession): CallToolResult {
-  if (isUnauthorized(failure)) session.refused();
+function failedCallResult(tool: string, failure: unknown, session: McpSession): CallToolResult {
+  if (isUnauthorized(failure)) session.onTokenRejected();
   const known = errorBodyOf(failure, session.requestId);
-  if (known === undefined) session.fault(failure);
-  const error = known ?? internal().toBody(session.requestId);
-  session.called(tool, error);
+  if (known === undefined) session.onFault(failure);
+  const error = known ?? internalError().toBody(session.requestId);
+  session.onToolCalled(tool, error);
   return failureResult(error, failure);
 }
 
@@ -156,60 +158,61 @@ async function callTool(
   name: string,
   args: Readonly<Record<string, unknown>>,
   session: McpSession,
-  round: Round,
+  round: RequestRound,
 ) {
   const tool = findTool(name);
   // Report the rate limit in the result, which a model reads. Many clients end the conversation on an HTTP
   // error.
-  if (session.overload !== undefined) return failedCall(tool?.name ?? 'mcp', session.overload, session);
-  if (tool === undefined || !session.view.calls(tool)) throw unknownTool(name, session.view);
+  if (session.rateLimitError !== undefined)
+    return failedCallResult(tool?.name ?? 'mcp', session.rateLimitError, session);
+  if (tool === undefined || !session.view.canCallTool(tool)) throw unknownToolError(name, session.view);
   try {
     const { transport, view, intent, identity } = session;
-    const mayUseIt = (one: AnyTool): boolean => mayUse(one, identity);
-    const confirm = confirmBy(round, transport);
+    const mayUseIt = (one: AnyTool): boolean => mayUseTool(one, identity);
+    const confirm = createConfirmation(round, transport);
     const call = { transport, view, intent, mayUse: mayUseIt, confirm };
     const result =
       tool.kind === 'operation' ? await callOperation(tool, args, call) : await tool.run(args, call);
-    session.called(tool.name);
+    session.onToolCalled(tool.name);
     const isReplay = session.isReplay();
     const answer = isReplay ? { ...result, [replayedField]: true } : { ...result };
     const text = { type: 'text' as const, text: JSON.stringify(answer) };
     return {
-      content: [text, ...linksIn(answer, args, session.version)],
+      content: [text, ...listResourceLinks(answer, args, session.protocolVersion)],
       structuredContent: answer,
-      _meta: { 'muster/untrusted': authoredIn(answer), ...(isReplay && { 'muster/replayed': true }) },
+      _meta: { 'muster/untrusted': listAuthoredPaths(answer), ...(isReplay && { 'muster/replayed': true }) },
     };
   } catch (failure) {
-    if (failure instanceof Asking) return failure.result;
-    return failedCall(tool.name, failure, session);
+    if (failure instanceof ConfirmationRequired) return failure.result;
+    return failedCallResult(tool.name, failure, session);
   }
 }
 
 /** Creates the server for subscriptions/listen, which legacy revisions do not have. */
-export const subscribableServer = (): McpServer =>
-  new McpServer(aboutServer(), { capabilities: { resources: { subscribe: true } } });
+export const createSubscriptionServer = (): McpServer =>
+  new McpServer(describeServer(), { capabilities: { resources: { subscribe: true } } });
 
 /** Returns the client's capabilities. The SDK has validated the envelope but does not type it. */
-const capabilitiesIn = (
+const clientCapabilitiesOf = (
   envelope: { readonly [CLIENT_CAPABILITIES_META_KEY]?: ClientCapabilities } | undefined,
 ): ClientCapabilities | undefined => envelope?.[CLIENT_CAPABILITIES_META_KEY];
 
 /** Extracts the data that confirmation needs from a request with several rounds. */
-const roundOf = ({ mcpReq }: ServerContext, { codec }: McpSession): Round => ({
-  capabilities: capabilitiesIn(mcpReq.envelope),
-  state: mcpReq.requestState(),
+const requestRoundOf = ({ mcpReq }: ServerContext, { requestStateCodec }: McpSession): RequestRound => ({
+  capabilities: clientCapabilitiesOf(mcpReq.envelope),
+  verifiedState: mcpReq.requestState(),
   responses: mcpReq.inputResponses,
-  seal: (state) => codec.mint(state),
+  signState: (state) => requestStateCodec.mint(state),
 });
 
 /** Texts in the responses to `initialize` and `server/discover`, in addition to the capabilities. */
-interface Greeting {
+interface ServerGreeting {
   readonly website?: string;
   readonly instructions?: string;
 }
 
 /** Rejects cursors: every list has a single page and never returns one. */
-function refuseCursor({
+function rejectCursor({
   params,
 }: {
   readonly params?: { readonly cursor?: string | undefined } | undefined;
@@ -220,12 +223,12 @@ function refuseCursor({
 }
 
 /** Creates a server that declares its capabilities and has no handlers yet. */
-function bareServer(
-  exchange: Exchange,
+function createBareServer(
+  exchange: RequestExchange,
   era: MessageClassification['era'],
-  { website, instructions }: Greeting,
+  { website, instructions }: ServerGreeting,
 ): McpServer {
-  return new McpServer(aboutServer(website), {
+  return new McpServer(describeServer(website), {
     capabilities: {
       // Lists state how long clients may cache them, so the server does not announce changes. Resource
       // changes go to subscribers.
@@ -237,25 +240,34 @@ function bareServer(
     },
     supportedProtocolVersions: [...modernVersions, ...legacyVersions],
     cacheHints: {
-      'tools/list': keptFor(listMillis),
-      'prompts/list': keptFor(listMillis),
+      'tools/list': cacheHint(listCacheMillis),
+      'prompts/list': cacheHint(listCacheMillis),
       // A story must appear in the list as soon as the caller starts it.
-      'resources/list': keptFor(0),
-      'resources/templates/list': keptFor(listMillis),
-      'server/discover': keptFor(listMillis),
+      'resources/list': cacheHint(0),
+      'resources/templates/list': cacheHint(listCacheMillis),
+      'server/discover': cacheHint(listCacheMillis),
       // Clients must not cache a resource, because a story may change at any time.
-      'resources/read': keptFor(0),
+      'resources/read': cacheHint(0),
     },
     requestState: {
-      verify: (state, context) => exchange.sessionOf(context.mcpReq.id).codec.verify(state, context),
+      verify: (state, context) =>
+        exchange.sessionOf(context.mcpReq.id).requestStateCodec.verify(state, context),
     },
     ...(instructions !== undefined && { instructions }),
   });
 }
 
+interface ListRequest {
+  readonly params?: { readonly cursor?: string | undefined } | undefined;
+}
+
 /** Creates a server whose handlers find their session by the number of the request. */
-function createServer(exchange: Exchange, era: MessageClassification['era'], greeting: Greeting): McpServer {
-  const mcp = bareServer(exchange, era, greeting);
+function createServer(
+  exchange: RequestExchange,
+  era: MessageClassification['era'],
+  greeting: ServerGreeting,
+): McpServer {
+  const mcp = createBareServer(exchange, era, greeting);
   const { server } = mcp;
   const answering =
     <Request, Result>(
@@ -266,25 +278,19 @@ function createServer(exchange: Exchange, era: MessageClassification['era'], gre
       try {
         return await answer(request, session, context);
       } catch (failure) {
-        throw protocolError(failure, session);
+        throw toProtocolError(failure, session);
       }
     };
   const listing = <Result>(list: (session: McpSession, context: ServerContext) => Promise<Result> | Result) =>
-    answering(
-      async (
-        request: { readonly params?: { readonly cursor?: string | undefined } | undefined },
-        session,
-        context,
-      ): Promise<Result> => {
-        refuseCursor(request);
-        return list(session, context);
-      },
-    );
+    answering(async (request: ListRequest, session, context): Promise<Result> => {
+      rejectCursor(request);
+      return list(session, context);
+    });
   server.setRequestHandler(
     'tools/list',
     listing(({ view, identity }, { mcpReq }): ListToolsResult => {
-      const hasViews = view.showsApps || showsViews(capabilitiesIn(mcpReq.envelope));
-      return { tools: listFor(view, identity, hasViews).tools };
+      const hasViews = view.showsHtmlViews || supportsHtmlViews(clientCapabilitiesOf(mcpReq.envelope));
+      return { tools: toolListFor(view, identity, hasViews).tools };
     }),
   );
   server.setRequestHandler(
@@ -294,7 +300,7 @@ function createServer(exchange: Exchange, era: MessageClassification['era'], gre
         { params }: { params: { name: string; arguments?: Record<string, unknown> | undefined } },
         session,
         context,
-      ) => callTool(params.name, params.arguments ?? {}, session, roundOf(context, session)),
+      ) => callTool(params.name, params.arguments ?? {}, session, requestRoundOf(context, session)),
     ),
   );
   server.setRequestHandler(
@@ -326,27 +332,31 @@ function createServer(exchange: Exchange, era: MessageClassification['era'], gre
   );
   server.setRequestHandler(
     'completion/complete',
-    answering(async ({ params }: { params: Parameters<typeof complete>[0] }, session) => ({
-      completion: await complete(params, session),
+    answering(async ({ params }: { params: Parameters<typeof completeArgument>[0] }, session) => ({
+      completion: await completeArgument(params, session),
     })),
   );
   return mcp;
 }
 
 /** Methods that describe the server. Their responses depend on the caller. */
-const greetings: ReadonlySet<string> = new Set(['initialize', 'server/discover']);
+const greetingMethods: ReadonlySet<string> = new Set(['initialize', 'server/discover']);
 
-export interface Mcp {
-  ask(message: JSONRPCRequest, classification: MessageClassification, session: McpSession): Promise<Reply>;
+export interface McpHandler {
+  handleRequest(
+    message: JSONRPCRequest,
+    classification: MessageClassification,
+    session: McpSession,
+  ): Promise<RpcReply>;
 }
 
 /** Creates the MCP handler. `website` is the sign-in page. */
-export async function createMcp(website?: string): Promise<Mcp> {
+export async function createMcp(website?: string): Promise<McpHandler> {
   const connected = async (
     classification: MessageClassification,
     instructions?: string,
-  ): Promise<Exchange> => {
-    const exchange = new Exchange(classification);
+  ): Promise<RequestExchange> => {
+    const exchange = new RequestExchange(classification);
     const greeting = {
       ...(website !== undefined && { website }),
       ...(instructions !== undefined && { instructions }),
@@ -363,11 +373,11 @@ export async function createMcp(website?: string): Promise<Mcp> {
     ),
   );
   return {
-    ask: async (message, classification, session) => {
-      if (greetings.has(message.method)) {
+    handleRequest: async (message, classification, session) => {
+      if (greetingMethods.has(message.method)) {
         const { identity, view } = session;
-        const { visible } = listFor(view, identity);
-        const exchange = await connected(classification, instructionsFor(identity, view, visible));
+        const { visibleTools } = toolListFor(view, identity);
+        const exchange = await connected(classification, instructionsFor(identity, view, visibleTools));
         return exchange.ask(message, session);
       }
       const exchange = classification.era === 'legacy' ? legacy : modern.get(classification.revision ?? '');

@@ -7,50 +7,59 @@ import { unauthorized } from '@muster/registry';
 import { durationMillis, sendError } from '@muster/http';
 import { type JSONRPCRequest, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
-import { askerOf, type Door, headersFor } from '../http/door.ts';
-import { type View } from '../http/narrowing.ts';
-import { refuse } from '../http/replies.ts';
-import { listen } from './subscriptions.ts';
+import { authenticatedCallerOf, type RequestGate, forwardedHeadersOf } from '../http/door.ts';
+import { type ConnectionView } from '../http/narrowing.ts';
+import { sendJsonRpcError } from '../http/replies.ts';
+import { runSubscription } from './subscriptions.ts';
 
-interface Subscribing {
+interface SubscriptionRequest {
   readonly request: FastifyRequest;
   readonly message: JSONRPCRequest;
-  readonly view: View;
+  readonly view: ConnectionView;
   /** Aborts when the service stops. */
-  readonly stopping: AbortSignal;
+  readonly stopSignal: AbortSignal;
 }
 
 export async function subscribe(
-  door: Door,
+  gate: RequestGate,
   reply: FastifyReply,
-  { request, message, view, stopping }: Subscribing,
+  { request, message, view, stopSignal }: SubscriptionRequest,
 ): Promise<FastifyReply> {
-  const { api, leave, logger } = door.options;
-  const { secret, token, identity } = askerOf(request);
-  await door.admit(message, token);
+  const { api, releaseRequestSlot, logger } = gate.options;
+  const { secret, tokenDigest, identity } = authenticatedCallerOf(request);
+  await gate.applyRateLimit(message, tokenDigest);
   const left = new AbortController();
   reply.raw.once('close', () => left.abort());
-  const waiter = { token, ids: identity.ids };
-  const signal = AbortSignal.any([left.signal, stopping]);
-  const caller = { token: secret, headers: headersFor(request) };
-  const follow = api.follow(caller);
-  const calls = (until: AbortSignal) => api.transport({ ...caller, waiter, left: until });
-  leave(request);
+  const waiter = { token: tokenDigest, ids: identity.ids };
+  const signal = AbortSignal.any([left.signal, stopSignal]);
+  const caller = { token: secret, headers: forwardedHeadersOf(request) };
+  const follow = api.followActivity(caller);
+  const calls = (until: AbortSignal) =>
+    api.transport({ ...caller, longPollCaller: waiter, disconnectSignal: until });
+  releaseRequestSlot(request);
   try {
     const begin = () => reply.hijack().raw;
-    await listen({ message, headers: request.headers, view, follow, calls, begin, signal });
+    await runSubscription({
+      message,
+      headers: request.headers,
+      view,
+      follow,
+      createTransport: calls,
+      takeOverResponse: begin,
+      signal,
+    });
     const durationMs = durationMillis(request);
     logger.info({ requestId: request.id, method: message.method, durationMs, ...identity.ids }, 'mcp');
   } catch (failure) {
     if (reply.sent) return reply;
     if (!(failure instanceof MusterError)) throw failure;
     if (failure.status === 401) {
-      door.identities.forget(token);
+      gate.identities.forget(tokenDigest);
       return sendError(reply, unauthorized(), request.id);
     }
     const code = failure.status >= 429 ? ProtocolErrorCode.InternalError : ProtocolErrorCode.InvalidParams;
     const data = { error: failure.body };
-    return refuse(reply, 200, { code, message: failure.message, data }, message.id);
+    return sendJsonRpcError(reply, 200, { code, message: failure.message, data }, message.id);
   }
   return reply;
 }

@@ -11,103 +11,110 @@ import { once } from 'node:events';
 import { type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { executionIn, mostExecutions, type Watch, watchExecution } from './execution-watch.ts';
+import {
+  executionIdOf,
+  maxWatchedExecutions,
+  type ReportChanges,
+  watchExecution,
+} from './execution-watch.ts';
 import { templatesFor } from './resources.ts';
-import { subscribableServer } from './server.ts';
-import { type View } from '../http/narrowing.ts';
-import { eventsUri, specUri, storyUri, variableIn } from './uris.ts';
+import { createSubscriptionServer } from './server.ts';
+import { type ConnectionView } from '../http/narrowing.ts';
+import { eventsUri, specUri, storyUri, extractVariable } from './uris.ts';
 
 /** Follows the activity that the caller may see. Throws the API's errors. */
-export type Follow = (
+export type FollowActivity = (
   options: FollowActivityOptions & { readonly onOpen: () => void; readonly onRetry: (why: Error) => void },
 ) => AsyncIterable<Streamed>;
 
-export interface Listening {
+export interface SubscriptionOptions {
   readonly message: JSONRPCRequest;
   readonly headers: IncomingHttpHeaders;
-  readonly view: View;
-  readonly follow: Follow;
+  readonly view: ConnectionView;
+  readonly follow: FollowActivity;
   /** Creates a transport whose calls end when the client disconnects. */
-  readonly calls: (left: AbortSignal) => Transport;
+  readonly createTransport: (left: AbortSignal) => Transport;
   /** Takes over the response, so that the caller of this function writes it. */
-  readonly begin: () => ServerResponse;
+  readonly takeOverResponse: () => ServerResponse;
   /** Ends the subscription: the client has disconnected, or the gateway stops. */
   readonly signal: AbortSignal;
 }
 
 /** A client that reads nothing for this long counts as disconnected. */
-const unreadMillis = 30_000;
+const drainTimeoutMillis = 30_000;
 /** Limit of subscribed resources, enough for what a client displays but not for a copy of the board. */
-const mostResources = 200;
+const maxSubscribedResources = 200;
 
-const specKinds: ReadonlySet<string> = new Set(['spec.updated', 'spec.restored']);
+const specEventKinds: ReadonlySet<string> = new Set(['spec.updated', 'spec.restored']);
 
 /** Returns true if the event is about the story or spec with this URI. The URI contains an id or a key. */
-function isAbout(uri: string, { kind, subject }: Event): boolean {
+function isEventAbout(uri: string, { kind, subject }: Event): boolean {
   if (subject.type !== 'story') return false;
-  const ofSpec = variableIn(specUri, uri);
-  if (ofSpec !== undefined && !specKinds.has(kind)) return false;
-  const ref = (ofSpec ?? variableIn(storyUri, uri))?.toLowerCase();
+  const ofSpec = extractVariable(specUri, uri);
+  if (ofSpec !== undefined && !specEventKinds.has(kind)) return false;
+  const ref = (ofSpec ?? extractVariable(storyUri, uri))?.toLowerCase();
   return ref !== undefined && (ref === subject.id || ref === subject.key?.toLowerCase());
 }
 
 /**
  * Returns those of the requested resources that the connection may read and whose changes can be observed.
  */
-function honoredIn({ params }: JSONRPCRequest, view: View): string[] {
+function acceptedResourcesOf({ params }: JSONRPCRequest, view: ConnectionView): string[] {
   const { notifications } = (params ?? {}) as { notifications?: { resourceSubscriptions?: unknown } };
   const named: unknown = notifications?.resourceSubscriptions;
   if (!Array.isArray(named)) return [];
   const readable = new Set(templatesFor({ view }).map(({ uriTemplate }) => uriTemplate));
   const templates = [specUri, storyUri, eventsUri].filter((template) => readable.has(template));
   const fits = (uri: unknown): uri is string =>
-    typeof uri === 'string' && templates.some((template) => variableIn(template, uri) !== undefined);
+    typeof uri === 'string' && templates.some((template) => extractVariable(template, uri) !== undefined);
   let executions = 0;
   return [...new Set(named.filter(fits))]
-    .filter((uri) => executionIn(uri) === undefined || (executions += 1) <= mostExecutions)
-    .slice(0, mostResources);
+    .filter((uri) => executionIdOf(uri) === undefined || (executions += 1) <= maxWatchedExecutions)
+    .slice(0, maxSubscribedResources);
 }
 
 /** Returns the message with only the accepted resources, if it contains a valid list of them. */
-function narrowed(message: JSONRPCRequest, honored: readonly string[]): JSONRPCRequest {
+function withAcceptedResources(message: JSONRPCRequest, acceptedUris: readonly string[]): JSONRPCRequest {
   const { notifications, ...others } = (message.params ?? {}) as {
     readonly notifications?: { readonly resourceSubscriptions?: unknown };
   };
   const named = notifications?.resourceSubscriptions;
   if (!Array.isArray(named) || !named.every((uri) => typeof uri === 'string')) return message;
-  const params = { ...others, notifications: { ...notifications, resourceSubscriptions: [...honored] } };
+  const params = { ...others, notifications: { ...notifications, resourceSubscriptions: [...acceptedUris] } };
   return { ...message, params };
 }
 
 /** Starts once the API's stream is open, and runs until the client, the token or the gateway ends it. */
-export async function listen({
+export async function runSubscription({
   message,
   headers,
   view,
   follow,
-  calls,
-  begin,
+  createTransport,
+  takeOverResponse,
   signal,
-}: Listening): Promise<void> {
-  const uris = honoredIn(message, view);
+}: SubscriptionOptions): Promise<void> {
+  const uris = acceptedResourcesOf(message, view);
   const bus = new InMemoryServerEventBus();
-  const handler = createMcpHandler(subscribableServer, { bus, legacy: 'reject' });
+  const handler = createMcpHandler(createSubscriptionServer, { bus, legacy: 'reject' });
   const over = new AbortController();
   const until = AbortSignal.any([signal, over.signal]);
   try {
-    const executions = uris.filter((uri) => executionIn(uri) !== undefined);
-    const others = uris.filter((uri) => executionIn(uri) === undefined);
-    const told = others.length === 0 ? undefined : await openAt(follow, until);
+    const executions = uris.filter((uri) => executionIdOf(uri) !== undefined);
+    const others = uris.filter((uri) => executionIdOf(uri) === undefined);
+    const told = others.length === 0 ? undefined : await openActivityStream(follow, until);
     // Start to watch the executions before the client gets its response, so that no later event is lost.
-    const watches = await Promise.all(executions.map((uri) => watchExecution(uri, calls(until), until)));
+    const watches = await Promise.all(
+      executions.map((uri) => watchExecution(uri, createTransport(until), until)),
+    );
     const asked = new Headers({ 'content-type': 'application/json', accept: 'text/event-stream' });
     for (const name of ['mcp-protocol-version', 'mcp-method']) {
       const value = headers[name];
       if (typeof value === 'string') asked.set(name, value);
     }
     const request = new Request('http://gateway.invalid/api/mcp', { method: 'POST', headers: asked, signal });
-    const answer = await handler.fetch(request, { parsedBody: narrowed(message, uris) });
-    const out = begin();
+    const answer = await handler.fetch(request, { parsedBody: withAcceptedResources(message, uris) });
+    const out = takeOverResponse();
     const { connection: _, ...sent } = Object.fromEntries(answer.headers);
     out.writeHead(answer.status, sent);
     const { body } = answer;
@@ -117,15 +124,17 @@ export async function listen({
       for (const uri of updated) bus.publish({ kind: 'resource_updated', uri });
       // Stop reading events while the client does not read.
       if (out.writableNeedDrain)
-        await once(out, 'drain', { signal: AbortSignal.any([until, AbortSignal.timeout(unreadMillis)]) });
+        await once(out, 'drain', {
+          signal: AbortSignal.any([until, AbortSignal.timeout(drainTimeoutMillis)]),
+        });
     };
     const relay = async () => {
-      for await (const one of told ?? []) await publish(others.filter((uri) => concerns(uri, one)));
+      for await (const one of told ?? []) await publish(others.filter((uri) => concernsResource(uri, one)));
     };
     try {
       await Promise.all([
         relay(),
-        ...watches.map((watch: Watch | undefined) => watch?.((uri) => publish([uri]))),
+        ...watches.map((watch: ReportChanges | undefined) => watch?.((uri) => publish([uri]))),
       ]);
       // All streams have ended, for example because the token expired. The protocol has a result for this
       // case.
@@ -142,14 +151,17 @@ export async function listen({
   }
 }
 
-const concerns = (uri: string, told: Streamed): boolean =>
-  told.type === 'resync' || (told.type === 'event' && isAbout(uri, told.event));
+const concernsResource = (uri: string, streamed: Streamed): boolean =>
+  streamed.type === 'resync' || (streamed.type === 'event' && isEventAbout(uri, streamed.event));
 
 /**
  * Opens the stream and waits for the API's response. Throws if the first attempt fails; later failures are
  * retried.
  */
-async function openAt(follow: Follow, signal: AbortSignal): Promise<AsyncIterable<Streamed>> {
+async function openActivityStream(
+  follow: FollowActivity,
+  signal: AbortSignal,
+): Promise<AsyncIterable<Streamed>> {
   const opened = Promise.withResolvers<undefined>();
   const told = follow({
     ...{ signal, onOpen: () => opened.resolve(undefined), onRetry: opened.reject },

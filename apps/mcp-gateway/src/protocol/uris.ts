@@ -6,11 +6,11 @@ export const specUri = 'muster://stories/{storyId}/spec';
 export const eventsUri = 'muster://executions/{executionId}/events';
 
 /** Maximum length of a URI. All valid ones are shorter, and the SDK throws on much longer ones. */
-const mostLetters = 300;
+const maxUriChars = 300;
 
 /** Extracts the template's only variable from a URI; undefined if the URI does not match. */
-export function variableIn(template: string, uri: string): string | undefined {
-  if (uri.length > mostLetters) return undefined;
+export function extractVariable(template: string, uri: string): string | undefined {
+  if (uri.length > maxUriChars) return undefined;
   const value = Object.values(new UriTemplate(template).match(uri) ?? {})[0];
   return typeof value === 'string' && value !== '' ? value : undefined;
 }

@@ -4,25 +4,25 @@
  * was done.
  */
 import { MusterError, NoAnswer } from '@muster/client';
-import { inPlainWords, type Operation, type Signal } from '@muster/registry';
+import { plainIssueMessages, type Operation, type Signal } from '@muster/registry';
 import { type Tool } from '@modelcontextprotocol/server';
 import { type z } from 'zod';
-import { type AnswerBody, fitting } from '../answers/answers.ts';
-import { Asking } from '../calls/confirming.ts';
-import { inProject, perform, type ToolCall } from '../calls/calls.ts';
+import { type AnswerBody, countFitting } from '../answers/answers.ts';
+import { ConfirmationRequired } from '../calls/confirming.ts';
+import { applyProject, performStep, type ToolCall } from '../calls/calls.ts';
 import { digest } from '../calls/intents.ts';
-import { inTermsOf } from '../calls/explained.ts';
-import { unfit } from '../calls/issues.ts';
-import { withParameterWords } from './parameter-words.ts';
-import { asMeant } from '../calls/repair.ts';
-import { type ObjectSchema, paramsSchema, statedParams } from './schemas.ts';
+import { translateFailurePaths } from '../calls/explained.ts';
+import { invalidParametersError } from '../calls/issues.ts';
+import { addParameterDescriptions } from './parameter-words.ts';
+import { repairArguments } from '../calls/repair.ts';
+import { type ObjectSchema, compactParamsSchema, fullParamsSchema } from './schemas.ts';
 import {
-  answerBytes,
+  defaultAnswerBytes,
   asInputSchema,
   operationTool,
   type OperationTool,
-  titleOf,
-  withoutProject,
+  toolTitleOf,
+  removeProjectParam,
 } from './tools.ts';
 
 export interface MacroTool {
@@ -30,14 +30,14 @@ export interface MacroTool {
   readonly name: string;
   readonly toolset: 'work';
   readonly steps: readonly OperationTool[];
-  readonly stated: ObjectSchema;
+  readonly fullParams: ObjectSchema;
   readonly tool: Tool;
   readonly withoutProject: Tool;
   readonly run: (args: AnswerBody, call: ToolCall) => Promise<AnswerBody>;
 }
 
 /** The error of a tool whose step failed after earlier steps had succeeded. */
-export class HalfDone extends Error {
+export class PartialFailure extends Error {
   readonly failure: MusterError | NoAnswer;
   readonly step: string;
   readonly done: AnswerBody;
@@ -55,7 +55,7 @@ export class HalfDone extends Error {
  * A failure together with signals from earlier steps. The API delivers each signal only once, so the failure
  * must carry them.
  */
-export class Heard extends Error {
+export class FailureWithSignals extends Error {
   readonly failure: unknown;
   readonly signals: readonly Signal[];
 
@@ -67,48 +67,48 @@ export class Heard extends Error {
   }
 }
 
-type Step = (operation: Operation, params: AnswerBody) => Promise<AnswerBody>;
+type RunStep = (operation: Operation, params: AnswerBody) => Promise<AnswerBody>;
 
-export interface Steps {
+export interface MacroSteps {
   /** Calls an operation. If a later step fails, the error does not include the result of this call. */
-  readonly look: Step;
+  readonly callStep: RunStep;
   /** Like `look`, but returns the whole result. Use it for values that later steps read or write again. */
-  readonly lookWhole: Step;
+  readonly callStepUncut: RunStep;
   /** Performs a write. If a later write fails, the error includes the result of this write. */
-  readonly take: Step;
+  readonly writeStep: RunStep;
   /** Runs `work`. If it is refused, runs `undo` and throws the refusal as if nothing had been done. */
-  readonly orUndo: (work: () => Promise<AnswerBody>, undo: () => Promise<unknown>) => Promise<AnswerBody>;
+  readonly runOrUndo: (work: () => Promise<AnswerBody>, undo: () => Promise<unknown>) => Promise<AnswerBody>;
   /**
    * Returns the signals from all results, oldest first. If they do not fit, the newest are kept, as in the
    * API.
    */
-  readonly heard: () => readonly Signal[];
+  readonly receivedSignals: () => readonly Signal[];
 }
 
-function stepsOf(args: AnswerBody, call: ToolCall): Steps {
+function createMacroSteps(args: AnswerBody, call: ToolCall): MacroSteps {
   const done: Record<string, unknown> = {};
   const times = new Map<string, number>();
   const heard = new Map<number, Signal>();
   const stepWith =
-    (own: Partial<ToolCall>): Step =>
+    (own: Partial<ToolCall>): RunStep =>
     async (operation, params) => {
       const count = times.get(operation.name) ?? 0;
       times.set(operation.name, count + 1);
       const { key, isOwn } = call.intent;
       const intent = count === 0 ? call.intent : { key: digest(key, count.toString()), isOwn };
       try {
-        const answer = await perform(operation, params, { ...call, ...own, intent });
+        const answer = await performStep(operation, params, { ...call, ...own, intent });
         for (const signal of (answer['signals'] ?? []) as Signal[]) heard.set(signal.seq, signal);
         return answer;
       } catch (failure) {
-        throw inTermsOf(failure, args, params);
+        throw translateFailurePaths(failure, args, params);
       }
     };
   const look = stepWith({});
   return {
-    look,
-    lookWhole: stepWith({ room: Infinity }),
-    take: async (operation, params) => {
+    callStep: look,
+    callStepUncut: stepWith({ defaultMaxBytes: Infinity }),
+    writeStep: async (operation, params) => {
       try {
         const answer = await look(operation, params);
         done[operation.name] = answer;
@@ -116,15 +116,15 @@ function stepsOf(args: AnswerBody, call: ToolCall): Steps {
       } catch (failure) {
         const isKnown = failure instanceof MusterError || failure instanceof NoAnswer;
         if (!isKnown || Object.keys(done).length === 0) throw failure;
-        throw new HalfDone(failure, operation.name, done);
+        throw new PartialFailure(failure, operation.name, done);
       }
     },
-    orUndo: async (work, undo) => {
+    runOrUndo: async (work, undo) => {
       try {
         return await work();
       } catch (failure) {
         // Without a response the step may have succeeded, so earlier steps must not be undone.
-        if (!(failure instanceof HalfDone) || failure.failure instanceof NoAnswer) throw failure;
+        if (!(failure instanceof PartialFailure) || failure.failure instanceof NoAnswer) throw failure;
         const isUndone = await undo().then(
           () => true,
           () => false,
@@ -132,29 +132,29 @@ function stepsOf(args: AnswerBody, call: ToolCall): Steps {
         throw isUndone ? failure.failure : failure;
       }
     },
-    heard: () => {
+    receivedSignals: () => {
       const newest = [...heard.values()].sort((a, b) => b.seq - a.seq);
-      return newest.slice(0, fitting(newest, answerBytes)).reverse();
+      return newest.slice(0, countFitting(newest, defaultAnswerBytes)).reverse();
     },
   };
 }
 
-interface MacroStatement<Params extends z.ZodObject> {
+interface MacroDefinition<Params extends z.ZodObject> {
   readonly name: string;
   readonly description: string;
   readonly params: Params;
   readonly steps: readonly Operation[];
-  readonly run: (params: z.output<Params>, steps: Steps) => Promise<AnswerBody>;
+  readonly run: (params: z.output<Params>, steps: MacroSteps) => Promise<AnswerBody>;
 }
 
-export function macro<Params extends z.ZodObject>(statement: MacroStatement<Params>): MacroTool {
-  const { name, description, params } = statement;
-  const stated = statedParams(params);
-  const inputSchema = withParameterWords(paramsSchema(params));
+export function defineMacro<Params extends z.ZodObject>(definition: MacroDefinition<Params>): MacroTool {
+  const { name, description, params } = definition;
+  const stated = fullParamsSchema(params);
+  const inputSchema = addParameterDescriptions(compactParamsSchema(params));
   const takesProject = 'projectId' in params.shape;
   const tool: Tool = {
     name,
-    title: titleOf(name),
+    title: toolTitleOf(name),
     description,
     inputSchema: asInputSchema(inputSchema),
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
@@ -163,31 +163,33 @@ export function macro<Params extends z.ZodObject>(statement: MacroStatement<Para
     kind: 'macro',
     name,
     toolset: 'work',
-    steps: statement.steps.flatMap((operation) => operationTool(operation.name) ?? []),
-    stated,
+    steps: definition.steps.flatMap((operation) => operationTool(operation.name) ?? []),
+    fullParams: stated,
     tool,
     withoutProject: takesProject
-      ? { ...tool, inputSchema: asInputSchema(withoutProject(inputSchema)) }
+      ? { ...tool, inputSchema: asInputSchema(removeProjectParam(inputSchema)) }
       : tool,
     run: async (args, call) => {
       const parsed = params.safeParse(
-        inProject({ takesProject }, asMeant(stated, args), call.view),
-        inPlainWords,
+        applyProject({ takesProject }, repairArguments(stated, args), call.view),
+        plainIssueMessages,
       );
-      if (!parsed.success) throw unfit(parsed.error, Object.keys(inputSchema.properties));
-      const steps = stepsOf(parsed.data, call);
+      if (!parsed.success) throw invalidParametersError(parsed.error, Object.keys(inputSchema.properties));
+      const steps = createMacroSteps(parsed.data, call);
       try {
-        const answer = await statement.run(parsed.data, steps);
-        const signals = steps.heard();
+        const answer = await definition.run(parsed.data, steps);
+        const signals = steps.receivedSignals();
         return signals.length === 0 ? answer : { ...answer, signals };
       } catch (failure) {
-        const signals = steps.heard();
-        throw signals.length === 0 || failure instanceof Asking ? failure : new Heard(failure, signals);
+        const signals = steps.receivedSignals();
+        throw signals.length === 0 || failure instanceof ConfirmationRequired
+          ? failure
+          : new FailureWithSignals(failure, signals);
       }
     },
   };
 }
 
 /** Omits parameters that are undefined or null, so that the contract's defaults apply. */
-export const given = (params: AnswerBody): AnswerBody =>
+export const dropUnsetParams = (params: AnswerBody): AnswerBody =>
   Object.fromEntries(Object.entries(params).filter(([, value]) => value !== undefined && value !== null));

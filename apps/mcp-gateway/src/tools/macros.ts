@@ -3,190 +3,206 @@ import { MusterError } from '@muster/client';
 import { badRequest, refusal, registry } from '@muster/registry';
 import { z } from 'zod';
 import { type AnswerBody } from '../answers/answers.ts';
-import { asksOnBeginning, withContext } from './beginning.ts';
-import { given, macro, type MacroTool, type Steps } from './macro.ts';
+import { storyContextOperations, addStoryContext } from './beginning.ts';
+import { dropUnsetParams, defineMacro, type MacroTool, type MacroSteps } from './macro.ts';
 
 const { acquire, acquireNext, checkpoint, complete, eventsSince, handoff, release, renew, update } =
   registry.deliveryExecutions;
-const { context } = registry.storyCollaboration;
+const { context: contextOperation } = registry.storyCollaboration;
 const { updateStatus } = registry.stories;
-const { create: comment, delete: deleteComment } = registry.comments;
-const { profile } = registry.members;
-const lock = registry.locks.acquire;
+const { create: createCommentOperation, delete: deleteComment } = registry.comments;
+const { profile: profileOperation } = registry.members;
+const lockOperation = registry.locks.acquire;
 
-const nextShape = acquireNext.params.shape;
+const acquireNextShape = acquireNext.params.shape;
 const { executionId, leaseToken } = renew.params.shape;
-const held = { executionId, leaseToken };
+const leaseParams = { executionId, leaseToken };
 const { expectedSeq: _, data: __, ...checkpointShape } = checkpoint.params.shape;
 
-type Held = z.output<typeof Held>;
-const Held = renew.result;
+type RenewedLease = z.output<typeof RenewedLease>;
+const RenewedLease = renew.result;
 
-interface Grip {
+interface LeaseCredentials {
   readonly executionId: string;
   readonly leaseToken: string;
 }
 
 /** Renews the lease and returns the execution. */
-const hold = async (look: Steps['look'], grip: Grip): Promise<Held> =>
-  Held.parse(await look(renew, { executionId: grip.executionId, leaseToken: grip.leaseToken }));
+const renewLease = async (
+  look: MacroSteps['callStep'],
+  credentials: LeaseCredentials,
+): Promise<RenewedLease> =>
+  RenewedLease.parse(
+    await look(renew, { executionId: credentials.executionId, leaseToken: credentials.leaseToken }),
+  );
 
 /**
  * Renews the lease before work that ends it. Returns undefined if the lease has already ended, possibly by an
  * earlier attempt of this same call. The last step of the call then replays the earlier result; the API
  * refuses the last step of any other call.
  */
-const holdToEnd = ({ lookWhole }: Steps, grip: Grip) =>
-  hold(lookWhole, grip).catch((failure: unknown) => {
+const renewLeaseBeforeEnd = ({ callStepUncut }: MacroSteps, credentials: LeaseCredentials) =>
+  renewLease(callStepUncut, credentials).catch((failure: unknown) => {
     if (failure instanceof MusterError && failure.reason === 'stale_lease') return undefined;
     throw failure;
   });
 
 /** Writes the last checkpoint and ends the lease. If ending is refused, restores the previous checkpoint. */
-async function withCheckpoint(
-  { look, take, orUndo }: Steps,
-  { execution }: Held,
-  written: Grip & AnswerBody,
-  end: () => Promise<AnswerBody>,
+async function checkpointAndEnd(
+  { callStep, writeStep, runOrUndo }: MacroSteps,
+  { execution }: RenewedLease,
+  checkpointParams: LeaseCredentials & AnswerBody,
+  endLease: () => Promise<AnswerBody>,
 ): Promise<AnswerBody> {
-  await take(checkpoint, given(written));
-  if (execution.checkpoint === null) return end();
+  await writeStep(checkpoint, dropUnsetParams(checkpointParams));
+  if (execution.checkpoint === null) return endLease();
   const { seq: _seq, at: _at, ...before } = execution.checkpoint;
-  const { executionId: id, leaseToken: token } = written;
-  return orUndo(end, () => look(checkpoint, given({ executionId: id, leaseToken: token, ...before })));
+  const { executionId: id, leaseToken: token } = checkpointParams;
+  return runOrUndo(endLease, () =>
+    callStep(checkpoint, dropUnsetParams({ executionId: id, leaseToken: token, ...before })),
+  );
 }
 
-const Seen = z.object({
-  story: context.result.shape.story.unwrap(),
-  execution: context.result.shape.execution,
-  readiness: context.result.shape.readiness.unwrap(),
+const StoryStartState = z.object({
+  story: contextOperation.result.shape.story.unwrap(),
+  execution: contextOperation.result.shape.execution,
+  readiness: contextOperation.result.shape.readiness.unwrap(),
 });
 /**
  * The size limit in bytes for reading a story, which is large enough for any story. The model never sees this
  * result.
  */
-const seenBytes = 1024 * 1024;
+const startStateMaxBytes = 1024 * 1024;
 
 /**
  * Returns true if the story is blocked. The API allows a lease in this case, because the flag describes the
  * story rather than the work.
  */
-const isWaiting = ({ readiness: { reasons } }: z.output<typeof Seen>): boolean =>
+const isStoryBlocked = ({ readiness: { reasons } }: z.output<typeof StoryStartState>): boolean =>
   reasons.includes('blocked_by') || reasons.includes('blocked');
 
-const Acquired = acquire.result.pick({ execution: true, leaseToken: true });
+const AcquiredLease = acquire.result.pick({ execution: true, leaseToken: true });
 
 /**
  * The longest wait of one call in seconds, because clients and proxies abort longer calls. A larger value of
  * the caller is reduced to this limit.
  */
-const mostWaitSeconds = 25;
+const maxWaitSeconds = 25;
 
 export const macros: readonly MacroTool[] = [
-  macro({
+  defineMacro({
     name: 'start_work',
     description:
       'Start a story, all or nothing: takes the lease, moves it to in_progress, locks the paths, returns all you need. Keep execution.id and leaseToken. Fails if blocked, held or locked. The same runId again: a new leaseToken.',
     params: z.strictObject({
-      storyId: context.params.shape.storyId,
-      resources: lock.params.shape.resources
+      storyId: contextOperation.params.shape.storyId,
+      resources: lockOperation.params.shape.resources
         .optional()
         .meta({ description: 'Paths (with everything below) or globs: src/auth, **/*.sql' }),
       runId: acquire.params.shape.runId,
       ttlSeconds: acquire.params.shape.ttlSeconds,
       force: z.boolean().default(false).meta({ description: 'Even if it is blocked' }),
     }),
-    steps: [...asksOnBeginning, acquire, lock, release, updateStatus],
+    steps: [...storyContextOperations, acquire, lockOperation, release, updateStatus],
     run: async ({ storyId, resources, runId, ttlSeconds, force }, steps) => {
-      const { look, take, orUndo } = steps;
+      const { callStep, writeStep, runOrUndo } = steps;
       const include = ['story', 'execution', 'readiness'];
-      const seen = Seen.parse(await look(context, { storyId, include, maxBytes: seenBytes }));
+      const seen = StoryStartState.parse(
+        await callStep(contextOperation, { storyId, include, maxBytes: startStateMaxBytes }),
+      );
       const before = seen.execution?.lease;
       const goesOn = runId !== undefined && before?.runId === runId;
-      if (!force && !goesOn && isWaiting(seen)) throw refusal('blocked', { readiness: seen.readiness });
+      if (!force && !goesOn && isStoryBlocked(seen)) throw refusal('blocked', { readiness: seen.readiness });
       const wanted = { projectId: seen.story.projectId, resources, storyId, runId, ttlSeconds };
       if (resources !== undefined) {
-        const { conflicts } = lock.result.parse(await look(lock, given({ ...wanted, dryRun: true })));
+        const { conflicts } = lockOperation.result.parse(
+          await callStep(lockOperation, dropUnsetParams({ ...wanted, dryRun: true })),
+        );
         if (conflicts.length > 0) throw refusal('lock_held', { conflicts });
       }
-      const acquired = await take(
+      const acquired = await writeStep(
         acquire,
-        given({ targetType: 'story', targetId: storyId, runId, ttlSeconds, start: true }),
+        dropUnsetParams({ targetType: 'story', targetId: storyId, runId, ttlSeconds, start: true }),
       );
-      const { execution, leaseToken: token } = Acquired.parse(acquired);
+      const { execution, leaseToken: token } = AcquiredLease.parse(acquired);
       const undo = async () => {
-        await look(release, { executionId: execution.id, leaseToken: token });
+        await callStep(release, { executionId: execution.id, leaseToken: token });
         const { status } = seen.story;
-        if (status === 'backlog' || status === 'ready') await look(updateStatus, { storyId, status });
+        if (status === 'backlog' || status === 'ready') await callStep(updateStatus, { storyId, status });
       };
-      const takeLock = () => take(lock, given({ ...wanted, executionId: execution.id }));
+      const takeLock = () =>
+        writeStep(lockOperation, dropUnsetParams({ ...wanted, executionId: execution.id }));
       // Keep a lease that the caller already held.
       const isNew = before?.epoch !== execution.lease?.epoch;
-      const locked = resources === undefined ? {} : await (isNew ? orUndo(takeLock, undo) : takeLock());
-      return withContext(steps, storyId, { ...acquired, ...locked });
+      const locked = resources === undefined ? {} : await (isNew ? runOrUndo(takeLock, undo) : takeLock());
+      return addStoryContext(steps, storyId, { ...acquired, ...locked });
     },
   }),
-  macro({
+  defineMacro({
     name: 'next_work',
     description:
       'Start the next available story, offers to you first. Returns the same as start_work, and skipped with reasons; no execution: none available. start_work with the same runId locks paths.',
     params: z.strictObject({
-      ...{ projectId: nextShape.projectId, labels: nextShape.labels, runId: nextShape.runId.unwrap() },
+      ...{
+        projectId: acquireNextShape.projectId,
+        labels: acquireNextShape.labels,
+        runId: acquireNextShape.runId.unwrap(),
+      },
       assignedToMe: z.boolean().optional(),
     }),
-    steps: [acquireNext, ...asksOnBeginning],
+    steps: [acquireNext, ...storyContextOperations],
     run: async (asked, steps) => {
-      const taken = await steps.take(acquireNext, given(asked));
+      const taken = await steps.writeStep(acquireNext, dropUnsetParams(asked));
       const { execution } = acquireNext.result.pick({ execution: true }).parse(taken);
-      return execution === null ? taken : withContext(steps, execution.targetId, taken);
+      return execution === null ? taken : addStoryContext(steps, execution.targetId, taken);
     },
   }),
-  macro({
+  defineMacro({
     name: 'ask_question',
     description:
       'Ask about the story you work on. wait_for returns the answer and keeps your lease and locks.',
     params: z.strictObject({
-      ...held,
-      question: comment.params.shape.body,
-      directedTo: comment.params.shape.directedTo,
+      ...leaseParams,
+      question: createCommentOperation.params.shape.body,
+      directedTo: createCommentOperation.params.shape.directedTo,
     }),
-    steps: [renew, comment, update, deleteComment],
+    steps: [renew, createCommentOperation, update, deleteComment],
     run: async ({ question, directedTo, ...own }, steps) => {
-      const { look, take, orUndo } = steps;
-      const { execution } = await hold(look, own);
+      const { callStep, writeStep, runOrUndo } = steps;
+      const { execution } = await renewLease(callStep, own);
       if (execution.targetType !== 'story')
         throw badRequest('The parameters are invalid.', [
           { path: 'executionId', message: 'belongs to a delivery group; ask on one of its stories' },
         ]);
-      const asked = await take(
-        comment,
-        given({ storyId: execution.targetId, kind: 'question', body: question, directedTo }),
+      const asked = await writeStep(
+        createCommentOperation,
+        dropUnsetParams({ storyId: execution.targetId, kind: 'question', body: question, directedTo }),
       );
-      const { id: questionId } = comment.result.parse(asked).comment;
-      const waiting = await orUndo(
-        () => take(update, { ...own, waitingFor: { questionId } }),
-        () => look(deleteComment, { commentId: questionId }),
+      const { id: questionId } = createCommentOperation.result.parse(asked).comment;
+      const waiting = await runOrUndo(
+        () => writeStep(update, { ...own, waitingFor: { questionId } }),
+        () => callStep(deleteComment, { commentId: questionId }),
       );
       return { ...asked, ...waiting };
     },
   }),
-  macro({
+  defineMacro({
     name: 'wait_for',
     description:
       'Wait for what concerns you: an answer, a stop, a changed spec, a verdict. Keeps the lease. No signals: call again.',
     params: z.strictObject({
-      ...held,
+      ...leaseParams,
       waitSeconds: z.int().min(0).max(300).default(20).meta({ description: 'Up to 25' }),
     }),
     steps: [renew, eventsSince],
     run: async ({ waitSeconds, ...own }, steps) => {
-      const until = performance.now() + Math.min(waitSeconds, mostWaitSeconds) * 1_000;
+      const until = performance.now() + Math.min(waitSeconds, maxWaitSeconds) * 1_000;
       for (;;) {
-        const { execution, signals } = await hold(steps.look, own);
+        const { execution, signals } = await renewLease(steps.callStep, own);
         const left = Math.ceil((until - performance.now()) / 1_000);
         if (signals.length > 0 || left <= 0) return { execution, signals };
         // The stream also contains the caller's own events, which are not signals.
-        await steps.look(eventsSince, {
+        await steps.callStep(eventsSince, {
           executionId: own.executionId,
           afterSeq: execution.lastEventSeq,
           limit: 1,
@@ -195,7 +211,7 @@ export const macros: readonly MacroTool[] = [
       }
     },
   }),
-  macro({
+  defineMacro({
     name: 'submit_work',
     description:
       'Finish: saves a last checkpoint and completes the work; frees locks, moves the story to in_review. submitted needs branch or pullRequest.',
@@ -211,21 +227,21 @@ export const macros: readonly MacroTool[] = [
       const { summary, ...own } = written;
       const { executionId: id, leaseToken: token } = own;
       const end = () =>
-        steps.take(
+        steps.writeStep(
           complete,
-          given({ executionId: id, leaseToken: token, summary, outcome, failure, pullRequest }),
+          dropUnsetParams({ executionId: id, leaseToken: token, summary, outcome, failure, pullRequest }),
         );
-      const now = await holdToEnd(steps, own);
+      const now = await renewLeaseBeforeEnd(steps, own);
       if (now === undefined) return end();
       const { git, pullRequest: known } = now.execution;
       const code = pullRequest ?? branch ?? known ?? git?.pullRequest ?? git?.branch ?? null;
       if (outcome === 'submitted' && code === null) throw refusal('branch_required');
       if (branch !== undefined)
-        await steps.look(update, { executionId: id, leaseToken: token, git: { branch } });
-      return withCheckpoint(steps, now, written, end);
+        await steps.callStep(update, { executionId: id, leaseToken: token, git: { branch } });
+      return checkpointAndEnd(steps, now, written, end);
     },
   }),
-  macro({
+  defineMacro({
     name: 'hand_off_work',
     description: 'Offer the work to one member or agent, with a checkpoint; ends your lease.',
     params: z.strictObject({
@@ -234,32 +250,32 @@ export const macros: readonly MacroTool[] = [
       toAgentId: handoff.params.shape.toAgentId,
       note: handoff.params.shape.note,
     }),
-    steps: [profile, renew, checkpoint, handoff],
+    steps: [profileOperation, renew, checkpoint, handoff],
     run: async ({ toMemberId, toAgentId, note, ...written }, steps) => {
       if ((toMemberId === undefined) === (toAgentId === undefined))
         throw badRequest('The parameters are invalid.', [
           { path: 'toMemberId', message: 'give exactly one of toMemberId and toAgentId' },
         ]);
-      if (toMemberId !== undefined) await steps.look(profile, { memberId: toMemberId });
+      if (toMemberId !== undefined) await steps.callStep(profileOperation, { memberId: toMemberId });
       const { executionId: id, leaseToken: token } = written;
-      const offer = given({ executionId: id, leaseToken: token, toMemberId, toAgentId, note });
-      const end = () => steps.take(handoff, offer);
-      const now = await holdToEnd(steps, written);
+      const offer = dropUnsetParams({ executionId: id, leaseToken: token, toMemberId, toAgentId, note });
+      const end = () => steps.writeStep(handoff, offer);
+      const now = await renewLeaseBeforeEnd(steps, written);
       if (now === undefined) return end();
       // Without a checkpoint the API refuses the handoff. Call it anyway, so that the API validates the
       // addressee before a checkpoint is written.
       if (now.execution.checkpoint === null)
-        await steps.look(handoff, offer).catch((failure: unknown) => {
+        await steps.callStep(handoff, offer).catch((failure: unknown) => {
           if (!(failure instanceof MusterError) || failure.reason !== 'checkpoint_required') throw failure;
         });
-      return withCheckpoint(steps, now, written, end);
+      return checkpointAndEnd(steps, now, written, end);
     },
   }),
-  macro({
+  defineMacro({
     name: 'release_work',
     description: 'Let others continue from the last checkpoint: save one first. Frees its locks.',
-    params: z.strictObject({ ...held, reason: release.params.shape.reason }),
+    params: z.strictObject({ ...leaseParams, reason: release.params.shape.reason }),
     steps: [release],
-    run: (params, { take }) => take(release, given(params)),
+    run: (params, { writeStep }) => writeStep(release, dropUnsetParams(params)),
   }),
 ];

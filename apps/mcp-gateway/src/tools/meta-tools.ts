@@ -2,29 +2,29 @@
 import {
   type ApiError,
   badRequest,
-  inPlainWords,
+  plainIssueMessages,
   type Operation,
   reasons,
   unknownOperation,
 } from '@muster/registry';
-import { closestTo } from '@muster/http';
+import { findSimilarNames } from '@muster/http';
 import { type Tool } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { type AnswerBody } from '../answers/answers.ts';
-import { callOperation, outside, type ToolCall } from '../calls/calls.ts';
-import { unfit } from '../calls/issues.ts';
+import { callOperation, narrowedError, type ToolCall } from '../calls/calls.ts';
+import { invalidParametersError } from '../calls/issues.ts';
 import { macros } from './macros.ts';
-import { asMeant } from '../calls/repair.ts';
-import { type ObjectSchema, paramsSchema, statedParams } from './schemas.ts';
+import { repairArguments } from '../calls/repair.ts';
+import { type ObjectSchema, compactParamsSchema, fullParamsSchema } from './schemas.ts';
 import { findOperations } from './search.ts';
 import {
   asInputSchema,
   operationTool,
   operationTools,
   type OperationTool,
-  proseOf,
-  titleOf,
-  withoutProject,
+  contractProseOf,
+  toolTitleOf,
+  removeProjectParam,
 } from './tools.ts';
 
 export interface MetaTool {
@@ -33,19 +33,19 @@ export interface MetaTool {
   readonly toolset: 'meta';
   /** True if the tool calls operations, rather than describing them. */
   readonly callsOthers: boolean;
-  readonly stated: ObjectSchema;
+  readonly fullParams: ObjectSchema;
   readonly tool: Tool;
   readonly withoutProject: Tool;
   readonly run: (args: AnswerBody, call: ToolCall) => Promise<AnswerBody>;
 }
 
-const operationName = z.string().trim().meta({ description: 'Such as stories.list' });
+const operationNameParam = z.string().trim().meta({ description: 'Such as stories.list' });
 const operationParams = z
   .record(z.string(), z.unknown())
   .default({})
   .meta({ description: "The operation's own parameters" });
 
-interface MetaStatement<Params extends z.ZodObject> {
+interface MetaToolDefinition<Params extends z.ZodObject> {
   readonly name: string;
   readonly description: string;
   readonly isRead: boolean;
@@ -54,19 +54,19 @@ interface MetaStatement<Params extends z.ZodObject> {
   readonly run: (params: z.output<Params>, call: ToolCall) => AnswerBody | Promise<AnswerBody>;
 }
 
-function meta<Params extends z.ZodObject>({
+function defineMetaTool<Params extends z.ZodObject>({
   name,
   description,
   isRead,
   callsOthers = false,
   params,
   run,
-}: MetaStatement<Params>): MetaTool {
+}: MetaToolDefinition<Params>): MetaTool {
   const tool: Tool = {
     name,
-    title: titleOf(name),
+    title: toolTitleOf(name),
     description,
-    inputSchema: asInputSchema(paramsSchema(params)),
+    inputSchema: asInputSchema(compactParamsSchema(params)),
     // The effect depends on the operation that is called, so the annotations declare the worst case.
     annotations: {
       readOnlyHint: isRead,
@@ -75,44 +75,44 @@ function meta<Params extends z.ZodObject>({
       openWorldHint: false,
     },
   };
-  const stated = statedParams(params);
+  const stated = fullParamsSchema(params);
   return {
     kind: 'meta',
     name,
     toolset: 'meta',
     callsOthers,
-    stated,
+    fullParams: stated,
     tool,
     withoutProject: tool,
     run: async (args, call) => {
-      const parsed = params.safeParse(asMeant(stated, args), inPlainWords);
+      const parsed = params.safeParse(repairArguments(stated, args), plainIssueMessages);
       if (parsed.success) return run(parsed.data, call);
-      throw unfit(parsed.error, Object.keys(stated.properties));
+      throw invalidParametersError(parsed.error, Object.keys(stated.properties));
     },
   };
 }
 
 const macroNames: ReadonlySet<string> = new Set(macros.map((macro) => macro.name));
 
-function found(name: string, { view }: ToolCall): OperationTool {
+function findAllowedOperation(name: string, { view }: ToolCall): OperationTool {
   const tool = operationTool(name);
   if (macroNames.has(name))
     throw badRequest(`${name} is a tool itself.`, [
       { path: 'operation', message: 'is a tool: call it directly by its name' },
     ]);
   if (tool === undefined) {
-    const didYouMean = closestTo(
+    const didYouMean = findSimilarNames(
       name,
       operationTools.map(({ operation }) => operation.name),
     );
     throw unknownOperation(didYouMean);
   }
   if (!view.allows(tool))
-    throw outside(`${tool.operation.name} is not available, because this connection is restricted.`);
+    throw narrowedError(`${tool.operation.name} is not available, because this connection is restricted.`);
   return tool;
 }
 
-function search(query: string, limit: number, { view, mayUse }: ToolCall): AnswerBody {
+function searchOperations(query: string, limit: number, { view, mayUse }: ToolCall): AnswerBody {
   const found = findOperations(query).filter((tool) => view.allows(tool) && mayUse(tool));
   return {
     items: found.slice(0, limit).map(({ operation }) => ({
@@ -127,15 +127,15 @@ function search(query: string, limit: number, { view, mayUse }: ToolCall): Answe
   };
 }
 
-function describe({ operation, clears }: OperationTool, { view }: ToolCall): AnswerBody {
+function describeOperation({ operation, clearablePaths }: OperationTool, { view }: ToolCall): AnswerBody {
   const { name, effect, params, result, refusals, example } = operation;
-  const schema = paramsSchema(params, clears);
+  const schema = compactParamsSchema(params, clearablePaths);
   const { projectId: _, ...others } = example;
   return {
     operation: name,
     callWith: effect === 'read' ? 'call_read_operation' : 'call_write_operation',
-    description: proseOf(operation),
-    params: view.project === null ? schema : withoutProject(schema),
+    description: contractProseOf(operation),
+    params: view.project === null ? schema : removeProjectParam(schema),
     returns: Object.keys(result.shape),
     refusals: refusals.map((reason) => ({
       reason,
@@ -146,13 +146,13 @@ function describe({ operation, clears }: OperationTool, { view }: ToolCall): Ans
   };
 }
 
-const wrongWay = ({ name, effect }: Operation): ApiError =>
+const wrongEffectError = ({ name, effect }: Operation): ApiError =>
   badRequest(`${name} is a ${effect} operation.`, [
     { path: 'operation', message: `must be called with call_${effect}_operation` },
   ]);
 
 export const metaTools: readonly MetaTool[] = [
-  meta({
+  defineMetaTool({
     name: 'search_operations',
     description: 'Find operations by what they do.',
     isRead: true,
@@ -160,25 +160,25 @@ export const metaTools: readonly MetaTool[] = [
       query: z.string().max(200).meta({ description: 'Such as "assign a reviewer"' }),
       limit: z.int().min(1).max(50).default(10),
     }),
-    run: ({ query, limit }, call) => search(query, limit, call),
+    run: ({ query, limit }, call) => searchOperations(query, limit, call),
   }),
-  meta({
+  defineMetaTool({
     name: 'describe_operation',
     description: 'Details of one operation: parameters, result, errors, an example.',
     isRead: true,
-    params: z.strictObject({ operation: operationName }),
-    run: ({ operation }, call) => describe(found(operation, call), call),
+    params: z.strictObject({ operation: operationNameParam }),
+    run: ({ operation }, call) => describeOperation(findAllowedOperation(operation, call), call),
   }),
   ...(['read', 'write'] as const).map((effect) =>
-    meta({
+    defineMetaTool({
       name: `call_${effect}_operation`,
       description: `Call a ${effect} operation.`,
       isRead: effect === 'read',
       callsOthers: true,
-      params: z.strictObject({ operation: operationName, params: operationParams }),
+      params: z.strictObject({ operation: operationNameParam, params: operationParams }),
       run: ({ operation, params }, call) => {
-        const tool = found(operation, call);
-        if (tool.operation.effect !== effect) throw wrongWay(tool.operation);
+        const tool = findAllowedOperation(operation, call);
+        if (tool.operation.effect !== effect) throw wrongEffectError(tool.operation);
         return callOperation(tool, params, call);
       },
     }),

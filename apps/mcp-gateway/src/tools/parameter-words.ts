@@ -4,7 +4,7 @@
  */
 import { type ObjectSchema } from './schemas.ts';
 
-const words: Readonly<Record<string, string>> = {
+const parameterDescriptions: Readonly<Record<string, string>> = {
   agentId: 'Assigned agent',
   anchor: 'Line of the spec',
   assigneeId: 'Assigned member',
@@ -52,13 +52,19 @@ const words: Readonly<Record<string, string>> = {
 };
 
 /** Parameters whose description here replaces the contract's. */
-const replacing: ReadonlySet<string> = new Set(['runId', 'outcome', 'directedTo', 'labels', 'baseVersion']);
+const overriddenParameters: ReadonlySet<string> = new Set([
+  'runId',
+  'outcome',
+  'directedTo',
+  'labels',
+  'baseVersion',
+]);
 
 /** Returns the schema with the parameter descriptions of this file added. */
-export function withParameterWords(schema: ObjectSchema): ObjectSchema {
+export function addParameterDescriptions(schema: ObjectSchema): ObjectSchema {
   const properties = Object.entries(schema.properties).map(([name, property]) => {
-    const own = replacing.has(name) ? undefined : property.description;
-    const description = own ?? words[name] ?? property.description;
+    const own = overriddenParameters.has(name) ? undefined : property.description;
+    const description = own ?? parameterDescriptions[name] ?? property.description;
     return [name, description === undefined ? property : { ...property, description }];
   });
   return { ...schema, properties: Object.fromEntries(properties) as ObjectSchema['properties'] };

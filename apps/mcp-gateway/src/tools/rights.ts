@@ -21,7 +21,7 @@ export interface CallerIdentity {
    * The member that the token acts for; null for an operator's token, which belongs to no organization and
    * cannot query its identity.
    */
-  readonly acts: {
+  readonly actsFor: {
     readonly name: string;
     /** The agent's name, if the token belongs to an agent of the member. */
     readonly agent?: string;
@@ -32,24 +32,24 @@ export interface CallerIdentity {
   readonly ids: { readonly orgId: string; readonly memberId: string; readonly agentId: string | null } | null;
 }
 
-const operator: CallerIdentity = {
+const operatorIdentity: CallerIdentity = {
   token: { scopes: ['platform'], agentId: null, projectIds: null, mayReadInbox: true },
-  acts: null,
+  actsFor: null,
   ids: null,
 };
 
-async function identify(transport: Transport): Promise<CallerIdentity> {
+async function fetchIdentity(transport: Transport): Promise<CallerIdentity> {
   try {
     const { member, agent, org, token } = await createClient(transport).session.identity();
     const { name, role } = member;
     return {
       token,
-      acts: { name, role, org: org.name, ...(agent !== null && { agent: agent.name }) },
+      actsFor: { name, role, org: org.name, ...(agent !== null && { agent: agent.name }) },
       ids: { orgId: org.id, memberId: member.id, agentId: token.agentId },
     };
   } catch (failure) {
     // Only operator tokens lack a scope that covers session.identity.
-    if (failure instanceof MusterError && failure.code === 'forbidden') return operator;
+    if (failure instanceof MusterError && failure.code === 'forbidden') return operatorIdentity;
     throw failure;
   }
 }
@@ -58,11 +58,14 @@ async function identify(transport: Transport): Promise<CallerIdentity> {
  * Cache lifetime. A revoked token can list tools for this long unless it makes a call; every call is
  * rejected.
  */
-const rememberedMillis = 30_000;
-const mostRemembered = 10_000;
+const identityCacheMillis = 30_000;
+const maxCachedIdentities = 10_000;
 
-export class Identities {
-  readonly #known = new LRUCache<string, CallerIdentity>({ max: mostRemembered, ttl: rememberedMillis });
+export class IdentityCache {
+  readonly #known = new LRUCache<string, CallerIdentity>({
+    max: maxCachedIdentities,
+    ttl: identityCacheMillis,
+  });
   /** Requests in progress, so that each token is identified only once at a time. */
   readonly #asked = new Map<string, Promise<CallerIdentity>>();
 
@@ -75,7 +78,7 @@ export class Identities {
   of(token: string, transport: Transport): Promise<CallerIdentity> {
     const asked = this.#asked.get(token);
     if (asked !== undefined) return asked;
-    const identity = identify(transport)
+    const identity = fetchIdentity(transport)
       .then((answer) => {
         this.#known.set(token, answer);
         return answer;
@@ -94,26 +97,27 @@ export class Identities {
 /**
  * Returns true if the token's scope and role allow the operation. The API decides about individual records.
  */
-export function mayCall(operation: Operation, { token, acts }: CallerIdentity): boolean {
+export function mayCallOperation(operation: Operation, { token, actsFor }: CallerIdentity): boolean {
   if (tokenRefusal(operation, token) !== null) return false;
   const { access } = operation;
-  return access.kind !== 'org' || (acts !== null && orgRank(acts.role) >= orgRank(access.role));
+  return access.kind !== 'org' || (actsFor !== null && orgRank(actsFor.role) >= orgRank(access.role));
 }
 
-export function mayUse(tool: AnyTool, identity: CallerIdentity): boolean {
-  if (tool.kind === 'operation') return mayCall(tool.operation, identity);
-  if (tool.kind === 'macro') return tool.steps.every(({ operation }) => mayCall(operation, identity));
+export function mayUseTool(tool: AnyTool, identity: CallerIdentity): boolean {
+  if (tool.kind === 'operation') return mayCallOperation(tool.operation, identity);
+  if (tool.kind === 'macro')
+    return tool.steps.every(({ operation }) => mayCallOperation(operation, identity));
   return tool.tool.annotations?.readOnlyHint === true || scopeCovers(identity.token.scopes, 'write');
 }
 
 /** Returns a cache key that is equal for callers who may use the same tools. */
-export const rightsKey = ({
+export const rightsCacheKey = ({
   token: { scopes, agentId, projectIds, mayReadInbox },
-  acts,
+  actsFor,
 }: CallerIdentity): string =>
   [
     scopes.toSorted().join(','),
-    acts?.role ?? '',
+    actsFor?.role ?? '',
     agentId === null ? '' : mayReadInbox ? 'agent with inbox' : 'agent',
     projectIds === null ? '' : 'bound',
   ].join(' ');

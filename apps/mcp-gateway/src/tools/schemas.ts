@@ -22,10 +22,10 @@ export type ObjectSchema = ToolSchema & {
 };
 
 /** PostgreSQL's largest integer, which the contract uses for "no practical limit". */
-const unlimited = 2_147_483_647;
+const noPracticalLimit = 2_147_483_647;
 
 /** Returns zod's JSON schema with each reference replaced by its definition. */
-function inlined(schema: z.ZodType, io: 'input' | 'output'): ToolSchema {
+function inlineReferences(schema: z.ZodType, io: 'input' | 'output'): ToolSchema {
   const { $defs = {}, ...root } = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as ToolSchema & {
     readonly $defs?: Readonly<Record<string, ToolSchema>>;
   };
@@ -41,37 +41,37 @@ function inlined(schema: z.ZodType, io: 'input' | 'output'): ToolSchema {
   return visit(root) as ToolSchema;
 }
 
-const isNull = ({ type }: ToolSchema): boolean => type === 'null';
+const isNullSchema = ({ type }: ToolSchema): boolean => type === 'null';
 
 /**
  * Removes null from a schema. Models whose client makes every parameter required send null for an omitted
  * parameter.
  */
-export function withoutNull(schema: ToolSchema): ToolSchema {
+export function removeNull(schema: ToolSchema): ToolSchema {
   const { anyOf, type, ...others } = schema;
   if (Array.isArray(type)) {
     const [only] = (type as string[]).filter((one) => one !== 'null');
     return { ...others, ...(only !== undefined && { type: only }) };
   }
   if (!Array.isArray(anyOf)) return schema;
-  const left = (anyOf as ToolSchema[]).filter((option) => !isNull(option));
+  const left = (anyOf as ToolSchema[]).filter((option) => !isNullSchema(option));
   return left.length === 1 ? { ...left[0], ...others } : { ...others, anyOf: left };
 }
 
-export const takesNull = ({ anyOf, type }: ToolSchema): boolean =>
-  (Array.isArray(anyOf) && (anyOf as ToolSchema[]).some(isNull)) ||
+export const acceptsNull = ({ anyOf, type }: ToolSchema): boolean =>
+  (Array.isArray(anyOf) && (anyOf as ToolSchema[]).some(isNullSchema)) ||
   (Array.isArray(type) && (type as string[]).includes('null'));
 
 /**
  * Returns true for an object without declared fields. It is passed as JSON text, the only form that every
  * vendor accepts.
  */
-export const isOpen = ({ type, properties, anyOf, enum: values }: ToolSchema): boolean =>
+export const isFreeFormObject = ({ type, properties, anyOf, enum: values }: ToolSchema): boolean =>
   properties === undefined &&
   (type === 'object' || (type === undefined && anyOf === undefined && values === undefined));
 
 /** Splits a name into words: `toMemberId` → to, member, id. */
-const wordsIn = (text: string): string[] =>
+const splitNameWords = (text: string): string[] =>
   text
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
     .toLowerCase()
@@ -79,45 +79,58 @@ const wordsIn = (text: string): string[] =>
     .filter((word) => word !== '');
 
 /** Words that add nothing to a name. */
-const fillers: ReadonlySet<string> = new Set(['a', 'an', 'the', 'its', 'of', 'your', 'own', 'id']);
+const fillerWords: ReadonlySet<string> = new Set(['a', 'an', 'the', 'its', 'of', 'your', 'own', 'id']);
 
 /** Returns true if the words add nothing to the name. */
 export function repeatsName(words: string, name: string): boolean {
-  const known = new Set(wordsIn(name));
-  return wordsIn(words).every((word) => known.has(word) || fillers.has(word));
+  const known = new Set(splitNameWords(name));
+  return splitNameWords(words).every((word) => known.has(word) || fillerWords.has(word));
 }
 
 /**
  * Limits up to these values are described. Callers rarely exceed higher limits, and the error then names the
  * limit.
  */
-const mostTold = { '': 999_999, ' characters': 40, ' items': 20 } as const;
+const maxDescribedLimits = { '': 999_999, ' characters': 40, ' items': 20 } as const;
 
-const range = (least: unknown, most: unknown, unit: keyof typeof mostTold): string[] => {
-  const from = typeof least === 'number' && least > -unlimited ? least : undefined;
-  const to = typeof most === 'number' && most <= mostTold[unit] ? most : undefined;
+const describeRange = (
+  lowerLimit: unknown,
+  upperLimit: unknown,
+  unit: keyof typeof maxDescribedLimits,
+): string[] => {
+  const from = typeof lowerLimit === 'number' && lowerLimit > -noPracticalLimit ? lowerLimit : undefined;
+  const to =
+    typeof upperLimit === 'number' && upperLimit <= maxDescribedLimits[unit] ? upperLimit : undefined;
   if (to === undefined) return from === undefined || from <= 1 ? [] : [`at least ${from}${unit}`];
   return [from === undefined || (from === 0 && unit !== '') ? `≤ ${to}${unit}` : `${from}–${to}${unit}`];
 };
 
 /** Describes a value's limits, in fewer tokens than keywords would take. */
-const limitsOf = ({ minimum, maximum, minLength, maxLength, minItems, maxItems, enum: values }: ToolSchema) =>
+const describeLimits = ({
+  minimum,
+  maximum,
+  minLength,
+  maxLength,
+  minItems,
+  maxItems,
+  enum: values,
+}: ToolSchema) =>
   values !== undefined
     ? []
     : [
-        ...range(minimum, maximum, ''),
-        ...range(minLength, maxLength, ' characters'),
-        ...range(minItems, maxItems, ' items'),
+        ...describeRange(minimum, maximum, ''),
+        ...describeRange(minLength, maxLength, ' characters'),
+        ...describeRange(minItems, maxItems, ' items'),
       ];
 
 /** The only format that every vendor supports and that models get wrong without it. */
-const toldFormat = 'date-time';
+const keptFormat = 'date-time';
 
 /**
  * Maximum number of enum values that a description lists. A longer list costs too many tokens; the error for
  * a wrong value lists all values.
  */
-const mostValues = 12;
+const maxEnumValues = 12;
 
 /** Returns true for a default that is equivalent to omitting the parameter. */
 const isEmptyDefault = (value: unknown): boolean =>
@@ -132,41 +145,41 @@ const isEmptyDefault = (value: unknown): boolean =>
 const firstClause = (words: string): string => /^.{4,}?(?=; |\. |$)/.exec(words)?.[0] ?? words;
 
 /** The identifiers that a parameter accepts, by kind of record. */
-const refWords: Readonly<Record<string, string>> = {
+const identifierDescriptions: Readonly<Record<string, string>> = {
   ...{ story: 'Id or key', project: 'Id or key' },
   ...{ member: 'Id or handle', agent: 'Id or slug', actor: 'Id, handle or slug' },
 };
 
 /** Returns the contract's description of a value, if it adds information to the kind of value. */
-function meaningOf(schema: ToolSchema): string | undefined {
+function contractDescriptionOf(schema: ToolSchema): string | undefined {
   const { description, format } = schema;
   const ref = schema['x-muster-ref'];
-  if (typeof ref === 'string') return refWords[ref];
+  if (typeof ref === 'string') return identifierDescriptions[ref];
   // Omit the contract's description of an id, because it is the same for every id.
   if (format === 'uuid' && description?.startsWith('UUID') === true) return undefined;
   return description === undefined ? undefined : firstClause(description);
 }
 
 /** Descriptions of formats, for values that have no description of their own. */
-const ofFormat: ReadonlyMap<unknown, string> = new Map([
+const formatDescriptions: ReadonlyMap<unknown, string> = new Map([
   ['uri', 'https://…'],
   ['date', 'YYYY-MM-DD'],
 ]);
 
 /** Parameters that the server's instructions explain once for all tools. */
-const saidOnce: ReadonlySet<string> = new Set(['leaseToken', 'storyId', 'projectId']);
+const parametersInInstructions: ReadonlySet<string> = new Set(['leaseToken', 'storyId', 'projectId']);
 
 /** Describes a parameter; undefined if its name already says everything. */
-function wordsOf(schema: ToolSchema, name: string): string | undefined {
-  if (saidOnce.has(name)) return undefined;
+function describeParameter(schema: ToolSchema, name: string): string | undefined {
+  if (parametersInInstructions.has(name)) return undefined;
   const { format, enum: values, default: otherwise } = schema;
-  const meaning = meaningOf(schema);
-  const form = ofFormat.get(format);
+  const meaning = contractDescriptionOf(schema);
+  const form = formatDescriptions.get(format);
   const told =
     meaning !== undefined && !repeatsName(meaning, name)
       ? [meaning]
-      : [...limitsOf(schema), ...(form === undefined ? [] : [form])];
-  if (Array.isArray(values) && values.length > mostValues)
+      : [...describeLimits(schema), ...(form === undefined ? [] : [form])];
+  if (Array.isArray(values) && values.length > maxEnumValues)
     told.push(`such as ${values.slice(0, 3).join(', ')}`);
   if (!isEmptyDefault(otherwise)) told.push(`default ${String(otherwise)}`);
   return told.length > 0 ? told.join(', ') : undefined;
@@ -176,7 +189,7 @@ function wordsOf(schema: ToolSchema, name: string): string | undefined {
  * Chooses the most general option. `[status, list of statuses]` becomes a list, because a single value is
  * accepted as a list of one; `[number, text]` becomes text.
  */
-function widest(options: readonly ToolSchema[]): ToolSchema {
+function mostGeneralOption(options: readonly ToolSchema[]): ToolSchema {
   const [list, text] = ['array', 'string'].map((kind) => options.find(({ type }) => type === kind));
   const isText = options.every(({ type }) => type === 'string' || type === 'integer');
   const found = list ?? (isText ? text : undefined);
@@ -185,29 +198,32 @@ function widest(options: readonly ToolSchema[]): ToolSchema {
 }
 
 /** Drops the item's description if the list has one. */
-function itemOf(item: ToolSchema, said: string | undefined): ToolSchema {
+function dropRepeatedDescription(item: ToolSchema, listDescription: string | undefined): ToolSchema {
   const { description: _, ...unsaid } = item;
-  return said === undefined ? item : unsaid;
+  return listDescription === undefined ? item : unsaid;
 }
 
-function slim(given: ToolSchema, name: string): ToolSchema {
-  const schema = withoutNull(given);
-  const words = wordsOf(schema, name);
+function simplifySchema(rawSchema: ToolSchema, name: string): ToolSchema {
+  const schema = removeNull(rawSchema);
+  const words = describeParameter(schema, name);
   const described = words !== undefined && { description: words };
   const { type, properties, items, anyOf, format, required, enum: values, const: only } = schema;
-  if (Array.isArray(anyOf)) return { ...slim(widest(anyOf as ToolSchema[]), name), ...described };
-  if (isOpen(schema)) return { type: 'string', description: words ?? 'JSON object' };
+  if (Array.isArray(anyOf))
+    return { ...simplifySchema(mostGeneralOption(anyOf as ToolSchema[]), name), ...described };
+  if (isFreeFormObject(schema)) return { type: 'string', description: words ?? 'JSON object' };
   const listed = typeof only === 'string' ? [only] : values;
-  const needed = required?.filter((one) => !takesNull(properties?.[one] ?? {})) ?? [];
+  const needed = required?.filter((one) => !acceptsNull(properties?.[one] ?? {})) ?? [];
   return {
     ...(typeof type === 'string' && { type }),
-    ...(Array.isArray(listed) && listed.length <= mostValues && { enum: listed }),
-    ...(format === toldFormat && { format }),
+    ...(Array.isArray(listed) && listed.length <= maxEnumValues && { enum: listed }),
+    ...(format === keptFormat && { format }),
     ...described,
-    ...(items !== undefined && { items: itemOf(slim(items as ToolSchema, name), words) }),
+    ...(items !== undefined && {
+      items: dropRepeatedDescription(simplifySchema(items as ToolSchema, name), words),
+    }),
     ...(properties !== undefined && {
       properties: Object.fromEntries(
-        Object.entries(properties).map(([key, property]) => [key, slim(property, key)]),
+        Object.entries(properties).map(([key, property]) => [key, simplifySchema(property, key)]),
       ),
     }),
     ...(needed.length > 0 && { required: needed }),
@@ -215,16 +231,18 @@ function slim(given: ToolSchema, name: string): ToolSchema {
 }
 
 /** Returns the complete parameters of the contract, which arguments are checked against. */
-export function statedParams(params: z.ZodObject): ObjectSchema {
-  return { ...inlined(params, 'input'), type: 'object' } as ObjectSchema;
+export function fullParamsSchema(params: z.ZodObject): ObjectSchema {
+  return { ...inlineReferences(params, 'input'), type: 'object' } as ObjectSchema;
 }
 
 /** Lists the paths that accept null as "clear this": parameters, and fields that are merged individually. */
-export function clearable({ properties }: ObjectSchema): string[] {
+export function listClearablePaths({ properties }: ObjectSchema): string[] {
   return Object.entries(properties).flatMap(([name, property]) => {
-    if (takesNull(property)) return [name];
+    if (acceptsNull(property)) return [name];
     const { properties: fields = {} } = property;
-    return Object.entries(fields).flatMap(([field, inner]) => (takesNull(inner) ? [`${name}.${field}`] : []));
+    return Object.entries(fields).flatMap(([field, inner]) =>
+      acceptsNull(inner) ? [`${name}.${field}`] : [],
+    );
   });
 }
 
@@ -235,17 +253,20 @@ export const clearParam = 'clear';
  * Returns the schema of an operation's parameters. It need not forbid unknown ones, because the API rejects
  * them.
  */
-export function paramsSchema(params: z.ZodObject, clears: readonly string[] = []): ObjectSchema {
-  const { properties, required } = slim(statedParams(params), '');
+export function compactParamsSchema(
+  params: z.ZodObject,
+  clearablePaths: readonly string[] = [],
+): ObjectSchema {
+  const { properties, required } = simplifySchema(fullParamsSchema(params), '');
   return {
     type: 'object',
     properties: {
       ...properties,
-      ...(clears.length > 0 && {
+      ...(clearablePaths.length > 0 && {
         [clearParam]: {
           type: 'array',
           description: 'To empty',
-          items: { type: 'string', ...(clears.length <= mostValues && { enum: clears }) },
+          items: { type: 'string', ...(clearablePaths.length <= maxEnumValues && { enum: clearablePaths }) },
         },
       }),
     },
@@ -261,7 +282,7 @@ export const replayedField = 'replayed';
  * Some clients validate errors against it too.
  */
 export function resultSchema(result: z.ZodObject): ObjectSchema {
-  const { properties = {}, required = [], ...others } = inlined(result, 'output');
+  const { properties = {}, required = [], ...others } = inlineReferences(result, 'output');
   return {
     ...others,
     type: 'object',

@@ -1,7 +1,7 @@
 /** Shortens tools for the core and search lists, in which every token counts. */
 import { type Tool } from '@modelcontextprotocol/server';
 import { registry } from '@muster/registry';
-import { asInputSchema, titleOf, toolNameOf } from './tools.ts';
+import { asInputSchema, toolTitleOf, toolNameOf } from './tools.ts';
 import { type ObjectSchema } from './schemas.ts';
 
 /**
@@ -17,7 +17,7 @@ const rareParameters: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Values that a client assumes for omitted hints, as the protocol defines. */
-const assumed: NonNullable<Tool['annotations']> = {
+const assumedAnnotations: NonNullable<Tool['annotations']> = {
   readOnlyHint: false,
   destructiveHint: true,
   idempotentHint: false,
@@ -28,15 +28,17 @@ const assumed: NonNullable<Tool['annotations']> = {
  * Returns the hints that differ from the protocol's defaults. For a read, `destructiveHint` and
  * `idempotentHint` have no meaning.
  */
-function hintsThatTell(annotations: Tool['annotations'] = {}): Tool['annotations'] {
+function nonDefaultHints(annotations: Tool['annotations'] = {}): Tool['annotations'] {
   const { readOnlyHint, openWorldHint } = annotations;
   const telling = readOnlyHint === true ? { readOnlyHint, openWorldHint } : annotations;
   return Object.fromEntries(
-    Object.entries(telling).filter(([hint, value]) => assumed[hint as keyof typeof assumed] !== value),
+    Object.entries(telling).filter(
+      ([hint, value]) => assumedAnnotations[hint as keyof typeof assumedAnnotations] !== value,
+    ),
   );
 }
 
-export function shortened(tool: Tool): Tool {
+export function shortenTool(tool: Tool): Tool {
   const rare = rareParameters[tool.name] ?? [];
   const schema = tool.inputSchema as ObjectSchema;
   const properties = Object.fromEntries(
@@ -45,8 +47,8 @@ export function shortened(tool: Tool): Tool {
   const { title, ...untitled } = tool;
   return {
     // Omit a title that only repeats the name: clients then show the name.
-    ...(title === titleOf(tool.name) ? untitled : tool),
+    ...(title === toolTitleOf(tool.name) ? untitled : tool),
     inputSchema: asInputSchema({ ...schema, properties }),
-    annotations: hintsThatTell(tool.annotations),
+    annotations: nonDefaultHints(tool.annotations),
   };
 }

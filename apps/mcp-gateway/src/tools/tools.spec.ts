@@ -6,10 +6,10 @@ import { type Tool } from '@modelcontextprotocol/server';
 import { Tiktoken } from 'js-tiktoken/lite';
 import o200k from 'js-tiktoken/ranks/o200k_base';
 import { instructionsFor } from '../protocol/instructions.ts';
-import { viewOf } from '../http/narrowing.ts';
+import { createView } from '../http/narrowing.ts';
 import { type CallerIdentity } from './rights.ts';
-import { listFor } from '../protocol/server.ts';
-import { everyTool, findTool } from './toolbox.ts';
+import { toolListFor } from '../protocol/server.ts';
+import { allTools, findTool } from './toolbox.ts';
 import { operationTool, operationTools, toolNameOf } from './tools.ts';
 
 const all = [...operations.values()].filter(({ surfaces }) => surfaces.includes('tool'));
@@ -17,18 +17,18 @@ const all = [...operations.values()].filter(({ surfaces }) => surfaces.includes(
 /** An identity with every permission in an organization and on the installation. */
 const acts = { name: 'Ana', role: 'owner', org: 'Acme' } as const;
 const token = { scopes: ['admin', 'platform'], agentId: null, projectIds: null, mayReadInbox: true } as const;
-const everybody: CallerIdentity = { token, acts, ids: null };
+const everybody: CallerIdentity = { token, actsFor: acts, ids: null };
 
 const encoding = new Tiktoken(o200k);
 const tokens = (value: unknown): number => encoding.encode(JSON.stringify(value)).length;
 
 describe('names', () => {
   it('are what every client takes', () => {
-    for (const { name } of everyTool) expect(name).toMatch(/^[a-zA-Z0-9_]{1,45}$/);
+    for (const { name } of allTools) expect(name).toMatch(/^[a-zA-Z0-9_]{1,45}$/);
   });
 
   it('are one for each operation, and both spellings find it', () => {
-    expect(new Set(everyTool.map(({ name }) => name)).size).toBe(everyTool.length);
+    expect(new Set(allTools.map(({ name }) => name)).size).toBe(allTools.length);
     for (const { name } of all) {
       expect(findTool(name)).toMatchObject({ operation: { name } });
       expect(findTool(toolNameOf(name))).toBe(findTool(name));
@@ -66,7 +66,7 @@ describe('names', () => {
 });
 
 describe('what a model reads', () => {
-  const shown = everyTool.map(({ tool }) => tool);
+  const shown = allTools.map(({ tool }) => tool);
 
   it.each(shown.map((tool) => [tool.name, tool] as const))('of %s is short', (_name, tool) => {
     expect(tool.description?.length).toBeLessThanOrEqual(400);
@@ -117,7 +117,7 @@ describe('what a model reads', () => {
 });
 
 describe('the short lists', () => {
-  const shortList = listFor(viewOf({ mode: 'core' }), everybody).tools;
+  const shortList = toolListFor(createView({ mode: 'core' }), everybody).tools;
   const namesIn = (tool: Tool) => Object.keys(tool.inputSchema.properties ?? {});
 
   it('describe every parameter', () => {
@@ -136,7 +136,7 @@ describe('the short lists', () => {
       const missing = namesIn(tool.tool).filter((name) => !namesIn(listed).includes(name));
       if (missing.length > 0) expect(tool.kind).toBe('operation');
       for (const name of missing) {
-        expect(Object.keys(tool.stated.properties)).toContain(name);
+        expect(Object.keys(tool.fullParams.properties)).toContain(name);
         expect(listed.inputSchema.required ?? []).not.toContain(name);
       }
       return missing.map((name) => `${listed.name}.${name}`);
@@ -168,21 +168,21 @@ describe('the short lists', () => {
 
 describe('what it costs a model', () => {
   it('is at most 25,000 tokens for everything', () => {
-    expect(tokens(listFor(viewOf({ mode: 'full' }), everybody).tools)).toBeLessThanOrEqual(25_000);
+    expect(tokens(toolListFor(createView({ mode: 'full' }), everybody).tools)).toBeLessThanOrEqual(25_000);
   });
 
   it('is at most 3,000 tokens in core mode', () => {
-    const { tools } = listFor(viewOf({ mode: 'core' }), everybody);
+    const { tools } = toolListFor(createView({ mode: 'core' }), everybody);
     expect(tools.length).toBeLessThanOrEqual(20);
     expect(tokens(tools)).toBeLessThanOrEqual(3_000);
   });
 
   it('is at most 1,500 tokens in search mode', () => {
-    expect(tokens(listFor(viewOf({ mode: 'search' }), everybody).tools)).toBeLessThanOrEqual(1_500);
+    expect(tokens(toolListFor(createView({ mode: 'search' }), everybody).tools)).toBeLessThanOrEqual(1_500);
   });
 
   it('is told in the guide by the number of tools', () => {
-    const count = listFor(viewOf({ mode: 'full' }), everybody).tools.length;
+    const count = toolListFor(createView({ mode: 'full' }), everybody).tools.length;
     const guide = readFileSync(
       path.resolve(import.meta.dirname, '../../../../docs/guides/mcp-clients.md'),
       'utf8',
@@ -193,9 +193,11 @@ describe('what it costs a model', () => {
   it.each([{}, { mode: 'core' }, { mode: 'search', project: 'WEB' }, { readonly: '1' }])(
     'is less than 2,000 characters of instructions with %j',
     (given) => {
-      const view = viewOf(given);
+      const view = createView(given);
       const long = { ...everybody, acts: { ...acts, name: 'N'.repeat(500) } };
-      expect(instructionsFor(long, view, listFor(view, everybody).visible).length).toBeLessThan(2_000);
+      expect(instructionsFor(long, view, toolListFor(view, everybody).visibleTools).length).toBeLessThan(
+        2_000,
+      );
     },
   );
 });

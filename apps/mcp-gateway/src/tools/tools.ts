@@ -2,21 +2,21 @@
 import { type Operation, operations, type ErrorReason, registry } from '@muster/registry';
 import { type Tool } from '@modelcontextprotocol/server';
 import { coreOperations } from './core.ts';
-import { remedyOf } from '../answers/hints.ts';
-import { withParameterWords } from './parameter-words.ts';
+import { shortRemedyOf } from '../answers/hints.ts';
+import { addParameterDescriptions } from './parameter-words.ts';
 import {
-  clearable,
+  listClearablePaths,
   type ToolSchema,
   type ObjectSchema,
-  paramsSchema,
+  compactParamsSchema,
   resultSchema,
-  statedParams,
+  fullParamsSchema,
 } from './schemas.ts';
 
 /** Default page size. The contract's own default is meant for programs rather than models. */
-export const pageForModels = 20;
+export const modelPageSize = 20;
 /** Default maximum size of a result in bytes. */
-export const answerBytes = 10_000;
+export const defaultAnswerBytes = 10_000;
 
 /** A tool in each form that clients see. */
 export interface ToolForms {
@@ -36,9 +36,9 @@ export interface OperationTool extends ToolForms {
   readonly isList: boolean;
   readonly takesProject: boolean;
   /** The complete parameters of the contract, which arguments are checked against. */
-  readonly stated: ObjectSchema;
+  readonly fullParams: ObjectSchema;
   /** Paths that a call may clear. */
-  readonly clears: readonly string[];
+  readonly clearablePaths: readonly string[];
   /** Creates the output schema, for clients that request it. */
   readonly outputSchema: () => ObjectSchema;
 }
@@ -50,40 +50,43 @@ export interface OperationTool extends ToolForms {
 export const toolNameOf = (operationName: string): string => operationName.replaceAll('.', '_');
 
 /** Splits a name into words: `updateStatus`, `start_work` → "update status", "start work". */
-const inWords = (name: string): string =>
+const splitNameWords = (name: string): string =>
   name
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
     .replaceAll('_', ' ')
     .toLowerCase();
 
 /** Derives a title for people who choose among tools: "Stories: update status", "Start work". */
-export function titleOf(name: string): string {
+export function toolTitleOf(name: string): string {
   const [last = '', ...outer] = name.split('.').toReversed();
   const words = [
-    ...(outer.length > 0 ? [`${outer.toReversed().map(inWords).join(' ')}:`] : []),
-    inWords(last),
+    ...(outer.length > 0 ? [`${outer.toReversed().map(splitNameWords).join(' ')}:`] : []),
+    splitNameWords(last),
   ].join(' ');
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-const mostDescription = 400;
+const maxDescriptionChars = 400;
 
 /** Returns as many whole sentences as fit. */
-function sentences(prose: string, room: number): string {
-  if (prose.length <= room) return prose;
-  const end = Math.max(...[...prose.slice(0, room).matchAll(/[.;](?=\s|$)/g)].map(({ index }) => index), 0);
-  return end === 0 ? `${prose.slice(0, room - 1)}…` : `${prose.slice(0, end)}.`;
+function fitSentences(prose: string, maxChars: number): string {
+  if (prose.length <= maxChars) return prose;
+  const end = Math.max(
+    ...[...prose.slice(0, maxChars).matchAll(/[.;](?=\s|$)/g)].map(({ index }) => index),
+    0,
+  );
+  return end === 0 ? `${prose.slice(0, maxChars - 1)}…` : `${prose.slice(0, end)}.`;
 }
 
 /** Maximum length of the prose. `describe_operation` and the reference show all of it. */
-const mostProse = 110;
+const maxProseChars = 110;
 
 /** A refusal that any write in a project may cause; the server's instructions explain it once. */
-const saidOnce: ErrorReason = 'archived';
+const reasonInInstructions: ErrorReason = 'archived';
 
-function refusalsText(operation: Operation): string {
-  const told = operation.refusals.filter((reason) => reason !== saidOnce);
-  const byRemedy = Map.groupBy(told, remedyOf);
+function describeRefusals(operation: Operation): string {
+  const told = operation.refusals.filter((reason) => reason !== reasonInInstructions);
+  const byRemedy = Map.groupBy(told, shortRemedyOf);
   const groups = [...byRemedy].map(
     ([remedy, reasons]) => `${reasons.join(', ')}${remedy === '' ? '' : ` (${remedy})`}`,
   );
@@ -94,25 +97,25 @@ function refusalsText(operation: Operation): string {
  * Returns the contract's prose. For writes it drops sentences about null, because null clears nothing in a
  * tool.
  */
-export function proseOf({ effect, summary, description }: Operation): string {
+export function contractProseOf({ effect, summary, description }: Operation): string {
   const prose = `${summary}. ${description}`.trim();
   if (effect === 'read') return prose;
   return prose.replaceAll(/, null [^,.;]*/g, '').replaceAll(/[;.]?[^.;]*\bnull\b[^.;]*(?=[.;])/g, '');
 }
 
 /** Describes what the operation does and returns, its refusals, and their remedies. */
-export function descriptionOf(operation: Operation): string {
+export function toolDescriptionOf(operation: Operation): string {
   const fields = Object.keys(operation.result.shape).filter((field) => field !== 'nextCursor');
   const returns = ` Returns ${fields.slice(0, 8).join(', ')}.`;
-  const refusals = refusalsText(operation);
-  const room = mostDescription - returns.length - refusals.length;
-  return `${sentences(proseOf(operation), Math.min(room, mostProse))}${returns}${refusals}`.slice(
+  const refusals = describeRefusals(operation);
+  const room = maxDescriptionChars - returns.length - refusals.length;
+  return `${fitSentences(contractProseOf(operation), Math.min(room, maxProseChars))}${returns}${refusals}`.slice(
     0,
-    mostDescription,
+    maxDescriptionChars,
   );
 }
 
-export const annotationsOf = ({ effect, idempotent, destructive }: Operation): Tool['annotations'] => ({
+export const toolAnnotationsOf = ({ effect, idempotent, destructive }: Operation): Tool['annotations'] => ({
   readOnlyHint: effect === 'read',
   destructiveHint: destructive,
   idempotentHint: idempotent,
@@ -124,18 +127,22 @@ export const annotationsOf = ({ effect, idempotent, destructive }: Operation): T
  * The parameter that limits the size of a result. Operations that have their own `maxBytes` parameter do not
  * get it.
  */
-const maxBytes: ToolSchema = { type: 'integer' };
+const maxBytesSchema: ToolSchema = { type: 'integer' };
 /** The parameter that continues reading a text or list that was cut. */
-const part: ToolSchema = { type: 'string' };
+const partSchema: ToolSchema = { type: 'string' };
 
 /** Parameters that are equal in every list; the server's instructions explain them once. */
-const toldOnce = ['limit', 'cursor'] as const;
+const undescribedListParameters = ['limit', 'cursor'] as const;
 
-function inputSchemaOf(operation: Operation, clears: readonly string[], isList: boolean): ObjectSchema {
-  const schema = paramsSchema(operation.params, clears);
+function inputSchemaOf(
+  operation: Operation,
+  clearablePaths: readonly string[],
+  isList: boolean,
+): ObjectSchema {
+  const schema = compactParamsSchema(operation.params, clearablePaths);
   const properties: Record<string, ToolSchema> = { ...schema.properties };
   if (isList)
-    for (const name of toldOnce) {
+    for (const name of undescribedListParameters) {
       const { description: _, ...untold } = properties[name] ?? {};
       if (name in properties) properties[name] = untold;
     }
@@ -144,14 +151,14 @@ function inputSchemaOf(operation: Operation, clears: readonly string[], isList: 
     Object.assign(
       properties,
       'maxBytes' in properties
-        ? { maxBytes: { ...maxBytes, description: `default ${answerBytes}` } }
-        : { maxBytes, part },
+        ? { maxBytes: { ...maxBytesSchema, description: `default ${defaultAnswerBytes}` } }
+        : { maxBytes: maxBytesSchema, part: partSchema },
     );
   const all = { ...schema, properties };
-  return coreOperations.has(operation.name) ? withParameterWords(all) : all;
+  return coreOperations.has(operation.name) ? addParameterDescriptions(all) : all;
 }
 
-export function withoutProject(schema: ObjectSchema): ObjectSchema {
+export function removeProjectParam(schema: ObjectSchema): ObjectSchema {
   const { projectId: _, ...properties } = schema.properties;
   const required = schema.required?.filter((name) => name !== 'projectId');
   const { required: __, ...others } = schema;
@@ -161,24 +168,24 @@ export function withoutProject(schema: ObjectSchema): ObjectSchema {
 /** Casts a schema to the SDK's type, which is wider. */
 export const asInputSchema = (schema: ObjectSchema): Tool['inputSchema'] => schema as Tool['inputSchema'];
 
-function toolOf(operation: Operation): OperationTool {
+function createOperationTool(operation: Operation): OperationTool {
   const name = toolNameOf(operation.name);
   const isList = 'limit' in operation.params.shape;
   const takesProject = 'projectId' in operation.params.shape;
-  const params = statedParams(operation.params);
+  const params = fullParamsSchema(operation.params);
   const stated =
     operation.effect === 'read'
-      ? { ...params, properties: { maxBytes, part, ...params.properties } }
+      ? { ...params, properties: { maxBytes: maxBytesSchema, part: partSchema, ...params.properties } }
       : params;
   // A created record has no values to clear.
-  const clears = operation.idempotent ? clearable(params) : [];
+  const clears = operation.idempotent ? listClearablePaths(params) : [];
   const inputSchema = inputSchemaOf(operation, clears, isList);
   const tool: Tool = {
     name,
-    title: titleOf(operation.name),
-    description: descriptionOf(operation),
+    title: toolTitleOf(operation.name),
+    description: toolDescriptionOf(operation),
     inputSchema: asInputSchema(inputSchema),
-    annotations: annotationsOf(operation),
+    annotations: toolAnnotationsOf(operation),
   };
   let outputSchema: ObjectSchema | undefined;
   return {
@@ -188,11 +195,11 @@ function toolOf(operation: Operation): OperationTool {
     operation,
     isList,
     takesProject,
-    stated,
-    clears,
+    fullParams: stated,
+    clearablePaths: clears,
     tool,
     withoutProject: takesProject
-      ? { ...tool, inputSchema: asInputSchema(withoutProject(inputSchema)) }
+      ? { ...tool, inputSchema: asInputSchema(removeProjectParam(inputSchema)) }
       : tool,
     outputSchema: () => (outputSchema ??= resultSchema(operation.result)),
   };
@@ -201,9 +208,9 @@ function toolOf(operation: Operation): OperationTool {
 /** All operation tools, in the order of the registry and of the tool list. */
 export const operationTools: readonly OperationTool[] = [...operations.values()]
   .filter(({ surfaces }) => surfaces.includes('tool'))
-  .map(toolOf);
+  .map(createOperationTool);
 
-const byName = new Map(
+const operationToolByName = new Map(
   operationTools.flatMap((tool) => [
     [tool.name, tool] as const,
     // Find the tool by the operation's name in the contract, too.
@@ -212,7 +219,7 @@ const byName = new Map(
 );
 
 /** Finds a tool by the tool's or the operation's name. */
-export const operationTool = (name: string): OperationTool | undefined => byName.get(name);
+export const operationTool = (name: string): OperationTool | undefined => operationToolByName.get(name);
 
 /** Returns true if the text has the form of a project's id or key. */
 export const isProjectRef = (text: string): boolean =>

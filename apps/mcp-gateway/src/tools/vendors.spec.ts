@@ -2,7 +2,7 @@
 // so every tool is checked. The rules come from the vendors' documentation or error messages.
 import { describe, expect, it } from '@jest/globals';
 import { type ToolSchema, repeatsName } from './schemas.ts';
-import { everyTool } from './toolbox.ts';
+import { allTools } from './toolbox.ts';
 
 interface Place {
   readonly path: string;
@@ -17,7 +17,7 @@ function* placesIn(schema: ToolSchema, path: string, depth = 1): Generator<Place
   if (items !== undefined) yield* placesIn(items, `${path}[]`, depth + 1);
 }
 
-const shown = everyTool.flatMap(({ tool, withoutProject }) => [tool, withoutProject]);
+const shown = allTools.flatMap(({ tool, withoutProject }) => [tool, withoutProject]);
 const places = shown.flatMap(({ name, inputSchema }) => [...placesIn(inputSchema as ToolSchema, name)]);
 const inner = places.filter(({ path }) => /[.[]/.test(path));
 
@@ -115,7 +115,7 @@ describe('a description', () => {
   });
 
   it('tells no model to send null', () => {
-    const told = everyTool.filter(
+    const told = allTools.filter(
       ({ kind, tool }) =>
         kind !== 'meta' && tool.annotations?.readOnlyHint === false && /\bnull\b/.test(JSON.stringify(tool)),
     );

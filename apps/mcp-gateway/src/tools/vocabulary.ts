@@ -4,9 +4,9 @@
  * that use the term.
  */
 
-type Rows = Readonly<Record<string, string>>;
+type SynonymRows = Readonly<Record<string, string>>;
 
-export const things: Rows = {
+export const thingSynonyms: SynonymRows = {
   story:
     'ticket, issue, card, task, bug, defect, todo, to-do, chore, incident, item, work item, feature request, user story, subtask',
   epic: 'initiative, milestone, theme, feature, roadmap, goal, objective',
@@ -58,7 +58,7 @@ export const things: Rows = {
 };
 
 /** Actions that only read. */
-export const looks: Rows = {
+export const readActionSynonyms: SynonymRows = {
   get: 'show, view, open, read, look, display, detail, fetch, see, what, tell me, current, state, inspect',
   show: 'get, view, display, see, what, tell me, how many',
   list: 'all, which, browse, show, see, what, who, filter, overview, find, enumerate, look up, query, read',
@@ -70,7 +70,7 @@ export const looks: Rows = {
   follow: 'wait, poll, stream, subscribe, watch, listen, until, tail',
 };
 
-export const changes: Rows = {
+export const writeActionSynonyms: SynonymRows = {
   create:
     'add, make, new, open, file, raise, log, report, start, set up, form, launch, kick off, begin, plan, submit, insert, put, register, introduce',
   add: 'put, new, include, join, invite, assign, request, ask, grant, give, attach, bring, onboard, insert',

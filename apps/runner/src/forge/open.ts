@@ -1,8 +1,8 @@
 /** The pull request of a run. It is opened once; a later runner finds the one that a dead runner opened. */
 import { type ReadyRun } from '../session.ts';
-import { findOrOpen, type OpenedPullRequest } from './pull-requests.ts';
+import { findOrOpenPullRequest, type OpenedPullRequest } from './pull-requests.ts';
 import { findForge } from './remote.ts';
-import { findToken } from './token.ts';
+import { findForgeToken } from './token.ts';
 
 /**
  * Opens the pull request of a run. Returns undefined if the settings ask for a branch only, or if the forge
@@ -21,19 +21,19 @@ export async function openPullRequest(
   const leave = (why: string): void => {
     session.say.warn(`${work.key}: no pull request: ${why}`);
   };
-  const token = await findToken(forge);
+  const token = await findForgeToken(forge);
   if (token === undefined) {
     leave(`there are no credentials for ${host}`);
     return undefined;
   }
   try {
-    const { isNew, ...pullRequest } = await findOrOpen(forge, token, {
+    const { isNew, ...pullRequest } = await findOrOpenPullRequest(forge, token, {
       ...{ branch: work.branch, base: work.base, title: `${work.key} ${work.title}` },
       body: `${summary}\n\nMuster-Execution: ${work.executionId}`,
       isDraft: config.pullRequest === 'draft',
     });
     await own.write({ work: { ...(own.get().work ?? work), pullRequest } });
-    session.say.tell(
+    session.say.reportStep(
       ...([work.key, 'pull_request', `${isNew ? 'opened' : 'found'} ${pullRequest.url}`] as const),
       { ...pullRequest, isNew },
     );

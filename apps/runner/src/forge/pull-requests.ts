@@ -19,36 +19,41 @@ export interface NewPullRequest {
   readonly isDraft: boolean;
 }
 
-interface Read extends OpenedPullRequest {
+interface FoundPullRequest extends OpenedPullRequest {
   /** True if the pull request goes from a branch of the same repository into the base branch. */
-  readonly isOurs: boolean;
+  readonly matchesBranches: boolean;
 }
 
 /** The requests that a kind of forge understands. */
-interface Dialect {
+interface ForgeDialect {
   readonly headers: Readonly<Record<string, string>>;
   readonly findUrl: string;
   /** Reads one pull request of the search result, which is sorted newest first. */
-  readonly read: (one: unknown) => Read;
+  readonly parsePullRequest: (one: unknown) => FoundPullRequest;
   readonly openUrl: string;
-  readonly body: object;
+  readonly openRequestBody: object;
   /** The HTTP status with which the forge reports that the pull request already exists. */
-  readonly conflict: number;
+  readonly conflictStatus: number;
 }
 
 /** The branch of a pull request. `repo` is null if the repository of the branch was deleted. */
-const Side = z.object({ ref: z.string(), repo: z.object({ id: z.int() }).nullable() });
-const Pull = z.object({ number: z.int(), html_url: z.string(), head: Side, base: Side });
-const MergeRequest = z.object({
+const PullRequestSide = z.object({ ref: z.string(), repo: z.object({ id: z.int() }).nullable() });
+const PullRequestResponse = z.object({
+  number: z.int(),
+  html_url: z.string(),
+  head: PullRequestSide,
+  base: PullRequestSide,
+});
+const MergeRequestResponse = z.object({
   ...{ iid: z.int(), web_url: z.string(), source_branch: z.string(), target_branch: z.string() },
   ...{ source_project_id: z.int(), target_project_id: z.int() },
 });
 
-const encoded = (fullName: string): string => fullName.split('/').map(encodeURIComponent).join('/');
+const encodePath = (fullName: string): string => fullName.split('/').map(encodeURIComponent).join('/');
 
-function dialectOf(forge: Forge, token: string, wanted: NewPullRequest): Dialect {
+function createForgeDialect(forge: Forge, token: string, newPullRequest: NewPullRequest): ForgeDialect {
   const { kind, baseUrl, fullName } = forge;
-  const { branch, base, title, body, isDraft } = wanted;
+  const { branch, base, title, body, isDraft } = newPullRequest;
   const root = forgeApiRoot(kind, baseUrl);
   if (kind === 'gitlab') {
     const openUrl = `${root}/projects/${encodeURIComponent(fullName)}/merge_requests`;
@@ -56,27 +61,27 @@ function dialectOf(forge: Forge, token: string, wanted: NewPullRequest): Dialect
     return {
       headers: { authorization: `Bearer ${token}` },
       findUrl: `${openUrl}?${query.toString()}`,
-      read: (answer) => {
-        const one = MergeRequest.parse(answer);
+      parsePullRequest: (answer) => {
+        const one = MergeRequestResponse.parse(answer);
         const isHere = one.source_project_id === one.target_project_id;
         return {
           ...{ number: one.iid, url: one.web_url },
-          isOurs: isHere && one.source_branch === branch && one.target_branch === base,
+          matchesBranches: isHere && one.source_branch === branch && one.target_branch === base,
         };
       },
       openUrl,
-      body: {
+      openRequestBody: {
         ...{ source_branch: branch, target_branch: base, description: body },
         title: isDraft ? `Draft: ${title}` : title,
       },
-      conflict: 409,
+      conflictStatus: 409,
     };
   }
-  const openUrl = `${root}/repos/${encoded(fullName)}/pulls`;
-  const read: Dialect['read'] = (answer) => {
-    const { number, html_url: url, ...one } = Pull.parse(answer);
+  const openUrl = `${root}/repos/${encodePath(fullName)}/pulls`;
+  const read: ForgeDialect['parsePullRequest'] = (answer) => {
+    const { number, html_url: url, ...one } = PullRequestResponse.parse(answer);
     const isHere = one.head.repo !== null && one.head.repo.id === one.base.repo?.id;
-    return { number, url, isOurs: isHere && one.head.ref === branch && one.base.ref === base };
+    return { number, url, matchesBranches: isHere && one.head.ref === branch && one.base.ref === base };
   };
   if (kind === 'github') {
     const owner = fullName.split('/')[0] ?? '';
@@ -86,25 +91,30 @@ function dialectOf(forge: Forge, token: string, wanted: NewPullRequest): Dialect
         ...{ authorization: `Bearer ${token}`, accept: 'application/vnd.github+json' },
         'x-github-api-version': '2022-11-28',
       },
-      ...{ findUrl: `${openUrl}?${query.toString()}`, read, openUrl, conflict: 422 },
-      body: { head: branch, base, title, body, draft: isDraft },
+      ...{ findUrl: `${openUrl}?${query.toString()}`, parsePullRequest: read, openUrl, conflictStatus: 422 },
+      openRequestBody: { head: branch, base, title, body, draft: isDraft },
     };
   }
   return {
     headers: { authorization: `token ${token}` },
     // Gitea and Forgejo cannot search by branch, so this request reads the most recently changed pull
     // requests.
-    ...{ findUrl: `${openUrl}?state=all&sort=recentupdate&limit=50`, read, openUrl, conflict: 409 },
-    body: { head: branch, base, title: isDraft ? `WIP: ${title}` : title, body },
+    ...{
+      findUrl: `${openUrl}?state=all&sort=recentupdate&limit=50`,
+      parsePullRequest: read,
+      openUrl,
+      conflictStatus: 409,
+    },
+    openRequestBody: { head: branch, base, title: isDraft ? `WIP: ${title}` : title, body },
   };
 }
 
-const patienceMillis = 30_000;
-const mostTries = 3;
-const mostSaid = 300;
+const requestTimeoutMillis = 30_000;
+const maxAttempts = 3;
+const maxErrorChars = 300;
 
 /** The error of a failed request to the forge. */
-export class ForgeFailed extends Error {
+export class ForgeRequestError extends Error {
   readonly status: number | undefined;
 
   constructor(message: string, status?: number) {
@@ -113,12 +123,16 @@ export class ForgeFailed extends Error {
   }
 
   /** True if a later attempt may succeed. */
-  get passes(): boolean {
+  get isTemporary(): boolean {
     return this.status === undefined || this.status === 429 || this.status >= 500;
   }
 }
 
-async function ask(url: string, headers: Dialect['headers'], body?: object): Promise<unknown> {
+async function sendForgeRequest(
+  url: string,
+  headers: ForgeDialect['headers'],
+  body?: object,
+): Promise<unknown> {
   const { host } = new URL(url);
   const answer = await fetch(url, {
     method: body === undefined ? 'GET' : 'POST',
@@ -129,59 +143,65 @@ async function ask(url: string, headers: Dialect['headers'], body?: object): Pro
       ...(body !== undefined && { 'content-type': 'application/json' }),
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
-    signal: AbortSignal.timeout(patienceMillis),
+    signal: AbortSignal.timeout(requestTimeoutMillis),
   }).catch((error: unknown) => {
-    throw new ForgeFailed(`${host} did not answer: ${(error as Error).message}`);
+    throw new ForgeRequestError(`${host} did not answer: ${(error as Error).message}`);
   });
   const text = await answer.text();
   if (!answer.ok)
-    throw new ForgeFailed(`${host} answered ${answer.status}: ${text.slice(0, mostSaid)}`, answer.status);
+    throw new ForgeRequestError(
+      `${host} answered ${answer.status}: ${text.slice(0, maxErrorChars)}`,
+      answer.status,
+    );
   try {
     return JSON.parse(text);
   } catch {
-    throw new ForgeFailed(`${host} returned invalid JSON`, answer.status);
+    throw new ForgeRequestError(`${host} returned invalid JSON`, answer.status);
   }
 }
 
-async function findOrOpenOnce(dialect: Dialect): Promise<OpenedPullRequest & { readonly isNew: boolean }> {
-  const { headers, findUrl, read, openUrl, body, conflict } = dialect;
+async function attemptFindOrOpen(
+  dialect: ForgeDialect,
+): Promise<OpenedPullRequest & { readonly isNew: boolean }> {
+  const { headers, findUrl, parsePullRequest, openUrl, openRequestBody, conflictStatus } = dialect;
   const find = async (): Promise<OpenedPullRequest | undefined> =>
     z
       .array(z.unknown())
-      .parse(await ask(findUrl, headers))
-      .map(read)
-      .find(({ isOurs }) => isOurs);
+      .parse(await sendForgeRequest(findUrl, headers))
+      .map(parsePullRequest)
+      .find(({ matchesBranches }) => matchesBranches);
   const before = await find();
   if (before !== undefined) return { number: before.number, url: before.url, isNew: false };
   try {
-    const { number, url } = read(await ask(openUrl, headers, body));
+    const { number, url } = parsePullRequest(await sendForgeRequest(openUrl, headers, openRequestBody));
     return { number, url, isNew: true };
   } catch (error) {
     // A conflict means that another call has opened the pull request in the meantime. Any other error is
     // thrown.
-    const other = error instanceof ForgeFailed && error.status === conflict ? await find() : undefined;
+    const other =
+      error instanceof ForgeRequestError && error.status === conflictStatus ? await find() : undefined;
     if (other === undefined) throw error;
     return { number: other.number, url: other.url, isNew: false };
   }
 }
 
 /** Finds the pull request of the branch, open or closed, or opens a new one. */
-export async function findOrOpen(
+export async function findOrOpenPullRequest(
   forge: Forge,
   token: string,
-  wanted: NewPullRequest,
+  newPullRequest: NewPullRequest,
 ): Promise<OpenedPullRequest & { readonly isNew: boolean }> {
-  const dialect = dialectOf(forge, token, wanted);
+  const dialect = createForgeDialect(forge, token, newPullRequest);
   for (let tries = 1; ; tries += 1) {
     try {
-      return await findOrOpenOnce(dialect);
+      return await attemptFindOrOpen(dialect);
     } catch (error) {
       if (error instanceof z.ZodError) {
-        throw new ForgeFailed(
+        throw new ForgeRequestError(
           `${new URL(forge.baseUrl).host} did not answer like a ${forgeNames[forge.kind]} server`,
         );
       }
-      if (tries >= mostTries || !(error instanceof ForgeFailed) || !error.passes) throw error;
+      if (tries >= maxAttempts || !(error instanceof ForgeRequestError) || !error.isTemporary) throw error;
       await pause(tries * 1_000);
     }
   }

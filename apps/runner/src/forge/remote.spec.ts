@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { openGit } from '../git.ts';
+import { createGitRunner } from '../git.ts';
 import { findForge, parseRemote } from './remote.ts';
 
 describe('the address of a remote', () => {
@@ -30,10 +30,15 @@ describe('the address of a remote', () => {
 it('is at GitHub also where GitHub runs it for one customer', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'muster-remote-'));
   try {
-    const git = openGit({ folder });
+    const git = createGitRunner({ folder });
     await git(['init', '--quiet']);
     await git(['remote', 'add', 'origin', 'git@acme.ghe.com:acme/web.git']);
-    const repository = { top: folder, commonDir: path.join(folder, '.git'), remote: 'origin', git };
+    const repository = {
+      checkoutFolder: folder,
+      commonDir: path.join(folder, '.git'),
+      remote: 'origin',
+      git,
+    };
     expect(await findForge(repository, undefined)).toEqual({
       ...{ kind: 'github', baseUrl: 'https://acme.ghe.com', fullName: 'acme/web' },
     });

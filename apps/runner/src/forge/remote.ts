@@ -1,5 +1,5 @@
 /** The forge of a remote: its address, its kind, and the full name of the repository. */
-import { type ForgeKind, isOfGitHub } from '@muster/registry';
+import { type ForgeKind, isGitHubHost } from '@muster/registry';
 import { type Repository } from '../repository.ts';
 
 export interface Forge {
@@ -10,9 +10,9 @@ export interface Forge {
   readonly fullName: string;
 }
 
-type Place = Omit<Forge, 'kind'>;
+type RemoteAddress = Omit<Forge, 'kind'>;
 
-const known: Readonly<Record<string, ForgeKind>> = {
+const forgeKindByHost: Readonly<Record<string, ForgeKind>> = {
   'github.com': 'github',
   'gitlab.com': 'gitlab',
   'codeberg.org': 'forgejo',
@@ -22,7 +22,7 @@ const known: Readonly<Record<string, ForgeKind>> = {
  * The kind of a self-hosted forge by the first label of its host name, such as `gitlab` in
  * gitlab.example.com.
  */
-const usual: Readonly<Record<string, ForgeKind>> = {
+const forgeKindByHostLabel: Readonly<Record<string, ForgeKind>> = {
   github: 'github',
   gitlab: 'gitlab',
   gitea: 'gitea',
@@ -30,7 +30,7 @@ const usual: Readonly<Record<string, ForgeKind>> = {
 };
 
 /** Parses `https://host/owner/name.git`, `ssh://git@host:22/owner/name` and `git@host:owner/name.git`. */
-export function parseRemote(remote: string): Place | undefined {
+export function parseRemote(remote: string): RemoteAddress | undefined {
   const [, scpHost, scpPath] = /^(?:[^/@:]+@)?([^/:]+):(?!\/\/)(.+)$/.exec(remote) ?? [];
   const address = scpHost === undefined ? remote : `ssh://${scpHost}/${scpPath ?? ''}`;
   if (!URL.canParse(address)) return undefined;
@@ -45,25 +45,27 @@ export function parseRemote(remote: string): Place | undefined {
   return { baseUrl, fullName };
 }
 
-const kindOf = ({ baseUrl }: Place): ForgeKind | undefined => {
+const guessForgeKind = ({ baseUrl }: RemoteAddress): ForgeKind | undefined => {
   const { hostname } = new URL(baseUrl);
   return (
-    known[hostname] ?? usual[hostname.split('.')[0] ?? ''] ?? (isOfGitHub(hostname) ? 'github' : undefined)
+    forgeKindByHost[hostname] ??
+    forgeKindByHostLabel[hostname.split('.')[0] ?? ''] ??
+    (isGitHubHost(hostname) ? 'github' : undefined)
   );
 };
 
 /** Returns undefined if the remote is not at a known forge. */
 export async function findForge(
   { git, remote }: Repository,
-  wished: ForgeKind | undefined,
+  configuredKind: ForgeKind | undefined,
 ): Promise<Forge | undefined> {
   if (remote === undefined) return undefined;
-  const { out } = await git.ask(['config', '--get', `remote.${remote}.url`], { answers: [0, 1] });
+  const { stdout } = await git.ask(['config', '--get', `remote.${remote}.url`], { allowedExitCodes: [0, 1] });
   // Tries the address as configured, then as git expands its short names.
-  for (const written of [out.trim(), await git(['remote', 'get-url', remote])]) {
+  for (const written of [stdout.trim(), await git(['remote', 'get-url', remote])]) {
     const place = parseRemote(written);
     if (place === undefined) continue;
-    const kind = wished ?? kindOf(place);
+    const kind = configuredKind ?? guessForgeKind(place);
     if (kind !== undefined) return { kind, ...place };
   }
   return undefined;

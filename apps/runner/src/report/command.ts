@@ -1,33 +1,33 @@
 /** The command `muster report`, with which a pipeline reports about the work that it checks. */
 import { appendFile } from 'node:fs/promises';
 import { type DeliveryFact } from '@muster/forges/reading';
-import { jsonText, plain } from '@muster/terminal';
+import { terminalSafeJson, sanitizeForTerminal } from '@muster/terminal';
 import { type Command, InvalidArgumentError } from 'commander';
 import { type ApiAccess } from '../api-access.ts';
-import { type Checks, type EnvironmentVariables, type Pipeline, readPipeline } from './pipeline.ts';
-import { type Recorded, recordFact } from './record.ts';
+import { type ChecksResult, type EnvironmentVariables, type Pipeline, readPipeline } from './pipeline.ts';
+import { type FactRecording, recordFact } from './record.ts';
 
 interface ReportFlags {
   readonly token?: string;
-  readonly checks?: Checks;
+  readonly checks?: ChecksResult;
   readonly execution?: string;
   readonly json?: boolean;
 }
 
 /** The results of a job as GitHub and GitLab name them. */
-const verdicts: Readonly<Record<string, Checks>> = {
+const checksByJobStatus: Readonly<Record<string, ChecksResult>> = {
   ...{ passed: 'passed', success: 'passed' },
   ...{ failed: 'failed', failure: 'failed', cancelled: 'failed', canceled: 'failed' },
 };
 
-function toChecks(text: string): Checks {
-  const verdict = Object.hasOwn(verdicts, text) ? verdicts[text] : undefined;
+function parseChecks(text: string): ChecksResult {
+  const verdict = Object.hasOwn(checksByJobStatus, text) ? checksByJobStatus[text] : undefined;
   if (verdict === undefined)
-    throw new InvalidArgumentError(`It must be ${Object.keys(verdicts).join(', ')}.`);
+    throw new InvalidArgumentError(`It must be ${Object.keys(checksByJobStatus).join(', ')}.`);
   return verdict;
 }
 
-export function fillReport(command: Command, api: ApiAccess): void {
+export function configureReportCommand(command: Command, api: ApiAccess): void {
   api
     .addFlags(
       command
@@ -37,7 +37,7 @@ export function fillReport(command: Command, api: ApiAccess): void {
         .option(
           '--checks <verdict>',
           'the result of the checks: passed or failed, or the status of a job',
-          toChecks,
+          parseChecks,
         )
         .option('--execution <id>', 'the execution; by default the one with the pull request or the branch')
         .option('--json', 'print what was recorded as JSON')
@@ -53,58 +53,63 @@ Examples:
 }
 
 /** Lists the facts to record with their idempotency keys. */
-function factsOf(
-  { facts, checked, checks: told, run }: Pipeline,
-  said: Checks | undefined,
+function factsToRecord(
+  { facts, checkedHead, checksResult: told, runId }: Pipeline,
+  checksFlag: ChecksResult | undefined,
 ): { fact: DeliveryFact; key?: string }[] {
-  const verdict = said ?? told;
+  const verdict = checksFlag ?? told;
   const own = facts.map((fact) => ({ fact }));
-  if (verdict === undefined || checked === undefined) return own;
-  const fact: DeliveryFact = { ...checked, kind: `checks_${verdict}`, at: new Date().toISOString() };
-  return [...own, { fact, key: `${fact.kind} ${run}`.slice(0, 255) }];
+  if (verdict === undefined || checkedHead === undefined) return own;
+  const fact: DeliveryFact = { ...checkedHead, kind: `checks_${verdict}`, at: new Date().toISOString() };
+  return [...own, { fact, key: `${fact.kind} ${runId}`.slice(0, 255) }];
 }
 
 /**
  * Returns true for a pull request of a fork whose pipeline has no token. Pipelines of forks do not get the
  * secrets of the repository.
  */
-const isWithoutSecret = (
-  { facts, checked }: Pipeline,
+const isForkWithoutToken = (
+  { facts, checkedHead }: Pipeline,
   { token }: ReportFlags,
   environment: EnvironmentVariables,
 ) =>
   (token ?? environment['MUSTER_TOKEN'] ?? '') === '' &&
-  [...facts, ...(checked === undefined ? [] : [checked])].some(({ isForeign }) => isForeign);
+  [...facts, ...(checkedHead === undefined ? [] : [checkedHead])].some(({ isForeign }) => isForeign);
 
 async function runReport(flags: ReportFlags, api: ApiAccess): Promise<void> {
   const environment = process.env;
   const pipeline = await readPipeline(environment);
-  const facts = factsOf(pipeline, flags.checks);
+  const facts = factsToRecord(pipeline, flags.checks);
   const say = (line: string): void => {
-    if (flags.json !== true) process.stdout.write(`${plain(line)}\n`);
+    if (flags.json !== true) process.stdout.write(`${sanitizeForTerminal(line)}\n`);
   };
-  const results: Recorded[] = [];
+  const results: FactRecording[] = [];
   if (facts.length === 0) {
-    say(`Nothing to record: ${pipeline.ignored ?? 'the event has no information about the state of work'}.`);
-  } else if (isWithoutSecret(pipeline, flags, environment)) {
+    say(
+      `Nothing to record: ${pipeline.ignoredReason ?? 'the event has no information about the state of work'}.`,
+    );
+  } else if (isForkWithoutToken(pipeline, flags, environment)) {
     say('Nothing was recorded: the pipeline runs for a fork, which has no token.');
   } else {
     const { client } = await api.connect(flags);
     for (const { fact, key } of facts) {
       const result = await recordFact(client, fact, { execution: flags.execution, ...(key && { key }) });
       results.push(result);
-      say(lineOf(result));
+      say(describeRecording(result));
     }
   }
-  if (flags.json === true) process.stdout.write(`${jsonText({ items: results })}\n`);
-  await tellGithub(environment, results);
+  if (flags.json === true) process.stdout.write(`${terminalSafeJson({ items: results })}\n`);
+  await writeGithubOutputs(environment, results);
 }
 
-const lineOf = ({ kind, executionId, recorded, why }: Recorded): string =>
+const describeRecording = ({ kind, executionId, recorded, why }: FactRecording): string =>
   recorded ? `${kind}: recorded for ${executionId ?? ''}` : `${kind}: not recorded: ${why ?? ''}`;
 
 /** Writes the outputs of the GitHub step. */
-async function tellGithub(environment: EnvironmentVariables, results: readonly Recorded[]): Promise<void> {
+async function writeGithubOutputs(
+  environment: EnvironmentVariables,
+  results: readonly FactRecording[],
+): Promise<void> {
   const file = environment['GITHUB_OUTPUT'];
   if (environment['GITHUB_ACTIONS'] !== 'true' || file === undefined || file === '') return;
   const execution = results.find(({ executionId }) => executionId !== null)?.executionId ?? '';

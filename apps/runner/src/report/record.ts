@@ -1,9 +1,9 @@
 /** Finds the work that a fact is about, and records the fact. */
 import { type Client, isRefusal } from '@muster/client';
 import { type DeliveryFact, factKey } from '@muster/forges/reading';
-import { type Execution, pullAddressOf } from '@muster/registry';
+import { type Execution, parsePullUrl } from '@muster/registry';
 
-export interface Recorded {
+export interface FactRecording {
   readonly kind: DeliveryFact['kind'];
   /**
    * The execution for which the fact was recorded. Null if no execution was found; `why` then has the reason.
@@ -14,16 +14,16 @@ export interface Recorded {
   readonly why: string | null;
 }
 
-type Found = Pick<Execution, 'id' | 'targetId' | 'git' | 'pullRequest'>;
+type FoundExecution = Pick<Execution, 'id' | 'targetId' | 'git' | 'pullRequest'>;
 
 /**
  * Returns the matches of the first search that finds any, only the newest for each target. Trailers and
  * branches of forks do not count, because their authors choose them freely.
  */
-async function findWork(
+async function findExecutions(
   client: Client,
   { trailers, url, branch, isForeign }: DeliveryFact,
-): Promise<Found[]> {
+): Promise<FoundExecution[]> {
   if (!isForeign) {
     const named = await Promise.all(
       trailers.map(async (executionId) => {
@@ -49,7 +49,7 @@ async function findWork(
   ];
   for (const way of ways) {
     const { items } = await client.deliveryExecutions.list({ ...way, limit: 50 });
-    const newest = new Map<string, Found>();
+    const newest = new Map<string, FoundExecution>();
     for (const item of items) if (!newest.has(item.targetId)) newest.set(item.targetId, item);
     if (newest.size > 0) return [...newest.values()];
   }
@@ -57,9 +57,9 @@ async function findWork(
 }
 
 /** Returns true if both addresses name one pull request. Muster stores the address that its forge prefers. */
-function isSamePull(one: string, other: string): boolean {
-  const [first, second] = [pullAddressOf(one), pullAddressOf(other)];
-  if (first === undefined || second === undefined) return one === other;
+function isSamePullRequest(firstUrl: string, secondUrl: string): boolean {
+  const [first, second] = [parsePullUrl(firstUrl), parsePullUrl(secondUrl)];
+  if (first === undefined || second === undefined) return firstUrl === secondUrl;
   return first.repository === second.repository && first.number === second.number;
 }
 
@@ -67,10 +67,13 @@ function isSamePull(one: string, other: string): boolean {
  * Returns the reason why a fact of a pull request does not concern the execution that it names; undefined if
  * it does.
  */
-function whyNot({ url, base }: DeliveryFact, { git, pullRequest }: Found): string | undefined {
+function mismatchReason(
+  { url, base }: DeliveryFact,
+  { git, pullRequest }: FoundExecution,
+): string | undefined {
   if (base !== null && git?.baseBranch != null && git.baseBranch !== base)
     return `the work targets ${git.baseBranch}, but the pull request targets ${base}`;
-  if (url !== null && pullRequest !== null && !isSamePull(pullRequest.url, url))
+  if (url !== null && pullRequest !== null && !isSamePullRequest(pullRequest.url, url))
     return `the work was submitted with ${pullRequest.url}`;
   return undefined;
 }
@@ -85,16 +88,16 @@ export async function recordFact(
     execution: said,
     key = factKey(fact),
   }: { readonly execution?: string | undefined; readonly key?: string },
-): Promise<Recorded> {
+): Promise<FactRecording> {
   const { kind, at: observedAt, branch: ref, sha, number, url } = fact;
-  const none = (why: string): Recorded => ({ kind, executionId: null, recorded: false, why });
+  const none = (why: string): FactRecording => ({ kind, executionId: null, recorded: false, why });
   let executionId = said;
   if (executionId === undefined) {
-    const [work, ...more] = await findWork(client, fact);
+    const [work, ...more] = await findExecutions(client, fact);
     if (work === undefined) return none(`no work has ${ref ?? url ?? 'it'}`);
     if (more.length > 0)
       return none(`several executions match: ${[work, ...more].map(({ id }) => id).join(', ')}`);
-    const why = whyNot(fact, work);
+    const why = mismatchReason(fact, work);
     if (why !== undefined) return none(why);
     executionId = work.id;
   }

@@ -8,10 +8,12 @@ export interface Account {
   readonly name: string;
 }
 
-export const columns = sql.part`a.id, a.email, a.name`;
+export const accountColumns = sql.part`a.id, a.email, a.name`;
 
 export const findAccount = (db: Db, email: string): Promise<Account | undefined> =>
-  db.find(sql<Account>`select ${columns} from sign_in.accounts a where lower(a.email) = lower(${email})`);
+  db.find(
+    sql<Account>`select ${accountColumns} from sign_in.accounts a where lower(a.email) = lower(${email})`,
+  );
 
 /** Facts about an address without an account. */
 export interface KnownAddress {
@@ -36,24 +38,24 @@ export async function findAddress(db: SignInDb, email: string): Promise<KnownAdd
  * Returns the account of an address that was just confirmed. Creates it if necessary, with the name of the
  * member with this address, or `said`.
  */
-export async function provideAccount(
+export async function findOrCreateAccount(
   db: SignInDb,
   email: string,
-  said: string | null = null,
+  fallbackName: string | null = null,
 ): Promise<Account> {
   const known = await findAccount(db, email);
   if (known !== undefined) return known;
   const { memberName } = await findAddress(db, email);
-  const name = memberName ?? said ?? email.slice(0, email.lastIndexOf('@')).slice(0, 120);
+  const name = memberName ?? fallbackName ?? email.slice(0, email.lastIndexOf('@')).slice(0, 120);
   // Concurrent confirmations of the same address get the same account.
   return db.one(
     sql<Account>`insert into sign_in.accounts as a (id, email, name) values (${newId()}, ${email}, ${name})
-       on conflict (lower(email)) do update set email = a.email returning ${columns}`,
+       on conflict (lower(email)) do update set email = a.email returning ${accountColumns}`,
   );
 }
 
 /** An organization of an account, as listed for the person to choose from. */
-export interface OwnOrganization {
+export interface AccountOrganization {
   readonly id: string;
   readonly slug: string;
   readonly name: string;
@@ -62,16 +64,16 @@ export interface OwnOrganization {
 }
 
 /** Lists the organizations of an account by name. */
-export async function listOrganizations(db: SignInDb, accountId: string): Promise<OwnOrganization[]> {
+export async function listOrganizations(db: SignInDb, accountId: string): Promise<AccountOrganization[]> {
   const all = await db.everywhere(
-    sql<OwnOrganization>`select o.org_id as id, o.slug, o.name, o.member_id as "memberId", o.role from app.organizations_of(${accountId}::uuid) o`,
+    sql<AccountOrganization>`select o.org_id as id, o.slug, o.name, o.member_id as "memberId", o.role from app.organizations_of(${accountId}::uuid) o`,
     ({ id }) => id,
   );
   return all.sort((a, b) => a.name.localeCompare(b.name));
 }
 
 /** A pending invitation to an account's address. */
-export interface OwnInvitation {
+export interface AccountInvitation {
   readonly id: string;
   readonly orgId: string;
   readonly orgName: string;
@@ -80,9 +82,9 @@ export interface OwnInvitation {
 }
 
 /** Lists the invitations to an account, newest first, at most fifty. */
-export async function listInvitations(db: SignInDb, accountId: string): Promise<OwnInvitation[]> {
+export async function listInvitations(db: SignInDb, accountId: string): Promise<AccountInvitation[]> {
   const all = await db.everywhere(
-    sql<OwnInvitation>`select i.id, i.org_id as "orgId", i.org_name as "orgName", i.role, i.invited_by as "invitedBy"
+    sql<AccountInvitation>`select i.id, i.org_id as "orgId", i.org_name as "orgName", i.role, i.invited_by as "invitedBy"
        from app.invitations_of(${accountId}::uuid) i`,
     ({ orgId }) => orgId,
   );

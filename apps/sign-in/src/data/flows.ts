@@ -23,7 +23,7 @@ export async function beginFlow(
 }
 
 /** Ends a flow and returns its payload; undefined if it does not exist or has expired. */
-export async function endFlow<Payload>(
+export async function consumeFlow<Payload>(
   db: Db,
   kind: FlowKind,
   nonce: string | undefined,

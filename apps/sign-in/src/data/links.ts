@@ -7,23 +7,23 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { type Db, newId, sql } from '@muster/driver';
 import { networkOf } from '@muster/http';
 import { hashToken } from '@muster/runtime';
-import { newCode } from './typed-codes.ts';
+import { generateCode } from './typed-codes.ts';
 
-export const linkMinutes = 15;
+export const linkLifetimeMinutes = 15;
 /** Maximum number of wrong codes per link. */
-export const mostMisses = 3;
+export const maxWrongCodes = 3;
 /**
  * Limits of e-mails to an address from one source: a network, or all browsers in which the person has signed
  * in before.
  */
-const mostMails = { quarterHour: 5, day: 20 };
+const maxEmailsPerSource = { quarterHour: 5, day: 20 };
 /** Limit of e-mails to an address per day, from all networks in which the person has no session. */
-const mostByStrangers = 20;
-const knownBrowsers = 'known browsers';
+const maxEmailsFromStrangers = 20;
+const knownBrowsersSource = 'known browsers';
 
-const secretShape = /^[\w-]{43}$/;
+const secretPattern = /^[\w-]{43}$/;
 
-export interface AskedLink {
+export interface LinkSecrets {
   /** The secret in the browser's cookie. */
   readonly nonce: string;
   /** The secret in the e-mail's link. */
@@ -39,17 +39,17 @@ const randomSecret = (): string => randomBytes(32).toString('base64url');
 const hashCode = (nonce: string, code: string): Buffer => createHmac('sha256', nonce).update(code).digest();
 
 /** Creates the secrets of a new link. */
-export const newLink = (): AskedLink => ({
+export const createLinkSecrets = (): LinkSecrets => ({
   nonce: randomSecret(),
   secret: randomSecret(),
-  code: newCode(),
+  code: generateCode(),
 });
 
 /** The data that identifies the source of a request for a link. */
-interface Asker {
+interface LinkRequester {
   readonly ip: string;
   /** The secret of the last session in the browser that sends the request. */
-  readonly known: string | undefined;
+  readonly lastSessionSecret: string | undefined;
 }
 
 /**
@@ -58,7 +58,11 @@ interface Asker {
  * and networks in which they have a session, are separate sources. Requests by strangers therefore do not
  * keep the person from signing in. An advisory lock serializes calls for an address.
  */
-export async function sourceOf(db: Db, email: string, { ip, known }: Asker): Promise<string | null> {
+export async function linkRequestSourceOf(
+  db: Db,
+  email: string,
+  { ip, lastSessionSecret }: LinkRequester,
+): Promise<string | null> {
   const [, sessions, sent] = await Promise.all([
     db.all(sql`select pg_advisory_xact_lock(hashtextextended('links to ' || lower(${email}), 0))`),
     db.all(sql<{
@@ -66,7 +70,7 @@ export async function sourceOf(db: Db, email: string, { ip, known }: Asker): Pro
       isOpen: boolean;
       isInBrowser: boolean;
     }>`select s.ip, s.revoked_at is null and s.expires_at > now() as "isOpen",
-         s.hash = ${hashToken(known ?? '')} as "isInBrowser"
+         s.hash = ${hashToken(lastSessionSecret ?? '')} as "isInBrowser"
        from sign_in.sessions s join sign_in.accounts a on a.id = s.account_id where lower(a.email) = lower(${email})`),
     db.all(sql<{
       source: string | null;
@@ -76,20 +80,24 @@ export async function sourceOf(db: Db, email: string, { ip, known }: Asker): Pro
        from sign_in.sign_ins where lower(email) = lower(${email}) and created_at > now() - interval '1 day' group by ip`),
   ]);
   const networks = sessions.filter(({ isOpen }) => isOpen).map((session) => networkOf(session.ip ?? ''));
-  const trusted = new Set<string | null>([knownBrowsers, ...networks]);
-  const source = sessions.some(({ isInBrowser }) => isInBrowser) ? knownBrowsers : networkOf(ip);
+  const trusted = new Set<string | null>([knownBrowsersSource, ...networks]);
+  const source = sessions.some(({ isInBrowser }) => isInBrowser) ? knownBrowsersSource : networkOf(ip);
   const own = sent.find((one) => one.source === source);
-  if (own !== undefined && (own.lately >= mostMails.quarterHour || own.today >= mostMails.day)) return null;
+  if (
+    own !== undefined &&
+    (own.lately >= maxEmailsPerSource.quarterHour || own.today >= maxEmailsPerSource.day)
+  )
+    return null;
   if (trusted.has(source)) return source;
   const byStrangers = sent
     .filter((one) => !trusted.has(one.source))
     .reduce((sum, { today }) => sum + today, 0);
-  return byStrangers < mostByStrangers ? source : null;
+  return byStrangers < maxEmailsFromStrangers ? source : null;
 }
 
-export async function keepLink(
+export async function storeLink(
   db: Db,
-  { nonce, secret, code }: AskedLink,
+  { nonce, secret, code }: LinkSecrets,
   { email, returnTo, source }: { readonly email: string; readonly returnTo: string; readonly source: string },
 ): Promise<string> {
   const { id } = await db.one(
@@ -97,12 +105,12 @@ export async function keepLink(
       id: string;
     }>`insert into sign_in.sign_ins (id, hash, code_hash, nonce_hash, email, return_to, ip, expires_at)
        values (${newId()}, ${hashToken(secret)}, ${hashCode(nonce, code)}, ${hashToken(nonce)}, ${email}, ${returnTo}, ${source},
-         now() + make_interval(mins => ${linkMinutes})) returning id`,
+         now() + make_interval(mins => ${linkLifetimeMinutes})) returning id`,
   );
   return id;
 }
 
-export interface ProvenAddress {
+export interface ConfirmedAddress {
   readonly email: string;
   readonly returnTo: string;
 }
@@ -110,43 +118,43 @@ export interface ProvenAddress {
 /** The state of a link: usable in this browser, usable in another browser, or unusable. */
 export type LinkState = 'here' | 'elsewhere' | 'over';
 
-export async function lookAtLink(db: Db, secret: string, nonce: string | undefined): Promise<LinkState> {
-  if (!secretShape.test(secret)) return 'over';
+export async function readLinkState(db: Db, secret: string, nonce: string | undefined): Promise<LinkState> {
+  if (!secretPattern.test(secret)) return 'over';
   const row = await db.find(
     sql<{ isHere: boolean }>`select nonce_hash = ${hashToken(nonce ?? '')} as "isHere" from sign_in.sign_ins
-       where hash = ${hashToken(secret)} and used_at is null and misses < ${mostMisses} and expires_at > now()`,
+       where hash = ${hashToken(secret)} and used_at is null and misses < ${maxWrongCodes} and expires_at > now()`,
   );
   if (row === undefined) return 'over';
   return row.isHere ? 'here' : 'elsewhere';
 }
 
 /** Redeems a link; undefined if it was used, has expired, or was requested in another browser. */
-export async function useLink(
+export async function redeemLink(
   db: Db,
   secret: string,
   nonce: string | undefined,
-): Promise<ProvenAddress | undefined> {
-  if (nonce === undefined || !secretShape.test(secret)) return undefined;
+): Promise<ConfirmedAddress | undefined> {
+  if (nonce === undefined || !secretPattern.test(secret)) return undefined;
   return db.find(
-    sql<ProvenAddress>`update sign_in.sign_ins set used_at = now()
+    sql<ConfirmedAddress>`update sign_in.sign_ins set used_at = now()
        where hash = ${hashToken(secret)} and nonce_hash = ${hashToken(nonce)} and used_at is null
-         and misses < ${mostMisses} and expires_at > now()
+         and misses < ${maxWrongCodes} and expires_at > now()
        returning email, return_to as "returnTo"`,
   );
 }
 
 /** Redeems a link by its code; undefined if the code is wrong, which is counted, or the link has expired. */
-export async function useCode(
+export async function redeemCode(
   db: Db,
   code: string | undefined,
   nonce: string | undefined,
-): Promise<ProvenAddress | undefined> {
+): Promise<ConfirmedAddress | undefined> {
   if (nonce === undefined || code === undefined) return undefined;
   const row = await db.find(
-    sql<ProvenAddress & { fits: boolean }>`update sign_in.sign_ins set
+    sql<ConfirmedAddress & { fits: boolean }>`update sign_in.sign_ins set
          misses = misses + (code_hash <> ${hashCode(nonce, code)})::int,
          used_at = case when code_hash = ${hashCode(nonce, code)} then now() end
-       where nonce_hash = ${hashToken(nonce)} and used_at is null and misses < ${mostMisses} and expires_at > now()
+       where nonce_hash = ${hashToken(nonce)} and used_at is null and misses < ${maxWrongCodes} and expires_at > now()
        returning email, return_to as "returnTo", used_at is not null as fits`,
   );
   return row?.fits === true ? { email: row.email, returnTo: row.returnTo } : undefined;

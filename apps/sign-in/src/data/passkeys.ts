@@ -1,11 +1,11 @@
 /** Passkeys of accounts, and pending WebAuthn ceremonies. */
 import { type Db, newId, sql } from '@muster/driver';
 import { type Account } from './accounts.ts';
-import { beginFlow, endFlow } from './flows.ts';
+import { beginFlow, consumeFlow } from './flows.ts';
 
 /** Limit per account; more than a person has devices. */
-export const mostPasskeys = 20;
-export const ceremonyMinutes = 5;
+export const maxPasskeys = 20;
+export const ceremonyLifetimeMinutes = 5;
 
 export interface AccountPasskey {
   readonly id: string;
@@ -29,7 +29,7 @@ export interface StoredPasskey {
 export const listPasskeys = (db: Db, accountId: string): Promise<AccountPasskey[]> =>
   db.all(
     sql<AccountPasskey>`select k.id, k.name, k.is_synced as "isSynced", k.created_at as "createdAt", k.last_used_at as "lastUsedAt"
-       from app.passkeys_of_account(${accountId}::uuid, null, ${mostPasskeys}) k`,
+       from app.passkeys_of_account(${accountId}::uuid, null, ${maxPasskeys}) k`,
   );
 
 /** Lists the ids of an account's credentials in base64url, with their transports. */
@@ -57,7 +57,7 @@ export interface NewPasskey {
  * Stores a passkey. Returns false if it is already stored or the account has reached its limit. A row lock on
  * the account serializes calls.
  */
-export async function keepPasskey(db: Db, accountId: string, passkey: NewPasskey): Promise<boolean> {
+export async function storePasskey(db: Db, accountId: string, passkey: NewPasskey): Promise<boolean> {
   await db.all(sql`select a.id from sign_in.accounts a where a.id = ${accountId} for no key update`);
   const { credentialId, publicKey, counter, transports, name, isSynced } = passkey;
   const kept = await db.find(
@@ -66,13 +66,13 @@ export async function keepPasskey(db: Db, accountId: string, passkey: NewPasskey
     }>`insert into sign_in.passkeys (id, account_id, credential_id, public_key, counter, transports, name, is_synced)
        select ${newId()}, ${accountId}, ${Buffer.from(credentialId, 'base64url')}, ${Buffer.from(publicKey)}, ${counter},
          ${transports}::text[], ${name}, ${isSynced}
-       where (select count(*) from sign_in.passkeys where account_id = ${accountId}) < ${mostPasskeys}
+       where (select count(*) from sign_in.passkeys where account_id = ${accountId}) < ${maxPasskeys}
        on conflict (credential_id) do nothing returning id`,
   );
   return kept !== undefined;
 }
 
-interface StoredRow {
+interface PasskeyRow {
   id: string;
   account_id: string;
   email: string;
@@ -83,9 +83,9 @@ interface StoredRow {
 }
 
 /** Finds a passkey by its credential id and locks its row, because its counter must only increase. */
-export async function lockPasskey(db: Db, credentialId: string): Promise<StoredPasskey | undefined> {
+export async function findAndLockPasskey(db: Db, credentialId: string): Promise<StoredPasskey | undefined> {
   const row = await db.find(
-    sql<StoredRow>`select p.id, p.account_id, a.email, a.name as account_name, p.credential_id, p.public_key, p.counter
+    sql<PasskeyRow>`select p.id, p.account_id, a.email, a.name as account_name, p.credential_id, p.public_key, p.counter
        from sign_in.passkeys p join sign_in.accounts a on a.id = p.account_id
        where p.credential_id = ${Buffer.from(credentialId, 'base64url')} for no key update of p`,
   );
@@ -100,7 +100,12 @@ export async function lockPasskey(db: Db, credentialId: string): Promise<StoredP
   );
 }
 
-export const noteUse = async (db: Db, id: string, counter: number, isSynced: boolean): Promise<void> => {
+export const recordPasskeyUse = async (
+  db: Db,
+  id: string,
+  counter: number,
+  isSynced: boolean,
+): Promise<void> => {
   await db.all(
     sql`update sign_in.passkeys set counter = ${counter}, is_synced = ${isSynced}, last_used_at = now() where id = ${id}`,
   );
@@ -129,8 +134,8 @@ export interface Ceremony {
 
 /** Starts a ceremony and returns the secret for the browser's cookie. */
 export const beginCeremony = (db: Db, ceremony: Ceremony): Promise<string> =>
-  beginFlow(db, { kind: 'passkey', payload: ceremony, minutes: ceremonyMinutes });
+  beginFlow(db, { kind: 'passkey', payload: ceremony, minutes: ceremonyLifetimeMinutes });
 
 /** Ends a ceremony, which can be used once; undefined if it does not exist or has expired. */
-export const endCeremony = (db: Db, nonce: string | undefined): Promise<Ceremony | undefined> =>
-  endFlow(db, 'passkey', nonce);
+export const consumeCeremony = (db: Db, nonce: string | undefined): Promise<Ceremony | undefined> =>
+  consumeFlow(db, 'passkey', nonce);

@@ -3,10 +3,10 @@
  */
 import { type Db, sql } from '@muster/driver';
 import { type SignInDb } from '@muster/placement';
-import { type Account, columns } from './accounts.ts';
+import { type Account, accountColumns } from './accounts.ts';
 
 /** An issuer that is responsible for an address, as shown to the person who signs in. */
-export interface NamedProvider {
+export interface ResponsibleProvider {
   readonly id: string;
   readonly name: string;
   readonly orgId: string;
@@ -14,9 +14,9 @@ export interface NamedProvider {
 }
 
 /** Lists the issuers that are responsible for a domain. */
-export const providersOf = (db: SignInDb, domain: string): Promise<NamedProvider[]> =>
+export const findProvidersOfDomain = (db: SignInDb, domain: string): Promise<ResponsibleProvider[]> =>
   db.everywhere(
-    sql<NamedProvider>`select p.id, p.name, p.org_id as "orgId", p.org_name as "orgName" from app.identity_providers_of(${domain}) p`,
+    sql<ResponsibleProvider>`select p.id, p.name, p.org_id as "orgId", p.org_name as "orgName" from app.identity_providers_of(${domain}) p`,
     ({ orgId }) => orgId,
   );
 
@@ -49,17 +49,21 @@ export async function findProvider(db: SignInDb, id: string): Promise<SignInProv
  * The proof that an organization requires of an account's sessions: one row per accepted issuer, or one row
  * without an issuer.
  */
-export interface AskedProof {
+export interface RequiredProof {
   readonly orgName: string;
   readonly requiresPasskey: boolean;
   readonly providerId: string | null;
   readonly providerName: string | null;
 }
 
-export const listAskedProofs = (db: SignInDb, accountId: string, orgId: string): Promise<AskedProof[]> =>
+export const listRequiredProofs = (
+  db: SignInDb,
+  accountId: string,
+  orgId: string,
+): Promise<RequiredProof[]> =>
   db.at(orgId, (there) =>
     there.all(
-      sql<AskedProof>`select a.org_name as "orgName", a.requires_passkey as "requiresPasskey", a.provider_id as "providerId",
+      sql<RequiredProof>`select a.org_name as "orgName", a.requires_passkey as "requiresPasskey", a.provider_id as "providerId",
          a.provider_name as "providerName"
        from app.asked_proofs(${accountId}::uuid, ${orgId}::uuid) a`,
     ),
@@ -72,16 +76,19 @@ export interface ExternalIdentity {
 }
 
 /** Finds the account that is linked to an identity; undefined for a new identity. */
-export const findByIdentity = (db: Db, { issuer, subject }: ExternalIdentity): Promise<Account | undefined> =>
+export const findAccountByIdentity = (
+  db: Db,
+  { issuer, subject }: ExternalIdentity,
+): Promise<Account | undefined> =>
   db.find(
-    sql<Account>`select ${columns} from sign_in.identities i join sign_in.accounts a on a.id = i.account_id
+    sql<Account>`select ${accountColumns} from sign_in.identities i join sign_in.accounts a on a.id = i.account_id
        where i.issuer = ${issuer} and i.subject = ${subject}`,
   );
 
 /**
  * Links an identity to an account, or records its use. `email` is the address that the issuer reports now.
  */
-export async function noteIdentity(
+export async function recordIdentity(
   db: Db,
   accountId: string,
   { issuer, subject }: ExternalIdentity,

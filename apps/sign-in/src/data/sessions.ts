@@ -1,20 +1,20 @@
 /** Sessions of people who have authenticated in a browser. */
 import { type Db, newId, sql } from '@muster/driver';
-import { proofMinutes } from '@muster/registry';
+import { identityProofValidMinutes } from '@muster/registry';
 import { hashToken, isWellFormedSession, newSessionSecret, sessionTokenHash } from '@muster/runtime';
 import { type Account } from './accounts.ts';
 
 /**
  * The way in which a person authenticated: a link in an e-mail, a passkey, or an issuer (`provider:<id>`).
  */
-export type Proof = 'link' | 'passkey' | `provider:${string}`;
+export type ProofMethod = 'link' | 'passkey' | `provider:${string}`;
 
 export interface BrowserSession {
   readonly id: string;
   readonly account: Account;
   readonly provenAt: string;
   /** True if the person authenticated within the last minutes, by the database's clock. */
-  readonly isFresh: boolean;
+  readonly isRecentlyProven: boolean;
   readonly expiresAt: string;
 }
 
@@ -24,7 +24,7 @@ export interface BrowserFacts {
   readonly userAgent: string | null;
 }
 
-interface Row {
+interface SessionRow {
   id: string;
   account_id: string;
   email: string;
@@ -34,11 +34,11 @@ interface Row {
   expires_at: string;
 }
 
-const sessionOf = (row: Row): BrowserSession => ({
+const toSession = (row: SessionRow): BrowserSession => ({
   id: row.id,
   account: { id: row.account_id, email: row.email, name: row.name },
   provenAt: row.proven_at,
-  isFresh: row.is_fresh,
+  isRecentlyProven: row.is_fresh,
   expiresAt: row.expires_at,
 });
 
@@ -46,12 +46,12 @@ const sessionOf = (row: Row): BrowserSession => ({
 export async function findSession(db: Db, secret: string | undefined): Promise<BrowserSession | undefined> {
   if (secret === undefined || !isWellFormedSession(secret)) return undefined;
   const row = await db.find(
-    sql<Row>`select s.id, s.account_id, a.email, a.name, s.proven_at, s.expires_at,
-         s.proven_at > now() - make_interval(mins => ${proofMinutes}) as is_fresh
+    sql<SessionRow>`select s.id, s.account_id, a.email, a.name, s.proven_at, s.expires_at,
+         s.proven_at > now() - make_interval(mins => ${identityProofValidMinutes}) as is_fresh
        from sign_in.sessions s join sign_in.accounts a on a.id = s.account_id
        where s.hash = ${hashToken(secret)} and s.revoked_at is null and s.expires_at > now()`,
   );
-  return row && sessionOf(row);
+  return row && toSession(row);
 }
 
 /**
@@ -60,7 +60,7 @@ export async function findSession(db: Db, secret: string | undefined): Promise<B
  */
 export interface ProofFacts {
   readonly browser: BrowserFacts;
-  readonly before: string | undefined;
+  readonly previousSecret: string | undefined;
   readonly provenAt?: string | null;
 }
 
@@ -69,14 +69,14 @@ export interface ProofFacts {
  * already has a session of the same person, that session continues with a new secret. A session of another
  * person ends.
  */
-export async function proveSession(
+export async function startOrRenewSession(
   db: Db,
   account: Account,
-  proof: Proof,
-  { browser, before, provenAt = null }: ProofFacts,
+  proof: ProofMethod,
+  { browser, previousSecret, provenAt = null }: ProofFacts,
 ): Promise<string> {
   const secret = newSessionSecret();
-  const known = await findSession(db, before);
+  const known = await findSession(db, previousSecret);
   if (known?.account.id === account.id) {
     const renewed = await renewSession(db, known.id, { secret, proof, provenAt });
     if (renewed) return secret;
@@ -99,7 +99,7 @@ async function renewSession(
     secret,
     proof,
     provenAt,
-  }: { readonly secret: string; readonly proof: Proof; readonly provenAt: string | null },
+  }: { readonly secret: string; readonly proof: ProofMethod; readonly provenAt: string | null },
 ): Promise<boolean> {
   const row = await db.find(
     sql<{

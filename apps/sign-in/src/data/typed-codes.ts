@@ -4,17 +4,17 @@
  */
 import { randomInt } from 'node:crypto';
 
-const letters = 'BCDFGHJKLMNPQRSTVWXZ';
-const shape = new RegExp(`^[${letters}]{8}$`);
+const codeLetters = 'BCDFGHJKLMNPQRSTVWXZ';
+const codePattern = new RegExp(`^[${codeLetters}]{8}$`);
 
-export const newCode = (): string =>
-  Array.from({ length: 8 }, () => letters.charAt(randomInt(letters.length))).join('');
+export const generateCode = (): string =>
+  Array.from({ length: 8 }, () => codeLetters.charAt(randomInt(codeLetters.length))).join('');
 
 /** Normalizes a typed code; undefined if it is malformed. */
-export function readCode(typed: string): string | undefined {
-  const code = typed.toUpperCase().replaceAll(/[^A-Z]/g, '');
-  return shape.test(code) ? code : undefined;
+export function parseCode(typedCode: string): string | undefined {
+  const code = typedCode.toUpperCase().replaceAll(/[^A-Z]/g, '');
+  return codePattern.test(code) ? code : undefined;
 }
 
 /** Formats a code for display. */
-export const shownCode = (code: string): string => `${code.slice(0, 4)}-${code.slice(4)}`;
+export const formatCode = (code: string): string => `${code.slice(0, 4)}-${code.slice(4)}`;

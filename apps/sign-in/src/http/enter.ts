@@ -4,7 +4,7 @@ import { findAccount, findAddress } from '../data/accounts.ts';
 import { type SignInConfig } from '../config.ts';
 
 /** Returns true if an address may sign in: it has an account or belongs to a member, or SIGN_UP allows it. */
-export async function mayEnter(
+export async function mayHaveAccount(
   db: SignInDb,
   signUp: SignInConfig['SIGN_UP'],
   email: string,

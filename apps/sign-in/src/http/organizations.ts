@@ -1,7 +1,7 @@
 /** The pages of a signed-in person: organizations, invitations, and creating an organization. */
-import { formOf, fromOwnPage, queryOf } from '@muster/http';
-import { beginOrganization } from '@muster/organizations';
-import { inSignIn } from '@muster/placement';
+import { formFieldsOf, requireOwnPage, queryFieldsOf } from '@muster/http';
+import { createOrganizationForAccount } from '@muster/organizations';
+import { inSignInTransaction } from '@muster/placement';
 import { OrgName } from '@muster/registry';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Account, listInvitations, listOrganizations } from '../data/accounts.ts';
@@ -9,42 +9,46 @@ import { findSession } from '../data/sessions.ts';
 import { sendPage } from '../pages/layout.ts';
 import { homePage } from '../pages/organizations.ts';
 import { signInPage } from '../pages/pages.ts';
-import { type Parts } from './parts.ts';
-import { browserOf } from './requests.ts';
+import { type RouteDependencies } from './parts.ts';
+import { browserFactsOf } from './requests.ts';
 
 const invitationsPath = '/sign-in/invitations';
 
 /** Sends the home page of a signed-in person. */
-export const sendHome = async (
-  { pool, config, ways }: Parts,
+export const sendHomePage = async (
+  { pool, config, ways }: RouteDependencies,
   reply: FastifyReply,
   account: Account,
-  said: { readonly problem?: string | null; readonly note?: string | null; readonly typed?: string } = {},
+  pageState: {
+    readonly problem?: string | null;
+    readonly note?: string | null;
+    readonly typed?: string;
+  } = {},
 ): Promise<FastifyReply> => {
-  const [organizations, invitations] = await inSignIn(pool, async (db) => [
+  const [organizations, invitations] = await inSignInTransaction(pool, async (db) => [
     await listOrganizations(db, account.id),
     await listInvitations(db, account.id),
   ]);
   const mayBegin = config.SIGN_UP === 'open' && !organizations.some(({ role }) => role === 'owner');
-  const { problem = null, note = null, typed = '' } = said;
+  const { problem = null, note = null, typed = '' } = pageState;
   return sendPage(
     reply,
     homePage({
       account,
       organizations,
       invitations,
-      mayBegin,
+      mayCreateOrganization: mayBegin,
       problem,
       note,
-      typed,
-      home: config.HOME_PATH,
-      passkeys: ways.passkeys,
+      submittedName: typed,
+      homePath: config.HOME_PATH,
+      hasPasskeys: ways.passkeys,
     }),
   );
 };
 
 /** Reasons why an invitation was not accepted, as shown to the person. */
-const refusals: Readonly<Record<string, string>> = {
+const invitationRefusals: Readonly<Record<string, string>> = {
   seats_exhausted: 'The organization has no seats left. Ask the person who invited you to add one.',
   policy: 'The organization no longer accepts e-mail addresses of this domain.',
   expired: 'The invitation has expired. Ask for a new one.',
@@ -52,29 +56,34 @@ const refusals: Readonly<Record<string, string>> = {
   not_found: 'There is no such invitation for your e-mail address.',
 };
 
-export function addOrganizations(app: FastifyInstance, around: Parts): void {
-  const { pool, config, cookies, throttle, ways } = around;
-  const onRequest = fromOwnPage(config.cookie);
+export function addOrganizationRoutes(app: FastifyInstance, dependencies: RouteDependencies): void {
+  const { pool, config, cookies, throttle, ways } = dependencies;
+  const onRequest = requireOwnPage(config.cookie);
   const accountOf = (request: FastifyRequest) =>
-    inSignIn(pool, async (db) => (await findSession(db, cookies.read(request, 'session')))?.account ?? null);
+    inSignInTransaction(
+      pool,
+      async (db) => (await findSession(db, cookies.read(request, 'session')))?.account ?? null,
+    );
 
   app.get(invitationsPath, async (request, reply) => {
     const account = await accountOf(request);
     if (account === null) {
       if (config.SIGN_UP === 'closed') return reply.redirect('/invitations/accept?without=account', 303);
       const note = 'You have an invitation. Sign in with the e-mail address it was sent to.';
-      return sendPage(reply, signInPage(ways, { to: invitationsPath, note }));
+      return sendPage(reply, signInPage(ways, { returnPath: invitationsPath, note }));
     }
-    const { refused, joined } = queryOf(request);
+    const { refused, joined } = queryFieldsOf(request);
     if (refused !== undefined) {
-      const problem = refusals[refused] ?? 'The invitation could not be accepted. Try again.';
-      return sendHome(around, reply, account, { problem });
+      const problem = invitationRefusals[refused] ?? 'The invitation could not be accepted. Try again.';
+      return sendHomePage(dependencies, reply, account, { problem });
     }
     if (joined !== undefined)
-      return sendHome(around, reply, account, { note: 'You joined the organization. Open it below.' });
-    const invitations = await inSignIn(pool, (db) => listInvitations(db, account.id));
+      return sendHomePage(dependencies, reply, account, {
+        note: 'You joined the organization. Open it below.',
+      });
+    const invitations = await inSignInTransaction(pool, (db) => listInvitations(db, account.id));
     const none = `There is no open invitation for ${account.email}. If it was sent to another address, sign out and use that address.`;
-    return sendHome(around, reply, account, { note: invitations.length === 0 ? none : null });
+    return sendHomePage(dependencies, reply, account, { note: invitations.length === 0 ? none : null });
   });
 
   app.post('/auth/organization', { onRequest }, async (request, reply) => {
@@ -82,14 +91,17 @@ export function addOrganizations(app: FastifyInstance, around: Parts): void {
     const account = await accountOf(request);
     // Check SIGN_UP again, because a client can send the form without loading its page.
     if (account === null || config.SIGN_UP !== 'open') return reply.redirect('/sign-in', 303);
-    const { name: typed = '' } = formOf(request);
+    const { name: typed = '' } = formFieldsOf(request);
     const name = OrgName.safeParse(typed);
     if (!name.success)
-      return sendHome(around, reply, account, { problem: 'Enter a name of 1 to 120 characters.', typed });
-    const facts = { requestId: request.id, ...browserOf(request) };
-    const begun = await beginOrganization(pool, account, { name: name.data }, facts);
+      return sendHomePage(dependencies, reply, account, {
+        problem: 'Enter a name of 1 to 120 characters.',
+        typed,
+      });
+    const facts = { requestId: request.id, ...browserFactsOf(request) };
+    const begun = await createOrganizationForAccount(pool, account, { name: name.data }, facts);
     return begun === 'owner'
-      ? sendHome(around, reply, account, { problem: 'You already own an organization.', typed })
+      ? sendHomePage(dependencies, reply, account, { problem: 'You already own an organization.', typed })
       : reply.redirect('/sign-in', 303);
   });
 }

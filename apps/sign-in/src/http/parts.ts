@@ -4,10 +4,10 @@ import { type Mailer } from '@muster/outbound/mail';
 import { type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
 import { type SignInConfig } from '../config.ts';
-import { type Ways } from '../pages/pages.ts';
+import { type SignInMethods } from '../pages/pages.ts';
 import { type SignInCookies } from './requests.ts';
 
-export interface Parts {
+export interface RouteDependencies {
   /** The pool with the role muster_sign_in. */
   readonly pool: Pool;
   /** The configuration; `baseUrl` has no trailing slash. */
@@ -15,7 +15,7 @@ export interface Parts {
   readonly cookies: SignInCookies;
   readonly mailer: Mailer;
   readonly logger: Logger;
-  readonly ways: Ways;
+  readonly ways: SignInMethods;
   /** Counts attempts per address; throws 429 above the limit. */
   readonly throttle: (request: FastifyRequest) => Promise<void>;
 }

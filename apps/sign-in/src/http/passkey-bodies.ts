@@ -5,38 +5,38 @@
 import { PasskeyName } from '@muster/registry';
 import { z } from 'zod';
 
-const Encoded = z
+const Base64UrlText = z
   .string()
   .max(64 * 1024)
   .regex(/^[\w-]*$/);
-const CredentialId = Encoded.min(1).max(1364);
-const common = {
+const CredentialId = Base64UrlText.min(1).max(1364);
+const credentialFields = {
   id: CredentialId,
   rawId: CredentialId,
   type: z.literal('public-key'),
   clientExtensionResults: z.object({}),
 };
 
-export const RegisteredPasskey = z.object({
+export const PasskeyRegistrationBody = z.object({
   name: PasskeyName,
   response: z.object({
-    ...common,
+    ...credentialFields,
     response: z.object({
-      clientDataJSON: Encoded,
-      attestationObject: Encoded,
+      clientDataJSON: Base64UrlText,
+      attestationObject: Base64UrlText,
       transports: z.array(z.string().max(32)).max(8).default([]),
     }),
   }),
 });
 
-export const ProofOfPasskey = z.object({
+export const PasskeyAuthenticationBody = z.object({
   to: z.string().max(2_000).optional(),
   response: z.object({
-    ...common,
+    ...credentialFields,
     response: z.object({
-      clientDataJSON: Encoded,
-      authenticatorData: Encoded,
-      signature: Encoded,
+      clientDataJSON: Base64UrlText,
+      authenticatorData: Base64UrlText,
+      signature: Base64UrlText,
     }),
   }),
 });

@@ -1,11 +1,11 @@
 /** Helpers that the routes share: cookies, browser facts and rate limits. */
 import {
   type Cookies as CookiesFor,
-  cookiesOf,
+  createCookies,
   createMemoryStore,
   networkOf,
   type Rate,
-  requireRoom,
+  requireWithinLimits,
   type SessionCookie,
   userAgentOf,
 } from '@muster/http';
@@ -16,14 +16,14 @@ import { type BrowserFacts } from '../data/sessions.ts';
  * The purpose of a cookie: the session, the browser's last session after it has ended (`known`), or a pending
  * flow.
  */
-export type CookieUse = 'session' | 'known' | 'link' | 'flow' | 'passkey';
-export type SignInCookies = CookiesFor<CookieUse>;
+export type CookiePurpose = 'session' | 'known' | 'link' | 'flow' | 'passkey';
+export type SignInCookies = CookiesFor<CookiePurpose>;
 
-const sessionSeconds = 90 * 86_400;
+const sessionCookieSeconds = 90 * 86_400;
 
 export function signInCookies(cookie: SessionCookie): SignInCookies {
-  const cookies = cookiesOf(cookie, {
-    ...{ session: sessionSeconds, known: sessionSeconds },
+  const cookies = createCookies(cookie, {
+    ...{ session: sessionCookieSeconds, known: sessionCookieSeconds },
     ...{ link: 900, flow: 900, passkey: 300 },
   });
   return {
@@ -37,7 +37,7 @@ export function signInCookies(cookie: SessionCookie): SignInCookies {
   };
 }
 
-export const browserOf = (request: FastifyRequest): BrowserFacts => ({
+export const browserFactsOf = (request: FastifyRequest): BrowserFacts => ({
   ip: request.ip,
   userAgent: userAgentOf(request),
 });
@@ -46,6 +46,6 @@ export const browserOf = (request: FastifyRequest): BrowserFacts => ({
 export function createThrottle(rate: Rate): (request: FastifyRequest) => Promise<void> {
   const store = createMemoryStore();
   return async ({ ip }) => {
-    requireRoom(await store.take([{ key: networkOf(ip), rate }]), 'too_many_attempts');
+    requireWithinLimits(await store.take([{ key: networkOf(ip), rate }]), 'too_many_attempts');
   };
 }

@@ -1,47 +1,54 @@
 /** The sign-in page, the current session for pages, and signing out. */
-import { forbidden, formOf, fromOwnPage, pathWithin, queryOf, requireSameOrigin } from '@muster/http';
-import { inSignIn } from '@muster/placement';
+import {
+  forbidden,
+  formFieldsOf,
+  requireOwnPage,
+  pathWithinOrigin,
+  queryFieldsOf,
+  requireSameOrigin,
+} from '@muster/http';
+import { inSignInTransaction } from '@muster/placement';
 import { isUuid, unauthorized } from '@muster/registry';
 import { type FastifyInstance, type FastifyRequest } from 'fastify';
-import { listOrganizations, provideAccount } from '../data/accounts.ts';
-import { listAskedProofs } from '../data/providers.ts';
-import { endSession, findSession, proveSession } from '../data/sessions.ts';
-import { askedProofsPage } from '../pages/issuers.ts';
+import { listOrganizations, findOrCreateAccount } from '../data/accounts.ts';
+import { listRequiredProofs } from '../data/providers.ts';
+import { endSession, findSession, startOrRenewSession } from '../data/sessions.ts';
+import { requiredProofsPage } from '../pages/issuers.ts';
 import { sendPage } from '../pages/layout.ts';
 import { signInPage } from '../pages/pages.ts';
-import { sendHome } from './organizations.ts';
-import { browserOf } from './requests.ts';
-import { type Parts } from './parts.ts';
+import { sendHomePage } from './organizations.ts';
+import { browserFactsOf } from './requests.ts';
+import { type RouteDependencies } from './parts.ts';
 
-const isLoopback = (address: string): boolean => /^(::ffff:)?127\.|^::1$/.test(address);
+const isLoopbackAddress = (address: string): boolean => /^(::ffff:)?127\.|^::1$/.test(address);
 
-export function addSessions(app: FastifyInstance, around: Parts): void {
-  const { pool, config, cookies, throttle, ways } = around;
-  const onRequest = fromOwnPage(config.cookie);
+export function addSessionRoutes(app: FastifyInstance, dependencies: RouteDependencies): void {
+  const { pool, config, cookies, throttle, ways } = dependencies;
+  const onRequest = requireOwnPage(config.cookie);
   const sessionOf = (request: FastifyRequest) =>
-    inSignIn(pool, async (db) => {
+    inSignInTransaction(pool, async (db) => {
       const session = await findSession(db, cookies.read(request, 'session'));
       return session && { session, organizations: await listOrganizations(db, session.account.id) };
     });
 
   app.get('/sign-in', async (request, reply) => {
-    const { to: named, again, organization } = queryOf(request);
-    const to = pathWithin(named, config.HOME_PATH);
+    const { to: named, again, organization } = queryFieldsOf(request);
+    const to = pathWithinOrigin(named, config.HOME_PATH);
     // `again` asks a signed-in person to authenticate again.
     const found = again === undefined ? await sessionOf(request) : undefined;
     if (found === undefined) {
       // After signing in, redirect to this page again. It then asks for the proof that the organization
       // requires.
-      const next = organization !== undefined ? pathWithin(request.url, to) : to;
-      return sendPage(reply, signInPage(ways, { to: next }));
+      const next = organization !== undefined ? pathWithinOrigin(request.url, to) : to;
+      return sendPage(reply, signInPage(ways, { returnPath: next }));
     }
     if (organization !== undefined && isUuid(organization)) {
       const { id, email } = found.session.account;
-      const asked = await inSignIn(pool, (db) => listAskedProofs(db, id, organization));
-      if (asked.length > 0) return sendPage(reply, askedProofsPage(asked, { to, email }, ways));
+      const asked = await inSignInTransaction(pool, (db) => listRequiredProofs(db, id, organization));
+      if (asked.length > 0) return sendPage(reply, requiredProofsPage(asked, { to, email }, ways));
     }
     if (to !== '/sign-in' && named !== undefined) return reply.redirect(to, 303);
-    return sendHome(around, reply, found.session.account);
+    return sendHomePage(dependencies, reply, found.session.account);
   });
 
   app.get('/auth/session', async (request, reply) => {
@@ -57,7 +64,7 @@ export function addSessions(app: FastifyInstance, around: Parts): void {
   });
 
   app.post('/auth/sign-out', { onRequest }, async (request, reply) => {
-    await inSignIn(pool, async (db) => {
+    await inSignInTransaction(pool, async (db) => {
       const session = await findSession(db, cookies.read(request, 'session'));
       if (session !== undefined) await endSession(db, session.id);
     });
@@ -69,12 +76,15 @@ export function addSessions(app: FastifyInstance, around: Parts): void {
   if (demo === null) return;
   app.post('/auth/demo', { onRequest }, async (request, reply) => {
     await throttle(request);
-    if (!isLoopback(request.ip)) throw forbidden('foreign_host');
+    if (!isLoopbackAddress(request.ip)) throw forbidden('foreign_host');
     const before = cookies.read(request, 'session');
-    const secret = await inSignIn(pool, async (db) =>
-      proveSession(db, await provideAccount(db, demo), 'link', { browser: browserOf(request), before }),
+    const secret = await inSignInTransaction(pool, async (db) =>
+      startOrRenewSession(db, await findOrCreateAccount(db, demo), 'link', {
+        browser: browserFactsOf(request),
+        previousSecret: before,
+      }),
     );
     cookies.set(reply, 'session', secret);
-    return reply.redirect(pathWithin(formOf(request)['to'], config.HOME_PATH), 303);
+    return reply.redirect(pathWithinOrigin(formFieldsOf(request)['to'], config.HOME_PATH), 303);
   });
 }

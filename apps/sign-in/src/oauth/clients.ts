@@ -7,23 +7,23 @@ import { type Sender } from '@muster/outbound/sender';
 import { type ClientMetadata } from 'oidc-provider';
 import { z } from 'zod';
 
-const deviceCode = 'urn:ietf:params:oauth:grant-type:device_code';
+const deviceCodeGrantType = 'urn:ietf:params:oauth:grant-type:device_code';
 /** Supported grant types; documents may name more. */
-export const grantTypes = ['authorization_code', 'refresh_token', deviceCode] as const;
+export const grantTypes = ['authorization_code', 'refresh_token', deviceCodeGrantType] as const;
 
 /** Our own command line. It is redirected to any port on the loopback interface, or shows a code. */
-export const commandLine: ClientMetadata = {
+export const commandLineClient: ClientMetadata = {
   client_id: 'muster-cli',
   client_name: 'Muster on the command line',
   redirect_uris: ['http://127.0.0.1/callback'],
-  grant_types: ['authorization_code', 'refresh_token', deviceCode],
+  grant_types: ['authorization_code', 'refresh_token', deviceCodeGrantType],
 };
 
 /**
  * Fields of a client id metadata document. A person can only consent to a client with a name and a redirect
  * URI.
  */
-const Document = z.object({
+const ClientMetadataDocument = z.object({
   client_id: z.string(),
   client_name: z.string().trim().min(1).max(120).refine(isCleanText),
   redirect_uris: z.array(z.string().max(2_000)).min(1).max(20),
@@ -31,13 +31,15 @@ const Document = z.object({
   token_endpoint_auth_method: z.string().optional(),
 });
 
-const mostBytes = 5 * 1024;
+const maxDocumentBytes = 5 * 1024;
 
 /** Returns the document without fields that the server does not support; undefined if it is invalid. */
-function tidied(text: string): string | undefined {
-  if (Buffer.byteLength(text) > mostBytes) return undefined;
+function normalizeDocument(text: string): string | undefined {
+  if (Buffer.byteLength(text) > maxDocumentBytes) return undefined;
   try {
-    const { token_endpoint_auth_method: method, ...document } = Document.parse(parseUntrustedJson(text));
+    const { token_endpoint_auth_method: method, ...document } = ClientMetadataDocument.parse(
+      parseUntrustedJson(text),
+    );
     const known = document.grant_types.filter((type) => grantTypes.some((own) => own === type));
     return JSON.stringify({
       ...{ ...document, grant_types: known, application_type: 'native' },
@@ -50,13 +52,13 @@ function tidied(text: string): string | undefined {
 }
 
 /** Fields of a registration that the server supports. */
-const registered = ['client_name', 'redirect_uris', 'grant_types', 'response_types'] as const;
+const registrationFields = ['client_name', 'redirect_uris', 'grant_types', 'response_types'] as const;
 
 /**
  * Returns the supported values. If none is supported, returns all of them, so that the server rejects them.
  */
-function knownOf(value: unknown, own: readonly string[]): unknown {
-  const known = Array.isArray(value) ? value.filter((one) => own.includes(one as string)) : [];
+function keepSupportedValues(value: unknown, supported: readonly string[]): unknown {
+  const known = Array.isArray(value) ? value.filter((one) => supported.includes(one as string)) : [];
   return known.length > 0 ? known : value;
 }
 
@@ -65,16 +67,16 @@ function knownOf(value: unknown, own: readonly string[]): unknown {
  * and empty texts are dropped, and every client is public and native. Scopes are not registered: a person
  * consents to them each time, and a client may request more later.
  */
-export function registrationOf(metadata: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const fields = registered.flatMap((name) => {
+export function normalizeRegistration(metadata: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const fields = registrationFields.flatMap((name) => {
     const value = metadata[name];
     return value === null || value === undefined || value === '' ? [] : [[name, value] as const];
   });
   const { grant_types: grants, response_types: responses, ...named } = Object.fromEntries(fields);
   return {
     ...named,
-    ...(grants !== undefined && { grant_types: knownOf(grants, grantTypes) }),
-    ...(responses !== undefined && { response_types: knownOf(responses, ['code']) }),
+    ...(grants !== undefined && { grant_types: keepSupportedValues(grants, grantTypes) }),
+    ...(responses !== undefined && { response_types: keepSupportedValues(responses, ['code']) }),
     ...{ application_type: 'native', token_endpoint_auth_method: 'none' },
   };
 }
@@ -83,14 +85,14 @@ export function registrationOf(metadata: Readonly<Record<string, unknown>>): Rec
  * Fetches a client id metadata document for the server, once, with a short timeout and without redirects.
  * Connections are restricted like those of webhooks.
  */
-export const fetchDocument =
+export const createDocumentFetcher =
   (sender: Sender) =>
   async (url: URL | string): Promise<Response> => {
     try {
       const { status, text, headers } = await sender.ask({
         ...{ method: 'GET', url: String(url), headers: { accept: 'application/json' } },
       });
-      const body = status === 200 ? tidied(text) : undefined;
+      const body = status === 200 ? normalizeDocument(text) : undefined;
       if (body === undefined) return new Response(null, { status: status === 200 ? 422 : status });
       const lasts = headers['cache-control'];
       return new Response(body, { headers: lasts === undefined ? {} : { 'cache-control': lasts } });
@@ -100,5 +102,5 @@ export const fetchDocument =
   };
 
 /** Returns the host that vouches for a client; null if the client only claims its name. */
-export const hostOf = (clientId: string): string | null =>
+export const vouchingHostOf = (clientId: string): string | null =>
   URL.canParse(clientId) ? new URL(clientId).host : null;

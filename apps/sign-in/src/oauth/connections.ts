@@ -3,13 +3,13 @@
  * organization.
  */
 import { type Db, newId, sql } from '@muster/driver';
-import { type BeginningFacts } from '@muster/organizations';
+import { type CreationRequestFacts } from '@muster/organizations';
 import { type SignInDb } from '@muster/placement';
-import { type GivenScope, isUuid } from '@muster/registry';
+import { type GrantableScope, isUuid } from '@muster/registry';
 import { hashToken, tokenPrefixOf } from '@muster/runtime';
 
 /** Lifetime of a connection's access token in seconds. */
-export const tokenSeconds = 3_600;
+export const accessTokenSeconds = 3_600;
 
 export interface NewConnection {
   readonly id: string;
@@ -18,7 +18,7 @@ export interface NewConnection {
   readonly agentId: string;
   readonly client: { readonly id: string; readonly name: string; readonly host: string | null };
   readonly resource: string;
-  readonly scopes: readonly GivenScope[];
+  readonly scopes: readonly GrantableScope[];
   /** The projects of the connection; null for every project that the member may see. */
   readonly projectIds: readonly string[] | null;
   readonly days: number;
@@ -28,7 +28,7 @@ export interface NewConnection {
  * The reason for a refusal: no member, not their agent, insufficient role, invisible project, or too many
  * connections.
  */
-export type Unconnected = 'member' | 'agent' | 'role' | 'projects' | 'limit';
+export type ConnectionRefusal = 'member' | 'agent' | 'role' | 'projects' | 'limit';
 
 /**
  * Creates a connection and its audit entry. Returns the reason for a refusal, or null on success. It must be
@@ -36,23 +36,27 @@ export type Unconnected = 'member' | 'agent' | 'role' | 'projects' | 'limit';
  */
 export async function openConnection(
   db: SignInDb,
-  made: NewConnection,
-  request: BeginningFacts,
-): Promise<Unconnected | null> {
-  return db.at(made.orgId, (there) => openThere(there, made, request));
+  connection: NewConnection,
+  request: CreationRequestFacts,
+): Promise<ConnectionRefusal | null> {
+  return db.at(connection.orgId, (there) => insertConnection(there, connection, request));
 }
 
-async function openThere(db: Db, made: NewConnection, request: BeginningFacts): Promise<Unconnected | null> {
-  const { client } = made;
+async function insertConnection(
+  db: Db,
+  connection: NewConnection,
+  request: CreationRequestFacts,
+): Promise<ConnectionRefusal | null> {
+  const { client } = connection;
   const { outcome } = await db.one(
     sql<{
-      outcome: Unconnected | null;
-    }>`select app.open_connection(${made.accountId}::uuid, ${made.orgId}::uuid, ${made.id}::uuid, ${made.agentId}::uuid, ${client.id},
-         ${client.name}, ${client.host}, ${made.resource}, ${made.scopes}::text[], ${made.projectIds}::uuid[], ${made.days}) as outcome`,
+      outcome: ConnectionRefusal | null;
+    }>`select app.open_connection(${connection.accountId}::uuid, ${connection.orgId}::uuid, ${connection.id}::uuid, ${connection.agentId}::uuid, ${client.id},
+         ${client.name}, ${client.host}, ${connection.resource}, ${connection.scopes}::text[], ${connection.projectIds}::uuid[], ${connection.days}) as outcome`,
   );
   if (outcome === null)
     await db.all(
-      sql`select app.note_connection(${made.id}::uuid, ${newId()}::uuid, ${JSON.stringify(request)}::jsonb)`,
+      sql`select app.note_connection(${connection.id}::uuid, ${newId()}::uuid, ${JSON.stringify(request)}::jsonb)`,
     );
   return outcome;
 }
@@ -61,20 +65,20 @@ async function openThere(db: Db, made: NewConnection, request: BeginningFacts): 
  * Runs `work` on the database server of the organization to which the connection or token belongs. If no
  * organization is found, runs `work` on the primary server, where it finds nothing.
  */
-async function atItsOrganization<Result>(
+async function onOrganizationServer<Result>(
   db: SignInDb,
-  named: Parameters<SignInDb['organizationOf']>[0],
+  reference: Parameters<SignInDb['organizationOf']>[0],
   work: (there: Db) => Promise<Result>,
 ): Promise<Result> {
   if (!db.hasNodes) return work(db);
-  const orgId = await db.organizationOf(named);
+  const orgId = await db.organizationOf(reference);
   return orgId === undefined ? work(db) : db.at(orgId, work);
 }
 
 /** Returns true if the connection is still valid. */
-export async function isConnected(db: SignInDb, id: string): Promise<boolean> {
+export async function isConnectionValid(db: SignInDb, id: string): Promise<boolean> {
   if (!isUuid(id)) return false;
-  const { isAlive } = await atItsOrganization(db, { connection: id }, (there) =>
+  const { isAlive } = await onOrganizationServer(db, { connection: id }, (there) =>
     there.one(sql<{ isAlive: boolean | null }>`select app.is_connected(${id}::uuid) as "isAlive"`),
   );
   return isAlive === true;
@@ -82,7 +86,7 @@ export async function isConnected(db: SignInDb, id: string): Promise<boolean> {
 
 export async function endConnection(db: SignInDb, id: string): Promise<void> {
   if (!isUuid(id)) return;
-  await atItsOrganization(db, { connection: id }, (there) =>
+  await onOrganizationServer(db, { connection: id }, (there) =>
     there.all(sql`select app.end_connection(${id}::uuid)`),
   );
 }
@@ -91,20 +95,20 @@ export interface NewConnectionToken {
   readonly connectionId: string;
   readonly secret: string;
   readonly scopes: readonly string[];
-  readonly seconds: number;
+  readonly lifetimeSeconds: number;
 }
 
 /** Stores an access token. Returns false if the connection has ended or does not cover the scopes. */
-export async function giveConnectionToken(
+export async function storeConnectionToken(
   db: SignInDb,
-  { connectionId, secret, scopes, seconds }: NewConnectionToken,
+  { connectionId, secret, scopes, lifetimeSeconds }: NewConnectionToken,
 ): Promise<boolean> {
-  const { expiresAt } = await atItsOrganization(db, { connection: connectionId }, (there) =>
+  const { expiresAt } = await onOrganizationServer(db, { connection: connectionId }, (there) =>
     there.one(
       sql<{
         expiresAt: string | null;
       }>`select app.give_connection_token(${connectionId}::uuid, ${newId()}::uuid, ${hashToken(secret)}, ${tokenPrefixOf(secret)},
-         ${secret.slice(-4)}, ${scopes}::text[], ${seconds}) as "expiresAt"`,
+         ${secret.slice(-4)}, ${scopes}::text[], ${lifetimeSeconds}) as "expiresAt"`,
     ),
   );
   return expiresAt !== null;
@@ -117,7 +121,7 @@ export interface ConnectionToken {
 }
 
 export const findConnectionToken = (db: SignInDb, secret: string): Promise<ConnectionToken | undefined> =>
-  atItsOrganization(db, { tokenHash: hashToken(secret) }, (there) =>
+  onOrganizationServer(db, { tokenHash: hashToken(secret) }, (there) =>
     there.find(
       sql<ConnectionToken>`select t.connection_id as "connectionId", t.client_id as "clientId", t.expires_at as "expiresAt"
        from app.find_connection_token(${hashToken(secret)}) t`,
@@ -125,7 +129,7 @@ export const findConnectionToken = (db: SignInDb, secret: string): Promise<Conne
   );
 
 export async function endConnectionToken(db: SignInDb, secret: string): Promise<void> {
-  await atItsOrganization(db, { tokenHash: hashToken(secret) }, (there) =>
+  await onOrganizationServer(db, { tokenHash: hashToken(secret) }, (there) =>
     there.all(sql`select app.end_connection_token(${hashToken(secret)})`),
   );
 }

@@ -1,33 +1,33 @@
 /** Handles a person's consent, for clients in a browser and for devices. */
 import { newId, type Pool } from '@muster/driver';
 import { type FormFields } from '@muster/http';
-import { inSignIn } from '@muster/placement';
-import { type GivenScope, scopeCovers } from '@muster/registry';
+import { inSignInTransaction } from '@muster/placement';
+import { type GrantableScope, scopeCovers } from '@muster/registry';
 import { type FastifyRequest } from 'fastify';
 import { type Provider } from 'oidc-provider';
-import { listOrganizations, type OwnOrganization } from '../data/accounts.ts';
+import { listOrganizations, type AccountOrganization } from '../data/accounts.ts';
 import { findSession, type BrowserSession } from '../data/sessions.ts';
-import { browserOf, type SignInCookies } from '../http/requests.ts';
+import { browserFactsOf, type SignInCookies } from '../http/requests.ts';
 import {
-  type AskingClient,
-  connectionDays,
+  type RequestingClient,
+  connectionLifetimeDays,
   type ConsentFacts,
   consentPage,
   organizationPage,
 } from '../pages/consent.ts';
 import { type HtmlPage } from '../pages/layout.ts';
-import { refusedPage } from '../pages/pages.ts';
-import { hostOf } from './clients.ts';
-import { type NewConnection, openConnection, type Unconnected } from './connections.ts';
-import { type OwnCalls, Refused } from './own-calls.ts';
+import { failurePage } from '../pages/pages.ts';
+import { vouchingHostOf } from './clients.ts';
+import { type NewConnection, openConnection, type ConnectionRefusal } from './connections.ts';
+import { type PersonApi, ApiRefusedError } from './own-calls.ts';
 import { clientScopes } from './provider.ts';
-import { registrationDays } from './records.ts';
-import { keepRegistration } from './rows.ts';
+import { registrationLifetimeDays } from './records.ts';
+import { extendRegistration } from './rows.ts';
 
 /** A client's request that waits for a person's consent. */
 export interface ConsentRequest {
   readonly clientId: string;
-  readonly client: AskingClient;
+  readonly client: RequestingClient;
   /** The resource URL that the client sent. */
   readonly resource: string;
   /** The resource of this server that the URL in `resource` refers to. */
@@ -52,29 +52,32 @@ export type ConsentResult =
   | { readonly refused: true }
   | { readonly granted: ConsentGrant };
 
-export interface ConsentParts {
+export interface ConsentDependencies {
   readonly pool: Pool;
   readonly cookies: SignInCookies;
-  readonly calls: OwnCalls;
+  readonly calls: PersonApi;
   readonly provider: Provider;
 }
 
-const usualScopes: readonly GivenScope[] = ['read', 'write'];
+const defaultScopes: readonly GrantableScope[] = ['read', 'write'];
 
 /**
  * The requested scopes that can be granted, the widest last. `admin` needs the role, and is never granted to
  * a device code: anyone can send such a code to an owner.
  */
-function grantable({ scopes, client }: ConsentRequest, role: OwnOrganization['role']): GivenScope[] {
+function grantableScopes(
+  { scopes, client }: ConsentRequest,
+  role: AccountOrganization['role'],
+): GrantableScope[] {
   const wanted = clientScopes.filter((scope) => scopes.includes(scope));
-  const requested = wanted.length === 0 ? usualScopes : wanted;
+  const requested = wanted.length === 0 ? defaultScopes : wanted;
   const mayAdminister = client.device === null && (role === 'owner' || role === 'admin');
   return clientScopes.filter(
     (scope) => scopeCovers(requested, scope) && (scope !== 'admin' || mayAdminister),
   );
 }
 
-const problems: Readonly<Record<Unconnected, string>> = {
+const refusalMessages: Readonly<Record<ConnectionRefusal, string>> = {
   member: 'You’re no longer a member of this organization.',
   agent: 'This agent is retired or belongs to someone else. Choose another one.',
   role: 'Your role doesn’t allow this access. Choose less access.',
@@ -83,76 +86,79 @@ const problems: Readonly<Record<Unconnected, string>> = {
 };
 
 /** Returns the URL of the page, or of the page that contained the submitted form. */
-const wayBack = ({ method, url }: FastifyRequest): string =>
+const returnUrlOf = ({ method, url }: FastifyRequest): string =>
   encodeURIComponent(method === 'GET' ? url : (url.split('?')[0] ?? '/'));
 
 /** Returns the session of a recently authenticated person, or the sign-in URL to redirect to. */
-export async function personOf(
-  { pool, cookies }: Pick<ConsentParts, 'pool' | 'cookies'>,
+export async function requireRecentSession(
+  { pool, cookies }: Pick<ConsentDependencies, 'pool' | 'cookies'>,
   request: FastifyRequest,
 ): Promise<BrowserSession | { readonly goTo: string }> {
-  const session = await inSignIn(pool, (db) => findSession(db, cookies.read(request, 'session')));
-  const to = wayBack(request);
+  const session = await inSignInTransaction(pool, (db) => findSession(db, cookies.read(request, 'session')));
+  const to = returnUrlOf(request);
   if (session === undefined) return { goTo: `/sign-in?to=${to}` };
   // Require a recent authentication, as for creating tokens.
-  return session.isFresh ? session : { goTo: `/sign-in?again&to=${to}` };
+  return session.isRecentlyProven ? session : { goTo: `/sign-in?again&to=${to}` };
 }
 
 /** The choices of a person in one organization. */
-type Offer = Pick<ConsentFacts, 'organization' | 'hasOthers' | 'agents' | 'projects' | 'scopes'>;
+type ConsentChoices = Pick<ConsentFacts, 'organization' | 'hasOthers' | 'agents' | 'projects' | 'scopes'>;
 
 /** A response other than the consent page. */
-type Detour = { readonly page: HtmlPage } | { readonly goTo: string };
+type AlternativeResponse = { readonly page: HtmlPage } | { readonly goTo: string };
 
-const nothingPage = (text: string): HtmlPage => refusedPage('Can’t connect', text, 403);
+const cannotConnectPage = (text: string): HtmlPage => failurePage('Can’t connect', text, 403);
 
 /** Returns the organization to connect to; or a page, if the person must choose one or belongs to none. */
-async function organizationOf(
+async function chooseOrganization(
   pool: Pool,
   accountId: string,
-  asked: ConsentRequest,
-  org: string | undefined,
-): Promise<Pick<Offer, 'organization' | 'hasOthers'> | Detour> {
-  const organizations = await inSignIn(pool, (db) => listOrganizations(db, accountId));
+  consentRequest: ConsentRequest,
+  organizationId: string | undefined,
+): Promise<Pick<ConsentChoices, 'organization' | 'hasOthers'> | AlternativeResponse> {
+  const organizations = await inSignInTransaction(pool, (db) => listOrganizations(db, accountId));
   const [only] = organizations;
   if (only === undefined)
     return {
-      page: nothingPage('You’re not in an organization yet. Ask an admin to invite your e-mail address.'),
+      page: cannotConnectPage(
+        'You’re not in an organization yet. Ask an admin to invite your e-mail address.',
+      ),
     };
   // If the submitted form names an organization that the person has left since, do not use another
   // organization instead.
-  const wanted = org ?? (organizations.length === 1 ? only.id : undefined);
+  const wanted = organizationId ?? (organizations.length === 1 ? only.id : undefined);
   const organization = organizations.find(({ id }) => id === wanted);
-  if (organization === undefined) return { page: organizationPage(asked.client, asked, organizations) };
+  if (organization === undefined)
+    return { page: organizationPage(consentRequest.client, consentRequest, organizations) };
   return { organization, hasOthers: organizations.length > 1 };
 }
 
 /** Returns the person's agents and projects in the organization; or a page, if the API refuses. */
 async function findChoices(
-  calls: OwnCalls,
+  calls: PersonApi,
   request: FastifyRequest,
-  { id, memberId }: OwnOrganization,
-): Promise<Pick<Offer, 'agents' | 'projects'> | Detour> {
+  { id, memberId }: AccountOrganization,
+): Promise<Pick<ConsentChoices, 'agents' | 'projects'> | AlternativeResponse> {
   try {
     const [agents, projects] = await Promise.all([
-      calls.agents(request, id, memberId),
-      calls.projects(request, id),
+      calls.listAgents(request, id, memberId),
+      calls.listProjects(request, id),
     ]);
     return { agents, projects };
   } catch (error) {
-    if (!(error instanceof Refused)) throw error;
-    if (error.at !== null) return { goTo: `${error.at}&to=${wayBack(request)}` };
-    return { page: nothingPage(error.message) };
+    if (!(error instanceof ApiRefusedError)) throw error;
+    if (error.proofPath !== null) return { goTo: `${error.proofPath}&to=${returnUrlOf(request)}` };
+    return { page: cannotConnectPage(error.message) };
   }
 }
 
 /** Returns the submitted terms, or a message about a missing choice. */
-function termsIn(
+function parseTerms(
   form: FormFields,
-  { scopes, projects }: Offer,
+  { scopes, projects }: ConsentChoices,
 ): Pick<NewConnection, 'scopes' | 'projectIds' | 'days'> | string {
   const most = scopes.find((scope) => scope === form['scope']);
-  const days = connectionDays.find((one) => String(one) === form['days']);
+  const days = connectionLifetimeDays.find((one) => String(one) === form['days']);
   if (most === undefined || days === undefined) return 'Choose the access and when it expires.';
   if (form['in'] !== 'some' && form['in'] !== 'all') return 'Choose the projects it can access.';
   const isBound = form['in'] === 'some';
@@ -166,70 +172,78 @@ function termsIn(
 }
 
 /** Creates the connection and the grant for its client, or returns the reason for a refusal. */
-async function connect(
-  { pool, provider }: ConsentParts,
+async function createConnectionAndGrant(
+  { pool, provider }: ConsentDependencies,
   request: FastifyRequest,
-  asked: ConsentRequest,
-  made: Omit<NewConnection, 'id' | 'client' | 'resource'>,
-): Promise<ConsentGrant | Unconnected> {
-  const { accountId, scopes, days } = made;
+  consentRequest: ConsentRequest,
+  newConnection: Omit<NewConnection, 'id' | 'client' | 'resource'>,
+): Promise<ConsentGrant | ConnectionRefusal> {
+  const { accountId, scopes, days } = newConnection;
   const grantId = newId();
-  const why = await inSignIn(pool, async (db) => {
-    await keepRegistration(db, asked.clientId, days + registrationDays.afterwards);
+  const why = await inSignInTransaction(pool, async (db) => {
+    await extendRegistration(db, consentRequest.clientId, days + registrationLifetimeDays.afterwards);
     const connection = {
-      ...{ ...made, id: grantId, resource: asked.audience },
-      client: { id: asked.clientId, name: asked.client.name, host: hostOf(asked.clientId) },
+      ...{ ...newConnection, id: grantId, resource: consentRequest.audience },
+      client: {
+        id: consentRequest.clientId,
+        name: consentRequest.client.name,
+        host: vouchingHostOf(consentRequest.clientId),
+      },
     };
-    return openConnection(db, connection, { requestId: request.id, ...browserOf(request) });
+    return openConnection(db, connection, { requestId: request.id, ...browserFactsOf(request) });
   });
   if (why !== null) return why;
   const granted = { accountId, grantId, scope: scopes.join(' ') };
-  await saveGrant(provider, asked, granted, days);
+  await saveGrant(provider, consentRequest, granted, days);
   return granted;
 }
 
 /** Handles a submitted form. Shows the consent page if the form does not contain the person's answer yet. */
-export async function consent(
-  parts: ConsentParts,
+export async function handleConsent(
+  parts: ConsentDependencies,
   request: FastifyRequest,
-  asked: ConsentRequest,
+  consentRequest: ConsentRequest,
   form: FormFields,
 ): Promise<ConsentResult> {
   const { pool, calls } = parts;
-  const session = await personOf(parts, request);
+  const session = await requireRecentSession(parts, request);
   if ('goTo' in session) return session;
   const { answer, org } = form;
   if (answer === 'refuse') return { refused: true };
-  const found = await organizationOf(pool, session.account.id, asked, org);
+  const found = await chooseOrganization(pool, session.account.id, consentRequest, org);
   if (!('organization' in found)) return found;
   const { organization } = found;
   const choices = await findChoices(calls, request, organization);
   if (!('agents' in choices)) return choices;
-  const offer: Offer = { ...found, ...choices, scopes: grantable(asked, organization.role) };
+  const offer: ConsentChoices = {
+    ...found,
+    ...choices,
+    scopes: grantableScopes(consentRequest, organization.role),
+  };
   const show = (problem: string | null): ConsentResult => {
-    const { client, action, hidden } = asked;
+    const { client, action, hidden } = consentRequest;
     const typed = answer === 'connect' ? form : {};
-    return { page: consentPage({ ...offer, client, action, hidden, typed, problem }) };
+    return { page: consentPage({ ...offer, client, action, hidden, submittedFields: typed, problem }) };
   };
   if (answer !== 'connect') return show(null);
 
-  const terms = termsIn(form, offer);
+  const terms = parseTerms(form, offer);
   if (typeof terms === 'string') return show(terms);
   try {
     const agent =
       form['agent'] === 'new'
-        ? await calls.makeAgent(request, organization.id, (form['agentName'] ?? '').trim())
+        ? await calls.createAgent(request, organization.id, (form['agentName'] ?? '').trim())
         : offer.agents.find(({ id }) => id === form['agent']);
-    if (agent === undefined) return show(problems.agent);
-    const granted = await connect(parts, request, asked, {
+    if (agent === undefined) return show(refusalMessages.agent);
+    const granted = await createConnectionAndGrant(parts, request, consentRequest, {
       ...{ accountId: session.account.id, orgId: organization.id, agentId: agent.id },
       ...terms,
     });
-    return typeof granted === 'string' ? show(problems[granted]) : { granted };
+    return typeof granted === 'string' ? show(refusalMessages[granted]) : { granted };
   } catch (error) {
     // The person can correct the form if the agent's name is taken or invalid, or if their role may not
     // create agents.
-    if (error instanceof Refused) return show(error.message);
+    if (error instanceof ApiRefusedError) return show(error.message);
     throw error;
   }
 }

@@ -4,7 +4,7 @@
  */
 import { type Db, sql } from '@muster/driver';
 
-export interface WaitingDevice {
+export interface PendingDevice {
   readonly clientId: string;
   readonly scopes: readonly string[];
   readonly resource: string | null;
@@ -19,7 +19,7 @@ export interface DeviceOrigin {
 }
 
 /** Finds the device that shows this code; undefined if there is none, or it has expired or been answered. */
-export async function findDevice(db: Db, code: string): Promise<WaitingDevice | undefined> {
+export async function findDevice(db: Db, code: string): Promise<PendingDevice | undefined> {
   const row = await db.find(
     sql<{
       clientId: string | null;

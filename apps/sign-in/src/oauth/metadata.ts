@@ -4,19 +4,19 @@
  */
 import { protectedResourcePath } from '@muster/http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { resourcesOf } from './provider.ts';
+import { resourceUrlsOf } from './provider.ts';
 
 /**
  * The scopes that the document advertises, which most clients request. Clients must request `admin`
  * explicitly.
  */
-const usualScopes = ['read', 'write'];
+const advertisedScopes = ['read', 'write'];
 
 /** Longer queries are ignored, because no valid restriction is that long. */
-const mostQuery = 2_000;
+const maxQueryChars = 2_000;
 
 export function addResourceMetadata(app: FastifyInstance, baseUrl: string): void {
-  const { mcp, api } = resourcesOf(baseUrl);
+  const { mcp, api } = resourceUrlsOf(baseUrl);
   const send = (reply: FastifyReply, resource: string): FastifyReply =>
     reply
       .header('content-type', 'application/json; charset=utf-8')
@@ -25,7 +25,7 @@ export function addResourceMetadata(app: FastifyInstance, baseUrl: string): void
       .header('cache-control', 'public, max-age=300')
       .send(
         JSON.stringify({
-          ...{ resource, authorization_servers: [baseUrl], scopes_supported: usualScopes },
+          ...{ resource, authorization_servers: [baseUrl], scopes_supported: advertisedScopes },
           ...{ bearer_methods_supported: ['header'], resource_name: 'Muster' },
           ...(resource !== api && {
             mcp_tools: { listed: 'core', callable: 'all', all: `${mcp}?mode=full` },
@@ -38,7 +38,7 @@ export function addResourceMetadata(app: FastifyInstance, baseUrl: string): void
    */
   const named = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const { pathname, search } = new URL(request.url.slice(protectedResourcePath.length), baseUrl);
-    const query = search.length > mostQuery ? '' : search;
+    const query = search.length > maxQueryChars ? '' : search;
     return send(reply, `${baseUrl}${pathname}${query}`);
   };
   app.get(`${protectedResourcePath}${new URL(mcp).pathname}`, named);

@@ -2,23 +2,23 @@
  * Calls API operations with a person's session. This service cannot read rows of an organization, so it acts
  * as the person, and the API's authorization checks apply.
  */
-import { traceHeaders, unavailable } from '@muster/http';
+import { traceHeaders, serviceUnavailable } from '@muster/http';
 import { type ErrorBody, registry } from '@muster/registry';
 import { type FastifyRequest } from 'fastify';
 import { Pool } from 'undici';
 import { type z } from 'zod';
 
 /** An error: the API refused the person's request. The message can be shown to them. */
-export class Refused extends Error {
+export class ApiRefusedError extends Error {
   override readonly name = 'Refused';
   /**
    * The path of the page on which the person can provide the proof that their organization requires. Null if
    * the API refused for another reason.
    */
-  readonly at: string | null;
+  readonly proofPath: string | null;
   constructor({ message, details }: ErrorBody) {
     super(message);
-    this.at = typeof details?.['at'] === 'string' ? details['at'] : null;
+    this.proofPath = typeof details?.['at'] === 'string' ? details['at'] : null;
   }
 }
 
@@ -33,28 +33,34 @@ export interface OwnProject {
   readonly name: string;
 }
 
-export interface OwnCalls {
+export interface PersonApi {
   /** Lists the person's agents in the organization, newest first. */
-  agents(request: FastifyRequest, orgId: string, memberId: string): Promise<readonly OwnAgent[]>;
+  listAgents(request: FastifyRequest, orgId: string, memberId: string): Promise<readonly OwnAgent[]>;
   /** Lists the projects that the person sees in the organization, up to one page. */
-  projects(request: FastifyRequest, orgId: string): Promise<readonly OwnProject[]>;
+  listProjects(request: FastifyRequest, orgId: string): Promise<readonly OwnProject[]>;
   /**
    * Creates an agent of the person. Throws Refused if the name is taken or the role may not create agents.
    */
-  makeAgent(request: FastifyRequest, orgId: string, name: string): Promise<OwnAgent>;
+  createAgent(request: FastifyRequest, orgId: string, name: string): Promise<OwnAgent>;
   close(): Promise<void>;
 }
 
-const connections = 8;
-const answerMillis = 20_000;
-const mostShown = 200;
+const poolConnections = 8;
+const responseTimeoutMillis = 20_000;
+const listLimit = 200;
 
 /** Creates the client. `origin` is Muster's public origin; the API accepts a session only with it. */
-export function createOwnCalls({ url, origin }: { readonly url: string; readonly origin: string }): OwnCalls {
+export function createPersonApi({
+  url,
+  origin,
+}: {
+  readonly url: string;
+  readonly origin: string;
+}): PersonApi {
   const pool = new Pool(new URL(url).origin, {
-    connections,
-    headersTimeout: answerMillis,
-    bodyTimeout: answerMillis,
+    connections: poolConnections,
+    headersTimeout: responseTimeoutMillis,
+    bodyTimeout: responseTimeoutMillis,
   });
 
   async function call<Result extends z.ZodType>(
@@ -74,26 +80,26 @@ export function createOwnCalls({ url, origin }: { readonly url: string; readonly
       });
       const body: unknown = await answer.body.json();
       if (answer.statusCode === 200) return result.parse(body);
-      if (answer.statusCode < 500) throw new Refused(body as ErrorBody);
-      throw unavailable('api_away');
+      if (answer.statusCode < 500) throw new ApiRefusedError(body as ErrorBody);
+      throw serviceUnavailable('api_away');
     } catch (error) {
-      if (error instanceof Refused) throw error;
-      throw unavailable('api_away');
+      if (error instanceof ApiRefusedError) throw error;
+      throw serviceUnavailable('api_away');
     }
   }
 
   return {
-    agents: async (request, orgId, memberId) => {
+    listAgents: async (request, orgId, memberId) => {
       const { result } = registry.agents.list;
       return (
-        await call(request, orgId, { path: '/api/agents/list', result }, { memberId, limit: mostShown })
+        await call(request, orgId, { path: '/api/agents/list', result }, { memberId, limit: listLimit })
       ).items;
     },
-    projects: async (request, orgId) => {
+    listProjects: async (request, orgId) => {
       const { result } = registry.projects.list;
-      return (await call(request, orgId, { path: '/api/projects/list', result }, { limit: mostShown })).items;
+      return (await call(request, orgId, { path: '/api/projects/list', result }, { limit: listLimit })).items;
     },
-    makeAgent: async (request, orgId, name) => {
+    createAgent: async (request, orgId, name) => {
       const { result } = registry.agents.create;
       return (await call(request, orgId, { path: '/api/agents/create', result }, { name })).agent;
     },

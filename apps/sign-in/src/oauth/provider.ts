@@ -8,10 +8,10 @@ import { userAgentOf } from '@muster/http';
 import { newTokenSecret } from '@muster/runtime';
 import { type Configuration, errors, interactionPolicy, type JWK, Provider } from 'oidc-provider';
 import { renderPage } from '../pages/layout.ts';
-import { refusedPage } from '../pages/pages.ts';
-import { commandLine, registrationOf } from './clients.ts';
-import { tokenSeconds } from './connections.ts';
-import { createRecords } from './records.ts';
+import { failurePage } from '../pages/pages.ts';
+import { commandLineClient, normalizeRegistration } from './clients.ts';
+import { accessTokenSeconds } from './connections.ts';
+import { createAdapterFactory } from './records.ts';
 
 /** Scopes that a client may request; `platform` is reserved for operators. */
 export const clientScopes = ['read', 'write', 'admin'] as const;
@@ -26,31 +26,31 @@ export interface ProviderOptions {
 }
 
 /** Returns the resources that a connection can be for: the MCP endpoint, or the API. */
-export const resourcesOf = (baseUrl: string) =>
+export const resourceUrlsOf = (baseUrl: string) =>
   ({ mcp: `${baseUrl}/api/mcp`, api: `${baseUrl}/api` }) as const;
 
 /**
  * Returns the resource that a client's URL refers to. The URL may restrict tools by a query or by a path
  * suffix.
  */
-export function ownResource(baseUrl: string, named: string): string | undefined {
-  const { mcp, api } = resourcesOf(baseUrl);
-  const url = URL.canParse(named) ? new URL(named) : undefined;
+export function resolveResource(baseUrl: string, requestedUrl: string): string | undefined {
+  const { mcp, api } = resourceUrlsOf(baseUrl);
+  const url = URL.canParse(requestedUrl) ? new URL(requestedUrl) : undefined;
   if (url === undefined || url.username !== '' || url.hash !== '') return undefined;
   const bare = `${url.origin}${url.pathname.replace(/\/$/, '')}`;
   return bare.startsWith(`${mcp}/`) ? mcp : [mcp, api].find((own) => own === bare);
 }
 
 /** Lifetime of a browser flow, which a cookie binds to the browser. */
-const flowSeconds = 1_800;
+const flowLifetimeSeconds = 1_800;
 /** Lifetime of a device code. */
-const deviceSeconds = 600;
+const deviceCodeLifetimeSeconds = 600;
 
-const remaining = ({ exp }: { readonly exp?: number | undefined }): number =>
+const remainingSeconds = ({ exp }: { readonly exp?: number | undefined }): number =>
   Math.max(1, (exp ?? 0) - Math.floor(Date.now() / 1_000));
 
 /** Creates a signing key. The server requires one but never uses it, because no token is signed. */
-async function unusedKey(): Promise<JWK> {
+async function createUnusedSigningKey(): Promise<JWK> {
   const { privateKey } = await crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, true, [
     'sign',
     'verify',
@@ -82,19 +82,24 @@ const routes: Configuration['routes'] = {
 
 /** Lifetimes in seconds. */
 const lifetimes: Configuration['ttl'] = {
-  ...{ AuthorizationCode: 60, DeviceCode: deviceSeconds, Interaction: flowSeconds, Session: flowSeconds },
-  AccessToken: ({ oidc }) => Math.min(tokenSeconds, remaining(oidc.entities.Grant ?? {})),
+  ...{
+    AuthorizationCode: 60,
+    DeviceCode: deviceCodeLifetimeSeconds,
+    Interaction: flowLifetimeSeconds,
+    Session: flowLifetimeSeconds,
+  },
+  AccessToken: ({ oidc }) => Math.min(accessTokenSeconds, remainingSeconds(oidc.entities.Grant ?? {})),
   // A refresh token expires together with its grant.
-  RefreshToken: ({ oidc }) => remaining(oidc.entities.Grant ?? {}),
+  RefreshToken: ({ oidc }) => remainingSeconds(oidc.entities.Grant ?? {}),
 };
 
-function cookiesOf({ isSecure }: ProviderOptions): Configuration['cookies'] {
+function cookieConfiguration({ isSecure }: ProviderOptions): Configuration['cookies'] {
   const cookie = { httpOnly: true, sameSite: 'lax', secure: isSecure, signed: false } as const;
   return { names: cookieNames, long: cookie, short: cookie, keys: [] };
 }
 
 /** Requests consent each time, even after earlier grants. */
-const consentEachTime = () =>
+const createConsentPrompt = () =>
   new interactionPolicy.Prompt(
     { name: 'consent', requestable: true },
     new interactionPolicy.Check('consent_needed', 'the person has to consent', 'consent_required', (ctx) => {
@@ -105,8 +110,8 @@ const consentEachTime = () =>
     }),
   );
 
-function featuresOf({ baseUrl, allowsRegistration }: ProviderOptions): Configuration['features'] {
-  const resources = resourcesOf(baseUrl);
+function featureConfiguration({ baseUrl, allowsRegistration }: ProviderOptions): Configuration['features'] {
+  const resources = resourceUrlsOf(baseUrl);
   return {
     ...{ devInteractions: { enabled: false }, dPoP: { enabled: false }, userinfo: { enabled: false } },
     ...{ rpInitiatedLogout: { enabled: false }, pushedAuthorizationRequests: { enabled: false } },
@@ -120,7 +125,7 @@ function featuresOf({ baseUrl, allowsRegistration }: ProviderOptions): Configura
       // The authorization server rejects registrations with unsupported fields. This hook removes such
       // fields. It runs after the body is read and before the body is validated.
       idFactory: ({ oidc }) => {
-        Object.assign(oidc, { body: registrationOf(oidc.body ?? {}) });
+        Object.assign(oidc, { body: normalizeRegistration(oidc.body ?? {}) });
         return newId();
       },
     },
@@ -137,7 +142,7 @@ function featuresOf({ baseUrl, allowsRegistration }: ProviderOptions): Configura
       defaultResource: () => resources.mcp,
       useGrantedResource: () => true,
       getResourceServerInfo: (_ctx, resource) => {
-        const audience = ownResource(baseUrl, resource);
+        const audience = resolveResource(baseUrl, resource);
         // Reject resources of other servers.
         if (audience === undefined) throw new errors.InvalidTarget();
         return { scope: clientScopes.join(' '), audience, accessTokenFormat: 'opaque' };
@@ -148,7 +153,7 @@ function featuresOf({ baseUrl, allowsRegistration }: ProviderOptions): Configura
 
 const renderError: Configuration['renderError'] = (ctx, { error, error_description: why }) => {
   const text = `${why ?? error}. Return to the program that sent you here and start again.`;
-  const { body, headers } = renderPage(refusedPage('Something went wrong', text, ctx.status));
+  const { body, headers } = renderPage(failurePage('Something went wrong', text, ctx.status));
   ctx.set(headers);
   ctx.body = body;
 };
@@ -157,7 +162,7 @@ const renderError: Configuration['renderError'] = (ctx, { error, error_descripti
  * Gives access tokens our own format, so that secret scanners recognize leaked ones and the API accepts them
  * like other tokens.
  */
-function shapeAccessTokens(provider: Provider): void {
+function useOwnTokenFormat(provider: Provider): void {
   const { prototype } = provider.AccessToken as unknown as {
     prototype: { generateTokenId: (this: unknown) => string };
   };
@@ -171,21 +176,21 @@ function shapeAccessTokens(provider: Provider): void {
 
 export async function createProvider(options: ProviderOptions): Promise<Provider> {
   const configuration: Configuration = {
-    adapter: createRecords(options.pool),
-    clients: [commandLine],
+    adapter: createAdapterFactory(options.pool),
+    clients: [commandLineClient],
     clientAuthMethods: ['none'],
     clientDefaults,
-    cookies: cookiesOf(options),
-    jwks: { keys: [await unusedKey()] },
+    cookies: cookieConfiguration(options),
+    jwks: { keys: [await createUnusedSigningKey()] },
     responseTypes: ['code'],
     // Every code requires PKCE; the server supports only S256.
     pkce: { required: () => true },
     scopes: [...clientScopes, 'offline_access'],
     claims: {},
-    features: featuresOf(options),
+    features: featureConfiguration(options),
     fetch: (address) => options.fetchDocument(address instanceof Request ? address.url : address),
     findAccount: (_ctx, accountId) => ({ accountId, claims: async () => ({ sub: accountId }) }),
-    interactions: { policy: [consentEachTime()], url: (_ctx, { uid }) => `/oauth/consent/${uid}` },
+    interactions: { policy: [createConsentPrompt()], url: (_ctx, { uid }) => `/oauth/consent/${uid}` },
     // A grant remains valid after the person's session has ended.
     expiresWithSession: () => false,
     issueRefreshToken: (_ctx, client) => client.grantTypeAllowed('refresh_token'),
@@ -197,6 +202,6 @@ export async function createProvider(options: ProviderOptions): Promise<Provider
   };
   const provider = new Provider(options.baseUrl, configuration);
   provider.proxy = true;
-  shapeAccessTokens(provider);
+  useOwnTokenFormat(provider);
   return provider;
 }

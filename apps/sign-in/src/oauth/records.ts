@@ -3,22 +3,22 @@
  * and the server's own sessions are not stored, because people have Muster's sessions.
  */
 import { type Pool } from '@muster/driver';
-import { inSignIn, type SignInDb } from '@muster/placement';
+import { inSignInTransaction, type SignInDb } from '@muster/placement';
 import { type Adapter, type AdapterFactory, type AdapterPayload, errors } from 'oidc-provider';
 import {
   endConnection,
   endConnectionToken,
   findConnectionToken,
-  giveConnectionToken,
-  isConnected,
+  storeConnectionToken,
+  isConnectionValid,
 } from './connections.ts';
 import {
   consumeRecord,
   findRecord,
   findRegistration,
-  keepRecord,
+  storeRecord,
   type RecordRow,
-  removeOfGrant,
+  removeRecordsOfGrant,
   removeRecord,
 } from './rows.ts';
 
@@ -26,64 +26,65 @@ import {
  * Seconds for which a used refresh token is accepted again, because the client may not have received the
  * response.
  */
-const graceSeconds = 60;
+const refreshTokenGraceSeconds = 60;
 /** Days for which a self-registered client is kept: without a connection, and after its last connection. */
-export const registrationDays = { unused: 1, afterwards: 30 } as const;
+export const registrationLifetimeDays = { unused: 1, afterwards: 30 } as const;
 
 /** Record types of the authorization server that must not be used twice. */
-const once: ReadonlySet<string> = new Set(['AuthorizationCode', 'DeviceCode']);
+const singleUseModels: ReadonlySet<string> = new Set(['AuthorizationCode', 'DeviceCode']);
 
-type Run = <Result>(work: (db: SignInDb) => Promise<Result>) => Promise<Result>;
+type RunInSignIn = <Result>(work: (db: SignInDb) => Promise<Result>) => Promise<Result>;
 
-const nothing = async (): Promise<undefined> => undefined;
+const doNothing = async (): Promise<undefined> => undefined;
 
-const noSessions: Adapter = {
-  ...{ upsert: nothing, find: nothing, findByUserCode: nothing, findByUid: nothing },
-  ...{ consume: nothing, destroy: nothing, revokeByGrantId: nothing },
+const emptyAdapter: Adapter = {
+  ...{ upsert: doNothing, find: doNothing, findByUserCode: doNothing, findByUid: doNothing },
+  ...{ consume: doNothing, destroy: doNothing, revokeByGrantId: doNothing },
 };
 
 /** Returns the payload to store, without the secret that identifies it. */
 const withoutSecret = ({ jti: _secret, ...payload }: AdapterPayload): AdapterPayload => payload;
 
-const seconds = (at: string): number => Math.floor(Date.parse(at) / 1_000);
+const toEpochSeconds = (isoTime: string): number => Math.floor(Date.parse(isoTime) / 1_000);
 
 /**
  * Returns the payload of a record, marked as consumed if it was used. A used refresh token is only marked
  * after the grace period, because the client may have lost the response to its first use.
  */
-function seen(model: string, { payload, consumed_at: at }: RecordRow): AdapterPayload {
+function toAdapterPayload(model: string, { payload, consumed_at: at }: RecordRow): AdapterPayload {
   if (at === null) return payload;
-  const isInGrace = model === 'RefreshToken' && Date.parse(at) > Date.now() - graceSeconds * 1_000;
-  return isInGrace ? payload : { ...payload, consumed: seconds(at) };
+  const isInGrace =
+    model === 'RefreshToken' && Date.parse(at) > Date.now() - refreshTokenGraceSeconds * 1_000;
+  return isInGrace ? payload : { ...payload, consumed: toEpochSeconds(at) };
 }
 
-const records = (model: string, run: Run): Adapter => ({
-  ...noSessions,
+const createRecordAdapter = (model: string, run: RunInSignIn): Adapter => ({
+  ...emptyAdapter,
   upsert: (secret, payload, expiresIn) =>
     run((db) =>
-      keepRecord(db, { model, secret, payload: withoutSecret(payload), seconds: expiresIn ?? null }),
+      storeRecord(db, { model, secret, payload: withoutSecret(payload), lifetimeSeconds: expiresIn ?? null }),
     ),
   find: (secret) =>
     run(async (db) => {
       const row = await findRecord(db, model, secret);
-      return row && { ...seen(model, row), jti: secret };
+      return row && { ...toAdapterPayload(model, row), jti: secret };
     }),
   consume: (secret) =>
     run(async (db) => {
       const isFirst = await consumeRecord(db, model, secret);
       // Of two concurrent uses of a code, one is refused.
-      if (!isFirst && once.has(model)) throw new errors.InvalidGrant('it was used already');
+      if (!isFirst && singleUseModels.has(model)) throw new errors.InvalidGrant('it was used already');
     }),
   destroy: (secret) => run((db) => removeRecord(db, model, secret)),
-  revokeByGrantId: (grantId) => run((db) => removeOfGrant(db, model, grantId)),
+  revokeByGrantId: (grantId) => run((db) => removeRecordsOfGrant(db, model, grantId)),
 });
 
 /** Stores grants. A grant has the same id as its connection and is valid as long as the connection. */
-const grants = (run: Run): Adapter => ({
-  ...records('Grant', run),
+const createGrantAdapter = (run: RunInSignIn): Adapter => ({
+  ...createRecordAdapter('Grant', run),
   find: (id) =>
     run(async (db) => {
-      const row = (await isConnected(db, id)) ? await findRecord(db, 'Grant', id) : undefined;
+      const row = (await isConnectionValid(db, id)) ? await findRecord(db, 'Grant', id) : undefined;
       return row && { ...row.payload, jti: id };
     }),
   destroy: (id) =>
@@ -94,24 +95,29 @@ const grants = (run: Run): Adapter => ({
 });
 
 /** Stores self-registered clients. */
-const clients = (run: Run): Adapter => ({
-  ...records('Client', run),
+const createClientAdapter = (run: RunInSignIn): Adapter => ({
+  ...createRecordAdapter('Client', run),
   upsert: (id, payload) =>
     run((db) =>
-      keepRecord(db, { model: 'Client', secret: id, payload, seconds: registrationDays.unused * 86_400 }),
+      storeRecord(db, {
+        model: 'Client',
+        secret: id,
+        payload,
+        lifetimeSeconds: registrationLifetimeDays.unused * 86_400,
+      }),
     ),
   find: (id) => run(async (db) => (await findRegistration(db, id))?.payload),
 });
 
 /** Stores access tokens as rows of `tokens` that belong to their connection. */
-const accessTokens = (run: Run): Adapter => ({
-  ...noSessions,
+const createAccessTokenAdapter = (run: RunInSignIn): Adapter => ({
+  ...emptyAdapter,
   upsert: (secret, { grantId = '', scope = '' }, expiresIn = 0) =>
     run(async (db) => {
       const scopes = scope.split(' ');
-      const isGiven = await giveConnectionToken(db, {
+      const isGiven = await storeConnectionToken(db, {
         connectionId: grantId,
-        ...{ secret, scopes, seconds: expiresIn },
+        ...{ secret, scopes, lifetimeSeconds: expiresIn },
       });
       if (!isGiven) throw new errors.InvalidGrant('the connection is over');
     }),
@@ -120,7 +126,7 @@ const accessTokens = (run: Run): Adapter => ({
       const found = await findConnectionToken(db, secret);
       if (found === undefined) return undefined;
       return {
-        ...{ jti: secret, kind: 'AccessToken', format: 'opaque', exp: seconds(found.expiresAt) },
+        ...{ jti: secret, kind: 'AccessToken', format: 'opaque', exp: toEpochSeconds(found.expiresAt) },
         ...{ grantId: found.connectionId, clientId: found.clientId },
       };
     }),
@@ -130,10 +136,15 @@ const accessTokens = (run: Run): Adapter => ({
 });
 
 /** Returns the adapter for each model. Device codes are approved through their rows (devices.ts). */
-export function createRecords(pool: Pool): AdapterFactory {
-  const run: Run = (work) => inSignIn(pool, work);
-  const special: Readonly<Record<string, (run: Run) => Adapter>> = {
-    ...{ AccessToken: accessTokens, Client: clients, Grant: grants, Session: () => noSessions },
+export function createAdapterFactory(pool: Pool): AdapterFactory {
+  const run: RunInSignIn = (work) => inSignInTransaction(pool, work);
+  const special: Readonly<Record<string, (run: RunInSignIn) => Adapter>> = {
+    ...{
+      AccessToken: createAccessTokenAdapter,
+      Client: createClientAdapter,
+      Grant: createGrantAdapter,
+      Session: () => emptyAdapter,
+    },
   };
-  return (model) => special[model]?.(run) ?? records(model, run);
+  return (model) => special[model]?.(run) ?? createRecordAdapter(model, run);
 }

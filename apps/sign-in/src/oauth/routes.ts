@@ -1,45 +1,50 @@
 /** Routes of the authorization server: endpoints that oidc-provider answers, and the consent pages. */
-import { formOf, fromOwnPage, type Service, takeForms } from '@muster/http';
-import { inSignIn } from '@muster/placement';
+import { formFieldsOf, requireOwnPage, type Service, addFormParser } from '@muster/http';
+import { inSignInTransaction } from '@muster/placement';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { errors, type Provider } from 'oidc-provider';
-import { readCode, shownCode } from '../data/typed-codes.ts';
-import { type Parts } from '../http/parts.ts';
+import { parseCode, formatCode } from '../data/typed-codes.ts';
+import { type RouteDependencies } from '../http/parts.ts';
 import { createThrottle } from '../http/requests.ts';
-import { type AskingClient, goBackPage } from '../pages/consent.ts';
-import { type AskingDevice, deviceDonePage, devicePage } from '../pages/devices.ts';
+import { type RequestingClient, goBackPage } from '../pages/consent.ts';
+import { type RequestingDevice, deviceDonePage, devicePage } from '../pages/devices.ts';
 import { sendPage } from '../pages/layout.ts';
-import { refusedPage } from '../pages/pages.ts';
-import { hostOf } from './clients.ts';
-import { type ConsentRequest, consent, type ConsentParts, personOf } from './consent.ts';
+import { failurePage } from '../pages/pages.ts';
+import { vouchingHostOf } from './clients.ts';
+import {
+  type ConsentRequest,
+  handleConsent,
+  type ConsentDependencies,
+  requireRecentSession,
+} from './consent.ts';
 import { answerDevice, findDevice } from './devices.ts';
 import { addResourceMetadata } from './metadata.ts';
-import { type OwnCalls } from './own-calls.ts';
-import { clientScopes, ownResource, resourcesOf } from './provider.ts';
+import { type PersonApi } from './own-calls.ts';
+import { clientScopes, resolveResource, resourceUrlsOf } from './provider.ts';
 
-export interface OAuthParts extends Parts {
+export interface OAuthRouteDependencies extends RouteDependencies {
   readonly provider: Provider;
-  readonly calls: OwnCalls;
-  readonly leave: Service['leave'];
+  readonly calls: PersonApi;
+  readonly releaseRequestSlot: Service['releaseSlot'];
 }
 
 /** Paths that oidc-provider answers. */
-const served = [
+const providerPaths = [
   ...['/.well-known/oauth-authorization-server', '/.well-known/openid-configuration'],
   ...['/oauth/authorize', '/oauth/authorize/*', '/oauth/token', '/oauth/revoke', '/oauth/register'],
   ...['/oauth/keys', '/oauth/device/authorize'],
 ];
 
 /** Paths whose requests are stored for a day before a person has consented. */
-const kept: ReadonlySet<string> = new Set(['/oauth/authorize', '/oauth/device/authorize']);
+const storedRequestPaths: ReadonlySet<string> = new Set(['/oauth/authorize', '/oauth/device/authorize']);
 
 /**
  * The factor by which the rate limit of the paths in `kept` exceeds LIMIT_SIGN_IN. Many agents in an office
  * may share one address, and these requests do not try secrets.
  */
-const moreOfKept = 10;
+const storedRequestRateFactor = 10;
 
-const overPage = refusedPage(
+const requestExpiredPage = failurePage(
   'Request expired',
   'This request has expired or was started in another browser. Return to the program that sent you here and start again.',
   410,
@@ -49,7 +54,7 @@ const overPage = refusedPage(
  * Returns the URL with the supported scopes and those that they imply. Writing implies reading, and a person
  * may grant less than requested.
  */
-export function withKnownScopes(address: string): string {
+export function withSupportedScopes(address: string): string {
   const { pathname, searchParams: params } = new URL(address, 'http://localhost');
   const asked = (params.get('scope') ?? '').split(' ');
   const most = clientScopes.findLastIndex((scope) => asked.includes(scope));
@@ -58,10 +63,13 @@ export function withKnownScopes(address: string): string {
   return `${pathname}?${params.toString()}`;
 }
 
-export function addOAuth(app: FastifyInstance, parts: OAuthParts): void {
-  const { provider, config, throttle, leave } = parts;
+export function addOAuthRoutes(app: FastifyInstance, parts: OAuthRouteDependencies): void {
+  const { provider, config, throttle, releaseRequestSlot } = parts;
   const { burst, seconds } = config.LIMIT_SIGN_IN;
-  const throttleKept = createThrottle({ burst: burst * moreOfKept, seconds: seconds / moreOfKept });
+  const throttleKept = createThrottle({
+    burst: burst * storedRequestRateFactor,
+    seconds: seconds / storedRequestRateFactor,
+  });
   const origin = new URL(config.baseUrl);
   const answer = provider.callback();
   addResourceMetadata(app, config.baseUrl);
@@ -75,7 +83,7 @@ export function addOAuth(app: FastifyInstance, parts: OAuthParts): void {
     const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
       const [path = ''] = request.url.split('?');
       if (path === '/oauth/register') await throttle(request);
-      if (kept.has(path)) await throttleKept(request);
+      if (storedRequestPaths.has(path)) await throttleKept(request);
       const { raw } = request;
       // Tell the library the URL that browsers use, whatever proxies are between them and this service.
       Object.assign(raw.headers, {
@@ -83,46 +91,46 @@ export function addOAuth(app: FastifyInstance, parts: OAuthParts): void {
         'x-forwarded-host': origin.host,
         'x-forwarded-for': request.ip,
       });
-      if (path === '/oauth/authorize') raw.url = withKnownScopes(request.url);
+      if (path === '/oauth/authorize') raw.url = withSupportedScopes(request.url);
       reply.hijack();
       try {
         await answer(raw, reply.raw);
       } finally {
         // The service does not notice the end of a hijacked reply, so notify it.
-        leave(request);
+        releaseRequestSlot(request);
       }
     };
-    for (const url of served) scope.route({ method: ['GET', 'POST', 'OPTIONS'], url, handler });
+    for (const url of providerPaths) scope.route({ method: ['GET', 'POST', 'OPTIONS'], url, handler });
   });
 
   void app.register(async (scope) => {
-    takeForms(scope);
-    addConsent(scope, parts);
-    addDevices(scope, parts);
+    addFormParser(scope);
+    addConsentRoutes(scope, parts);
+    addDeviceRoutes(scope, parts);
   });
 }
 
-const askingOf = (
+const toRequestingClient = (
   { clientName, clientId }: { readonly clientName?: string | undefined; readonly clientId: string },
-  from: { readonly redirectUri: string } | { readonly device: AskingDevice },
-): AskingClient => ({
+  origin: { readonly redirectUri: string } | { readonly device: RequestingDevice },
+): RequestingClient => ({
   name: clientName?.slice(0, 120) ?? 'Unnamed program',
-  host: clientId === 'muster-cli' ? 'this installation' : hostOf(clientId),
-  backTo: 'device' in from ? null : placeOf(from.redirectUri),
-  device: 'device' in from ? from.device : null,
+  host: clientId === 'muster-cli' ? 'this installation' : vouchingHostOf(clientId),
+  redirectDescription: 'device' in origin ? null : describeRedirectUri(origin.redirectUri),
+  device: 'device' in origin ? origin.device : null,
 });
 
 /** Describes a redirect URI for a person. */
-function placeOf(redirectUri: string): string {
+function describeRedirectUri(redirectUri: string): string {
   const { protocol, hostname, host } = new URL(redirectUri);
   if (/^(localhost|127\.0\.0\.1|\[::1\])$/.test(hostname)) return 'a program on this computer';
   return protocol === 'https:' ? host : `a program on this computer (${protocol}…)`;
 }
 
-function addConsent(app: FastifyInstance, parts: ConsentParts & Parts): void {
+function addConsentRoutes(app: FastifyInstance, parts: ConsentDependencies & RouteDependencies): void {
   const { provider, config } = parts;
   const path = '/oauth/consent/:uid';
-  const { mcp } = resourcesOf(config.baseUrl);
+  const { mcp } = resourceUrlsOf(config.baseUrl);
 
   /**
    * Returns the authorization request of this browser's flow. Returns undefined if the browser has no flow,
@@ -142,8 +150,8 @@ function addConsent(app: FastifyInstance, parts: ConsentParts & Parts): void {
       const named = String([resource].flat()[0]);
       return {
         clientId: client.clientId,
-        client: askingOf(client, { redirectUri: String(redirectUri) }),
-        ...{ resource: named, audience: ownResource(config.baseUrl, named) ?? mcp },
+        client: toRequestingClient(client, { redirectUri: String(redirectUri) }),
+        ...{ resource: named, audience: resolveResource(config.baseUrl, named) ?? mcp },
         ...{ scopes: String(scope).split(' '), action: `/oauth/consent/${flow.uid}`, hidden: {} },
       };
     } catch (error) {
@@ -154,16 +162,16 @@ function addConsent(app: FastifyInstance, parts: ConsentParts & Parts): void {
 
   app.get(path, async (request, reply) => {
     const asked = await askedIn(request, reply);
-    if (asked === undefined) return sendPage(reply, overPage);
-    const answer = await consent(parts, request, asked, {});
+    if (asked === undefined) return sendPage(reply, requestExpiredPage);
+    const answer = await handleConsent(parts, request, asked, {});
     if ('goTo' in answer) return reply.redirect(answer.goTo, 303);
-    return sendPage(reply, 'page' in answer ? answer.page : overPage);
+    return sendPage(reply, 'page' in answer ? answer.page : requestExpiredPage);
   });
 
-  app.post(path, { onRequest: fromOwnPage(config.cookie) }, async (request, reply) => {
+  app.post(path, { onRequest: requireOwnPage(config.cookie) }, async (request, reply) => {
     const asked = await askedIn(request, reply);
-    if (asked === undefined) return sendPage(reply, overPage);
-    const answer = await consent(parts, request, asked, formOf(request));
+    if (asked === undefined) return sendPage(reply, requestExpiredPage);
+    const answer = await handleConsent(parts, request, asked, formFieldsOf(request));
     if ('goTo' in answer) return reply.redirect(answer.goTo, 303);
     if ('page' in answer) return sendPage(reply, answer.page);
     const result =
@@ -184,52 +192,56 @@ function addConsent(app: FastifyInstance, parts: ConsentParts & Parts): void {
   });
 }
 
-function addDevices(app: FastifyInstance, parts: ConsentParts & Parts): void {
+function addDeviceRoutes(app: FastifyInstance, parts: ConsentDependencies & RouteDependencies): void {
   const { provider, config, pool, throttle } = parts;
   const action = '/oauth/device';
-  const { api } = resourcesOf(config.baseUrl);
+  const { api } = resourceUrlsOf(config.baseUrl);
   const unknown = 'This code is wrong or has expired. Check it, or get a new one from the program.';
 
   async function askedBy(typed: string): Promise<(ConsentRequest & { readonly code: string }) | undefined> {
-    const code = readCode(typed);
-    const device = code === undefined ? undefined : await inSignIn(pool, (db) => findDevice(db, code));
+    const code = parseCode(typed);
+    const device =
+      code === undefined ? undefined : await inSignInTransaction(pool, (db) => findDevice(db, code));
     const client = device && (await provider.Client.find(device.clientId));
     if (code === undefined || device === undefined || client === undefined) return undefined;
     const { scopes, resource, origin } = device;
-    const asking = askingOf(client, { device: { code: shownCode(code), ...origin } });
+    const asking = toRequestingClient(client, { device: { code: formatCode(code), ...origin } });
     return {
       ...{ code, clientId: client.clientId, client: asking, scopes, action },
-      ...{ resource: resource ?? api, audience: ownResource(config.baseUrl, resource ?? api) ?? api },
-      hidden: { user_code: shownCode(code) },
+      ...{ resource: resource ?? api, audience: resolveResource(config.baseUrl, resource ?? api) ?? api },
+      hidden: { user_code: formatCode(code) },
     };
   }
 
   app.get(action, async (request, reply) => {
-    const person = await personOf(parts, request);
+    const person = await requireRecentSession(parts, request);
     if ('goTo' in person) return reply.redirect(person.goTo, 303);
     // A link may contain the code, and an attacker may have sent the link, so the person types it from their
     // own device (RFC 8628, 5.4).
     return sendPage(reply, devicePage('', null));
   });
 
-  app.post(action, { onRequest: fromOwnPage(config.cookie) }, async (request, reply) => {
+  app.post(action, { onRequest: requireOwnPage(config.cookie) }, async (request, reply) => {
     // Every attempt with a code counts against the rate limit.
     await throttle(request);
-    const form = formOf(request);
+    const form = formFieldsOf(request);
     const { user_code: typed = '' } = form;
     const asked = await askedBy(typed);
     if (asked === undefined) return sendPage(reply, devicePage(typed.slice(0, 12), unknown));
-    const answer = await consent(parts, request, asked, form);
+    const answer = await handleConsent(parts, request, asked, form);
     if ('goTo' in answer) return reply.redirect(answer.goTo, 303);
     if ('page' in answer) return sendPage(reply, answer.page);
     const { resource, code } = asked;
-    const isTold = await inSignIn(pool, (db) =>
+    const isTold = await inSignInTransaction(pool, (db) =>
       answerDevice(
         db,
         code,
         'granted' in answer ? { ...answer.granted, resource } : { error: 'access_denied' },
       ),
     );
-    return sendPage(reply, isTold ? deviceDonePage(asked.client.name, 'granted' in answer) : overPage);
+    return sendPage(
+      reply,
+      isTold ? deviceDonePage(asked.client.name, 'granted' in answer) : requestExpiredPage,
+    );
   });
 }

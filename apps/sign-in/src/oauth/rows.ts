@@ -15,18 +15,21 @@ export interface NewRecord {
   /** The payload without the secret. */
   readonly payload: AdapterPayload;
   /** Lifetime in seconds; null for no expiry. */
-  readonly seconds: number | null;
+  readonly lifetimeSeconds: number | null;
 }
 
 /** Serializes a payload for Postgres. Throws a client error for text that Postgres cannot store. */
-const textOf = (payload: AdapterPayload): string =>
+const serializePayload = (payload: AdapterPayload): string =>
   JSON.stringify(payload, (_key, value: unknown) => {
     if (typeof value === 'string' && !isCleanText(value))
       throw new errors.InvalidRequest('a parameter has NUL or a lone surrogate');
     return value;
   });
 
-export async function keepRecord(db: Db, { model, secret, payload, seconds }: NewRecord): Promise<void> {
+export async function storeRecord(
+  db: Db,
+  { model, secret, payload, lifetimeSeconds }: NewRecord,
+): Promise<void> {
   const {
     grantId = null,
     uid = null,
@@ -38,8 +41,8 @@ export async function keepRecord(db: Db, { model, secret, payload, seconds }: Ne
   };
   await db.all(
     sql`insert into sign_in.oauth_records (model, id_hash, grant_id, uid, user_code, payload, expires_at)
-       values (${model}, ${hashToken(secret)}, ${grantId}, ${uid}, ${userCode}, ${textOf(payload)}::jsonb,
-         now() + make_interval(secs => ${seconds}))
+       values (${model}, ${hashToken(secret)}, ${grantId}, ${uid}, ${userCode}, ${serializePayload(payload)}::jsonb,
+         now() + make_interval(secs => ${lifetimeSeconds}))
        on conflict (model, id_hash) do update set payload = excluded.payload, expires_at = excluded.expires_at`,
   );
 }
@@ -64,7 +67,7 @@ export const findRegistration = (
   );
 
 /** Extends the lifetime of a self-registered client to at least this many days. */
-export async function keepRegistration(db: Db, clientId: string, days: number): Promise<void> {
+export async function extendRegistration(db: Db, clientId: string, days: number): Promise<void> {
   await db.all(
     sql`update sign_in.oauth_records set expires_at = greatest(expires_at, now() + make_interval(days => ${days}))
        where model = 'Client' and id_hash = ${hashToken(clientId)}`,
@@ -86,6 +89,6 @@ export async function removeRecord(db: Db, model: string, secret: string): Promi
   );
 }
 
-export async function removeOfGrant(db: Db, model: string, grantId: string): Promise<void> {
+export async function removeRecordsOfGrant(db: Db, model: string, grantId: string): Promise<void> {
   await db.all(sql`delete from sign_in.oauth_records where model = ${model} and grant_id = ${grantId}`);
 }

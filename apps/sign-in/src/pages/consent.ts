@@ -1,41 +1,41 @@
 /** Pages on which people consent to a client's access. */
-import { type OwnOrganization } from '../data/accounts.ts';
+import { type AccountOrganization } from '../data/accounts.ts';
 import { type Html, html } from '@muster/http';
 import { type OwnAgent, type OwnProject } from '../oauth/own-calls.ts';
-import { type AskingDevice, deviceOriginPart } from './devices.ts';
+import { type RequestingDevice, deviceOriginPart } from './devices.ts';
 import { type HtmlPage } from './layout.ts';
 
 /** Possible lifetimes of a connection in days. */
-export const connectionDays = [1, 7, 30, 90] as const;
+export const connectionLifetimeDays = [1, 7, 30, 90] as const;
 
 /** The requesting client, as shown to the person. */
-export interface AskingClient {
+export interface RequestingClient {
   readonly name: string;
   /** The host that vouches for the client; null if the client only claims its name. */
   readonly host: string | null;
   /** A description of the redirect URI; null if a code was typed. */
-  readonly backTo: string | null;
+  readonly redirectDescription: string | null;
   /** Set if the client is a device that shows a code. */
-  readonly device: AskingDevice | null;
+  readonly device: RequestingDevice | null;
 }
 
 export interface ConsentFacts {
-  readonly client: AskingClient;
+  readonly client: RequestingClient;
   /** The URL that the form is sent to. */
   readonly action: string;
   /** Hidden fields of the form. */
   readonly hidden: Readonly<Record<string, string>>;
-  readonly organization: OwnOrganization;
+  readonly organization: AccountOrganization;
   readonly hasOthers: boolean;
   readonly agents: readonly OwnAgent[];
   readonly projects: readonly OwnProject[];
   /** Scopes that can be granted, widest last. */
   readonly scopes: readonly ('read' | 'write' | 'admin')[];
-  readonly typed: Readonly<Record<string, string>>;
+  readonly submittedFields: Readonly<Record<string, string>>;
   readonly problem: string | null;
 }
 
-const whoAsks = ({ name, host, backTo, device }: AskingClient): Html => html`
+const requestingClientPart = ({ name, host, redirectDescription, device }: RequestingClient): Html => html`
   <p class="wide">
     ${
       host === null
@@ -44,11 +44,11 @@ const whoAsks = ({ name, host, backTo, device }: AskingClient): Html => html`
         : html`<strong>${name}</strong> from <strong>${host}</strong> wants to access your organization.`
     }
   </p>
-  ${backTo === null ? null : html`<p class="quiet wide">You will be sent back to ${backTo}.</p>`}
+  ${redirectDescription === null ? null : html`<p class="quiet wide">You will be sent back to ${redirectDescription}.</p>`}
   ${device === null ? null : deviceOriginPart(device)}
 `;
 
-const words: Readonly<Record<'read' | 'write' | 'admin', string>> = {
+const scopeLabels: Readonly<Record<'read' | 'write' | 'admin', string>> = {
   read: 'Read',
   write: 'Read and write',
   admin: 'Read, write and administer',
@@ -61,10 +61,10 @@ const scopeHints: Readonly<Record<'read' | 'write' | 'admin', string>> = {
 };
 
 /** Up to this many projects are preselected; with more, the person has to choose. */
-const fewProjects = 5;
-const defaultDays = '30';
+const maxPreselectedProjects = 5;
+const defaultLifetimeDays = '30';
 
-const choice = (
+const choiceInput = (
   { type = 'radio', name, value }: { type?: 'radio' | 'checkbox'; name: string; value: string },
   isChosen: boolean,
   text: Html | string,
@@ -81,40 +81,41 @@ const hiddenFields = (fields: Readonly<Record<string, string>>): Html[] =>
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`,
   );
 
-function projectsPart({ projects, typed }: ConsentFacts): Html {
-  const areFew = projects.length > 0 && projects.length <= fewProjects;
+function projectsPart({ projects, submittedFields }: ConsentFacts): Html {
+  const areFew = projects.length > 0 && projects.length <= maxPreselectedProjects;
   const fallback = areFew ? 'some' : undefined;
-  const chosen = typed['in'] ?? (projects.length === 0 ? 'all' : fallback);
-  const isPreselected = areFew && typed['in'] === undefined;
+  const chosen = submittedFields['in'] ?? (projects.length === 0 ? 'all' : fallback);
+  const isPreselected = areFew && submittedFields['in'] === undefined;
   return html`<fieldset>
     <legend>Projects</legend>
-    ${projects.length === 0 ? null : choice({ name: 'in', value: 'some' }, chosen === 'some', 'Only selected projects', 'It can’t see any other project.')}
+    ${projects.length === 0 ? null : choiceInput({ name: 'in', value: 'some' }, chosen === 'some', 'Only selected projects', 'It can’t see any other project.')}
     <div class="within">
       ${projects.map(({ id, key, name }) =>
-        choice(
+        choiceInput(
           { type: 'checkbox', name: `project-${id}`, value: 'on' },
-          isPreselected || typed[`project-${id}`] !== undefined,
+          isPreselected || submittedFields[`project-${id}`] !== undefined,
           html`${name} <span class="quiet">${key}</span>`,
         ),
       )}
     </div>
-    ${choice({ name: 'in', value: 'all' }, chosen === 'all', 'All projects', 'It can access every project that you can see, including future ones.')}
+    ${choiceInput({ name: 'in', value: 'all' }, chosen === 'all', 'All projects', 'It can access every project that you can see, including future ones.')}
   </fieldset>`;
 }
 
 export function consentPage(facts: ConsentFacts): HtmlPage {
-  const { client, organization, agents, scopes, typed, problem } = facts;
-  const agent = typed['agent'] ?? agents[0]?.id ?? 'new';
+  const { client, organization, agents, scopes, submittedFields, problem } = facts;
+  const agent = submittedFields['agent'] ?? agents[0]?.id ?? 'new';
   // A code may come from an attacker, so a device defaults to the narrowest scope.
   const usual = client.device === null ? scopes.findLast((scope) => scope !== 'admin') : scopes[0];
-  const scope = typed['scope'] ?? usual;
-  const days = typed['days'] ?? defaultDays;
+  const scope = submittedFields['scope'] ?? usual;
+  const days = submittedFields['days'] ?? defaultLifetimeDays;
   return {
     title: `Connect ${client.name}`,
     status: problem === null ? 200 : 422,
     body: html`<section>
       <h1>Connect ${client.name}</h1>
-      ${whoAsks(client)} ${problem === null ? null : html`<p class="bad" role="alert">${problem}</p>`}
+      ${requestingClientPart(client)}
+      ${problem === null ? null : html`<p class="bad" role="alert">${problem}</p>`}
       <form method="post" action="${facts.action}">
         ${hiddenFields(facts.hidden)}
         <input type="hidden" name="org" value="${organization.id}" />
@@ -122,25 +123,25 @@ export function consentPage(facts: ConsentFacts): HtmlPage {
         ${facts.hasOthers ? html`<p><button class="second" form="organizations">Choose another organization</button></p>` : null}
         <fieldset>
           <legend>Agent</legend>
-          ${agents.map(({ id, name }) => choice({ name: 'agent', value: id }, agent === id, name, 'Its activity appears under this agent’s name.'))}
-          ${choice({ name: 'agent', value: 'new' }, agent === 'new', 'New agent', 'Muster creates an agent for you. Its activity appears under this name.')}
+          ${agents.map(({ id, name }) => choiceInput({ name: 'agent', value: id }, agent === id, name, 'Its activity appears under this agent’s name.'))}
+          ${choiceInput({ name: 'agent', value: 'new' }, agent === 'new', 'New agent', 'Muster creates an agent for you. Its activity appears under this name.')}
           <div class="within">
             <input
               name="agentName"
               aria-label="Name of the new agent"
               maxlength="120"
-              value="${typed['agentName'] ?? client.name}"
+              value="${submittedFields['agentName'] ?? client.name}"
             />
           </div>
         </fieldset>
         ${projectsPart(facts)}
         <fieldset>
           <legend>Access</legend>
-          ${scopes.map((one) => choice({ name: 'scope', value: one }, scope === one, words[one], scopeHints[one]))}
+          ${scopes.map((one) => choiceInput({ name: 'scope', value: one }, scope === one, scopeLabels[one], scopeHints[one]))}
         </fieldset>
         <label for="days">Expires after</label>
         <select id="days" name="days" aria-describedby="days-hint">
-          ${connectionDays.map(
+          ${connectionLifetimeDays.map(
             (one) =>
               html`<option value="${one}" ${String(one) === days ? html`selected` : null}>
                 ${one === 1 ? '1 day' : `${one} days`}
@@ -159,14 +160,14 @@ export function consentPage(facts: ConsentFacts): HtmlPage {
 
 /** Renders the choice of an organization, for people in several of them. */
 export const organizationPage = (
-  client: AskingClient,
+  client: RequestingClient,
   { action, hidden }: Pick<ConsentFacts, 'action' | 'hidden'>,
-  organizations: readonly OwnOrganization[],
+  organizations: readonly AccountOrganization[],
 ): HtmlPage => ({
   title: `Connect ${client.name}`,
   body: html`<section>
     <h1>Connect ${client.name}</h1>
-    ${whoAsks(client)}
+    ${requestingClientPart(client)}
     <h2>Choose an organization</h2>
     <form method="post" action="${action}">
       ${hiddenFields(hidden)}
@@ -185,10 +186,10 @@ export const organizationPage = (
 });
 
 /** Renders the page that leads back to the client, with a link in case the browser does not redirect. */
-export const goBackPage = (client: AskingClient, to: string, isConnected: boolean): HtmlPage => ({
+export const goBackPage = (client: RequestingClient, href: string, isConnected: boolean): HtmlPage => ({
   title: isConnected ? `${client.name} is connected` : 'Not connected',
   body: html`<section>
     <h1>${isConnected ? `${client.name} is connected` : 'Not connected'}</h1>
-    <p><a class="button" href="${to}">Back to ${client.name}</a></p>
+    <p><a class="button" href="${href}">Back to ${client.name}</a></p>
   </section>`,
 });

@@ -3,7 +3,7 @@ import { type Html, html } from '@muster/http';
 import { type HtmlPage } from './layout.ts';
 
 /** A device that waits for its code to be approved. */
-export interface AskingDevice {
+export interface RequestingDevice {
   /** The code in the format that the device shows. */
   readonly code: string;
   readonly ip: string | null;
@@ -11,7 +11,7 @@ export interface AskingDevice {
   readonly userAgent: string | null;
 }
 
-export const deviceOriginPart = ({ code, ip, userAgent }: AskingDevice): Html => html`
+export const deviceOriginPart = ({ code, ip, userAgent }: RequestingDevice): Html => html`
   <dl class="wide">
     <dt>Code</dt>
     <dd><strong>${code}</strong></dd>

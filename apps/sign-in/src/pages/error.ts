@@ -1,9 +1,9 @@
 /** The page that a browser shows for a failed request, for example while the service is overloaded. */
-import { acceptsPages, type ErrorPage, errorTitle, html } from '@muster/http';
+import { acceptsHtml, type RenderErrorPage, errorTitle, html } from '@muster/http';
 import { renderPage } from './layout.ts';
 
-export const errorPage: ErrorPage = (request, { status, message }) => {
-  if (!acceptsPages(request)) return undefined;
+export const errorPage: RenderErrorPage = (request, { status, message }) => {
+  if (!acceptsHtml(request)) return undefined;
   const title = errorTitle(status);
   return renderPage({
     title,

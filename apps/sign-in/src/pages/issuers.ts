@@ -1,17 +1,17 @@
 /** Pages for signing in at a company's identity provider. */
-import { type AskedProof, type NamedProvider } from '../data/providers.ts';
+import { type RequiredProof, type ResponsibleProvider } from '../data/providers.ts';
 import { type Html, html } from '@muster/http';
 import { type HtmlPage } from './layout.ts';
 import { passkeyScript } from './passkey-script.ts';
 import { passkeyButton } from './passkeys.ts';
-import { type Ways } from './pages.ts';
+import { type SignInMethods } from './pages.ts';
 
-interface Going {
+interface SignInTarget {
   readonly to: string;
   readonly email: string;
 }
 
-const issuerForm = ({ to, email }: Going, id: string, label: string): Html =>
+const issuerForm = ({ to, email }: SignInTarget, id: string, label: string): Html =>
   html`<form method="post" action="/auth/issuer">
     <input type="hidden" name="provider" value="${id}" />
     <input type="hidden" name="email" value="${email}" />
@@ -20,17 +20,20 @@ const issuerForm = ({ to, email }: Going, id: string, label: string): Html =>
   </form>`;
 
 /** Renders the sign-in methods for an address with a responsible issuer. */
-export const waysPage = (going: Going, providers: readonly NamedProvider[]): HtmlPage => ({
+export const signInMethodsPage = (
+  target: SignInTarget,
+  providers: readonly ResponsibleProvider[],
+): HtmlPage => ({
   title: 'Sign in',
   body: html`<section>
     <h1>Sign in</h1>
-    <p class="wide">Signing in as ${going.email}</p>
+    <p class="wide">Signing in as ${target.email}</p>
     ${providers.map(({ id, name, orgName }) =>
-      issuerForm(going, id, `Continue with ${name}${providers.length > 1 ? `, for ${orgName}` : ''}`),
+      issuerForm(target, id, `Continue with ${name}${providers.length > 1 ? `, for ${orgName}` : ''}`),
     )}
     <form method="post" action="/auth/link">
-      <input type="hidden" name="email" value="${going.email}" />
-      <input type="hidden" name="to" value="${going.to}" />
+      <input type="hidden" name="email" value="${target.email}" />
+      <input type="hidden" name="to" value="${target.to}" />
       <input type="hidden" name="by" value="mail" />
       <button class="second">E-mail me a link instead</button>
     </form>
@@ -41,7 +44,7 @@ export const waysPage = (going: Going, providers: readonly NamedProvider[]): Htm
 });
 
 /** Renders the page that leads to an issuer; browsers continue automatically. */
-export const leadOnPage = (name: string, address: string): HtmlPage => ({
+export const continueToIssuerPage = (name: string, address: string): HtmlPage => ({
   title: 'Continue to sign-in',
   body: html`<section>
     <h1>Continue to ${name}</h1>
@@ -50,7 +53,7 @@ export const leadOnPage = (name: string, address: string): HtmlPage => ({
   </section>`,
 });
 
-export const issuerOverPage: HtmlPage = {
+export const issuerExpiredPage: HtmlPage = {
   title: 'Sign-in expired',
   status: 410,
   body: html`<section>
@@ -60,10 +63,10 @@ export const issuerOverPage: HtmlPage = {
   </section>`,
 };
 
-const noAnswer =
+const defaultFailureText =
   'You canceled the sign-in, or the answer was not valid. Try again, or sign in with a link by e-mail.';
 
-export const issuerProblemPage = (name: string, text: string = noAnswer): HtmlPage => ({
+export const issuerProblemPage = (name: string, text: string = defaultFailureText): HtmlPage => ({
   title: 'Sign-in failed',
   status: 403,
   body: html`<section>
@@ -74,9 +77,13 @@ export const issuerProblemPage = (name: string, text: string = noAnswer): HtmlPa
 });
 
 /** Renders the additional proof that an organization requires. */
-export function askedProofsPage(asked: readonly AskedProof[], going: Going, { passkeys }: Ways): HtmlPage {
-  const { orgName = '', requiresPasskey = false } = asked[0] ?? {};
-  const named = asked.flatMap(({ providerId: id, providerName: name }) =>
+export function requiredProofsPage(
+  requiredProofs: readonly RequiredProof[],
+  target: SignInTarget,
+  { passkeys }: SignInMethods,
+): HtmlPage {
+  const { orgName = '', requiresPasskey = false } = requiredProofs[0] ?? {};
+  const named = requiredProofs.flatMap(({ providerId: id, providerName: name }) =>
     id === null || name === null ? [] : [{ id, name }],
   );
   const nothing = named.length === 0 && !requiresPasskey;
@@ -90,7 +97,7 @@ export function askedProofsPage(asked: readonly AskedProof[], going: Going, { pa
         named.length === 0
           ? null
           : html`<p>Its members must sign in through its identity provider.</p>
-              ${named.map(({ id, name }) => issuerForm(going, id, `Continue with ${name}`))}`
+              ${named.map(({ id, name }) => issuerForm(target, id, `Continue with ${name}`))}`
       }
       ${
         requiresPasskey
@@ -98,7 +105,7 @@ export function askedProofsPage(asked: readonly AskedProof[], going: Going, { pa
                 Its members must sign in with a passkey. Don’t have one yet?
                 <a href="/sign-in/passkeys">Create a passkey</a>
               </p>
-              ${passkeys ? passkeyButton(going.to) : null}`
+              ${passkeys ? passkeyButton(target.to) : null}`
           : null
       }
       <p><a href="/sign-in">Your organizations</a></p>

@@ -2,7 +2,7 @@
 import { createNarrowFrame, type Html, type RenderedPage } from '@muster/http';
 import { type FastifyReply } from 'fastify';
 
-const frame = createNarrowFrame({
+const pageFrame = createNarrowFrame({
   name: 'Muster',
   style: `
 input.code { max-width: 11rem; font-size: 1.4rem; letter-spacing: .2em; font-variant-numeric: tabular-nums }
@@ -38,7 +38,8 @@ export interface HtmlPage {
 }
 
 /** Renders a page for a response that Fastify does not send. */
-export const renderPage = ({ title, body, script }: HtmlPage): RenderedPage => frame({ title, body, script });
+export const renderPage = ({ title, body, script }: HtmlPage): RenderedPage =>
+  pageFrame({ title, body, script });
 
 export const sendPage = (reply: FastifyReply, page: HtmlPage): FastifyReply => {
   const { headers, body } = renderPage(page);

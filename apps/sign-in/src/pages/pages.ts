@@ -1,15 +1,15 @@
 /** Pages for signing in by a link. */
-import { linkMinutes } from '../data/links.ts';
+import { linkLifetimeMinutes } from '../data/links.ts';
 import { type Html, html } from '@muster/http';
 import { type HtmlPage } from './layout.ts';
 import { passkeyScript } from './passkey-script.ts';
 import { passkeyButton } from './passkeys.ts';
 
-export const problem = (text: string | null): Html | null =>
+export const problemMessage = (text: string | null): Html | null =>
   text === null ? null : html`<p class="bad" role="alert">${text}</p>`;
 
 /** The sign-in methods in addition to links by e-mail. */
-export interface Ways {
+export interface SignInMethods {
   /** The demo member as whom one click signs in. */
   readonly demo: string | null;
   /** True if passkeys are available. */
@@ -17,7 +17,7 @@ export interface Ways {
 }
 
 export interface SignInFacts {
-  readonly to: string;
+  readonly returnPath: string;
   readonly problem?: string;
   /** The submitted address. */
   readonly email?: string;
@@ -26,17 +26,17 @@ export interface SignInFacts {
 }
 
 export const signInPage = (
-  { demo, passkeys }: Ways,
-  { to, problem: why, email = '', note }: SignInFacts,
+  { demo, passkeys }: SignInMethods,
+  { returnPath, problem: why, email = '', note }: SignInFacts,
 ): HtmlPage => ({
   title: 'Sign in',
   status: why === undefined ? 200 : 422,
   ...(passkeys && { script: passkeyScript }),
   body: html`<section>
       <h1>Sign in</h1>
-      ${problem(why ?? null)} ${note === undefined ? null : html`<p>${note}</p>`}
+      ${problemMessage(why ?? null)} ${note === undefined ? null : html`<p>${note}</p>`}
       <form method="post" action="/auth/link">
-        <input type="hidden" name="to" value="${to}" />
+        <input type="hidden" name="to" value="${returnPath}" />
         <label for="email">E-mail address</label>
         <input
           id="email"
@@ -50,7 +50,7 @@ export const signInPage = (
         />
         <button>E-mail me a sign-in link</button>
       </form>
-      ${passkeys ? passkeyButton(to) : null}
+      ${passkeys ? passkeyButton(returnPath) : null}
       <p class="quiet">You don’t need a password. We e-mail you a link that signs you in.</p>
     </section>
     ${
@@ -59,23 +59,23 @@ export const signInPage = (
         : html`<section>
             <h2>Demo on this computer</h2>
             <form method="post" action="/auth/demo">
-              <input type="hidden" name="to" value="${to}" />
+              <input type="hidden" name="to" value="${returnPath}" />
               <button class="second">Sign in as ${demo}</button>
             </form>
           </section>`
     }`,
 });
 
-export const mailPage = (why: string | null): HtmlPage => ({
+export const checkMailPage = (problemText: string | null): HtmlPage => ({
   title: 'Check your e-mail',
-  status: why === null ? 200 : 422,
+  status: problemText === null ? 200 : 422,
   body: html`<section>
     <h1>Check your e-mail</h1>
     <p>
       If this address can sign in here, we have sent it a link. Open the link in this browser within
-      ${linkMinutes} minutes.
+      ${linkLifetimeMinutes} minutes.
     </p>
-    ${problem(why)}
+    ${problemMessage(problemText)}
     <form method="post" action="/auth/code">
       <label for="code">Or enter the code from the e-mail</label>
       <input
@@ -97,7 +97,7 @@ export const mailPage = (why: string | null): HtmlPage => ({
   </section>`,
 });
 
-export const linkPage = (token: string): HtmlPage => ({
+export const confirmLinkPage = (token: string): HtmlPage => ({
   title: 'Sign in',
   body: html`<section>
     <h1>Finish signing in</h1>
@@ -108,7 +108,7 @@ export const linkPage = (token: string): HtmlPage => ({
   </section>`,
 });
 
-export const elsewherePage: HtmlPage = {
+export const otherBrowserPage: HtmlPage = {
   title: 'Open the link in the other browser',
   status: 403,
   body: html`<section>
@@ -119,17 +119,17 @@ export const elsewherePage: HtmlPage = {
   </section>`,
 };
 
-export const overPage: HtmlPage = {
+export const linkExpiredPage: HtmlPage = {
   title: 'Link expired',
   status: 410,
   body: html`<section>
     <h1>This link has expired</h1>
-    <p>A link can be used once, within ${linkMinutes} minutes.</p>
+    <p>A link can be used once, within ${linkLifetimeMinutes} minutes.</p>
     <p><a class="button" href="/sign-in">Request a new link</a></p>
   </section>`,
 };
 
-export const refusedPage = (title: string, text: string, status: number): HtmlPage => ({
+export const failurePage = (title: string, text: string, status: number): HtmlPage => ({
   title,
   status,
   body: html`<section>

@@ -15,15 +15,18 @@ export const passkeyButton = (to: string): Html =>
     <button class="second">Sign in with a passkey</button>
   </form>`;
 
-const day = (time: string): string => time.slice(0, 10);
+const formatDay = (time: string): string => time.slice(0, 10);
 
-const entry = ({ id, name, isSynced, createdAt, lastUsedAt }: AccountPasskey, mayChange: boolean): Html =>
+const passkeyItem = (
+  { id, name, isSynced, createdAt, lastUsedAt }: AccountPasskey,
+  mayChange: boolean,
+): Html =>
   html`<li>
     <div>
       ${name}<br />
       <span class="quiet"
-        >${isSynced ? 'synced' : 'this device only'}, created ${day(createdAt)},
-        ${lastUsedAt === null ? 'never used' : `last used ${day(lastUsedAt)}`}</span
+        >${isSynced ? 'synced' : 'this device only'}, created ${formatDay(createdAt)},
+        ${lastUsedAt === null ? 'never used' : `last used ${formatDay(lastUsedAt)}`}</span
       >
       <details>
         <summary>Rename ${name}</summary>
@@ -72,7 +75,7 @@ export const passkeysPage = (
         passkeys.length === 0
           ? html`<p>No passkeys yet.</p>`
           : html`<ul>
-              ${passkeys.map((passkey) => entry(passkey, mayChange))}
+              ${passkeys.map((passkey) => passkeyItem(passkey, mayChange))}
             </ul>`
       }
       <p><a href="/sign-in">Back to your organizations</a></p>

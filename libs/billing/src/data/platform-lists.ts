@@ -7,7 +7,7 @@ import {
   CursorId,
   CursorText,
   decodeCursor,
-  mostLookedAt,
+  maxSearchedRows,
   type Page,
   pageOfRows,
   type Query,
@@ -20,48 +20,63 @@ import {
   type PlatformSubscription,
   type PlatformTeam,
 } from '@muster/registry';
-import { containing } from '@muster/tenancy';
+import { containsPattern } from '@muster/tenancy';
 import { z } from 'zod';
 
-interface Params {
+interface PlatformListParams {
   readonly query?: string | undefined;
   readonly limit: number;
   readonly cursor?: string | undefined;
 }
 
 /** A row that was examined, numbered from the start of the page. It contains an item if `fits` is true. */
-interface Step {
+interface ExaminedRow {
   readonly nth: number;
   readonly fits: boolean;
 }
 
-interface List<Row extends Step, Item> {
+interface PlatformList<Row extends ExaminedRow, Item> {
   readonly name: 'accounts' | 'orgs' | 'teams' | 'subscriptions';
   /** Returns the sort key of a row, as it appears in a cursor. */
-  readonly keyOf: (row: Row) => readonly string[];
-  readonly key: z.ZodType<readonly string[]>;
+  readonly getSortKey: (row: Row) => readonly string[];
+  readonly cursorSchema: z.ZodType<readonly string[]>;
   /** The parameters of the database function for the start of the list. */
-  readonly start: readonly null[];
+  readonly startParameters: readonly null[];
   readonly toItem: (row: Row) => Item;
   /** Joins two rows with the same key from different servers. By default the first one is used. */
-  readonly join?: (one: Row, other: Row) => Row;
+  readonly joinRows?: (one: Row, other: Row) => Row;
 }
 
 /** Sends a query to every database server, and returns the rows of each server. */
-type Everywhere = <Row>(query: Query<Row>) => Promise<Row[][]>;
+type QueryAllServers = <Row>(query: Query<Row>) => Promise<Row[][]>;
 
-const listOf =
-  <Row extends Step, Item>({ name, keyOf, key, start, toItem, join = (one) => one }: List<Row, Item>) =>
-  async (everywhere: Everywhere, { query, limit, cursor }: Params): Promise<Page<Item>> => {
-    const pattern = query === undefined ? null : containing(query);
-    const parameters = [...(decodeCursor(cursor, key) ?? start), pattern, mostLookedAt, limit];
+const createPlatformList =
+  <Row extends ExaminedRow, Item>({
+    name,
+    getSortKey,
+    cursorSchema,
+    startParameters,
+    toItem,
+    joinRows = (one) => one,
+  }: PlatformList<Row, Item>) =>
+  async (
+    queryAllServers: QueryAllServers,
+    { query, limit, cursor }: PlatformListParams,
+  ): Promise<Page<Item>> => {
+    const pattern = query === undefined ? null : containsPattern(query);
+    const parameters = [
+      ...(decodeCursor(cursor, cursorSchema) ?? startParameters),
+      pattern,
+      maxSearchedRows,
+      limit,
+    ];
     const list = sql.word(`platform_${name}`);
-    const servers = await everywhere(sql<Row>`select * from app.${list}(${sql.join(parameters)})`);
-    const { found, lookedUpTo } = merged(servers, { limit, keyOf, join });
-    return pageOfRows(found, limit, keyOf, toItem, lookedUpTo);
+    const servers = await queryAllServers(sql<Row>`select * from app.${list}(${sql.join(parameters)})`);
+    const { found, lookedUpTo } = mergeServerRows(servers, { limit, keyOf: getSortKey, join: joinRows });
+    return pageOfRows(found, limit, getSortKey, toItem, lookedUpTo);
   };
 
-const bytewise = (a: readonly string[], b: readonly string[]): number => {
+const compareBytewise = (a: readonly string[], b: readonly string[]): number => {
   for (const [nth, text] of a.entries()) {
     const order = Buffer.compare(Buffer.from(text), Buffer.from(b[nth] ?? ''));
     if (order !== 0) return order;
@@ -74,8 +89,8 @@ const bytewise = (a: readonly string[], b: readonly string[]): number => {
  * examined. A row after that position could belong behind a row that another server has not yet examined.
  * Rows with the same key are joined.
  */
-function merged<Row extends Step>(
-  servers: readonly (readonly Row[])[],
+function mergeServerRows<Row extends ExaminedRow>(
+  rowsByServer: readonly (readonly Row[])[],
   {
     limit,
     keyOf,
@@ -88,43 +103,43 @@ function merged<Row extends Step>(
 ): { readonly found: Row[]; readonly lookedUpTo: readonly string[] | undefined } {
   let end: readonly string[] | undefined;
   let isEndOfSearch = false;
-  for (const rows of servers) {
-    const signpost = rows.find(({ nth }) => nth === mostLookedAt);
+  for (const rows of rowsByServer) {
+    const signpost = rows.find(({ nth }) => nth === maxSearchedRows);
     const last = signpost ?? (rows.length > limit ? rows.at(-1) : undefined);
-    if (last === undefined || (end !== undefined && bytewise(keyOf(last), end) >= 0)) continue;
+    if (last === undefined || (end !== undefined && compareBytewise(keyOf(last), end) >= 0)) continue;
     end = keyOf(last);
     isEndOfSearch = signpost !== undefined;
   }
   const found: Row[] = [];
-  const sorted = servers
+  const sorted = rowsByServer
     .flat()
-    .filter((row) => row.fits && (end === undefined || bytewise(keyOf(row), end) <= 0))
-    .sort((a, b) => bytewise(keyOf(a), keyOf(b)));
+    .filter((row) => row.fits && (end === undefined || compareBytewise(keyOf(row), end) <= 0))
+    .sort((a, b) => compareBytewise(keyOf(a), keyOf(b)));
   for (const row of sorted) {
     const before = found.at(-1);
-    if (before !== undefined && bytewise(keyOf(before), keyOf(row)) === 0)
+    if (before !== undefined && compareBytewise(keyOf(before), keyOf(row)) === 0)
       found[found.length - 1] = join(before, row);
     else found.push(row);
   }
   return { found, lookedUpTo: isEndOfSearch ? end : undefined };
 }
 
-const OneText = z.tuple([CursorText]);
+const SingleTextCursor = z.tuple([CursorText]);
 
-interface AccountRow extends Step {
+interface AccountRow extends ExaminedRow {
   readonly address: string;
   readonly email: string;
   readonly name: string;
   readonly memberships: PlatformAccount['memberships'];
 }
 
-export const listAccounts = listOf<AccountRow, PlatformAccount>({
+export const listAccounts = createPlatformList<AccountRow, PlatformAccount>({
   name: 'accounts',
-  keyOf: ({ address }) => [address],
-  key: OneText,
-  start: [null],
+  getSortKey: ({ address }) => [address],
+  cursorSchema: SingleTextCursor,
+  startParameters: [null],
   toItem: ({ email, name, memberships }) => ({ email, name, memberships }),
-  join: (one, other) => {
+  joinRows: (one, other) => {
     const known = new Set(one.memberships.map(({ orgId }) => orgId));
     const more = other.memberships.filter(({ orgId }) => !known.has(orgId));
     const memberships = [...one.memberships, ...more].sort((a, b) => (a.orgSlug < b.orgSlug ? -1 : 1));
@@ -138,7 +153,7 @@ interface SubscriptionFacts {
   readonly seats: number;
 }
 
-interface OrgRow extends Step, SubscriptionFacts {
+interface OrgRow extends ExaminedRow, SubscriptionFacts {
   readonly id: string;
   readonly slug: string;
   readonly name: string;
@@ -148,11 +163,11 @@ interface OrgRow extends Step, SubscriptionFacts {
   readonly deleted_at: string | null;
 }
 
-export const listOrgs = listOf<OrgRow, PlatformOrg>({
+export const listOrgs = createPlatformList<OrgRow, PlatformOrg>({
   name: 'orgs',
-  keyOf: ({ slug }) => [slug],
-  key: OneText,
-  start: [null],
+  getSortKey: ({ slug }) => [slug],
+  cursorSchema: SingleTextCursor,
+  startParameters: [null],
   toItem: (row) => ({
     id: row.id,
     slug: row.slug,
@@ -169,7 +184,7 @@ export const listOrgs = listOf<OrgRow, PlatformOrg>({
   }),
 });
 
-interface TeamRow extends Step {
+interface TeamRow extends ExaminedRow {
   readonly sort_name: string;
   readonly id: string;
   readonly name: string;
@@ -181,11 +196,11 @@ interface TeamRow extends Step {
   readonly org_name: string;
 }
 
-export const listTeams = listOf<TeamRow, PlatformTeam>({
+export const listTeams = createPlatformList<TeamRow, PlatformTeam>({
   name: 'teams',
-  keyOf: (row) => [row.sort_name, row.id],
-  key: z.tuple([CursorText, CursorId]),
-  start: [null, null],
+  getSortKey: (row) => [row.sort_name, row.id],
+  cursorSchema: z.tuple([CursorText, CursorId]),
+  startParameters: [null, null],
   toItem: (row) => ({
     id: row.id,
     name: row.name,
@@ -196,7 +211,7 @@ export const listTeams = listOf<TeamRow, PlatformTeam>({
   }),
 });
 
-interface SubscriptionRow extends Step, SubscriptionFacts {
+interface SubscriptionRow extends ExaminedRow, SubscriptionFacts {
   readonly slug: string;
   readonly org_id: string;
   readonly org_name: string;
@@ -206,11 +221,11 @@ interface SubscriptionRow extends Step, SubscriptionFacts {
   readonly version: number;
 }
 
-export const listSubscriptions = listOf<SubscriptionRow, PlatformSubscription>({
+export const listSubscriptions = createPlatformList<SubscriptionRow, PlatformSubscription>({
   name: 'subscriptions',
-  keyOf: ({ slug }) => [slug],
-  key: OneText,
-  start: [null],
+  getSortKey: ({ slug }) => [slug],
+  cursorSchema: SingleTextCursor,
+  startParameters: [null],
   toItem: (row) => ({
     org: { id: row.org_id, slug: row.slug, name: row.org_name },
     plan: row.plan,

@@ -18,12 +18,12 @@ interface MetricsRow {
   readonly operations_last_24h: number;
 }
 
-const metrics = sql<MetricsRow>`
+const metricsQuery = sql<MetricsRow>`
   select m.*, e.states as execution_states, e.estimated as executions_estimated
   from app.platform_metrics() m cross join app.platform_executions() e`;
 
 /** The zero counts, so that states without executions are included. */
-const noExecutions: PlatformMetrics['executions'] = {
+const zeroExecutionCounts: PlatformMetrics['executions'] = {
   available: 0,
   leased: 0,
   waiting_input: 0,
@@ -34,19 +34,19 @@ const noExecutions: PlatformMetrics['executions'] = {
 };
 
 /** The zero counts of all kinds of queued jobs. */
-const nothingQueued: PlatformMetrics['queues'] = Object.fromEntries(
+const zeroQueueCounts: PlatformMetrics['queues'] = Object.fromEntries(
   jobNames.filter(isOutboxJob).map((name) => [name, { waiting: 0, active: 0, delayed: 0, failed: 0 }]),
 );
 
-type Counts = Readonly<Record<string, number>>;
+type CountsByName = Readonly<Record<string, number>>;
 
-const sumOf = (rows: readonly MetricsRow[], pick: (row: MetricsRow) => number): number =>
-  rows.reduce((sum, row) => sum + pick(row), 0);
+const sumBy = (rows: readonly MetricsRow[], getCount: (row: MetricsRow) => number): number =>
+  rows.reduce((sum, row) => sum + getCount(row), 0);
 
 /** Returns, for each name, the sum of its counts. */
-function together(all: readonly Counts[]): Record<string, number> {
+function sumCountsByName(countsOfServers: readonly CountsByName[]): Record<string, number> {
   const sums: Record<string, number> = {};
-  for (const counts of all)
+  for (const counts of countsOfServers)
     for (const [name, count] of Object.entries(counts)) sums[name] = (sums[name] ?? 0) + count;
   return sums;
 }
@@ -55,10 +55,10 @@ function together(all: readonly Counts[]): Record<string, number> {
  * Reads the metrics of all servers together. An account with organizations on two servers is counted on both,
  * so with several servers the number of accounts is an estimate.
  */
-export async function getMetrics(
-  everywhere: <Row>(query: Query<Row>) => Promise<Row[][]>,
+export async function getPlatformMetrics(
+  queryAllServers: <Row>(query: Query<Row>) => Promise<Row[][]>,
 ): Promise<PlatformMetrics> {
-  const rows = (await everywhere(metrics)).flat();
+  const rows = (await queryAllServers(metricsQuery)).flat();
   const [own] = rows;
   if (own === undefined) throw new Error('a required row is missing');
   const estimated = [
@@ -67,22 +67,22 @@ export async function getMetrics(
     ...(rows.length > 1 ? ['accounts'] : []),
   ];
   const queues = Object.fromEntries(
-    Object.entries(nothingQueued).map(([name, nothing]) => [
+    Object.entries(zeroQueueCounts).map(([name, nothing]) => [
       name,
-      { ...nothing, ...together(rows.map((row) => ({ ...row.queues[name] }))) },
+      { ...nothing, ...sumCountsByName(rows.map((row) => ({ ...row.queues[name] }))) },
     ]),
   );
   return {
-    orgs: sumOf(rows, (row) => row.orgs),
-    accounts: sumOf(rows, (row) => row.accounts),
-    projects: sumOf(rows, (row) => row.projects),
-    stories: sumOf(rows, (row) => row.stories),
+    orgs: sumBy(rows, (row) => row.orgs),
+    accounts: sumBy(rows, (row) => row.accounts),
+    projects: sumBy(rows, (row) => row.projects),
+    stories: sumBy(rows, (row) => row.stories),
     estimated: [...new Set(estimated)],
-    plans: { free: 0, team: 0, enterprise: 0, ...together(rows.map((row) => row.plans)) },
-    executions: { ...noExecutions, ...together(rows.map((row) => row.execution_states)) },
+    plans: { free: 0, team: 0, enterprise: 0, ...sumCountsByName(rows.map((row) => row.plans)) },
+    executions: { ...zeroExecutionCounts, ...sumCountsByName(rows.map((row) => row.execution_states)) },
     queues,
     outboxLagSeconds: Math.max(...rows.map((row) => row.outbox_lag_seconds)),
-    operationsLast24h: sumOf(rows, (row) => row.operations_last_24h),
+    operationsLast24h: sumBy(rows, (row) => row.operations_last_24h),
     measuredAt: own.at,
   };
 }

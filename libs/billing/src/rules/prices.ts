@@ -5,11 +5,11 @@ import { z } from 'zod';
 /**
  * The maximum unit price. A bill for a million seats is then still an integer that JSON represents exactly.
  */
-const dearestUnit = 1_000_000;
+const maxUnitAmount = 1_000_000;
 
 const Tier = z.strictObject({
   upTo: z.int().min(1).max(1_000_000).nullable(),
-  unitAmount: z.int().min(0).max(dearestUnit),
+  unitAmount: z.int().min(0).max(maxUnitAmount),
 });
 
 const Price = z.strictObject({
@@ -53,7 +53,7 @@ export const defaultSeatPrices: SeatPrices = {
   },
 };
 
-const Given = z.partialRecord(z.enum(plans), Price);
+const PriceOverrides = z.partialRecord(z.enum(plans), Price);
 
 /**
  * Parses prices from a JSON text. Plans that it does not name get the default prices. Throws with the problem
@@ -66,7 +66,7 @@ export function parseSeatPrices(text: string): SeatPrices {
   } catch {
     throw new Error('is not valid JSON');
   }
-  const parsed = Given.safeParse(given);
+  const parsed = PriceOverrides.safeParse(given);
   if (parsed.success) return { ...defaultSeatPrices, ...parsed.data };
   const [issue] = parsed.error.issues;
   const place = issue?.path.map(String).join('.') ?? '';

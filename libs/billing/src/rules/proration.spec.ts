@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type SeatPrice } from './prices.ts';
-import { costOf, prorate } from './proration.ts';
+import { calculateCost, prorate } from './proration.ts';
 
 const priceOf = (tiers: SeatPrice['tiers']): SeatPrice => ({ currency: 'USD', interval: 'month', tiers });
 const team = priceOf([
@@ -20,7 +20,7 @@ describe('the cost of seats', () => {
     [51, 41_700],
     [1_000, 706_000],
   ])('is for %s seats %s', (seats, cost) => {
-    expect(costOf(team.tiers, seats)).toBe(cost);
+    expect(calculateCost(team.tiers, seats)).toBe(cost);
   });
 });
 
@@ -120,7 +120,7 @@ describe('a change of seats', () => {
     fc.assert(
       fc.property(anything, ({ price, seats: [from, to], ...when }) => {
         const { period, at } = on(when);
-        const whole = Math.abs(costOf(price.tiers, to) - costOf(price.tiers, from));
+        const whole = Math.abs(calculateCost(price.tiers, to) - calculateCost(price.tiers, from));
         // The prorated amount exceeds the price difference of a whole period by at most one unit, because
         // each line is rounded.
         expect(Math.abs(prorate(price, { from, to }, period, at).amount)).toBeLessThanOrEqual(whole + 1);

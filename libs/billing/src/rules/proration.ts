@@ -6,10 +6,10 @@ import { type TimeRange } from '@muster/organizations';
 import { type Proration } from '@muster/registry';
 import { type SeatPrice } from './prices.ts';
 
-const dayMillis = 86_400_000;
+const millisPerDay = 86_400_000;
 
 /** Returns the price of this many seats for a whole period. Each seat costs the price of its tier. */
-export function costOf(tiers: SeatPrice['tiers'], seats: number): number {
+export function calculateCost(tiers: SeatPrice['tiers'], seats: number): number {
   let below = 0;
   let cost = 0;
   for (const { upTo, unitAmount } of tiers) {
@@ -24,12 +24,12 @@ export function costOf(tiers: SeatPrice['tiers'], seats: number): number {
  * Returns the prorated amount, rounded half up. It uses integers only, since a quotient of floats can round a
  * half in the wrong direction.
  */
-function share(amount: number, days: number, ofDays: number): number {
-  const doubled = 2 * amount * days + ofDays;
-  return (doubled - (doubled % (2 * ofDays))) / (2 * ofDays);
+function prorateAmount(amount: number, days: number, totalDays: number): number {
+  const doubled = 2 * amount * days + totalDays;
+  return (doubled - (doubled % (2 * totalDays))) / (2 * totalDays);
 }
 
-const beginningOfDay = (time: string): number => Math.floor(Date.parse(time) / dayMillis) * dayMillis;
+const startOfDayMillis = (time: string): number => Math.floor(Date.parse(time) / millisPerDay) * millisPerDay;
 
 /**
  * Calculates the cost of changing from `from` to `to` seats for the rest of the period, including today. The
@@ -40,18 +40,18 @@ export function prorate(
   { currency, tiers }: SeatPrice,
   { from, to }: { readonly from: number; readonly to: number },
   period: TimeRange,
-  at: string,
+  changedAt: string,
 ): Proration {
-  const start = beginningOfDay(period.start);
+  const start = startOfDayMillis(period.start);
   const end = Date.parse(period.end);
-  const today = Math.max(start, beginningOfDay(at));
+  const today = Math.max(start, startOfDayMillis(changedAt));
   const whole = { currency, from: new Date(today).toISOString(), to: period.end };
   if (from === to) return { ...whole, amount: 0, lines: [] };
 
-  const daysOfPeriod = Math.ceil((end - start) / dayMillis);
-  const days = Math.ceil((end - today) / dayMillis);
-  const credit = share(costOf(tiers, from), days, daysOfPeriod);
-  const charge = share(costOf(tiers, to), days, daysOfPeriod);
+  const daysOfPeriod = Math.ceil((end - start) / millisPerDay);
+  const days = Math.ceil((end - today) / millisPerDay);
+  const credit = prorateAmount(calculateCost(tiers, from), days, daysOfPeriod);
+  const charge = prorateAmount(calculateCost(tiers, to), days, daysOfPeriod);
   return {
     ...whole,
     amount: charge - credit,

@@ -3,10 +3,10 @@ import {
   CursorId,
   type Db,
   decodeCursor,
-  type Id,
-  of,
+  type IdOrSql,
+  orgFilter,
   pageOfRows,
-  record,
+  defineRecord,
   type RowOf,
   sql,
 } from '@muster/driver';
@@ -20,7 +20,7 @@ import {
 import { type Caller } from '@muster/runtime';
 import { z } from 'zod';
 
-export const accessRequests = record('access_requests', 'r', {
+export const accessRequests = defineRecord('access_requests', 'r', {
   project_id: {},
   member_id: { hidden: true },
   role: {},
@@ -35,7 +35,7 @@ type RequestRow = RowOf<typeof accessRequests>;
 export type AccessRequestRow = RequestRow & { readonly member_name: string; readonly member_handle: string };
 
 const requestColumns = sql.part`${accessRequests.list}, m.name as member_name, m.handle as member_handle`;
-const requests = sql.part`access_requests r join members m on ${of('m')} and m.id = r.member_id`;
+const requestsWithMembers = sql.part`access_requests r join members m on ${orgFilter('m')} and m.id = r.member_id`;
 
 export const toAccessRequest = (row: AccessRequestRow): AccessRequest => ({
   ...accessRequests.shown(row),
@@ -50,35 +50,43 @@ export interface Applicant {
 }
 
 /** Reads the caller as the applicant for a project. */
-export function getApplicant(db: Db, { memberId }: Caller, projectId: Id): Promise<Applicant> {
+export function getApplicant(db: Db, { memberId }: Caller, projectId: IdOrSql): Promise<Applicant> {
   return db.get(
     sql<Applicant>`select m.name, m.handle, app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) as rank
-       from projects p join members m on ${of('m')} and m.id = ${memberId}::uuid
-       where ${of('p')} and p.id = ${projectId}`,
+       from projects p join members m on ${orgFilter('m')} and m.id = ${memberId}::uuid
+       where ${orgFilter('p')} and p.id = ${projectId}`,
   );
 }
 
 /** Finds a member's pending request. */
-export function findPending(db: Db, projectId: Id, memberId: string): Promise<AccessRequestRow | undefined> {
+export function findPendingRequest(
+  db: Db,
+  projectId: IdOrSql,
+  memberId: string,
+): Promise<AccessRequestRow | undefined> {
   return db.find(
-    sql<AccessRequestRow>`select ${requestColumns} from ${requests}
-       where ${of('r')} and r.project_id = ${projectId} and r.member_id = ${memberId}::uuid
+    sql<AccessRequestRow>`select ${requestColumns} from ${requestsWithMembers}
+       where ${orgFilter('r')} and r.project_id = ${projectId} and r.member_id = ${memberId}::uuid
          and r.state = 'pending'`,
   );
 }
 
 /** The period after a denial in which the same member cannot request access again. */
-const restsAfterDenial = sql.part`interval '1 day'`;
+const cooldownAfterDenial = sql.part`interval '1 day'`;
 
 /**
  * Returns the time from which the member may request access again. Returns undefined unless a recent denial
  * still prevents a new request.
  */
-export async function findRest(db: Db, projectId: Id, memberId: string): Promise<string | undefined> {
+export async function findEarliestRetryTime(
+  db: Db,
+  projectId: IdOrSql,
+  memberId: string,
+): Promise<string | undefined> {
   const row = await db.find(
-    sql<{ until: string }>`select max(r.resolved_at) + ${restsAfterDenial} as until from access_requests r
-       where ${of('r')} and r.project_id = ${projectId} and r.member_id = ${memberId}::uuid
-         and r.state = 'denied' and r.resolved_at > now() - ${restsAfterDenial}
+    sql<{ until: string }>`select max(r.resolved_at) + ${cooldownAfterDenial} as until from access_requests r
+       where ${orgFilter('r')} and r.project_id = ${projectId} and r.member_id = ${memberId}::uuid
+         and r.state = 'denied' and r.resolved_at > now() - ${cooldownAfterDenial}
        having max(r.resolved_at) is not null`,
   );
   return row?.until;
@@ -96,9 +104,9 @@ export function lockAccessRequest(db: Db, id: string): Promise<LockedRequest> {
   return db.get(
     sql<LockedRequest>`select ${requestColumns}, m.role as member_role,
          (select pm.role from project_members pm
-           where ${of('pm')} and pm.project_id = r.project_id and pm.member_id = r.member_id) as given_role
-       from ${requests}
-       where ${of('r')} and r.id = ${id} and m.status = 'active' for no key update of r for share of m`,
+           where ${orgFilter('pm')} and pm.project_id = r.project_id and pm.member_id = r.member_id) as given_role
+       from ${requestsWithMembers}
+       where ${orgFilter('r')} and r.id = ${id} and m.status = 'active' for no key update of r for share of m`,
   );
 }
 
@@ -107,11 +115,11 @@ const Cursor = z.tuple([CursorId]);
 /** Lists a page of a project's requests, newest first, without pending ones of inactive members. */
 export async function listAccessRequests(
   db: Db,
-  projectId: Id,
+  projectId: IdOrSql,
   { state, limit, cursor }: ParamsOf<Registry['projects']['accessRequests']['list']>,
 ): Promise<{ items: AccessRequest[]; nextCursor: string | null }> {
   const where = [
-    of('r'),
+    orgFilter('r'),
     sql.part`r.project_id = ${projectId}`,
     sql.part`(r.state <> 'pending' or m.status = 'active')`,
   ];
@@ -119,7 +127,7 @@ export async function listAccessRequests(
   const after = decodeCursor(cursor, Cursor);
   if (after !== undefined) where.push(sql.part`r.id < ${after[0]}::uuid`);
   const rows = await db.all(
-    sql<AccessRequestRow>`select ${requestColumns} from ${requests}
+    sql<AccessRequestRow>`select ${requestColumns} from ${requestsWithMembers}
        where ${sql.join(where, ' and ')} order by r.id desc limit ${limit + 1}`,
   );
   return pageOfRows(rows, limit, (row) => [row.id], toAccessRequest);

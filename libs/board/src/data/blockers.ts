@@ -1,12 +1,12 @@
 /**
  * The dependencies between stories. A story's blockers are stories of its own project, and no cycle exists.
  */
-import { type Db, of, organization, type Query, sql } from '@muster/driver';
+import { type Db, orgFilter, currentOrgId, type Query, sql } from '@muster/driver';
 import { type ApiError, type Caller } from '@muster/runtime';
-import { storiesOf } from '@muster/tenancy';
-import { notInProject } from './elsewhere.ts';
+import { storyIdsSql } from '@muster/tenancy';
+import { notInProjectError } from './elsewhere.ts';
 
-interface Found {
+interface ReferencedStory {
   /** The position in the list of references, counted from 1. */
   readonly ord: number;
   readonly id: string;
@@ -14,11 +14,11 @@ interface Found {
 }
 
 /** Finds the stories of these references, in any project. References to missing stories are left out. */
-export async function findStories(db: Db, refs: readonly string[]): Promise<Found[]> {
+export async function findStories(db: Db, refs: readonly string[]): Promise<ReferencedStory[]> {
   if (refs.length === 0) return [];
   return db.all(
-    sql<Found>`select n.ord, s.id, s.project_id
-       from ${storiesOf(refs)} n join stories s on ${of('s')} and s.id = n.id`,
+    sql<ReferencedStory>`select n.ord, s.id, s.project_id
+       from ${storyIdsSql(refs)} n join stories s on ${orgFilter('s')} and s.id = n.id`,
   );
 }
 
@@ -26,18 +26,18 @@ export async function findStories(db: Db, refs: readonly string[]): Promise<Foun
  * Returns the IDs of the named blockers, oldest first and without duplicates. Throws if one is not in the
  * project.
  */
-export async function blockersIn(
+export async function resolveBlockerIds(
   context: { db: Db; caller: Caller; refuse: (reason: 'mismatched_project') => ApiError },
   projectId: string,
   refs: readonly string[],
-  found: readonly Found[],
+  foundStories: readonly ReferencedStory[],
 ): Promise<string[]> {
-  const here = found.filter((story) => story.project_id === projectId);
+  const here = foundStories.filter((story) => story.project_id === projectId);
   const places = new Set(here.map(({ ord }) => ord));
   const missing = refs.findIndex((_, index) => !places.has(index + 1));
   if (missing !== -1) {
     const named = { ref: refs[missing] ?? '', path: `blockedBy.${missing}` };
-    throw await notInProject(context, projectId, 'stories', named);
+    throw await notInProjectError(context, projectId, 'stories', named);
   }
   return [...new Set(here.map(({ id }) => id))].sort();
 }
@@ -46,7 +46,11 @@ export async function blockersIn(
  * Reports whether these blockers would create a cycle. The result is exact while the project's counters are
  * locked.
  */
-export async function closesCircle(db: Db, storyId: string, blockerIds: readonly string[]): Promise<boolean> {
+export async function wouldCreateCycle(
+  db: Db,
+  storyId: string,
+  blockerIds: readonly string[],
+): Promise<boolean> {
   if (blockerIds.length === 0) return false;
   // The recursion visits each story once, so it terminates. The limit stops it at the first path back.
   const back = await db.find(
@@ -54,7 +58,7 @@ export async function closesCircle(db: Db, storyId: string, blockerIds: readonly
          select unnest(${blockerIds}::uuid[])
          union
          select b.blocker_id from waits w cross join lateral (
-           select n.blocker_id from story_blockers n where ${of('n')} and n.story_id = w.id offset 0) b)
+           select n.blocker_id from story_blockers n where ${orgFilter('n')} and n.story_id = w.id offset 0) b)
        select w.id from waits w where w.id = ${storyId} limit 1`,
   );
   return back !== undefined;
@@ -65,7 +69,7 @@ export const insertBlockers = (
   storyId: string,
   blockerIds: readonly string[],
 ): Query<unknown> =>
-  sql`insert into story_blockers (org_id, project_id, story_id, blocker_id) select ${organization}, ${projectId}, ${storyId}, unnest(${blockerIds}::uuid[])`;
+  sql`insert into story_blockers (org_id, project_id, story_id, blocker_id) select ${currentOrgId}, ${projectId}, ${storyId}, unnest(${blockerIds}::uuid[])`;
 
 export const deleteBlockers = (storyId: string, blockerIds: readonly string[]): Query<unknown> =>
-  sql`delete from story_blockers where ${of()} and story_id = ${storyId} and blocker_id = any (${blockerIds}::uuid[])`;
+  sql`delete from story_blockers where ${orgFilter()} and story_id = ${storyId} and blocker_id = any (${blockerIds}::uuid[])`;

@@ -1,5 +1,5 @@
 /** Reads and moves all stories of a column. */
-import { type Db, of, type Query, sql } from '@muster/driver';
+import { type Db, orgFilter, type Query, sql } from '@muster/driver';
 import { type ColumnStatus } from '@muster/registry';
 import { isFinished } from '../rules/workflow.ts';
 import { hasSpec } from './specs.ts';
@@ -12,31 +12,31 @@ export type ColumnStory = Pick<
 > & { readonly has_spec: boolean };
 
 /** Locks all stories of a locked column, and returns them from top to bottom. */
-export async function lockStoriesIn(db: Db, columnId: string): Promise<ColumnStory[]> {
+export async function lockStoriesInColumn(db: Db, columnId: string): Promise<ColumnStory[]> {
   const stories = await db.all(
     sql<ColumnStory>`select s.id, s.project_id, p.key as project_key, s.number, s.title, s.rank, s.spec_version, s.code,
          s.completed_at, ${hasSpec(sql.part`s`)} as has_spec
        from stories s join projects p on p.org_id = s.org_id and p.id = s.project_id
-       where ${of('s')} and s.column_id = ${columnId}
-         and s.project_id = (select c.project_id from board_columns c where ${of('c')} and c.id = ${columnId})
+       where ${orgFilter('s')} and s.column_id = ${columnId}
+         and s.project_id = (select c.project_id from board_columns c where ${orgFilter('c')} and c.id = ${columnId})
        order by s.id for no key update of s`,
   );
   return stories.sort((one, other) => (one.rank < other.rank ? -1 : 1));
 }
 
 /** Finds the rank of the last story of a locked column. */
-export async function findLastRank(db: Db, columnId: string): Promise<string | null> {
+export async function findLastRankInColumn(db: Db, columnId: string): Promise<string | null> {
   const last = await db.find(
     sql<{ rank: string }>`select s.rank from stories s
-       where ${of('s')} and s.column_id = ${columnId}
-         and s.project_id = (select c.project_id from board_columns c where ${of('c')} and c.id = ${columnId})
+       where ${orgFilter('s')} and s.column_id = ${columnId}
+         and s.project_id = (select c.project_id from board_columns c where ${orgFilter('c')} and c.id = ${columnId})
        order by s.rank desc limit 1`,
   );
   return last?.rank ?? null;
 }
 
 /** The number of stories per statement, which keeps each far below the statement timeout. */
-const storiesPerMove = 2_000;
+const maxStoriesPerStatement = 2_000;
 
 /**
  * Moves locked stories to another column, at these ranks and with its status. Sets or clears their completion
@@ -47,15 +47,15 @@ export async function moveStories(
   column: { readonly id: string; readonly status: ColumnStatus },
   storyIds: readonly string[],
   ranks: readonly string[],
-  at: string,
+  movedAt: string,
 ): Promise<void> {
   // Each batch takes its own round trip, because statements that are sent together share one timeout.
-  for (let from = 0; from < storyIds.length; from += storiesPerMove) {
-    const to = from + storiesPerMove;
+  for (let from = 0; from < storyIds.length; from += maxStoriesPerStatement) {
+    const to = from + maxStoriesPerStatement;
     await db.all(
-      sql`update stories s set column_id = ${column.id}, rank = m.rank, status = ${column.status}, updated_at = ${at}, version = s.version + 1,
-           completed_at = case when ${isFinished(column.status)}::boolean then coalesce(s.completed_at, ${at}) end
-         from unnest(${storyIds.slice(from, to)}::uuid[], ${ranks.slice(from, to)}::text[]) m (id, rank) where ${of('s')} and s.id = m.id`,
+      sql`update stories s set column_id = ${column.id}, rank = m.rank, status = ${column.status}, updated_at = ${movedAt}, version = s.version + 1,
+           completed_at = case when ${isFinished(column.status)}::boolean then coalesce(s.completed_at, ${movedAt}) end
+         from unnest(${storyIds.slice(from, to)}::uuid[], ${ranks.slice(from, to)}::text[]) m (id, rank) where ${orgFilter('s')} and s.id = m.id`,
     );
   }
 }
@@ -64,9 +64,13 @@ export async function moveStories(
  * Adds these stories to the done counts of their epics, or subtracts them with -1. Locks the epics in the
  * order of their IDs.
  */
-export const countDone = (projectId: string, storyIds: readonly string[], each: number): Query<unknown> =>
+export const addToDoneCounts = (
+  projectId: string,
+  storyIds: readonly string[],
+  countPerStory: number,
+): Query<unknown> =>
   sql`with n as (select s.epic_id, count(*)::int as stories from stories s
-       where ${of('s')} and s.project_id = ${projectId} and s.id = any (${storyIds}::uuid[]) and s.epic_id is not null group by 1),
-     l as (select e.id from epics e where ${of('e')} and e.id in (select n.epic_id from n) order by e.id for no key update)
-     update epics e set done_count = e.done_count + ${each} * n.stories from n, l
-     where ${of('e')} and e.id = n.epic_id and l.id = e.id`;
+       where ${orgFilter('s')} and s.project_id = ${projectId} and s.id = any (${storyIds}::uuid[]) and s.epic_id is not null group by 1),
+     l as (select e.id from epics e where ${orgFilter('e')} and e.id in (select n.epic_id from n) order by e.id for no key update)
+     update epics e set done_count = e.done_count + ${countPerStory} * n.stories from n, l
+     where ${orgFilter('e')} and e.id = n.epic_id and l.id = e.id`;

@@ -8,11 +8,11 @@ import {
   CursorTime,
   type Db,
   decodeCursor,
-  type Id,
-  of,
+  type IdOrSql,
+  orgFilter,
   pageOfRows,
   type Query,
-  record,
+  defineRecord,
   type RowOf,
   sql,
 } from '@muster/driver';
@@ -28,7 +28,7 @@ import {
 import { z } from 'zod';
 import { countsByStatus } from '../rules/columns.ts';
 
-export const boardColumns = record('board_columns', 'c', {
+export const boardColumns = defineRecord('board_columns', 'c', {
   project_id: {},
   name: { set: true },
   status: {},
@@ -41,7 +41,7 @@ export type ColumnRow = RowOf<typeof boardColumns>;
 export const toColumn: (row: ColumnRow) => BoardColumn = boardColumns.shown;
 
 /** Returns the column as an event subject. */
-export const aboutColumn = (column: Pick<ColumnRow, 'id' | 'name' | 'project_id'>): Subject =>
+export const toColumnEventSubject = (column: Pick<ColumnRow, 'id' | 'name' | 'project_id'>): Subject =>
   subjectOf('column', column, column.name);
 
 /** The time of archiving ('' for an active column), the position, and the ID. */
@@ -50,10 +50,10 @@ const Cursor = z.tuple([CursorTime.or(z.literal('')), CursorCount, CursorId]);
 /** Lists a page of a board's columns from left to right, with archived ones last. */
 export async function listColumns(
   db: Db,
-  projectId: Id,
+  projectId: IdOrSql,
   { includeArchived, limit, cursor }: ParamsOf<Registry['boardColumns']['list']>,
 ): Promise<ResultOf<Registry['boardColumns']['list']>> {
-  const where = [of('c'), sql.part`c.project_id = ${projectId}`];
+  const where = [orgFilter('c'), sql.part`c.project_id = ${projectId}`];
   if (!includeArchived) where.push(sql.part`c.archived_at is null`);
   const after = decodeCursor(cursor, Cursor);
   if (after !== undefined) {
@@ -83,21 +83,21 @@ export async function listColumns(
  */
 export async function getBoard(
   db: Db,
-  projectId: Id,
+  projectId: IdOrSql,
 ): Promise<{ columns: ColumnRow[]; counts: Record<StoryStatus, number> }> {
   const rows = await db.all(
     sql<
       ColumnRow & { canceled_stories: number }
     >`select ${boardColumns.list}, k.canceled_stories from project_counters k
        join board_columns c on c.org_id = k.org_id and c.project_id = k.project_id and c.archived_at is null
-       where ${of('k')} and k.project_id = ${projectId}
+       where ${orgFilter('k')} and k.project_id = ${projectId}
        order by c.position, c.id`,
   );
   return { columns: rows, counts: countsByStatus(rows, rows[0]?.canceled_stories ?? 0) };
 }
 
 /** A reference to a board: by its project, or by one of its columns. */
-export type BoardRef = { readonly projectId: Id } | { readonly columnId: string };
+export type BoardRef = { readonly projectId: IdOrSql } | { readonly columnId: string };
 
 /** A board whose rows are locked until the transaction ends. */
 export interface Board {
@@ -116,18 +116,18 @@ export async function lockBoard(db: Db, board: BoardRef): Promise<Board> {
   const project =
     'projectId' in board
       ? board.projectId
-      : sql.part`(select o.project_id from board_columns o where ${of('o')} and o.id = ${board.columnId}::uuid)`;
+      : sql.part`(select o.project_id from board_columns o where ${orgFilter('o')} and o.id = ${board.columnId}::uuid)`;
   const [counters, columns] = await Promise.all([
     db.get(
       sql<{
         project_id: string;
         canceled_stories: number;
       }>`select k.project_id, k.canceled_stories from project_counters k
-         where ${of('k')} and k.project_id = ${project} for no key update`,
+         where ${orgFilter('k')} and k.project_id = ${project} for no key update`,
     ),
     db.all(
       sql<ColumnRow>`select ${boardColumns.list} from board_columns c
-         where ${of('c')} and c.project_id = ${project} order by c.id for no key update`,
+         where ${orgFilter('c')} and c.project_id = ${project} order by c.id for no key update`,
     ),
   ]);
   return { projectId: counters.project_id, columns, canceledStories: counters.canceled_stories };
@@ -135,9 +135,9 @@ export async function lockBoard(db: Db, board: BoardRef): Promise<Board> {
 
 /** Adds to the story count of a locked column. */
 export const addStoryCount = (columnId: string, count: number): Query<unknown> =>
-  sql`update board_columns set story_count = story_count + ${count} where ${of()} and id = ${columnId}`;
+  sql`update board_columns set story_count = story_count + ${count} where ${orgFilter()} and id = ${columnId}`;
 
 /** Writes the changed positions of locked columns. */
-export const setPositions = (moved: readonly ColumnRow[], at: string): Query<unknown> =>
-  sql`update board_columns c set position = m.position, updated_at = ${at}, version = c.version + 1
-     from unnest(${moved.map(({ id }) => id)}::uuid[], ${moved.map(({ position }) => position)}::int[]) m (id, position) where ${of('c')} and c.id = m.id`;
+export const setColumnPositions = (movedColumns: readonly ColumnRow[], movedAt: string): Query<unknown> =>
+  sql`update board_columns c set position = m.position, updated_at = ${movedAt}, version = c.version + 1
+     from unnest(${movedColumns.map(({ id }) => id)}::uuid[], ${movedColumns.map(({ position }) => position)}::int[]) m (id, position) where ${orgFilter('c')} and c.id = m.id`;

@@ -4,25 +4,25 @@ import {
   type Db,
   decodeCursor,
   encodeCursor,
-  type Id,
-  of,
+  type IdOrSql,
+  orgFilter,
   pageOfRows,
   type Part,
   sql,
-  withinPage,
+  limitToPageBytes,
 } from '@muster/driver';
-import { mostRepliesShown, type ParamsOf, type Registry, type ResultOf } from '@muster/registry';
+import { maxRepliesShown, type ParamsOf, type Registry, type ResultOf } from '@muster/registry';
 import { z } from 'zod';
 import { type CommentRow, comments, type CommentReaction, toComment } from './comments.ts';
 import { reactionColumns } from './reactions.ts';
 
-type Threads = ResultOf<Registry['comments']['list']>;
-type Replies = ResultOf<Registry['comments']['replies']>;
+type ThreadPage = ResultOf<Registry['comments']['list']>;
+type ReplyPage = ResultOf<Registry['comments']['replies']>;
 
-interface ReactedRow extends CommentRow {
+interface CommentWithReactionsRow extends CommentRow {
   readonly reactions: CommentReaction[] | null;
 }
-interface ThreadRow extends ReactedRow {
+interface ThreadRow extends CommentWithReactionsRow {
   /** True if more replies follow this one; null for a root. */
   readonly goes_on: boolean | null;
 }
@@ -34,15 +34,15 @@ const CommentCursor = z.tuple([CursorId]);
  * The maximum bytes of replies per thread, a quarter of a page. A thread with many replies therefore fits
  * into a page.
  */
-const mostBytesOfReplies = 256 * 1024;
+const maxReplyBytesPerThread = 256 * 1024;
 
 /**
  * SQL for the reactions to a comment `c`. They are few, and one JSON column costs less than a row for each.
  */
-const reactionsTo = (memberId: string): Part =>
+const selectReactionsFor = (memberId: string): Part =>
   sql.part`(select json_agg(g) from (
      select ${reactionColumns(sql.part`${memberId}`)} from comment_reactions x
-     where ${of('x')} and x.comment_id = c.id group by x.emoji order by x.emoji) g) as reactions`;
+     where ${orgFilter('x')} and x.comment_id = c.id group by x.emoji order by x.emoji) g) as reactions`;
 
 /**
  * Lists a page of threads, oldest first. One statement reads roots, replies and reactions from the same
@@ -51,9 +51,9 @@ const reactionsTo = (memberId: string): Part =>
 export async function listThreads(
   db: Db,
   memberId: string,
-  storyId: Id,
+  storyId: IdOrSql,
   page: ParamsOf<Registry['comments']['list']>,
-): Promise<Threads> {
+): Promise<ThreadPage> {
   const after = decodeCursor(page.cursor, CommentCursor);
   const repliesAfter = decodeCursor(page.repliesCursor, CommentCursor);
   const filters = [
@@ -67,23 +67,23 @@ export async function listThreads(
   const rows = await db.all(
     sql<ThreadRow>`with roots as materialized (
          select ${comments.list} from comments c
-         where ${of('c')} and c.story_id = ${storyId} and c.parent_id is null and ${sql.join(filters, ' and ')}
+         where ${orgFilter('c')} and c.story_id = ${storyId} and c.parent_id is null and ${sql.join(filters, ' and ')}
          order by c.id limit ${page.limit + 1}),
        replies as materialized (
          select p.* from roots t cross join lateral (
            select c.*, lead(c.id) over w is not null as goes_on, row_number() over w as nth,
              coalesce(sum(octet_length(c.body)) over (w rows between unbounded preceding and 1 preceding), 0) as before
            from (select ${comments.list} from comments c
-             where ${of('c')} and c.parent_id = t.id ${later}
-             order by c.id limit ${sql.literal(mostRepliesShown + 1)}) c
+             where ${orgFilter('c')} and c.parent_id = t.id ${later}
+             order by c.id limit ${sql.literal(maxRepliesShown + 1)}) c
            window w as (order by c.id)) p
-         where p.nth <= ${sql.literal(mostRepliesShown)} and p.before < ${sql.literal(mostBytesOfReplies)}),
-       fitting as materialized (${withinPage(roots, sql.part`q.bytes`, sql.part`q.id`)}),
+         where p.nth <= ${sql.literal(maxRepliesShown)} and p.before < ${sql.literal(maxReplyBytesPerThread)}),
+       fitting as materialized (${limitToPageBytes(roots, sql.part`q.bytes`, sql.part`q.id`)}),
        shown as (
          select ${comments.list}, null::boolean as goes_on from fitting c
          union all
          select ${comments.list}, c.goes_on from replies c where c.parent_id in (select f.id from fitting f))
-       select c.*, ${reactionsTo(memberId)} from shown c order by c.id`,
+       select c.*, ${selectReactionsFor(memberId)} from shown c order by c.id`,
   );
   const replies = Map.groupBy(rows, (row) => row.parent_id);
   return pageOfRows(
@@ -94,8 +94,8 @@ export async function listThreads(
       const first = replies.get(root.id) ?? [];
       const last = first.at(-1);
       return {
-        ...whole(root),
-        replies: first.map(whole),
+        ...toCommentWithReactions(root),
+        replies: first.map(toCommentWithReactions),
         repliesCursor: last?.goes_on === true ? encodeCursor([last.id]) : null,
       };
     },
@@ -107,17 +107,17 @@ export async function listReplies(
   db: Db,
   memberId: string,
   { commentId, limit, cursor }: ParamsOf<Registry['comments']['replies']>,
-): Promise<Replies> {
+): Promise<ReplyPage> {
   const after = decodeCursor(cursor, CommentCursor);
   const later = after === undefined ? sql.empty : sql.part`and c.id > ${after[0]}::uuid`;
   const replies = sql.part`select ${comments.list} from comments c
-    where ${of('c')} and c.parent_id = ${commentId}::uuid ${later}
+    where ${orgFilter('c')} and c.parent_id = ${commentId}::uuid ${later}
     order by c.id limit ${limit + 1}`;
   const rows = await db.all(
-    sql<ReactedRow>`select ${comments.list}, ${reactionsTo(memberId)}
-       from (${withinPage(replies, sql.part`octet_length(q.body)`, sql.part`q.id`)}) c order by c.id`,
+    sql<CommentWithReactionsRow>`select ${comments.list}, ${selectReactionsFor(memberId)}
+       from (${limitToPageBytes(replies, sql.part`octet_length(q.body)`, sql.part`q.id`)}) c order by c.id`,
   );
-  return pageOfRows(rows, limit, (row) => [row.id], whole);
+  return pageOfRows(rows, limit, (row) => [row.id], toCommentWithReactions);
 }
 
-const whole = (row: ReactedRow) => toComment(row, row.reactions ?? []);
+const toCommentWithReactions = (row: CommentWithReactionsRow) => toComment(row, row.reactions ?? []);

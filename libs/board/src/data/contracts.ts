@@ -9,14 +9,14 @@ import {
   type DB,
   type Db,
   decodeCursor,
-  type Id,
+  type IdOrSql,
   newId,
-  of,
-  organization,
+  orgFilter,
+  currentOrgId,
   pageOfRows,
   type Query,
   sql,
-  withinPage,
+  limitToPageBytes,
 } from '@muster/driver';
 import {
   type Contract,
@@ -27,20 +27,20 @@ import {
   subjectOf,
 } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
-import { storyIdOf } from '@muster/tenancy';
+import { storyIdSql } from '@muster/tenancy';
 import { type Selectable } from 'kysely';
 import { z } from 'zod';
 
-type Version = Omit<Selectable<DB['contract_versions']>, 'org_id' | 'content'>;
+type ContractVersionRow = Omit<Selectable<DB['contract_versions']>, 'org_id' | 'content'>;
 /** A version with its contract's slug. A list may omit the content. */
-export interface ContractRow extends Version {
+export interface ContractRow extends ContractVersionRow {
   readonly slug: string;
   readonly size: number;
   readonly content: string | null;
 }
-type Draft = ParamsOf<Registry['contracts']['publish']>;
-type Listed = ParamsOf<Registry['contracts']['list']>;
-type Page = ResultOf<Registry['contracts']['list']>;
+type PublishContractParams = ParamsOf<Registry['contracts']['publish']>;
+type ListContractsParams = ParamsOf<Registry['contracts']['list']>;
+type ContractPage = ResultOf<Registry['contracts']['list']>;
 
 /** All columns of a version `v` except its content, with those of its contract `c`. */
 export const contractColumns = sql.part`v.contract_id, v.version, v.project_id, v.kind, v.content_hash, v.story_id, v.note, v.published_by, v.created_at, c.slug, octet_length(v.content) as size`;
@@ -61,21 +61,25 @@ export const toContract = (row: ContractRow): Contract => ({
 });
 
 /** Returns the contract in the form in which an event names its subject. */
-export const aboutContract = (contract: Pick<ContractRow, 'contract_id' | 'slug' | 'project_id'>): Subject =>
-  subjectOf('contract', { ...contract, id: contract.contract_id }, contract.slug, contract.slug);
+export const toContractEventSubject = (
+  contract: Pick<ContractRow, 'contract_id' | 'slug' | 'project_id'>,
+): Subject => subjectOf('contract', { ...contract, id: contract.contract_id }, contract.slug, contract.slug);
 
 /** Locks a story against deletion until this transaction ends; undefined if it does not exist. */
-export function holdStory(db: Db, ref: string): Promise<{ id: string; project_id: string } | undefined> {
+export function lockStoryAgainstDeletion(
+  db: Db,
+  ref: string,
+): Promise<{ id: string; project_id: string } | undefined> {
   return db.find(
     sql<{
       id: string;
       project_id: string;
-    }>`select s.id, s.project_id from stories s where ${of('s')} and s.id = ${storyIdOf(ref)} for key share`,
+    }>`select s.id, s.project_id from stories s where ${orgFilter('s')} and s.id = ${storyIdSql(ref)} for key share`,
   );
 }
 
 /** A locked contract. */
-interface Head {
+interface LockedContract {
   readonly id: string;
   readonly project_id: string;
   readonly slug: string;
@@ -90,18 +94,18 @@ interface Head {
  */
 export async function lockContract(
   db: Db,
-  projectId: Id,
+  projectId: IdOrSql,
   slug: string,
-): Promise<{ head: Head; newest: ContractRow | undefined }> {
-  const isIt = sql.part`${of('c')} and c.project_id = ${projectId} and c.slug = ${slug}`;
+): Promise<{ head: LockedContract; newest: ContractRow | undefined }> {
+  const isIt = sql.part`${orgFilter('c')} and c.project_id = ${projectId} and c.slug = ${slug}`;
   const [, head, newest] = await Promise.all([
     db.find(
       sql`insert into contracts (org_id, id, project_id, slug)
-         select ${organization}, ${newId()}::uuid, p.id, ${slug} from projects p
-         where ${of('p')} and p.id = ${projectId}
+         select ${currentOrgId}, ${newId()}::uuid, p.id, ${slug} from projects p
+         where ${orgFilter('p')} and p.id = ${projectId}
          on conflict (org_id, project_id, slug) do update set slug = excluded.slug where false`,
     ),
-    db.get(sql<Head>`select c.id, c.project_id, c.slug, c.version from contracts c where ${isIt}`),
+    db.get(sql<LockedContract>`select c.id, c.project_id, c.slug, c.version from contracts c where ${isIt}`),
     db.find(
       sql<ContractRow>`select ${contractColumns}, v.content from contracts c
          join contract_versions v on v.org_id = c.org_id and v.contract_id = c.id and v.version = c.version
@@ -114,15 +118,15 @@ export async function lockContract(
 /** Builds the row of the next version of a locked contract. */
 export const nextContractVersion = (
   { actor }: Caller,
-  head: Head,
-  { kind, content, note }: Draft,
+  lockedContract: LockedContract,
+  { kind, content, note }: PublishContractParams,
   storyId: string | null,
-  at: string,
+  publishedAt: string,
 ): ContractRow & { content: string } => ({
-  contract_id: head.id,
-  version: head.version + 1,
-  project_id: head.project_id,
-  slug: head.slug,
+  contract_id: lockedContract.id,
+  version: lockedContract.version + 1,
+  project_id: lockedContract.project_id,
+  slug: lockedContract.slug,
   kind,
   content,
   content_hash: createHash('sha256').update(content).digest('hex'),
@@ -130,34 +134,38 @@ export const nextContractVersion = (
   story_id: storyId,
   note: note ?? null,
   published_by: actor,
-  created_at: at,
+  created_at: publishedAt,
 });
 
 /** Writes a version, and makes it the newest of its locked contract. */
-export const setVersion = (row: ContractRow): Query<unknown>[] => [
+export const insertContractVersion = (row: ContractRow): Query<unknown>[] => [
   sql`insert into contract_versions (org_id, contract_id, version, project_id, kind, content, content_hash, story_id, note, published_by, created_at)
-     values (${organization}, ${row.contract_id}, ${row.version}, ${row.project_id}, ${row.kind}, ${row.content}, ${row.content_hash}, ${row.story_id}, ${row.note}, ${row.published_by}, ${row.created_at})`,
-  sql`update contracts set version = ${row.version} where ${of()} and id = ${row.contract_id}`,
+     values (${currentOrgId}, ${row.contract_id}, ${row.version}, ${row.project_id}, ${row.kind}, ${row.content}, ${row.content_hash}, ${row.story_id}, ${row.note}, ${row.published_by}, ${row.created_at})`,
+  sql`update contracts set version = ${row.version} where ${orgFilter()} and id = ${row.contract_id}`,
 ];
 
 /** Links the contract to the story. */
 export const linkContract = (contract: ContractRow, storyId: string): Query<unknown> =>
-  sql`insert into contract_stories (org_id, story_id, slug, contract_id, project_id) values (${organization}, ${storyId}, ${contract.slug}, ${contract.contract_id}, ${contract.project_id})
+  sql`insert into contract_stories (org_id, story_id, slug, contract_id, project_id) values (${currentOrgId}, ${storyId}, ${contract.slug}, ${contract.contract_id}, ${contract.project_id})
      on conflict (org_id, story_id, slug) do nothing`;
 
 const SlugCursor = z.tuple([CursorText]);
 const VersionCursor = z.tuple([CursorCount]);
 
 /** Lists a page of contracts: the newest version of each by slug, or all versions of one, newest first. */
-export async function listContracts(db: Db, projectId: Id, listed: Listed): Promise<Page> {
-  const { slug, storyId, includeContent, limit, cursor } = listed;
-  const where = [of('c'), sql.part`c.project_id = ${projectId}`];
+export async function listContracts(
+  db: Db,
+  projectId: IdOrSql,
+  params: ListContractsParams,
+): Promise<ContractPage> {
+  const { slug, storyId, includeContent, limit, cursor } = params;
+  const where = [orgFilter('c'), sql.part`c.project_id = ${projectId}`];
   // A story's contracts are read by its links, so a page has the same cost in a project with many contracts.
   const key = storyId === undefined ? sql.part`c.slug` : sql.part`l.slug`;
   let from = sql.part`contracts c`;
   if (storyId !== undefined) {
     from = sql.part`contract_stories l join contracts c on c.org_id = l.org_id and c.id = l.contract_id`;
-    where.push(of('l'), sql.part`l.story_id = ${storyIdOf(storyId)}`);
+    where.push(orgFilter('l'), sql.part`l.story_id = ${storyIdSql(storyId)}`);
   }
   let joined = sql.part`v.version = c.version`;
   if (slug === undefined) {
@@ -169,10 +177,10 @@ export async function listContracts(db: Db, projectId: Id, listed: Listed): Prom
     joined = before === undefined ? sql.part`true` : sql.part`v.version < ${before[0]}`;
   }
   const page = sql.part`select ${contractColumns}, ${includeContent ? sql.part`v.content` : sql.part`null as content`} from ${from}
-    join contract_versions v on ${of('v')} and v.contract_id = c.id and ${joined}
+    join contract_versions v on ${orgFilter('v')} and v.contract_id = c.id and ${joined}
     where ${sql.join(where, ' and ')} order by ${slug === undefined ? key : sql.part`v.version desc`} limit ${limit + 1}`;
   const rows = await db.all(
-    sql<ContractRow>`${includeContent ? withinPage(page, sql.part`q.size`, slug === undefined ? sql.part`q.slug` : sql.part`q.version desc`) : page}`,
+    sql<ContractRow>`${includeContent ? limitToPageBytes(page, sql.part`q.size`, slug === undefined ? sql.part`q.slug` : sql.part`q.version desc`) : page}`,
   );
   return pageOfRows(rows, limit, (row) => (slug === undefined ? [row.slug] : [row.version]), toContract);
 }

@@ -1,13 +1,13 @@
 /**
  * Writes a whole board in one transaction. It creates the rows in memory and inserts them by few statements.
  */
-import { type Db, newId, organization, portionsOf, type Query, type RowOf, sql } from '@muster/driver';
+import { type Db, newId, currentOrgId, splitIntoPortions, type Query, type RowOf, sql } from '@muster/driver';
 import { type ParamsOf, type Registry } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import { placeStories } from '../rules/conversion.ts';
 import { isFinished } from '../rules/workflow.ts';
 import { type ColumnRow } from './columns.ts';
-import { countByHand } from './counts.ts';
+import { disableStoryCountTriggers } from './counts.ts';
 import { type EpicRow, epics as epicRecord } from './epics.ts';
 import { firstSpecRow } from './specs.ts';
 import { stories as storyRecord } from './stories.ts';
@@ -26,18 +26,18 @@ export interface Conversion {
   readonly mapping: { readonly epics: Record<string, string>; readonly stories: Record<string, string> };
 }
 
-const mappingOf = (
-  locals: readonly { readonly localId: string }[],
-  ids: readonly { readonly id: string }[],
-) => Object.fromEntries(locals.map(({ localId }, index) => [localId, ids[index]?.id ?? '']));
+const mapLocalIdsToNewIds = (
+  localRecords: readonly { readonly localId: string }[],
+  newRecords: readonly { readonly id: string }[],
+) => Object.fromEntries(localRecords.map(({ localId }, index) => [localId, newRecords[index]?.id ?? '']));
 
 /** Creates the rows of a local board. The caller has validated it with conversionIssues. */
-export function convert(
+export function buildConversion(
   { actor }: Caller,
   projectId: string,
   board: LocalBoard,
   emptyColumns: readonly ColumnRow[],
-  at: string,
+  createdAt: string,
 ): Conversion {
   const { epics: localEpics, stories: localStories } = board;
   const epicIds = localEpics.map(() => ({ id: newId() }));
@@ -57,13 +57,15 @@ export function convert(
         epicId: story.epicLocalId === undefined ? null : epicOf.get(story.epicLocalId),
         specVersion: (story.spec ?? '') === '' ? 0 : 1,
         createdBy: actor,
-        completedAt: isFinished(story.status) ? at : null,
+        completedAt: isFinished(story.status) ? createdAt : null,
       },
-      at,
+      createdAt,
     );
   });
   const specs = localStories.flatMap(({ spec = '' }, index) =>
-    spec === '' ? [] : [firstSpecRow(stories[index]?.id ?? '', { content: spec, author: actor, at })],
+    spec === ''
+      ? []
+      : [firstSpecRow(stories[index]?.id ?? '', { content: spec, author: actor, at: createdAt })],
   );
 
   const inColumn = Map.groupBy(stories, ({ column_id }) => column_id);
@@ -75,7 +77,7 @@ export function convert(
       storyCount: own.length,
       doneCount: own.filter(({ status }) => status === 'done').length,
     };
-    return epicRecord.make({ ...epic, ...counts, id, projectId }, at);
+    return epicRecord.make({ ...epic, ...counts, id, projectId }, createdAt);
   });
   return {
     columns: emptyColumns.map((column) => ({ ...column, story_count: inColumn.get(column.id)?.length ?? 0 })),
@@ -83,7 +85,10 @@ export function convert(
     stories,
     specs,
     canceledStories: inColumn.get(null)?.length ?? 0,
-    mapping: { epics: mappingOf(localEpics, epicIds), stories: mappingOf(localStories, stories) },
+    mapping: {
+      epics: mapLocalIdsToNewIds(localEpics, epicIds),
+      stories: mapLocalIdsToNewIds(localStories, stories),
+    },
   };
 }
 
@@ -91,27 +96,27 @@ export function convert(
  * Returns the inserts of specs. The long texts are passed as an array, because jsonb would parse them twice
  * more.
  */
-const insertSpecs = ({ actor }: Caller, specs: readonly SpecRow[], at: string): Query<unknown>[] =>
-  portionsOf(specs, ({ content }) => content.length).map(
+const insertSpecs = ({ actor }: Caller, specs: readonly SpecRow[], createdAt: string): Query<unknown>[] =>
+  splitIntoPortions(specs, ({ content }) => content.length).map(
     (portion) =>
       sql`insert into story_specs (org_id, story_id, version, content, content_hash, lines_added, lines_removed, author, created_at)
-     select ${organization}, v.story_id, v.version, v.content, v.content_hash, v.lines_added, v.lines_removed, ${actor}, ${at}
+     select ${currentOrgId}, v.story_id, v.version, v.content, v.content_hash, v.lines_added, v.lines_removed, ${actor}, ${createdAt}
      from unnest(${portion.map(({ story_id }) => story_id)}::uuid[], ${portion.map(({ version }) => version)}::int[], ${portion.map(({ content }) => content)}::text[], ${portion.map(({ content_hash }) => content_hash)}::text[], ${portion.map(({ lines_added }) => lines_added)}::int[], ${portion.map(({ lines_removed }) => lines_removed)}::int[])
        v (story_id, version, content, content_hash, lines_added, lines_removed)`,
   );
 
 /** Writes the content of the board. Its project and its columns exist already, with their counts. */
-export function setConversion(
+export function writeConversion(
   db: Db,
   caller: Caller,
   { epics, stories, specs }: Conversion,
-  at: string,
+  createdAt: string,
 ): void {
-  db.later(countByHand());
+  db.deferToCommit(disableStoryCountTriggers());
   const inserts = [
     ...epicRecord.insertAll(epics),
     ...storyRecord.insertAll(stories),
-    ...insertSpecs(caller, specs, at),
+    ...insertSpecs(caller, specs, createdAt),
   ];
-  for (const insert of inserts) db.later(insert);
+  for (const insert of inserts) db.deferToCommit(insert);
 }

@@ -6,4 +6,5 @@ import { type Query, sql } from '@muster/driver';
  * columns, epics and canceled stories itself. The triggers would take quadratic time for n stories of one
  * column (see the trigger).
  */
-export const countByHand = (): Query<unknown> => sql`select set_config('muster.counts', 'by hand', true)`;
+export const disableStoryCountTriggers = (): Query<unknown> =>
+  sql`select set_config('muster.counts', 'by hand', true)`;

@@ -3,19 +3,19 @@ import {
   CursorId,
   type Db,
   decodeCursor,
-  type Id,
-  of,
+  type IdOrSql,
+  orgFilter,
   pageOfRows,
   type Query,
-  record,
+  defineRecord,
   type RowOf,
   sql,
-  withinPage,
+  limitToPageBytes,
 } from '@muster/driver';
 import { type Epic, type ParamsOf, type Registry, type Subject, subjectOf } from '@muster/registry';
 import { z } from 'zod';
 
-export const epics = record('epics', 'e', {
+export const epics = defineRecord('epics', 'e', {
   project_id: {},
   title: { set: true },
   description: { set: true, empty: '' },
@@ -33,7 +33,7 @@ export const toEpic = (row: EpicRow): Epic => ({
 });
 
 /** Returns the epic as an event subject. */
-export const aboutEpic = (epic: Pick<EpicRow, 'id' | 'title' | 'project_id'>): Subject =>
+export const toEpicEventSubject = (epic: Pick<EpicRow, 'id' | 'title' | 'project_id'>): Subject =>
   subjectOf('epic', epic, epic.title);
 
 const Cursor = z.tuple([CursorId]);
@@ -41,15 +41,15 @@ const Cursor = z.tuple([CursorId]);
 /** Lists a page of a project's epics, oldest first. */
 export async function listEpics(
   db: Db,
-  projectId: Id,
+  projectId: IdOrSql,
   { status, limit, cursor }: ParamsOf<Registry['epics']['list']>,
 ): Promise<{ items: Epic[]; nextCursor: string | null }> {
-  const where = [of('e'), sql.part`e.project_id = ${projectId}`];
+  const where = [orgFilter('e'), sql.part`e.project_id = ${projectId}`];
   if (status !== undefined) where.push(sql.part`e.status = ${status}`);
   const after = decodeCursor(cursor, Cursor);
   if (after !== undefined) where.push(sql.part`e.id > ${after[0]}::uuid`);
   const rows = await db.all(
-    sql<EpicRow>`${withinPage(
+    sql<EpicRow>`${limitToPageBytes(
       sql.part`select ${epics.list} from epics e where ${sql.join(where, ' and ')} order by e.id limit ${limit + 1}`,
       sql.part`octet_length(q.description)`,
       sql.part`q.id`,
@@ -63,18 +63,20 @@ export async function listEpics(
  * story that enters the epic. Such a story is counted after its check, so with a weaker lock the two
  * transactions would deadlock.
  */
-export async function lockWithStories(db: Db, epicId: string): Promise<EpicRow> {
+export async function lockEpicWithStories(db: Db, epicId: string): Promise<EpicRow> {
   const [, epic] = await Promise.all([
     db.all(
-      sql`select s.id from stories s where ${of('s')} and s.epic_id = ${epicId} order by s.id for no key update`,
+      sql`select s.id from stories s where ${orgFilter('s')} and s.epic_id = ${epicId} order by s.id for no key update`,
     ),
-    db.get(sql<EpicRow>`select ${epics.list} from epics e where ${of('e')} and e.id = ${epicId} for update`),
+    db.get(
+      sql<EpicRow>`select ${epics.list} from epics e where ${orgFilter('e')} and e.id = ${epicId} for update`,
+    ),
   ]);
   return epic;
 }
 
 /** Deletes an epic and its assignment. Its stories stay without an epic, by the foreign key. */
 export const deleteEpic = (epicId: string): Query<unknown>[] => [
-  sql`delete from assignments where ${of()} and target_type = 'epic' and target_id = ${epicId}`,
-  sql`delete from epics where ${of()} and id = ${epicId}`,
+  sql`delete from assignments where ${orgFilter()} and target_type = 'epic' and target_id = ${epicId}`,
+  sql`delete from epics where ${orgFilter()} and id = ${epicId}`,
 ];

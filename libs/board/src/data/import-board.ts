@@ -2,17 +2,17 @@
  * Reads and locks the board for an import, in the common order: counters, columns, stories. Also finds the
  * members that the import names.
  */
-import { type Db, type DB, of, organization, type Query, sql } from '@muster/driver';
+import { type Db, type DB, orgFilter, currentOrgId, type Query, sql } from '@muster/driver';
 import { type Actor, type ColumnStatus } from '@muster/registry';
 import { type Selectable } from 'kysely';
 import { v7 } from 'uuid';
 import { type CommentRow, comments } from './comments.ts';
 import { type EpicRow, epics } from './epics.ts';
-import { readInPortions } from './imports.ts';
+import { readInBatches } from './imports.ts';
 import { stories, type StoryRow } from './stories.ts';
 
 /** Returns an ID that sorts by this time. */
-export const idAt = (time: string): string => v7({ msecs: Date.parse(time) });
+export const createIdForTime = (time: string): string => v7({ msecs: Date.parse(time) });
 
 export interface ImportColumn {
   readonly id: string;
@@ -24,7 +24,7 @@ export interface ImportColumn {
 
 export interface ImportBoard {
   readonly projectKey: string;
-  readonly lastNumber: number;
+  readonly lastStoryNumber: number;
   /** The active columns from left to right. */
   readonly columns: readonly ImportColumn[];
 }
@@ -33,30 +33,30 @@ export interface ImportBoard {
  * Locks the counters and the columns of a project. Imports into it are serialized, and no story can reach the
  * end of a column at the same time.
  */
-export async function openImportBoard(db: Db, projectId: string): Promise<ImportBoard> {
+export async function lockImportBoard(db: Db, projectId: string): Promise<ImportBoard> {
   const [counters, , columns] = await Promise.all([
     db.get(
       sql<{ key: string; last: number }>`select p.key, k.last_story_number as last from project_counters k
          join projects p on p.org_id = k.org_id and p.id = k.project_id
-         where ${of('k')} and k.project_id = ${projectId} for no key update of k`,
+         where ${orgFilter('k')} and k.project_id = ${projectId} for no key update of k`,
     ),
     db.all(
-      sql`select c.id from board_columns c where ${of('c')} and c.project_id = ${projectId} order by c.id for no key update`,
+      sql`select c.id from board_columns c where ${orgFilter('c')} and c.project_id = ${projectId} order by c.id for no key update`,
     ),
     db.all(
       sql<ImportColumn>`select c.id, c.name, c.status,
-           (select n.rank from stories n where ${of('n')} and n.project_id = c.project_id and n.column_id = c.id
+           (select n.rank from stories n where ${orgFilter('n')} and n.project_id = c.project_id and n.column_id = c.id
              order by n.rank desc limit 1) as last
-         from board_columns c where ${of('c')} and c.project_id = ${projectId} and c.archived_at is null
+         from board_columns c where ${orgFilter('c')} and c.project_id = ${projectId} and c.archived_at is null
          order by c.position, c.id`,
     ),
   ]);
-  return { projectKey: counters.key, lastNumber: counters.last, columns };
+  return { projectKey: counters.key, lastStoryNumber: counters.last, columns };
 }
 
 /** Writes the last story number of a project whose counters are locked. */
-export const setLastNumber = (projectId: string, last: number): Query<unknown> =>
-  sql`update project_counters set last_story_number = ${last} where ${of()} and project_id = ${projectId}`;
+export const setLastStoryNumber = (projectId: string, storyNumber: number): Query<unknown> =>
+  sql`update project_counters set last_story_number = ${storyNumber} where ${orgFilter()} and project_id = ${projectId}`;
 
 /** A story with the state of its open execution; null without one. */
 export type ImportedStory = StoryRow & { readonly work: string | null };
@@ -65,21 +65,21 @@ export type ImportedStory = StoryRow & { readonly work: string | null };
 export async function lockStories(db: Db, ids: readonly string[]): Promise<Map<string, ImportedStory>> {
   const [, rows] = await Promise.all([
     db.all(
-      sql`select s.id from stories s where ${of('s')} and s.id = any (${ids}::uuid[]) order by s.id for no key update`,
+      sql`select s.id from stories s where ${orgFilter('s')} and s.id = any (${ids}::uuid[]) order by s.id for no key update`,
     ),
     db.all(
       sql<ImportedStory>`select ${stories.list}, p.key as project_key,
-           (select e.state from executions e where ${of('e')} and e.target_type = 'story' and e.target_id = s.id
+           (select e.state from executions e where ${orgFilter('e')} and e.target_type = 'story' and e.target_id = s.id
              and e.state <> 'completed') as work
          from stories s join projects p on p.org_id = s.org_id and p.id = s.project_id
-         where ${of('s')} and s.id = any (${ids}::uuid[])`,
+         where ${orgFilter('s')} and s.id = any (${ids}::uuid[])`,
     ),
   ]);
   return new Map(rows.map((row) => [row.id, row]));
 }
 
 /** Finds the project's stories with these external IDs of the provider. */
-export async function findMirrors(
+export async function findStoriesByExternalId(
   db: Db,
   projectId: string,
   provider: string,
@@ -91,7 +91,7 @@ export async function findMirrors(
       version: number;
       external_id: string;
     }>`select s.id, s.version, s.upstream ->> 'externalId' as external_id
-       from stories s where ${of('s')} and s.project_id = ${projectId}
+       from stories s where ${orgFilter('s')} and s.project_id = ${projectId}
          and s.upstream ->> 'provider' = ${provider} and s.upstream ->> 'externalId' = any (${externalIds}::text[])`,
   );
   return new Map(rows.map(({ external_id: externalId, ...story }) => [externalId, story]));
@@ -100,7 +100,7 @@ export async function findMirrors(
 /** Locks the existing epics among these IDs. */
 export async function lockEpics(db: Db, ids: readonly string[]): Promise<Map<string, EpicRow>> {
   const rows = await db.all(
-    sql<EpicRow>`select ${epics.list} from epics e where ${of('e')} and e.id = any (${ids}::uuid[]) order by e.id for no key update`,
+    sql<EpicRow>`select ${epics.list} from epics e where ${orgFilter('e')} and e.id = any (${ids}::uuid[]) order by e.id for no key update`,
   );
   return new Map(rows.map((row) => [row.id, row]));
 }
@@ -108,29 +108,32 @@ export async function lockEpics(db: Db, ids: readonly string[]): Promise<Map<str
 /** Locks the existing comments among these IDs. */
 export async function lockComments(db: Db, ids: readonly string[]): Promise<Map<string, CommentRow>> {
   // The portions are read in the order of IDs, because all transactions lock comments in this order.
-  const rows = await readInPortions([...ids].sort(), (portion) =>
+  const rows = await readInBatches([...ids].sort(), (portion) =>
     db.all(
-      sql<CommentRow>`select ${comments.list} from comments c where ${of('c')} and c.id = any (${portion}::uuid[]) order by c.id for no key update`,
+      sql<CommentRow>`select ${comments.list} from comments c where ${orgFilter('c')} and c.id = any (${portion}::uuid[]) order by c.id for no key update`,
     ),
   );
   return new Map(rows.map((row) => [row.id, row]));
 }
 
 /** The story and the thread of a comment. */
-export type CommentPlace = Pick<CommentRow, 'id' | 'story_id' | 'parent_id'>;
+export type CommentLocation = Pick<CommentRow, 'id' | 'story_id' | 'parent_id'>;
 
 /** Reads the stories and threads of the existing comments among these IDs, without a lock. */
-export async function findCommentPlaces(db: Db, ids: readonly string[]): Promise<Map<string, CommentPlace>> {
-  const rows = await readInPortions(ids, (portion) =>
+export async function findCommentLocations(
+  db: Db,
+  ids: readonly string[],
+): Promise<Map<string, CommentLocation>> {
+  const rows = await readInBatches(ids, (portion) =>
     db.all(
-      sql<CommentPlace>`select c.id, c.story_id, c.parent_id from comments c where ${of('c')} and c.id = any (${portion}::uuid[])`,
+      sql<CommentLocation>`select c.id, c.story_id, c.parent_id from comments c where ${orgFilter('c')} and c.id = any (${portion}::uuid[])`,
     ),
   );
   return new Map(rows.map((row) => [row.id, row]));
 }
 
 /** Reads the current specs of stories by ID. Stories without a spec are left out. */
-export async function findSpecs(
+export async function findCurrentSpecs(
   db: Db,
   ids: readonly string[],
 ): Promise<Map<string, Pick<Selectable<DB['story_specs']>, 'story_id' | 'version' | 'content'>>> {
@@ -139,12 +142,12 @@ export async function findSpecs(
       Pick<Selectable<DB['story_specs']>, 'story_id' | 'version' | 'content'>
     >`select p.story_id, p.version, p.content from stories s
        join story_specs p on p.org_id = s.org_id and p.story_id = s.id and p.version = s.spec_version
-       where ${of('s')} and s.id = any (${ids}::uuid[])`,
+       where ${orgFilter('s')} and s.id = any (${ids}::uuid[])`,
   );
   return new Map(rows.map((row) => [row.story_id, row]));
 }
 
-export interface KnownMember {
+export interface MatchedMember {
   readonly id: string;
   readonly name: string;
 }
@@ -157,13 +160,13 @@ export async function findMembersByEmail(
   db: Db,
   projectId: string,
   emails: readonly string[],
-): Promise<Map<string, KnownMember>> {
+): Promise<Map<string, MatchedMember>> {
   if (emails.length === 0) return new Map();
   const wanted = [...new Set(emails.map((email) => email.toLowerCase()))];
   const rows = await db.all(
-    sql<KnownMember & { email: string }>`select m.id, m.name, lower(m.email) as email
+    sql<MatchedMember & { email: string }>`select m.id, m.name, lower(m.email) as email
        from members m join projects p on p.org_id = m.org_id and p.id = ${projectId}
-       where ${of('m')} and m.status = 'active' and lower(m.email) = any (${wanted}::text[])
+       where ${orgFilter('m')} and m.status = 'active' and lower(m.email) = any (${wanted}::text[])
          and app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) is not null
        order by m.id for share of m`,
   );
@@ -173,10 +176,10 @@ export async function findMembersByEmail(
 /** Assigns new stories, without notifications. */
 export const assignStories = (
   projectId: string,
-  by: Actor,
-  assigned: readonly { readonly storyId: string; readonly memberId: string }[],
-  at: string,
+  assigner: Actor,
+  newAssignments: readonly { readonly storyId: string; readonly memberId: string }[],
+  assignedAt: string,
 ): Query<unknown> =>
   sql`insert into assignments (org_id, target_type, target_id, project_id, member_id, assigned_by, created_at, updated_at)
-     select ${organization}, 'story', a.story_id, ${projectId}::uuid, a.member_id, ${by}::jsonb, ${at}::timestamptz, ${at}::timestamptz
-     from unnest(${assigned.map(({ storyId }) => storyId)}::uuid[], ${assigned.map(({ memberId }) => memberId)}::uuid[]) a (story_id, member_id)`;
+     select ${currentOrgId}, 'story', a.story_id, ${projectId}::uuid, a.member_id, ${assigner}::jsonb, ${assignedAt}::timestamptz, ${assignedAt}::timestamptz
+     from unnest(${newAssignments.map(({ storyId }) => storyId)}::uuid[], ${newAssignments.map(({ memberId }) => memberId)}::uuid[]) a (story_id, member_id)`;

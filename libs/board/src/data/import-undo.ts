@@ -1,8 +1,8 @@
 /** A story that an import created. `touched` is true if another call changed the story since. */
-import { type Db, of, type Query, sql } from '@muster/driver';
+import { type Db, orgFilter, type Query, sql } from '@muster/driver';
 import { type ImportRow } from './imports.ts';
 
-export interface MadeStory {
+export interface CreatedStory {
   readonly id: string;
   readonly externalId: string;
   readonly number: number;
@@ -10,26 +10,26 @@ export interface MadeStory {
 }
 
 /** Locks the stories that the import created, and reads after the locks which of them were changed since. */
-export async function lockMadeStories(db: Db, row: ImportRow): Promise<MadeStory[]> {
+export async function lockCreatedStories(db: Db, importRow: ImportRow): Promise<CreatedStory[]> {
   const [, stories] = await Promise.all([
     db.all(
-      sql`select s.id from stories s join import_items i on ${of('i')} and i.made_by = ${row.id} and i.kind = 'story' and i.record_id = s.id
-         where ${of('s')} order by s.id for update of s`,
+      sql`select s.id from stories s join import_items i on ${orgFilter('i')} and i.made_by = ${importRow.id} and i.kind = 'story' and i.record_id = s.id
+         where ${orgFilter('s')} order by s.id for update of s`,
     ),
     db.all(
-      sql<MadeStory>`select s.id, i.external_id as "externalId", s.number,
+      sql<CreatedStory>`select s.id, i.external_id as "externalId", s.number,
            s.version <> i.record_version
            or exists (select from comments c left join import_items k on k.org_id = c.org_id and k.record_id = c.id and k.kind = 'comment'
-             where ${of('c')} and c.story_id = s.id and k.record_version is distinct from c.version)
+             where ${orgFilter('c')} and c.story_id = s.id and k.record_version is distinct from c.version)
            or exists (select from comment_reactions r join comments c on c.org_id = r.org_id and c.id = r.comment_id
-             where ${of('r')} and c.story_id = s.id)
+             where ${orgFilter('r')} and c.story_id = s.id)
            or exists (select from assignments a
-             where ${of('a')} and a.target_type = 'story' and a.target_id = s.id and a.updated_at > i.created_at)
-           or exists (select from story_reviewers v where ${of('v')} and v.story_id = s.id)
-           or exists (select from delivery_group_stories g where ${of('g')} and g.story_id = s.id)
-           or exists (select from executions e where ${of('e')} and e.target_type = 'story' and e.target_id = s.id) as touched
+             where ${orgFilter('a')} and a.target_type = 'story' and a.target_id = s.id and a.updated_at > i.created_at)
+           or exists (select from story_reviewers v where ${orgFilter('v')} and v.story_id = s.id)
+           or exists (select from delivery_group_stories g where ${orgFilter('g')} and g.story_id = s.id)
+           or exists (select from executions e where ${orgFilter('e')} and e.target_type = 'story' and e.target_id = s.id) as touched
          from import_items i join stories s on s.org_id = i.org_id and s.id = i.record_id
-         where ${of('i')} and i.made_by = ${row.id} and i.kind = 'story' order by s.number`,
+         where ${orgFilter('i')} and i.made_by = ${importRow.id} and i.kind = 'story' order by s.number`,
     ),
   ]);
   return stories;
@@ -40,28 +40,28 @@ export async function lockMadeStories(db: Db, row: ImportRow): Promise<MadeStory
  * empty and unassigned, and the notes about both. It writes the board's counts itself, because the triggers
  * would take quadratic time (board.sql).
  */
-export function removeStories(row: ImportRow, ids: readonly string[]): Query<unknown>[] {
-  const { project_id: projectId } = row;
-  const epics = sql.part`select e.id from epics e join import_items i on ${of('i')} and i.made_by = ${row.id} and i.kind = 'epic'
+export function deleteImportedStories(importRow: ImportRow, storyIds: readonly string[]): Query<unknown>[] {
+  const { project_id: projectId } = importRow;
+  const epics = sql.part`select e.id from epics e join import_items i on ${orgFilter('i')} and i.made_by = ${importRow.id} and i.kind = 'epic'
       and i.record_id = e.id and i.record_version = e.version
-    where ${of('e')} and not exists (select from stories s where ${of('s')} and s.epic_id = e.id)
-      and not exists (select from assignments a where ${of('a')} and a.target_type = 'epic' and a.target_id = e.id)`;
+    where ${orgFilter('e')} and not exists (select from stories s where ${orgFilter('s')} and s.epic_id = e.id)
+      and not exists (select from assignments a where ${orgFilter('a')} and a.target_type = 'epic' and a.target_id = e.id)`;
   return [
-    sql`delete from import_items i where ${of('i')} and i.project_id = ${projectId} and i.kind = 'comment'
-       and i.record_id in (select c.id from comments c where ${of('c')} and c.story_id = any (${ids}::uuid[]))`,
-    sql`delete from assignments where ${of()} and target_type = 'story' and target_id = any (${ids}::uuid[])`,
-    sql`delete from stories where ${of()} and id = any (${ids}::uuid[])`,
-    sql`delete from import_items i where ${of('i')} and i.project_id = ${projectId} and i.kind = 'story' and i.record_id = any (${ids}::uuid[])`,
-    sql`with gone as (delete from epics where ${of()} and id in (${epics}) returning id)
-       delete from import_items i using gone where ${of('i')} and i.project_id = ${projectId} and i.kind = 'epic' and i.record_id = gone.id`,
-    sql`update board_columns c set story_count = (select count(*) from stories s where ${of('s')} and s.project_id = c.project_id and s.column_id = c.id)
-       where ${of('c')} and c.project_id = ${projectId}`,
+    sql`delete from import_items i where ${orgFilter('i')} and i.project_id = ${projectId} and i.kind = 'comment'
+       and i.record_id in (select c.id from comments c where ${orgFilter('c')} and c.story_id = any (${storyIds}::uuid[]))`,
+    sql`delete from assignments where ${orgFilter()} and target_type = 'story' and target_id = any (${storyIds}::uuid[])`,
+    sql`delete from stories where ${orgFilter()} and id = any (${storyIds}::uuid[])`,
+    sql`delete from import_items i where ${orgFilter('i')} and i.project_id = ${projectId} and i.kind = 'story' and i.record_id = any (${storyIds}::uuid[])`,
+    sql`with gone as (delete from epics where ${orgFilter()} and id in (${epics}) returning id)
+       delete from import_items i using gone where ${orgFilter('i')} and i.project_id = ${projectId} and i.kind = 'epic' and i.record_id = gone.id`,
+    sql`update board_columns c set story_count = (select count(*) from stories s where ${orgFilter('s')} and s.project_id = c.project_id and s.column_id = c.id)
+       where ${orgFilter('c')} and c.project_id = ${projectId}`,
     sql`update epics e set
-         story_count = (select count(*) from stories s where ${of('s')} and s.epic_id = e.id and s.status <> 'canceled'),
-         done_count = (select count(*) from stories s where ${of('s')} and s.epic_id = e.id and s.status = 'done')
-       where ${of('e')} and e.project_id = ${projectId}`,
+         story_count = (select count(*) from stories s where ${orgFilter('s')} and s.epic_id = e.id and s.status <> 'canceled'),
+         done_count = (select count(*) from stories s where ${orgFilter('s')} and s.epic_id = e.id and s.status = 'done')
+       where ${orgFilter('e')} and e.project_id = ${projectId}`,
     sql`update project_counters k set canceled_stories =
-         (select count(*) from stories s where ${of('s')} and s.project_id = k.project_id and s.status = 'canceled')
-       where ${of('k')} and k.project_id = ${projectId}`,
+         (select count(*) from stories s where ${orgFilter('s')} and s.project_id = k.project_id and s.status = 'canceled')
+       where ${orgFilter('k')} and k.project_id = ${projectId}`,
   ];
 }

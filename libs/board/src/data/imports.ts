@@ -4,13 +4,13 @@ import {
   type Db,
   type DB,
   decodeCursor,
-  type Id,
-  of,
-  organization,
+  type IdOrSql,
+  orgFilter,
+  currentOrgId,
   pageOfRows,
-  portionsOf,
+  splitIntoPortions,
   type Query,
-  record,
+  defineRecord,
   type RowOf,
   sql,
 } from '@muster/driver';
@@ -18,7 +18,7 @@ import { type Import, type ParamsOf, type Registry, type Subject, subjectOf } fr
 import { type Selectable } from 'kysely';
 import { z } from 'zod';
 
-export const imports = record('imports', 'i', {
+export const imports = defineRecord('imports', 'i', {
   project_id: {},
   provider: {},
   name: {},
@@ -40,17 +40,17 @@ export function toImport(row: ImportRow): Import {
 }
 
 /** Returns the import as an event subject. */
-export const aboutImport = (row: ImportRow): Subject => subjectOf('import', row, row.name);
+export const toImportEventSubject = (row: ImportRow): Subject => subjectOf('import', row, row.name);
 
 const Cursor = z.tuple([CursorId]);
 
 /** Lists a page of a project's imports, newest first. */
 export async function listImports(
   db: Db,
-  projectId: Id,
+  projectId: IdOrSql,
   { limit, cursor }: ParamsOf<Registry['imports']['list']>,
 ): Promise<{ items: Import[]; nextCursor: string | null }> {
-  const where = [of('i'), sql.part`i.project_id = ${projectId}`];
+  const where = [orgFilter('i'), sql.part`i.project_id = ${projectId}`];
   const after = decodeCursor(cursor, Cursor);
   if (after !== undefined) where.push(sql.part`i.id < ${after[0]}::uuid`);
   const rows = await db.all(
@@ -60,22 +60,22 @@ export async function listImports(
   return pageOfRows(rows, limit, (row) => [row.id], toImport);
 }
 
-export type ItemKind = Selectable<DB['import_items']>['kind'];
+export type ImportItemKind = Selectable<DB['import_items']>['kind'];
 
 /** The state of an item noted at its last import. */
-export type ItemRow = Pick<
+export type ImportItemRow = Pick<
   Selectable<DB['import_items']>,
   'kind' | 'external_id' | 'record_id' | 'source_hash' | 'record_version'
 >;
 
 /** Returns the key of an item, unique within its project and provider. */
-export const itemKey = (kind: ItemKind, externalId: string): string => `${kind} ${externalId}`;
+export const importItemKey = (kind: ImportItemKind, externalId: string): string => `${kind} ${externalId}`;
 
 /**
  * Makes Postgres plan each statement of this transaction for its parameters. A plan cached while the tables
  * were empty would scan the whole table for each name after an import has filled it.
  */
-export const planForEachCall = (db: Db): Promise<unknown> =>
+export const forceCustomPlans = (db: Db): Promise<unknown> =>
   db.all(sql`select set_config('plan_cache_mode', 'force_custom_plan', true)`);
 
 /**
@@ -87,41 +87,41 @@ const rowsPerStatement = 2_000;
  * Splits the names into portions and reads the rows of each portion with a separate statement, one after
  * another.
  */
-export async function readInPortions<Name, Row>(
+export async function readInBatches<Name, Row>(
   names: readonly Name[],
-  read: (portion: readonly Name[]) => Promise<Row[]>,
+  readBatch: (portion: readonly Name[]) => Promise<Row[]>,
 ): Promise<Row[]> {
   const rows: Row[] = [];
   for (let start = 0; start < names.length; start += rowsPerStatement)
-    for (const row of await read(names.slice(start, start + rowsPerStatement))) rows.push(row);
+    for (const row of await readBatch(names.slice(start, start + rowsPerStatement))) rows.push(row);
   return rows;
 }
 
-/** Reads the notes of earlier imports about the items with these external IDs, by itemKey. */
-export async function findItems(
+/** Reads the notes of earlier imports about the items with these external IDs, by importItemKey. */
+export async function findImportItems(
   db: Db,
   { project_id: projectId, provider }: ImportRow,
-  named: Readonly<Record<ItemKind, readonly string[]>>,
-): Promise<Map<string, ItemRow>> {
+  externalIdsByKind: Readonly<Record<ImportItemKind, readonly string[]>>,
+): Promise<Map<string, ImportItemRow>> {
   const wanted = (['story', 'epic', 'comment'] as const).flatMap((kind) =>
-    named[kind].map((externalId) => ({ kind, externalId })),
+    externalIdsByKind[kind].map((externalId) => ({ kind, externalId })),
   );
-  const rows = await readInPortions(wanted, (portion) =>
+  const rows = await readInBatches(wanted, (portion) =>
     db.all(
       // With `lateral` and `limit 1` each name costs one index lookup, even before the table is analyzed.
-      sql<ItemRow>`select i.*
+      sql<ImportItemRow>`select i.*
        from unnest(${portion.map(({ kind }) => kind)}::text[], ${portion.map(({ externalId }) => externalId)}::text[]) w (kind, external_id)
        cross join lateral (select i.kind, i.external_id, i.record_id, i.source_hash, i.record_version
-         from import_items i where ${of('i')} and i.project_id = ${projectId} and i.provider = ${provider}
+         from import_items i where ${orgFilter('i')} and i.project_id = ${projectId} and i.provider = ${provider}
            and i.kind = w.kind and i.external_id = w.external_id limit 1) i`,
     ),
   );
-  return new Map(rows.map((row) => [itemKey(row.kind, row.external_id), row]));
+  return new Map(rows.map((row) => [importItemKey(row.kind, row.external_id), row]));
 }
 
 /** The state of an imported item, stored for the next import. */
-export interface NotedItem {
-  readonly kind: ItemKind;
+export interface ImportedItem {
+  readonly kind: ImportItemKind;
   readonly externalId: string;
   readonly recordId: string;
   /** True if the import created the record. */
@@ -135,17 +135,21 @@ export interface NotedItem {
  * Stores notes about items of this import. A note has the same time as the write of its record, so later
  * changes of the record are newer. `made_by` is null if no import created the record of the item.
  */
-export const noteItems = (row: ImportRow, items: readonly NotedItem[], at: string): Query<unknown>[] =>
-  portionsOf(
+export const storeImportedItems = (
+  importRow: ImportRow,
+  items: readonly ImportedItem[],
+  importedAt: string,
+): Query<unknown>[] =>
+  splitIntoPortions(
     items.map((item) => JSON.stringify({ ...item, hash: item.hash.toString('hex') })),
     (item) => item.length,
   ).map(
     (
       portion,
     ) => sql`insert into import_items (org_id, project_id, provider, kind, external_id, record_id, made_by, import_id, source_hash, record_version, blocked_by, created_at, updated_at)
-     select ${organization}, ${row.project_id}::uuid, ${row.provider}, n ->> 'kind', n ->> 'externalId', (n ->> 'recordId')::uuid,
-       case when (n ->> 'isMade')::boolean then ${row.id}::uuid end, ${row.id}::uuid, decode(n ->> 'hash', 'hex'), (n ->> 'version')::int,
-       array(select jsonb_array_elements_text(n -> 'blockedBy')), ${at}::timestamptz, ${at}::timestamptz
+     select ${currentOrgId}, ${importRow.project_id}::uuid, ${importRow.provider}, n ->> 'kind', n ->> 'externalId', (n ->> 'recordId')::uuid,
+       case when (n ->> 'isMade')::boolean then ${importRow.id}::uuid end, ${importRow.id}::uuid, decode(n ->> 'hash', 'hex'), (n ->> 'version')::int,
+       array(select jsonb_array_elements_text(n -> 'blockedBy')), ${importedAt}::timestamptz, ${importedAt}::timestamptz
      from jsonb_array_elements(${`[${portion.join()}]`}::jsonb) n
      on conflict (org_id, project_id, provider, kind, external_id) do update
        set record_id = excluded.record_id,

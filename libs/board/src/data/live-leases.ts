@@ -1,5 +1,5 @@
 /** Reads the live lease on a story. Leases belong to delivery; the board only reads them. */
-import { type Db, of, sql } from '@muster/driver';
+import { type Db, orgFilter, sql } from '@muster/driver';
 import { type Actor } from '@muster/registry';
 
 export interface LiveLease {
@@ -13,6 +13,6 @@ export const findLiveLease = (db: Db, storyId: string): Promise<LiveLease | unde
   db.find(
     sql`select l.holder, l.expires_at as "expiresAt", l.unit_type as "targetType", l.unit_id as "targetId"
        from leases l
-       where ${of('l')} and l.unit_type = 'story' and l.unit_id = ${storyId} and l.state = 'held'
+       where ${orgFilter('l')} and l.unit_type = 'story' and l.unit_id = ${storyId} and l.state = 'held'
          and l.expires_at > clock_timestamp()`,
   );

@@ -1,13 +1,13 @@
 /** Lists the stories that a caller may begin next, in order. */
-import { type Db, type Id, of, type Part, sql } from '@muster/driver';
-import { type inside, type ParamsOf, priorities } from '@muster/registry';
+import { type Db, type IdOrSql, orgFilter, type Part, sql } from '@muster/driver';
+import { type internalOperations, type ParamsOf, priorities } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import { hasLabels } from './labels.ts';
 import { boardFactsColumns, type BoardFactsRow, boardFactsTables } from './readiness-facts.ts';
 
-type Params = ParamsOf<typeof inside.nextStories>;
+type Params = ParamsOf<typeof internalOperations.nextStories>;
 
-export interface NextRow extends BoardFactsRow {
+export interface NextStoryRow extends BoardFactsRow {
   readonly id: string;
   readonly key: string;
   readonly is_assigned: boolean;
@@ -19,38 +19,43 @@ export interface NextRow extends BoardFactsRow {
   readonly rank: string;
 }
 
-type Place = NonNullable<Params['after']>;
+type NextStoryCursor = NonNullable<Params['after']>;
 
 /** Returns the cursor for the list after this story. */
-export const placeOf = ({ urgency, position, place_column: columnId, rank }: NextRow): Place => ({
+export const toNextStoryCursor = ({
+  urgency,
+  position,
+  place_column: columnId,
+  rank,
+}: NextStoryRow): NextStoryCursor => ({
   ...{ urgency, position, columnId, rank },
 });
 
 /** Returns the condition that story `s` has an assignment that matches `who`. */
-const isAssigned = (who: Part): Part =>
-  sql.part`exists (select from assignments a where ${of('a')} and a.target_type = 'story' and a.target_id = s.id and ${who})`;
+const hasAssignment = (assignmentFilter: Part): Part =>
+  sql.part`exists (select from assignments a where ${orgFilter('a')} and a.target_type = 'story' and a.target_id = s.id and ${assignmentFilter})`;
 
 /**
  * Returns the condition that story `s` is assigned to the caller. A member in person matches with any agent.
  * A calling agent matches itself, or its member if no agent is assigned.
  */
-const isMine = ({ memberId, agentId }: Caller): Part =>
-  isAssigned(
+const isAssignedToCaller = ({ memberId, agentId }: Caller): Part =>
+  hasAssignment(
     agentId === null
       ? sql.part`a.member_id = ${memberId}::uuid`
       : sql.part`(a.agent_id = ${agentId}::uuid or a.agent_id is null and a.member_id = ${memberId}::uuid)`,
   );
 
-const mostUrgentFirst = [...priorities].reverse();
+const prioritiesByUrgency = [...priorities].reverse();
 
 /** Returns the conditions for stories `s` of columns `c` that match the filters. */
-function filters({ labels = [], epicId, assignedToMe }: Params, mine: Part): Part[] {
+function storyFilters({ labels = [], epicId, assignedToMe }: Params, callerFilter: Part): Part[] {
   // The columns to read contain no finished stories. This condition lets the planner use the partial index of
   // unfinished stories.
-  const where = [of('s'), sql.part`s.project_id = c.project_id`, sql.part`s.completed_at is null`];
+  const where = [orgFilter('s'), sql.part`s.project_id = c.project_id`, sql.part`s.completed_at is null`];
   if (labels.length > 0) where.push(hasLabels(sql.part`s.labels`, labels));
   if (epicId !== undefined) where.push(sql.part`s.epic_id = ${epicId}::uuid`);
-  if (assignedToMe) where.push(mine);
+  if (assignedToMe) where.push(callerFilter);
   return where;
 }
 
@@ -58,9 +63,12 @@ function filters({ labels = [], epicId, assignedToMe }: Params, mine: Part): Par
  * Returns the conditions for stories after the cursor. These are stories of lower priorities, stories of
  * later columns, and stories with higher ranks in the column of the cursor.
  */
-function behind(after: Place | undefined): { readonly column: Part; readonly rank: Part } {
-  if (after === undefined) return { column: sql.part`true`, rank: sql.part`true` };
-  const { urgency, position, columnId, rank } = after;
+function conditionsAfterCursor(nextCursor: NextStoryCursor | undefined): {
+  readonly column: Part;
+  readonly rank: Part;
+} {
+  if (nextCursor === undefined) return { column: sql.part`true`, rank: sql.part`true` };
+  const { urgency, position, columnId, rank } = nextCursor;
   const here = sql.part`(u.urgency, c.position, c.id)`;
   const there = sql.part`(${urgency}::bigint, ${position}::int, ${columnId}::uuid)`;
   return {
@@ -74,11 +82,16 @@ function behind(after: Place | undefined): { readonly column: Part; readonly ran
  * page needs. The details are read by a lateral join per story, because the planner overestimates the number
  * of stories.
  */
-export function listNextStories(db: Db, caller: Caller, project: Id, params: Params): Promise<NextRow[]> {
+export function listNextStories(
+  db: Db,
+  caller: Caller,
+  project: IdOrSql,
+  params: Params,
+): Promise<NextStoryRow[]> {
   const { statuses, storyIds, limit, after } = params;
-  const mine = isMine(caller);
-  const where = filters(params, mine);
-  const from = behind(after);
+  const mine = isAssignedToCaller(caller);
+  const where = storyFilters(params, mine);
+  const from = conditionsAfterCursor(after);
   const ofColumn =
     storyIds === undefined
       ? sql.part`(select s.id, s.rank from stories s where ${sql.join(where, ' and ')}
@@ -86,19 +99,19 @@ export function listNextStories(db: Db, caller: Caller, project: Id, params: Par
       : sql.part`(select s.id, s.rank from stories s where ${sql.join(where, ' and ')}
         and s.column_id = c.id and s.priority = u.priority and ${from.rank} and s.id = any (${storyIds}::uuid[]))`;
   return db.all(
-    sql<NextRow>`with columns as materialized (
+    sql<NextStoryRow>`with columns as materialized (
          select c.id, c.project_id, c.position from board_columns c
-         where ${of('c')} and c.project_id = ${project} and c.archived_at is null and c.status = any (${statuses}::text[])),
+         where ${orgFilter('c')} and c.project_id = ${project} and c.archived_at is null and c.status = any (${statuses}::text[])),
        next as materialized (
          select w.id, u.urgency::int as urgency, c.position, c.id as place_column, w.rank
-         from columns c cross join unnest(${mostUrgentFirst}::text[]) with ordinality u (priority, urgency)
+         from columns c cross join unnest(${prioritiesByUrgency}::text[]) with ordinality u (priority, urgency)
          cross join lateral ${ofColumn} w
          where ${from.column}
          order by u.urgency, c.position, c.id, w.rank limit ${limit + 1})
        select q.*, n.urgency, n.position, n.place_column, n.rank from next n cross join lateral (
-         select s.id, p.key || '-' || s.number as key, ${isAssigned(sql.part`true`)} as is_assigned, ${mine} as is_mine,
+         select s.id, p.key || '-' || s.number as key, ${hasAssignment(sql.part`true`)} as is_assigned, ${mine} as is_mine,
            ${boardFactsColumns}
-         from stories s ${boardFactsTables} where ${of('s')} and s.id = n.id limit 1) q
+         from stories s ${boardFactsTables} where ${orgFilter('s')} and s.id = n.id limit 1) q
        order by n.urgency, n.position, n.place_column, n.rank`,
   );
 }

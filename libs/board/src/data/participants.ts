@@ -1,6 +1,6 @@
 /** Reads members and agents that a record of a project names. They must be able to see the project. */
-import { type Db, of, type Part, sql } from '@muster/driver';
-import { type ApiError, nothingAt } from '@muster/runtime';
+import { type Db, orgFilter, type Part, sql } from '@muster/driver';
+import { type ApiError, pathNotFound } from '@muster/runtime';
 
 /** A member, or an agent with its member. */
 export interface MemberOrAgent {
@@ -12,23 +12,23 @@ export interface MemberOrAgent {
   readonly sees_project: boolean;
 }
 
-const columns = sql.part`m.handle, m.id as member_id, app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) is not null as sees_project`;
+const participantColumns = sql.part`m.handle, m.id as member_id, app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) is not null as sees_project`;
 
-const member = (memberId: string): Part =>
-  sql.part`select m.id, m.name, ${columns}
+const selectMember = (memberId: string): Part =>
+  sql.part`select m.id, m.name, ${participantColumns}
      from projects p join members m on m.org_id = p.org_id and m.id = ${memberId} and m.status = 'active'
-     where ${of('p')} and p.id = app.project_id()`;
+     where ${orgFilter('p')} and p.id = app.project_id()`;
 
 /** Finds an active member, and checks if it can see the project of this call. */
 export const findMember = (db: Db, memberId: string): Promise<MemberOrAgent | undefined> =>
-  db.find(sql<MemberOrAgent>`${member(memberId)}`);
+  db.find(sql<MemberOrAgent>`${selectMember(memberId)}`);
 
 /**
  * Finds a member as `findMember` does, and locks it against a concurrent removal. Lock order: members before
  * the rows that name them.
  */
 export const lockMember = (db: Db, memberId: string): Promise<MemberOrAgent | undefined> =>
-  db.find(sql<MemberOrAgent>`${member(memberId)} for share of m`);
+  db.find(sql<MemberOrAgent>`${selectMember(memberId)} for share of m`);
 
 /**
  * Finds and locks an agent that is not retired and whose member is active. The member's role decides what the
@@ -36,10 +36,10 @@ export const lockMember = (db: Db, memberId: string): Promise<MemberOrAgent | un
  */
 export const lockAgent = (db: Db, agentId: string): Promise<MemberOrAgent | undefined> =>
   db.find(
-    sql<MemberOrAgent>`select a.id, a.name, ${columns}
+    sql<MemberOrAgent>`select a.id, a.name, ${participantColumns}
        from projects p join agents a on a.org_id = p.org_id and a.id = ${agentId}
        join members m on m.org_id = a.org_id and m.id = a.member_id and m.status = 'active'
-       where ${of('p')} and p.id = app.project_id() and a.retired_at is null for share of m, a`,
+       where ${orgFilter('p')} and p.id = app.project_id() and a.retired_at is null for share of m, a`,
   );
 
 /**
@@ -47,11 +47,11 @@ export const lockAgent = (db: Db, agentId: string): Promise<MemberOrAgent | unde
  * otherwise.
  */
 export function requireParticipant(
-  found: MemberOrAgent | undefined,
+  participant: MemberOrAgent | undefined,
   refuse: (reason: 'no_role_in_project') => ApiError,
   path: string,
 ): MemberOrAgent {
-  if (found === undefined) throw nothingAt(path);
-  if (!found.sees_project) throw refuse('no_role_in_project');
-  return found;
+  if (participant === undefined) throw pathNotFound(path);
+  if (!participant.sees_project) throw refuse('no_role_in_project');
+  return participant;
 }

@@ -5,15 +5,15 @@ import {
   type Db,
   type DB,
   decodeCursor,
-  type Id,
-  of,
-  organization,
+  type IdOrSql,
+  orgFilter,
+  currentOrgId,
   pageOfRows,
   type Query,
   sql,
 } from '@muster/driver';
 import { type ParamsOf, type ProjectRole, type Registry, type ResultOf } from '@muster/registry';
-import { type Caller, visibleTo } from '@muster/runtime';
+import { type Caller, projectsVisibleTo } from '@muster/runtime';
 import { z } from 'zod';
 import { type ProjectMemberRole } from './project-members.ts';
 
@@ -22,15 +22,19 @@ export function lockTeam(db: Db, teamId: string): Promise<{ name: string }> {
   return db.get(
     sql<
       Pick<Selectable<DB['teams']>, 'name'>
-    >`select name from teams where ${of()} and id = ${teamId} for key share`,
+    >`select name from teams where ${orgFilter()} and id = ${teamId} for key share`,
   );
 }
 
 /** Finds the role given to a team in a project. */
-export function findTeamRole(db: Db, projectId: Id, teamId: string): Promise<ProjectMemberRole | undefined> {
+export function findTeamRole(
+  db: Db,
+  projectId: IdOrSql,
+  teamId: string,
+): Promise<ProjectMemberRole | undefined> {
   return db.find(
     sql<ProjectMemberRole>`select pt.role, pt.created_at from project_teams pt
-       where ${of('pt')} and pt.project_id = ${projectId} and pt.team_id = ${teamId}::uuid`,
+       where ${orgFilter('pt')} and pt.project_id = ${projectId} and pt.team_id = ${teamId}::uuid`,
   );
 }
 
@@ -40,10 +44,10 @@ export const setTeamRole = (
   teamId: string,
   { role, created_at }: ProjectMemberRole,
 ): Query<unknown> =>
-  sql`insert into project_teams (org_id, project_id, team_id, role, created_at) values (${organization}, ${projectId}, ${teamId}, ${role}, ${created_at}) on conflict (org_id, project_id, team_id) do update set role = excluded.role`;
+  sql`insert into project_teams (org_id, project_id, team_id, role, created_at) values (${currentOrgId}, ${projectId}, ${teamId}, ${role}, ${created_at}) on conflict (org_id, project_id, team_id) do update set role = excluded.role`;
 
 export const deleteTeamRole = (projectId: string, teamId: string): Query<unknown> =>
-  sql`delete from project_teams where ${of()} and project_id = ${projectId} and team_id = ${teamId}`;
+  sql`delete from project_teams where ${orgFilter()} and project_id = ${projectId} and team_id = ${teamId}`;
 
 /** The cursor of teams: the name in lower case, which is unique. */
 const TeamCursor = z.tuple([CursorText]);
@@ -51,10 +55,10 @@ const TeamCursor = z.tuple([CursorText]);
 /** Lists a page of a project's teams, by name. */
 export async function listTeamsOfProject(
   db: Db,
-  projectId: Id,
+  projectId: IdOrSql,
   { limit, cursor }: ParamsOf<Registry['projects']['teams']['list']>,
 ): Promise<ResultOf<Registry['projects']['teams']['list']>> {
-  const where = [of('pt'), sql.part`pt.project_id = ${projectId}`];
+  const where = [orgFilter('pt'), sql.part`pt.project_id = ${projectId}`];
   const after = decodeCursor(cursor, TeamCursor);
   if (after !== undefined) where.push(sql.part`lower(t.name) > ${after[0]}`);
   const rows = await db.all(
@@ -83,7 +87,7 @@ export async function listProjectsOfTeam(
   caller: Caller,
   { teamId, limit, cursor }: ParamsOf<Registry['teams']['projects']['list']>,
 ): Promise<ResultOf<Registry['teams']['projects']['list']>> {
-  const where = [of('pt'), sql.part`pt.team_id = ${teamId}::uuid`];
+  const where = [orgFilter('pt'), sql.part`pt.team_id = ${teamId}::uuid`];
   const after = decodeCursor(cursor, KeyCursor);
   if (after !== undefined) where.push(sql.part`p.key > ${after[0]}`);
   const rows = await db.all(
@@ -94,7 +98,7 @@ export async function listProjectsOfTeam(
       role: ProjectRole;
     }>`select p.id, p.key, p.name, pt.role from project_teams pt
        join projects p on p.org_id = pt.org_id and p.id = pt.project_id
-       join ${visibleTo(caller)} v on v.project_id = p.id
+       join ${projectsVisibleTo(caller)} v on v.project_id = p.id
        where ${sql.join(where, ' and ')} order by p.key limit ${limit + 1}`,
   );
   return pageOfRows(

@@ -1,5 +1,5 @@
 /** Reactions to comments: one per member and emoji, made by the member or by an agent of the member. */
-import { type Db, of, organization, type Part, type Query, sql } from '@muster/driver';
+import { type Db, orgFilter, currentOrgId, type Part, type Query, sql } from '@muster/driver';
 import { type CommentReaction } from './comments.ts';
 
 /** Returns SQL for the reactions `x` as the viewer sees them. `viewer` is an SQL expression. */
@@ -10,22 +10,22 @@ export const reactionColumns = (viewer: Part): Part =>
 export const listReactions = (db: Db, memberId: string, commentId: string): Promise<CommentReaction[]> =>
   db.all(
     sql<CommentReaction>`select ${reactionColumns(sql.part`${memberId}`)} from comment_reactions x
-       where ${of('x')} and x.comment_id = ${commentId} group by x.emoji order by x.emoji`,
+       where ${orgFilter('x')} and x.comment_id = ${commentId} group by x.emoji order by x.emoji`,
   );
 
-interface Given {
+interface MemberReaction {
   readonly commentId: string;
   readonly memberId: string;
   readonly emoji: string;
   readonly at: string;
 }
 
-export const insertReaction = ({ commentId, memberId, emoji, at }: Given): Query<unknown> =>
-  sql`insert into comment_reactions (org_id, comment_id, member_id, emoji, created_at) values (${organization}, ${commentId}, ${memberId}, ${emoji}, ${at})`;
+export const insertReaction = ({ commentId, memberId, emoji, at }: MemberReaction): Query<unknown> =>
+  sql`insert into comment_reactions (org_id, comment_id, member_id, emoji, created_at) values (${currentOrgId}, ${commentId}, ${memberId}, ${emoji}, ${at})`;
 
-export const deleteReaction = ({ commentId, memberId, emoji }: Given): Query<unknown> =>
-  sql`delete from comment_reactions where ${of()} and comment_id = ${commentId} and emoji = ${emoji} and member_id = ${memberId}`;
+export const deleteReaction = ({ commentId, memberId, emoji }: MemberReaction): Query<unknown> =>
+  sql`delete from comment_reactions where ${orgFilter()} and comment_id = ${commentId} and emoji = ${emoji} and member_id = ${memberId}`;
 
 /** Deletes the reactions of a comment that no member can see any more. */
 export const deleteReactions = (commentId: string): Query<unknown> =>
-  sql`delete from comment_reactions where ${of()} and comment_id = ${commentId}`;
+  sql`delete from comment_reactions where ${orgFilter()} and comment_id = ${commentId}`;

@@ -1,8 +1,8 @@
 /** The board's facts about beginning work on a story `s`. Delivery knows who holds it. */
-import { of, type Part, sql } from '@muster/driver';
+import { orgFilter, type Part, sql } from '@muster/driver';
 import { type Readiness, type StoryStatus } from '@muster/registry';
 import { type ReadinessFacts } from '../rules/readiness.ts';
-import { firstColumn } from './ranks.ts';
+import { selectFirstColumnOfStatus } from './ranks.ts';
 import { hasSpec } from './specs.ts';
 
 export interface BoardFactsRow {
@@ -17,15 +17,15 @@ export interface BoardFactsRow {
 }
 
 export const boardFactsColumns: Part = sql.part`p.archived_at is not null as archived, s.status,
-  exists (select from members u where ${of('u')} and u.id = (s.blocked ->> 'unblockerMemberId')::uuid
+  exists (select from members u where ${orgFilter('u')} and u.id = (s.blocked ->> 'unblockerMemberId')::uuid
     and u.status = 'active') as is_blocked, ${hasSpec(sql.part`s`)} as has_spec,
   c.id as column_id, c.wip_limit, c.story_count,
   (select json_agg(json_build_object('id', o.id, 'key', p.key || '-' || o.number, 'title', o.title, 'status', o.status) order by o.id)
-    from story_blockers b join stories o on ${of('o')} and o.id = b.blocker_id
-    where ${of('b')} and b.story_id = s.id) as blockers`;
+    from story_blockers b join stories o on ${orgFilter('o')} and o.id = b.blocker_id
+    where ${orgFilter('b')} and b.story_id = s.id) as blockers`;
 
-export const boardFactsTables: Part = sql.part`join projects p on ${of('p')} and p.id = s.project_id
-  left join board_columns c on ${of('c')} and c.id = ${firstColumn(sql.part`s.project_id`, 'in_progress')}`;
+export const boardFactsTables: Part = sql.part`join projects p on ${orgFilter('p')} and p.id = s.project_id
+  left join board_columns c on ${orgFilter('c')} and c.id = ${selectFirstColumnOfStatus(sql.part`s.project_id`, 'in_progress')}`;
 
 export const toBoardFacts = (row: BoardFactsRow): Omit<ReadinessFacts, 'leaseHeld' | 'stopRequested'> => ({
   archived: row.archived,

@@ -3,27 +3,33 @@ import {
   CursorId,
   type Db,
   decodeCursor,
-  type Id,
-  of,
+  type IdOrSql,
+  orgFilter,
   pageOfRows,
-  pageOfSearch,
+  pageOfSearchRows,
   type Part,
   type Query,
-  record,
+  defineRecord,
   type RowOf,
-  searched,
+  searchPageSql,
   sql,
 } from '@muster/driver';
-import { noCode, type Reviewer, type Verdict } from '@muster/registry';
-import { type Caller, atWorkFor } from '@muster/runtime';
+import { noReportedCode, type Reviewer, type Verdict } from '@muster/registry';
+import { type Caller, activeProjectsVisibleTo } from '@muster/runtime';
 import { z } from 'zod';
-import { type Giver, isStale, type Review, type Reviewable, type ReviewerId } from '../rules/reviews.ts';
-import { keyOf, type StoryRow } from './stories.ts';
+import {
+  type VerdictGiver,
+  isReviewStale,
+  type Review,
+  type ReviewableContent,
+  type ReviewerIdentity,
+} from '../rules/reviews.ts';
+import { toStoryKey, type StoryRow } from './stories.ts';
 
 /** The maximum number of reviewers of a story. It bounds the cost of counting verdicts. */
-export const mostReviewers = 50;
+export const maxReviewers = 50;
 
-export const reviews = record('story_reviewers', 'r', {
+export const reviews = defineRecord('story_reviewers', 'r', {
   story_id: {},
   project_id: {},
   member_id: {},
@@ -49,7 +55,7 @@ type ReviewedStory = Pick<
   StoryRow,
   'id' | 'project_id' | 'project_key' | 'number' | 'title' | 'spec_version' | 'code'
 >;
-type ListedRow = ReviewRow & {
+type ListedReviewRow = ReviewRow & {
   readonly project_key: string;
   readonly number: number;
   readonly title: string;
@@ -71,7 +77,7 @@ export type VerdictRow = Pick<
   | 'is_active'
 >;
 
-export const toReview = (row: VerdictRow): Review & Giver => ({
+export const toReview = (row: VerdictRow): Review & VerdictGiver => ({
   verdict: row.verdict,
   specVersion: row.spec_version,
   codeSeq: row.code_seq,
@@ -84,15 +90,15 @@ export const toReview = (row: VerdictRow): Review & Giver => ({
 });
 
 /** Returns the current content of a story to review. */
-export const reviewable = (story: Pick<StoryRow, 'spec_version' | 'code'>): Reviewable => ({
+export const toReviewable = (story: Pick<StoryRow, 'spec_version' | 'code'>): ReviewableContent => ({
   specVersion: story.spec_version,
-  code: story.code ?? noCode,
+  code: story.code ?? noReportedCode,
 });
 
 export const toReviewer = (row: ReviewRow, story: ReviewedStory): Reviewer => ({
   id: row.id,
   storyId: story.id,
-  storyKey: keyOf(story),
+  storyKey: toStoryKey(story),
   storyTitle: story.title,
   projectId: story.project_id,
   reviewer: {
@@ -103,7 +109,7 @@ export const toReviewer = (row: ReviewRow, story: ReviewedStory): Reviewer => ({
     agentId: row.agent_id,
   },
   verdict: row.verdict,
-  stale: isStale(toReview(row), reviewable(story)),
+  stale: isReviewStale(toReview(row), toReviewable(story)),
   note: row.note,
   specVersion: row.spec_version,
   headSha: row.head_sha,
@@ -119,21 +125,25 @@ export const toReviewer = (row: ReviewRow, story: ReviewedStory): Reviewer => ({
   version: row.version,
 });
 
-const columns = sql.part`${reviews.list},
+const reviewColumns = sql.part`${reviews.list},
   coalesce(g.name, m.name) as reviewer_name, coalesce(g.member_id, m.id) as acting_member_id, o.status = 'active' as is_active`;
-const withNames = sql.part`left join members m on ${of('m')} and m.id = r.member_id
-  left join agents g on ${of('g')} and g.id = r.agent_id
-  join members o on ${of('o')} and o.id = case when g.member_id is null then m.id else g.member_id end`;
+const reviewerJoins = sql.part`left join members m on ${orgFilter('m')} and m.id = r.member_id
+  left join agents g on ${orgFilter('g')} and g.id = r.agent_id
+  join members o on ${orgFilter('o')} and o.id = case when g.member_id is null then m.id else g.member_id end`;
 
 /** Returns the condition that a row belongs to this reviewer. */
-const isOf = ({ memberId, agentId }: ReviewerId): Part =>
+const isReviewOf = ({ memberId, agentId }: ReviewerIdentity): Part =>
   agentId === null ? sql.part`r.member_id = ${memberId}::uuid` : sql.part`r.agent_id = ${agentId}::uuid`;
 
 /** Locks a reviewer's review of a story, if there is one. The caller locks the story first. */
-export async function lockReview(db: Db, storyId: Id, who: ReviewerId): Promise<ReviewRow | undefined> {
+export async function lockReview(
+  db: Db,
+  storyId: IdOrSql,
+  reviewerId: ReviewerIdentity,
+): Promise<ReviewRow | undefined> {
   return db.find(
-    sql<ReviewRow>`select ${columns} from story_reviewers r ${withNames}
-       where ${of('r')} and r.story_id = ${storyId} and ${isOf(who)}
+    sql<ReviewRow>`select ${reviewColumns} from story_reviewers r ${reviewerJoins}
+       where ${orgFilter('r')} and r.story_id = ${storyId} and ${isReviewOf(reviewerId)}
        for no key update of r`,
   );
 }
@@ -141,25 +151,25 @@ export async function lockReview(db: Db, storyId: Id, who: ReviewerId): Promise<
 /** Counts the reviewers of a story, and reports if the given member or agent is among them. */
 export async function countReviewers(
   db: Db,
-  storyId: Id,
-  who: ReviewerId,
-): Promise<{ count: number; isAmong: boolean }> {
+  storyId: IdOrSql,
+  reviewerId: ReviewerIdentity,
+): Promise<{ count: number; isReviewer: boolean }> {
   const { count, is_among } = await db.one(
     sql<{
       count: number;
       is_among: boolean;
-    }>`select count(*)::int as count, coalesce(bool_or(${isOf(who)}), false) as is_among
-       from story_reviewers r where ${of('r')} and r.story_id = ${storyId}`,
+    }>`select count(*)::int as count, coalesce(bool_or(${isReviewOf(reviewerId)}), false) as is_among
+       from story_reviewers r where ${orgFilter('r')} and r.story_id = ${storyId}`,
   );
-  return { count, isAmong: is_among };
+  return { count, isReviewer: is_among };
 }
 
 export const deleteReviewer = (id: string): Query<unknown> =>
-  sql`delete from story_reviewers where ${of()} and id = ${id}`;
+  sql`delete from story_reviewers where ${orgFilter()} and id = ${id}`;
 
 const Cursor = z.tuple([CursorId]);
 
-interface Page {
+interface ReviewPageParams {
   readonly limit: number;
   readonly cursor?: string | undefined;
 }
@@ -168,48 +178,48 @@ interface Page {
  * The columns shown of rows `r`. The rows of a page are chosen before the join, so not all reviews of a
  * member are joined.
  */
-const shown = sql.part`${columns}, p.key as project_key, s.number, s.title, s.spec_version as current_spec_version, s.code`;
-const withStories = sql.part`join stories s on ${of('s')} and s.id = r.story_id
-  join projects p on ${of('p')} and p.id = r.project_id ${withNames}`;
+const listedReviewColumns = sql.part`${reviewColumns}, p.key as project_key, s.number, s.title, s.spec_version as current_spec_version, s.code`;
+const storyAndReviewerJoins = sql.part`join stories s on ${orgFilter('s')} and s.id = r.story_id
+  join projects p on ${orgFilter('p')} and p.id = r.project_id ${reviewerJoins}`;
 
-const toListed = (row: ListedRow): Reviewer =>
+const toListedReviewer = (row: ListedReviewRow): Reviewer =>
   toReviewer(row, { ...row, id: row.story_id, spec_version: row.current_spec_version });
-const cursorOf = (row: ListedRow) => [row.id];
+const toReviewCursor = (row: ListedReviewRow) => [row.id];
 
 /** Lists a page of a story's reviewers, in the order in which they were added. */
 export async function listReviewers(
   db: Db,
-  storyId: Id,
-  page: Page,
+  storyId: IdOrSql,
+  page: ReviewPageParams,
 ): Promise<{ items: Reviewer[]; nextCursor: string | null }> {
   const after = decodeCursor(page.cursor, Cursor);
   const isAfter = after === undefined ? sql.empty : sql.part`and r.id > ${after[0]}::uuid`;
   const rows = await db.all(
-    sql<ListedRow>`select ${shown} from story_reviewers r ${withStories}
-       where ${of('r')} and r.story_id = ${storyId} ${isAfter} order by r.id limit ${page.limit + 1}`,
+    sql<ListedReviewRow>`select ${listedReviewColumns} from story_reviewers r ${storyAndReviewerJoins}
+       where ${orgFilter('r')} and r.story_id = ${storyId} ${isAfter} order by r.id limit ${page.limit + 1}`,
   );
-  return pageOfRows(rows, page.limit, cursorOf, toListed);
+  return pageOfRows(rows, page.limit, toReviewCursor, toListedReviewer);
 }
 
 /** Lists a page of the review requests of a member or an agent that the caller may see, newest first. */
-export async function listReviewsOf(
+export async function listReviewRequestsOf(
   db: Db,
   caller: Caller,
-  who: ReviewerId,
-  { limit, cursor, verdict }: Page & { readonly verdict?: Verdict | undefined },
+  reviewerId: ReviewerIdentity,
+  { limit, cursor, verdict }: ReviewPageParams & { readonly verdict?: Verdict | undefined },
 ): Promise<{ items: Reviewer[]; nextCursor: string | null }> {
   const after = decodeCursor(cursor, Cursor);
   const isAfter = after === undefined ? sql.empty : sql.part`and r.id < ${after[0]}::uuid`;
-  const fits = [sql.part`q.project_id in (select v.project_id from ${atWorkFor(caller)} v)`];
+  const fits = [sql.part`q.project_id in (select v.project_id from ${activeProjectsVisibleTo(caller)} v)`];
   if (verdict !== undefined) fits.push(sql.part`q.verdict = ${verdict}`);
-  const looked = searched(
-    sql.part`select r.* from story_reviewers r where ${of('r')} and ${isOf(who)} ${isAfter} order by r.id desc`,
+  const looked = searchPageSql(
+    sql.part`select r.* from story_reviewers r where ${orgFilter('r')} and ${isReviewOf(reviewerId)} ${isAfter} order by r.id desc`,
     sql.join(fits, ' and '),
     sql.part`q.id desc`,
     sql.literal(limit + 1),
   );
   const rows = await db.all(
-    sql<ListedRow>`select ${shown}, r.fits, r.nth from (${looked}) r ${withStories} order by r.id desc`,
+    sql<ListedReviewRow>`select ${listedReviewColumns}, r.fits, r.nth from (${looked}) r ${storyAndReviewerJoins} order by r.id desc`,
   );
-  return pageOfSearch(rows, limit, cursorOf, toListed);
+  return pageOfSearchRows(rows, limit, toReviewCursor, toListedReviewer);
 }

@@ -1,10 +1,10 @@
 /** Reads the facts that a move to done depends on: verdicts, authors, and the proof of a merge. */
-import { type Db, type Id, of, type Part, sql } from '@muster/driver';
+import { type Db, type IdOrSql, orgFilter, type Part, sql } from '@muster/driver';
 import { type Caller } from '@muster/runtime';
 import { type Policy, type Trust } from '@muster/registry';
-import { type Authors, countFresh, type Giver, type Review } from '../rules/reviews.ts';
-import { type Gates } from '../rules/workflow.ts';
-import { reviewable, type VerdictRow, toReview } from './reviewers.ts';
+import { type AuthorIds, countFreshVerdicts, type VerdictGiver, type Review } from '../rules/reviews.ts';
+import { type GateFacts } from '../rules/workflow.ts';
+import { toReviewable, type VerdictRow, toReview } from './reviewers.ts';
 import { type StoryRow } from './stories.ts';
 
 /**
@@ -12,28 +12,28 @@ import { type StoryRow } from './stories.ts';
  * approval by one of the authors may not count.
  */
 export interface Reviews {
-  readonly verdicts: readonly (Review & Giver)[];
-  readonly authors: Authors;
-  readonly mergeSeen: Trust | null;
+  readonly verdicts: readonly (Review & VerdictGiver)[];
+  readonly authors: AuthorIds;
+  readonly mergeTrust: Trust | null;
 }
 
 /** The empty result for a story that does not move to done. */
-export const noReviews: Reviews = { verdicts: [], authors: new Set(), mergeSeen: null };
+export const noReviews: Reviews = { verdicts: [], authors: new Set(), mergeTrust: null };
 
 /** Returns the facts that the gates of a move depend on. */
-export const gatesOf = (
+export const toMoveGates = (
   story: Pick<StoryRow, 'spec_version' | 'code'> & { readonly has_spec: boolean },
-  { verdicts, authors, mergeSeen }: Reviews,
+  { verdicts, authors, mergeTrust }: Reviews,
   policy: Policy,
   caller: Caller,
-): Gates => ({
+): GateFacts => ({
   hasSpec: story.has_spec,
-  ...countFresh(verdicts, reviewable(story), authors, policy),
-  mergeSeen,
+  ...countFreshVerdicts(verdicts, toReviewable(story), authors, policy),
+  mergeTrust,
   isAgent: caller.agentId !== null,
 });
 
-interface Row {
+interface ReviewsRow {
   readonly id: string;
   readonly verdicts: readonly VerdictRow[];
   readonly authors: readonly string[];
@@ -44,74 +44,81 @@ interface Row {
  * Returns SQL for the verdicts on a story that can count. A story has few reviewers, so TypeScript applies
  * the rules, and SQL needs no copy of them.
  */
-const verdictsOf = (story: Id): Part => sql.part`
+const selectVerdicts = (story: IdOrSql): Part => sql.part`
   select r.verdict, r.spec_version, r.code_seq, r.head_sha, r.diff_hash, r.member_id, r.agent_id,
     m.id as acting_member_id, m.status = 'active' as is_active
   from story_reviewers r
-  left join agents g on ${of('g')} and g.id = r.agent_id
-  join members m on ${of('m')} and m.id = case when r.member_id is null then g.member_id else r.member_id end
-  where ${of('r')} and r.story_id = ${story}.id and r.verdict in ('approved', 'changes_requested')`;
+  left join agents g on ${orgFilter('g')} and g.id = r.agent_id
+  join members m on ${orgFilter('m')} and m.id = case when r.member_id is null then g.member_id else r.member_id end
+  where ${orgFilter('r')} and r.story_id = ${story}.id and r.verdict in ('approved', 'changes_requested')`;
 
 /**
  * Returns SQL for the members who worked on a story. These are assigned members, the members of assigned
  * agents, and all who held a lease on the story or on its groups, in person or by an agent. The author of the
  * spec requested the work and does not count.
  */
-const authorsSql = (story: Id): Part => sql.part`
+const selectAuthors = (story: IdOrSql): Part => sql.part`
   select unnest(array[a.member_id, g.member_id]) as member_id
-  from assignments a left join agents g on ${of('g')} and g.id = a.agent_id
-  where ${of('a')} and a.target_type = 'story' and a.target_id = ${story}
+  from assignments a left join agents g on ${orgFilter('g')} and g.id = a.agent_id
+  where ${orgFilter('a')} and a.target_type = 'story' and a.target_id = ${story}
   union
   select c.member_id
-  from executions e join execution_contributors c on ${of('c')} and c.execution_id = e.id
-  where ${of('e')} and (e.target_type, e.target_id) in (
+  from executions e join execution_contributors c on ${orgFilter('c')} and c.execution_id = e.id
+  where ${orgFilter('e')} and (e.target_type, e.target_id) in (
     select 'story', ${story}
     union all
-    select 'delivery_group', d.group_id from delivery_group_stories d where ${of('d')} and d.story_id = ${story})`;
+    select 'delivery_group', d.group_id from delivery_group_stories d where ${orgFilter('d')} and d.story_id = ${story})`;
 
 /**
  * Returns SQL for the strongest trust in a merge of the newest work on a story or its open or landed group. A
  * merge does not count if work on the story itself began later. It reads the observations, so one recorded by
  * this same call counts. `max` works because the text of the stronger trust is the greater one.
  */
-const mergeSeenSql = (story: Id): Part => sql.part`(
+const selectMergeTrust = (story: IdOrSql): Part => sql.part`(
   select max(w.trust) from (
     select o.trust from (select e.org_id, e.id from executions e
-        where ${of('e')} and e.target_type = 'story' and e.target_id = ${story}.id
+        where ${orgFilter('e')} and e.target_type = 'story' and e.target_id = ${story}.id
         order by e.id desc limit 1) n
-      join forge_observations o on ${of('o')} and o.execution_id = n.id and o.kind = 'pr_merged'
+      join forge_observations o on ${orgFilter('o')} and o.execution_id = n.id and o.kind = 'pr_merged'
     union all
     select o.trust from delivery_group_stories d
-      join delivery_groups g on ${of('g')} and g.id = d.group_id and (d.open or g.state = 'landed')
-      join executions e on ${of('e')} and e.target_type = 'delivery_group' and e.target_id = d.group_id
-      join forge_observations o on ${of('o')} and o.execution_id = e.id and o.kind = 'pr_merged'
-    where ${of('d')} and d.story_id = ${story}.id
-      and not exists (select from executions b where ${of('b')} and b.target_type = 'story'
+      join delivery_groups g on ${orgFilter('g')} and g.id = d.group_id and (d.open or g.state = 'landed')
+      join executions e on ${orgFilter('e')} and e.target_type = 'delivery_group' and e.target_id = d.group_id
+      join forge_observations o on ${orgFilter('o')} and o.execution_id = e.id and o.kind = 'pr_merged'
+    where ${orgFilter('d')} and d.story_id = ${story}.id
+      and not exists (select from executions b where ${orgFilter('b')} and b.target_type = 'story'
         and b.target_id = d.story_id and b.created_at > o.recorded_at)) w)`;
 
-const rowsOf = (where: Part): Part => sql.part`
+const selectReviews = (where: Part): Part => sql.part`
   select s.id,
-    (select coalesce(jsonb_agg(v), '[]') from (${verdictsOf(sql.part`s`)}) v) as verdicts,
-    (select coalesce(jsonb_agg(a.member_id), '[]') from (${authorsSql(sql.part`s.id`)}) a
+    (select coalesce(jsonb_agg(v), '[]') from (${selectVerdicts(sql.part`s`)}) v) as verdicts,
+    (select coalesce(jsonb_agg(a.member_id), '[]') from (${selectAuthors(sql.part`s.id`)}) a
       where a.member_id is not null) as authors,
-    ${mergeSeenSql(sql.part`s`)} as merge_seen
+    ${selectMergeTrust(sql.part`s`)} as merge_seen
   from stories s where ${where}`;
 
-const toReviews = (row: Row): Reviews => ({
+const toReviews = (row: ReviewsRow): Reviews => ({
   verdicts: row.verdicts.map(toReview),
   authors: new Set(row.authors),
-  mergeSeen: row.merge_seen,
+  mergeTrust: row.merge_seen,
 });
 
-export async function findReviews(db: Db, storyId: Id): Promise<Reviews> {
-  const row = await db.find(sql<Row>`${rowsOf(sql.part`${of('s')} and s.id = ${storyId}`)}`);
+export async function findReviews(db: Db, storyId: IdOrSql): Promise<Reviews> {
+  const row = await db.find(
+    sql<ReviewsRow>`${selectReviews(sql.part`${orgFilter('s')} and s.id = ${storyId}`)}`,
+  );
   return row === undefined ? noReviews : toReviews(row);
 }
 
 /** Reads the reviews of these stories, by story ID. */
-export async function findReviewsOf(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, Reviews>> {
-  if (ids.length === 0) return new Map();
-  const rows = await db.all(sql<Row>`${rowsOf(sql.part`${of('s')} and s.id = any (${ids}::uuid[])`)}`);
+export async function findReviewsByStoryIds(
+  db: Db,
+  storyIds: readonly string[],
+): Promise<ReadonlyMap<string, Reviews>> {
+  if (storyIds.length === 0) return new Map();
+  const rows = await db.all(
+    sql<ReviewsRow>`${selectReviews(sql.part`${orgFilter('s')} and s.id = any (${storyIds}::uuid[])`)}`,
+  );
   return new Map(rows.map((row) => [row.id, toReviews(row)]));
 }
 
@@ -119,20 +126,20 @@ export async function findReviewsOf(db: Db, ids: readonly string[]): Promise<Rea
  * Reads the reviews of all stories of a column if the target column's status is done; the result is empty
  * otherwise.
  */
-export async function findReviewsIn(
+export async function findReviewsOfColumn(
   db: Db,
   { columnId, targetId }: { readonly columnId: string; readonly targetId: string },
 ): Promise<ReadonlyMap<string, Reviews>> {
   const rows = await db.all(
-    sql<Row>`${rowsOf(sql.part`${of('s')} and s.column_id = ${columnId}
-        and s.project_id = (select c.project_id from board_columns c where ${of('c')} and c.id = ${columnId})
-        and s.status <> 'done' and exists (select from board_columns t where ${of('t')} and t.id = ${targetId} and t.status = 'done')`)}`,
+    sql<ReviewsRow>`${selectReviews(sql.part`${orgFilter('s')} and s.column_id = ${columnId}
+        and s.project_id = (select c.project_id from board_columns c where ${orgFilter('c')} and c.id = ${columnId})
+        and s.status <> 'done' and exists (select from board_columns t where ${orgFilter('t')} and t.id = ${targetId} and t.status = 'done')`)}`,
   );
   return new Map(rows.map((row) => [row.id, toReviews(row)]));
 }
 
 /** Reads the members who worked on the story. */
-export async function authorsOf(db: Db, storyId: Id): Promise<Authors> {
-  const rows = await db.all(sql<{ member_id: string | null }>`${authorsSql(storyId)}`);
+export async function findAuthors(db: Db, storyId: IdOrSql): Promise<AuthorIds> {
+  const rows = await db.all(sql<{ member_id: string | null }>`${selectAuthors(storyId)}`);
   return new Set(rows.flatMap(({ member_id }) => member_id ?? []));
 }

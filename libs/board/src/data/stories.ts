@@ -2,7 +2,7 @@
  * The stories table: find, lock and write one row. story-lists.ts has lists, and ranks.ts the order of the
  * board.
  */
-import { type Db, type Id, of, type Query, record, type RowOf, sql } from '@muster/driver';
+import { type Db, type IdOrSql, orgFilter, type Query, defineRecord, type RowOf, sql } from '@muster/driver';
 import {
   type CodeUnderReview,
   type Story,
@@ -11,7 +11,7 @@ import {
   subjectOf,
 } from '@muster/registry';
 
-const ofSummary = {
+const storySummaryColumns = {
   project_id: {},
   number: {},
   title: { set: true },
@@ -32,36 +32,39 @@ const ofSummary = {
   created_by: {},
   completed_at: {},
 } as const;
-export const storySummaries = record('stories', 's', ofSummary);
-export const stories = record('stories', 's', { ...ofSummary, description: { set: true, empty: '' } });
+export const storySummaries = defineRecord('stories', 's', storySummaryColumns);
+export const stories = defineRecord('stories', 's', {
+  ...storySummaryColumns,
+  description: { set: true, empty: '' },
+});
 
 /** The project's key, which is read with a story because the story's key contains it. */
-interface InProject {
+interface WithProjectKey {
   readonly project_key: string;
 }
-export type StorySummaryRow = RowOf<typeof storySummaries> & InProject;
-export type StoryRow = RowOf<typeof stories> & InProject;
+export type StorySummaryRow = RowOf<typeof storySummaries> & WithProjectKey;
+export type StoryRow = RowOf<typeof stories> & WithProjectKey;
 
 /** Returns the key that people use, such as WEB-42. */
-export const keyOf = (row: { readonly project_key: string; readonly number: number }): string =>
+export const toStoryKey = (row: { readonly project_key: string; readonly number: number }): string =>
   `${row.project_key}-${row.number}`;
 
 export const toStorySummary = (row: StorySummaryRow): StorySummary => ({
   ...storySummaries.shown(row),
-  key: keyOf(row),
+  key: toStoryKey(row),
 });
-export const toStory = (row: StoryRow): Story => ({ ...stories.shown(row), key: keyOf(row) });
+export const toStory = (row: StoryRow): Story => ({ ...stories.shown(row), key: toStoryKey(row) });
 
 /** Returns the story as an event subject. */
-export const aboutStory = (
+export const toStoryEventSubject = (
   story: Pick<StoryRow, 'id' | 'project_id' | 'project_key' | 'number' | 'title'>,
-): Subject => subjectOf('story', story, story.title, keyOf(story));
+): Subject => subjectOf('story', story, story.title, toStoryKey(story));
 
-export const getStory = (db: Db, id: Id): Promise<StoryRow> =>
+export const getStory = (db: Db, id: IdOrSql): Promise<StoryRow> =>
   db.get(
     sql<StoryRow>`select ${stories.list}, p.key as project_key
       from stories s join projects p on p.org_id = s.org_id and p.id = s.project_id
-      where ${of('s')} and s.id = ${id}`,
+      where ${orgFilter('s')} and s.id = ${id}`,
   );
 
 /**
@@ -69,9 +72,9 @@ export const getStory = (db: Db, id: Id): Promise<StoryRow> =>
  * statements, because a statement that waits for a row reads all other rows (here the blockers) as they were
  * before the wait.
  */
-export async function lockStory(db: Db, id: Id): Promise<StoryRow> {
+export async function lockStory(db: Db, id: IdOrSql): Promise<StoryRow> {
   const [, story] = await Promise.all([
-    db.find(sql`select s.id from stories s where ${of('s')} and s.id = ${id} for no key update`),
+    db.find(sql`select s.id from stories s where ${orgFilter('s')} and s.id = ${id} for no key update`),
     getStory(db, id),
   ]);
   return story;
@@ -81,14 +84,14 @@ export async function lockStory(db: Db, id: Id): Promise<StoryRow> {
  * Writes the code under review of a locked story. The version stays, because this is not an edit of the
  * story.
  */
-export const setCode = (storyId: string, code: CodeUnderReview): Query<unknown> =>
-  sql`update stories set code = ${code} where ${of()} and id = ${storyId}`;
+export const setCodeUnderReview = (storyId: string, code: CodeUnderReview): Query<unknown> =>
+  sql`update stories set code = ${code} where ${orgFilter()} and id = ${storyId}`;
 
 /**
  * Deletes the story with its records. An assignment can belong to several kinds of targets and has no foreign
  * key, so it is deleted explicitly.
  */
 export const deleteStory = (storyId: string): Query<unknown>[] => [
-  sql`delete from assignments where ${of()} and target_type = 'story' and target_id = ${storyId}`,
-  sql`delete from stories where ${of()} and id = ${storyId}`,
+  sql`delete from assignments where ${orgFilter()} and target_type = 'story' and target_id = ${storyId}`,
+  sql`delete from stories where ${orgFilter()} and id = ${storyId}`,
 ];

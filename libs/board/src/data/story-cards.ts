@@ -1,7 +1,7 @@
 /** Reads the parts of a card that are not in the story's own row: assignees, counts and work. */
-import { of, type Part, sql } from '@muster/driver';
-import { mostCounted, type StoryCard } from '@muster/registry';
-import { keyOf, storySummaries, type StorySummaryRow } from './stories.ts';
+import { orgFilter, type Part, sql } from '@muster/driver';
+import { maxCardCount, type StoryCard } from '@muster/registry';
+import { toStoryKey, storySummaries, type StorySummaryRow } from './stories.ts';
 
 /** A story's row with the columns that only cards show. */
 export interface CardRow extends StorySummaryRow {
@@ -10,37 +10,37 @@ export interface CardRow extends StorySummaryRow {
   readonly execution: StoryCard['execution'];
 }
 
-const counted = (rows: Part): Part =>
-  sql.part`(select count(*)::int from (${rows} limit ${sql.literal(mostCounted)}) n)`;
+const selectCount = (rows: Part): Part =>
+  sql.part`(select count(*)::int from (${rows} limit ${sql.literal(maxCardCount)}) n)`;
 
 /** A join of execution `e` with its held lease. */
-const heldLease = sql.part`leases l on ${of('l')} and l.unit_type = 'story' and l.unit_id = e.target_id and l.state = 'held'`;
+const heldLeaseJoin = sql.part`leases l on ${orgFilter('l')} and l.unit_type = 'story' and l.unit_id = e.target_id and l.state = 'held'`;
 
 /** Returns SQL that adds the columns of cards to the stories `q`, in the given order. */
-export const withCards = (rows: Part, order: Part): Part => sql.part`
+export const selectWithCardColumns = (storiesQuery: Part, order: Part): Part => sql.part`
   select q.*,
     (select jsonb_build_object(
         'member', case when m.id is not null then jsonb_build_object('id', m.id, 'name', m.name, 'handle', m.handle) end,
         'agent', case when g.id is not null then jsonb_build_object('id', g.id, 'name', g.name) end)
       from assignments a
-      left join members m on ${of('m')} and m.id = a.member_id
-      left join agents g on ${of('g')} and g.id = a.agent_id
-      where ${of('a')} and a.target_type = 'story' and a.target_id = q.id) as assignees,
+      left join members m on ${orgFilter('m')} and m.id = a.member_id
+      left join agents g on ${orgFilter('g')} and g.id = a.agent_id
+      where ${orgFilter('a')} and a.target_type = 'story' and a.target_id = q.id) as assignees,
     jsonb_build_object(
-      'openThreads', ${counted(sql.part`select from comments o where ${of('o')} and o.story_id = q.id
+      'openThreads', ${selectCount(sql.part`select from comments o where ${orgFilter('o')} and o.story_id = q.id
         and o.parent_id is null and o.resolved_at is null and o.deleted_at is null`)},
-      'openBlockers', ${counted(sql.part`select from story_blockers b
-        join stories o on ${of('o')} and o.id = b.blocker_id and o.status not in ('done', 'canceled')
-        where ${of('b')} and b.story_id = q.id`)},
-      'reviewers', ${counted(sql.part`select from story_reviewers r where ${of('r')} and r.story_id = q.id`)}) as counts,
+      'openBlockers', ${selectCount(sql.part`select from story_blockers b
+        join stories o on ${orgFilter('o')} and o.id = b.blocker_id and o.status not in ('done', 'canceled')
+        where ${orgFilter('b')} and b.story_id = q.id`)},
+      'reviewers', ${selectCount(sql.part`select from story_reviewers r where ${orgFilter('r')} and r.story_id = q.id`)}) as counts,
     (select jsonb_build_object('id', e.id,
         'state', app.shown_state(e.state, l.expires_at, (e.offer ->> 'expiresAt')::timestamptz, clock_timestamp()),
         'holder', l.holder,
         'expiresAt', to_char(l.expires_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
         'progress', e.progress, 'needsRework', e.needs_rework)
-      from executions e left join ${heldLease} and e.state in ('leased', 'waiting_input')
-      where ${of('e')} and e.target_type = 'story' and e.target_id = q.id and e.state <> 'completed') as execution
-  from (${rows}) q order by ${order}`;
+      from executions e left join ${heldLeaseJoin} and e.state in ('leased', 'waiting_input')
+      where ${orgFilter('e')} and e.target_type = 'story' and e.target_id = q.id and e.state <> 'completed') as execution
+  from (${storiesQuery}) q order by ${order}`;
 
 export function toCard(row: CardRow): StoryCard {
   const {
@@ -58,7 +58,19 @@ export function toCard(row: CardRow): StoryCard {
     version,
   } = storySummaries.shown(row);
   return {
-    ...{ id, key: keyOf(row), title, rank, columnId, status, priority, labels, estimate, epicId, blocked },
+    ...{
+      id,
+      key: toStoryKey(row),
+      title,
+      rank,
+      columnId,
+      status,
+      priority,
+      labels,
+      estimate,
+      epicId,
+      blocked,
+    },
     ...{ updatedAt, version, counts: row.counts, execution: row.execution },
     assignees: row.assignees ?? { member: null, agent: null },
   };

@@ -10,44 +10,44 @@ import {
   CursorTime,
   type Db,
   decodeCursor,
-  type Id,
-  mostLookedAt,
-  of,
-  pageOfSearch,
+  type IdOrSql,
+  maxSearchedRows,
+  orgFilter,
+  pageOfSearchRows,
   type Part,
   sql,
 } from '@muster/driver';
 import { type ParamsOf, type Registry, type ResultOf, type StoryStatus } from '@muster/registry';
-import { containing } from '@muster/tenancy';
+import { containsPattern } from '@muster/tenancy';
 import { z } from 'zod';
 import { hasLabels } from './labels.ts';
-import { type CardRow, toCard, withCards } from './story-cards.ts';
-import { searchPage } from './story-search.ts';
+import { type CardRow, toCard, selectWithCardColumns } from './story-cards.ts';
+import { buildSearchPageQuery } from './story-search.ts';
 import { storySummaries, type StorySummaryRow, toStorySummary } from './stories.ts';
 
 type ListParams = ParamsOf<Registry['stories']['list']>;
 
 /** The row of a story. Only queries in the board's order read the position of the story's column. */
-type BoardRow = StorySummaryRow & { readonly position?: number };
+type StoryListRow = StorySummaryRow & { readonly position?: number };
 
 /** The position used for canceled stories, which come after all columns. */
-const afterAllColumns = 2_147_483_647;
+const canceledStoriesPosition = 2_147_483_647;
 
-const cursors = {
+const cursorSchemas = {
   /** The last row's column, by position and ID ('' for canceled stories), and its rank. */
   board: z.tuple([z.literal('board'), CursorCount, CursorId.or(z.literal('')), CursorText]),
   updated: z.tuple([z.literal('updated'), CursorTime, CursorId]),
   created: z.tuple([z.literal('created'), CursorId]),
 };
 
-const keyOfProject = (project: Id): Part =>
-  sql.part`(select k.key from projects k where ${of('k')} and k.id = ${project})`;
+const selectProjectKey = (project: IdOrSql): Part =>
+  sql.part`(select k.key from projects k where ${orgFilter('k')} and k.id = ${project})`;
 
-const shown = (project: Id): Part =>
-  sql.part`${storySummaries.list}, ${keyOfProject(project)} as project_key`;
+const selectSummaryColumns = (project: IdOrSql): Part =>
+  sql.part`${storySummaries.list}, ${selectProjectKey(project)} as project_key`;
 
-const stories = (project: Id, ...more: Part[]): Part =>
-  sql.part`from stories s where ${sql.join([of('s'), sql.part`s.project_id = ${project}`, ...more], ' and ')}`;
+const fromStories = (project: IdOrSql, ...conditions: Part[]): Part =>
+  sql.part`from stories s where ${sql.join([orgFilter('s'), sql.part`s.project_id = ${project}`, ...conditions], ' and ')}`;
 
 const statusesOf = ({ status }: ListParams): readonly StoryStatus[] | undefined =>
   typeof status === 'string' ? [status] : status;
@@ -56,7 +56,7 @@ const statusesOf = ({ status }: ListParams): readonly StoryStatus[] | undefined 
  * Reports whether a filter is set that the order's index does not cover. The index of the board's order
  * covers status and column.
  */
-const isSearch = ({
+const needsSearch = ({
   query,
   label,
   epicId,
@@ -73,10 +73,10 @@ const isSearch = ({
   ((columnId !== undefined || status !== undefined) && sort !== 'board');
 
 /** Returns the filters on columns of a story `q`. */
-function filters(params: ListParams): Part[] {
+function filterConditions(params: ListParams): Part[] {
   const where: Part[] = [];
   const assigned = (column: 'member_id' | 'agent_id', id: string) =>
-    where.push(sql.part`exists (select from assignments a where ${of('a')} and a.target_type = 'story'
+    where.push(sql.part`exists (select from assignments a where ${orgFilter('a')} and a.target_type = 'story'
       and a.target_id = q.id and a.${sql.word(column)} = ${id})`);
   if (params.epicId !== undefined) where.push(sql.part`q.epic_id = ${params.epicId}`);
   if (params.label !== undefined) where.push(hasLabels(sql.part`q.labels`, [params.label]));
@@ -88,7 +88,7 @@ function filters(params: ListParams): Part[] {
   if (params.columnId !== undefined) where.push(sql.part`q.column_id = ${params.columnId}`);
   if (statuses !== undefined) where.push(sql.part`q.status = any (${statuses}::text[])`);
   if (params.query !== undefined) {
-    const pattern = containing(params.query);
+    const pattern = containsPattern(params.query);
     where.push(sql.part`(q.title ilike ${pattern} or (q.project_key || '-' || q.number) ilike ${pattern})`);
   }
   return where;
@@ -100,10 +100,10 @@ function filters(params: ListParams): Part[] {
  * cursor's own column the remaining ones are counted, up to the page size. With a filter the numbers are
  * unknown, so each column may fill the page.
  */
-function boardPage(project: Id, params: ListParams, limit: Part): Part {
-  const cursor = decodeCursor(params.cursor, cursors.board);
+function selectBoardPage(project: IdOrSql, params: ListParams, limit: Part): Part {
+  const cursor = decodeCursor(params.cursor, cursorSchemas.board);
   const statuses = statusesOf(params);
-  const columnsWhere = [of('c'), sql.part`c.project_id = ${project}`];
+  const columnsWhere = [orgFilter('c'), sql.part`c.project_id = ${project}`];
   if (params.columnId !== undefined) columnsWhere.push(sql.part`c.id = ${params.columnId}`);
   if (statuses !== undefined) columnsWhere.push(sql.part`c.status = any (${statuses}::text[])`);
   let after = sql.part`''`;
@@ -114,7 +114,7 @@ function boardPage(project: Id, params: ListParams, limit: Part): Part {
     const at = sql.part`${column === '' ? null : column}`;
     columnsWhere.push(sql.part`(c.position, c.id) >= (${position}::int, ${at}::uuid)`);
     after = sql.part`case when c.id = ${at} then ${rankAfter} else '' end`;
-    const left = sql.part`select from stories n where ${of('n')} and n.project_id = ${project}
+    const left = sql.part`select from stories n where ${orgFilter('n')} and n.project_id = ${project}
       and n.column_id = c.id and n.rank > ${rankAfter} limit ${limit}`;
     count = sql.part`case when c.id = ${at} then (select count(*) from (${left}) n) else c.story_count end`;
   }
@@ -123,13 +123,13 @@ function boardPage(project: Id, params: ListParams, limit: Part): Part {
     from board_columns c where ${sql.join(columnsWhere, ' and ')}`;
   const parts = [
     sql.part`select l.position, s.* from page_columns l cross join lateral (
-       select ${storySummaries.list} ${stories(project, sql.part`s.column_id = l.id`, sql.part`s.rank > l.after`)} order by s.rank limit l.room) s
+       select ${storySummaries.list} ${fromStories(project, sql.part`s.column_id = l.id`, sql.part`s.rank > l.after`)} order by s.rank limit l.room) s
      where l.room > 0`,
   ];
   if (params.columnId === undefined && (statuses === undefined || statuses.includes('canceled'))) {
     const canceledAfter = cursor?.[2] === '' ? sql.part`${cursor[3]}` : sql.part`''`;
-    parts.push(sql.part`(select ${sql.literal(afterAllColumns)}, ${storySummaries.list}
-      ${stories(project, sql.part`s.column_id is null`, sql.part`s.rank > ${canceledAfter}`)} order by s.column_id, s.rank
+    parts.push(sql.part`(select ${sql.literal(canceledStoriesPosition)}, ${storySummaries.list}
+      ${fromStories(project, sql.part`s.column_id is null`, sql.part`s.rank > ${canceledAfter}`)} order by s.column_id, s.rank
       limit greatest((select ${limit} - coalesce(sum(l.stories), 0) from page_columns l), 0))`);
   }
   return sql.part`
@@ -137,39 +137,39 @@ function boardPage(project: Id, params: ListParams, limit: Part): Part {
     page_columns as materialized (
       select c.id, c.position, c.after, c.stories, ${limit} - coalesce(sum(c.stories)
         over (order by c.position, c.id rows between unbounded preceding and 1 preceding), 0) as room from counted c)
-    select s.position, ${shown(project)} from (${sql.join(parts, ' union all ')}) s
+    select s.position, ${selectSummaryColumns(project)} from (${sql.join(parts, ' union all ')}) s
     order by s.position, s.column_id, s.rank`;
 }
 
-function timePage(project: Id, params: ListParams): Part {
+function selectPageByTime(project: IdOrSql, params: ListParams): Part {
   const where: Part[] = [];
   const page = (order: Part) =>
-    sql.part`select ${shown(project)} ${stories(project, ...where)} order by ${order}`;
+    sql.part`select ${selectSummaryColumns(project)} ${fromStories(project, ...where)} order by ${order}`;
   if (params.sort === 'created') {
-    const cursor = decodeCursor(params.cursor, cursors.created);
+    const cursor = decodeCursor(params.cursor, cursorSchemas.created);
     if (cursor !== undefined) where.push(sql.part`s.id < ${cursor[1]}`);
     return page(sql.part`s.id desc`);
   }
   // In the order of updates, this condition lets the scan end early, also for a search.
   if (params.updatedSince !== undefined) where.push(sql.part`s.updated_at >= ${params.updatedSince}`);
-  const cursor = decodeCursor(params.cursor, cursors.updated);
+  const cursor = decodeCursor(params.cursor, cursorSchemas.updated);
   if (cursor !== undefined)
     where.push(sql.part`(s.updated_at, s.id) < (${cursor[1]}::timestamptz, ${cursor[2]}::uuid)`);
   return page(sql.part`s.updated_at desc, s.id desc`);
 }
 
 /** Returns the condition that a row `q` comes after the cursor. */
-function isAfterCursor({ sort, cursor: text }: ListParams): Part {
+function afterCursorCondition({ sort, cursor: text }: ListParams): Part {
   if (text === undefined) return sql.part`true`;
   if (sort === 'created') {
-    const cursor = decodeCursor(text, cursors.created);
+    const cursor = decodeCursor(text, cursorSchemas.created);
     return sql.part`q.id < ${cursor[1]}`;
   }
   if (sort === 'updated') {
-    const cursor = decodeCursor(text, cursors.updated);
+    const cursor = decodeCursor(text, cursorSchemas.updated);
     return sql.part`(q.updated_at, q.id) < (${cursor[1]}::timestamptz, ${cursor[2]}::uuid)`;
   }
-  const [, position, column, rank] = decodeCursor(text, cursors.board);
+  const [, position, column, rank] = decodeCursor(text, cursorSchemas.board);
   if (column === '') return sql.part`q.column_id is null and q.rank > ${rank}`;
   return sql.part`(q.position > ${position}::int or q.position = ${position}::int
     and (q.column_id > ${column}::uuid or q.column_id = ${column}::uuid and q.rank > ${rank}))`;
@@ -179,20 +179,20 @@ function isAfterCursor({ sort, cursor: text }: ListParams): Part {
  * Reports whether the search text is long enough for the index of titles. A shorter text occurs in too many
  * titles.
  */
-const isIndexed = (query: string): boolean => query.length >= 3;
+const isLongEnoughForTitleIndex = (query: string): boolean => query.length >= 3;
 
 /** Returns, for each filter, SQL for the IDs of all matching stories, found by an index. */
-function foundByIndex(params: ListParams, project: Id): Part[] {
+function selectIndexedMatches(params: ListParams, project: IdOrSql): Part[] {
   const { query, label, epicId, assigneeId, agentId, storyIds, updatedSince, columnId } = params;
   const sets: Part[] = [];
-  const inProject = sql.part`${of('s')} and s.project_id = ${project}`;
+  const inProject = sql.part`${orgFilter('s')} and s.project_id = ${project}`;
   if (storyIds !== undefined) sets.push(sql.part`select unnest(${storyIds}::uuid[]) as id`);
   for (const [column, id] of [['member_id', assigneeId] as const, ['agent_id', agentId] as const])
     if (id !== undefined)
       sets.push(sql.part`select a.target_id as id from assignments a
-        where ${of('a')} and a.target_type = 'story' and a.${sql.word(column)} = ${id}`);
+        where ${orgFilter('a')} and a.target_type = 'story' and a.${sql.word(column)} = ${id}`);
   if (epicId !== undefined)
-    sets.push(sql.part`select s.id from stories s where ${of('s')} and s.epic_id = ${epicId}`);
+    sets.push(sql.part`select s.id from stories s where ${orgFilter('s')} and s.epic_id = ${epicId}`);
   if (updatedSince !== undefined)
     sets.push(sql.part`select s.id from stories s where ${inProject} and s.updated_at >= ${updatedSince}`);
   if (columnId !== undefined)
@@ -201,71 +201,78 @@ function foundByIndex(params: ListParams, project: Id): Part[] {
   if (statuses !== undefined)
     sets.push(sql.part`select * from (
         select s.id from board_columns c join stories s on ${inProject} and s.column_id = c.id
-        where ${of('c')} and c.project_id = ${project} and c.status = any (${statuses}::text[])
+        where ${orgFilter('c')} and c.project_id = ${project} and c.status = any (${statuses}::text[])
         union all
         (select s.id from stories s where ${inProject} and s.column_id is null and 'canceled' = any (${statuses}::text[])
           order by s.column_id, s.rank)) s`);
   // The set from the search index comes last, because that index reads all entries of a common word or label.
-  const words = query !== undefined && isIndexed(query) ? query : undefined;
+  const words = query !== undefined && isLongEnoughForTitleIndex(query) ? query : undefined;
   if (words !== undefined || label !== undefined) {
     const labels = label === undefined ? sql.empty : sql.part` || array['l' || ${label}::text]`;
     const grams = words === undefined ? sql.empty : sql.part` || app.grams(${words})`;
     sets.push(
-      sql.part`select f.id from app.stories_with(array['p' || ${project}::text]${labels}${grams}, ${sql.literal(mostLookedAt + 1)}) as f (id)`,
+      sql.part`select f.id from app.stories_with(array['p' || ${project}::text]${labels}${grams}, ${sql.literal(maxSearchedRows + 1)}) as f (id)`,
     );
   }
   return sets;
 }
 
 /** Returns the columns of a page for the story `n.id`. */
-const candidateOf = (project: Id, params: ListParams): Part =>
+const selectCandidateColumns = (project: IdOrSql, params: ListParams): Part =>
   params.sort === 'board'
-    ? sql.part`coalesce((select c.position from board_columns c where ${of('c')} and c.id = s.column_id),
-        ${sql.literal(afterAllColumns)}) as position, ${shown(project)}`
-    : shown(project);
+    ? sql.part`coalesce((select c.position from board_columns c where ${orgFilter('c')} and c.id = s.column_id),
+        ${sql.literal(canceledStoriesPosition)}) as position, ${selectSummaryColumns(project)}`
+    : selectSummaryColumns(project);
 
-const orderOf = {
+const orderBySort = {
   board: sql.part`q.position, q.column_id, q.rank`,
   updated: sql.part`q.updated_at desc, q.id desc`,
   created: sql.part`q.id desc`,
 } satisfies Record<ListParams['sort'], Part>;
 
-const cursorOf = {
-  board: (row: BoardRow) => ['board', row.position ?? afterAllColumns, row.column_id ?? '', row.rank],
-  updated: (row: BoardRow) => ['updated', row.updated_at, row.id],
-  created: (row: BoardRow) => ['created', row.id],
-} satisfies Record<ListParams['sort'], (row: BoardRow) => (string | number)[]>;
+const cursorBySort = {
+  board: (row: StoryListRow) => [
+    'board',
+    row.position ?? canceledStoriesPosition,
+    row.column_id ?? '',
+    row.rank,
+  ],
+  updated: (row: StoryListRow) => ['updated', row.updated_at, row.id],
+  created: (row: StoryListRow) => ['created', row.id],
+} satisfies Record<ListParams['sort'], (row: StoryListRow) => (string | number)[]>;
 
-const searchedPage = (project: Id, params: ListParams, walk: Part, limit: Part): Part =>
-  searchPage({
+const selectSearchPage = (project: IdOrSql, params: ListParams, walk: Part, limit: Part): Part =>
+  buildSearchPageQuery({
     ...{ walk, limit },
-    candidate: candidateOf(project, params),
-    found: foundByIndex(params, project),
-    fits: sql.join(filters(params), ' and '),
-    after: isAfterCursor(params),
-    order: orderOf[params.sort],
-    inProject: sql.part`${of('s')} and s.project_id = ${project} and s.id = n.id`,
+    candidateColumns: selectCandidateColumns(project, params),
+    indexedIdSets: selectIndexedMatches(params, project),
+    filterCondition: sql.join(filterConditions(params), ' and '),
+    cursorCondition: afterCursorCondition(params),
+    order: orderBySort[params.sort],
+    candidateCondition: sql.part`${orgFilter('s')} and s.project_id = ${project} and s.id = n.id`,
   });
 
 /** Lists a page of a project's stories that match the filters, in the requested order. */
 export async function listStories(
   db: Db,
-  project: Id,
+  project: IdOrSql,
   params: ListParams,
 ): Promise<ResultOf<Registry['stories']['list']>> {
   // The limit is a literal. If it were a parameter, Postgres would assume that a tenth of the project's
   // stories are needed, and would choose a bad plan.
   const limit = sql.literal(params.limit + 1);
-  const isSearched = isSearch(params);
+  const isSearched = needsSearch(params);
   const walk =
     params.sort === 'board'
-      ? boardPage(project, params, isSearched ? sql.literal(mostLookedAt) : limit)
-      : timePage(project, params);
-  const page = isSearched ? searchedPage(project, params, walk, limit) : sql.part`${walk} limit ${limit}`;
+      ? selectBoardPage(project, params, isSearched ? sql.literal(maxSearchedRows) : limit)
+      : selectPageByTime(project, params);
+  const page = isSearched ? selectSearchPage(project, params, walk, limit) : sql.part`${walk} limit ${limit}`;
   if (params.view === 'card') {
-    const cards = await db.all(sql<BoardRow & CardRow>`${withCards(page, orderOf[params.sort])}`);
-    return pageOfSearch(cards, params.limit, cursorOf[params.sort], toCard);
+    const cards = await db.all(
+      sql<StoryListRow & CardRow>`${selectWithCardColumns(page, orderBySort[params.sort])}`,
+    );
+    return pageOfSearchRows(cards, params.limit, cursorBySort[params.sort], toCard);
   }
-  const rows = await db.all(sql<BoardRow>`${page}`);
-  return pageOfSearch(rows, params.limit, cursorOf[params.sort], toStorySummary);
+  const rows = await db.all(sql<StoryListRow>`${page}`);
+  return pageOfSearchRows(rows, params.limit, cursorBySort[params.sort], toStorySummary);
 }

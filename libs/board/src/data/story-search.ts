@@ -5,39 +5,48 @@
  * independent of the project's size, for common and for rare matches. If matches are neither common nor rare,
  * a page may be incomplete, and its cursor continues from there.
  */
-import { mostLookedAt, type Part, searched, sql } from '@muster/driver';
+import { maxSearchedRows, type Part, searchPageSql, sql } from '@muster/driver';
 
 /** The maximum number of rows found by an index that are sorted. */
-const mostOrdered = 1_000;
+const maxSortedRows = 1_000;
 
-export interface Search {
+export interface StorySearch {
   /** SQL that scans the stories in the requested order and selects the columns that a page of results shows. */
   readonly walk: Part;
   /** SQL that selects the columns that a page of results shows, for a story `s`. */
-  readonly candidate: Part;
+  readonly candidateColumns: Part;
   /** The condition that story `s` is the candidate `n` and belongs to the project. */
-  readonly inProject: Part;
+  readonly candidateCondition: Part;
   /** SQL for sets of IDs `id`. Each set contains all stories that match one of the filters. */
-  readonly found: readonly Part[];
+  readonly indexedIdSets: readonly Part[];
   /** The condition that a row `q` of the scan matches the filters. */
-  readonly fits: Part;
+  readonly filterCondition: Part;
   /** The condition that a row `q` found by an index comes after the cursor. */
-  readonly after: Part;
+  readonly cursorCondition: Part;
   readonly order: Part;
   readonly limit: Part;
 }
 
-const most = sql.literal(mostOrdered);
+const maxSortedRowsSql = sql.literal(maxSortedRows);
 
-/** Returns SQL for the page, in the form that `pageOfSearch` reads. */
-export function searchPage({ walk, candidate, inProject, found, fits, after, order, limit }: Search): Part {
-  const walked = searched(walk, fits, order, limit);
-  if (found.length === 0) return walked;
-  const names = found.map((_set, index) => sql.word(`found_${index}`));
-  const sets = found.map(
-    (set, index) => sql.part`${names[index]} as materialized (${set} limit ${most} + 1)`,
+/** Returns SQL for the page, in the form that `pageOfSearchRows` reads. */
+export function buildSearchPageQuery({
+  walk,
+  candidateColumns,
+  candidateCondition,
+  indexedIdSets,
+  filterCondition,
+  cursorCondition,
+  order,
+  limit,
+}: StorySearch): Part {
+  const walked = searchPageSql(walk, filterCondition, order, limit);
+  if (indexedIdSets.length === 0) return walked;
+  const names = indexedIdSets.map((_set, index) => sql.word(`found_${index}`));
+  const sets = indexedIdSets.map(
+    (set, index) => sql.part`${names[index]} as materialized (${set} limit ${maxSortedRowsSql} + 1)`,
   );
-  const isFew = (name: Part) => sql.part`(select count(*) from ${name}) <= ${most}`;
+  const isFew = (name: Part) => sql.part`(select count(*) from ${name}) <= ${maxSortedRowsSql}`;
   const chosen = names.map((name, index) => {
     const larger = names.slice(0, index).map((other) => sql.part`not ${isFew(other)}`);
     const conditions = [sql.part`(select are_few from few)`, ...larger, isFew(name)];
@@ -48,14 +57,14 @@ export function searchPage({ walk, candidate, inProject, found, fits, after, ord
   return sql.part`with walked as materialized (${walked}),
     ${sql.join(sets)},
     few as materialized (
-      select case when exists (select from walked w where w.nth = ${sql.literal(mostLookedAt)})
+      select case when exists (select from walked w where w.nth = ${sql.literal(maxSearchedRows)})
         then ${sql.join(names.map(isFew), ' or ')} else false end as are_few)
     select * from (
       select q.* from walked q where not (select are_few from few)
       union all
       (select q.*, true, 0 from (
           select c.* from (${sql.join(chosen, ' union all ')}) n
-          cross join lateral (select ${candidate} from stories s where ${inProject} limit 1) c) q
-        where (${fits}) and ${after} order by ${order} limit ${limit})) q
+          cross join lateral (select ${candidateColumns} from stories s where ${candidateCondition} limit 1) c) q
+        where (${filterCondition}) and ${cursorCondition} order by ${order} limit ${limit})) q
     order by ${order} limit ${limit}`;
 }

@@ -1,8 +1,8 @@
 /** The unfinished work of a story that moves to done. */
-import { type Db, type Id, of, sql } from '@muster/driver';
-import { hasRepositoryLinkedTo, targetsOf } from '@muster/tenancy';
+import { type Db, type IdOrSql, orgFilter, sql } from '@muster/driver';
+import { hasRepositoryLinkedTo, workTargetsSql } from '@muster/tenancy';
 
-export interface Unfinished {
+export interface UnfinishedWork {
   /** The keys of the story's open blockers. */
   readonly blockers: readonly string[];
   /**
@@ -14,18 +14,18 @@ export interface Unfinished {
   readonly awaitsMerge: boolean;
 }
 
-export const findUnfinished = (db: Db, storyId: Id): Promise<Unfinished> =>
+export const findUnfinishedWork = (db: Db, storyId: IdOrSql): Promise<UnfinishedWork> =>
   db.one(
-    sql<Unfinished>`select array(
+    sql<UnfinishedWork>`select array(
         select p.key || '-' || o.number from story_blockers b
-          join stories o on ${of('o')} and o.id = b.blocker_id and o.completed_at is null
-          join projects p on ${of('p')} and p.id = o.project_id
-        where ${of('b')} and b.story_id = ${storyId} order by o.id) as blockers,
+          join stories o on ${orgFilter('o')} and o.id = b.blocker_id and o.completed_at is null
+          join projects p on ${orgFilter('p')} and p.id = o.project_id
+        where ${orgFilter('b')} and b.story_id = ${storyId} order by o.id) as blockers,
       (select l.holder ->> 'name'
-        from (${targetsOf(sql.part`${storyId}::uuid`)}) t
-          join leases l on ${of('l')} and l.unit_type = t.type and l.unit_id = t.id
+        from (${workTargetsSql(sql.part`${storyId}::uuid`)}) t
+          join leases l on ${orgFilter('l')} and l.unit_type = t.type and l.unit_id = t.id
         where l.state = 'held' and l.expires_at > clock_timestamp() limit 1) as holder,
       exists (select from executions e
-        where ${of('e')} and e.target_type = 'story' and e.target_id = ${storyId} and e.state = 'submitted'
+        where ${orgFilter('e')} and e.target_type = 'story' and e.target_id = ${storyId} and e.state = 'submitted'
           and ${hasRepositoryLinkedTo(sql.part`e.project_id`)}) as "awaitsMerge"`,
   );

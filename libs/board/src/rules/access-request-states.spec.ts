@@ -1,12 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import { accessDecisions, accessRequestStates } from '@muster/registry';
-import { accessRequestLife, afterDecision } from './access-request-states.ts';
+import { accessRequestTransitions, stateAfterDecision } from './access-request-states.ts';
 
 describe('the life of a request for access', () => {
   it('goes from waiting to either answer, once', () => {
     expect(
       accessRequestStates.flatMap((state) =>
-        accessDecisions.map((decision) => [state, decision, afterDecision(state, decision) ?? 'refused']),
+        accessDecisions.map((decision) => [
+          state,
+          decision,
+          stateAfterDecision(state, decision) ?? 'refused',
+        ]),
       ),
     ).toEqual([
       ['pending', 'approve', 'approved'],
@@ -16,6 +20,6 @@ describe('the life of a request for access', () => {
       ['denied', 'approve', 'refused'],
       ['denied', 'deny', 'refused'],
     ]);
-    expect(Object.keys(accessRequestLife)).toEqual([...accessRequestStates]);
+    expect(Object.keys(accessRequestTransitions)).toEqual([...accessRequestStates]);
   });
 });

@@ -4,7 +4,7 @@ import { type AccessDecision, type AccessRequestState } from '@muster/registry';
 /**
  * The state after each decision, by the current state. A missing entry means that the decision is refused.
  */
-export const accessRequestLife: Readonly<
+export const accessRequestTransitions: Readonly<
   Record<AccessRequestState, Readonly<Partial<Record<AccessDecision, AccessRequestState>>>>
 > = {
   pending: { approve: 'approved', deny: 'denied' },
@@ -13,7 +13,7 @@ export const accessRequestLife: Readonly<
 };
 
 /** Returns the state after a decision; undefined if the request was already decided. */
-export const afterDecision = (
+export const stateAfterDecision = (
   state: AccessRequestState,
   decision: AccessDecision,
-): AccessRequestState | undefined => accessRequestLife[state][decision];
+): AccessRequestState | undefined => accessRequestTransitions[state][decision];

@@ -1,7 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { type ColumnStatus, storyStatuses } from '@muster/registry';
 import fc from 'fast-check';
-import { countsByStatus, defaultColumns, inOrderOf, isIndispensable, misplaced, onBoard } from './columns.ts';
+import {
+  countsByStatus,
+  defaultColumns,
+  sortColumnsByIds,
+  isRequiredColumn,
+  findMovedColumns,
+  getActiveColumns,
+} from './columns.ts';
 
 const status = fc.constantFrom<ColumnStatus>('backlog', 'ready', 'in_progress', 'in_review', 'done');
 const column = fc.record({
@@ -25,8 +32,8 @@ describe('the columns of a board', () => {
   it('stand from left to right, without those taken off the board', () => {
     fc.assert(
       fc.property(shuffled, ([all, mixed]) => {
-        const active = onBoard(mixed);
-        expect(active).toEqual(onBoard(all));
+        const active = getActiveColumns(mixed);
+        expect(active).toEqual(getActiveColumns(all));
         expect(new Set(active)).toEqual(new Set(all.filter(({ archived_at }) => archived_at === null)));
         expect(active.map(({ position }) => position)).toEqual(
           active.map(({ position }) => position).toSorted((a, b) => a - b),
@@ -38,11 +45,11 @@ describe('the columns of a board', () => {
   it('stand at 0, 1, 2 … once the misplaced ones are put right, and only those change', () => {
     fc.assert(
       fc.property(columns, (all) => {
-        const moved = misplaced(all);
+        const moved = findMovedColumns(all);
         for (const one of moved) expect(all.find(({ id }) => id === one.id)?.position).not.toBe(one.position);
         const right = all.map((one) => moved.find(({ id }) => id === one.id) ?? one);
         expect(right.map(({ position }) => position)).toEqual(all.map((_, index) => index));
-        expect(misplaced(right)).toEqual([]);
+        expect(findMovedColumns(right)).toEqual([]);
       }),
     );
   });
@@ -51,7 +58,7 @@ describe('the columns of a board', () => {
     fc.assert(
       fc.property(shuffled, ([all, mixed]) => {
         expect(
-          inOrderOf(
+          sortColumnsByIds(
             all,
             mixed.map(({ id }) => id),
           ),
@@ -66,12 +73,12 @@ describe('the columns of a board', () => {
         fc.pre(all.length > 0 && all.every(({ id }) => id !== strange));
         const ids = all.map(({ id }) => id);
         const index = at % ids.length;
-        expect(inOrderOf(all, ids.toSpliced(index, 1))).toBeUndefined();
-        expect(inOrderOf(all, [...ids, ids[index] ?? ''])).toBeUndefined();
-        expect(inOrderOf(all, ids.with(index, strange))).toBeUndefined();
-        expect(inOrderOf(all, [...ids, strange])).toBeUndefined();
+        expect(sortColumnsByIds(all, ids.toSpliced(index, 1))).toBeUndefined();
+        expect(sortColumnsByIds(all, [...ids, ids[index] ?? ''])).toBeUndefined();
+        expect(sortColumnsByIds(all, ids.with(index, strange))).toBeUndefined();
+        expect(sortColumnsByIds(all, [...ids, strange])).toBeUndefined();
         if (ids.length > 1)
-          expect(inOrderOf(all, ids.with(index, ids[(index + 1) % ids.length] ?? ''))).toBeUndefined();
+          expect(sortColumnsByIds(all, ids.with(index, ids[(index + 1) % ids.length] ?? ''))).toBeUndefined();
       }),
     );
   });
@@ -82,7 +89,7 @@ describe('the columns of a board', () => {
         for (const one of all) {
           const left = all.filter(({ id }) => id !== one.id).map((other) => other.status);
           const needed = one.status === 'backlog' || one.status === 'done';
-          expect(isIndispensable(all, one)).toBe(needed && !left.includes(one.status));
+          expect(isRequiredColumn(all, one)).toBe(needed && !left.includes(one.status));
         }
       }),
     );

@@ -2,7 +2,7 @@
 import { type ColumnStatus, type StoryStatus, storyStatuses } from '@muster/registry';
 
 /** The maximum number of active columns on a board. The contract limits its lists to the same number. */
-export const mostColumns = 50;
+export const maxColumns = 50;
 
 /** A column in the request for a new board. */
 export interface ColumnPlan {
@@ -20,13 +20,13 @@ export const defaultColumns: readonly ColumnPlan[] = [
   { name: 'Done', status: 'done' },
 ];
 
-interface Placed {
+interface PositionedColumn {
   readonly id: string;
   readonly position: number;
 }
 
 /** Returns the columns that are not archived, from left to right. */
-export const onBoard = <Column extends Placed & { readonly archived_at: string | null }>(
+export const getActiveColumns = <Column extends PositionedColumn & { readonly archived_at: string | null }>(
   columns: readonly Column[],
 ): Column[] =>
   columns
@@ -37,11 +37,11 @@ export const onBoard = <Column extends Placed & { readonly archived_at: string |
  * Returns the columns whose position differs from their index, with the index as the new position. The input
  * is ordered from left to right.
  */
-export const misplaced = <Column extends Placed>(columns: readonly Column[]): Column[] =>
+export const findMovedColumns = <Column extends PositionedColumn>(columns: readonly Column[]): Column[] =>
   columns.flatMap((column, position) => (column.position === position ? [] : [{ ...column, position }]));
 
 /** Returns the columns in the order of the IDs; undefined unless the IDs name each column exactly once. */
-export function inOrderOf<Column extends Placed>(
+export function sortColumnsByIds<Column extends PositionedColumn>(
   columns: readonly Column[],
   ids: readonly string[],
 ): Column[] | undefined {
@@ -52,7 +52,7 @@ export function inOrderOf<Column extends Placed>(
 }
 
 /** Reports whether the board needs the column, as the only one of `columns` for backlog or done. */
-export const isIndispensable = (
+export const isRequiredColumn = (
   columns: readonly { readonly id: string; readonly status: ColumnStatus }[],
   { id, status }: { readonly id: string; readonly status: ColumnStatus },
 ): boolean =>
@@ -62,7 +62,7 @@ export const isIndispensable = (
 /** Returns the number of stories in each status, from the counts of the columns and the project. */
 export function countsByStatus(
   columns: readonly { readonly status: ColumnStatus; readonly story_count: number }[],
-  canceled: number,
+  canceledStories: number,
 ): Record<StoryStatus, number> {
   // Object.fromEntries loses the key type. These keys are all statuses.
   const counts = Object.fromEntries(storyStatuses.map((status) => [status, 0])) as Record<
@@ -70,6 +70,6 @@ export function countsByStatus(
     number
   >;
   for (const { status, story_count } of columns) counts[status] += story_count;
-  counts.canceled = canceled;
+  counts.canceled = canceledStories;
   return counts;
 }

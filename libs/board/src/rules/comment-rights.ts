@@ -3,10 +3,10 @@
  * of other agents.
  */
 
-interface Author {
+interface CommentAuthor {
   readonly memberId: string | null;
   readonly agentId: string | null;
 }
 
-export const isAuthor = (author: Author, caller: Author): boolean =>
+export const isAuthor = (author: CommentAuthor, caller: CommentAuthor): boolean =>
   author.memberId === caller.memberId && (caller.agentId === null || caller.agentId === author.agentId);

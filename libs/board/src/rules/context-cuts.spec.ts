@@ -3,14 +3,14 @@ import {
   type ContextSection,
   type ContextSections,
   contextSections,
-  leastContextBytes,
-  mostContextBytes,
+  minContextBytes,
+  maxContextBytes,
   Policy,
   StoryContext,
 } from '@muster/registry';
 import fc from 'fast-check';
 import { contextCuts } from './context-cuts.ts';
-import { bytesOf, fitBytes } from './fit-bytes.ts';
+import { jsonByteLength, fitSectionsToBytes } from './fit-bytes.ts';
 
 const id = '01936d5c-0000-7000-8000-000000000001';
 const at = '2026-11-21T09:30:00.000Z';
@@ -135,15 +135,16 @@ const contexts = fc
 describe('a context', () => {
   it('always fits, names each section that is not whole and no other, and is cut in one way', () => {
     fc.assert(
-      fc.property(contexts, fc.integer({ min: leastContextBytes, max: 64 * 1024 }), (whole, maxBytes) => {
-        const { sections, truncated } = fitBytes(whole, [], contextCuts, maxBytes);
-        expect(bytesOf({ ...sections, truncated })).toBeLessThanOrEqual(maxBytes);
+      fc.property(contexts, fc.integer({ min: minContextBytes, max: 64 * 1024 }), (whole, maxBytes) => {
+        const { sections, truncated } = fitSectionsToBytes(whole, [], contextCuts, maxBytes);
+        expect(jsonByteLength({ ...sections, truncated })).toBeLessThanOrEqual(maxBytes);
         const changed = contextSections.filter((name) => sections[name] !== whole[name]);
         expect(truncated).toEqual(changed);
-        for (const name of changed) expect(bytesOf(sections[name])).toBeLessThan(bytesOf(whole[name]));
+        for (const name of changed)
+          expect(jsonByteLength(sections[name])).toBeLessThan(jsonByteLength(whole[name]));
         expect(StoryContext.parse({ ...sections, truncated })).toEqual({ ...sections, truncated });
-        if (bytesOf({ ...whole, truncated: [] }) <= maxBytes) expect(truncated).toEqual([]);
-        expect(fitBytes(whole, [], contextCuts, maxBytes)).toEqual({ sections, truncated });
+        if (jsonByteLength({ ...whole, truncated: [] }) <= maxBytes) expect(truncated).toEqual([]);
+        expect(fitSectionsToBytes(whole, [], contextCuts, maxBytes)).toEqual({ sections, truncated });
       }),
       { numRuns: 100 },
     );
@@ -151,24 +152,26 @@ describe('a context', () => {
 
   it('is not cut where it fits to the byte, and is where it is one byte too large', () => {
     const whole = contextOf((section) => section, 3);
-    const exactly = bytesOf({ ...whole, truncated: [] });
-    expect(fitBytes(whole, [], contextCuts, exactly).truncated).toEqual([]);
-    expect(fitBytes(whole, [], contextCuts, exactly - 1).truncated).toEqual(['recentActivity']);
+    const exactly = jsonByteLength({ ...whole, truncated: [] });
+    expect(fitSectionsToBytes(whole, [], contextCuts, exactly).truncated).toEqual([]);
+    expect(fitSectionsToBytes(whole, [], contextCuts, exactly - 1).truncated).toEqual(['recentActivity']);
   });
 
   it('fits into the least room whatever is in it, and so does the largest', () => {
     const huge = contextOf(() => '😀"\u0001'.repeat(8_000), 8);
-    const { sections, truncated } = fitBytes(huge, [], contextCuts, leastContextBytes);
-    expect(bytesOf({ ...sections, truncated })).toBeLessThanOrEqual(leastContextBytes);
-    expect(bytesOf(huge)).toBeGreaterThan(mostContextBytes);
-    expect(fitBytes(huge, contextSections, contextCuts, mostContextBytes).truncated).toEqual(contextSections);
+    const { sections, truncated } = fitSectionsToBytes(huge, [], contextCuts, minContextBytes);
+    expect(jsonByteLength({ ...sections, truncated })).toBeLessThanOrEqual(minContextBytes);
+    expect(jsonByteLength(huge)).toBeGreaterThan(maxContextBytes);
+    expect(fitSectionsToBytes(huge, contextSections, contextCuts, maxContextBytes).truncated).toEqual(
+      contextSections,
+    );
   });
 
   it('loses the least needed first: what the spec loses, everything before it has lost already', () => {
     const whole = contextOf((section) => section.repeat(20), 4);
-    const sizeOf = (maxBytes: number) => fitBytes(whole, [], contextCuts, maxBytes).sections;
+    const sizeOf = (maxBytes: number) => fitSectionsToBytes(whole, [], contextCuts, maxBytes).sections;
     const firstCut = new Map<ContextSection, number>();
-    for (let maxBytes = bytesOf(whole) + 20; maxBytes > leastContextBytes; maxBytes -= 50) {
+    for (let maxBytes = jsonByteLength(whole) + 20; maxBytes > minContextBytes; maxBytes -= 50) {
       const sections = sizeOf(maxBytes);
       for (const name of contextSections) {
         if (sections[name] !== whole[name] && !firstCut.has(name)) firstCut.set(name, maxBytes);
@@ -195,11 +198,11 @@ describe('a context', () => {
     const long = 'x'.repeat(1_000);
     const newest = thread(['root', long, 'last']);
     const whole = { ...empty, openThreads: [thread([long, long]), newest] };
-    const { sections, truncated } = fitBytes(whole, [], contextCuts, leastContextBytes);
+    const { sections, truncated } = fitSectionsToBytes(whole, [], contextCuts, minContextBytes);
     expect(truncated).toEqual(['openThreads']);
     expect(sections.openThreads).toEqual([newest]);
     const less = { ...empty, openThreads: [thread(['root', long, long, long, long, 'last'])] };
-    const [kept] = fitBytes(less, [], contextCuts, leastContextBytes).sections.openThreads ?? [];
+    const [kept] = fitSectionsToBytes(less, [], contextCuts, minContextBytes).sections.openThreads ?? [];
     expect([kept?.body, kept?.replies.at(-1)?.body]).toEqual(['root', 'last']);
     expect(kept?.replies.length).toBeLessThan(5);
   });

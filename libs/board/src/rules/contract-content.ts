@@ -17,7 +17,7 @@ const jsonKinds: Partial<
 };
 
 /** Returns the problem of a contract's content; null if there is none. */
-export function flawOf(kind: ContractKind, content: string): string | null {
+export function findContentProblem(kind: ContractKind, content: string): string | null {
   const wanted = jsonKinds[kind];
   if (wanted === undefined) return null;
   try {

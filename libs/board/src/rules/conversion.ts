@@ -1,6 +1,6 @@
 /** Validates a local board for conversion, and finds the column and rank of each story. */
 import { type ColumnStatus, type Issue, type StoryStatus } from '@muster/registry';
-import { canceledRank, ranksAfter } from './ranks.ts';
+import { createCanceledRank, ranksAfter } from './ranks.ts';
 
 interface LocalBoard {
   readonly epics: readonly { readonly localId: string }[];
@@ -12,7 +12,7 @@ interface LocalBoard {
 }
 
 /** Returns an issue for each local ID that an earlier item of the list already has. */
-function repeated(list: string, items: readonly { readonly localId: string }[]): Issue[] {
+function findDuplicateLocalIds(listName: string, items: readonly { readonly localId: string }[]): Issue[] {
   const first = new Map<string, number>();
   return items.flatMap(({ localId }, index) => {
     const earlier = first.get(localId);
@@ -20,7 +20,9 @@ function repeated(list: string, items: readonly { readonly localId: string }[]):
       first.set(localId, index);
       return [];
     }
-    return [{ path: `${list}[${index}].localId`, message: `duplicates the localId of ${list}[${earlier}]` }];
+    return [
+      { path: `${listName}[${index}].localId`, message: `duplicates the localId of ${listName}[${earlier}]` },
+    ];
   });
 }
 
@@ -32,8 +34,8 @@ export function conversionIssues(
   const known = new Set(epics.map(({ localId }) => localId));
   const placed = new Set<StoryStatus>([...columns.map(({ status }) => status), 'canceled']);
   return [
-    ...repeated('epics', epics),
-    ...repeated('stories', stories),
+    ...findDuplicateLocalIds('epics', epics),
+    ...findDuplicateLocalIds('stories', stories),
     ...stories.flatMap(({ status, epicLocalId }, index): Issue[] => [
       ...(epicLocalId === undefined || known.has(epicLocalId)
         ? []
@@ -71,7 +73,7 @@ export function placeStories(
     [...ofStatus].map(([status, those]) => [status, ranksAfter(null, those.length).values()]),
   );
   return stories.map(({ status }) => {
-    if (status === 'canceled') return { columnId: null, rank: canceledRank() };
+    if (status === 'canceled') return { columnId: null, rank: createCanceledRank() };
     const column = columns.find((candidate) => candidate.status === status);
     const rank = ranks.get(status)?.next().value;
     if (column === undefined || rank === undefined) throw new Error(`no column with status ${status}`);

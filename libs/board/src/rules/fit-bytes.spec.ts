@@ -1,6 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { bytesOf, cut, fitBytes, withoutEnd, withoutItems, withoutTexts } from './fit-bytes.ts';
+import {
+  jsonByteLength,
+  defineSectionCut,
+  fitSectionsToBytes,
+  truncateText,
+  dropItems,
+  dropTexts,
+} from './fit-bytes.ts';
 
 /** Texts with all characters that JSON writes as escapes, including lone surrogates. */
 const texts = fc.string({
@@ -10,13 +17,13 @@ const texts = fc.string({
   ),
   maxLength: 60,
 });
-const jsonBytes = (text: string): number => bytesOf(text) - 2;
+const jsonBytes = (text: string): number => jsonByteLength(text) - 2;
 
 describe('withoutEnd', () => {
   it('frees what it must by as little as does it, and halves no pair', () => {
     fc.assert(
       fc.property(texts, fc.integer({ min: 0, max: 100 }), (text, excess) => {
-        const kept = withoutEnd(text, excess);
+        const kept = truncateText(text, excess);
         expect(text.startsWith(kept)).toBe(true);
         const freed = jsonBytes(text) - jsonBytes(kept);
         if (kept !== '') expect(freed).toBeGreaterThanOrEqual(excess);
@@ -35,10 +42,10 @@ describe('withoutItems', () => {
     const items = fc.array(texts, { maxLength: 12 });
     fc.assert(
       fc.property(items, fc.integer({ min: 0, max: 200 }), fc.boolean(), (list, excess, fromEnd) => {
-        const kept = withoutItems(list, excess, fromEnd ? 'end' : 'start');
+        const kept = dropItems(list, excess, fromEnd ? 'end' : 'start');
         const gone = list.length - kept.length;
         expect(kept).toEqual(fromEnd ? list.slice(0, kept.length) : list.slice(gone));
-        const freed = bytesOf(list) - bytesOf(kept);
+        const freed = jsonByteLength(list) - jsonByteLength(kept);
         // A list of n items has n - 1 commas, so removing all of its items frees one byte less.
         if (kept.length > 0) expect(freed).toBeGreaterThanOrEqual(excess);
         if (gone === 0) expect(excess === 0 || list.length === 0).toBe(true);
@@ -50,15 +57,15 @@ describe('withoutItems', () => {
 describe('withoutTexts', () => {
   it('leaves texts out from the last on, where that frees something', () => {
     const items = [{ text: 'a long one' }, { text: null }, { text: 'ab' }, { text: 'another' }];
-    expect(withoutTexts(items, 'text', 1)).toEqual([...items.slice(0, 3), { text: null }]);
-    expect(withoutTexts(items, 'text', 100)).toEqual([
+    expect(dropTexts(items, 'text', 1)).toEqual([...items.slice(0, 3), { text: null }]);
+    expect(dropTexts(items, 'text', 100)).toEqual([
       { text: null },
       { text: null },
       { text: 'ab' },
       { text: null },
     ]);
     const short = [{ text: 'ab' }, { text: null }];
-    expect(withoutTexts(short, 'text', 100)).toBe(short);
+    expect(dropTexts(short, 'text', 100)).toBe(short);
   });
 });
 
@@ -68,11 +75,11 @@ interface Sections {
   readonly kept: string | null;
 }
 const cuts = [
-  cut<Sections, 'items'>('items', (items, excess) =>
-    items.length === 0 ? items : withoutItems(items, excess),
+  defineSectionCut<Sections, 'items'>('items', (items, excess) =>
+    items.length === 0 ? items : dropItems(items, excess),
   ),
-  cut<Sections, 'text'>('text', (text, excess) =>
-    text.body === '' ? text : { body: withoutEnd(text.body, excess) },
+  defineSectionCut<Sections, 'text'>('text', (text, excess) =>
+    text.body === '' ? text : { body: truncateText(text.body, excess) },
   ),
 ];
 
@@ -86,9 +93,9 @@ describe('fitBytes', () => {
     const short = fc.subarray(['items', 'text', 'kept'] as const);
     fc.assert(
       fc.property(sections, short, fc.integer({ min: 100, max: 600 }), (whole, before, maxBytes) => {
-        const { sections: fitted, truncated } = fitBytes<Sections>(whole, before, cuts, maxBytes);
-        expect(bytesOf({ ...fitted, truncated })).toBeLessThanOrEqual(maxBytes);
-        if (bytesOf({ ...whole, truncated: before }) <= maxBytes) {
+        const { sections: fitted, truncated } = fitSectionsToBytes<Sections>(whole, before, cuts, maxBytes);
+        expect(jsonByteLength({ ...fitted, truncated })).toBeLessThanOrEqual(maxBytes);
+        if (jsonByteLength({ ...whole, truncated: before }) <= maxBytes) {
           expect({ fitted, truncated }).toEqual({ fitted: whole, truncated: before });
         }
         for (const name of ['items', 'text', 'kept'] as const) {
@@ -97,7 +104,10 @@ describe('fitBytes', () => {
         }
         // The text may only be shortened after all items have been removed from the list.
         if (fitted.text !== whole.text) expect(fitted.items ?? []).toEqual([]);
-        expect(fitBytes<Sections>(whole, before, cuts, maxBytes)).toEqual({ sections: fitted, truncated });
+        expect(fitSectionsToBytes<Sections>(whole, before, cuts, maxBytes)).toEqual({
+          sections: fitted,
+          truncated,
+        });
       }),
       { numRuns: 300 },
     );
@@ -105,6 +115,6 @@ describe('fitBytes', () => {
 
   it('says so where all the cuts are not enough', () => {
     const whole = { items: ['a'], text: { body: 'b' }, kept: 'x'.repeat(200) };
-    expect(() => fitBytes<Sections>(whole, [], cuts, 100)).toThrow('nothing is left to cut');
+    expect(() => fitSectionsToBytes<Sections>(whole, [], cuts, 100)).toThrow('nothing is left to cut');
   });
 });

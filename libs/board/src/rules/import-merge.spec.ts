@@ -1,8 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { addWaits, hashOf, verdictOn, type StoryDependency } from './import-merge.ts';
+import {
+  addDependenciesWithoutCycles,
+  hashFields,
+  decideMerge,
+  type StoryDependency,
+} from './import-merge.ts';
 
-const [old, now] = [hashOf(['old']), hashOf(['now'])];
+const [old, now] = [hashFields(['old']), hashFields(['now'])];
 const here = (version: number, isWorkedOn = false) => ({ version, isWorkedOn });
 
 describe('of the source before, the source now and the record here', () => {
@@ -21,7 +26,7 @@ describe('of the source before, the source now and the record here', () => {
     ['source new, worked on here, theirs', { hash: old, version: 1 }, here(1, true), true, 'keep worked_on'],
     ['a mirror that no import made', { hash: null, version: 0 }, here(1), false, 'keep changed'],
   ] as const)('%s', (_case, noted, record, theirs, wanted) => {
-    const verdict = verdictOn(noted, record, now, theirs);
+    const verdict = decideMerge(noted, record, now, theirs);
     expect('because' in verdict ? `${verdict.kind} ${verdict.because}` : verdict.kind).toBe(wanted);
   });
 });
@@ -33,7 +38,7 @@ describe('waits', () => {
   it('are added as long as none waits for itself, by whatever way; each is added, there, or in a circle', () => {
     fc.assert(
       fc.property(fc.array(wait, { maxLength: 25 }), (wanted) => {
-        const { added, circles } = addWaits([], wanted);
+        const { added, circles } = addDependenciesWithoutCycles([], wanted);
         // The added dependencies have an order in which each story comes after its blockers.
         const left = new Set(added);
         for (let before = -1; left.size !== before;) {
@@ -55,7 +60,7 @@ describe('waits', () => {
       storyId: String(index + 1),
       blockerId: String(index),
     }));
-    const { added, circles } = addWaits(line.slice(0, 10), line);
+    const { added, circles } = addDependenciesWithoutCycles(line.slice(0, 10), line);
     expect([added.length, circles.size]).toEqual([line.length - 10, 0]);
   });
 });

@@ -13,7 +13,7 @@ export interface ImportedState {
 }
 
 /** The record as it is stored now. */
-export interface Here {
+export interface CurrentRecord {
   readonly version: number;
   /** True if work depends on the record: it is leased, offered or submitted. */
   readonly isWorkedOn: boolean;
@@ -29,17 +29,19 @@ export type MergeDecision =
  * Decides about an item. `here` is undefined if the record was deleted. `theirs` lets the source win over
  * local changes.
  */
-export function verdictOn(
-  noted: ImportedState | undefined,
-  here: Here | undefined,
+export function decideMerge(
+  importedState: ImportedState | undefined,
+  currentRecord: CurrentRecord | undefined,
   hash: Buffer,
-  theirs: boolean,
+  sourceWins: boolean,
 ): MergeDecision {
-  if (noted === undefined) return { kind: 'create' };
-  if (noted.hash?.equals(hash) === true) return { kind: 'unchanged' };
-  if (here === undefined) return theirs ? { kind: 'create' } : { kind: 'keep', because: 'deleted' };
-  if (here.isWorkedOn) return { kind: 'keep', because: 'worked_on' };
-  if (here.version !== noted.version && !theirs) return { kind: 'keep', because: 'changed' };
+  if (importedState === undefined) return { kind: 'create' };
+  if (importedState.hash?.equals(hash) === true) return { kind: 'unchanged' };
+  if (currentRecord === undefined)
+    return sourceWins ? { kind: 'create' } : { kind: 'keep', because: 'deleted' };
+  if (currentRecord.isWorkedOn) return { kind: 'keep', because: 'worked_on' };
+  if (currentRecord.version !== importedState.version && !sourceWins)
+    return { kind: 'keep', because: 'changed' };
   return { kind: 'update' };
 }
 
@@ -47,8 +49,8 @@ export function verdictOn(
  * Returns the hash of the source's content. The caller passes the fields in a fixed order, with null for
  * missing ones.
  */
-export const hashOf = (said: readonly unknown[]): Buffer =>
-  createHash('sha256').update(JSON.stringify(said)).digest();
+export const hashFields = (fields: readonly unknown[]): Buffer =>
+  createHash('sha256').update(JSON.stringify(fields)).digest();
 
 /** A story's dependency on a blocker. */
 export interface StoryDependency {
@@ -60,10 +62,10 @@ export interface StoryDependency {
  * Returns the stories that could be part of a cycle. It repeatedly removes stories without blockers and
  * returns the rest, so the cost of a long chain is linear and not quadratic.
  */
-function circlers(waits: readonly StoryDependency[]): ReadonlySet<string> {
+function findPossibleCycleMembers(dependencies: readonly StoryDependency[]): ReadonlySet<string> {
   const left = new Map<string, number>();
   const waiting = new Map<string, string[]>();
-  for (const { storyId, blockerId } of waits) {
+  for (const { storyId, blockerId } of dependencies) {
     left.set(storyId, (left.get(storyId) ?? 0) + 1);
     const those = waiting.get(blockerId);
     if (those === undefined) waiting.set(blockerId, [storyId]);
@@ -84,9 +86,9 @@ function circlers(waits: readonly StoryDependency[]): ReadonlySet<string> {
 }
 
 /** Adds dependencies one by one. Returns those that were added and those that would close a cycle. */
-export function addWaits(
-  there: readonly StoryDependency[],
-  wanted: readonly StoryDependency[],
+export function addDependenciesWithoutCycles(
+  existingDependencies: readonly StoryDependency[],
+  newDependencies: readonly StoryDependency[],
 ): { readonly added: StoryDependency[]; readonly circles: ReadonlySet<StoryDependency> } {
   const waits = new Map<string, Set<string>>();
   const blockersOf = (storyId: string): Set<string> => {
@@ -94,8 +96,8 @@ export function addWaits(
     if (blockers === undefined) waits.set(storyId, (blockers = new Set()));
     return blockers;
   };
-  for (const { storyId, blockerId } of there) blockersOf(storyId).add(blockerId);
-  const suspects = circlers([...there, ...wanted]);
+  for (const { storyId, blockerId } of existingDependencies) blockersOf(storyId).add(blockerId);
+  const suspects = findPossibleCycleMembers([...existingDependencies, ...newDependencies]);
   const reaches = (from: string, to: string): boolean => {
     const seen = new Set<string>();
     const open = [from];
@@ -109,7 +111,7 @@ export function addWaits(
   };
   const added: StoryDependency[] = [];
   const circles = new Set<StoryDependency>();
-  for (const wait of wanted) {
+  for (const wait of newDependencies) {
     const { storyId, blockerId } = wait;
     if (blockersOf(storyId).has(blockerId)) continue;
     if (suspects.has(blockerId) && reaches(blockerId, storyId)) circles.add(wait);

@@ -1,8 +1,8 @@
 import { expect, it } from '@jest/globals';
-import { hashOf } from './import-merge.ts';
+import { hashFields } from './import-merge.ts';
 import { type ImportCandidate, planImport } from './import-plan.ts';
 
-const [old, now] = [hashOf(['old']), hashOf(['now'])];
+const [old, now] = [hashFields(['old']), hashFields(['now'])];
 const first = { column: {}, status: 'backlog' } as const;
 const noted = { hash: old, version: 1 };
 const story = { id: 's', version: 1, isWorkedOn: false };

@@ -3,11 +3,11 @@
  * data.
  */
 import { type ImportResult, type StoryStatus } from '@muster/registry';
-import { type Here, type ImportedState, verdictOn } from './import-merge.ts';
+import { type CurrentRecord, type ImportedState, decideMerge } from './import-merge.ts';
 
 export type ImportIssue = ImportResult['issues'][number];
 
-interface Place {
+interface ColumnAndStatus {
   readonly column: object | null;
   readonly status: StoryStatus;
 }
@@ -19,26 +19,26 @@ export interface ImportCandidate {
   readonly hash: Buffer;
   readonly noted: ImportedState | undefined;
   /** The stored story; undefined if the item never had one, or if it was deleted. */
-  readonly story: (Here & { readonly id: string }) | undefined;
+  readonly story: (CurrentRecord & { readonly id: string }) | undefined;
   /** Null if the item names no place, or a place that the board does not have. */
-  readonly place: Place | null;
+  readonly place: ColumnAndStatus | null;
   /** The problem of an item that names a place which the board does not have. */
   readonly refused: ImportIssue | undefined;
   /** Returns the gates that keep the story from the status of its new place. */
   readonly closedGates: () => readonly string[];
 }
 
-export type Change =
+export type PlannedChange =
   | { readonly kind: 'create' | 'update' | 'unchanged' }
   | { readonly kind: 'kept' | 'refused' | 'duplicate'; readonly issue: ImportIssue };
 
-const keptBecause = {
+const keptMessages = {
   changed: 'The story was changed in Muster since the last import.',
   deleted: 'The story was deleted in Muster.',
   worked_on: 'The story is being worked on in Muster.',
 } as const;
 
-const because = <Kind extends 'kept' | 'refused' | 'duplicate'>(
+const toChangeWithIssue = <Kind extends 'kept' | 'refused' | 'duplicate'>(
   kind: Kind,
   path: string,
   message: string,
@@ -53,29 +53,45 @@ const because = <Kind extends 'kept' | 'refused' | 'duplicate'>(
  */
 export function planImport<Item extends ImportCandidate>(
   candidates: readonly Item[],
-  { theirs, first }: { readonly theirs: boolean; readonly first: Place },
-): (readonly [Item, Change])[] {
+  {
+    theirs: sourceWins,
+    first: defaultPosition,
+  }: { readonly theirs: boolean; readonly first: ColumnAndStatus },
+): (readonly [Item, PlannedChange])[] {
   const seen = new Set<string>();
   const updated = new Set<string>();
-  const changeFor = ({ externalId, hash, noted, story, place, refused, closedGates }: Item): Change => {
+  const changeFor = ({
+    externalId,
+    hash,
+    noted,
+    story,
+    place,
+    refused,
+    closedGates,
+  }: Item): PlannedChange => {
     if (seen.has(externalId))
-      return because('duplicate', 'externalId', 'An earlier item in this call has the same externalId.');
+      return toChangeWithIssue(
+        'duplicate',
+        'externalId',
+        'An earlier item in this call has the same externalId.',
+      );
     seen.add(externalId);
-    const verdict = verdictOn(noted, story, hash, theirs);
+    const verdict = decideMerge(noted, story, hash, sourceWins);
     if (verdict.kind === 'unchanged') return verdict;
-    if (verdict.kind === 'keep') return because('kept', 'externalId', keptBecause[verdict.because]);
+    if (verdict.kind === 'keep')
+      return toChangeWithIssue('kept', 'externalId', keptMessages[verdict.because]);
     if (story !== undefined && updated.has(story.id))
-      return because('kept', 'externalId', 'An earlier item was imported as the same story.');
+      return toChangeWithIssue('kept', 'externalId', 'An earlier item was imported as the same story.');
     if (refused !== undefined) return { kind: 'refused', issue: refused };
     if (verdict.kind === 'create' || story === undefined) {
-      const { column, status } = place ?? first;
+      const { column, status } = place ?? defaultPosition;
       return column === null && status !== 'canceled'
-        ? because('refused', 'status', 'The board has no column with status backlog.')
+        ? toChangeWithIssue('refused', 'status', 'The board has no column with status backlog.')
         : { kind: 'create' };
     }
     const gates = closedGates();
     if (gates.length > 0)
-      return because(
+      return toChangeWithIssue(
         'kept',
         'status',
         `The policy does not allow this status yet; unmet: ${gates.join(', ')}.`,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { mentionedHandles } from './mentions.ts';
+import { findMentionedHandles } from './mentions.ts';
 
 describe('mentionedHandles', () => {
   it.each([
@@ -31,7 +31,7 @@ describe('mentionedHandles', () => {
     ['Привет,@ana', ['ana']],
     ["@ana's and @ben/@chloe", ['ana', 'ben']],
   ])('finds people in prose: %j', (text, handles) => {
-    expect(mentionedHandles(text)).toEqual(handles);
+    expect(findMentionedHandles(text)).toEqual(handles);
   });
 
   it.each([
@@ -48,7 +48,7 @@ describe('mentionedHandles', () => {
     '@ ana',
     '',
   ])('takes no address, package or other word for a person: %j', (text) => {
-    expect(mentionedHandles(text)).toEqual([]);
+    expect(findMentionedHandles(text)).toEqual([]);
   });
 
   it.each([
@@ -63,7 +63,7 @@ describe('mentionedHandles', () => {
     ['`a` @ana `b`', ['ana']],
     ['\\\\`@ana`', []],
   ])('leaves code spans alone: %j', (text, handles) => {
-    expect(mentionedHandles(text)).toEqual(handles);
+    expect(findMentionedHandles(text)).toEqual(handles);
   });
 
   it.each([
@@ -79,7 +79,7 @@ describe('mentionedHandles', () => {
     ['```inline ticks``` @ana', ['ana']],
     ['``\n@ana\n``x @ben', ['ben']],
   ])('leaves fenced code alone: %j', (text, handles) => {
-    expect(mentionedHandles(text)).toEqual(handles);
+    expect(findMentionedHandles(text)).toEqual(handles);
   });
 
   const handle = fc.stringMatching(/^[a-z0-9](?:[a-z0-9-]{0,10}[a-z0-9])?$/);
@@ -111,7 +111,7 @@ describe('mentionedHandles', () => {
         fc.constantFrom(' ', '\n', '\n\n'),
         (parts, gap) => {
           const expected = parts.filter((part) => part.kind === 'mention').map((part) => part.handle);
-          expect(mentionedHandles(parts.map(write).join(gap))).toEqual([...new Set(expected)]);
+          expect(findMentionedHandles(parts.map(write).join(gap))).toEqual([...new Set(expected)]);
         },
       ),
     );
@@ -124,7 +124,7 @@ describe('mentionedHandles', () => {
     });
     fc.assert(
       fc.property(noise, (text) => {
-        const handles = mentionedHandles(text);
+        const handles = findMentionedHandles(text);
         expect(new Set(handles).size).toBe(handles.length);
         for (const one of handles) {
           expect(one).toMatch(/^[a-z0-9][a-z0-9-]{0,38}$/);
@@ -156,7 +156,7 @@ describe('mentionedHandles', () => {
       `${'1. '.repeat(6_000)}x`,
     ]) {
       // The text is repeated 50 times. With quadratic cost, the test would not finish.
-      expect(mentionedHandles(text.repeat(50)).length).toBeLessThanOrEqual(1);
+      expect(findMentionedHandles(text.repeat(50)).length).toBeLessThanOrEqual(1);
     }
   });
 });

@@ -7,43 +7,53 @@
  * does. Handles contain none of them. Script_Extensions also covers letters that several scripts share, such
  * as the Japanese prolonged sound mark.
  */
-const spaceless = ['Han', 'Hiragana', 'Katakana', 'Hangul', 'Thai', 'Lao', 'Khmer', 'Myanmar', 'Tibetan']
+const unspacedScripts = [
+  'Han',
+  'Hiragana',
+  'Katakana',
+  'Hangul',
+  'Thai',
+  'Lao',
+  'Khmer',
+  'Myanmar',
+  'Tibetan',
+]
   .map((script) => String.raw`\p{Script_Extensions=${script}}`)
   .join('');
 /** A letter, digit or mark that forms one word with an adjacent @ or handle. */
-const wordCharacter = String.raw`[[\p{L}\p{N}\p{M}]--[${spaceless}]]`;
+const wordCharacterPattern = String.raw`[[\p{L}\p{N}\p{M}]--[${unspacedScripts}]]`;
 
 /**
  * Matches a handle after an @. The text before the @ must not form `ben@ana`, `example.com/@ana` or `\@ana`
  * with the handle. The text after the handle must not form a longer word, such as `@example.com` or
  * `@scope/package`.
  */
-const mention = new RegExp(
-  String.raw`(?<!${wordCharacter}|[_.+\-@\/\\])@([A-Za-z0-9\-]+)(?!${wordCharacter}|[_@\-]|[.\/][\p{L}\p{N}])`,
+const mentionPattern = new RegExp(
+  String.raw`(?<!${wordCharacterPattern}|[_.+\-@\/\\])@([A-Za-z0-9\-]+)(?!${wordCharacterPattern}|[_@\-]|[.\/][\p{L}\p{N}])`,
   'gv',
 );
 
 /** Addresses and HTML comments cannot mention people. An unclosed comment hides the rest of its block. */
-const address =
+const urlPattern =
   /(?:\b(?:https?|ftp):\/\/|(?<![\w.\-@])(?:[a-z0-9\-]+\.)+[a-z]{2,}(?:\/|\?[\w\-]+=))[^\s<>]*/gi;
-const htmlComment = /<!--[^]*?(?:-->|$)/g;
+const htmlCommentPattern = /<!--[^]*?(?:-->|$)/g;
 
-const handle = /^[a-z0-9][a-z0-9-]{0,38}$/;
+const handlePattern = /^[a-z0-9][a-z0-9-]{0,38}$/;
 
 /**
  * Returns the handles that a Markdown text mentions, in lower case, without duplicates, in the order of their
  * first mention.
  */
-export function mentionedHandles(markdown: string): string[] {
+export function findMentionedHandles(markdown: string): string[] {
   const handles = new Set<string>();
-  for (const block of blocksOutsideFences(markdown)) {
-    for (const prose of outsideCodeSpans(block)) {
+  for (const block of splitProseBlocks(markdown)) {
+    for (const prose of textOutsideCodeSpans(block)) {
       for (const [, word = ''] of prose
-        .replaceAll(htmlComment, ' ')
-        .replaceAll(address, ' ')
-        .matchAll(mention)) {
-        const wanted = withoutHyphensBehind(word.toLowerCase());
-        if (handle.test(wanted)) handles.add(wanted);
+        .replaceAll(htmlCommentPattern, ' ')
+        .replaceAll(urlPattern, ' ')
+        .matchAll(mentionPattern)) {
+        const wanted = trimTrailingHyphens(word.toLowerCase());
+        if (handlePattern.test(wanted)) handles.add(wanted);
       }
     }
   }
@@ -53,29 +63,29 @@ export function mentionedHandles(markdown: string): string[] {
 /**
  * Removes trailing hyphens. A regular expression would take quadratic time, as it restarts at each hyphen.
  */
-function withoutHyphensBehind(word: string): string {
+function trimTrailingHyphens(word: string): string {
   let end = word.length;
   while (word[end - 1] === '-') end -= 1;
   return word.slice(0, end);
 }
 
 /** A fence may be inside of a quote or a list. The info string of a backtick fence contains no backticks. */
-const opening = /^([\s>]*)(?:(?:[-*+]|\d{1,9}[.)])\s+)*(?:(`{3,})[^`]*|(~{3,}).*)$/;
+const fenceOpeningPattern = /^([\s>]*)(?:(?:[-*+]|\d{1,9}[.)])\s+)*(?:(`{3,})[^`]*|(~{3,}).*)$/;
 
 const listMarkers = String.raw`(?:(?:[\-*+]|\d{1,9}[.\)])\s+)*`;
-const quote = new RegExp(String.raw`^ {0,3}${listMarkers}>`);
-const quoteInList = new RegExp(String.raw`^\s*${listMarkers}>`);
+const quotePattern = new RegExp(String.raw`^ {0,3}${listMarkers}>`);
+const quoteInListPattern = new RegExp(String.raw`^\s*${listMarkers}>`);
 /**
  * An HTML comment that begins a line and does not end on it. As in CommonMark, it continues across blank
  * lines.
  */
-const longComment = new RegExp(String.raw`^\s*${listMarkers}<!--(?!.*-->)`);
+const multiLineCommentPattern = new RegExp(String.raw`^\s*${listMarkers}<!--(?!.*-->)`);
 
 /**
  * Yields runs of lines without blank lines, quotes, code and long comments. An unclosed fence or comment
  * extends to the end.
  */
-function* blocksOutsideFences(markdown: string): Generator<string> {
+function* splitProseBlocks(markdown: string): Generator<string> {
   let block: string[] = [];
   let isInList = false;
   let isInComment = false;
@@ -91,13 +101,13 @@ function* blocksOutsideFences(markdown: string): Generator<string> {
       if (closed || quoteLeft) fence = undefined;
       if (!quoteLeft) continue;
     }
-    const [isFence, prefix = '', ticks, tildes] = opening.exec(line) ?? [];
+    const [isFence, prefix = '', ticks, tildes] = fenceOpeningPattern.exec(line) ?? [];
     if (isFence !== undefined) fence = { mark: ticks ?? tildes ?? '', quoted: prefix.includes('>') };
-    const isQuote = (isInList ? quoteInList : quote).test(line);
+    const isQuote = (isInList ? quoteInListPattern : quotePattern).test(line);
     // Indented code cannot interrupt a paragraph, and a line within a list is not code.
     const isCode = /^(?: {4}|\t)/.test(line) && block.length === 0 && !isInList;
     if (bare !== '') isInList = /^\s*(?:[-*+]|\d{1,9}[.)])\s/.test(line) || (isInList && /^\s/.test(line));
-    isInComment = isFence === undefined && !isQuote && !isCode && longComment.test(line);
+    isInComment = isFence === undefined && !isQuote && !isCode && multiLineCommentPattern.test(line);
     if (isFence === undefined && bare !== '' && !isQuote && !isCode && !isInComment) {
       block.push(line);
       continue;
@@ -112,7 +122,7 @@ function* blocksOutsideFences(markdown: string): Generator<string> {
  * Yields the text between the code spans of a block. A run of as many backticks as opened a span closes it;
  * unmatched runs are text.
  */
-function* outsideCodeSpans(block: string): Generator<string> {
+function* textOutsideCodeSpans(block: string): Generator<string> {
   // A backslash escapes a backtick unless it is itself escaped. Inside of a span it is literal.
   const runs = [...block.matchAll(/(?<!\\)(\\*)(`+)/g)].map(({ index, 1: slashes = '', 2: run = '' }) => ({
     escaped: slashes.length % 2 === 1,

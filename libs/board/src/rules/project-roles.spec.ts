@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { orgRoles, projectRank, projectRoles } from '@muster/registry';
 import fc from 'fast-check';
-import { higherRole, losesItsLead, unmetByRole } from './project-roles.ts';
+import { pickHigherRole, wouldLoseLastLead, findRulesViolatedByRole } from './project-roles.ts';
 
 describe('a role in a project', () => {
   it('is more than viewer only for who holds a seat', () => {
     for (const orgRole of orgRoles) {
       for (const role of projectRoles) {
         const reads = orgRole !== 'viewer' || role === 'viewer';
-        expect([orgRole, role, unmetByRole(orgRole, role)]).toEqual([
+        expect([orgRole, role, findRulesViolatedByRole(orgRole, role)]).toEqual([
           orgRole,
           role,
           reads ? [] : ['viewers_hold_no_seat'],
@@ -21,7 +21,7 @@ describe('a role in a project', () => {
     const role = fc.constantFrom(...projectRoles);
     fc.assert(
       fc.property(role, fc.option(role, { nil: undefined }), (one, other) => {
-        const higher = higherRole(one, other);
+        const higher = pickHigherRole(one, other);
         expect([one, other]).toContain(higher);
         expect(projectRank(higher)).toBeGreaterThanOrEqual(projectRank(one));
         if (other !== undefined) expect(projectRank(higher)).toBeGreaterThanOrEqual(projectRank(other));
@@ -35,7 +35,7 @@ describe('a project', () => {
     const loses = (['org', 'private'] as const).flatMap((visibility) =>
       [false, true].flatMap((hasLead) =>
         [false, true]
-          .filter((keepsLead) => losesItsLead(visibility, { hasLead, keepsLead }))
+          .filter((keepsLead) => wouldLoseLastLead(visibility, { hasLead, keepsLead }))
           .map((keepsLead) => ({ visibility, hasLead, keepsLead })),
       ),
     );

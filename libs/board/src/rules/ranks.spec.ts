@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { canceledRank, longestRank, rankAfresh, rankBetween } from './ranks.ts';
+import { createCanceledRank, maxRankLength, rerankColumn, rankBetween } from './ranks.ts';
 
 interface Ranked {
   id: string;
@@ -13,8 +13,8 @@ function place(column: Ranked[], id: string, after: string | undefined): Ranked[
   const index = others.findIndex((row) => row.id === after);
   const lower = others[index]?.rank ?? null;
   const rank = rankBetween(lower, others[index + 1]?.rank ?? null);
-  if (rank.length <= longestRank) return [...others, { id, rank }];
-  const fresh = rankAfresh(column, id, lower);
+  if (rank.length <= maxRankLength) return [...others, { id, rank }];
+  const fresh = rerankColumn(column, id, lower);
   return [...fresh.others, { id, rank: fresh.own }];
 }
 
@@ -51,7 +51,7 @@ describe('ranks', () => {
         // No new rank equals one that another row still has, because the index checks row by row.
         expect(next.filter(({ rank }) => before.has(rank))).toEqual([]);
       }
-      expect(next.every(({ rank }) => rank.length <= longestRank)).toBe(true);
+      expect(next.every(({ rank }) => rank.length <= maxRankLength)).toBe(true);
       column = next;
     }
     expect(inOrder(column).map(({ id }) => id)).toEqual([
@@ -62,7 +62,7 @@ describe('ranks', () => {
   });
 
   it('of canceled stories follow the order in which they were canceled', () => {
-    const ranks = Array.from({ length: 50 }, canceledRank);
+    const ranks = Array.from({ length: 50 }, createCanceledRank);
     expect(ranks.toSorted()).toEqual(ranks);
   });
 });

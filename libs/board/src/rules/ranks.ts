@@ -6,7 +6,7 @@ import { generateKeyBetween, generateNKeysBetween } from 'fractional-indexing';
  * The rank length above which the whole column gets new ranks. About 300 insertions at the same place produce
  * such a rank.
  */
-export const longestRank = 64;
+export const maxRankLength = 64;
 
 /** Returns a rank between two neighbors. Null means the end of the column on that side. */
 export const rankBetween = (lower: string | null, upper: string | null): string =>
@@ -16,7 +16,7 @@ export const rankBetween = (lower: string | null, upper: string | null): string 
 export const ranksAfter = (last: string | null, count: number): string[] =>
   generateNKeysBetween(last, null, count);
 
-interface Ranked {
+interface RankedStory {
   readonly id: string;
   readonly rank: string;
 }
@@ -26,12 +26,12 @@ interface Ranked {
  * follow the column's last one. Two rows therefore never have the same rank, which a unique index checks row
  * by row.
  */
-export function rankAfresh(
-  column: readonly Ranked[],
+export function rerankColumn(
+  columnStories: readonly RankedStory[],
   movedId: string,
   lower: string | null,
-): { readonly own: string; readonly others: Ranked[] } {
-  const inOrder = [...column].sort((one, other) => (one.rank < other.rank ? -1 : 1));
+): { readonly own: string; readonly others: RankedStory[] } {
+  const inOrder = [...columnStories].sort((one, other) => (one.rank < other.rank ? -1 : 1));
   const others = inOrder.filter(({ id }) => id !== movedId);
   const before = others.filter(({ rank }) => lower !== null && rank <= lower);
   const wanted = [...before.map(({ id }) => id), movedId, ...others.slice(before.length).map(({ id }) => id)];
@@ -47,4 +47,4 @@ export function rankAfresh(
  * Returns the rank of a canceled story. Canceled stories are in no column, and their order is that of
  * cancellation.
  */
-export const canceledRank = (): string => newId();
+export const createCanceledRank = (): string => newId();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { withReaction } from './reactions.ts';
+import { applyReaction } from './reactions.ts';
 
 const thumbs = { emoji: '👍', count: 2, mine: true };
 const heart = { emoji: '❤️', count: 1, mine: false };
@@ -7,20 +7,20 @@ const heart = { emoji: '❤️', count: 1, mine: false };
 describe('withReaction', () => {
   it('changes nothing where it already is so', () => {
     const reactions = [heart, thumbs];
-    expect(withReaction(reactions, '👍', true)).toBe(reactions);
-    expect(withReaction(reactions, '❤️', false)).toBe(reactions);
-    expect(withReaction(reactions, '🎉', false)).toBe(reactions);
+    expect(applyReaction(reactions, '👍', true)).toBe(reactions);
+    expect(applyReaction(reactions, '❤️', false)).toBe(reactions);
+    expect(applyReaction(reactions, '🎉', false)).toBe(reactions);
   });
 
   it('counts one more, one less, and forgets what nobody gives any more', () => {
-    expect(withReaction([heart], '❤️', true)).toEqual([{ emoji: '❤️', count: 2, mine: true }]);
-    expect(withReaction([thumbs], '👍', false)).toEqual([{ emoji: '👍', count: 1, mine: false }]);
-    expect(withReaction([{ emoji: '🎉', count: 1, mine: true }], '🎉', false)).toEqual([]);
+    expect(applyReaction([heart], '❤️', true)).toEqual([{ emoji: '❤️', count: 2, mine: true }]);
+    expect(applyReaction([thumbs], '👍', false)).toEqual([{ emoji: '👍', count: 1, mine: false }]);
+    expect(applyReaction([{ emoji: '🎉', count: 1, mine: true }], '🎉', false)).toEqual([]);
   });
 
   it('keeps the order of the database, by code points and not by UTF-16', () => {
     // U+FE0F sorts after a surrogate in code-unit order, but before the skin tone in code-point order.
     const toned = { emoji: '✌🏽', count: 1, mine: false };
-    expect(withReaction([toned], '✌️', true).map((reaction) => reaction.emoji)).toEqual(['✌️', '✌🏽']);
+    expect(applyReaction([toned], '✌️', true).map((reaction) => reaction.emoji)).toEqual(['✌️', '✌🏽']);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type Obstacle, Policy } from '@muster/registry';
-import { type ReadinessFacts, readinessOf } from './readiness.ts';
+import { type ReadinessFacts, computeReadiness } from './readiness.ts';
 import { canMove } from './workflow.ts';
 
 const ready: ReadinessFacts = {
@@ -20,7 +20,7 @@ const blocker = (status: ReadinessFacts['status']) => ({
   status,
 });
 const reasonsOf = (facts: Partial<ReadinessFacts>, policy: Partial<Policy> = {}) => {
-  const { canStart, reasons } = readinessOf({ ...ready, ...facts }, Policy.parse(policy));
+  const { canStart, reasons } = computeReadiness({ ...ready, ...facts }, Policy.parse(policy));
   expect(canStart).toBe(reasons.length === 0);
   return reasons;
 };
@@ -64,7 +64,7 @@ describe('readiness', () => {
       blockers: [blocker('done'), blocker('ready')],
       leaseHeld: true,
     };
-    expect(readinessOf(facts, Policy.parse({}))).toEqual({
+    expect(computeReadiness(facts, Policy.parse({}))).toEqual({
       canStart: false,
       reasons: ['archived', 'blocked_by', 'lease_held'],
       openBlockers: [blocker('ready')],

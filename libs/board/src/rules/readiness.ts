@@ -1,6 +1,6 @@
 /** Checks in advance if work on a story can begin, by the rules of its move to `in_progress`. */
 import { movesToStart, type Obstacle, type Policy, type Readiness, type StoryStatus } from '@muster/registry';
-import { isFinished, nothingShown, type Unmet, unmetGates, wipVerdict } from './workflow.ts';
+import { isFinished, noGateFacts, type UnmetGate, findUnmetGates, compareWithWipLimit } from './workflow.ts';
 
 export interface ReadinessFacts {
   readonly archived: boolean;
@@ -15,7 +15,7 @@ export interface ReadinessFacts {
   readonly stopRequested: boolean;
 }
 
-const ofGate: Record<Unmet['gate'], Obstacle> = {
+const obstacleByGate: Record<UnmetGate['gate'], Obstacle> = {
   requireSpecToStart: 'spec_missing',
   requiredApprovals: 'policy',
   changesRequested: 'policy',
@@ -23,21 +23,21 @@ const ofGate: Record<Unmet['gate'], Obstacle> = {
   agentsMayComplete: 'policy',
 };
 
-function* obstaclesOf(
+function* listObstacles(
   facts: ReadinessFacts,
   openBlockers: number,
   policy: Policy,
-  moves: boolean,
+  movesOnBoard: boolean,
 ): Generator<Obstacle> {
   if (facts.archived) yield 'archived';
   if (isFinished(facts.status)) yield 'finished';
   if (openBlockers > 0) yield 'blocked_by';
   if (facts.isBlocked) yield 'blocked';
-  if (moves) {
-    const gates = { ...nothingShown, hasSpec: facts.hasSpec };
-    for (const { gate } of unmetGates('in_progress', policy, gates)) yield ofGate[gate];
+  if (movesOnBoard) {
+    const gates = { ...noGateFacts, hasSpec: facts.hasSpec };
+    for (const { gate } of findUnmetGates('in_progress', policy, gates)) yield obstacleByGate[gate];
     if (facts.column === null) yield 'no_column';
-    else if (wipVerdict(facts.column, policy.wipLimits) === 'refuse') yield 'wip_limit';
+    else if (compareWithWipLimit(facts.column, policy.wipLimits) === 'refuse') yield 'wip_limit';
   }
   if (facts.leaseHeld) yield 'lease_held';
   if (facts.stopRequested) yield 'stop_requested';
@@ -47,12 +47,12 @@ function* obstaclesOf(
  * Lists all obstacles in the order of the contract. If work begins without a move on the board (`moves` is
  * false), the gates of that move do not count.
  */
-export function readinessOf(
+export function computeReadiness(
   facts: ReadinessFacts,
   policy: Policy,
-  moves = movesToStart(facts.status),
+  movesOnBoard = movesToStart(facts.status),
 ): Readiness {
   const openBlockers = facts.blockers.filter(({ status }) => !isFinished(status));
-  const reasons = [...new Set(obstaclesOf(facts, openBlockers.length, policy, moves))];
+  const reasons = [...new Set(listObstacles(facts, openBlockers.length, policy, movesOnBoard))];
   return { canStart: reasons.length === 0, reasons, openBlockers };
 }

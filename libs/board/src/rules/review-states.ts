@@ -10,18 +10,18 @@ export type ReviewState = Verdict | 'stale_approval' | 'stale_request';
  */
 type ReviewEvent = Verdict | 'moved_on';
 
-interface StateOfReview {
+interface ReviewStateDefinition {
   /** The effect of the verdict on a move to done; null for none. */
-  readonly weighs: 'for' | 'against' | null;
+  readonly effectOnMove: 'for' | 'against' | null;
   readonly stale: boolean;
-  readonly on: Readonly<Partial<Record<ReviewEvent, ReviewState>>>;
+  readonly nextStates: Readonly<Partial<Record<ReviewEvent, ReviewState>>>;
 }
 
 /**
  * The transitions for a verdict. A reviewer may give any verdict at any time; `pending` withdraws the last
  * one.
  */
-const said = {
+const verdictTransitions = {
   pending: 'pending',
   approved: 'approved',
   changes_requested: 'changes_requested',
@@ -29,17 +29,25 @@ const said = {
 } as const satisfies Record<Verdict, ReviewState>;
 
 /** The transitions of each state. A pending review and a mere comment cannot become stale. */
-export const reviewStates: Readonly<Record<ReviewState, StateOfReview>> = {
-  pending: { weighs: null, stale: false, on: said },
-  commented: { weighs: null, stale: false, on: said },
-  approved: { weighs: 'for', stale: false, on: { ...said, moved_on: 'stale_approval' } },
-  changes_requested: { weighs: 'against', stale: false, on: { ...said, moved_on: 'stale_request' } },
-  stale_approval: { weighs: null, stale: true, on: said },
-  stale_request: { weighs: null, stale: true, on: said },
+export const reviewStates: Readonly<Record<ReviewState, ReviewStateDefinition>> = {
+  pending: { effectOnMove: null, stale: false, nextStates: verdictTransitions },
+  commented: { effectOnMove: null, stale: false, nextStates: verdictTransitions },
+  approved: {
+    effectOnMove: 'for',
+    stale: false,
+    nextStates: { ...verdictTransitions, moved_on: 'stale_approval' },
+  },
+  changes_requested: {
+    effectOnMove: 'against',
+    stale: false,
+    nextStates: { ...verdictTransitions, moved_on: 'stale_request' },
+  },
+  stale_approval: { effectOnMove: null, stale: true, nextStates: verdictTransitions },
+  stale_request: { effectOnMove: null, stale: true, nextStates: verdictTransitions },
 };
 
 /**
  * Returns the state of a verdict. `hasMovedOn` is true if the reviewed content has changed since the verdict.
  */
-export const reviewState = (verdict: Verdict, hasMovedOn: boolean): ReviewState =>
-  (hasMovedOn ? reviewStates[verdict].on.moved_on : undefined) ?? verdict;
+export const toReviewState = (verdict: Verdict, hasContentChanged: boolean): ReviewState =>
+  (hasContentChanged ? reviewStates[verdict].nextStates.moved_on : undefined) ?? verdict;

@@ -1,15 +1,21 @@
 import { describe, expect, it } from '@jest/globals';
-import { codeSaid, type CodeUnderReview, isOtherCode, noCode, verdicts } from '@muster/registry';
+import {
+  applyReportedCode,
+  type CodeUnderReview,
+  isDifferentCode,
+  noReportedCode,
+  verdicts,
+} from '@muster/registry';
 import fc from 'fast-check';
 import {
-  type Authors,
-  countFresh,
-  type GivenVerdict,
-  type Giver,
-  isStale,
-  type Reviewable,
-  reviewed,
-  unmetForVerdict,
+  type AuthorIds,
+  countFreshVerdicts,
+  type ReviewWithGiverStatus,
+  type VerdictGiver,
+  isReviewStale,
+  type ReviewableContent,
+  resolveReviewedContent,
+  findRulesViolatedByVerdict,
 } from './reviews.ts';
 
 // The generators have few values, so that equal values are frequent. One commit also appears in its short
@@ -22,11 +28,11 @@ const named = fc.record({ specVersion, headSha, diffHash }, { requiredKeys: [] }
 const codeSeq = fc.integer({ min: 0, max: 2 });
 const code = fc
   .record({ seq: codeSeq, headSha: nullable(headSha), diffHash: nullable(diffHash) })
-  .map((known): CodeUnderReview => ({ ...noCode, ...known }));
-const now = fc.record<Reviewable>({ specVersion, code });
+  .map((known): CodeUnderReview => ({ ...noReportedCode, ...known }));
+const now = fc.record<ReviewableContent>({ specVersion, code });
 const verdict = fc.constantFrom(...verdicts);
 const weighing = fc.constantFrom('approved', 'changes_requested');
-const review = fc.record<GivenVerdict>({
+const review = fc.record<ReviewWithGiverStatus>({
   verdict,
   isActive: fc.boolean(),
   specVersion: nullable(specVersion),
@@ -36,41 +42,50 @@ const review = fc.record<GivenVerdict>({
 });
 const at = '2026-11-21T09:30:00.000Z';
 
-const story = (is: Partial<CodeUnderReview> = {}, version = 1): Reviewable => ({
+const story = (is: Partial<CodeUnderReview> = {}, version = 1): ReviewableContent => ({
   specVersion: version,
-  code: { ...noCode, ...is },
+  code: { ...noReportedCode, ...is },
 });
-const given = (is: Reviewable, what: Parameters<typeof reviewed>[0] = {}): GivenVerdict => ({
+const given = (
+  is: ReviewableContent,
+  what: Parameters<typeof resolveReviewedContent>[0] = {},
+): ReviewWithGiverStatus => ({
   verdict: 'approved',
   isActive: true,
-  ...reviewed(what, is, at).reviewed,
+  ...resolveReviewedContent(what, is, at).reviewed,
 });
 
 describe('a verdict', () => {
   it('is stale once the spec has another version', () => {
-    expect(isStale(given(story()), story())).toBe(false);
-    expect(isStale(given(story()), story({}, 2))).toBe(true);
+    expect(isReviewStale(given(story()), story())).toBe(false);
+    expect(isReviewStale(given(story()), story({}, 2))).toBe(true);
   });
 
   it('is stale once other code is under review, and stays so when the old code comes back', () => {
     const first = story({ seq: 1, headSha: 'aaaaaaaa', diffHash: 'd1' });
     const approval = given(first);
-    const moved = { ...first, code: codeSaid(first.code, { headSha: 'bbbbbbbb', diffHash: 'd2' }, at) };
-    expect([isStale(approval, first), isStale(approval, moved)]).toEqual([false, true]);
-    const back = { ...first, code: codeSaid(moved.code, { headSha: 'aaaaaaaa', diffHash: 'd1' }, at) };
-    expect(isStale(approval, back)).toBe(true);
+    const moved = {
+      ...first,
+      code: applyReportedCode(first.code, { headSha: 'bbbbbbbb', diffHash: 'd2' }, at),
+    };
+    expect([isReviewStale(approval, first), isReviewStale(approval, moved)]).toEqual([false, true]);
+    const back = {
+      ...first,
+      code: applyReportedCode(moved.code, { headSha: 'aaaaaaaa', diffHash: 'd1' }, at),
+    };
+    expect(isReviewStale(approval, back)).toBe(true);
   });
 
   it('is stale once who gave it is gone', () => {
     for (const verdict of ['approved', 'changes_requested'] as const)
-      expect(isStale({ ...given(story()), verdict, isActive: false }, story())).toBe(true);
+      expect(isReviewStale({ ...given(story()), verdict, isActive: false }, story())).toBe(true);
   });
 
   it('is never stale where nothing was decided', () => {
     fc.assert(
       fc.property(review, now, (one, is) => {
         fc.pre(one.verdict === 'pending' || one.verdict === 'commented');
-        return !isStale(one, is);
+        return !isReviewStale(one, is);
       }),
     );
   });
@@ -80,7 +95,11 @@ describe('a verdict', () => {
       fc.property(
         weighing,
         now,
-        (said, is) => !isStale({ verdict: said, isActive: true, ...reviewed({}, is, at).reviewed }, is),
+        (said, is) =>
+          !isReviewStale(
+            { verdict: said, isActive: true, ...resolveReviewedContent({}, is, at).reviewed },
+            is,
+          ),
       ),
     );
   });
@@ -90,7 +109,7 @@ describe('what was reviewed', () => {
   it('is what there is, where nothing is named', () => {
     const is = story({ seq: 1, headSha: 'aaaaaaaa', diffHash: 'd1' });
     const all = { specVersion: 1, codeSeq: 1, headSha: 'aaaaaaaa', diffHash: 'd1' };
-    expect(reviewed({}, is, at)).toEqual({ reviewed: all, code: is.code });
+    expect(resolveReviewedContent({}, is, at)).toEqual({ reviewed: all, code: is.code });
     expect(given(is, { headSha: 'aaaaaaa' })).toMatchObject({ ...all, headSha: 'aaaaaaa' });
     expect(given(is, { diffHash: 'd1' })).toMatchObject(all);
   });
@@ -100,27 +119,27 @@ describe('what was reviewed', () => {
     expect(given(is, { headSha: 'aaaaaaaa' })).toMatchObject({ headSha: 'aaaaaaaa', diffHash: null });
     expect(given(is, { diffHash: 'd2' })).toMatchObject({ headSha: null, diffHash: 'd2' });
     for (const what of [{ headSha: 'aaaaaaaa' }, { diffHash: 'd2' }, { specVersion: 0 }])
-      expect(isStale(given(is, what), is)).toBe(true);
+      expect(isReviewStale(given(is, what), is)).toBe(true);
   });
 
   it('is under review from then on, where nobody told of any code before', () => {
-    const { reviewed: about, code: after } = reviewed({ headSha: 'aaaaaaaa' }, story(), at);
+    const { reviewed: about, code: after } = resolveReviewedContent({ headSha: 'aaaaaaaa' }, story(), at);
     expect([about.codeSeq, after.seq, after.headSha]).toEqual([1, 1, 'aaaaaaaa']);
-    expect(codeSaid(after, { headSha: 'aaaaaaaa11' }, at).seq).toBe(1);
-    expect(codeSaid(after, { headSha: 'bbbbbbbb' }, at).seq).toBe(2);
+    expect(applyReportedCode(after, { headSha: 'aaaaaaaa11' }, at).seq).toBe(1);
+    expect(applyReportedCode(after, { headSha: 'bbbbbbbb' }, at).seq).toBe(2);
   });
 
   it('is stale at once exactly where what is named is known to be something else', () => {
     fc.assert(
       fc.property(weighing, named, now, (said, part, is) => {
-        const { reviewed: about, code: after } = reviewed(part, is, at);
-        const isOther = isOtherCode(
+        const { reviewed: about, code: after } = resolveReviewedContent(part, is, at);
+        const isOther = isDifferentCode(
           { headSha: part.headSha ?? null, diffHash: part.diffHash ?? null },
           is.code,
         );
         const isOtherSpec = part.specVersion !== undefined && part.specVersion !== is.specVersion;
         const one = { verdict: said, isActive: true, ...about };
-        expect(isStale(one, { ...is, code: after })).toBe(isOther || isOtherSpec);
+        expect(isReviewStale(one, { ...is, code: after })).toBe(isOther || isOtherSpec);
         // The review keeps every value that the reviewer stated: commit, diff and spec version.
         expect(about).toMatchObject(part);
       }),
@@ -128,13 +147,13 @@ describe('what was reviewed', () => {
   });
 });
 
-const giver = fc.record<Giver>({
+const giver = fc.record<VerdictGiver>({
   memberId: fc.constant(null),
   agentId: fc.constantFrom(null, 'robo', 'max'),
   actingMemberId: fc.constantFrom('ana', 'ben'),
   isActive: fc.boolean(),
 });
-const authors = fc.subarray(['ana', 'ben']).map((ids): Authors => new Set(ids));
+const authors = fc.subarray(['ana', 'ben']).map((ids): AuthorIds => new Set(ids));
 const policy = fc.record({ agentsMayReview: fc.boolean(), authorMayApprove: fc.boolean() });
 const strict = { agentsMayReview: false, authorMayApprove: false };
 const loose = { agentsMayReview: true, authorMayApprove: true };
@@ -143,31 +162,31 @@ describe('the policy', () => {
   const ana = { agentId: null, actingMemberId: 'ana' };
   const robo = { agentId: 'robo', actingMemberId: 'ana' };
   const max = { agentId: 'max', actingMemberId: 'ana' };
-  const anas: Authors = new Set(['ana']);
-  const none: Authors = new Set();
+  const anas: AuthorIds = new Set(['ana']);
+  const none: AuthorIds = new Set();
 
   it('keeps agents from reviewing where they may not, whatever they say', () => {
     for (const said of ['approved', 'changes_requested', 'commented'] as const) {
-      expect(unmetForVerdict(said, robo, none, { ...loose, agentsMayReview: false })).toEqual([
+      expect(findRulesViolatedByVerdict(said, robo, none, { ...loose, agentsMayReview: false })).toEqual([
         { gate: 'agentsMayReview' },
       ]);
-      expect(unmetForVerdict(said, ana, none, { ...loose, agentsMayReview: false })).toEqual([]);
+      expect(findRulesViolatedByVerdict(said, ana, none, { ...loose, agentsMayReview: false })).toEqual([]);
     }
   });
 
   it('keeps authors and all their agents from approving, and from nothing else', () => {
     const policyOfAuthors = { ...loose, authorMayApprove: false };
     for (const author of [ana, robo, max]) {
-      expect(unmetForVerdict('approved', author, anas, policyOfAuthors)).toEqual([
+      expect(findRulesViolatedByVerdict('approved', author, anas, policyOfAuthors)).toEqual([
         { gate: 'authorMayApprove' },
       ]);
-      expect(unmetForVerdict('approved', author, none, policyOfAuthors)).toEqual([]);
-      expect(unmetForVerdict('changes_requested', author, anas, policyOfAuthors)).toEqual([]);
+      expect(findRulesViolatedByVerdict('approved', author, none, policyOfAuthors)).toEqual([]);
+      expect(findRulesViolatedByVerdict('changes_requested', author, anas, policyOfAuthors)).toEqual([]);
     }
   });
 
   it('lets everybody take a verdict back', () => {
-    expect(unmetForVerdict('pending', robo, anas, strict)).toEqual([]);
+    expect(findRulesViolatedByVerdict('pending', robo, anas, strict)).toEqual([]);
   });
 });
 
@@ -184,10 +203,10 @@ describe('the way into done', () => {
           all.filter(
             (one) =>
               one.verdict === said &&
-              !isStale(one, is) &&
-              unmetForVerdict(one.verdict, one, of, rules).length === 0,
+              !isReviewStale(one, is) &&
+              findRulesViolatedByVerdict(one.verdict, one, of, rules).length === 0,
           ).length;
-        expect(countFresh(all, is, of, rules)).toEqual({
+        expect(countFreshVerdicts(all, is, of, rules)).toEqual({
           freshApprovals: counts('approved'),
           freshChangesRequested: counts('changes_requested'),
         });
@@ -198,9 +217,9 @@ describe('the way into done', () => {
   it('counts no more under a stricter policy, and with more authors', () => {
     fc.assert(
       fc.property(reviews, now, authors, policy, (all, is, of, rules) => {
-        const count = countFresh(all, is, of, rules);
-        const most = countFresh(all, is, new Set(), loose);
-        const least = countFresh(all, is, new Set(['ana', 'ben']), strict);
+        const count = countFreshVerdicts(all, is, of, rules);
+        const most = countFreshVerdicts(all, is, new Set(), loose);
+        const least = countFreshVerdicts(all, is, new Set(['ana', 'ben']), strict);
         expect(count.freshApprovals).toBeLessThanOrEqual(most.freshApprovals);
         expect(count.freshApprovals).toBeGreaterThanOrEqual(least.freshApprovals);
         expect(least.freshApprovals).toBe(0);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { snippetOf } from './snippet.ts';
+import { buildSnippet } from './snippet.ts';
 
 const snippet = (title: string, excerpt: string, typed: string, slips: string[] = []) =>
-  snippetOf(title, excerpt, { typed, slips });
+  buildSnippet(title, excerpt, { searchText: typed, corrections: slips });
 
 describe('a snippet', () => {
   it('marks each whole word that was looked for, and what begins with the last', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { changesWhereverTheyAre, lineChanges, linesOf } from './spec-lines.ts';
+import { countChangesIgnoringOrder, countLineChanges, splitLines } from './spec-lines.ts';
 
 describe('lineChanges', () => {
   it.each([
@@ -17,7 +17,7 @@ describe('lineChanges', () => {
     ['a\r\nb\r\n', 'a\nb\r\n', 1, 1],
     ['a\nb\n', 'b\na\n', 1, 1],
   ])('from %j to %j', (before, after, linesAdded, linesRemoved) => {
-    expect(lineChanges(before, after)).toEqual({ linesAdded, linesRemoved });
+    expect(countLineChanges(before, after)).toEqual({ linesAdded, linesRemoved });
   });
 
   const text = fc
@@ -42,7 +42,7 @@ describe('lineChanges', () => {
   it('counts the shortest way from one text to the other', () => {
     fc.assert(
       fc.property(text, text, (before, after) => {
-        expect(lineChanges(before, after)).toEqual(shortest(linesOf(before), linesOf(after)));
+        expect(countLineChanges(before, after)).toEqual(shortest(splitLines(before), splitLines(after)));
       }),
       { numRuns: 500 },
     );
@@ -51,10 +51,10 @@ describe('lineChanges', () => {
   it('accounts for the difference in lines, and never counts less than what cannot have stayed', () => {
     fc.assert(
       fc.property(text, text, (before, after) => {
-        const changes = lineChanges(before, after);
-        const least = changesWhereverTheyAre(linesOf(before), linesOf(after));
+        const changes = countLineChanges(before, after);
+        const least = countChangesIgnoringOrder(splitLines(before), splitLines(after));
         expect(changes.linesAdded - changes.linesRemoved).toBe(
-          linesOf(after).length - linesOf(before).length,
+          splitLines(after).length - splitLines(before).length,
         );
         expect(least.linesAdded - least.linesRemoved).toBe(changes.linesAdded - changes.linesRemoved);
         expect(changes.linesAdded).toBeGreaterThanOrEqual(least.linesAdded);
@@ -79,8 +79,8 @@ describe('lineChanges', () => {
       ['a'.repeat(most), 'b'.repeat(most)],
     ] as const;
     for (const [before, after] of pairs) {
-      const { linesAdded, linesRemoved } = lineChanges(before, after);
-      expect(linesAdded - linesRemoved).toBe(linesOf(after).length - linesOf(before).length);
+      const { linesAdded, linesRemoved } = countLineChanges(before, after);
+      expect(linesAdded - linesRemoved).toBe(splitLines(after).length - splitLines(before).length);
     }
   });
 });

@@ -1,7 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { type StoryStatus, storyStatuses, type Trust } from '@muster/registry';
 import fc from 'fast-check';
-import { canMove, isFinished, nothingShown, unmetGates, wipVerdict, workflow } from './workflow.ts';
+import {
+  canMove,
+  isFinished,
+  noGateFacts,
+  findUnmetGates,
+  compareWithWipLimit,
+  workflow,
+} from './workflow.ts';
 
 const open: StoryStatus[] = ['backlog', 'ready', 'in_progress', 'in_review'];
 const status = fc.constantFrom(...storyStatuses);
@@ -38,30 +45,34 @@ describe('gates', () => {
     mergeProof: 'reported' as const,
     agentsMayComplete: true,
   };
-  const shut = { ...nothingShown, hasSpec: false, freshChangesRequested: 1, isAgent: true };
+  const shut = { ...noGateFacts, hasSpec: false, freshChangesRequested: 1, isAgent: true };
 
   it('ask for a spec on the way into in_progress', () => {
-    expect(unmetGates('in_progress', policy, shut)).toEqual([{ gate: 'requireSpecToStart' }]);
-    expect(unmetGates('in_progress', policy, { ...shut, hasSpec: true })).toEqual([]);
-    expect(unmetGates('in_progress', { ...policy, requireSpecToStart: false }, shut)).toEqual([]);
+    expect(findUnmetGates('in_progress', policy, shut)).toEqual([{ gate: 'requireSpecToStart' }]);
+    expect(findUnmetGates('in_progress', policy, { ...shut, hasSpec: true })).toEqual([]);
+    expect(findUnmetGates('in_progress', { ...policy, requireSpecToStart: false }, shut)).toEqual([]);
   });
 
   it('ask for enough fresh approvals, and no changes requested, on the way into done', () => {
-    expect(unmetGates('done', policy, { ...shut, freshApprovals: 1 })).toEqual([
+    expect(findUnmetGates('done', policy, { ...shut, freshApprovals: 1 })).toEqual([
       { gate: 'requiredApprovals', required: 2, fresh: 1 },
       { gate: 'changesRequested', fresh: 1 },
     ]);
-    expect(unmetGates('done', policy, { ...shut, freshApprovals: 2, freshChangesRequested: 0 })).toEqual([]);
+    expect(findUnmetGates('done', policy, { ...shut, freshApprovals: 2, freshChangesRequested: 0 })).toEqual(
+      [],
+    );
   });
 
   it('ask for a merge, and for a person, on the way into done', () => {
     const reviewed = { ...shut, freshApprovals: 2, freshChangesRequested: 0 };
     const strict = { ...policy, requireMergeProof: true, agentsMayComplete: false };
-    expect(unmetGates('done', strict, reviewed)).toEqual([
+    expect(findUnmetGates('done', strict, reviewed)).toEqual([
       { gate: 'requireMergeProof' },
       { gate: 'agentsMayComplete' },
     ]);
-    expect(unmetGates('done', strict, { ...reviewed, mergeSeen: 'reported', isAgent: false })).toEqual([]);
+    expect(findUnmetGates('done', strict, { ...reviewed, mergeTrust: 'reported', isAgent: false })).toEqual(
+      [],
+    );
   });
 
   it("ask for the forge's own word of the merge where the policy does, and say whose word there is", () => {
@@ -72,7 +83,7 @@ describe('gates', () => {
       mergeProof: 'verified' as const,
     };
     const merged = (mergeSeen: Trust | null) =>
-      unmetGates('done', strict, { ...nothingShown, hasSpec: true, mergeSeen });
+      findUnmetGates('done', strict, { ...noGateFacts, hasSpec: true, mergeTrust: mergeSeen });
     expect(merged(null)).toEqual([{ gate: 'requireMergeProof', needs: 'verified', seen: null }]);
     expect(merged('reported')).toEqual([{ gate: 'requireMergeProof', needs: 'verified', seen: 'reported' }]);
     expect(merged('verified')).toEqual([]);
@@ -81,20 +92,20 @@ describe('gates', () => {
   it('are on no other way', () => {
     for (const to of ['backlog', 'ready', 'in_review', 'canceled'] as const) {
       const strict = { ...policy, requireMergeProof: true, agentsMayComplete: false };
-      expect(unmetGates(to, strict, shut)).toEqual([]);
+      expect(findUnmetGates(to, strict, shut)).toEqual([]);
     }
   });
 });
 
 describe('limits of work in progress', () => {
   it('count the story that comes', () => {
-    expect(wipVerdict({ wipLimit: 2, storyCount: 1 }, 'block')).toBe('fine');
-    expect(wipVerdict({ wipLimit: 2, storyCount: 2 }, 'block')).toBe('refuse');
-    expect(wipVerdict({ wipLimit: 2, storyCount: 2 }, 'warn')).toBe('warn');
+    expect(compareWithWipLimit({ wipLimit: 2, storyCount: 1 }, 'block')).toBe('fine');
+    expect(compareWithWipLimit({ wipLimit: 2, storyCount: 2 }, 'block')).toBe('refuse');
+    expect(compareWithWipLimit({ wipLimit: 2, storyCount: 2 }, 'warn')).toBe('warn');
   });
 
   it('mean nothing where they are off or not set', () => {
-    expect(wipVerdict({ wipLimit: 2, storyCount: 9 }, 'off')).toBe('fine');
-    expect(wipVerdict({ wipLimit: null, storyCount: 9 }, 'block')).toBe('fine');
+    expect(compareWithWipLimit({ wipLimit: 2, storyCount: 9 }, 'off')).toBe('fine');
+    expect(compareWithWipLimit({ wipLimit: null, storyCount: 9 }, 'block')).toBe('fine');
   });
 });

@@ -24,27 +24,27 @@ export const canMove = (from: StoryStatus, to: StoryStatus): boolean => workflow
 export const isFinished = (status: StoryStatus): boolean => status === 'done' || status === 'canceled';
 
 /** The facts that gates depend on. A verdict is fresh while it is about the current spec and code. */
-export interface Gates {
+export interface GateFacts {
   /** True if the spec has content. */
   readonly hasSpec: boolean;
   readonly freshApprovals: number;
   readonly freshChangesRequested: number;
   /** The strongest proof of a merge since work on the story last began; null without such a merge. */
-  readonly mergeSeen: Trust | null;
+  readonly mergeTrust: Trust | null;
   /** True if an agent requests the move. */
   readonly isAgent: boolean;
 }
 
 /** The facts of a story without work and without verdicts. */
-export const nothingShown: Omit<Gates, 'hasSpec'> = {
+export const noGateFacts: Omit<GateFacts, 'hasSpec'> = {
   freshApprovals: 0,
   freshChangesRequested: 0,
-  mergeSeen: null,
+  mergeTrust: null,
   isAgent: false,
 };
 
 /** A gate that is not met, with what it requires. The error contains it in `details.unmet`. */
-export type Unmet =
+export type UnmetGate =
   | { readonly gate: 'requireSpecToStart' }
   | { readonly gate: 'requiredApprovals'; readonly required: number; readonly fresh: number }
   | { readonly gate: 'changesRequested'; readonly fresh: number }
@@ -55,31 +55,31 @@ export type Unmet =
  * Returns the gates that a story does not meet for a status. The list is empty if the story may enter the
  * status.
  */
-export function unmetGates(
-  to: StoryStatus,
+export function findUnmetGates(
+  targetStatus: StoryStatus,
   policy: Pick<
     Policy,
     'requireSpecToStart' | 'requiredApprovals' | 'requireMergeProof' | 'mergeProof' | 'agentsMayComplete'
   >,
-  { hasSpec, freshApprovals, freshChangesRequested, mergeSeen, isAgent }: Gates,
-): Unmet[] {
-  const unmet: Unmet[] = [];
-  if (to === 'in_progress' && policy.requireSpecToStart && !hasSpec) {
+  { hasSpec, freshApprovals, freshChangesRequested, mergeTrust, isAgent }: GateFacts,
+): UnmetGate[] {
+  const unmet: UnmetGate[] = [];
+  if (targetStatus === 'in_progress' && policy.requireSpecToStart && !hasSpec) {
     unmet.push({ gate: 'requireSpecToStart' });
   }
-  if (to !== 'done') return unmet;
+  if (targetStatus !== 'done') return unmet;
   if (freshApprovals < policy.requiredApprovals) {
     unmet.push({ gate: 'requiredApprovals', required: policy.requiredApprovals, fresh: freshApprovals });
   }
   if (freshChangesRequested > 0) unmet.push({ gate: 'changesRequested', fresh: freshChangesRequested });
-  const proof = unmetMergeProof(policy, mergeSeen);
+  const proof = unmetMergeProof(policy, mergeTrust);
   if (proof !== undefined) unmet.push(proof);
   if (isAgent && !policy.agentsMayComplete) unmet.push({ gate: 'agentsMayComplete' });
   return unmet;
 }
 
 /** Compares a column's count after one more story with its limit. */
-export function wipVerdict(
+export function compareWithWipLimit(
   column: { readonly wipLimit: number | null; readonly storyCount: number },
   mode: Policy['wipLimits'],
 ): 'fine' | 'warn' | 'refuse' {

@@ -2,26 +2,26 @@
  * The facts that decide an acquire. They are locked in the order that every transaction uses, and read after
  * the locks.
  */
-import { type Db, type Id, newId, of, type Part, sql } from '@muster/driver';
+import { type Db, type IdOrSql, newId, orgFilter, type Part, sql } from '@muster/driver';
 import { type ExecutionTarget } from '@muster/registry';
 import { type LeaseWithHolder, type OpenExecution } from '../rules/acquire.ts';
-import { executionList, type ExecutionRow } from './executions.ts';
-import { heldLease, insertUnits, leaseList, type LeaseRow, readClock } from './leases.ts';
+import { executionColumnList, type ExecutionRow } from './executions.ts';
+import { toHeldLease, insertMissingLeases, leaseColumnList, type LeaseRow, readClock } from './leases.ts';
 import { isOpenSql } from '../leases/states-sql.ts';
 import { lockTarget, type DeliveryTarget } from './targets.ts';
 
-export interface Acquiring {
+export interface LockedAcquireRows {
   readonly target: DeliveryTarget;
   /** The database's time after the target, its leases and its executions were locked. */
   readonly now: string;
   /** The lease on the target itself. lockForAcquire inserts the row if it is missing. */
   readonly lease: LeaseRow;
-  readonly rivals: readonly LeaseWithHolder[];
-  readonly rivalRows: readonly LeaseRow[];
+  readonly heldRivalLeases: readonly LeaseWithHolder[];
+  readonly rivalLeaseRows: readonly LeaseRow[];
   /** The target's execution that is not completed. */
   readonly execution: ExecutionRow | undefined;
   /** The target's completed execution that carries a stop. */
-  readonly stopped: ExecutionRow | undefined;
+  readonly stoppedExecution: ExecutionRow | undefined;
   /** The open executions of the stories or groups that have the leases in `rivals`. */
   readonly rivalExecutions: readonly ExecutionRow[];
 }
@@ -30,25 +30,25 @@ export interface Acquiring {
  * Returns a set of `(type, id, project_id)`. It contains the target itself and everything that the target
  * excludes: a story's group, or a group's stories.
  */
-const unitsOf = (type: ExecutionTarget, id: Id): Part =>
+const exclusiveUnitsSql = (type: ExecutionTarget, id: IdOrSql): Part =>
   type === 'story'
-    ? sql.part`(select 'story' as type, s.id, s.project_id from stories s where ${of('s')} and s.id = ${id}
+    ? sql.part`(select 'story' as type, s.id, s.project_id from stories s where ${orgFilter('s')} and s.id = ${id}
         union all
         select 'delivery_group', m.group_id, m.project_id from delivery_group_stories m
-        where ${of('m')} and m.story_id = ${id} and /*guard: a story's group excludes it*/m.open/*end*/)`
+        where ${orgFilter('m')} and m.story_id = ${id} and /*guard: a story's group excludes it*/m.open/*end*/)`
     : sql.part`(select 'delivery_group' as type, g.id, g.project_id from delivery_groups g
-        where ${of('g')} and g.id = ${id}
+        where ${orgFilter('g')} and g.id = ${id}
         union all
         select 'story', m.story_id, m.project_id from delivery_group_stories m
-        where ${of('m')} and m.group_id = ${id} and /*guard: a group's stories exclude it*/m.open/*end*/)`;
+        where ${orgFilter('m')} and m.group_id = ${id} and /*guard: a group's stories exclude it*/m.open/*end*/)`;
 
 /**
  * Locks the target, the leases and the executions. It also locks a group's stories, so that none of them is
  * moved. Every story and group gets its lease row before any lease is locked. An uncommitted row of another
  * transaction could not be locked and would exclude no caller.
  */
-export async function lockForAcquire(db: Db, type: ExecutionTarget, id: Id): Promise<Acquiring> {
-  const units = unitsOf(type, id);
+export async function lockForAcquire(db: Db, type: ExecutionTarget, id: IdOrSql): Promise<LockedAcquireRows> {
+  const units = exclusiveUnitsSql(type, id);
   // The list is complete before any row is locked. With a join, a row that changed during the lock wait is
   // looked up again in the join. Some plans do not find it, and then it is neither locked nor read.
   const ids = sql.part`any (array(select u.id from ${units} u))`;
@@ -57,24 +57,24 @@ export async function lockForAcquire(db: Db, type: ExecutionTarget, id: Id): Pro
     type === 'story'
       ? []
       : db.all(
-          sql`select s.id from stories s where ${of('s')} and s.id = any (array
-            (select m.story_id from delivery_group_stories m where ${of('m')} and m.group_id = ${id} and m.open))
+          sql`select s.id from stories s where ${orgFilter('s')} and s.id = any (array
+            (select m.story_id from delivery_group_stories m where ${orgFilter('m')} and m.group_id = ${id} and m.open))
             order by s.id for share of s`,
         ),
-    db.all(insertUnits(units)),
+    db.all(insertMissingLeases(units)),
     db.all(
-      sql<LeaseRow>`select /*guard: the leases as an acquire reads them*/${leaseList}/*end*/ from leases l
-        where ${of('l')} and l.unit_type in ('story', 'delivery_group') and l.unit_id = ${ids}
+      sql<LeaseRow>`select /*guard: the leases as an acquire reads them*/${leaseColumnList}/*end*/ from leases l
+        where ${orgFilter('l')} and l.unit_type in ('story', 'delivery_group') and l.unit_id = ${ids}
         order by l.unit_type, l.unit_id /*guard: the leases of an acquire are locked*/for no key update/*end*/`,
     ),
     db.all(
-      sql<ExecutionRow>`select /*guard: the executions as an acquire reads them*/${executionList}/*end*/ from executions e
-        where ${of('e')} and ${isOpenSql} and e.target_type in ('story', 'delivery_group') and e.target_id = ${ids}
+      sql<ExecutionRow>`select /*guard: the executions as an acquire reads them*/${executionColumnList}/*end*/ from executions e
+        where ${orgFilter('e')} and ${isOpenSql} and e.target_type in ('story', 'delivery_group') and e.target_id = ${ids}
         order by e.id /*guard: the executions of an acquire are locked*/for no key update/*end*/`,
     ),
     db.find(
-      sql<ExecutionRow>`select ${executionList} from executions e
-        where ${of('e')} and e.target_type = ${type} and e.target_id = ${id} and e.stop_requested is not null
+      sql<ExecutionRow>`select ${executionColumnList} from executions e
+        where ${orgFilter('e')} and e.target_type = ${type} and e.target_id = ${id} and e.stop_requested is not null
           and e.state = 'completed' order by e.id desc limit 1 for no key update`,
     ),
     readClock(db),
@@ -86,10 +86,10 @@ export async function lockForAcquire(db: Db, type: ExecutionTarget, id: Id): Pro
     target,
     now,
     lease,
-    rivalRows,
-    rivals: rivalRows.map(heldLease).filter((held) => held !== null),
+    rivalLeaseRows: rivalRows,
+    heldRivalLeases: rivalRows.map(toHeldLease).filter((held) => held !== null),
     execution: executions.find((row) => row.target_id === target.id),
-    stopped,
+    stoppedExecution: stopped,
     rivalExecutions: executions.filter((row) => row.target_id !== target.id),
   };
 }

@@ -4,11 +4,11 @@ import {
   CursorTime,
   type Db,
   decodeCursor,
-  of,
+  orgFilter,
   pageOfRows,
   type Part,
   sql,
-  withinPage,
+  limitToPageBytes,
 } from '@muster/driver';
 import {
   type ActiveRun,
@@ -18,15 +18,15 @@ import {
   type ResultOf,
   type RunEvent,
 } from '@muster/registry';
-import { type Caller, atWorkFor } from '@muster/runtime';
-import { projectIdOf } from '@muster/tenancy';
+import { type Caller, activeProjectsVisibleTo } from '@muster/runtime';
+import { projectIdSql } from '@muster/tenancy';
 import { z } from 'zod';
 import { isOpenSql } from '../leases/states-sql.ts';
-import { forgottenAfterHours, shownRunState } from '../rules/run-states.ts';
+import { inactiveAfterHours, visibleRunState } from '../rules/run-states.ts';
 
-type List = Registry['agents']['listActive'];
+type ListActiveOperation = Registry['agents']['listActive'];
 
-interface ActiveRow {
+interface ActiveRunRow {
   /** The cursor's second key, for entries that began at the same time. */
   readonly key: string;
   readonly run_id: string | null;
@@ -43,14 +43,14 @@ interface ActiveRow {
   readonly now: string;
 }
 
-const toActiveRun = (row: ActiveRow): ActiveRun => ({
+const toActiveRun = (row: ActiveRunRow): ActiveRun => ({
   runId: row.run_id,
   agent: row.agent,
   member: row.member,
   projectId: row.project_id,
   storyKey: row.story_key,
   executionId: row.execution_id,
-  state: shownRunState({
+  state: visibleRunState({
     state: row.state,
     isLeased: row.leased,
     lastSeenAt: row.last_seen_at,
@@ -70,14 +70,14 @@ const Cursor = z.tuple([CursorTime, CursorText]);
 export async function listActiveRuns(
   db: Db,
   caller: Caller,
-  { projectId, agentId, limit, cursor }: ParamsOf<List>,
-): Promise<ResultOf<List>> {
+  { projectId, agentId, limit, cursor }: ParamsOf<ListActiveOperation>,
+): Promise<ResultOf<ListActiveOperation>> {
   const after = decodeCursor(cursor, Cursor);
   // The projects are a common table expression, so that their query is evaluated once and not for each run.
   const asked =
     projectId === undefined
-      ? sql.part`select v.project_id from ${atWorkFor(caller)} v`
-      : sql.part`select ${projectIdOf(projectId)} as project_id`;
+      ? sql.part`select v.project_id from ${activeProjectsVisibleTo(caller)} v`
+      : sql.part`select ${projectIdSql(projectId)} as project_id`;
   const isAskedOf = (projectIdOfRow: Part, agentIdOfRow: Part): Part =>
     sql.join(
       [
@@ -88,32 +88,32 @@ export async function listActiveRuns(
     );
   const isLeaseAsked = isAskedOf(sql.part`l.project_id`, sql.part`l.agent_id`);
   const isRunAsked = isAskedOf(sql.part`r.project_id`, sql.part`r.agent_id`);
-  const isLate = sql.part`r.last_seen_at <= now() - make_interval(hours => ${sql.literal(forgottenAfterHours)})`;
+  const isLate = sql.part`r.last_seen_at <= now() - make_interval(hours => ${sql.literal(inactiveAfterHours)})`;
   const ofRun = sql.part`r.id::text, r.run_id, r.member_id, r.agent_id, r.project_id, r.story_id, r.execution_id,
     r.state, r.last_event, r.started_at, r.last_seen_at`;
   const isAfter =
     after === undefined
       ? sql.empty
       : sql.part`where (started_at, key collate "C") < (${after[0]}::timestamptz, ${after[1]})`;
-  const page = withinPage(
+  const page = limitToPageBytes(
     sql.part`select * from wanted`,
     sql.part`octet_length(q.last_event::text)`,
     sql.part`q.started_at desc, q.key collate "C" desc`,
   );
   const rows = await db.all(
-    sql<ActiveRow>`with asked as materialized (${asked}),
+    sql<ActiveRunRow>`with asked as materialized (${asked}),
        live as materialized (
          select l.unit_type, l.unit_id, l.project_id, l.member_id, l.agent_id, l.run_id, l.granted_at,
            l.expires_at - make_interval(secs => l.ttl_seconds) as renewed_at, e.id as execution_id, e.state as execution_state
          from leases l left join executions e on e.org_id = l.org_id and e.target_type = l.unit_type
            and e.target_id = l.unit_id and ${isOpenSql}
-         where ${of('l')} and l.state = 'held' and not l.expiry_noted and l.expires_at > now()
+         where ${orgFilter('l')} and l.state = 'held' and not l.expiry_noted and l.expires_at > now()
            and ${isLeaseAsked}),
        held as materialized (
          select live.*, h.id as run
          from live left join lateral (
            select r.id from agent_runs r
-           where ${of('r')} and r.project_id = live.project_id and r.member_id = live.member_id
+           where ${orgFilter('r')} and r.project_id = live.project_id and r.member_id = live.member_id
              and r.agent_id is not distinct from live.agent_id
              and (r.run_id = live.run_id or (live.run_id is null and r.execution_id = live.execution_id))
              and (r.ended_at is null or r.ended_at >= live.granted_at)
@@ -121,10 +121,10 @@ export async function listActiveRuns(
        active (key, run_id, member_id, agent_id, project_id, story_id, execution_id, state, last_event, started_at,
            last_seen_at, leased) as (
          select ${ofRun}, r.id in (select h.run from held h where h.run is not null) from agent_runs r
-         where ${of('r')} and r.ended_at is null and not (${isLate}) and ${isRunAsked}
+         where ${orgFilter('r')} and r.ended_at is null and not (${isLate}) and ${isRunAsked}
          union all
          select ${ofRun}, true from agent_runs r
-         where ${of('r')} and r.id in (select h.run from held h) and r.ended_at is null and ${isLate}
+         where ${orgFilter('r')} and r.id in (select h.run from held h) and r.ended_at is null and ${isLate}
          union all
          select h.unit_type || ' ' || h.unit_id, h.run_id, h.member_id, h.agent_id, h.project_id,
            case when h.unit_type = 'story' then h.unit_id end, h.execution_id,
@@ -139,10 +139,10 @@ export async function listActiveRuns(
          case when a.id is not null then jsonb_build_object('id', a.id, 'name', a.name) end as agent,
          p.key || '-' || s.number as story_key
        from page
-       join projects p on ${of('p')} and p.id = page.project_id
-       join members m on ${of('m')} and m.id = page.member_id
-       left join agents a on ${of('a')} and a.id = page.agent_id
-       left join stories s on ${of('s')} and s.id = page.story_id
+       join projects p on ${orgFilter('p')} and p.id = page.project_id
+       join members m on ${orgFilter('m')} and m.id = page.member_id
+       left join agents a on ${orgFilter('a')} and a.id = page.agent_id
+       left join stories s on ${orgFilter('s')} and s.id = page.story_id
        order by page.started_at desc, page.key collate "C" desc`,
   );
   return pageOfRows(rows, limit, (row) => [row.started_at, row.key], toActiveRun);

@@ -8,19 +8,19 @@ import {
   type Db,
   decodeCursor,
   newId,
-  of,
-  organization,
-  pageOfSearch,
+  orgFilter,
+  currentOrgId,
+  pageOfSearchRows,
   type Part,
   type Query,
-  searched,
+  searchPageSql,
   sql,
-  withinPage,
+  limitToPageBytes,
 } from '@muster/driver';
 import {
   type CatalogAgent,
   type CatalogVersionRef,
-  mostUnaskedBytes,
+  maxBytesIncludedByDefault,
   type ParamsOf,
   type Registry,
   type ResultOf,
@@ -29,18 +29,18 @@ import {
 } from '@muster/registry';
 import { planLimits } from '@muster/organizations';
 import { type Caller } from '@muster/runtime';
-import { containing } from '@muster/tenancy';
+import { containsPattern } from '@muster/tenancy';
 import { type Selectable } from 'kysely';
 import { z } from 'zod';
 
-type Version = Omit<Selectable<DB['catalog_versions']>, 'org_id' | 'content' | 'manifest'>;
+type VersionColumns = Omit<Selectable<DB['catalog_versions']>, 'org_id' | 'content' | 'manifest'>;
 /** A version with its agent's slug. A list may omit the manifest. */
-export interface CatalogRow extends Version {
+export interface CatalogRow extends VersionColumns {
   readonly slug: string;
   readonly manifest: Record<string, unknown> | null;
 }
-type Listed = ParamsOf<Registry['agents']['catalog']['list']>;
-type Page = ResultOf<Registry['agents']['catalog']['list']>;
+type ListAgentsParams = ParamsOf<Registry['agents']['catalog']['list']>;
+type CatalogPage = ResultOf<Registry['agents']['catalog']['list']>;
 
 /** All columns of a version except manifest and content. */
 const versionColumns = [
@@ -57,7 +57,7 @@ const versionColumns = [
   'created_at',
 ] as const;
 /** The columns of a version `v` with the slug of its agent `c`. */
-const columns = sql.part`${sql.columns('v', versionColumns)}, c.slug`;
+const versionAndSlugColumns = sql.part`${sql.columns('v', versionColumns)}, c.slug`;
 
 export const toCatalogAgent = (row: CatalogRow): CatalogAgent => ({
   id: row.agent_id,
@@ -75,7 +75,7 @@ export const toCatalogAgent = (row: CatalogRow): CatalogAgent => ({
 });
 
 /** Returns the agent as an event subject. Every member may see it. */
-export const aboutCatalogAgent = (id: string, slug: string, title: string): Subject =>
+export const catalogAgentSubject = (id: string, slug: string, title: string): Subject =>
   subjectOf('agent', { id }, title, slug);
 
 /** A locked agent of the catalog. */
@@ -86,9 +86,9 @@ export interface CatalogHead {
   readonly latestVersion: string | null;
 }
 
-const headOf = (slug: string, lock: Part) =>
+const catalogHeadQuery = (slug: string, lockClause: Part) =>
   sql<CatalogHead>`select c.id, c.publisher_id as "publisherId", c.latest_version as "latestVersion" from catalog_agents c
-     where ${of('c')} and c.slug = ${slug} ${lock}`;
+     where ${orgFilter('c')} and c.slug = ${slug} ${lockClause}`;
 
 /** Locks the agent and lists its versions; undefined if it does not exist. */
 export async function lockAgent(
@@ -96,20 +96,20 @@ export async function lockAgent(
   slug: string,
 ): Promise<{ readonly head: CatalogHead; readonly versions: CatalogVersionRef[] } | undefined> {
   const [head, versions] = await Promise.all([
-    db.find(headOf(slug, sql.part`for update`)),
+    db.find(catalogHeadQuery(slug, sql.part`for update`)),
     listVersions(db, { slug }),
   ]);
   return head === undefined ? undefined : { head, versions };
 }
 
-export interface ClaimedAgent {
+export interface CreatedOrLockedAgent {
   readonly head: CatalogHead;
-  readonly made: boolean;
+  readonly wasCreated: boolean;
   readonly versions: readonly CatalogVersionRef[];
   /** The existing version with the number to publish, if there is one. */
-  readonly published: CatalogRow | undefined;
+  readonly publishedVersion: CatalogRow | undefined;
   /** The SHA-256 of the version with this number that was deleted, if there was one. */
-  readonly buriedSha256: string | undefined;
+  readonly deletedVersionSha256: string | undefined;
 }
 
 /**
@@ -117,67 +117,73 @@ export interface ClaimedAgent {
  * transaction that creates, locks or deletes the same agent. The statements after it read that transaction's
  * result.
  */
-export async function claimAgent(
+export async function createOrLockAgent(
   db: Db,
   { memberId }: Caller,
   slug: string,
   version: string,
-): Promise<ClaimedAgent> {
+): Promise<CreatedOrLockedAgent> {
   const [made, head, versions, published, tombstone] = await Promise.all([
     db.find(
-      sql`insert into catalog_agents (org_id, id, slug, publisher_id) values (${organization}, ${newId()}, ${slug}, ${memberId})
+      sql`insert into catalog_agents (org_id, id, slug, publisher_id) values (${currentOrgId}, ${newId()}, ${slug}, ${memberId})
          on conflict (org_id, slug) do update set slug = excluded.slug where false returning id`,
     ),
-    db.one(headOf(slug, sql.empty)),
+    db.one(catalogHeadQuery(slug, sql.empty)),
     listVersions(db, { slug }),
     findVersion(db, { slug }, version),
     db.find(
       sql<{
         sha256: string;
-      }>`select sha256 from catalog_tombstones where ${of()} and slug = ${slug} and version = ${version}`,
+      }>`select sha256 from catalog_tombstones where ${orgFilter()} and slug = ${slug} and version = ${version}`,
     ),
   ]);
-  return { head, made: made !== undefined, versions, published, buriedSha256: tombstone?.sha256 };
+  return {
+    head,
+    wasCreated: made !== undefined,
+    versions,
+    publishedVersion: published,
+    deletedVersionSha256: tombstone?.sha256,
+  };
 }
 
 /**
  * Returns the plan's limit on agents and their number, including the one that this transaction inserted;
  * undefined without a limit. A concurrent creation waits for this transaction and then counts again.
  */
-export async function lockCatalogRoom(
+export async function lockCatalogQuota(
   db: Db,
 ): Promise<{ readonly limit: number; readonly used: number } | undefined> {
   const { plan } = await db.one(
     sql<
       Pick<Selectable<DB['subscriptions']>, 'plan'>
-    >`select plan from subscriptions where ${of()} for no key update`,
+    >`select plan from subscriptions where ${orgFilter()} for no key update`,
   );
   const limit = planLimits(plan).agentsInCatalog;
   if (limit === null) return undefined;
   const { used } = await db.one(
-    sql<{ used: number }>`select count(*) as used from catalog_agents where ${of()}`,
+    sql<{ used: number }>`select count(*) as used from catalog_agents where ${orgFilter()}`,
   );
   return { limit, used };
 }
 
-const writtenColumns = [...versionColumns, 'manifest', 'content'] as const;
+const insertedVersionColumns = [...versionColumns, 'manifest', 'content'] as const;
 
 export const insertVersion = (row: CatalogRow, content: Buffer): Query<unknown> =>
-  sql.insert('catalog_versions', writtenColumns, { ...row, manifest: row.manifest ?? {}, content });
+  sql.insert('catalog_versions', insertedVersionColumns, { ...row, manifest: row.manifest ?? {}, content });
 
-export const setLatest = (agentId: string, version: string): Query<unknown> =>
-  sql`update catalog_agents set latest_version = ${version} where ${of()} and id = ${agentId}`;
+export const setLatestVersion = (agentId: string, version: string): Query<unknown> =>
+  sql`update catalog_agents set latest_version = ${version} where ${orgFilter()} and id = ${agentId}`;
 
 /** Deletes these versions of a locked agent, and records a tombstone for each. */
 export const deleteVersions = (agentId: string, slug: string, versions: readonly string[]): Query<unknown> =>
-  sql`with gone as (delete from catalog_versions v where ${of('v')} and v.agent_id = ${agentId} and v.version = any (${versions}::text[])
+  sql`with gone as (delete from catalog_versions v where ${orgFilter('v')} and v.agent_id = ${agentId} and v.version = any (${versions}::text[])
        returning v.version, v.sha256)
-     insert into catalog_tombstones (org_id, slug, version, sha256) select ${organization}, ${slug}, gone.version, gone.sha256 from gone
+     insert into catalog_tombstones (org_id, slug, version, sha256) select ${currentOrgId}, ${slug}, gone.version, gone.sha256 from gone
      on conflict (org_id, slug, version) do nothing`;
 
 /** Deletes a locked agent that has no versions left. */
 export const deleteAgent = (agentId: string): Query<unknown> =>
-  sql`delete from catalog_agents where ${of()} and id = ${agentId}`;
+  sql`delete from catalog_agents where ${orgFilter()} and id = ${agentId}`;
 
 /** A reference to an agent: exactly one of slug and ID. */
 export interface AgentSelector {
@@ -185,22 +191,22 @@ export interface AgentSelector {
   readonly agentId?: string | undefined;
 }
 
-const isAgent = ({ slug, agentId }: AgentSelector): Part =>
-  sql.part`${of('c')} and ${agentId === undefined ? sql.part`c.slug = ${slug}` : sql.part`c.id = ${agentId}::uuid`}`;
+const isSelectedAgentSql = ({ slug, agentId }: AgentSelector): Part =>
+  sql.part`${orgFilter('c')} and ${agentId === undefined ? sql.part`c.slug = ${slug}` : sql.part`c.id = ${agentId}::uuid`}`;
 
 /** Lists all versions of an agent, unordered. The list is empty if the agent does not exist. */
 export function listVersions(db: Db, ref: AgentSelector): Promise<CatalogVersionRef[]> {
   return db.all(
     sql<CatalogVersionRef>`select v.version, v.sha256, v.size, v.created_at as "createdAt"
        from catalog_agents c join catalog_versions v on v.org_id = c.org_id and v.agent_id = c.id
-       where ${isAgent(ref)}`,
+       where ${isSelectedAgentSql(ref)}`,
   );
 }
 
-const aVersion = (ref: AgentSelector, version: string | undefined): Part =>
+const fromVersionSql = (ref: AgentSelector, version: string | undefined): Part =>
   sql.part`from catalog_agents c join catalog_versions v on v.org_id = c.org_id and v.agent_id = c.id
      and v.version = ${version === undefined ? sql.part`c.latest_version` : version}
-   where ${isAgent(ref)}`;
+   where ${isSelectedAgentSql(ref)}`;
 
 /** Finds an exact version of an agent, or the newest; undefined if there is none. */
 export function findVersion(
@@ -208,11 +214,13 @@ export function findVersion(
   ref: AgentSelector,
   version: string | undefined,
 ): Promise<CatalogRow | undefined> {
-  return db.find(sql<CatalogRow>`select ${columns}, v.manifest ${aVersion(ref, version)}`);
+  return db.find(
+    sql<CatalogRow>`select ${versionAndSlugColumns}, v.manifest ${fromVersionSql(ref, version)}`,
+  );
 }
 
 /** Finds a version like `findVersion`, with its content instead of the manifest. */
-export function findContent(
+export function findVersionContent(
   db: Db,
   ref: AgentSelector,
   version: string | undefined,
@@ -220,48 +228,48 @@ export function findContent(
   return db.find(
     sql<
       CatalogRow & { content: Buffer }
-    >`select ${columns}, null::jsonb as manifest, v.content ${aVersion(ref, version)}`,
+    >`select ${versionAndSlugColumns}, null::jsonb as manifest, v.content ${fromVersionSql(ref, version)}`,
   );
 }
 
 const Cursor = z.tuple([CursorText]);
 
 /** Returns SQL for the manifest in a list. A long manifest is included only on request. */
-function shownManifest(include: boolean | undefined): Part {
+function manifestColumnSql(include: boolean | undefined): Part {
   if (include === undefined)
-    return sql.part`case when octet_length(q.manifest::text) <= ${sql.literal(mostUnaskedBytes)} then q.manifest end`;
+    return sql.part`case when octet_length(q.manifest::text) <= ${sql.literal(maxBytesIncludedByDefault)} then q.manifest end`;
   return include ? sql.part`q.manifest` : sql.part`null::jsonb`;
 }
 
 /** Lists a page of the catalog ordered by slug. Each agent appears with its newest version. */
-export async function listAgents(db: Db, listed: Listed): Promise<Page> {
-  const { query, tag, includeManifest, limit, cursor } = listed;
+export async function listAgents(db: Db, params: ListAgentsParams): Promise<CatalogPage> {
+  const { query, tag, includeManifest, limit, cursor } = params;
   const after = decodeCursor(cursor, Cursor);
-  const where = [of('c')];
+  const where = [orgFilter('c')];
   if (after !== undefined) where.push(sql.part`c.slug > ${after[0]}`);
   const tests: Part[] = [];
   if (tag !== undefined) tests.push(sql.part`${tag} = any (q.tags)`);
   if (query !== undefined) {
-    const pattern = containing(query);
+    const pattern = containsPattern(query);
     tests.push(
       sql.part`(q.slug ilike ${pattern} or q.name ilike ${pattern} or q.description ilike ${pattern})`,
     );
   }
-  const all = sql.part`select ${columns}, v.manifest from catalog_agents c
+  const all = sql.part`select ${versionAndSlugColumns}, v.manifest from catalog_agents c
     join catalog_versions v on v.org_id = c.org_id and v.agent_id = c.id and v.version = c.latest_version
     where ${sql.join(where, ' and ')} order by c.slug`;
   const fits = tests.length === 0 ? null : sql.join(tests, ' and ');
   const bySlug = sql.part`q.slug`;
-  const found = searched(all, fits, bySlug, sql.part`${limit + 1}`);
+  const found = searchPageSql(all, fits, bySlug, sql.part`${limit + 1}`);
   const shown = sql.columns('q', [...versionColumns, 'slug', ...(fits === null ? [] : ['fits', 'nth'])]);
-  const page = sql.part`select ${shown}, ${shownManifest(includeManifest)} as manifest
+  const page = sql.part`select ${shown}, ${manifestColumnSql(includeManifest)} as manifest
     from (${found}) q order by q.slug`;
   const rows = await db.all(
-    sql<CatalogRow>`${withinPage(
+    sql<CatalogRow>`${limitToPageBytes(
       page,
       sql.part`coalesce(octet_length(q.manifest::text), 0) + octet_length(q.description)`,
       bySlug,
     )}`,
   );
-  return pageOfSearch(rows, limit, (row) => [row.slug], toCatalogAgent);
+  return pageOfSearchRows(rows, limit, (row) => [row.slug], toCatalogAgent);
 }

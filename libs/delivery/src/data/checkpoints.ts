@@ -1,8 +1,8 @@
 /** Checkpoints of executions and groups. */
 import { type Checkpoint } from '@muster/registry';
-import { touchedFiles } from '../rules/repository-paths.ts';
+import { normalizeTouchedFiles } from '../rules/repository-paths.ts';
 
-interface Written {
+interface CheckpointInput {
   readonly summary: string;
   readonly nextSteps?: readonly string[] | undefined;
   readonly filesTouched?: readonly string[] | undefined;
@@ -15,13 +15,13 @@ interface Written {
  * Creates the checkpoint that follows number `currentSeq`. It is complete by itself and inherits nothing from
  * earlier ones.
  */
-export const newCheckpoint = (written: Written, currentSeq: number, at: string): Checkpoint => ({
+export const newCheckpoint = (input: CheckpointInput, currentSeq: number, createdAt: string): Checkpoint => ({
   seq: currentSeq + 1,
-  summary: written.summary,
-  nextSteps: [...(written.nextSteps ?? [])],
-  filesTouched: touchedFiles(written.filesTouched ?? []),
-  headSha: written.headSha ?? null,
-  pushed: written.pushed ?? false,
-  data: written.data ?? null,
-  at,
+  summary: input.summary,
+  nextSteps: [...(input.nextSteps ?? [])],
+  filesTouched: normalizeTouchedFiles(input.filesTouched ?? []),
+  headSha: input.headSha ?? null,
+  pushed: input.pushed ?? false,
+  data: input.data ?? null,
+  at: createdAt,
 });

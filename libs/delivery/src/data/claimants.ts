@@ -2,7 +2,7 @@
  * Ensures that a caller who claims work stays a member until the claim is committed, and that its agent is
  * not retired.
  */
-import { type Db, of, sql } from '@muster/driver';
+import { type Db, orgFilter, sql } from '@muster/driver';
 import { unauthorized } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 
@@ -12,33 +12,37 @@ import { type Caller } from '@muster/runtime';
  * commits before the removal, which then frees the claimed work, too, or fails.
  */
 export async function lockClaimant(db: Db, caller: Caller): Promise<void> {
-  if (!(await isClaimant(db, caller))) throw unauthorized();
+  if (!(await tryLockClaimant(db, caller))) throw unauthorized();
 }
 
 /**
  * Reports whether the member is active and the agent is not retired. Locks both rows, unless the condition
  * `where` is false.
  */
-export async function isClaimant(
+export async function tryLockClaimant(
   db: Db,
   { memberId, agentId }: Pick<Caller, 'memberId' | 'agentId'>,
-  where = always,
+  condition = alwaysTrueSql,
 ): Promise<boolean> {
   const [member, agent] = await Promise.all([
     db.find(
-      sql`select id from members where ${of()} and id = ${memberId} and status = 'active' and ${where}
+      sql`select id from members where ${orgFilter()} and id = ${memberId} and status = 'active' and ${condition}
       /*guard: a claimant stays a member*/for share/*end*/`,
     ),
-    agentId === null ? true : isActing(db, agentId, where),
+    agentId === null ? true : tryLockActiveAgent(db, agentId, condition),
   ]);
   return member !== undefined && agent;
 }
 
 /** Reports whether the agent exists and is not retired. Locks it against retirement. */
-export const isActing = async (db: Db, agentId: string, where = always): Promise<boolean> =>
+export const tryLockActiveAgent = async (
+  db: Db,
+  agentId: string,
+  condition = alwaysTrueSql,
+): Promise<boolean> =>
   (await db.find(
-    sql`select id from agents where ${of()} and id = ${agentId} and retired_at is null and ${where}
+    sql`select id from agents where ${orgFilter()} and id = ${agentId} and retired_at is null and ${condition}
       /*guard: an agent that claims is not retired*/for share/*end*/`,
   )) !== undefined;
 
-const always = sql.part`true`;
+const alwaysTrueSql = sql.part`true`;

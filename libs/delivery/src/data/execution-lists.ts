@@ -7,13 +7,13 @@ import {
   CursorId,
   type Db,
   decodeCursor,
-  mostLookedAt,
-  of,
-  pageOfSearch,
+  maxSearchedRows,
+  orgFilter,
+  pageOfSearchRows,
   type Part,
-  searched,
+  searchPageSql,
   sql,
-  withinPage,
+  limitToPageBytes,
 } from '@muster/driver';
 import {
   type ExecutionState,
@@ -22,17 +22,22 @@ import {
   type Registry,
   type ResultOf,
 } from '@muster/registry';
-import { type Caller, atWorkFor } from '@muster/runtime';
-import { projectIdOf } from '@muster/tenancy';
+import { type Caller, activeProjectsVisibleTo } from '@muster/runtime';
+import { projectIdSql } from '@muster/tenancy';
 import { z } from 'zod';
-import { shownOf, type StoredState } from '../leases/states.ts';
-import { isHeldSql, isInState, isOpenSql, shownStateSql, storedStates } from '../leases/states-sql.ts';
-import { found, foundColumns, type FoundRow, toExecution } from './executions.ts';
+import { visibleStatesOf, type StoredState } from '../leases/states.ts';
+import { isHeldSql, isInStateSql, isOpenSql, visibleStateSql, storedStates } from '../leases/states-sql.ts';
+import {
+  toLeasedExecution,
+  executionWithLeaseColumns,
+  type ExecutionWithLeaseRow,
+  toExecution,
+} from './executions.ts';
 
-type List = Registry['deliveryExecutions']['list'];
-type Params = ParamsOf<List>;
+type ListExecutionsOperation = Registry['deliveryExecutions']['list'];
+type ListExecutionsParams = ParamsOf<ListExecutionsOperation>;
 
-interface ListedRow extends FoundRow {
+interface ListedExecutionRow extends ExecutionWithLeaseRow {
   readonly story: ListedExecution['story'];
   readonly group: ListedExecution['group'];
 }
@@ -40,9 +45,15 @@ interface ListedRow extends FoundRow {
 const Cursor = z.tuple([CursorId]);
 
 /** The filter whose index is used: the one with the fewest matching executions. */
-type Along = 'pullRequest' | 'branch' | 'holderId' | 'state' | 'newest';
+type IndexedFilter = 'pullRequest' | 'branch' | 'holderId' | 'state' | 'newest';
 
-function alongOf({ pullRequest, branch, holderId, state, needsRework }: Params): Along {
+function chooseIndexedFilter({
+  pullRequest,
+  branch,
+  holderId,
+  state,
+  needsRework,
+}: ListExecutionsParams): IndexedFilter {
   if (pullRequest !== undefined) return 'pullRequest';
   if (branch !== undefined) return 'branch';
   if (holderId !== undefined) return 'holderId';
@@ -50,7 +61,9 @@ function alongOf({ pullRequest, branch, holderId, state, needsRework }: Params):
 }
 
 /** Returns conditions for a pull request, given as a number or URL, in each place where work can name it. */
-function isAbout(pullRequest: NonNullable<Params['pullRequest']>): readonly Part[] {
+function pullRequestConditions(
+  pullRequest: NonNullable<ListExecutionsParams['pullRequest']>,
+): readonly Part[] {
   const number = Number(pullRequest);
   if (!Number.isNaN(number))
     return [sql.part`e.opened_number = ${number}::bigint`, sql.part`e.submitted_number = ${number}::bigint`];
@@ -61,42 +74,47 @@ function isAbout(pullRequest: NonNullable<Params['pullRequest']>): readonly Part
 }
 
 /** Returns conditions for a holder that is a member or an agent. */
-const isHeldBy = (holderId: string): readonly Part[] =>
+const holderConditions = (holderId: string): readonly Part[] =>
   [sql.part`l.member_id = ${holderId}::uuid`, sql.part`l.agent_id = ${holderId}::uuid`].map(
-    (by) => sql.part`exists (select from leases l where ${of('l')} and l.unit_type = e.target_type
+    (by) => sql.part`exists (select from leases l where ${orgFilter('l')} and l.unit_type = e.target_type
       and l.unit_id = e.target_id and l.state = 'held' and ${by} and ${isHeldSql})`,
   );
 
-const asked = ({ state }: Params): readonly ExecutionState[] | undefined =>
+const requestedStates = ({ state }: ListExecutionsParams): readonly ExecutionState[] | undefined =>
   typeof state === 'string' ? [state] : state;
 
 /** Returns the stored states that readers may see as one of the given states. */
-const storedAs = (states: readonly ExecutionState[]): StoredState[] =>
-  storedStates.filter((stored) => shownOf(stored).some((shown) => states.includes(shown)));
+const storedStatesShownAs = (states: readonly ExecutionState[]): StoredState[] =>
+  storedStates.filter((stored) => visibleStatesOf(stored).some((shown) => states.includes(shown)));
 
 /**
  * Returns queries for the newest execution IDs of project `a.project_id`, limited by `upTo`. Each query uses
  * an index of its own. Two queries may return the same execution.
  */
-function walksOf(along: Along, params: Params, upTo: Part): readonly Part[] {
+function indexQueries(
+  indexedFilter: IndexedFilter,
+  params: ListExecutionsParams,
+  orderAndLimit: Part,
+): readonly Part[] {
   const ofProject = (where: Part): Part =>
-    sql.part`(select e.id from executions e where ${of('e')} and e.project_id = a.project_id and ${where} ${upTo})`;
+    sql.part`(select e.id from executions e where ${orgFilter('e')} and e.project_id = a.project_id and ${where} ${orderAndLimit})`;
   const { pullRequest, branch, holderId, needsRework } = params;
-  if (along === 'pullRequest' && pullRequest !== undefined) return isAbout(pullRequest).map(ofProject);
-  if (along === 'branch') return [ofProject(sql.part`e.branch = ${branch}::text`)];
-  if (along === 'holderId')
+  if (indexedFilter === 'pullRequest' && pullRequest !== undefined)
+    return pullRequestConditions(pullRequest).map(ofProject);
+  if (indexedFilter === 'branch') return [ofProject(sql.part`e.branch = ${branch}::text`)];
+  if (indexedFilter === 'holderId')
     return [sql.part`l.member_id`, sql.part`l.agent_id`].map(
-      (holder) => sql.part`(select e.id from leases l join executions e on ${of('e')}
+      (holder) => sql.part`(select e.id from leases l join executions e on ${orgFilter('e')}
         and e.target_type = l.unit_type and e.target_id = l.unit_id and ${isOpenSql} and ${isHeldSql}
-        where ${of('l')} and l.state = 'held' and ${holder} = ${holderId}::uuid and e.project_id = a.project_id ${upTo})`,
+        where ${orgFilter('l')} and l.state = 'held' and ${holder} = ${holderId}::uuid and e.project_id = a.project_id ${orderAndLimit})`,
     );
-  if (along === 'newest') return [ofProject(sql.part`true`)];
-  const states = asked(params);
-  const stored = states === undefined ? storedStates : storedAs(states);
+  if (indexedFilter === 'newest') return [ofProject(sql.part`true`)];
+  const states = requestedStates(params);
+  const stored = states === undefined ? storedStates : storedStatesShownAs(states);
   const [is, isNot] = [sql.part`e.needs_rework`, sql.part`not e.needs_rework`];
   const rework = needsRework === undefined ? [is, isNot] : needsRework ? [is] : [isNot];
   return stored.flatMap((state) =>
-    rework.map((needs) => ofProject(sql.part`${isInState(state)} and ${needs}`)),
+    rework.map((needs) => ofProject(sql.part`${isInStateSql(state)} and ${needs}`)),
   );
 }
 
@@ -104,73 +122,77 @@ function walksOf(along: Along, params: Params, upTo: Part): readonly Part[] {
  * Returns the conditions that the index does not cover, for execution `e` with lease expiry `l.expires_at` at
  * time `t.now`.
  */
-function filters(along: Along, params: Params): Part[] {
+function remainingConditions(indexedFilter: IndexedFilter, params: ListExecutionsParams): Part[] {
   const { branch, holderId, needsRework } = params;
   const where: Part[] = [];
-  if (branch !== undefined && along !== 'branch') where.push(sql.part`e.branch = ${branch}::text`);
-  if (holderId !== undefined && along !== 'holderId')
-    where.push(sql.part`(${sql.join(isHeldBy(holderId), ' or ')})`);
-  if (needsRework !== undefined && along !== 'state')
+  if (branch !== undefined && indexedFilter !== 'branch') where.push(sql.part`e.branch = ${branch}::text`);
+  if (holderId !== undefined && indexedFilter !== 'holderId')
+    where.push(sql.part`(${sql.join(holderConditions(holderId), ' or ')})`);
+  if (needsRework !== undefined && indexedFilter !== 'state')
     where.push(sql.part`e.needs_rework = ${needsRework}::boolean`);
-  const states = asked(params);
+  const states = requestedStates(params);
   const isWhole = (stored: StoredState): boolean =>
-    shownOf(stored).every((shown) => states?.includes(shown) === true);
+    visibleStatesOf(stored).every((shown) => states?.includes(shown) === true);
   // The index contains only the stored state. The state that readers see may differ from it after a lease or
   // an offer has expired.
-  if (states !== undefined && !(along === 'state' && storedAs(states).every(isWhole)))
+  if (states !== undefined && !(indexedFilter === 'state' && storedStatesShownAs(states).every(isWhole)))
     where.push(
-      sql.part`${shownStateSql(expiryOfLease, sql.part`clock_timestamp()`)} = any (${states}::text[])`,
+      sql.part`${visibleStateSql(leaseExpirySql, sql.part`clock_timestamp()`)} = any (${states}::text[])`,
     );
   return where;
 }
 
 /** The expiry of the lease on execution `e`. */
-const expiryOfLease = sql.part`(select l.expires_at from leases l where ${of('l')}
+const leaseExpirySql = sql.part`(select l.expires_at from leases l where ${orgFilter('l')}
   and l.unit_type = e.target_type and l.unit_id = e.target_id and l.state = 'held')`;
 
-const newestFirst = sql.part`q.id desc`;
+const newestFirstSql = sql.part`q.id desc`;
 
 /** The size in bytes of the columns that may be long. */
-const bytes = sql.part`octet_length(q.checkpoint::text) + coalesce(octet_length(q.summary), 0)`;
+const longColumnBytesSql = sql.part`octet_length(q.checkpoint::text) + coalesce(octet_length(q.summary), 0)`;
 
 /** Lists executions in pages, newest first. The caller checks access to a named project. */
-export async function listExecutions(db: Db, caller: Caller, params: Params): Promise<ResultOf<List>> {
+export async function listExecutions(
+  db: Db,
+  caller: Caller,
+  params: ListExecutionsParams,
+): Promise<ResultOf<ListExecutionsOperation>> {
   const { projectId, limit } = params;
   const after = decodeCursor(params.cursor, Cursor);
   const projects =
     projectId === undefined
-      ? sql.part`select v.project_id from ${atWorkFor(caller)} v`
-      : sql.part`select ${projectIdOf(projectId)} as project_id`;
-  const along = alongOf(params);
-  const rest = filters(along, params);
+      ? sql.part`select v.project_id from ${activeProjectsVisibleTo(caller)} v`
+      : sql.part`select ${projectIdSql(projectId)} as project_id`;
+  const indexedFilter = chooseIndexedFilter(params);
+  const rest = remainingConditions(indexedFilter, params);
   // The limit is a literal. If it were a parameter, Postgres would assume that a tenth of the table is
   // needed, and would choose a bad plan.
-  const most = sql.literal(rest.length === 0 ? limit + 1 : mostLookedAt);
+  const most = sql.literal(rest.length === 0 ? limit + 1 : maxSearchedRows);
   const isAfter = after === undefined ? sql.empty : sql.part`and e.id < ${after[0]}::uuid`;
-  const walks = walksOf(along, params, sql.part`${isAfter} order by e.id desc limit ${most}`);
+  const walks = indexQueries(indexedFilter, params, sql.part`${isAfter} order by e.id desc limit ${most}`);
   const ids = sql.part`select distinct w.id from asked a cross join lateral (${sql.join(walks, ' union all ')}) w
     order by w.id desc limit ${most}`;
-  const rows = sql.part`select e.* from (${ids}) w join executions e on ${of('e')} and e.id = w.id order by e.id desc`;
+  const rows = sql.part`select e.* from (${ids}) w join executions e on ${orgFilter('e')} and e.id = w.id order by e.id desc`;
   const fits = rest.length === 0 ? null : sql.part`(select ${sql.join(rest, ' and ')} from (select q.*) e)`;
-  const looked = searched(rows, fits, newestFirst, sql.literal(limit + 1));
-  const page = withinPage(looked, bytes, newestFirst);
+  const looked = searchPageSql(rows, fits, newestFirstSql, sql.literal(limit + 1));
+  const page = limitToPageBytes(looked, longColumnBytesSql, newestFirstSql);
   const more = fits === null ? sql.empty : sql.part`, e.fits, e.nth`;
   const listed = await db.all(
-    sql<ListedRow>`with asked as materialized (${projects})
-       select ${foundColumns}, e.more_follow${more},
+    sql<ListedExecutionRow>`with asked as materialized (${projects})
+       select ${executionWithLeaseColumns}, e.more_follow${more},
          case when s.id is not null
            then jsonb_build_object('id', s.id, 'key', p.key || '-' || s.number, 'title', s.title, 'status', s.status) end as story,
          case when g.id is not null then jsonb_build_object('id', g.id, 'name', g.name) end as "group"
        from (${page}) e
-       join projects p on ${of('p')} and p.id = e.project_id
-       left join stories s on e.target_type = 'story' and ${of('s')} and s.id = e.target_id
-       left join delivery_groups g on e.target_type = 'delivery_group' and ${of('g')} and g.id = e.target_id
+       join projects p on ${orgFilter('p')} and p.id = e.project_id
+       left join stories s on e.target_type = 'story' and ${orgFilter('s')} and s.id = e.target_id
+       left join delivery_groups g on e.target_type = 'delivery_group' and ${orgFilter('g')} and g.id = e.target_id
        order by e.id desc`,
   );
-  return pageOfSearch(listed, limit, (row) => [row.id], toListed);
+  return pageOfSearchRows(listed, limit, (row) => [row.id], toListedExecution);
 }
 
-function toListed({ story, group, ...row }: ListedRow): ListedExecution {
-  const { execution, lease, now } = found(row);
+function toListedExecution({ story, group, ...row }: ListedExecutionRow): ListedExecution {
+  const { execution, lease, now } = toLeasedExecution(row);
   return { ...toExecution(execution, lease, now), story, group };
 }

@@ -1,23 +1,23 @@
 /** Executions as stored rows and as API records. */
 import {
   type Db,
-  type Id,
-  of,
-  organization,
+  type IdOrSql,
+  orgFilter,
+  currentOrgId,
   type Part,
   type Query,
-  record,
+  defineRecord,
   type RowOf,
   sql,
 } from '@muster/driver';
 import { type Actor, type Execution, type ExecutionTarget } from '@muster/registry';
 import { type Holder } from '../rules/acquire.ts';
-import { appendEvents } from '../leases/events.ts';
-import { isHeldState, shownState } from '../leases/states.ts';
+import { appendEventsSql } from '../leases/events.ts';
+import { isHeldState, visibleState } from '../leases/states.ts';
 import { type ExecutionChanges, type NewExecutionEvent } from '../leases/step.ts';
-import { clock, fencedBy, leaseJson, type LeaseRow, toLease } from './leases.ts';
+import { clockColumn, fenceSql, leaseJson, type LeaseRow, toLease } from './leases.ts';
 
-const executions = record('executions', 'e', {
+const executions = defineRecord('executions', 'e', {
   project_id: {},
   target_type: {},
   target_id: {},
@@ -49,7 +49,7 @@ const executions = record('executions', 'e', {
   completed_at: {},
 });
 export type ExecutionRow = RowOf<typeof executions>;
-export const executionList = executions.list;
+export const executionColumnList = executions.list;
 
 /**
  * Returns the API record. It shows the target's lease only if this execution holds the lease, and not if
@@ -57,7 +57,7 @@ export const executionList = executions.list;
  */
 export function toExecution(row: ExecutionRow, lease: LeaseRow | undefined, now: string): Execution {
   const shownLease = isHeldState(row.state) ? toLease(lease) : null;
-  const state = shownState(row.state, {
+  const state = visibleState(row.state, {
     now,
     leaseExpiresAt: shownLease?.expiresAt ?? null,
     offerExpiresAt: row.offer?.expiresAt ?? null,
@@ -80,34 +80,34 @@ export interface LeasedExecution {
   readonly now: string;
 }
 
-export interface FoundRow extends ExecutionRow {
+export interface ExecutionWithLeaseRow extends ExecutionRow {
   readonly lease: LeaseRow | null;
   readonly now: string;
 }
 
-export const found = ({ lease, now, ...execution }: FoundRow): LeasedExecution => ({
+export const toLeasedExecution = ({ lease, now, ...execution }: ExecutionWithLeaseRow): LeasedExecution => ({
   execution,
   // The lease comes as JSON, so its hashes are texts and not bytes. Readers do not need the hashes.
   lease: lease === null ? undefined : lease,
   now,
 });
 
-const unitOfTarget = {
+const targetUnit = {
   type: sql.part`e.target_type`,
   id: sql.part`e.target_id`,
 };
 /** The type and the ID of an execution's target, as columns of the row that is updated. */
-const unitOfWritten = {
+const updatedTargetUnit = {
   type: sql.part`executions.target_type`,
   id: sql.part`executions.target_id`,
 };
 
-export const foundColumns = sql.part`${executionList}, ${leaseJson(unitOfTarget)} as lease, ${clock}`;
+export const executionWithLeaseColumns = sql.part`${executionColumnList}, ${leaseJson(targetUnit)} as lease, ${clockColumn}`;
 
 export async function getExecution(db: Db, executionId: string): Promise<LeasedExecution> {
-  return found(
+  return toLeasedExecution(
     await db.get(
-      sql<FoundRow>`select ${foundColumns} from executions e where ${of('e')} and e.id = ${executionId}`,
+      sql<ExecutionWithLeaseRow>`select ${executionWithLeaseColumns} from executions e where ${orgFilter('e')} and e.id = ${executionId}`,
     ),
   );
 }
@@ -116,24 +116,24 @@ export async function getExecution(db: Db, executionId: string): Promise<LeasedE
  * Finds the target's open execution, else its newest one; undefined if there is none. The caller checks that
  * the target exists.
  */
-export async function findForTarget(
+export async function findExecutionForTarget(
   db: Db,
   targetType: ExecutionTarget,
-  targetId: Id,
+  targetId: IdOrSql,
 ): Promise<LeasedExecution | undefined> {
   const row = await db.find(
-    sql<FoundRow>`select ${foundColumns} from executions e
-       where ${of('e')} and e.target_type = ${targetType}
+    sql<ExecutionWithLeaseRow>`select ${executionWithLeaseColumns} from executions e
+       where ${orgFilter('e')} and e.target_type = ${targetType}
          and e.target_id = ${targetId} order by e.id desc limit 1`,
   );
-  return row === undefined ? undefined : found(row);
+  return row === undefined ? undefined : toLeasedExecution(row);
 }
 
 /**
  * Returns the events to append for the updated row `x`. The last of the events has the number
  * `x.last_event_seq`.
  */
-const eventsOf = ({ row, events }: Pick<Written, 'row' | 'events'>): Part => {
+const newEventsSql = ({ row, events }: Pick<ExecutionWrite, 'row' | 'events'>): Part => {
   const list = events.map(({ kind, data }, index) => ({ ord: index + 1, kind, data }));
   return sql.part`(select ${row.id}::uuid as id, x.last_event_seq - ${events.length}::int + d.ord as seq, d.kind, d.data,
       ${row.updated_at}::timestamptz as at
@@ -141,7 +141,7 @@ const eventsOf = ({ row, events }: Pick<Written, 'row' | 'events'>): Part => {
 };
 
 /** The changes to write: some columns, and events of the stream. */
-interface Written {
+interface ExecutionWrite {
   readonly row: ExecutionRow;
   readonly columns: readonly (keyof ExecutionChanges)[];
   readonly events: readonly NewExecutionEvent[];
@@ -151,44 +151,44 @@ interface Written {
  * Writes columns of a locked execution and appends to its stream, in one statement. With `grant` it does so
  * only while that grant is the newest and held. The holder's write and its check are therefore atomic.
  */
-export function setExecution(
-  { row, columns, events }: Written,
+export function updateExecution(
+  { row, columns, events }: ExecutionWrite,
   actor: Actor,
   grant?: { readonly epoch: number; readonly tokenHash: Buffer },
 ): Query<unknown> {
-  const fence = grant === undefined ? sql.empty : sql.part`and ${fencedBy(unitOfWritten, grant)}`;
+  const fence = grant === undefined ? sql.empty : sql.part`and ${fenceSql(updatedTargetUnit, grant)}`;
   const change = sql.part`${sql.update('executions', columns, row)},
     updated_at = ${row.updated_at}, version = executions.version + 1`;
-  const where = sql.part`where ${of('executions')} and executions.id = ${row.id} ${fence}`;
+  const where = sql.part`where ${orgFilter('executions')} and executions.id = ${row.id} ${fence}`;
   // A plain renewal has no events, so it avoids the cost of appending them.
   if (events.length === 0) return sql`${change} ${where}`;
   return sql`with x as (${change}, last_event_seq = executions.last_event_seq
       + /*guard: each event has one number*/${events.length}::int/*end*/
       ${where} returning last_event_seq)
-    ${appendEvents(eventsOf({ row, events }), actor)}`;
+    ${appendEventsSql(newEventsSql({ row, events }), actor)}`;
 }
 
 /**
  * Reports, without a lock, whether a claim may be the newest grant. False is final, because a claim never
  * becomes valid later.
  */
-export const mayHold = async (
+export const mightHoldLease = async (
   db: Db,
   executionId: string,
   claim: { readonly epoch: number; readonly tokenHash: Buffer },
 ): Promise<boolean> =>
   (await db.find(
-    sql`select e.id from executions e where ${of('e')} and e.id = ${executionId}
-         and ${fencedBy(unitOfTarget, claim)}`,
+    sql`select e.id from executions e where ${orgFilter('e')} and e.id = ${executionId}
+         and ${fenceSql(targetUnit, claim)}`,
   )) !== undefined;
 
 /** Inserts an execution with the first events of its stream. */
 export function insertExecution(
-  { row, events }: Pick<Written, 'row' | 'events'>,
+  { row, events }: Pick<ExecutionWrite, 'row' | 'events'>,
   actor: Actor,
 ): Query<unknown> {
   return sql`with x as (${executions.insert(row)} returning last_event_seq)
-    ${appendEvents(eventsOf({ row, events }), actor)}`;
+    ${appendEventsSql(newEventsSql({ row, events }), actor)}`;
 }
 
 /**
@@ -196,24 +196,24 @@ export function insertExecution(
  */
 export const addContributor = (
   executionId: string,
-  by: { readonly memberId: string; readonly agentId: string | null },
+  holder: { readonly memberId: string; readonly agentId: string | null },
   attempt: number,
 ): Query<unknown> =>
   sql`insert into execution_contributors (org_id, execution_id, member_id, agent_id, attempt)
-     values (${organization}, ${executionId}, ${by.memberId}, coalesce(${by.agentId}::uuid, '00000000-0000-0000-0000-000000000000'), ${attempt})
+     values (${currentOrgId}, ${executionId}, ${holder.memberId}, coalesce(${holder.agentId}::uuid, '00000000-0000-0000-0000-000000000000'), ${attempt})
      on conflict (org_id, execution_id, member_id, agent_id) do update set attempt = excluded.attempt
        where execution_contributors.attempt < excluded.attempt`;
 
 /** Frees the locks taken for the work. */
-export const freeLocksOf = (executionId: string): Query<unknown> =>
-  sql`delete from locks where ${of()} and /*guard: locks end with their work*/execution_id = ${executionId}/*end*/`;
+export const freeLocksOfExecution = (executionId: string): Query<unknown> =>
+  sql`delete from locks where ${orgFilter()} and /*guard: locks end with their work*/execution_id = ${executionId}/*end*/`;
 
 /**
  * Frees the locks that the run took without naming any work, in the order of their grants. A completion ends
  * the run.
  */
 export const freeLocksOfRun = (projectId: string, { memberId, agentId, runId }: Holder): Query<unknown> =>
-  sql`delete from locks where ${of()} and id in (
-       select k.id from locks k where ${of('k')} and k.project_id = ${projectId} and k.member_id = ${memberId}
+  sql`delete from locks where ${orgFilter()} and id in (
+       select k.id from locks k where ${orgFilter('k')} and k.project_id = ${projectId} and k.member_id = ${memberId}
          and k.agent_id is not distinct from ${agentId}::uuid and k.run_id = ${runId} and k.execution_id is null
        order by k.id for update)`;

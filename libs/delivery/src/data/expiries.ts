@@ -2,13 +2,13 @@
  * Records the expiry of a lease once: as an event in the execution's stream, and as a domain event for
  * notifications.
  */
-import { type Db, of, sql } from '@muster/driver';
+import { type Db, orgFilter, sql } from '@muster/driver';
 import { type Actor } from '@muster/registry';
 import { type DomainEvent } from '@muster/tenancy';
-import { appendEvents } from '../leases/events.ts';
-import { canSql } from '../leases/states-sql.ts';
+import { appendEventsSql } from '../leases/events.ts';
+import { canTransitionSql } from '../leases/states-sql.ts';
 import { transitions } from '../leases/states.ts';
-import { isoIn, type UnitType } from './leases.ts';
+import { isoTimeSql, type UnitType } from './leases.ts';
 
 /** The story or group that a lease is on, or the group whose coordination it is on. */
 export interface LeasedUnit {
@@ -16,7 +16,7 @@ export interface LeasedUnit {
   readonly unitId: string;
 }
 
-interface NotedRow {
+interface ExpiryCheckRow {
   /** True if the lease has expired; false if the holder has renewed the lease in the meantime. */
   readonly is_over: boolean;
   readonly unit_type: UnitType;
@@ -36,59 +36,62 @@ interface NotedRow {
  * has locked; the next run handles them. A renewed lease is due again at its new expiry, and a marked one is
  * not found again. Epoch and state stay the same.
  */
-const note = (units: readonly LeasedUnit[], actor: Actor) => sql<NotedRow>`
+const markExpiredLeases = (units: readonly LeasedUnit[], actor: Actor) => sql<ExpiryCheckRow>`
   with due as materialized (
     select l.unit_type, l.unit_id, /*guard: expiry is noted in time*/l.expires_at <= now()/*end*/ as is_over
     from leases l join unnest(${units.map(({ unitType }) => unitType)}::text[],
       ${units.map(({ unitId }) => unitId)}::uuid[]) u (unit_type, unit_id) using (unit_type, unit_id)
-    where ${of('l')} and l.state = 'held' and not l.expiry_noted
+    where ${orgFilter('l')} and l.state = 'held' and not l.expiry_noted
     order by l.unit_type, l.unit_id for no key update of l skip locked),
   noted as (
     update leases l set expiry_noted = d.is_over, due_at = l.expires_at from due d
-    where ${of('l')} and l.unit_type = d.unit_type and l.unit_id = d.unit_id
+    where ${orgFilter('l')} and l.unit_type = d.unit_type and l.unit_id = d.unit_id
     returning l.unit_type, l.unit_id, l.project_id, l.epoch, l.holder, l.member_id, l.agent_id, l.expires_at, d.is_over),
   locked as materialized (
     select e.id, n.unit_type, n.unit_id, n.epoch, n.holder, n.expires_at
-    from noted n join executions e on ${of('e')} and e.target_type = n.unit_type and e.target_id = n.unit_id
-    where n.is_over and ${canSql('expire')}
+    from noted n join executions e on ${orgFilter('e')} and e.target_type = n.unit_type and e.target_id = n.unit_id
+    where n.is_over and ${canTransitionSql('expire')}
     order by e.id for no key update of e),
   counted as (
     update executions e set last_event_seq = e.last_event_seq + 1 from locked k
-    where ${of('e')} and e.id = k.id
+    where ${orgFilter('e')} and e.id = k.id
     returning e.id, e.last_event_seq, k.unit_type, k.unit_id, k.epoch, k.holder, k.expires_at),
-  said as (${appendEvents(
+  said as (${appendEventsSql(
     sql.part`(select c.id, c.last_event_seq as seq, ${transitions.expire.event}::text as kind, clock_timestamp() as at,
         jsonb_build_object('epoch', c.epoch, 'holder', c.holder,
-          'expiredAt', ${isoIn(sql.part`c.expires_at`)}) as data
+          'expiredAt', ${isoTimeSql(sql.part`c.expires_at`)}) as data
       from counted c)`,
     actor,
   )})
   select n.is_over, n.unit_type, n.unit_id, n.project_id, n.epoch, n.holder, n.member_id, n.agent_id, c.id as execution_id,
     case when s.id is not null then p.key || '-' || s.number end as key, coalesce(s.title, g.name) as title
-  from noted n join projects p on ${of('p')} and p.id = n.project_id
+  from noted n join projects p on ${orgFilter('p')} and p.id = n.project_id
   left join counted c on c.unit_type = n.unit_type and c.unit_id = n.unit_id
-  left join stories s on n.unit_type = 'story' and ${of('s')} and s.id = n.unit_id
-  left join delivery_groups g on n.unit_type <> 'story' and ${of('g')} and g.id = n.unit_id`;
+  left join stories s on n.unit_type = 'story' and ${orgFilter('s')} and s.id = n.unit_id
+  left join delivery_groups g on n.unit_type <> 'story' and ${orgFilter('g')} and g.id = n.unit_id`;
 
 /** The result of checking leases for their expiry. */
 export interface ExpiryResult {
   /** The number of leases checked: all except those that another transaction has locked or already marked. */
-  readonly seen: number;
+  readonly checkedCount: number;
   /** The events to emit in the same transaction. */
   readonly domainEvents: DomainEvent[];
 }
 
 /** Records the expiry of those of the given leases that have expired and are not marked yet. */
-export async function noteExpiries(
+export async function recordExpiries(
   db: Db,
   units: readonly LeasedUnit[],
   actor: Actor,
 ): Promise<ExpiryResult> {
-  const rows = await db.all(note(units, actor));
-  return { seen: rows.length, domainEvents: rows.filter(({ is_over: isOver }) => isOver).map(expiryOf) };
+  const rows = await db.all(markExpiredLeases(units, actor));
+  return {
+    checkedCount: rows.length,
+    domainEvents: rows.filter(({ is_over: isOver }) => isOver).map(toExpiryEvent),
+  };
 }
 
-const expiryOf = (row: NotedRow): DomainEvent => ({
+const toExpiryEvent = (row: ExpiryCheckRow): DomainEvent => ({
   kind: 'lease.expired',
   subject: {
     type: row.unit_type === 'story' ? 'story' : 'delivery_group',

@@ -2,11 +2,11 @@
  * The stories of a group. They are locked while they join a group, so that no work on them begins at the same
  * time.
  */
-import { type Db, of, organization, type Part, type Query, sql } from '@muster/driver';
+import { type Db, orgFilter, currentOrgId, type Part, type Query, sql } from '@muster/driver';
 import { type GroupState, type Trust } from '@muster/registry';
-import { type ApiError, badRequest, type Caller, nothingAt, visibleTo } from '@muster/runtime';
-import { storiesOf, storyIdOf } from '@muster/tenancy';
-import { isGroupMerged, isStoryMerged } from './groups.ts';
+import { type ApiError, badRequest, type Caller, pathNotFound, projectsVisibleTo } from '@muster/runtime';
+import { storyIdsSql, storyIdSql } from '@muster/tenancy';
+import { isGroupMergedSql, isStoryMergedSql } from './groups.ts';
 
 /** A story named by the caller, and its open group. */
 interface NamedStory {
@@ -20,9 +20,9 @@ interface NamedStory {
 
 /** The stories that are to join, and their project and group. */
 export interface JoiningStories {
-  readonly refs: readonly string[];
+  readonly storyRefs: readonly string[];
   /** The project's ID. */
-  readonly project: Part;
+  readonly projectIdSql: Part;
   /** The group whose stories are replaced; null before the group exists. */
   readonly groupId: string | null;
 }
@@ -32,36 +32,36 @@ export interface JoiningStories {
  * before or after this change. Then reads the named stories in the given order. Stories outside of the
  * project are missing from the result.
  */
-export async function lockStories(db: Db, place: JoiningStories): Promise<NamedStory[]> {
-  const { refs, project, groupId } = place;
+export async function lockNamedStories(db: Db, joiningStories: JoiningStories): Promise<NamedStory[]> {
+  const { storyRefs, projectIdSql, groupId } = joiningStories;
   const members =
     groupId === null
       ? sql.empty
       : sql.part`union select d.story_id from delivery_group_stories d
-         where ${of('d')} and d.group_id = ${groupId}::uuid`;
+         where ${orgFilter('d')} and d.group_id = ${groupId}::uuid`;
   const [, stories] = await Promise.all([
     db.all(
       sql`select s.id from stories s
-         where ${of('s')} and s.project_id = ${project}
-           and s.id = any (array(select n.id from ${storiesOf(refs)} n ${members}))
+         where ${orgFilter('s')} and s.project_id = ${projectIdSql}
+           and s.id = any (array(select n.id from ${storyIdsSql(storyRefs)} n ${members}))
          order by s.id for no key update of s`,
     ),
     // A separate statement reads the stories, because it has to see their state after the wait for the locks.
     db.all(
       sql<NamedStory>`select n.ord, s.id, p.key || '-' || s.number as key, g.id as group_id, g.name as group_name,
            g.state as group_state
-         from ${storiesOf(refs)} n
-         join stories s on ${of('s')} and s.id = n.id and s.project_id = ${project}
-         join projects p on ${of('p')} and p.id = s.project_id
-         left join delivery_group_stories d on ${of('d')} and d.story_id = s.id and d.open
-         left join delivery_groups g on ${of('g')} and g.id = d.group_id
+         from ${storyIdsSql(storyRefs)} n
+         join stories s on ${orgFilter('s')} and s.id = n.id and s.project_id = ${projectIdSql}
+         join projects p on ${orgFilter('p')} and p.id = s.project_id
+         left join delivery_group_stories d on ${orgFilter('d')} and d.story_id = s.id and d.open
+         left join delivery_groups g on ${orgFilter('g')} and g.id = d.group_id
          order by n.ord`,
     ),
   ]);
   return stories;
 }
 
-interface Context {
+interface JoinContext {
   readonly db: Db;
   readonly caller: Caller;
   readonly refuse: (
@@ -75,24 +75,24 @@ interface Context {
  * or in another group.
  */
 export async function requireJoinable(
-  context: Context,
-  { refs, groupId }: JoiningStories,
+  context: JoinContext,
+  { storyRefs, groupId }: JoiningStories,
   projectId: string,
-  found: readonly NamedStory[],
+  namedStories: readonly NamedStory[],
 ): Promise<string[]> {
   const { refuse } = context;
-  const byOrd = new Map(found.map((story) => [story.ord, story]));
-  const missing = refs.findIndex((_, index) => !byOrd.has(index + 1));
+  const byOrd = new Map(namedStories.map((story) => [story.ord, story]));
+  const missing = storyRefs.findIndex((_, index) => !byOrd.has(index + 1));
   if (missing !== -1)
-    throw await notOfProject(context, projectId, refs[missing] ?? '', `storyIds.${missing}`);
-  const ids = found.map(({ id }) => id);
+    throw await notInProjectError(context, projectId, storyRefs[missing] ?? '', `storyIds.${missing}`);
+  const ids = namedStories.map(({ id }) => id);
   // The caller may name the same story by ID and by key.
   const twice = ids.findIndex((id, index) => ids.indexOf(id) !== index);
   if (twice !== -1) {
     const message = `names the same story as storyIds[${ids.indexOf(ids[twice] ?? '')}]`;
     throw badRequest('A story is named more than once.', [{ path: `storyIds[${twice}]`, message }]);
   }
-  const elsewhere = found
+  const elsewhere = namedStories
     .filter((story) => story.group_id !== null && story.group_id !== groupId)
     .map((story) => ({
       groupId: story.group_id,
@@ -107,35 +107,35 @@ export async function requireJoinable(
 }
 
 /** Returns mismatched_project if the caller can see the story in another project, and not_found otherwise. */
-async function notOfProject(
-  { db, caller, refuse }: Context,
+async function notInProjectError(
+  { db, caller, refuse }: JoinContext,
   projectId: string,
-  ref: string,
+  storyRef: string,
   path: string,
 ): Promise<ApiError> {
   const story = await db.find(
-    sql`select s.id from stories s join ${visibleTo(caller)} v on v.project_id = s.project_id
-       where ${of('s')} and s.id = ${storyIdOf(ref)} and s.project_id <> ${projectId}::uuid`,
+    sql`select s.id from stories s join ${projectsVisibleTo(caller)} v on v.project_id = s.project_id
+       where ${orgFilter('s')} and s.id = ${storyIdSql(storyRef)} and s.project_id <> ${projectId}::uuid`,
   );
-  return story === undefined ? nothingAt(path) : refuse('mismatched_project', { storyId: ref });
+  return story === undefined ? pathNotFound(path) : refuse('mismatched_project', { storyId: storyRef });
 }
 
 /** Returns statements that give a locked group these stories in this order. Other stories leave it. */
-export const putStories = (
+export const replaceStoriesOfGroup = (
   projectId: string,
   groupId: string,
   storyIds: readonly string[],
 ): Query<unknown>[] => [
   sql`delete from delivery_group_stories
-     where ${of()} and group_id = ${groupId} and story_id <> all (${storyIds}::uuid[])`,
+     where ${orgFilter()} and group_id = ${groupId} and story_id <> all (${storyIds}::uuid[])`,
   sql`insert into delivery_group_stories (org_id, project_id, group_id, story_id, position)
-     select ${organization}, ${projectId}, ${groupId}, n.id, n.ord from unnest(${storyIds}::uuid[]) with ordinality n (id, ord)
+     select ${currentOrgId}, ${projectId}, ${groupId}, n.id, n.ord from unnest(${storyIds}::uuid[]) with ordinality n (id, ord)
      on conflict (org_id, group_id, story_id) do update set position = excluded.position`,
 ];
 
 /** Lets the stories of an ended group join other groups. */
-export const freeStories = (groupId: string): Query<unknown> =>
-  sql`update delivery_group_stories set open = false where ${of()} and group_id = ${groupId} and open`;
+export const releaseStoriesOfGroup = (groupId: string): Query<unknown> =>
+  sql`update delivery_group_stories set open = false where ${orgFilter()} and group_id = ${groupId} and open`;
 
 /** The proof of a group's merge. */
 export interface MergeProof {
@@ -143,12 +143,12 @@ export interface MergeProof {
    * The strongest proof of a merge of the group itself, or of each of its stories. Null if no such merge was
    * observed.
    */
-  readonly seen: Trust | null;
+  readonly strongestTrust: Trust | null;
   /**
    * For each level of trust, the keys of the stories for which no merge of that trust was observed, in the
    * order of the group. Canceled stories are left out, because they need no merge.
    */
-  readonly unmerged: Readonly<Record<Trust, readonly string[]>>;
+  readonly unmergedKeysByTrust: Readonly<Record<Trust, readonly string[]>>;
 }
 
 /**
@@ -163,18 +163,18 @@ export async function getMergeProof(db: Db, groupId: string): Promise<MergeProof
       stories: number;
       unmerged: string[];
       unverified: string[];
-    }>`select ${isGroupMerged.reported} as group, ${isGroupMerged.verified} as group_verified, m.stories, m.unmerged, m.unverified
+    }>`select ${isGroupMergedSql.reported} as group, ${isGroupMergedSql.verified} as group_verified, m.stories, m.unmerged, m.unverified
        from delivery_groups g cross join lateral (
          select count(*)::int as stories,
            coalesce(array_agg(x.key order by x.position) filter (where not x.merged), '{}') as unmerged,
            coalesce(array_agg(x.key order by x.position) filter (where not x.verified), '{}') as unverified
-         from (select d.position, p.key || '-' || s.number as key, ${isStoryMerged.reported} as merged,
-             ${isStoryMerged.verified} as verified
+         from (select d.position, p.key || '-' || s.number as key, ${isStoryMergedSql.reported} as merged,
+             ${isStoryMergedSql.verified} as verified
            from delivery_group_stories d
-           join stories s on ${of('s')} and s.id = d.story_id
-           join projects p on ${of('p')} and p.id = s.project_id
-           where ${of('d')} and d.group_id = g.id and s.status <> 'canceled') x) m
-       where ${of('g')} and g.id = ${groupId}`,
+           join stories s on ${orgFilter('s')} and s.id = d.story_id
+           join projects p on ${orgFilter('p')} and p.id = s.project_id
+           where ${orgFilter('d')} and d.group_id = g.id and s.status <> 'canceled') x) m
+       where ${orgFilter('g')} and g.id = ${groupId}`,
   );
   const isMerged = (group: boolean, unmerged: readonly string[]): boolean =>
     group || (row.stories > 0 && unmerged.length === 0);
@@ -182,6 +182,10 @@ export async function getMergeProof(db: Db, groupId: string): Promise<MergeProof
     reported: row.group ? [] : row.unmerged,
     verified: row.group_verified ? [] : row.unverified,
   };
-  if (isMerged(row.group_verified, row.unverified)) return { seen: 'verified', unmerged };
-  return { seen: isMerged(row.group, row.unmerged) ? 'reported' : null, unmerged };
+  if (isMerged(row.group_verified, row.unverified))
+    return { strongestTrust: 'verified', unmergedKeysByTrust: unmerged };
+  return {
+    strongestTrust: isMerged(row.group, row.unmerged) ? 'reported' : null,
+    unmergedKeysByTrust: unmerged,
+  };
 }

@@ -3,22 +3,22 @@ import {
   CursorId,
   type Db,
   decodeCursor,
-  type Id,
-  of,
-  organization,
+  type IdOrSql,
+  orgFilter,
+  currentOrgId,
   pageOfRows,
   type Part,
   type Query,
-  record,
+  defineRecord,
   type RowOf,
   sql,
-  withinPage,
+  limitToPageBytes,
 } from '@muster/driver';
 import { type Group, type GroupState, type Subject, subjectOf, type Trust } from '@muster/registry';
 import { z } from 'zod';
-import { fencedBy, leaseJson, type LeaseRow, toLease } from './leases.ts';
+import { fenceSql, leaseJson, type LeaseRow, toLease } from './leases.ts';
 
-export const deliveryGroups = record('delivery_groups', 'g', {
+export const deliveryGroups = defineRecord('delivery_groups', 'g', {
   project_id: {},
   name: {},
   state: {},
@@ -45,9 +45,9 @@ export interface GroupRow extends StoredGroup {
  * Returns conditions for an observed merge of the target's newest execution. Work that began again later
  * still needs a merge.
  */
-const isMerged = (type: Part, id: Part): Readonly<Record<Trust, Part>> => {
+const isTargetMergedSql = (type: Part, id: Part): Readonly<Record<Trust, Part>> => {
   const newestSays = (when: Part): Part => sql.part`coalesce((select ${when} is not null from executions e
-    where ${of('e')} and e.target_type = ${type} and e.target_id = ${id}
+    where ${orgFilter('e')} and e.target_type = ${type} and e.target_id = ${id}
     order by e.id desc limit 1), false)`;
   return {
     reported: newestSays(sql.part`e.merged_at`),
@@ -56,25 +56,25 @@ const isMerged = (type: Part, id: Part): Readonly<Record<Trust, Part>> => {
 };
 
 /** The merge conditions for story `s`, by trust. */
-export const isStoryMerged = isMerged(sql.part`'story'`, sql.part`s.id`);
+export const isStoryMergedSql = isTargetMergedSql(sql.part`'story'`, sql.part`s.id`);
 /** The merge conditions for group `g`, by trust. A merge of the group's work merged all of its stories. */
-export const isGroupMerged = isMerged(sql.part`'delivery_group'`, sql.part`g.id`);
+export const isGroupMergedSql = isTargetMergedSql(sql.part`'delivery_group'`, sql.part`g.id`);
 
-const coordination = sql.part`'coordination'`;
-const leaseOfGroup = leaseJson({ type: coordination, id: sql.part`g.id` });
+const coordinationUnitType = sql.part`'coordination'`;
+const groupLeaseJson = leaseJson({ type: coordinationUnitType, id: sql.part`g.id` });
 
 /** Returns SQL for complete groups, from rows of delivery_groups. A group has at most 100 stories. */
-const wholeGroups = (rows: Part, more: Part = sql.empty): Part => sql.part`
-  select ${deliveryGroups.list}${more}, m.*, ${leaseOfGroup} as lease
-  from (${rows}) g
-  cross join lateral (select ${isGroupMerged.reported} as merged offset 0) w
+const completeGroupsSql = (groupRowsSql: Part, extraColumns: Part = sql.empty): Part => sql.part`
+  select ${deliveryGroups.list}${extraColumns}, m.*, ${groupLeaseJson} as lease
+  from (${groupRowsSql}) g
+  cross join lateral (select ${isGroupMergedSql.reported} as merged offset 0) w
   cross join lateral (
     select coalesce(array_agg(s.id order by d.position), '{}') as story_ids, count(*)::int as total,
       (count(*) filter (where s.status = 'done'))::int as done,
-      (count(*) filter (where w.merged or ${isStoryMerged.reported}))::int as landed,
+      (count(*) filter (where w.merged or ${isStoryMergedSql.reported}))::int as landed,
       (count(*) filter (where s.blocked is not null and s.status not in ('done', 'canceled')))::int as blocked
-    from delivery_group_stories d join stories s on ${of('s')} and s.id = d.story_id
-    where ${of('d')} and d.group_id = g.id) m`;
+    from delivery_group_stories d join stories s on ${orgFilter('s')} and s.id = d.story_id
+    where ${orgFilter('d')} and d.group_id = g.id) m`;
 
 export const toGroup = (row: GroupRow, lease: LeaseRow | null = row.lease): Group => ({
   ...deliveryGroups.shown(row),
@@ -84,11 +84,11 @@ export const toGroup = (row: GroupRow, lease: LeaseRow | null = row.lease): Grou
 });
 
 /** Returns the group as an event subject. */
-export const aboutGroup = (group: StoredGroup): Subject => subjectOf('delivery_group', group, group.name);
+export const groupSubject = (group: StoredGroup): Subject => subjectOf('delivery_group', group, group.name);
 
 export function getGroup(db: Db, groupId: string): Promise<GroupRow> {
   return db.get(
-    sql<GroupRow>`${wholeGroups(sql.part`select * from delivery_groups where ${of()} and id = ${groupId}`)}`,
+    sql<GroupRow>`${completeGroupsSql(sql.part`select * from delivery_groups where ${orgFilter()} and id = ${groupId}`)}`,
   );
 }
 
@@ -96,7 +96,7 @@ export function getGroup(db: Db, groupId: string): Promise<GroupRow> {
  * Executes these writes and then reads the group, in one round trip. Statements of one tick run in the order
  * in which they are sent.
  */
-export async function getGroupAfter(
+export async function getGroupAfterWrites(
   db: Db,
   groupId: string,
   writes: readonly Query<unknown>[],
@@ -107,11 +107,11 @@ export async function getGroupAfter(
 }
 
 /** Finds the open group of a story. */
-export function findGroupOfStory(db: Db, storyId: Id): Promise<GroupRow | undefined> {
+export function findGroupOfStory(db: Db, storyId: IdOrSql): Promise<GroupRow | undefined> {
   return db.find(
-    sql<GroupRow>`${wholeGroups(sql.part`select * from delivery_groups where ${of()} and id =
+    sql<GroupRow>`${completeGroupsSql(sql.part`select * from delivery_groups where ${orgFilter()} and id =
         (select d.group_id from delivery_group_stories d
-          where ${of('d')} and d.story_id = ${storyId} and d.open)`)}`,
+          where ${orgFilter('d')} and d.story_id = ${storyId} and d.open)`)}`,
   );
 }
 
@@ -121,7 +121,9 @@ export function findGroupOfStory(db: Db, storyId: Id): Promise<GroupRow | undefi
  */
 export async function lockGroup(db: Db, groupId: string): Promise<GroupRow> {
   const [, group] = await Promise.all([
-    db.find(sql`select g.id from delivery_groups g where ${of('g')} and g.id = ${groupId} for no key update`),
+    db.find(
+      sql`select g.id from delivery_groups g where ${orgFilter('g')} and g.id = ${groupId} for no key update`,
+    ),
     getGroup(db, groupId),
   ]);
   return group;
@@ -138,21 +140,21 @@ export async function listGroups(
     limit,
     cursor,
   }: {
-    readonly projectId: Id;
+    readonly projectId: IdOrSql;
     readonly state?: GroupState | undefined;
     readonly limit: number;
     readonly cursor?: string | undefined;
   },
 ): Promise<{ items: Group[]; nextCursor: string | null }> {
-  const conditions = [of(), sql.part`project_id = ${projectId}`];
+  const conditions = [orgFilter(), sql.part`project_id = ${projectId}`];
   if (state !== undefined) conditions.push(sql.part`state = ${state}`);
   const after = decodeCursor(cursor, Cursor);
   if (after !== undefined) conditions.push(sql.part`id < ${after[0]}::uuid`);
   const stored = sql.part`select * from delivery_groups where ${sql.join(conditions, ' and ')}
     order by id desc limit ${limit + 1}`;
-  const page = withinPage(stored, sql.part`octet_length(q.checkpoint::text)`, sql.part`q.id desc`);
+  const page = limitToPageBytes(stored, sql.part`octet_length(q.checkpoint::text)`, sql.part`q.id desc`);
   const rows = await db.all(
-    sql<GroupRow>`${wholeGroups(page, sql.part`, g.more_follow`)} order by g.id desc`,
+    sql<GroupRow>`${completeGroupsSql(page, sql.part`, g.more_follow`)} order by g.id desc`,
   );
   return pageOfRows(
     rows,
@@ -170,22 +172,22 @@ export const withoutLease = (row: GroupRow): GroupRow => ({ ...row, lease: null 
  * Returns the update of these columns of a locked group. With `grant` it applies only while that grant is the
  * newest and held.
  */
-export function setGroup(
+export function updateGroup(
   row: GroupRow,
   columns: readonly (keyof GroupChanges)[],
   grant?: { readonly epoch: number; readonly tokenHash: Buffer },
 ): Query<unknown> {
   const unit = {
-    type: coordination,
+    type: coordinationUnitType,
     id: sql.part`delivery_groups.id`,
   };
-  const fence = grant === undefined ? sql.empty : sql.part`and ${fencedBy(unit, grant)}`;
+  const fence = grant === undefined ? sql.empty : sql.part`and ${fenceSql(unit, grant)}`;
   return sql`${sql.update('delivery_groups', columns, row)}
-    where ${of('delivery_groups')} and delivery_groups.id = ${row.id} ${fence}`;
+    where ${orgFilter('delivery_groups')} and delivery_groups.id = ${row.id} ${fence}`;
 }
 
 /** Adds the columns that every change of a group writes. */
-export const asChanged = (columns: readonly (keyof GroupChanges)[]): (keyof GroupChanges)[] => [
+export const withChangeColumns = (columns: readonly (keyof GroupChanges)[]): (keyof GroupChanges)[] => [
   ...columns,
   'updated_at',
   'version',
@@ -195,4 +197,4 @@ export const insertGroup = (
   group: Pick<StoredGroup, 'id' | 'project_id' | 'name' | 'merge_strategy' | 'git' | 'created_at'>,
 ): Query<unknown> =>
   sql`insert into delivery_groups (org_id, id, project_id, name, merge_strategy, git, created_at, updated_at, told_seq)
-     select ${organization}, ${group.id}, ${group.project_id}, ${group.name}, ${group.merge_strategy}, ${group.git}, ${group.created_at}, ${group.created_at}, t.activity from streams t where ${of('t')}`;
+     select ${currentOrgId}, ${group.id}, ${group.project_id}, ${group.name}, ${group.merge_strategy}, ${group.git}, ${group.created_at}, ${group.created_at}, t.activity from streams t where ${orgFilter('t')}`;

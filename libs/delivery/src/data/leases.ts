@@ -2,7 +2,7 @@
  * Leases as stored rows. A statement that writes a lease has locked its row before, and names the grant in
  * its WHERE clause.
  */
-import { type DB, type Db, of, organization, type Part, type Query, sql } from '@muster/driver';
+import { type DB, type Db, orgFilter, currentOrgId, type Part, type Query, sql } from '@muster/driver';
 import { type Lease } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import { type Selectable } from 'kysely';
@@ -29,13 +29,13 @@ export type LeaseRow = Pick<Selectable<DB['leases']>, (typeof leaseColumns)[numb
 export type UnitType = LeaseRow['unit_type'];
 
 /** A lease with state `held`. */
-export interface HeldRow extends LeaseWithHolder {
+export interface HeldLeaseRow extends LeaseWithHolder {
   readonly row: LeaseRow;
   readonly ttlSeconds: number;
 }
 
 /** Returns the lease with columns of a holder that are not null. Returns null if the lease has no holder. */
-export function heldLease(row: LeaseRow | undefined): HeldRow | null {
+export function toHeldLease(row: LeaseRow | undefined): HeldLeaseRow | null {
   if (row?.state !== 'held') return null;
   const { holder: actor, member_id: memberId, expires_at: expiresAt, ttl_seconds: ttlSeconds } = row;
   if (actor === null || memberId === null || expiresAt === null || ttlSeconds === null) {
@@ -54,7 +54,7 @@ export function heldLease(row: LeaseRow | undefined): HeldRow | null {
 
 /** Returns the lease as an API record; null without a holder. */
 export function toLease(row: LeaseRow | undefined): Lease | null {
-  const held = heldLease(row);
+  const held = toHeldLease(row);
   if (held === null) return null;
   const { actor, holder, ttlSeconds, expiresAt } = held;
   return {
@@ -63,56 +63,56 @@ export function toLease(row: LeaseRow | undefined): Lease | null {
     epoch: held.row.epoch,
     ttlSeconds,
     expiresAt,
-    renewBy: earlier(expiresAt, ttlSeconds / 3),
+    renewBy: subtractSeconds(expiresAt, ttlSeconds / 3),
   };
 }
 
-export const later = (time: string, seconds: number): string =>
+export const addSeconds = (time: string, seconds: number): string =>
   new Date(Date.parse(time) + seconds * 1000).toISOString();
-const earlier = (time: string, seconds: number): string => later(time, -seconds);
+const subtractSeconds = (time: string, seconds: number): string => addSeconds(time, -seconds);
 
-export const leaseList = sql.columns('l', leaseColumns);
+export const leaseColumnList = sql.columns('l', leaseColumns);
 
 /** The unit of a lease, as columns of another table's row. */
-export interface UnitParts {
+export interface UnitColumns {
   readonly type: Part;
   readonly id: Part;
 }
 
 /** Returns the condition for the lease `l` of a story or group. */
-const ofUnit = ({ type, id }: UnitParts): Part =>
-  sql.part`${of('l')} and l.unit_type = ${type} and l.unit_id = ${id}`;
+const isLeaseOfUnitSql = ({ type, id }: UnitColumns): Part =>
+  sql.part`${orgFilter('l')} and l.unit_type = ${type} and l.unit_id = ${id}`;
 
 /** Returns SQL for a time in the API's format. */
-export const isoIn = (time: Part): Part =>
+export const isoTimeSql = (time: Part): Part =>
   sql.part`to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /**
  * Returns SQL for the lease of a story or group as JSON; null if it has no row. The columns that only the
  * check of the holder needs are null.
  */
-export const leaseJson = (unit: UnitParts): Part => sql.part`(select jsonb_build_object(
+export const leaseJson = (unit: UnitColumns): Part => sql.part`(select jsonb_build_object(
     'unit_type', l.unit_type, 'unit_id', l.unit_id, 'state', l.state, 'epoch', l.epoch, 'token_hash', null,
     'holder', l.holder, 'member_id', l.member_id, 'agent_id', l.agent_id, 'run_id', l.run_id,
     'ttl_seconds', l.ttl_seconds,
-    'expires_at', ${isoIn(sql.part`l.expires_at`)},
+    'expires_at', ${isoTimeSql(sql.part`l.expires_at`)},
     'ended_token_hash', null, 'ended_by', l.ended_by)
-  from leases l where ${ofUnit(unit)})`;
+  from leases l where ${isLeaseOfUnitSql(unit)})`;
 
 /**
  * Inserts missing lease rows; rows stay after the first grant. `units` is a set of `(type, id, project_id)`
  * of stories and groups. The statement waits for a transaction that inserts the same row, in the common lock
  * order.
  */
-export const insertUnits = (units: Part): Query<unknown> => sql`
+export const insertMissingLeases = (units: Part): Query<unknown> => sql`
   insert into leases (org_id, unit_type, unit_id, project_id)
-  select ${organization}, u.type, u.id, u.project_id /*guard: each unit has its row*/from ${units} u/*end*/ order by u.type, u.id
+  select ${currentOrgId}, u.type, u.id, u.project_id /*guard: each unit has its row*/from ${units} u/*end*/ order by u.type, u.id
   on conflict (org_id, unit_type, unit_id) do nothing`;
 
 /** The parameters of a grant on a locked lease. */
-interface Granting {
+interface GrantParams {
   /** True if the same holder continues under the same epoch. */
-  readonly extends: boolean;
+  readonly isExtension: boolean;
   readonly runId: string | null;
   readonly ttlSeconds: number;
   /** The database's time after the lease was locked. */
@@ -123,7 +123,7 @@ interface Granting {
 export function newGrant(
   lease: LeaseRow,
   caller: Caller,
-  { extends: goesOn, runId, ttlSeconds, now }: Granting,
+  { isExtension: goesOn, runId, ttlSeconds, now }: GrantParams,
 ): { readonly grant: LeaseGrant; readonly leaseToken: string } {
   const newEpoch = goesOn ? lease.epoch : lease.epoch + 1;
   const leaseToken = newLeaseToken(newEpoch);
@@ -137,7 +137,7 @@ export function newGrant(
       ttlSeconds,
       now,
       tokenHash: hashLeaseToken(leaseToken),
-      foundEpoch: lease.epoch,
+      expectedEpoch: lease.epoch,
       newEpoch,
     },
   };
@@ -158,7 +158,7 @@ export async function reissueLeaseToken(
   const leaseToken = newLeaseToken(epoch);
   await db.all(
     sql`update leases set token_hash = ${hashLeaseToken(leaseToken)}
-       where ${of()} and unit_type = ${unitType} and unit_id = ${unitId} and state = 'held' and epoch = ${epoch}
+       where ${orgFilter()} and unit_type = ${unitType} and unit_id = ${unitId} and state = 'held' and epoch = ${epoch}
          and member_id = ${caller.memberId} and agent_id is not distinct from ${caller.agentId}`,
   );
   return leaseToken;
@@ -174,7 +174,7 @@ export interface LeaseGrant {
   readonly now: string;
   readonly tokenHash: Buffer;
   /** The epoch of the locked row. A grant to another holder increments it. */
-  readonly foundEpoch: number;
+  readonly expectedEpoch: number;
   readonly newEpoch: number;
 }
 
@@ -184,9 +184,9 @@ export interface LeaseGrant {
  */
 export const grantLease = (grant: LeaseGrant): Query<unknown> =>
   sql`update leases set state = 'held', /*guard: epoch and token of a grant*/epoch = ${grant.newEpoch}, token_hash = ${grant.tokenHash}/*end*/, holder = ${grant.caller.actor}, member_id = ${grant.caller.memberId}, agent_id = ${grant.caller.agentId},
-       run_id = ${grant.runId}, ttl_seconds = ${grant.ttlSeconds}, expires_at = /*guard: the time of a grant*/${later(grant.now, grant.ttlSeconds)}/*end*/,
+       run_id = ${grant.runId}, ttl_seconds = ${grant.ttlSeconds}, expires_at = /*guard: the time of a grant*/${addSeconds(grant.now, grant.ttlSeconds)}/*end*/,
        granted_at = case when epoch = ${grant.newEpoch} then granted_at else ${grant.now}::timestamptz end, expiry_noted = false
-     where ${of()} and unit_type = ${grant.unitType} and unit_id = ${grant.unitId} and epoch = ${grant.foundEpoch}`;
+     where ${orgFilter()} and unit_type = ${grant.unitType} and unit_id = ${grant.unitId} and epoch = ${grant.expectedEpoch}`;
 
 /** Returns the row of the lease after a grant. */
 export const grantedRow = (row: LeaseRow, grant: LeaseGrant): LeaseRow => ({
@@ -199,21 +199,21 @@ export const grantedRow = (row: LeaseRow, grant: LeaseGrant): LeaseRow => ({
   agent_id: grant.caller.agentId,
   run_id: grant.runId,
   ttl_seconds: grant.ttlSeconds,
-  expires_at: later(grant.now, grant.ttlSeconds),
+  expires_at: addSeconds(grant.now, grant.ttlSeconds),
 });
 
 /** SQL that sets the columns of a lease without a holder. */
-export const noHolder = sql.part`state = 'free', token_hash = null, holder = null, member_id = null, agent_id = null,
+export const clearHolderSql = sql.part`state = 'free', token_hash = null, holder = null, member_id = null, agent_id = null,
   run_id = null, expires_at = null`;
 
 /** The end of a lease by its own holder. */
-export interface OwnEnd {
+export interface LeaseEndByHolder {
   readonly claim: LeaseClaim;
   /**
    * The name of the ending call. It is stored with the token's hash, so that a repeated call gets the same
    * answer.
    */
-  readonly call: string;
+  readonly endingCall: string;
 }
 
 /**
@@ -222,43 +222,43 @@ export interface OwnEnd {
  */
 export const freeLease = (
   { unit_type: unitType, unit_id: unitId, epoch }: LeaseRow,
-  own?: OwnEnd,
+  endByHolder?: LeaseEndByHolder,
 ): Query<unknown> =>
-  own === undefined
-    ? sql`update leases set ${noHolder}
-         where ${of()} and unit_type = ${unitType} and unit_id = ${unitId} and /*guard: a lease is freed for others*/epoch = ${epoch}/*end*/`
-    : sql`update leases set ${noHolder}, ended_token_hash = /*guard: the call that ended a lease*/${own.claim.tokenHash}/*end*/, ended_by = ${own.call}
-         where ${of()} and unit_type = ${unitType} and unit_id = ${unitId} and /*guard: a lease is freed by its holder*/state = 'held' and epoch = ${own.claim.epoch} and token_hash = ${own.claim.tokenHash}/*end*/`;
+  endByHolder === undefined
+    ? sql`update leases set ${clearHolderSql}
+         where ${orgFilter()} and unit_type = ${unitType} and unit_id = ${unitId} and /*guard: a lease is freed for others*/epoch = ${epoch}/*end*/`
+    : sql`update leases set ${clearHolderSql}, ended_token_hash = /*guard: the call that ended a lease*/${endByHolder.claim.tokenHash}/*end*/, ended_by = ${endByHolder.endingCall}
+         where ${orgFilter()} and unit_type = ${unitType} and unit_id = ${unitId} and /*guard: a lease is freed by its holder*/state = 'held' and epoch = ${endByHolder.claim.epoch} and token_hash = ${endByHolder.claim.tokenHash}/*end*/`;
 
 /**
  * Returns the lease with a new expiry, and the statement that applies it while the claim is valid. Every
  * operation of a holder renews its lease.
  */
-export function renewed(
+export function renewedLease(
   { lease, claim, now }: { readonly lease: LeaseRow; readonly claim: LeaseClaim; readonly now: string },
   ttlSeconds: number,
 ): { readonly lease: LeaseRow; readonly query: Query<unknown> } {
-  const expiresAt = later(now, ttlSeconds);
+  const expiresAt = addSeconds(now, ttlSeconds);
   return {
     lease: { ...lease, ttl_seconds: ttlSeconds, expires_at: expiresAt },
     query: sql`update leases set ttl_seconds = ${ttlSeconds}, expires_at = /*guard: the time of a renewal*/${expiresAt}/*end*/, expiry_noted = false
-       where ${of()} and unit_type = ${lease.unit_type} and unit_id = ${lease.unit_id} and state = 'held' and epoch = ${claim.epoch} and token_hash = ${claim.tokenHash}`,
+       where ${orgFilter()} and unit_type = ${lease.unit_type} and unit_id = ${lease.unit_id} and state = 'held' and epoch = ${claim.epoch} and token_hash = ${claim.tokenHash}`,
   };
 }
 
 /** Returns the fencing condition: the grant is the newest and held. */
-export const fencedBy = (
-  unit: UnitParts,
+export const fenceSql = (
+  unit: UnitColumns,
   { epoch, tokenHash }: { readonly epoch: number; readonly tokenHash: Buffer },
 ): Part => sql.part`exists (select from leases l
-  where ${ofUnit(unit)}
+  where ${isLeaseOfUnitSql(unit)}
     and /*guard: fence*/l.state = 'held' and l.epoch = ${epoch} and l.token_hash = ${tokenHash}/*end*/)`;
 
 /**
  * Reports whether the claim is the newest grant and belongs to the caller. The time does not matter: an
  * expired lease is still held.
  */
-export const holds = (
+export const isCurrentClaim = (
   row: LeaseRow,
   claim: LeaseClaim,
   caller: Pick<Caller, 'memberId' | 'agentId'>,
@@ -270,13 +270,16 @@ export const holds = (
   row.agent_id === caller.agentId;
 
 /** Reports whether this same call already ended the grant of the claim. */
-export const endedBy = (row: LeaseRow | undefined, claim: LeaseClaim, call: string): boolean =>
+export const wasEndedByCall = (row: LeaseRow | undefined, claim: LeaseClaim, call: string): boolean =>
   row?.ended_by === call && row.ended_token_hash?.equals(claim.tokenHash) === true;
 
 /** SQL for the database's time, with the precision of stored times. */
-export const clock = sql.part`clock_timestamp()::timestamptz(3) as now`;
+export const clockColumn = sql.part`clock_timestamp()::timestamptz(3) as now`;
 
 /** Reads the database's time in a separate statement. Send it after the statements that lock. */
 export const readClock = async (db: Db): Promise<string> =>
-  (await db.one(sql<{ now: string }>`select /*guard: the time by which leases are judged*/${clock}/*end*/`))
-    .now;
+  (
+    await db.one(
+      sql<{ now: string }>`select /*guard: the time by which leases are judged*/${clockColumn}/*end*/`,
+    )
+  ).now;

@@ -1,11 +1,11 @@
 /** An execution with everything that a write to it depends on, locked until the transaction ends. */
-import { type Db, of, type Part, type Query, sql } from '@muster/driver';
+import { type Db, orgFilter, type Part, type Query, sql } from '@muster/driver';
 import { notFound } from '@muster/runtime';
-import { executionList, type ExecutionRow } from './executions.ts';
-import { clock, leaseList, type LeaseRow } from './leases.ts';
-import { type DeliveryTarget, targetOfExecution } from './targets.ts';
+import { executionColumnList, type ExecutionRow } from './executions.ts';
+import { clockColumn, leaseColumnList, type LeaseRow } from './leases.ts';
+import { type DeliveryTarget, executionTargetSql } from './targets.ts';
 
-export interface LockedRows {
+export interface LockedExecutionRows {
   readonly execution: ExecutionRow;
   /** The target's lease; undefined if the target never had one. */
   readonly lease: LeaseRow | undefined;
@@ -13,52 +13,59 @@ export interface LockedRows {
   readonly now: string;
 }
 
-export interface LockedExecution extends LockedRows {
+export interface LockedExecution extends LockedExecutionRows {
   readonly target: DeliveryTarget;
 }
 
 /** Returns a subquery that locks the row. The columns selected outside of it are evaluated after the lock. */
-const lockedRow = (id: string): Part => sql.part`(
-  select e.org_id, /*guard: the execution as its holder reads it*/${executionList}/*end*/ from executions e
-  where ${of('e')} and e.id = ${id} /*guard: a holder's execution is locked*/for no key update/*end*/) e`;
-const rowAndClock = sql.part`${executionList}, ${clock}`;
-const row = <Row>(id: string) => sql<Row>`select ${rowAndClock} from ${lockedRow(id)}`;
-const rowWithTarget = <Row>(id: string) => sql<Row>`select ${rowAndClock}, ${targetOfExecution.json} as target
-  from ${lockedRow(id)} ${targetOfExecution.tables}`;
+const lockedExecutionSql = (id: string): Part => sql.part`(
+  select e.org_id, /*guard: the execution as its holder reads it*/${executionColumnList}/*end*/ from executions e
+  where ${orgFilter('e')} and e.id = ${id} /*guard: a holder's execution is locked*/for no key update/*end*/) e`;
+const executionAndClockColumns = sql.part`${executionColumnList}, ${clockColumn}`;
+const lockedExecutionQuery = <Row>(id: string) =>
+  sql<Row>`select ${executionAndClockColumns} from ${lockedExecutionSql(id)}`;
+const lockedExecutionWithTargetQuery = <Row>(
+  id: string,
+) => sql<Row>`select ${executionAndClockColumns}, ${executionTargetSql.json} as target
+  from ${lockedExecutionSql(id)} ${executionTargetSql.tables}`;
 
-type Clock = Pick<LockedRows, 'now'>;
+type ClockColumn = Pick<LockedExecutionRows, 'now'>;
 
 /** Locks lease and execution. */
-export async function lockExecutionRows(db: Db, executionId: string): Promise<LockedRows> {
-  const [lease, { now, ...execution }] = await lock(db, executionId, row<ExecutionRow & Clock>(executionId));
+export async function lockExecutionRows(db: Db, executionId: string): Promise<LockedExecutionRows> {
+  const [lease, { now, ...execution }] = await lockLeaseThenExecution(
+    db,
+    executionId,
+    lockedExecutionQuery<ExecutionRow & ClockColumn>(executionId),
+  );
   return { lease, execution, now };
 }
 
 /** Locks the lease and the execution, and reads the target. Callers need the target to emit events. */
 export async function lockExecution(db: Db, executionId: string): Promise<LockedExecution> {
-  const found = await lock(
+  const found = await lockLeaseThenExecution(
     db,
     executionId,
-    rowWithTarget<ExecutionRow & Clock & Pick<LockedExecution, 'target'>>(executionId),
+    lockedExecutionWithTargetQuery<ExecutionRow & ClockColumn & Pick<LockedExecution, 'target'>>(executionId),
   );
   const [lease, { now, target, ...execution }] = found;
   return { lease, execution, now, target };
 }
 
 /** Locks the lease first, then the execution, as every transaction does; in one round trip. */
-async function lock<Row extends ExecutionRow>(
+async function lockLeaseThenExecution<Row extends ExecutionRow>(
   db: Db,
   executionId: string,
-  execution: Query<Row>,
+  executionQuery: Query<Row>,
 ): Promise<readonly [LeaseRow | undefined, Row]> {
   const [lease, found] = await Promise.all([
     db.find(
-      sql<LeaseRow>`select ${leaseList} from leases l
-         where ${of('l')} and /*guard: no clock in the check of a holder*/(l.unit_type, l.unit_id) =
-           (select e.target_type, e.target_id from executions e where ${of('e')} and e.id = ${executionId})/*end*/
+      sql<LeaseRow>`select ${leaseColumnList} from leases l
+         where ${orgFilter('l')} and /*guard: no clock in the check of a holder*/(l.unit_type, l.unit_id) =
+           (select e.target_type, e.target_id from executions e where ${orgFilter('e')} and e.id = ${executionId})/*end*/
          /*guard: a holder's lease is locked*/for no key update/*end*/`,
     ),
-    db.find(execution),
+    db.find(executionQuery),
   ]);
   if (found === undefined) throw notFound();
   return [lease, found];

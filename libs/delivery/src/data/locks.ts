@@ -3,20 +3,20 @@ import {
   CursorId,
   type Db,
   decodeCursor,
-  type Id,
-  of,
+  type IdOrSql,
+  orgFilter,
   pageOfRows,
   type Query,
   type RowOf,
   sql,
-  view,
-  withinPage,
+  defineView,
+  limitToPageBytes,
 } from '@muster/driver';
 import { type Lock, type Subject } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import { z } from 'zod';
 
-const locks = view(
+const locks = defineView(
   'locks',
   'k',
   [
@@ -37,23 +37,23 @@ const locks = view(
 );
 export type LockRow = RowOf<typeof locks>;
 
-export const lockList = locks.list;
+export const lockColumnList = locks.list;
 
 /**
  * The condition for live locks. It uses the time at which each row is read, and not the transaction's time.
  */
-export const isLive = sql.part`k.expires_at > clock_timestamp()`;
+export const isLiveLockSql = sql.part`k.expires_at > clock_timestamp()`;
 
 /**
  * The condition for expired locks of work, whose holder may still renew them. It uses the transaction's time,
  * which is the same in all of its statements.
  */
-export const isLapsed = sql.part`(k.execution_id is not null and k.expires_at <= now())`;
+export const isExpiredExecutionLockSql = sql.part`(k.execution_id is not null and k.expires_at <= now())`;
 
 export const toLock: (row: LockRow) => Lock = locks.shown;
 
 /** Returns the lock as an event subject. */
-export function aboutLock({ id, project_id: projectId, resources }: LockRow): Subject {
+export function lockSubject({ id, project_id: projectId, resources }: LockRow): Subject {
   const [first = '', ...more] = resources;
   const title = more.length === 0 ? first : `${first} and ${more.length} more`;
   return { type: 'lock', id, key: null, title, projectId };
@@ -61,40 +61,40 @@ export function aboutLock({ id, project_id: projectId, resources }: LockRow): Su
 
 /** Reads the existing locks among these IDs, with all columns. */
 export const getLocks = (db: Db, ids: readonly string[]): Promise<LockRow[]> =>
-  db.all(sql`select ${lockList} from locks k where ${of('k')} and k.id = any (${ids}::uuid[])`);
+  db.all(sql`select ${lockColumnList} from locks k where ${orgFilter('k')} and k.id = any (${ids}::uuid[])`);
 
 /** Locks the row of a live lock. */
-export function lockLock(db: Db, lockId: string): Promise<LockRow> {
+export function lockLockRow(db: Db, lockId: string): Promise<LockRow> {
   return db.get(
-    sql<LockRow>`select ${lockList} from locks k where ${of('k')} and k.id = ${lockId} and ${isLive} for update`,
+    sql<LockRow>`select ${lockColumnList} from locks k where ${orgFilter('k')} and k.id = ${lockId} and ${isLiveLockSql} for update`,
   );
 }
 
 export const deleteLock = (lockId: string): Query<unknown> =>
-  sql`delete from locks where ${of()} and id = ${lockId}`;
+  sql`delete from locks where ${orgFilter()} and id = ${lockId}`;
 
 export const deleteLocks = (lockIds: readonly string[]): Query<unknown> =>
-  sql`delete from locks where ${of()} and /*guard: a grant takes out what it passes over*/id = any (${lockIds}::uuid[])/*end*/`;
+  sql`delete from locks where ${orgFilter()} and /*guard: a grant takes out what it passes over*/id = any (${lockIds}::uuid[])/*end*/`;
 
 /**
  * Extends the locks of a locked execution to at least this time, including expired ones. A grant to another
  * caller deletes the expired locks it conflicts with, so the remaining ones conflict with no other holder.
  */
-export const keepLocks = (executionId: string, until: string): Query<unknown> =>
-  sql`update locks set expires_at = /*guard: locks last as long as their lease*/${until}/*end*/
-     where ${of()} and execution_id = ${executionId} and expires_at < ${until}::timestamptz`;
+export const extendLocks = (executionId: string, expiresAt: string): Query<unknown> =>
+  sql`update locks set expires_at = /*guard: locks last as long as their lease*/${expiresAt}/*end*/
+     where ${orgFilter()} and execution_id = ${executionId} and expires_at < ${expiresAt}::timestamptz`;
 
 export const insertLock = (row: LockRow): Query<unknown> => sql.insert('locks', locks.names, row);
 
 /** Returns the update of an extended lock. Holder, resources and token stay. */
-export const setLock = (row: LockRow): Query<unknown> =>
+export const updateLock = (row: LockRow): Query<unknown> =>
   sql`update locks set mode = ${row.mode}, reason = ${row.reason}, story_id = ${row.story_id}, execution_id = ${row.execution_id}, expires_at = ${row.expires_at}
-     where ${of()} and id = ${row.id}`;
+     where ${orgFilter()} and id = ${row.id}`;
 
-const Key = z.tuple([CursorId]);
+const LockCursor = z.tuple([CursorId]);
 
-interface Wanted {
-  readonly projectId: Id;
+interface ListLocksParams {
+  readonly projectId: IdOrSql;
   readonly mine: boolean;
   readonly limit: number;
   readonly cursor?: string | undefined;
@@ -104,19 +104,19 @@ interface Wanted {
 export async function listLocks(
   db: Db,
   caller: Caller,
-  { projectId, mine, limit, cursor }: Wanted,
-  isWanted: ((row: LockRow) => boolean) | null,
+  { projectId, mine, limit, cursor }: ListLocksParams,
+  matchesFilter: ((row: LockRow) => boolean) | null,
 ): Promise<{ items: Lock[]; nextCursor: string | null }> {
-  let after = decodeCursor(cursor, Key)?.[0];
-  const page = (size: number) => db.all(liveLocks(caller, { projectId, mine, after, size }));
-  if (isWanted === null) return pageOfRows(await page(limit + 1), limit, ({ id }) => [id], toLock);
+  let after = decodeCursor(cursor, LockCursor)?.[0];
+  const page = (size: number) => db.all(liveLocksQuery(caller, { projectId, mine, after, size }));
+  if (matchesFilter === null) return pageOfRows(await page(limit + 1), limit, ({ id }) => [id], toLock);
   const found: LockRow[] = [];
   while (found.length <= limit) {
-    const rows = await page(manyAtOnce);
+    const rows = await page(filterBatchSize);
     // The loop itself reads the next rows, so the filtered rows need no sign that more rows follow.
-    found.push(...rows.filter(isWanted).map((row) => ({ ...row, more_follow: false })));
+    found.push(...rows.filter(matchesFilter).map((row) => ({ ...row, more_follow: false })));
     const last = rows.at(-1);
-    if (rows.length < manyAtOnce && last?.more_follow !== true) break;
+    if (rows.length < filterBatchSize && last?.more_follow !== true) break;
     after = last?.id;
   }
   return pageOfRows(found, limit, ({ id }) => [id], toLock);
@@ -126,30 +126,30 @@ export async function listLocks(
  * The number of locks read per statement if each lock has to be checked by `isWanted`. Almost no project has
  * more live locks.
  */
-const manyAtOnce = 500;
+const filterBatchSize = 500;
 
-function liveLocks(
+function liveLocksQuery(
   caller: Caller,
-  page: {
-    readonly projectId: Id;
+  pageParams: {
+    readonly projectId: IdOrSql;
     readonly mine: boolean;
     readonly after: string | undefined;
     readonly size: number;
   },
 ): Query<LockRow & { readonly more_follow: boolean }> {
   const conditions = [
-    of('k'),
-    sql.part`k.project_id = ${page.projectId}`,
-    isLive,
-    ...(page.after === undefined ? [] : [sql.part`k.id > ${page.after}::uuid`]),
-    ...(page.mine
+    orgFilter('k'),
+    sql.part`k.project_id = ${pageParams.projectId}`,
+    isLiveLockSql,
+    ...(pageParams.after === undefined ? [] : [sql.part`k.id > ${pageParams.after}::uuid`]),
+    ...(pageParams.mine
       ? [
           sql.part`k.member_id = ${caller.memberId}::uuid and k.agent_id is not distinct from ${caller.agentId}::uuid`,
         ]
       : []),
   ];
-  return sql`${withinPage(
-    sql.part`select ${lockList} from locks k where ${sql.join(conditions, ' and ')} order by k.id limit ${page.size}`,
+  return sql`${limitToPageBytes(
+    sql.part`select ${lockColumnList} from locks k where ${sql.join(conditions, ' and ')} order by k.id limit ${pageParams.size}`,
     sql.part`octet_length(q.resources::text)`,
     sql.part`q.id`,
   )}`;

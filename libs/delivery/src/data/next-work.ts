@@ -1,9 +1,9 @@
 /** The state of work on stories, read without locks by the search for the next story. */
-import { type Db, type Id, of, organization, type Part, sql } from '@muster/driver';
+import { type Db, type IdOrSql, orgFilter, currentOrgId, type Part, sql } from '@muster/driver';
 import { type Holder } from '../rules/acquire.ts';
-import { isInState, isOpenSql } from '../leases/states-sql.ts';
+import { isInStateSql, isOpenSql } from '../leases/states-sql.ts';
 import { type ExecutionRow } from './executions.ts';
-import { clock, leaseJson, type LeaseRow } from './leases.ts';
+import { clockColumn, leaseJson, type LeaseRow } from './leases.ts';
 
 export interface WorkOnStory {
   readonly story_id: string;
@@ -23,42 +23,42 @@ export interface WorkOnStory {
   readonly now: string;
 }
 
-const awaitsForge = sql.part`(${isInState('submitted')} and not e.needs_rework)`;
+const awaitsForgeSql = sql.part`(${isInStateSql('submitted')} and not e.needs_rework)`;
 
 /** The period for which rework is reserved for the previous holder. */
-const reworkReservation = sql.part`interval '10 minutes'`;
+const reworkReservationPeriod = sql.part`interval '10 minutes'`;
 
-const noAgent = '00000000-0000-0000-0000-000000000000';
+const noAgentId = '00000000-0000-0000-0000-000000000000';
 
 /** The last holder of execution `e`, while its rework is reserved. */
-const reworkFor = sql.part`(select jsonb_build_object('memberId', c.member_id, 'agentId', nullif(c.agent_id, ${noAgent}::uuid))
+const reworkReservedForSql = sql.part`(select jsonb_build_object('memberId', c.member_id, 'agentId', nullif(c.agent_id, ${noAgentId}::uuid))
   from execution_contributors c
-  where ${of('c')} and c.execution_id = e.id
-    and e.needs_rework and (e.rework ->> 'at')::timestamptz > clock_timestamp() - ${reworkReservation}
+  where ${orgFilter('c')} and c.execution_id = e.id
+    and e.needs_rework and (e.rework ->> 'at')::timestamptz > clock_timestamp() - ${reworkReservationPeriod}
   order by c.attempt desc limit 1)`;
 
-const storyUnit = (id: Part) => ({ type: sql.part`'story'`, id });
+const storyLeaseUnit = (id: Part) => ({ type: sql.part`'story'`, id });
 
 /** Returns the columns for execution `e` of story `id`, and for its open group `m`. */
-const workOn = (id: Part): Part =>
-  sql.part`${id} as story_id, m.group_id is not null as is_grouped, ${leaseJson(storyUnit(id))} as lease,
-    e.state, e.offer, exists (select from executions x where ${of('x')} and x.target_type = 'story'
-      and x.target_id = ${id} and x.stop_requested is not null) as is_stopped, coalesce(${awaitsForge}, false) as awaits_forge,
+const workColumns = (id: Part): Part =>
+  sql.part`${id} as story_id, m.group_id is not null as is_grouped, ${leaseJson(storyLeaseUnit(id))} as lease,
+    e.state, e.offer, exists (select from executions x where ${orgFilter('x')} and x.target_type = 'story'
+      and x.target_id = ${id} and x.stop_requested is not null) as is_stopped, coalesce(${awaitsForgeSql}, false) as awaits_forge,
     coalesce(e.needs_rework, false) as needs_rework,
-    ${reworkFor} as rework_for, ${clock}`;
+    ${reworkReservedForSql} as rework_for, ${clockColumn}`;
 
-const groupOf = (id: Part): Part =>
+const joinOpenGroupSql = (id: Part): Part =>
   sql.part`left join lateral (select m.group_id from delivery_group_stories m
-    where ${of('m')} and m.story_id = ${id} and m.open limit 1) m on true`;
+    where ${orgFilter('m')} and m.story_id = ${id} and m.open limit 1) m on true`;
 
 /** Reads the work on each story one by one, because the planner overestimates the length of the list. */
-export function readWorkOn(db: Db, storyIds: readonly string[]): Promise<WorkOnStory[]> {
+export function readWorkOnStories(db: Db, storyIds: readonly string[]): Promise<WorkOnStory[]> {
   const id = sql.part`i.id`;
   return db.all(
-    sql<WorkOnStory>`select ${workOn(id)} from unnest(${storyIds}::uuid[]) i (id)
+    sql<WorkOnStory>`select ${workColumns(id)} from unnest(${storyIds}::uuid[]) i (id)
        left join lateral (select e.* from executions e
-         where ${of('e')} and e.target_type = 'story' and e.target_id = i.id and ${isOpenSql} limit 1) e on true
-       ${groupOf(id)}`,
+         where ${orgFilter('e')} and e.target_type = 'story' and e.target_id = i.id and ${isOpenSql} limit 1) e on true
+       ${joinOpenGroupSql(id)}`,
   );
 }
 
@@ -66,35 +66,35 @@ export function readWorkOn(db: Db, storyIds: readonly string[]): Promise<WorkOnS
  * Finds begun work of a project that is either held or not held, newest grants first. It reads only open
  * work, so the project's history does not matter.
  */
-export function findBegun(
+export function findBegunWork(
   db: Db,
-  project: Id,
+  projectId: IdOrSql,
   { held, limit }: { readonly held: boolean; readonly limit: number },
 ): Promise<WorkOnStory[]> {
   const isHeld = sql.part`(l.state = 'held' and l.expires_at > clock_timestamp())`;
-  const which = held ? isHeld : sql.part`not coalesce(${isHeld}, false) and not ${awaitsForge}`;
+  const which = held ? isHeld : sql.part`not coalesce(${isHeld}, false) and not ${awaitsForgeSql}`;
   const id = sql.part`e.target_id`;
   return db.all(
     sql<WorkOnStory>`with begun as materialized (
          select e.target_id, e.state, e.offer, e.needs_rework, e.rework, l.granted_at, e.id from executions e
-         left join leases l on ${of('l')} and l.unit_type = 'story' and l.unit_id = e.target_id
-         where ${of('e')} and e.project_id = ${project} and ${isOpenSql} and e.target_type = 'story' and ${which}
+         left join leases l on ${orgFilter('l')} and l.unit_type = 'story' and l.unit_id = e.target_id
+         where ${orgFilter('e')} and e.project_id = ${projectId} and ${isOpenSql} and e.target_type = 'story' and ${which}
          order by l.granted_at desc nulls last, e.id limit ${sql.literal(limit)})
-       select ${workOn(id)} from begun e ${groupOf(id)} order by e.granted_at desc nulls last, e.id`,
+       select ${workColumns(id)} from begun e ${joinOpenGroupSql(id)} order by e.granted_at desc nulls last, e.id`,
   );
 }
 
 /** Finds the story of the project that a run took last and still holds; undefined if there is none. */
-export async function findHeldByRun(
+export async function findStoryHeldByRun(
   db: Db,
-  project: Id,
+  projectId: IdOrSql,
   { memberId, agentId, runId }: Holder,
 ): Promise<string | undefined> {
   const row = await db.find(
     sql<{ unit_id: string }>`select l.unit_id from leases l
-       where ${of('l')} and l.project_id = ${project} and l.unit_type = 'story' and l.state = 'held'
+       where ${orgFilter('l')} and l.project_id = ${projectId} and l.unit_type = 'story' and l.state = 'held'
          and l.member_id = ${memberId}::uuid and l.agent_id is not distinct from ${agentId}::uuid and l.run_id = ${runId}
-         and exists (select from stories s where ${of('s')} and s.id = l.unit_id and s.completed_at is null)
+         and exists (select from stories s where ${orgFilter('s')} and s.id = l.unit_id and s.completed_at is null)
        order by l.granted_at desc, l.unit_id limit 1`,
   );
   return row?.unit_id;
@@ -104,9 +104,13 @@ export async function findHeldByRun(
  * Serializes calls of one run by an advisory lock. A run that repeats an unanswered call then gets the story
  * it was already given. Calls of others do not wait.
  */
-export const lockRun = (db: Db, project: Id, { memberId, agentId, runId }: Holder): Promise<unknown> =>
+export const lockNextSearchOfRun = (
+  db: Db,
+  projectId: IdOrSql,
+  { memberId, agentId, runId }: Holder,
+): Promise<unknown> =>
   db.all(
-    sql`select pg_advisory_xact_lock(hashtextextended(concat_ws(' ', 'next', ${project}::uuid, ${memberId}::text, ${agentId}::text, ${runId}::text), 0))`,
+    sql`select pg_advisory_xact_lock(hashtextextended(concat_ws(' ', 'next', ${projectId}::uuid, ${memberId}::text, ${agentId}::text, ${runId}::text), 0))`,
   );
 
 /**
@@ -115,9 +119,15 @@ export const lockRun = (db: Db, project: Id, { memberId, agentId, runId }: Holde
  * counted from 1, or 0 if no story is free. Claimed and held stories are skipped; with `waits` it waits until
  * a claim ends.
  */
-export async function claimNext(db: Db, storyIds: readonly string[], waits: boolean): Promise<number> {
+export async function claimFirstFreeStory(
+  db: Db,
+  storyIds: readonly string[],
+  waitsForClaims: boolean,
+): Promise<number> {
   const { nth } = await db.one(
-    sql<{ nth: number }>`select app.claim_next(${organization}, ${storyIds}::uuid[], ${waits}) as nth`,
+    sql<{
+      nth: number;
+    }>`select app.claim_next(${currentOrgId}, ${storyIds}::uuid[], ${waitsForClaims}) as nth`,
   );
   return nth;
 }

@@ -1,15 +1,15 @@
 /** Passes the locks taken for work to its new holder. */
-import { type Db, of, sql } from '@muster/driver';
+import { type Db, orgFilter, sql } from '@muster/driver';
 import { type Actor } from '@muster/registry';
 import { type Holder } from '../rules/acquire.ts';
-import { Effort } from '../rules/glob-intersection.ts';
-import { mostSteps } from '../rules/lock-limits.ts';
-import { clashesWith, unlessTooIntricate } from '../rules/lock-resources.ts';
-import { type HeldClaim } from './granting-locks.ts';
-import { deleteLock, isLive, lockList, type LockRow } from './locks.ts';
+import { StepBudget } from '../rules/glob-intersection.ts';
+import { maxCompareSteps } from '../rules/lock-limits.ts';
+import { findConflicts, undefinedIfTooComplex } from '../rules/lock-resources.ts';
+import { type OtherHolderLock } from './granting-locks.ts';
+import { deleteLock, isLiveLockSql, lockColumnList, type LockRow } from './locks.ts';
 
 /** The holder to whom the work was offered. */
-export interface Successor extends Holder {
+export interface NewLockHolder extends Holder {
   readonly actor: Actor;
 }
 
@@ -22,36 +22,41 @@ export interface Successor extends Holder {
 export async function passLocks(
   db: Db,
   executionId: string,
-  to: Successor,
+  newHolder: NewLockHolder,
   leaseExpiresAt: string,
 ): Promise<void> {
   const [passing, staying] = await Promise.all([
     db.all(
-      sql<LockRow>`select ${lockList} from locks k where ${of('k')} and k.execution_id = ${executionId} order by k.id for update`,
+      sql<LockRow>`select ${lockColumnList} from locks k where ${orgFilter('k')} and k.execution_id = ${executionId} order by k.id for update`,
     ),
-    db.all(locksBeside(executionId, to)),
+    db.all(locksOfOthersQuery(executionId, newHolder)),
   ]);
   const isFree = (lock: LockRow): boolean =>
-    unlessTooIntricate(() => clashesWith(lock, staying, new Effort(mostSteps), 1))?.length === 0;
+    undefinedIfTooComplex(() => findConflicts(lock, staying, new StepBudget(maxCompareSteps), 1))?.length ===
+    0;
   for (const lock of passing)
-    db.later(isFree(lock) ? passLock(lock.id, to, leaseExpiresAt) : deleteLock(lock.id));
+    db.deferToCommit(isFree(lock) ? passLockQuery(lock.id, newHolder, leaseExpiresAt) : deleteLock(lock.id));
 }
 
 /**
  * Reads the locks of the project that belong neither to this work nor to the successor, and are live or tied
  * to work.
  */
-function locksBeside(executionId: string, to: Successor) {
+function locksOfOthersQuery(executionId: string, newHolder: NewLockHolder) {
   const execution = sql.part`${executionId}::uuid`;
-  return sql<HeldClaim>`select k.id, k.mode, k.resources from locks k
-     where ${of('k')} and (${isLive} or k.execution_id is not null)
+  return sql<OtherHolderLock>`select k.id, k.mode, k.resources from locks k
+     where ${orgFilter('k')} and (${isLiveLockSql} or k.execution_id is not null)
        and k.execution_id is distinct from ${execution}
-       and k.project_id = (select e.project_id from executions e where ${of('e')} and e.id = ${execution})
-       and exists (select from locks p where ${of('p')} and p.execution_id = ${execution})
+       and k.project_id = (select e.project_id from executions e where ${orgFilter('e')} and e.id = ${execution})
+       and exists (select from locks p where ${orgFilter('p')} and p.execution_id = ${execution})
        and (k.member_id, k.agent_id, k.run_id) is distinct from
-         (${to.memberId}::uuid, ${to.agentId}::uuid, ${to.runId}::text)`;
+         (${newHolder.memberId}::uuid, ${newHolder.agentId}::uuid, ${newHolder.runId}::text)`;
 }
 
-const passLock = (lockId: string, { actor, memberId, agentId, runId }: Successor, leaseExpiresAt: string) =>
+const passLockQuery = (
+  lockId: string,
+  { actor, memberId, agentId, runId }: NewLockHolder,
+  leaseExpiresAt: string,
+) =>
   sql`update locks set holder = ${actor}, member_id = ${memberId}, agent_id = ${agentId}, run_id = ${runId}, expires_at = greatest(expires_at, ${leaseExpiresAt})
-     where ${of()} and id = ${lockId}`;
+     where ${orgFilter()} and id = ${lockId}`;

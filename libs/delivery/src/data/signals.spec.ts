@@ -4,7 +4,7 @@ import { inOrganizationAsSystem } from '@muster/tenancy';
 import { useWorld } from '@muster/testing';
 import { arrangeStories } from '../../test/stories.ts';
 import { deliveryHandlers } from '../index.ts';
-import { listSignals } from './signals.ts';
+import { listUndeliveredEvents } from './signals.ts';
 
 const world = useWorld(deliveryHandlers);
 
@@ -42,7 +42,7 @@ it('signals cost what is new, however much a holder was told before', async () =
   await inOrganizationAsSystem(world.database.app, orgId, async (db) => {
     const before = await rowsRead(db);
     const row = { id: execution.id, told_seq: told, last_event_seq: told + 1 };
-    expect(await listSignals(db, row)).toMatchObject([{ kind: 'story_changed', seq: told + 1 }]);
+    expect(await listUndeliveredEvents(db, row)).toMatchObject([{ kind: 'story_changed', seq: told + 1 }]);
     expect((await rowsRead(db)) - before).toBe(1);
   });
   const { signals } = await people.chloe.deliveryExecutions.renew({

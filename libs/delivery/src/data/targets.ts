@@ -1,5 +1,5 @@
 /** The target of work: a story or a delivery group. */
-import { type Db, type Id, of, type Part, sql } from '@muster/driver';
+import { type Db, type IdOrSql, orgFilter, type Part, sql } from '@muster/driver';
 import { type ExecutionTarget, type Subject } from '@muster/registry';
 import { notFound } from '@muster/runtime';
 
@@ -15,14 +15,14 @@ export interface DeliveryTarget {
   readonly specVersion: number | null;
 }
 
-const storySql = sql.part`select s.id, s.project_id as "projectId", p.key || '-' || s.number as key, s.title, s.status,
+const storyTargetSql = sql.part`select s.id, s.project_id as "projectId", p.key || '-' || s.number as key, s.title, s.status,
     s.spec_version as "specVersion"
   from stories s join projects p on p.org_id = s.org_id and p.id = s.project_id`;
-const groupSql = sql.part`select s.id, s.project_id as "projectId", null as key, s.name as title, s.state as status,
+const groupTargetSql = sql.part`select s.id, s.project_id as "projectId", null as key, s.name as title, s.state as status,
     null::int as "specVersion"
   from delivery_groups s`;
 
-const lockOf = {
+const lockClauses = {
   none: sql.empty,
   /** Locks the story's row against updates, so that the story cannot be moved until the transaction ends. */
   story: sql.part`/*guard: the story of an acquire is held*/for share of s/*end*/`,
@@ -32,56 +32,57 @@ const lockOf = {
 async function readTarget(
   db: Db,
   type: ExecutionTarget,
-  id: Id,
-  lock: keyof typeof lockOf,
+  id: IdOrSql,
+  lockKind: keyof typeof lockClauses,
 ): Promise<DeliveryTarget> {
   const row = await db.get(
-    sql<Omit<DeliveryTarget, 'type'>>`${type === 'story' ? storySql : groupSql}
-       where ${of('s')} and s.id = ${id} ${lockOf[lock]}`,
+    sql<Omit<DeliveryTarget, 'type'>>`${type === 'story' ? storyTargetSql : groupTargetSql}
+       where ${orgFilter('s')} and s.id = ${id} ${lockClauses[lockKind]}`,
   );
   return { type, ...row };
 }
 
-export const getTarget = (db: Db, type: ExecutionTarget, id: Id): Promise<DeliveryTarget> =>
+export const getTarget = (db: Db, type: ExecutionTarget, id: IdOrSql): Promise<DeliveryTarget> =>
   readTarget(db, type, id, 'none');
 
 /** Keeps a story from being moved, and a group from being changed, until this transaction ends. */
-export const lockTarget = (db: Db, type: ExecutionTarget, id: Id): Promise<DeliveryTarget> =>
+export const lockTarget = (db: Db, type: ExecutionTarget, id: IdOrSql): Promise<DeliveryTarget> =>
   readTarget(db, type, id, type);
 
 /** SQL for the target of execution `e`: its JSON, and the tables that have to be joined for it. */
-export const targetOfExecution = {
+export const executionTargetSql = {
   json: sql.part`json_build_object('type', e.target_type, 'id', e.target_id, 'projectId', e.project_id,
       'key', p.key || '-' || s.number, 'title', coalesce(s.title, g.name),
       'status', coalesce(s.status, g.state), 'specVersion', s.spec_version)`,
-  tables: sql.part`join projects p on ${of('p')} and p.id = e.project_id
-     left join stories s on e.target_type = 'story' and ${of('s')} and s.id = e.target_id
+  tables: sql.part`join projects p on ${orgFilter('p')} and p.id = e.project_id
+     left join stories s on e.target_type = 'story' and ${orgFilter('s')} and s.id = e.target_id
      left join delivery_groups g
-       on e.target_type = 'delivery_group' and ${of('g')} and g.id = e.target_id`,
+       on e.target_type = 'delivery_group' and ${orgFilter('g')} and g.id = e.target_id`,
 } as const;
 
 /** Reads the target of an execution. */
-export async function getTargetOf(db: Db, executionId: string): Promise<DeliveryTarget> {
+export async function getTargetOfExecution(db: Db, executionId: string): Promise<DeliveryTarget> {
   const row = await db.find(
     sql<{
       target: DeliveryTarget;
-    }>`select ${targetOfExecution.json} as target from executions e ${targetOfExecution.tables}
-       where ${of('e')} and e.id = ${executionId}`,
+    }>`select ${executionTargetSql.json} as target from executions e ${executionTargetSql.tables}
+       where ${orgFilter('e')} and e.id = ${executionId}`,
   );
   if (row === undefined) throw notFound();
   return row.target;
 }
 
 /** The final statuses of stories and delivery groups. Nobody holds a lease on a target with such a status. */
-const over: Readonly<Record<ExecutionTarget, readonly string[]>> = {
+const finalStatuses: Readonly<Record<ExecutionTarget, readonly string[]>> = {
   story: ['done', 'canceled'],
   delivery_group: ['landed', 'abandoned'],
 };
 
-export const isOver = ({ type, status }: DeliveryTarget): boolean => over[type].includes(status);
+export const isTargetFinished = ({ type, status }: DeliveryTarget): boolean =>
+  finalStatuses[type].includes(status);
 
 /** Returns the target in the form in which an event of its execution names its subject. */
-export const aboutTarget = ({
+export const targetSubject = ({
   type,
   id,
   key,
@@ -96,9 +97,9 @@ export const aboutTarget = ({
 });
 
 /** Returns SQL for the IDs of an execution's stories: its own, or those of its group. */
-export const storiesOfExecution = (executionId: Id): Part =>
-  sql.part`select x.target_id from executions x where ${of('x')} and x.id = ${executionId} and x.target_type = 'story'
+export const storyIdsOfExecutionSql = (executionId: IdOrSql): Part =>
+  sql.part`select x.target_id from executions x where ${orgFilter('x')} and x.id = ${executionId} and x.target_type = 'story'
     union all
     select d.story_id from executions x
       join delivery_group_stories d on d.org_id = x.org_id and d.group_id = x.target_id and d.open
-      where ${of('x')} and x.id = ${executionId} and x.target_type = 'delivery_group'`;
+      where ${orgFilter('x')} and x.id = ${executionId} and x.target_type = 'delivery_group'`;

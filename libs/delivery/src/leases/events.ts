@@ -2,7 +2,7 @@
  * The event streams of executions. A counter on the execution's row numbers the events: gapless, and in
  * commit order.
  */
-import { type Db, of, organization, type Part, sql, withinPage } from '@muster/driver';
+import { type Db, orgFilter, currentOrgId, type Part, sql, limitToPageBytes } from '@muster/driver';
 import { type ExecutionEvent } from '@muster/registry';
 
 /**
@@ -10,9 +10,9 @@ import { type ExecutionEvent } from '@muster/registry';
  * kind, data, at)`. The statement with this SQL also locks the execution rows and updates the event numbers
  * stored in them.
  */
-export const appendEvents = (news: Part, actor: unknown): Part =>
+export const appendEventsSql = (newEventsSql: Part, actor: unknown): Part =>
   sql.part`insert into execution_events (org_id, execution_id, seq, kind, actor, data, at)
-   select ${organization}, n.id, n.seq, n.kind, ${actor}::jsonb, n.data, n.at from ${news} n`;
+   select ${currentOrgId}, n.id, n.seq, n.kind, ${actor}::jsonb, n.data, n.at from ${newEventsSql} n`;
 
 /**
  * Lists the events after `afterSeq`, in order. Numbers have no gaps, so no event can later appear before one
@@ -24,9 +24,9 @@ export async function listEvents(
   { afterSeq, limit }: { readonly afterSeq: number; readonly limit: number },
 ): Promise<ExecutionEvent[]> {
   const rows = await db.all(
-    sql<ExecutionEvent>`${withinPage(
+    sql<ExecutionEvent>`${limitToPageBytes(
       sql.part`select seq, kind, actor, data, at from execution_events
-         where ${of()} and execution_id = ${executionId} and seq > ${afterSeq} order by seq limit ${limit}`,
+         where ${orgFilter()} and execution_id = ${executionId} and seq > ${afterSeq} order by seq limit ${limit}`,
       sql.part`octet_length(q.data::text)`,
       sql.part`q.seq`,
     )}`,

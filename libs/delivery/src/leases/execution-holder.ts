@@ -1,114 +1,117 @@
 /** The lease holder's calls on an execution of a story or a delivery group. */
 import { type Execution, type Signal } from '@muster/registry';
-import { setExecution, toExecution } from '../data/executions.ts';
-import { later } from '../data/leases.ts';
+import { updateExecution, toExecution } from '../data/executions.ts';
+import { addSeconds } from '../data/leases.ts';
 import {
   type LockedExecution,
-  type LockedRows,
+  type LockedExecutionRows,
   lockExecution,
   lockExecutionRows,
 } from '../data/locked-executions.ts';
-import { keepLocks } from '../data/locks.ts';
-import { listSignals, signalsFor } from '../data/signals.ts';
+import { extendLocks } from '../data/locks.ts';
+import { listUndeliveredEvents, signalsFor } from '../data/signals.ts';
 import { type LeaseClaim } from '../rules/lease-tokens.ts';
 import {
-  checkEnder,
+  checkHolderToEnd,
   checkHolder,
   type HolderContext,
   type LeaseHolder,
-  renewAfter,
-  type RepeatedEnd,
-  type Writer,
+  renewLeaseAfterWrite,
+  type RepeatedLeaseEnd,
+  type LeaseWriteContext,
 } from './holder.ts';
-import { can, type TransitionName } from './states.ts';
-import { step, type StepFacts } from './step.ts';
+import { canTransition, type TransitionName } from './states.ts';
+import { applyTransition, type StepInput } from './step.ts';
 import { writeStep } from './write-step.ts';
 
-interface Asked {
+interface LeaseTokenParams {
   readonly executionId: string;
   readonly leaseToken: string;
 }
 
-type Held<Unit extends LockedRows> = LeaseHolder<Unit> & { readonly signals: Signal[] };
+type HolderWithSignals<Unit extends LockedExecutionRows> = LeaseHolder<Unit> & { readonly signals: Signal[] };
 
 /**
  * The holder of an execution with the story or group it works on. Callers that emit events need that target.
  */
-export type ExecutionHolder = Held<LockedExecution>;
+export type ExecutionHolder = HolderWithSignals<LockedExecution>;
 
-const isOfGrant = ({ execution }: LockedRows, { epoch }: LeaseClaim): boolean =>
-  execution.epoch === epoch && can('renew', execution.state);
+const isUnderGrant = ({ execution }: LockedExecutionRows, { epoch }: LeaseClaim): boolean =>
+  execution.epoch === epoch && canTransition('renew', execution.state);
 
 /**
  * Checks that the caller holds the execution, and loads its target and pending signals. Throws `stale_lease`
  * otherwise.
  */
-export const asHolder = async (
+export const requireHolder = async (
   context: HolderContext,
-  { executionId, leaseToken }: Asked,
+  { executionId, leaseToken }: LeaseTokenParams,
 ): Promise<ExecutionHolder> =>
-  told(context, checkHolder(context, await lockExecution(context.db, executionId), leaseToken, isOfGrant));
+  withSignals(
+    context,
+    checkHolder(context, await lockExecution(context.db, executionId), leaseToken, isUnderGrant),
+  );
 
 /**
  * Checks the holder as `asHolder` does, without loading the target. Loading it would cost as much as the rest
  * of a renewal.
  */
-export const asQuietHolder = async (
+export const requireHolderWithoutTarget = async (
   context: HolderContext,
-  { executionId, leaseToken }: Asked,
-): Promise<Held<LockedRows>> =>
-  told(
+  { executionId, leaseToken }: LeaseTokenParams,
+): Promise<HolderWithSignals<LockedExecutionRows>> =>
+  withSignals(
     context,
-    checkHolder(context, await lockExecutionRows(context.db, executionId), leaseToken, isOfGrant),
+    checkHolder(context, await lockExecutionRows(context.db, executionId), leaseToken, isUnderGrant),
   );
 
 /**
  * Checks the holder as `asHolder` does, for a call that ends the lease. Recognizes a repeated call as such.
  */
-export async function asEnder(
+export async function requireHolderToEnd(
   context: HolderContext,
-  { executionId, leaseToken }: Asked,
-  call: string,
-): Promise<ExecutionHolder | RepeatedEnd<LockedExecution>> {
+  { executionId, leaseToken }: LeaseTokenParams,
+  endingCall: string,
+): Promise<ExecutionHolder | RepeatedLeaseEnd<LockedExecution>> {
   const unit = await lockExecution(context.db, executionId);
-  const holder = checkEnder(context, unit, { leaseToken, call }, isOfGrant);
-  return holder.kind === 'repeated' ? holder : told(context, holder);
+  const holder = checkHolderToEnd(context, unit, { leaseToken, call: endingCall }, isUnderGrant);
+  return holder.kind === 'repeated' ? holder : withSignals(context, holder);
 }
 
-async function told<Unit extends LockedRows>(
+async function withSignals<Unit extends LockedExecutionRows>(
   { db, caller }: HolderContext,
   holder: LeaseHolder<Unit>,
-): Promise<Held<Unit>> {
-  const events = await listSignals(db, holder.execution);
+): Promise<HolderWithSignals<Unit>> {
+  const events = await listUndeliveredEvents(db, holder.execution);
   return { ...holder, signals: signalsFor(caller, holder.execution, events) };
 }
 
 /** Returns the current execution, as the answer to a repeated call. */
-export const standing = ({ execution, lease, now }: LockedRows): Execution =>
+export const currentExecution = ({ execution, lease, now }: LockedExecutionRows): Execution =>
   toExecution(execution, lease, now);
 
 /**
  * Writes the holder's change, renews the lease and its locks, and returns the execution with the pending
  * signals.
  */
-export function renewAndAnswer(
-  context: Writer,
-  holder: Held<LockedRows>,
+export function writeAndRenewLease(
+  context: LeaseWriteContext,
+  holder: HolderWithSignals<LockedExecutionRows>,
   transition: TransitionName,
   {
     ttlSeconds,
     ...facts
-  }: Pick<StepFacts, 'sets' | 'data'> & { readonly ttlSeconds?: number | undefined } = {},
+  }: Pick<StepInput, 'sets' | 'data'> & { readonly ttlSeconds?: number | undefined } = {},
 ): { execution: Execution; signals: Signal[] } {
   const { db, caller } = context;
   const { execution, now, claim, signals } = holder;
-  const taken = step(execution, transition, { ...facts, now, tellsHolder: true });
+  const taken = applyTransition(execution, transition, { ...facts, now, isHolderAware: true });
   const isNews = taken.columns.length > 1 || taken.row.told_seq !== execution.told_seq;
   const ttl = ttlSeconds ?? holder.lease.ttl_seconds ?? 0;
   // If only the lease's expiry changed, the renewing statement itself contains the fencing condition.
-  const write = isNews ? setExecution(taken, caller.actor, claim) : null;
-  const lease = renewAfter(context, holder, write, ttl);
-  db.later(keepLocks(execution.id, later(now, ttl)));
+  const write = isNews ? updateExecution(taken, caller.actor, claim) : null;
+  const lease = renewLeaseAfterWrite(context, holder, write, ttl);
+  db.deferToCommit(extendLocks(execution.id, addSeconds(now, ttl)));
   return { execution: toExecution(isNews ? taken.row : execution, lease, now), signals };
 }
 
@@ -117,17 +120,17 @@ export function renewAndAnswer(
  * transition requires. `hadLanded` is true if a merge was observed while the work was held. The merge then
  * completes the work now.
  */
-export function endLease(
-  context: Writer,
-  { execution, lease, claim, now }: Held<LockedRows>,
-  call: string,
+export function endExecutionLease(
+  context: LeaseWriteContext,
+  { execution, lease, claim, now }: HolderWithSignals<LockedExecutionRows>,
+  endingCall: string,
   transition: TransitionName,
-  { hadLanded = false, ...facts }: Pick<StepFacts, 'sets' | 'data'> & { readonly hadLanded?: boolean },
+  { hadLanded = false, ...facts }: Pick<StepInput, 'sets' | 'data'> & { readonly hadLanded?: boolean },
 ): Execution {
-  const taken = step(execution, transition, { ...facts, now, tellsHolder: true });
-  writeStep(context, taken, lease, { claim, call });
+  const taken = applyTransition(execution, transition, { ...facts, now, isHolderAware: true });
+  writeStep(context, taken, lease, { claim, endingCall });
   if (!hadLanded) return toExecution(taken.row, undefined, now);
-  const completed = step(taken.row, 'observeMerge', { now, tellsHolder: true });
+  const completed = applyTransition(taken.row, 'observeMerge', { now, isHolderAware: true });
   writeStep(context, completed, undefined);
   return toExecution(completed.row, undefined, now);
 }

@@ -1,96 +1,106 @@
 /** The coordinator's calls on a delivery group. */
-import { nextVersion } from '@muster/driver';
+import { withNextVersion } from '@muster/driver';
 import { type Group, type Signal } from '@muster/registry';
-import { lockCoordination } from '../data/group-leases.ts';
-import { type GroupNews, listGroupSignals } from '../data/group-signals.ts';
+import { lockCoordinationLease } from '../data/group-leases.ts';
+import { type UndeliveredGroupSignals, listGroupSignals } from '../data/group-signals.ts';
 import {
-  asChanged,
+  withChangeColumns,
   type GroupChanges,
   type GroupRow,
   lockGroup,
-  setGroup,
+  updateGroup,
   toGroup,
   withoutLease,
 } from '../data/groups.ts';
 import { freeLease, readClock } from '../data/leases.ts';
 import {
-  checkEnder,
+  checkHolderToEnd,
   checkHolder,
   type HolderContext,
-  type Leased,
+  type LockedWithLease,
   type LeaseHolder,
-  renewAfter,
-  type Writer,
+  renewLeaseAfterWrite,
+  type LeaseWriteContext,
 } from './holder.ts';
 
-interface LockedGroup extends Leased {
+interface LockedGroup extends LockedWithLease {
   readonly group: GroupRow;
-  readonly news: GroupNews;
+  readonly undeliveredSignals: UndeliveredGroupSignals;
 }
 
 type GroupHolder = LeaseHolder<LockedGroup>;
 
-interface Answer {
+interface GroupWithSignals {
   readonly group: Group;
   readonly signals: Signal[];
 }
 
-interface Asked {
+interface CoordinatorParams {
   readonly groupId: string;
   readonly leaseToken: string;
 }
 
-async function lock({ db, caller }: HolderContext, groupId: string): Promise<LockedGroup> {
+async function lockGroupAndLease({ db, caller }: HolderContext, groupId: string): Promise<LockedGroup> {
   const [group, lease, news, now] = await Promise.all([
     lockGroup(db, groupId),
-    lockCoordination(db, groupId),
+    lockCoordinationLease(db, groupId),
     listGroupSignals(db, caller, groupId),
     readClock(db),
   ]);
-  return { group, lease, news, now };
+  return { group, lease, undeliveredSignals: news, now };
 }
 
 /**
  * Checks that the caller is the coordinator, and loads the pending signals. Throws `stale_lease` otherwise.
  */
-export const asCoordinator = async (
+export const requireCoordinator = async (
   context: HolderContext,
-  { groupId, leaseToken }: Asked,
-): Promise<GroupHolder> => checkHolder(context, await lock(context, groupId), leaseToken);
+  { groupId, leaseToken }: CoordinatorParams,
+): Promise<GroupHolder> => checkHolder(context, await lockGroupAndLease(context, groupId), leaseToken);
 
 /** Checks the coordinator for the call that ends the lease. Recognizes a repeated call as such. */
-export const asEnder = async (context: HolderContext, { groupId, leaseToken }: Asked, call: string) =>
-  checkEnder(context, await lock(context, groupId), { leaseToken, call });
+export const requireCoordinatorToEnd = async (
+  context: HolderContext,
+  { groupId, leaseToken }: CoordinatorParams,
+  endingCall: string,
+) => checkHolderToEnd(context, await lockGroupAndLease(context, groupId), { leaseToken, call: endingCall });
 
 /** Returns the current group, as the answer to a repeated call. */
-export const standing = ({ group, lease }: LockedGroup): Answer => ({
+export const currentGroup = ({ group, lease }: LockedGroup): GroupWithSignals => ({
   group: toGroup(group, lease),
   signals: [],
 });
 
 /** Marks the signals as delivered on the row. This does not change the group's version. */
-const asTold = ({ group, news }: GroupHolder): GroupRow => ({ ...group, told_seq: news.toldSeq });
+const withSignalsDelivered = ({ group, undeliveredSignals }: GroupHolder): GroupRow => ({
+  ...group,
+  told_seq: undeliveredSignals.lastDeliveredSeq,
+});
 
 /** Writes the coordinator's change, renews the lease, and returns the group with the pending signals. */
-export function renewAndAnswer(
-  context: Writer,
+export function writeAndRenewLease(
+  context: LeaseWriteContext,
   holder: GroupHolder,
   { changes, ttlSeconds }: { readonly changes?: GroupChanges; readonly ttlSeconds?: number | undefined },
-): Answer {
-  const told = asTold(holder);
-  const after = changes === undefined ? told : nextVersion<GroupRow>(told, changes, holder.now);
+): GroupWithSignals {
+  const told = withSignalsDelivered(holder);
+  const after = changes === undefined ? told : withNextVersion<GroupRow>(told, changes, holder.now);
   const columns: (keyof GroupChanges)[] =
-    changes === undefined ? [] : asChanged(Object.keys(changes) as (keyof GroupChanges)[]);
-  const write = setGroup(after, [...columns, 'told_seq'], holder.claim);
-  const lease = renewAfter(context, holder, write, ttlSeconds ?? holder.lease.ttl_seconds ?? 0);
-  return { group: toGroup(after, lease), signals: holder.news.signals };
+    changes === undefined ? [] : withChangeColumns(Object.keys(changes) as (keyof GroupChanges)[]);
+  const write = updateGroup(after, [...columns, 'told_seq'], holder.claim);
+  const lease = renewLeaseAfterWrite(context, holder, write, ttlSeconds ?? holder.lease.ttl_seconds ?? 0);
+  return { group: toGroup(after, lease), signals: holder.undeliveredSignals.signals };
 }
 
 /** Ends the lease on the coordinator's request. */
-export function endLease({ db }: Writer, holder: GroupHolder, call: string): Answer {
-  const told = asTold(holder);
+export function endCoordinationLease(
+  { db }: LeaseWriteContext,
+  holder: GroupHolder,
+  endingCall: string,
+): GroupWithSignals {
+  const told = withSignalsDelivered(holder);
   const { lease, claim } = holder;
-  db.later(setGroup(told, ['told_seq'], claim));
-  db.later(freeLease(lease, { claim, call }));
-  return { group: toGroup(withoutLease(told)), signals: holder.news.signals };
+  db.deferToCommit(updateGroup(told, ['told_seq'], claim));
+  db.deferToCommit(freeLease(lease, { claim, endingCall }));
+  return { group: toGroup(withoutLease(told)), signals: holder.undeliveredSignals.signals };
 }

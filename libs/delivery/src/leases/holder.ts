@@ -4,18 +4,18 @@
  */
 import { type Db, type Query } from '@muster/driver';
 import { type ApiError, type Caller } from '@muster/runtime';
-import { endedBy, holds, type LeaseRow, renewed } from '../data/leases.ts';
-import { claimOf, type LeaseClaim } from '../rules/lease-tokens.ts';
+import { wasEndedByCall, isCurrentClaim, type LeaseRow, renewedLease } from '../data/leases.ts';
+import { parseLeaseToken, type LeaseClaim } from '../rules/lease-tokens.ts';
 
 export interface HolderContext {
   readonly db: Db;
   readonly caller: Caller;
   readonly refuse: (reason: 'stale_lease', details: Record<string, unknown>) => ApiError;
 }
-export type Writer = Pick<HolderContext, 'db' | 'caller'>;
+export type LeaseWriteContext = Pick<HolderContext, 'db' | 'caller'>;
 
 /** An execution or group, locked together with its lease. */
-export interface Leased {
+export interface LockedWithLease {
   /** The lease; undefined if the story or group was never held. */
   readonly lease: LeaseRow | undefined;
   /** The database's time when the lease and the execution or group were locked. */
@@ -23,7 +23,7 @@ export interface Leased {
 }
 
 /** A locked story or group that the caller holds under the newest grant. */
-export type LeaseHolder<Unit extends Leased> = Unit & {
+export type LeaseHolder<Unit extends LockedWithLease> = Unit & {
   readonly kind: 'held';
   readonly lease: LeaseRow;
   readonly claim: LeaseClaim;
@@ -33,24 +33,24 @@ export type LeaseHolder<Unit extends Leased> = Unit & {
  * A story or group whose grant was already ended by the same call with the same token. The current call is
  * therefore a repetition.
  */
-export type RepeatedEnd<Unit extends Leased> = Unit & { readonly kind: 'repeated' };
+export type RepeatedLeaseEnd<Unit extends LockedWithLease> = Unit & { readonly kind: 'repeated' };
 
 /** Returns true if the lease claim still applies to the story or group in its current state. */
-type IsHeldBy<Unit> = (unit: Unit, claim: LeaseClaim) => boolean;
+type GrantCheck<Unit> = (unit: Unit, claim: LeaseClaim) => boolean;
 
 /**
  * Returns the story or group as held if the token is that of the newest grant. Refuses any other token as
  * stale, including a made-up token or a token of another member.
  */
-export function checkHolder<Unit extends Leased>(
+export function checkHolder<Unit extends LockedWithLease>(
   { caller, refuse }: HolderContext,
   unit: Unit,
   leaseToken: string,
-  isHeldBy: IsHeldBy<Unit> = () => true,
+  isGrantValid: GrantCheck<Unit> = () => true,
 ): LeaseHolder<Unit> {
-  const claim = claimOf(leaseToken);
+  const claim = parseLeaseToken(leaseToken);
   const { lease } = unit;
-  if (lease !== undefined && holds(lease, claim, caller) && isHeldBy(unit, claim))
+  if (lease !== undefined && isCurrentClaim(lease, claim, caller) && isGrantValid(unit, claim))
     return { ...unit, kind: 'held', lease, claim };
   throw refuse('stale_lease', { currentEpoch: lease?.epoch ?? 0 });
 }
@@ -59,28 +59,28 @@ export function checkHolder<Unit extends Leased>(
  * Checks the holder for a call that ends the grant. If the same `call` with the same token already ended the
  * grant, the caller may read the result again.
  */
-export const checkEnder = <Unit extends Leased>(
+export const checkHolderToEnd = <Unit extends LockedWithLease>(
   context: HolderContext,
   unit: Unit,
   { leaseToken, call }: { readonly leaseToken: string; readonly call: string },
-  isHeldBy?: IsHeldBy<Unit>,
-): LeaseHolder<Unit> | RepeatedEnd<Unit> =>
-  endedBy(unit.lease, claimOf(leaseToken), call)
+  isGrantValid?: GrantCheck<Unit>,
+): LeaseHolder<Unit> | RepeatedLeaseEnd<Unit> =>
+  wasEndedByCall(unit.lease, parseLeaseToken(leaseToken), call)
     ? { ...unit, kind: 'repeated' }
-    : checkHolder(context, unit, leaseToken, isHeldBy);
+    : checkHolder(context, unit, leaseToken, isGrantValid);
 
 /**
  * Sends the holder's write, if there is one, and restarts the lease's time. Every operation of a holder
  * renews its lease.
  */
-export function renewAfter(
-  { db }: Writer,
-  holder: LeaseHolder<Leased>,
+export function renewLeaseAfterWrite(
+  { db }: LeaseWriteContext,
+  holder: LeaseHolder<LockedWithLease>,
   write: Query<unknown> | null,
   ttlSeconds: number,
 ): LeaseRow {
-  if (write !== null) db.later(write);
-  const { lease, query } = renewed(holder, ttlSeconds);
-  db.later(query);
+  if (write !== null) db.deferToCommit(write);
+  const { lease, query } = renewedLease(holder, ttlSeconds);
+  db.deferToCommit(query);
   return lease;
 }

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { useWorld } from '@muster/testing';
-import { shownState } from './states.ts';
+import { visibleState } from './states.ts';
 import { storedStates } from './states-sql.ts';
 
 const world = useWorld({});
@@ -20,7 +20,7 @@ it('the database shows each state as the table of states does, before, at and af
     now,
   );
   const expected = cases.map(({ state, lease, offer }) =>
-    shownState(state, { now, leaseExpiresAt: lease, offerExpiresAt: offer }),
+    visibleState(state, { now, leaseExpiresAt: lease, offerExpiresAt: offer }),
   );
   expect(rows.map(({ shown }) => shown)).toEqual(expected);
   expect(new Set(expected).size).toBe(storedStates.length + 1);

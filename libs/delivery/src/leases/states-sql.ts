@@ -3,9 +3,15 @@
  * call.
  */
 import { type Part, sql } from '@muster/driver';
-import { type empty, storedFrom, type StoredState, type TransitionName, transitions } from './states.ts';
+import {
+  type clearedValues,
+  storedSourceStates,
+  type StoredState,
+  type TransitionName,
+  transitions,
+} from './states.ts';
 
-const stored: Readonly<Record<StoredState, Part>> = {
+const stateLiterals: Readonly<Record<StoredState, Part>> = {
   available: sql.part`'available'`,
   leased: sql.part`'leased'`,
   waiting_input: sql.part`'waiting_input'`,
@@ -13,16 +19,16 @@ const stored: Readonly<Record<StoredState, Part>> = {
   submitted: sql.part`'submitted'`,
   completed: sql.part`'completed'`,
 };
-const isStored = (state: string): state is StoredState => state in stored;
-export const storedStates = Object.keys(stored).filter(isStored);
+const isStoredState = (state: string): state is StoredState => state in stateLiterals;
+export const storedStates = Object.keys(stateLiterals).filter(isStoredState);
 
 /**
  * Returns the condition that execution `e` has this stored state. The state is a literal: with a parameter
  * the planner could not estimate the number of rows.
  */
-export const isInState = (state: StoredState): Part => sql.part`e.state = ${stored[state]}`;
+export const isInStateSql = (state: StoredState): Part => sql.part`e.state = ${stateLiterals[state]}`;
 
-const cleared: Readonly<Record<keyof typeof empty, Part>> = {
+const clearColumnSql: Readonly<Record<keyof typeof clearedValues, Part>> = {
   offer: sql.part`offer = null`,
   waiting_for: sql.part`waiting_for = null`,
   stop_requested: sql.part`stop_requested = null`,
@@ -33,11 +39,11 @@ const cleared: Readonly<Record<keyof typeof empty, Part>> = {
 };
 
 /** Returns the condition that execution `e` can take the transition. */
-export const canSql = (transition: TransitionName): Part =>
-  sql.part`e.state in (${sql.join(storedFrom(transition).flatMap((state) => (isStored(state) ? stored[state] : [])))})`;
+export const canTransitionSql = (transition: TransitionName): Part =>
+  sql.part`e.state in (${sql.join(storedSourceStates(transition).flatMap((state) => (isStoredState(state) ? stateLiterals[state] : [])))})`;
 
 /** The condition that execution `e` has a holder, whose lease may be expired. */
-export const isHeldSql = canSql('renew');
+export const isHeldSql = canTransitionSql('renew');
 
 /**
  * The condition that execution `e` is not completed. It repeats the partial index's condition literally, so
@@ -45,24 +51,26 @@ export const isHeldSql = canSql('renew');
  */
 export const isOpenSql = sql.part`e.state <> 'completed'`;
 
-const takenUp = Object.entries(stored).filter(([state]) => state !== 'available' && state !== 'completed');
+const inProgressStates = Object.entries(stateLiterals).filter(
+  ([state]) => state !== 'available' && state !== 'completed',
+);
 
 /** The condition that execution `e` is in progress: held, offered or submitted. */
-export const isTakenUpSql = sql.part`e.state in (${sql.join(takenUp.map(([, name]) => name))})`;
+export const isInProgressSql = sql.part`e.state in (${sql.join(inProgressStates.map(([, name]) => name))})`;
 
 /**
  * Returns SQL for the state of execution `e` that readers see at `now`. `shownState` computes the same for
  * one row.
  */
-export const shownStateSql = (leaseExpiresAt: Part, now: Part): Part =>
+export const visibleStateSql = (leaseExpiresAt: Part, now: Part): Part =>
   sql.part`app.shown_state(e.state, ${leaseExpiresAt}, (e.offer ->> 'expiresAt')::timestamptz, ${now})`;
 
 /** Returns the assignments of a transition that are the same for every execution `e`. */
-export function assignmentsOf(transition: TransitionName): Part {
+export function transitionAssignmentsSql(transition: TransitionName): Part {
   const { to, clears, outcome } = transitions[transition];
   return sql.join([
-    ...(to !== null && isStored(to) ? [sql.part`state = ${stored[to]}`] : []),
-    ...clears.map((column) => cleared[column]),
+    ...(to !== null && isStoredState(to) ? [sql.part`state = ${stateLiterals[to]}`] : []),
+    ...clears.map((column) => clearColumnSql[column]),
     ...(outcome === undefined ? [] : [sql.part`outcome = ${outcome}`]),
     ...(to === 'completed' ? [sql.part`completed_at = clock_timestamp()`] : []),
     sql.part`updated_at = now()`,

@@ -1,6 +1,6 @@
 /**
  * The state machine of an execution. This one table defines it: `step` applies a transition to one execution,
- * and `stepAll` builds SQL that applies it to many. The diagram in the docs and the lease model in the proofs
+ * and `applyTransitionToManySql` builds SQL that applies it to many. The diagram in the docs and the lease model in the proofs
  * read the same table. The state `none` means that no holder has worked on the target yet. The state
  * `stalled` is derived and never stored: leased or waiting with an expired lease.
  */
@@ -25,7 +25,7 @@ export type ExecutionEventKind =
   | 'completed';
 
 /** The empty values of columns that transitions clear. */
-export const empty = {
+export const clearedValues = {
   offer: null,
   waiting_for: null,
   stop_requested: null,
@@ -34,7 +34,7 @@ export const empty = {
   needs_rework: false,
   rework: null,
 } as const;
-type Clearable = keyof typeof empty;
+type ClearableColumn = keyof typeof clearedValues;
 
 interface Transition {
   readonly from: readonly StateOrNone[];
@@ -42,7 +42,7 @@ interface Transition {
   readonly to: ExecutionState | null;
   /** The event appended to the stream; null for none. */
   readonly event: ExecutionEventKind | null;
-  readonly clears: readonly Clearable[];
+  readonly clears: readonly ClearableColumn[];
   /** The outcome, if the transition alone determines it. */
   readonly outcome?: Outcome;
   /**
@@ -59,49 +59,55 @@ interface Transition {
   readonly locks: 'stay' | 'pass' | 'free' | 'freeWithRun';
 }
 
-const held = ['leased', 'waiting_input', 'stalled'] as const;
-const unheld = ['available', 'offered', 'submitted'] as const;
-const open = [...held, ...unheld] as const;
+const heldStates = ['leased', 'waiting_input', 'stalled'] as const;
+const unheldStates = ['available', 'offered', 'submitted'] as const;
+const openStates = [...heldStates, ...unheldStates] as const;
 
-const remark = { to: null, clears: [], endsLease: false, locks: 'stay' } as const;
-const renewal = { ...remark, renews: true } as const;
+const keepStateAndLease = { to: null, clears: [], endsLease: false, locks: 'stay' } as const;
+const renewLeaseOnly = { ...keepStateAndLease, renews: true } as const;
 /** A new grant. Only a member in person can get one despite a stop, and the grant lifts the stop. */
-const granted = {
+const grantTransition = {
   to: 'leased',
   event: 'acquired',
   clears: ['offer', 'waiting_for', 'stop_requested', 'outcome', 'failure'],
   endsLease: false,
 } as const;
-const givenUp = { event: 'released', endsLease: true, locks: 'free' } as const;
+const giveUpTransition = { event: 'released', endsLease: true, locks: 'free' } as const;
 /**
  * The end of the work. It clears an open question, an open offer and pending rework. A stop stays in force.
  */
-const over = {
+const completeTransition = {
   to: 'completed',
   event: 'completed',
   clears: ['offer', 'waiting_for', 'failure', 'needs_rework', 'rework'],
 } as const;
 
-const table = {
-  begin: { ...granted, from: ['none'], locks: 'stay' },
+const transitionTable = {
+  begin: { ...grantTransition, from: ['none'], locks: 'stay' },
   /** Only a takeover can replace another holder's live lease. */
-  acquire: { ...granted, from: open, locks: 'free' },
+  acquire: { ...grantTransition, from: openStates, locks: 'free' },
   /** The addressee accepts the offer. */
-  accept: { ...granted, from: ['offered'], locks: 'pass' },
-  renew: { ...renewal, from: held, event: null },
-  checkpoint: { ...renewal, from: held, event: 'checkpointed' },
-  update: { ...renewal, from: held, event: 'updated' },
+  accept: { ...grantTransition, from: ['offered'], locks: 'pass' },
+  renew: { ...renewLeaseOnly, from: heldStates, event: null },
+  checkpoint: { ...renewLeaseOnly, from: heldStates, event: 'checkpointed' },
+  update: { ...renewLeaseOnly, from: heldStates, event: 'updated' },
   /** The holder waits for the answer to an open question. Its other operations keep it waiting. */
-  wait: { ...renewal, from: held, to: 'waiting_input', event: 'updated' },
+  wait: { ...renewLeaseOnly, from: heldStates, to: 'waiting_input', event: 'updated' },
   /**
    * The holding agent asked a question on the story. A comment is not an operation of the lease, so it does
    * not renew the lease.
    */
-  ask: { ...remark, from: ['leased', 'waiting_input'], to: 'waiting_input', event: 'updated' },
-  waitNoMore: { ...renewal, from: held, to: 'leased', event: 'updated', clears: ['waiting_for'] },
+  ask: { ...keepStateAndLease, from: ['leased', 'waiting_input'], to: 'waiting_input', event: 'updated' },
+  waitNoMore: {
+    ...renewLeaseOnly,
+    from: heldStates,
+    to: 'leased',
+    event: 'updated',
+    clears: ['waiting_for'],
+  },
   /** The question was resolved or deleted. */
   hearAnswer: {
-    ...remark,
+    ...keepStateAndLease,
     from: ['waiting_input'],
     to: 'leased',
     event: 'question_answered',
@@ -109,28 +115,40 @@ const table = {
   },
   /** The question was resolved or deleted, and the holding agent has another open question. */
   hearFirstAnswer: {
-    ...remark,
+    ...keepStateAndLease,
     from: ['waiting_input'],
     to: 'waiting_input',
     event: 'question_answered',
   },
-  expire: { ...remark, from: ['leased', 'waiting_input'], to: 'stalled', event: 'expired' },
+  expire: { ...keepStateAndLease, from: ['leased', 'waiting_input'], to: 'stalled', event: 'expired' },
   /** An expired lease ends because it conflicts with a grant on another story or group. */
-  supersede: { ...givenUp, from: ['stalled'], to: 'available', event: 'superseded', clears: ['waiting_for'] },
+  supersede: {
+    ...giveUpTransition,
+    from: ['stalled'],
+    to: 'available',
+    event: 'superseded',
+    clears: ['waiting_for'],
+  },
   handOff: {
-    from: held,
+    from: heldStates,
     to: 'offered',
     event: 'offered',
     clears: ['waiting_for'],
     endsLease: true,
     locks: 'stay',
   },
-  letOfferLapse: { ...remark, from: ['offered'], to: 'available', event: null },
+  letOfferLapse: { ...keepStateAndLease, from: ['offered'], to: 'available', event: null },
   /** The member or agent to whom the work was offered was removed. */
-  withdrawOffer: { ...givenUp, from: ['offered'], to: 'available', clears: ['offer'], endsLease: false },
-  release: { ...givenUp, from: held, to: 'available', clears: ['waiting_for'] },
+  withdrawOffer: {
+    ...giveUpTransition,
+    from: ['offered'],
+    to: 'available',
+    clears: ['offer'],
+    endsLease: false,
+  },
+  release: { ...giveUpTransition, from: heldStates, to: 'available', clears: ['waiting_for'] },
   submit: {
-    from: held,
+    from: heldStates,
     to: 'submitted',
     event: 'submitted',
     clears: ['waiting_for', 'needs_rework', 'rework'],
@@ -138,39 +156,50 @@ const table = {
     endsLease: true,
     locks: 'freeWithRun',
   },
-  finish: { ...over, from: held, endsLease: true, locks: 'freeWithRun' },
+  finish: { ...completeTransition, from: heldStates, endsLease: true, locks: 'freeWithRun' },
   /** A fact of the forge that changes no state. */
-  observe: { ...remark, from: [...open, 'completed'], event: 'forge' },
+  observe: { ...keepStateAndLease, from: [...openStates, 'completed'], event: 'forge' },
   /**
    * A merge was observed for work that has no holder. On held work a merge is only a signal, and the holder
    * completes the work.
    */
-  observeMerge: { ...over, from: unheld, outcome: 'succeeded', endsLease: false, locks: 'free' },
+  observeMerge: {
+    ...completeTransition,
+    from: unheldStates,
+    outcome: 'succeeded',
+    endsLease: false,
+    locks: 'free',
+  },
   /** A pull request was closed unmerged, which returns the work submitted with it. */
-  sendBack: { ...remark, from: ['submitted'], to: 'available', event: 'forge' },
-  requestStop: { ...remark, from: [...held, 'completed'], event: 'stop_requested' },
-  liftStop: { ...remark, from: [...open, 'completed'], event: 'stop_lifted', clears: ['stop_requested'] },
+  sendBack: { ...keepStateAndLease, from: ['submitted'], to: 'available', event: 'forge' },
+  requestStop: { ...keepStateAndLease, from: [...heldStates, 'completed'], event: 'stop_requested' },
+  liftStop: {
+    ...keepStateAndLease,
+    from: [...openStates, 'completed'],
+    event: 'stop_lifted',
+    clears: ['stop_requested'],
+  },
   /**
    * A member stopped work that has no holder, or the story was canceled, the group abandoned or the project
    * deleted.
    */
-  cancel: { ...over, from: open, outcome: 'canceled', endsLease: true, locks: 'free' },
+  cancel: { ...completeTransition, from: openStates, outcome: 'canceled', endsLease: true, locks: 'free' },
   /** The work completes with its group, or with its story in a project whose merges no forge reports. */
-  land: { ...over, from: open, outcome: 'succeeded', endsLease: true, locks: 'free' },
+  land: { ...completeTransition, from: openStates, outcome: 'succeeded', endsLease: true, locks: 'free' },
 } as const satisfies Record<string, Transition>;
 
-export type TransitionName = keyof typeof table;
-export const transitions: Readonly<Record<TransitionName, Transition>> = table;
+export type TransitionName = keyof typeof transitionTable;
+export const transitions: Readonly<Record<TransitionName, Transition>> = transitionTable;
 
 /**
  * All transitions from one state to another, as readers see them. Renewed work that was stalled returns to
  * its stored state.
  */
-export const arrows: readonly {
+export const visibleTransitions: readonly {
   readonly from: StateOrNone;
   readonly to: StateOrNone;
   readonly transition: TransitionName;
-}[] = (Object.keys(table) as TransitionName[]).flatMap((transition) => {
+}[] = (Object.keys(transitionTable) as TransitionName[]).flatMap((transition) => {
   const { from, to, renews } = transitions[transition];
   const goesTo = (state: StateOrNone): readonly StateOrNone[] => {
     if (to !== null) return [to];
@@ -180,7 +209,7 @@ export const arrows: readonly {
 });
 
 /** Returns the source states of a transition as they are stored. */
-export const storedFrom = (transition: TransitionName): readonly StateOrNone[] => [
+export const storedSourceStates = (transition: TransitionName): readonly StateOrNone[] => [
   ...new Set(
     transitions[transition].from.flatMap((state) =>
       state === 'stalled' ? transitions.expire.from : [state],
@@ -189,16 +218,16 @@ export const storedFrom = (transition: TransitionName): readonly StateOrNone[] =
 ];
 
 /** Reports whether the transition is possible from this stored state. */
-export const can = (transition: TransitionName, stored: StoredState | 'none'): boolean =>
-  storedFrom(transition).includes(stored);
+export const canTransition = (transition: TransitionName, stored: StoredState | 'none'): boolean =>
+  storedSourceStates(transition).includes(stored);
 
-export const isHeldState = (state: StoredState): boolean => can('renew', state);
+export const isHeldState = (state: StoredState): boolean => canTransition('renew', state);
 
 /** Returns the states that readers may see for this stored state. */
-export const shownOf = (stored: StoredState): readonly ExecutionState[] => [
+export const visibleStatesOf = (stored: StoredState): readonly ExecutionState[] => [
   stored,
   ...(['expire', 'letOfferLapse'] as const).flatMap((transition) =>
-    can(transition, stored) ? (transitions[transition].to ?? []) : [],
+    canTransition(transition, stored) ? (transitions[transition].to ?? []) : [],
   ),
 ];
 
@@ -206,7 +235,7 @@ export const shownOf = (stored: StoredState): readonly ExecutionState[] => [
  * Returns the state that a reader sees now. It differs from the stored state once the lease or the offer has
  * expired.
  */
-export function shownState(
+export function visibleState(
   stored: StoredState,
   times: {
     readonly now: string;
@@ -216,7 +245,7 @@ export function shownState(
 ): ExecutionState {
   const isPast = (time: string | null): boolean => time !== null && time <= times.now;
   const seen = (transition: TransitionName, time: string | null): boolean =>
-    can(transition, stored) && isPast(time);
+    canTransition(transition, stored) && isPast(time);
   if (seen('expire', times.leaseExpiresAt)) return transitions.expire.to ?? stored;
   if (seen('letOfferLapse', times.offerExpiresAt)) return transitions.letOfferLapse.to ?? stored;
   return stored;

@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { executionStates } from '@muster/registry';
 import { newExecution } from '../data/acquiring.ts';
 import { type ExecutionRow } from '../data/executions.ts';
-import { can, type StoredState, type TransitionName, transitions } from './states.ts';
-import { step } from './step.ts';
+import { canTransition, type StoredState, type TransitionName, transitions } from './states.ts';
+import { applyTransition } from './step.ts';
 
 const at = '2026-11-21T09:30:00.000Z';
 const stored = executionStates.filter((state): state is StoredState => state !== 'stalled');
@@ -31,8 +31,9 @@ describe('a step of an execution', () => {
     for (const transition of transitionNames)
       for (const state of stored) {
         const { to } = transitions[transition];
-        const take = () => step(executionIn(state), transition, { now: at });
-        if (can(transition, state)) expect([transition, take().row.state]).toEqual([transition, to ?? state]);
+        const take = () => applyTransition(executionIn(state), transition, { now: at });
+        if (canTransition(transition, state))
+          expect([transition, take().row.state]).toEqual([transition, to ?? state]);
         else expect(take).toThrow(`the transition ${transition} is not possible in the state ${state}`);
       }
   });
@@ -41,9 +42,9 @@ describe('a step of an execution', () => {
     const completing = transitionNames.filter((transition) => transitions[transition].to === 'completed');
     expect(completing).toEqual(['finish', 'observeMerge', 'cancel', 'land']);
     for (const transition of completing) {
-      const [from] = stored.filter((state) => can(transition, state));
+      const [from] = stored.filter((state) => canTransition(transition, state));
       if (from === undefined) throw new Error('it can be done to nothing');
-      const { row } = step(executionIn(from), transition, { now: at });
+      const { row } = applyTransition(executionIn(from), transition, { now: at });
       expect(row).toMatchObject({
         ...{ waiting_for: null, offer: null },
         ...{ needs_rework: false, failure: null, completed_at: at },
@@ -62,24 +63,24 @@ describe('a step of an execution', () => {
   it('leaves no lease on what is not held afterwards', () => {
     for (const transition of transitionNames) {
       const { to, endsLease } = transitions[transition];
-      const wasHeld = can(transition, 'leased');
+      const wasHeld = canTransition(transition, 'leased');
       const isHeld = to === null ? wasHeld : ['leased', 'waiting_input', 'stalled'].includes(to);
       expect([transition, endsLease]).toEqual([transition, wasHeld && !isHeld]);
     }
   });
 
   it('numbers its events behind the last, and tells its holder of all of them', () => {
-    const taken = step(executionIn('leased'), 'acquire', {
+    const taken = applyTransition(executionIn('leased'), 'acquire', {
       now: at,
-      earlier: [{ kind: 'taken_over', data: { live: true } }],
+      precedingEvents: [{ kind: 'taken_over', data: { live: true } }],
       data: { epoch: 2 },
-      tellsHolder: true,
+      isHolderAware: true,
     });
     expect(taken.events).toEqual([
       { kind: 'taken_over', data: { live: true } },
       { kind: 'acquired', data: { epoch: 2 } },
     ]);
     expect(taken.row).toMatchObject({ last_event_seq: 9, told_seq: 9, version: 4, updated_at: at });
-    expect(step(executionIn('leased'), 'renew', { now: at }).row).toMatchObject({ told_seq: 2 });
+    expect(applyTransition(executionIn('leased'), 'renew', { now: at }).row).toMatchObject({ told_seq: 2 });
   });
 });

@@ -1,8 +1,8 @@
 /** Applies one transition to one execution, and computes everything that has to be written. */
 import { type ExecutionRow } from '../data/executions.ts';
 import {
-  can,
-  empty,
+  canTransition,
+  clearedValues,
   type ExecutionEventKind,
   type StoredState,
   type TransitionName,
@@ -19,7 +19,7 @@ export type ExecutionChanges = Partial<
   Omit<ExecutionRow, 'id' | 'project_id' | 'target_type' | 'target_id' | 'created_at' | 'version'>
 >;
 
-export interface StepFacts {
+export interface StepInput {
   /** The database's time when the execution was locked. */
   readonly now: string;
   /** Columns that the caller sets in addition to those of the transition. */
@@ -27,12 +27,12 @@ export interface StepFacts {
   /** The data of the transition's event. */
   readonly data?: Record<string, unknown>;
   /** The events to append before the event of the transition. */
-  readonly earlier?: readonly NewExecutionEvent[];
+  readonly precedingEvents?: readonly NewExecutionEvent[];
   /**
    * True if the holder makes the transition. The holder knows its own event, and the call's answer contains
    * all earlier events.
    */
-  readonly tellsHolder?: boolean;
+  readonly isHolderAware?: boolean;
 }
 
 export interface ExecutionStep {
@@ -48,23 +48,27 @@ export interface ExecutionStep {
  * Returns the result of a transition of a locked execution. Callers check beforehand that the transition is
  * possible, so an impossible transition is a programming error.
  */
-export function step(before: ExecutionRow, transition: TransitionName, facts: StepFacts): ExecutionStep {
-  const { now, sets = {}, data = {}, earlier = [], tellsHolder = false } = facts;
+export function applyTransition(
+  current: ExecutionRow,
+  transition: TransitionName,
+  input: StepInput,
+): ExecutionStep {
+  const { now, sets = {}, data = {}, precedingEvents = [], isHolderAware = false } = input;
   const { event, clears, outcome, to } = transitions[transition];
-  if (!can(transition, before.version === 0 ? 'none' : before.state)) {
-    throw new Error(`the transition ${transition} is not possible in the state ${before.state}`);
+  if (!canTransition(transition, current.version === 0 ? 'none' : current.state)) {
+    throw new Error(`the transition ${transition} is not possible in the state ${current.state}`);
   }
   const events =
     event === null
-      ? earlier
-      : [...earlier, { kind: event, data: outcome === undefined ? data : { outcome, ...data } }];
-  const lastEventSeq = before.last_event_seq + events.length;
+      ? precedingEvents
+      : [...precedingEvents, { kind: event, data: outcome === undefined ? data : { outcome, ...data } }];
+  const lastEventSeq = current.last_event_seq + events.length;
   const changes: ExecutionChanges = {
     ...(to !== null && { state: to as StoredState }),
-    ...Object.fromEntries(clears.map((column) => [column, empty[column]])),
+    ...Object.fromEntries(clears.map((column) => [column, clearedValues[column]])),
     ...(outcome !== undefined && { outcome }),
     ...(to === 'completed' && { completed_at: now }),
-    ...(tellsHolder && { told_seq: lastEventSeq }),
+    ...(isHolderAware && { told_seq: lastEventSeq }),
     ...sets,
   };
   return {
@@ -72,11 +76,11 @@ export function step(before: ExecutionRow, transition: TransitionName, facts: St
     columns: Object.keys(changes) as (keyof ExecutionChanges)[],
     events,
     row: {
-      ...before,
+      ...current,
       ...changes,
       last_event_seq: lastEventSeq,
       updated_at: now,
-      version: before.version + 1,
+      version: current.version + 1,
     },
   };
 }

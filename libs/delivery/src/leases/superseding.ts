@@ -4,13 +4,13 @@ import { type EventData, type Subject } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import { type ExecutionRow } from '../data/executions.ts';
 import { freeLease, type LeaseRow } from '../data/leases.ts';
-import { aboutTarget, getTargetOf } from '../data/targets.ts';
+import { targetSubject, getTargetOfExecution } from '../data/targets.ts';
 import { type LeaseWithHolder } from '../rules/acquire.ts';
-import { step } from './step.ts';
+import { applyTransition } from './step.ts';
 import { writeStep } from './write-step.ts';
 
 /** The part of a handler's context that ending a lease needs. */
-interface Ending {
+interface EndLeaseContext {
   readonly db: Db;
   readonly caller: Caller;
   readonly emit: (
@@ -20,9 +20,9 @@ interface Ending {
   ) => void;
 }
 
-interface InTheWay {
+interface ConflictingLeases {
   /** The leases to end. */
-  readonly freed: readonly LeaseWithHolder[];
+  readonly leasesToEnd: readonly LeaseWithHolder[];
   /** The locked leases, and the executions under them. They include more leases than those to end. */
   readonly leases: readonly LeaseRow[];
   readonly executions: readonly ExecutionRow[];
@@ -35,20 +35,20 @@ interface InTheWay {
  * Ends the given leases. From then on their holders are fenced off and receive a signal, and others can take
  * the work.
  */
-export async function endInTheWay(
-  { db, caller, emit }: Ending,
-  { freed, leases, executions, now, joining }: InTheWay,
+export async function endConflictingLeases(
+  { db, caller, emit }: EndLeaseContext,
+  { leasesToEnd, leases, executions, now, joining }: ConflictingLeases,
 ): Promise<void> {
-  for (const { targetId, holder } of freed) {
+  for (const { targetId, holder } of leasesToEnd) {
     const lease = leases.find(({ unit_id: id }) => id === targetId);
     if (lease === undefined) continue;
     const execution = executions.find(({ target_id: id }) => id === targetId);
     if (execution === undefined) {
-      db.later(freeLease(lease));
+      db.deferToCommit(freeLease(lease));
       continue;
     }
-    writeStep({ db, caller }, step(execution, 'supersede', { now }), lease);
-    emit('execution.superseded', aboutTarget(await getTargetOf(db, execution.id)), {
+    writeStep({ db, caller }, applyTransition(execution, 'supersede', { now }), lease);
+    emit('execution.superseded', targetSubject(await getTargetOfExecution(db, execution.id)), {
       executionId: execution.id,
       fromMemberId: holder.memberId,
       fromAgentId: holder.agentId,

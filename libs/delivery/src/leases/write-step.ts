@@ -2,13 +2,13 @@
  * Writes the result of a transition: the execution with its stream, its lease, and the locks taken for the
  * work.
  */
-import { type Db, of, type Part, sql } from '@muster/driver';
+import { type Db, orgFilter, type Part, sql } from '@muster/driver';
 import { type Actor } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
-import { freeLocksOf, freeLocksOfRun, setExecution } from '../data/executions.ts';
-import { freeLease, heldLease, type LeaseRow, type OwnEnd } from '../data/leases.ts';
-import { appendEvents } from './events.ts';
-import { assignmentsOf, canSql } from './states-sql.ts';
+import { freeLocksOfExecution, freeLocksOfRun, updateExecution } from '../data/executions.ts';
+import { freeLease, toHeldLease, type LeaseRow, type LeaseEndByHolder } from '../data/leases.ts';
+import { appendEventsSql } from './events.ts';
+import { transitionAssignmentsSql, canTransitionSql } from './states-sql.ts';
 import { type TransitionName, transitions } from './states.ts';
 import { type ExecutionStep } from './step.ts';
 
@@ -18,20 +18,20 @@ import { type ExecutionStep } from './step.ts';
  */
 export function writeStep(
   { db, caller }: { readonly db: Db; readonly caller: Pick<Caller, 'actor'> },
-  taken: ExecutionStep,
+  executionStep: ExecutionStep,
   lease: LeaseRow | undefined,
-  own?: OwnEnd,
+  endByHolder?: LeaseEndByHolder,
 ): void {
   const { actor } = caller;
-  const { row, transition } = taken;
+  const { row, transition } = executionStep;
   const { endsLease, locks } = transitions[transition];
-  db.later(setExecution(taken, actor, own?.claim));
-  const held = heldLease(lease);
-  if (endsLease && held !== null) db.later(freeLease(held.row, own));
-  if (locks === 'free' || locks === 'freeWithRun') db.later(freeLocksOf(row.id));
+  db.deferToCommit(updateExecution(executionStep, actor, endByHolder?.claim));
+  const held = toHeldLease(lease);
+  if (endsLease && held !== null) db.deferToCommit(freeLease(held.row, endByHolder));
+  if (locks === 'free' || locks === 'freeWithRun') db.deferToCommit(freeLocksOfExecution(row.id));
   const runId = held?.holder.runId ?? null;
   if (locks === 'freeWithRun' && held !== null && runId !== null) {
-    db.later(freeLocksOfRun(row.project_id, { ...held.holder, runId }));
+    db.deferToCommit(freeLocksOfRun(row.project_id, { ...held.holder, runId }));
   }
 }
 
@@ -40,7 +40,7 @@ export function writeStep(
  * They affect the executions of `chosen` that can take the transition; the CTE `stepped` returns them. `data`
  * is the data of their events, and `sets` holds further assignments.
  */
-export function stepAll(
+export function applyTransitionToManySql(
   transition: TransitionName,
   {
     chosen,
@@ -51,13 +51,13 @@ export function stepAll(
 ): Part {
   const { event, locks } = transitions[transition];
   const stepped = sql.part`stepped as (
-       update executions e set ${sql.join([assignmentsOf(transition), ...(sets === undefined ? [] : [sets])])},
+       update executions e set ${sql.join([transitionAssignmentsSql(transition), ...(sets === undefined ? [] : [sets])])},
          last_event_seq = e.last_event_seq + 1
-       where ${of('e')} and ${chosen} and ${canSql(transition)}
+       where ${orgFilter('e')} and ${chosen} and ${canTransitionSql(transition)}
        returning e.id, e.project_id, e.target_type, e.target_id, e.last_event_seq)`;
   const news = sql.part`(select s.id, s.last_event_seq as seq, ${event}::text as kind, ${data} as data,
       clock_timestamp() as at from stepped s)`;
-  const said = sql.part`said as (${appendEvents(news, actor)})`;
-  const unlocked = sql.part`unlocked as (delete from locks k using stepped s where ${of('k')} and k.execution_id = s.id)`;
+  const said = sql.part`said as (${appendEventsSql(news, actor)})`;
+  const unlocked = sql.part`unlocked as (delete from locks k using stepped s where ${orgFilter('k')} and k.execution_id = s.id)`;
   return sql.join([stepped, said, ...(locks === 'stay' ? [] : [unlocked])]);
 }

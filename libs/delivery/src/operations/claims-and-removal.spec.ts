@@ -6,7 +6,7 @@ import { arrangeStories } from '../../test/stories.ts';
 import { type ExecutionRow } from '../data/executions.ts';
 import { deliveryHandlers, executionReactions } from '../index.ts';
 import { type TransitionName } from '../leases/states.ts';
-import { step } from '../leases/step.ts';
+import { applyTransition } from '../leases/step.ts';
 
 const agents = { ...organizationsHandlers.agents, ...deliveryHandlers.agents };
 const world = useWorld({ ...deliveryHandlers, ...organizationsHandlers, agents }, [executionReactions]);
@@ -53,9 +53,9 @@ async function meet(
       row.id,
     ]);
     const claiming = claim();
-    await world.waiting(1);
+    await world.waitUntilBlocked(1);
     const removing = remove();
-    await Promise.race([world.waiting(2), removing]);
+    await Promise.race([world.waitUntilBlocked(2), removing]);
     await holder.query('rollback');
     isOver = true;
     await Promise.allSettled([claiming, removing]);
@@ -112,7 +112,7 @@ describe('a member who is removed while claiming work', () => {
   });
 
   it('claims nothing once the removal is under way', async () => {
-    const outcomes = await world.contend<unknown>(
+    const outcomes = await world.runUnderContention<unknown>(
       { table: 'members', id: people.chloe.me.memberId },
       removeChloe,
       () => people.chloe.deliveryExecutions.acquire(story),
@@ -129,7 +129,7 @@ describe('a member who is removed while claiming work', () => {
       const { chloe, orgId } = people;
       const calls = [() => chloe.agents.create({ name: 'Late' }).catch(refusedAsGone), removeChloe];
       if (first === 'removal') calls.reverse();
-      await world.contend<unknown>({ table: 'members', id: chloe.me.memberId }, ...calls);
+      await world.runUnderContention<unknown>({ table: 'members', id: chloe.me.memberId }, ...calls);
       expect(
         await world.rows('select name from agents where org_id = $1 and retired_at is null', orgId),
       ).toEqual([]);
@@ -162,7 +162,7 @@ describe('an agent that is retired while it begins a run', () => {
   it('ends the run that came before its retirement', async () => {
     const { orgId, robo } = people;
     await begin(robo);
-    await world.contend<unknown>(
+    await world.runUnderContention<unknown>(
       { table: 'agents', id: robo.me.agentId ?? '' },
       () => begin(robo, 'run-2'),
       retireRobo,
@@ -193,7 +193,7 @@ describe('the work of a member who is removed', () => {
   ): Promise<void> {
     const after = await rowOf(executionId);
     const data = { reason: 'member removed' };
-    const { row, events } = step(before, transition, { now: after.updated_at, data });
+    const { row, events } = applyTransition(before, transition, { now: after.updated_at, data });
     expect(after).toEqual(row);
     const { items } = await people.ana.deliveryExecutions.eventsSince({
       executionId,

@@ -1,13 +1,13 @@
 import { type HandlerContext } from '@muster/runtime';
 import { type registry } from '@muster/registry';
-import { leaseTtl } from '../rules/ttl.ts';
+import { leaseDurationSeconds } from '../rules/ttl.ts';
 
-type Renewal = typeof registry.deliveryExecutions.renew | typeof registry.deliveryGroups.renewLease;
+type RenewOperation = typeof registry.deliveryExecutions.renew | typeof registry.deliveryGroups.renewLease;
 
 /** Returns the requested time to live in seconds, limited by the policy. Undefined keeps the current one. */
-export async function askedTtl({
+export async function requestedTtlSeconds({
   params: { ttlSeconds },
   policy,
-}: Pick<HandlerContext<Renewal>, 'params' | 'policy'>): Promise<number | undefined> {
-  return ttlSeconds === undefined ? undefined : leaseTtl(ttlSeconds, await policy());
+}: Pick<HandlerContext<RenewOperation>, 'params' | 'policy'>): Promise<number | undefined> {
+  return ttlSeconds === undefined ? undefined : leaseDurationSeconds(ttlSeconds, await policy());
 }

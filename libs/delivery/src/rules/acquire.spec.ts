@@ -31,12 +31,12 @@ const decide = (facts: Partial<AcquireFacts>) =>
     caller: chloe,
     isLead: false,
     takeOver: false,
-    own: null,
-    rivals: [],
+    targetLease: null,
+    rivalLeases: [],
     rivalExecutions: [],
     execution: null,
     isStopped: false,
-    liftsStop: false,
+    mayLiftStop: false,
     ...facts,
   });
 const offeredTo = (toMemberId: string | null, toAgentId: string | null, expiresAt = future) =>
@@ -49,24 +49,30 @@ describe('who may have a lease', () => {
 
   it('is the same holder again, also after its time; another run, or the same member’s agent, is another', () => {
     for (const expiresAt of [past, future]) {
-      expect(decide({ own: lease(chloe, expiresAt) })).toEqual({ kind: 'extend' });
+      expect(decide({ targetLease: lease(chloe, expiresAt) })).toEqual({ kind: 'extend' });
     }
-    expect(decide({ own: lease(robo, future) })).toMatchObject({ reason: 'lease_held' });
-    expect(decide({ own: lease({ ...chloe, runId: 'x' }, future) })).toMatchObject({ reason: 'lease_held' });
+    expect(decide({ targetLease: lease(robo, future) })).toMatchObject({ reason: 'lease_held' });
+    expect(decide({ targetLease: lease({ ...chloe, runId: 'x' }, future) })).toMatchObject({
+      reason: 'lease_held',
+    });
   });
 
   it('is another once the time is over, and at its very end', () => {
     for (const expiresAt of [past, now]) {
       const own = lease(ben, expiresAt);
-      expect(decide({ own })).toMatchObject({ kind: 'grant', superseded: own, takenOverLive: false });
+      expect(decide({ targetLease: own })).toMatchObject({
+        kind: 'grant',
+        superseded: own,
+        takenOverLive: false,
+      });
     }
   });
 
   it('is a lead by taking over, and nobody else', () => {
     const own = lease(ben, future);
-    expect(decide({ own, takeOver: true })).toMatchObject({ reason: 'take_over_forbidden' });
-    expect(decide({ own, isLead: true })).toMatchObject({ reason: 'lease_held', by: own });
-    expect(decide({ own, isLead: true, takeOver: true })).toMatchObject({
+    expect(decide({ targetLease: own, takeOver: true })).toMatchObject({ reason: 'take_over_forbidden' });
+    expect(decide({ targetLease: own, isLead: true })).toMatchObject({ reason: 'lease_held', by: own });
+    expect(decide({ targetLease: own, isLead: true, takeOver: true })).toMatchObject({
       kind: 'grant',
       takenOverLive: true,
     });
@@ -74,12 +80,17 @@ describe('who may have a lease', () => {
 
   it('is the member whose own agent holds it, by taking over; not the agent of the member who does', () => {
     const own = lease(robo, future);
-    expect(decide({ own })).toMatchObject({ reason: 'lease_held' });
-    expect(decide({ own, takeOver: true })).toMatchObject({ kind: 'grant', takenOverLive: true });
-    expect(decide({ caller: robo, own: lease(chloe, future), takeOver: true })).toMatchObject({
+    expect(decide({ targetLease: own })).toMatchObject({ reason: 'lease_held' });
+    expect(decide({ targetLease: own, takeOver: true })).toMatchObject({
+      kind: 'grant',
+      takenOverLive: true,
+    });
+    expect(decide({ caller: robo, targetLease: lease(chloe, future), takeOver: true })).toMatchObject({
       reason: 'take_over_forbidden',
     });
-    expect(decide({ caller: ben, own, takeOver: true })).toMatchObject({ reason: 'take_over_forbidden' });
+    expect(decide({ caller: ben, targetLease: own, takeOver: true })).toMatchObject({
+      reason: 'take_over_forbidden',
+    });
   });
 
   it('is for a while the one to whom it is offered, then anybody', () => {
@@ -102,22 +113,28 @@ describe('who may have a lease', () => {
     const execution = { state: 'available', offer: null } as const;
     const stopped = { execution, isStopped: true };
     expect(decide(stopped)).toMatchObject({ reason: 'stop_requested' });
-    expect(decide({ ...stopped, own: lease(chloe, future) })).toMatchObject({ reason: 'stop_requested' });
+    expect(decide({ ...stopped, targetLease: lease(chloe, future) })).toMatchObject({
+      reason: 'stop_requested',
+    });
     expect(decide({ ...stopped, execution: null })).toMatchObject({ reason: 'stop_requested' });
-    expect(decide({ ...stopped, liftsStop: true })).toMatchObject({ kind: 'grant' });
-    expect(decide({ ...stopped, liftsStop: true, own: lease(chloe, past) })).toEqual({ kind: 'extend' });
-    expect(decide({ ...stopped, liftsStop: true, own: lease(ben, future) })).toMatchObject({
+    expect(decide({ ...stopped, mayLiftStop: true })).toMatchObject({ kind: 'grant' });
+    expect(decide({ ...stopped, mayLiftStop: true, targetLease: lease(chloe, past) })).toEqual({
+      kind: 'extend',
+    });
+    expect(decide({ ...stopped, mayLiftStop: true, targetLease: lease(ben, future) })).toMatchObject({
       reason: 'lease_held',
     });
   });
 
   it('is nobody beside a live lease of the group, but for its holder; an expired one is set free', () => {
     const group = lease(ben, future, 'delivery_group');
-    expect(decide({ rivals: [group] })).toMatchObject({ reason: 'lease_held', by: group });
-    expect(decide({ rivals: [group], isLead: true, takeOver: true })).toMatchObject({ reason: 'lease_held' });
-    expect(decide({ caller: ben, rivals: [group] })).toMatchObject({ kind: 'grant', freed: [] });
+    expect(decide({ rivalLeases: [group] })).toMatchObject({ reason: 'lease_held', by: group });
+    expect(decide({ rivalLeases: [group], isLead: true, takeOver: true })).toMatchObject({
+      reason: 'lease_held',
+    });
+    expect(decide({ caller: ben, rivalLeases: [group] })).toMatchObject({ kind: 'grant', freed: [] });
     const expired = lease(ben, past, 'delivery_group');
-    expect(decide({ rivals: [expired] })).toMatchObject({ kind: 'grant', freed: [expired] });
+    expect(decide({ rivalLeases: [expired] })).toMatchObject({ kind: 'grant', freed: [expired] });
   });
 
   it('is nobody but the addressee while the group is offered, not even a lead who takes over', () => {
@@ -151,8 +168,8 @@ describe('any acquire', () => {
           const rivalLeases = rivals.map((one) => lease(one.holder, one.expiresAt, 'delivery_group'));
           const decision = decide({
             caller,
-            own: own && lease(own.holder, own.expiresAt),
-            rivals: rivalLeases,
+            targetLease: own && lease(own.holder, own.expiresAt),
+            rivalLeases,
             isLead,
             takeOver,
           });

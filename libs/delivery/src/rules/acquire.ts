@@ -3,7 +3,7 @@
  * before the result is written. `decideAcquire` returns every possible outcome.
  */
 import { type Actor, type ExecutionState, type ExecutionTarget } from '@muster/registry';
-import { shownState } from '../leases/states.ts';
+import { visibleState } from '../leases/states.ts';
 
 /**
  * A lease holder: a member, its agent and the run. Two holders differ if their runs differ; a missing run
@@ -31,14 +31,14 @@ export interface LeaseWithHolder {
  * Returns the lease if it is live and held by another member or agent; null otherwise. The run does not
  * matter.
  */
-export const heldByAnother = (
+export const findLiveLeaseOfAnother = (
   lease: LeaseWithHolder | null | undefined,
-  by: Pick<Holder, 'memberId' | 'agentId'>,
+  caller: Pick<Holder, 'memberId' | 'agentId'>,
   now: string,
 ): LeaseWithHolder | null =>
   lease != null &&
   lease.expiresAt > now &&
-  (lease.holder.memberId !== by.memberId || lease.holder.agentId !== by.agentId)
+  (lease.holder.memberId !== caller.memberId || lease.holder.agentId !== caller.agentId)
     ? lease
     : null;
 
@@ -46,7 +46,7 @@ export const heldByAnother = (
  * Returns the details of the blocking lease in a refusal. Only the member or agent that owns the run sees the
  * run's ID.
  */
-export const heldDetails = (
+export const leaseHeldDetails = (
   { actor, holder, expiresAt, targetType, targetId }: LeaseWithHolder,
   caller: Pick<Holder, 'memberId' | 'agentId'>,
   executionId: string | null,
@@ -74,17 +74,17 @@ export interface AcquireFacts {
   readonly isLead: boolean;
   readonly takeOver: boolean;
   /** The lease on the target itself; null without a holder. */
-  readonly own: LeaseWithHolder | null;
+  readonly targetLease: LeaseWithHolder | null;
   /**
    * The leases that exclude a lease on the target: the lease of a story's group, or the leases of a group's
    * stories.
    */
-  readonly rivals: readonly LeaseWithHolder[];
+  readonly rivalLeases: readonly LeaseWithHolder[];
   readonly execution: OpenExecution | null;
   /** True if a stop is in force on the target. */
   readonly isStopped: boolean;
   /** True if the caller is a member who names the target; such a grant lifts a stop. */
-  readonly liftsStop: boolean;
+  readonly mayLiftStop: boolean;
   /**
    * The open executions of the stories or groups that have the leases in `rivals`. An offer of one of these
    * executions also reserves the target.
@@ -112,31 +112,31 @@ export type AcquireDecision =
   | { readonly kind: 'refuse'; readonly reason: 'stop_requested' | 'take_over_forbidden' };
 
 export function decideAcquire(facts: AcquireFacts): AcquireDecision {
-  const { now, caller, own, rivals, execution, rivalExecutions, isLead, takeOver } = facts;
+  const { now, caller, targetLease, rivalLeases, execution, rivalExecutions, isLead, takeOver } = facts;
   const isLive = (lease: LeaseWithHolder): boolean => lease.expiresAt > now;
   const isOurs = (lease: LeaseWithHolder): boolean => isSameHolder(lease.holder, caller);
 
-  if (facts.isStopped && !facts.liftsStop) return { kind: 'refuse', reason: 'stop_requested' };
-  if (own !== null && isOurs(own)) return { kind: 'extend' };
+  if (facts.isStopped && !facts.mayLiftStop) return { kind: 'refuse', reason: 'stop_requested' };
+  if (targetLease !== null && isOurs(targetLease)) return { kind: 'extend' };
 
-  const others = rivals.filter((lease) => !isOurs(lease));
+  const others = rivalLeases.filter((lease) => !isOurs(lease));
   const inTheWay = others.find(isLive);
   if (inTheWay !== undefined) return { kind: 'refuse', reason: 'lease_held', by: inTheWay };
   const reservesToo = rivalExecutions.find((rival) => isReservedFromOthers(rival, caller, now));
   if (reservesToo !== undefined) return { kind: 'refuse', reason: 'reserved', offer: reservesToo.offer };
 
-  const ownIsLive = own !== null && isLive(own);
-  if (ownIsLive && !takeOver) return { kind: 'refuse', reason: 'lease_held', by: own };
+  const ownIsLive = targetLease !== null && isLive(targetLease);
+  if (ownIsLive && !takeOver) return { kind: 'refuse', reason: 'lease_held', by: targetLease };
   const isOffered = execution !== null && isReserved(execution, now);
   const isAnothers = execution !== null && isReservedFromOthers(execution, caller, now);
   if (isAnothers && !takeOver) return { kind: 'refuse', reason: 'reserved', offer: execution.offer };
-  const isForced = (ownIsLive && !isOwnAgents(own, caller)) || isAnothers;
+  const isForced = (ownIsLive && !isHeldByOwnAgent(targetLease, caller)) || isAnothers;
   if (isForced && !isLead) {
     return { kind: 'refuse', reason: 'take_over_forbidden' };
   }
   return {
     kind: 'grant',
-    superseded: own,
+    superseded: targetLease,
     takenOverLive: ownIsLive,
     offered: isOffered && !isAnothers,
     freed: others,
@@ -144,12 +144,12 @@ export function decideAcquire(facts: AcquireFacts): AcquireDecision {
 }
 
 /** Reports whether the caller is the member whose agent holds the lease. */
-const isOwnAgents = ({ holder }: LeaseWithHolder, caller: Holder): boolean =>
+const isHeldByOwnAgent = ({ holder }: LeaseWithHolder, caller: Holder): boolean =>
   caller.agentId === null && holder.agentId !== null && holder.memberId === caller.memberId;
 
 const isReserved = ({ state, offer }: OpenExecution, now: string): boolean =>
   state === 'offered' &&
-  shownState(state, { now, leaseExpiresAt: null, offerExpiresAt: offer?.expiresAt ?? null }) === 'offered';
+  visibleState(state, { now, leaseExpiresAt: null, offerExpiresAt: offer?.expiresAt ?? null }) === 'offered';
 
 const isReservedFromOthers = (execution: OpenExecution, caller: Holder, now: string): boolean =>
   isReserved(execution, now) && (execution.offer === null || !isOfferedTo(execution.offer, caller));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { mostContentBytes } from '@muster/registry';
+import { maxContentBytes } from '@muster/registry';
 import fc from 'fast-check';
 import { decodeContent, encodeContent } from './catalog-content.ts';
 
@@ -39,8 +39,8 @@ describe('content', () => {
   });
 
   it('is bounded after decoding', () => {
-    const most = Buffer.alloc(mostContentBytes, 1);
-    const more = Buffer.alloc(mostContentBytes + 1, 1);
+    const most = Buffer.alloc(maxContentBytes, 1);
+    const more = Buffer.alloc(maxContentBytes + 1, 1);
     const decoded = decodeContent(most.toString('base64'), 'base64');
     expect('bytes' in decoded && decoded.bytes.equals(most)).toBe(true);
     for (const encoding of ['base64', 'utf8'] as const)
@@ -48,6 +48,6 @@ describe('content', () => {
         problem: 'must be at most 4194304 bytes after decoding',
       });
     // The limit counts bytes, not characters.
-    expect(decodeContent('é'.repeat(mostContentBytes / 2 + 1), 'utf8')).toHaveProperty('problem');
+    expect(decodeContent('é'.repeat(maxContentBytes / 2 + 1), 'utf8')).toHaveProperty('problem');
   });
 });

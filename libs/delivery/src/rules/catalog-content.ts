@@ -1,6 +1,6 @@
 /** Decodes, encodes and hashes the content of published agents. */
 import { createHash } from 'node:crypto';
-import { type ContentEncoding, mostContentBytes } from '@muster/registry';
+import { type ContentEncoding, maxContentBytes } from '@muster/registry';
 
 /** Decodes the content. Returns the bytes, or the problem as the text of a validation issue. */
 export function decodeContent(
@@ -10,8 +10,8 @@ export function decodeContent(
   const bytes = Buffer.from(content, encoding);
   // Node ignores invalid base64. Only valid, padded base64 encodes back to the same text.
   if (encoding === 'base64' && bytes.toString('base64') !== content) return { problem: 'must be base64' };
-  if (bytes.length > mostContentBytes)
-    return { problem: `must be at most ${mostContentBytes} bytes after decoding` };
+  if (bytes.length > maxContentBytes)
+    return { problem: `must be at most ${maxContentBytes} bytes after decoding` };
   return { bytes };
 }
 

@@ -2,10 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import { CatalogVersion } from '@muster/registry';
 import fc from 'fast-check';
 import semver from 'semver';
-import { isRange, newestFirst, newestIn } from './catalog-versions.ts';
+import { isVersionOrRange, sortNewestFirst, newestVersionInRange } from './catalog-versions.ts';
 
 const sorted = (...versions: string[]): string[] =>
-  newestFirst(versions.map((version) => ({ version }))).map(({ version }) => version);
+  sortNewestFirst(versions.map((version) => ({ version }))).map(({ version }) => version);
 
 describe('versions', () => {
   it('go newest first, by number and not by letter, pre-releases after all releases', () => {
@@ -48,14 +48,14 @@ describe('a range', () => {
     ['>3', undefined],
     ['*', '1.10.0'],
   ])('%s means %s', (range, meant) => {
-    expect(newestIn(versions, range)).toBe(meant);
+    expect(newestVersionInRange(versions, range)).toBe(meant);
   });
 
   it('is told from what is none', () => {
     for (const range of ['1', '1.2.3', '^1', '>=1 <3', 'x', '1 - 2'])
-      expect([range, isRange(range)]).toEqual([range, true]);
+      expect([range, isVersionOrRange(range)]).toEqual([range, true]);
     for (const text of ['latest', 'one', '1.2.3.4', '^^1', '>=', "'; drop table", '1.0.0-', '9'.repeat(300)])
-      expect([text, isRange(text)]).toEqual([text, false]);
+      expect([text, isVersionOrRange(text)]).toEqual([text, false]);
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { collisionsOf } from './collisions.ts';
-import { Effort, TooIntricate } from './glob-intersection.ts';
+import { findCollisions } from './collisions.ts';
+import { StepBudget, PatternsTooComplex } from './glob-intersection.ts';
 
 const holder = { kind: 'member', memberId: null, agentId: null, name: 'Ben' } as const;
 const lock = (id: string, own: boolean, ...resources: string[]) => ({
@@ -13,7 +13,7 @@ const find = (
   locks: ReturnType<typeof lock>[],
   works: ReturnType<typeof work>[],
   most = 100,
-) => collisionsOf({ files }, { locks, works }, new Effort(100_000), most);
+) => findCollisions({ files }, { locks, works }, new StepBudget(100_000), most);
 
 describe('the work on a story collides', () => {
   it('with locks of others on its files, and not with its own', () => {
@@ -61,6 +61,6 @@ describe('the work on a story collides', () => {
   it('or it cannot be told, which is never taken for none', () => {
     const locks = [lock('other', false, `${'*a'.repeat(200)}*b`)];
     const files = Array.from({ length: 10 }, (_, n) => `${'a'.repeat(500)}${n}b`);
-    expect(() => find(files, locks, [])).toThrow(TooIntricate);
+    expect(() => find(files, locks, [])).toThrow(PatternsTooComplex);
   });
 });

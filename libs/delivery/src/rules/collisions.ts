@@ -1,24 +1,30 @@
 /** Finds collisions of a story's work: files that other work touches, and files under locks of others. */
 import { type Collision } from '@muster/registry';
-import { type Effort } from './glob-intersection.ts';
-import { type LockClaim, fileOf, type Resource, resourceOf, touches } from './lock-resources.ts';
+import { type StepBudget } from './glob-intersection.ts';
+import {
+  type LockClaim,
+  fileResource,
+  type Resource,
+  parseResource,
+  findOverlaps,
+} from './lock-resources.ts';
 
 /** A lock near the story. It belongs to the story's own work or to another holder. */
-interface AroundLock extends LockClaim {
+interface LockNearStory extends LockClaim {
   readonly id: string;
   readonly own: boolean;
   readonly storyId: string | null;
   readonly holder: Collision['holder'];
 }
 
-interface OtherWork {
+interface OtherWorkFiles {
   readonly executionId: string;
   readonly storyId: string | null;
   readonly holder: Collision['holder'];
   readonly files: readonly string[];
 }
 
-interface Other extends Resource {
+interface OtherResource extends Resource {
   readonly collision: Omit<Collision, 'path'>;
 }
 
@@ -27,34 +33,37 @@ interface Other extends Resource {
  * `most` entries. Locks that overlap with the story's own do not collide: they have the same holder, or all
  * of them are shared. Throws TooIntricate.
  */
-export function collisionsOf(
-  own: { readonly files: readonly string[] },
-  others: { readonly locks: readonly AroundLock[]; readonly works: readonly OtherWork[] },
-  effort: Effort,
-  most: number,
+export function findCollisions(
+  ownWork: { readonly files: readonly string[] },
+  others: { readonly locks: readonly LockNearStory[]; readonly works: readonly OtherWorkFiles[] },
+  stepBudget: StepBudget,
+  maxCollisions: number,
 ): { readonly collisions: Collision[]; readonly more: boolean } {
-  const files = own.files.map(fileOf);
+  const files = ownWork.files.map(fileResource);
   const locked = others.locks
     .filter((lock) => lock.own)
-    .flatMap(({ resources }) => resources.map(resourceOf));
+    .flatMap(({ resources }) => resources.map(parseResource));
   const touched = others.works.flatMap(({ executionId: id, storyId, holder, files: theirs }) =>
-    theirs.map((path): Other => ({ ...fileOf(path), collision: { kind: 'execution', id, storyId, holder } })),
+    theirs.map((path): OtherResource => ({
+      ...fileResource(path),
+      collision: { kind: 'execution', id, storyId, holder },
+    })),
   );
   const held = others.locks
     .filter((lock) => !lock.own)
     .flatMap(({ id, storyId, holder, resources }) =>
-      resources.map((text): Other => ({
-        ...resourceOf(text),
+      resources.map((text): OtherResource => ({
+        ...parseResource(text),
         collision: { kind: 'lock', id, storyId, holder },
       })),
     );
   const found = new Map<string, Collision>();
   const touching = [
-    ...touches([...files, ...locked], touched, effort, most + 1),
-    ...touches(files, held, effort, most + 1),
+    ...findOverlaps([...files, ...locked], touched, stepBudget, maxCollisions + 1),
+    ...findOverlaps(files, held, stepBudget, maxCollisions + 1),
   ];
-  for (const { b, witness } of touching.slice(0, most)) {
-    found.set(`${b.collision.id} ${witness}`, { path: witness, ...b.collision });
+  for (const { otherResource, witness } of touching.slice(0, maxCollisions)) {
+    found.set(`${otherResource.collision.id} ${witness}`, { path: witness, ...otherResource.collision });
   }
-  return { collisions: [...found.values()], more: touching.length > most };
+  return { collisions: [...found.values()], more: touching.length > maxCollisions };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type ForgeFact, type ForgeState, ObservationKind } from '@muster/registry';
 import fc from 'fast-check';
-import { aspectOf, fold, isClosed, isMerged, needsRework, reworkOf } from './forge.ts';
+import { aspectOf, applyFact, isClosedUnmerged, isMerged, needsRework, requestedRework } from './forge.ts';
 
 const anyFact: fc.Arbitrary<ForgeFact> = fc.record(
   {
@@ -22,7 +22,7 @@ const fact: fc.Arbitrary<ForgeFact> = anyFact.map(({ reviewer, ...others }) =>
   reviewer === undefined || aspectOf(others.kind) !== 'review' ? others : { ...others, reviewer },
 );
 const folded = (facts: readonly ForgeFact[]): ForgeState =>
-  facts.reduce<ForgeState>((state, next) => fold(state, next).state, {});
+  facts.reduce<ForgeState>((state, next) => applyFact(state, next).state, {});
 const at = (kind: ObservationKind, second: number): ForgeFact => ({
   kind,
   at: `2026-11-21T09:00:0${second}.000Z`,
@@ -67,14 +67,14 @@ describe('what the forge said', () => {
         const isOfReviewer = aspect === 'review' && late.reviewer !== undefined;
         const known = isOfReviewer ? state.reviews?.[late.reviewer ?? ''] : state[aspect];
         fc.pre(known !== undefined && known.at > late.at && late.kind !== 'pr_merged');
-        expect(fold(state, late)).toEqual({ state, news: false });
+        expect(applyFact(state, late)).toEqual({ state, news: false });
       }),
     );
   });
 
   it('has a merge for good, also where a closing was observed after it', () => {
     const state = folded([at('pr_opened', 1), at('pr_closed', 3), at('pr_merged', 2)]);
-    expect([isMerged(state), isClosed(state)]).toEqual([true, false]);
+    expect([isMerged(state), isClosedUnmerged(state)]).toEqual([true, false]);
   });
 
   it('asks for rework while the newest review of any reviewer asks for changes', () => {
@@ -82,7 +82,7 @@ describe('what the forge said', () => {
       ...at(kind, second),
       reviewer,
     });
-    const asks = (...facts: ForgeFact[]) => reworkOf(folded(facts))?.at.slice(17, 19) ?? null;
+    const asks = (...facts: ForgeFact[]) => requestedRework(folded(facts))?.at.slice(17, 19) ?? null;
     const requested = by('1', 'changes_requested', 2);
     expect(asks(requested, by('2', 'review_approved', 3))).toBe('02');
     expect(asks(requested, by('1', 'review_approved', 3))).toBeNull();

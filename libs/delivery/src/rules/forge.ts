@@ -11,14 +11,16 @@ import {
   type ObservationKind,
   type Policy,
   type Rework,
-  type SeenHead,
+  type ForgeHeadFact,
 } from '@muster/registry';
 
 /**
  * The aspect that each kind of fact is about. Of two facts with the same time, the one with the higher weight
  * wins.
  */
-const kinds: Readonly<Record<ObservationKind, { readonly aspect: ForgeAspect; readonly weight: number }>> = {
+const aspectsByKind: Readonly<
+  Record<ObservationKind, { readonly aspect: ForgeAspect; readonly weight: number }>
+> = {
   branch_pushed: { aspect: 'branch', weight: 0 },
   pr_opened: { aspect: 'pullRequest', weight: 0 },
   pr_updated: { aspect: 'pullRequest', weight: 1 },
@@ -38,39 +40,39 @@ const kinds: Readonly<Record<ObservationKind, { readonly aspect: ForgeAspect; re
  * Reports whether the arriving fact `a` replaces the known fact `b` of the same aspect. If everything else is
  * equal, the later arrival wins.
  */
-function holds(a: ForgeFact, b: ForgeFact): boolean {
+function replacesKnownFact(arriving: ForgeFact, current: ForgeFact): boolean {
   const isMerge = (fact: ForgeFact): boolean => fact.kind === 'pr_merged';
-  if (isMerge(a) !== isMerge(b)) return isMerge(a);
-  if (a.at !== b.at) return a.at > b.at;
-  const [revA = -1, revB = -1] = [a.rev, b.rev];
+  if (isMerge(arriving) !== isMerge(current)) return isMerge(arriving);
+  if (arriving.at !== current.at) return arriving.at > current.at;
+  const [revA = -1, revB = -1] = [arriving.rev, current.rev];
   if (revA !== revB) return revA > revB;
-  const weight = kinds[a.kind].weight - kinds[b.kind].weight;
-  return weight === 0 ? a.dedupeKey !== b.dedupeKey : weight > 0;
+  const weight = aspectsByKind[arriving.kind].weight - aspectsByKind[current.kind].weight;
+  return weight === 0 ? arriving.dedupeKey !== current.dedupeKey : weight > 0;
 }
 
 /**
  * Returns the head commit that a fact shows; undefined if it shows none. A push without a commit only shows
  * that the head changed.
  */
-export function seenHead({ kind, sha, at, dedupeKey, before }: ForgeFact): SeenHead | undefined {
-  const tells = kind === 'branch_pushed' || (sha !== null && headKinds.has(kind));
+export function toSeenHead({ kind, sha, at, dedupeKey, before }: ForgeFact): ForgeHeadFact | undefined {
+  const tells = kind === 'branch_pushed' || (sha !== null && headNamingKinds.has(kind));
   return tells ? { sha, at, dedupeKey, before } : undefined;
 }
 
 /** The kinds whose commit is the head. The commit of a merge, check or review may be another one. */
-const headKinds: ReadonlySet<ObservationKind> = new Set(['pr_opened', 'pr_updated', 'pr_reopened']);
+const headNamingKinds: ReadonlySet<ObservationKind> = new Set(['pr_opened', 'pr_updated', 'pr_reopened']);
 
-export const aspectOf = (kind: ObservationKind): ForgeAspect => kinds[kind].aspect;
+export const aspectOf = (kind: ObservationKind): ForgeAspect => aspectsByKind[kind].aspect;
 
 /** Adds a fact of the forge to the known state. `news` is true if the fact changed the state. */
-export function fold(
+export function applyFact(
   state: ForgeState,
   fact: ForgeFact,
 ): { readonly state: ForgeState; readonly news: boolean } {
   const aspect = aspectOf(fact.kind);
   const reviewer = aspect === 'review' ? fact.reviewer : undefined;
   const known = reviewer === undefined ? state[aspect] : state.reviews?.[reviewer];
-  if (known !== undefined && !holds(fact, known)) return { state, news: false };
+  if (known !== undefined && !replacesKnownFact(fact, known)) return { state, news: false };
   const change =
     reviewer === undefined ? { [aspect]: fact } : { reviews: { ...state.reviews, [reviewer]: fact } };
   return { state: { ...state, ...change }, news: true };
@@ -79,7 +81,7 @@ export function fold(
 export const isMerged = (state: ForgeState): boolean => state.pullRequest?.kind === 'pr_merged';
 
 /** The facts about a merge of work. */
-interface SeenMerge {
+interface MergeFacts {
   readonly forge: ForgeState;
   readonly merge_verified_at: string | null;
 }
@@ -88,45 +90,47 @@ interface SeenMerge {
  * Reports whether the merge completes the work. Where the policy requires it, only a merge that the forge
  * itself reported counts.
  */
-export const isLanded = (policy: Policy, { forge, merge_verified_at: verifiedAt }: SeenMerge): boolean =>
-  needsVerifiedMerge(policy) ? verifiedAt !== null : isMerged(forge);
+export const isMergeSufficient = (
+  policy: Policy,
+  { forge, merge_verified_at: verifiedAt }: MergeFacts,
+): boolean => (needsVerifiedMerge(policy) ? verifiedAt !== null : isMerged(forge));
 
 /**
  * Reports whether the pull request of submitted or released work was already merged. The merge of another
  * pull request does not count.
  */
-export const hadLanded = (
+export const wasAlreadyMerged = (
   policy: Policy,
-  work: SeenMerge,
+  work: MergeFacts,
   pullRequest: { readonly number: number } | null,
 ): boolean => {
   const merged = work.forge.pullRequest?.number ?? null;
   const isAnother = pullRequest !== null && merged !== null && pullRequest.number !== merged;
-  return isLanded(policy, work) && !isAnother;
+  return isMergeSufficient(policy, work) && !isAnother;
 };
 
 /** Reports whether the pull request was closed without a merge. */
-export const isClosed = (state: ForgeState): boolean => state.pullRequest?.kind === 'pr_closed';
+export const isClosedUnmerged = (state: ForgeState): boolean => state.pullRequest?.kind === 'pr_closed';
 
-const isFresh = ({ branch }: ForgeState, { at }: ForgeFact): boolean => at >= (branch?.at ?? '');
+const isSinceLastPush = ({ branch }: ForgeState, { at }: ForgeFact): boolean => at >= (branch?.at ?? '');
 
 /**
  * Returns the newest request for changes since the last push. A request without a reviewer ends with any
  * later review, because that review may be by the same person.
  */
-function requestedChanges(state: ForgeState): ForgeFact | undefined {
+function findRequestedChanges(state: ForgeState): ForgeFact | undefined {
   const reviews = Object.values(state.reviews ?? {});
   const { review } = state;
   const isAnswered = review !== undefined && reviews.some(({ at }) => at > review.at);
   return [...reviews, ...(review === undefined || isAnswered ? [] : [review])]
-    .filter((fact) => fact.kind === 'changes_requested' && isFresh(state, fact))
+    .filter((fact) => fact.kind === 'changes_requested' && isSinceLastPush(state, fact))
     .toSorted((one, other) => (one.at < other.at ? -1 : 1))
     .at(-1);
 }
 
 /** Returns the rework that reviewers at the forge request. */
-export function reworkOf(state: ForgeState): Rework | null {
-  const review = requestedChanges(state);
+export function requestedRework(state: ForgeState): Rework | null {
+  const review = findRequestedChanges(state);
   if (review === undefined) return null;
   const { at, sha: headSha } = review;
   return { note: null, by: null, at, source: 'forge', specVersion: null, headSha };
@@ -136,10 +140,10 @@ export function reworkOf(state: ForgeState): Rework | null {
 export function needsRework(state: ForgeState): boolean {
   const { checks, merging } = state;
   const failed = (fact: ForgeFact | undefined, kind: ObservationKind): boolean =>
-    fact?.kind === kind && isFresh(state, fact);
+    fact?.kind === kind && isSinceLastPush(state, fact);
   return (
     failed(checks, 'checks_failed') ||
     failed(merging, 'merge_conflict') ||
-    requestedChanges(state) !== undefined
+    findRequestedChanges(state) !== undefined
   );
 }

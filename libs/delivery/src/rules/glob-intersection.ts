@@ -2,12 +2,12 @@
  * Decides exactly if any path matches two globs. It searches the product of the two automata for an accepted
  * path, and that path is the witness. The search is breadth-first, so the witness is short.
  */
-import { dot, intersect, sample } from './code-points.ts';
+import { dotCodePoint, intersectCodePoints, pickReadableCharacter } from './code-points.ts';
 import { type Glob, type Segment } from './glob-syntax.ts';
 import { type Automaton, automatonOf } from './segment-automaton.ts';
 
 /** The error of a search that needs more steps than allowed. The caller has to send simpler patterns. */
-export class TooIntricate extends Error {
+export class PatternsTooComplex extends Error {
   constructor() {
     super('the patterns are too complex to compare');
     this.name = 'TooIntricate';
@@ -15,53 +15,56 @@ export class TooIntricate extends Error {
 }
 
 /** A budget of steps that one or more searches share. */
-export class Effort {
-  private left: number;
+export class StepBudget {
+  private stepsLeft: number;
 
   constructor(steps: number) {
-    this.left = steps;
+    this.stepsLeft = steps;
   }
 
   spend(steps = 1): void {
-    this.left -= steps;
-    if (this.left < 0) throw new TooIntricate();
+    this.stepsLeft -= steps;
+    if (this.stepsLeft < 0) throw new PatternsTooComplex();
   }
 }
 
 /** The first path that reached a state, as a linked list: the previous element, and the last item read. */
-interface Way<Read> {
-  readonly from: Way<Read> | null;
-  readonly read: Read | null;
+interface SearchPath<Read> {
+  readonly previous: SearchPath<Read> | null;
+  readonly item: Read | null;
 }
 
-function readOn<Read>(way: Way<Read>): Read[] {
+function itemsOnPath<Read>(way: SearchPath<Read>): Read[] {
   const reads: Read[] = [];
-  for (let at: Way<Read> | null = way; at !== null; at = at.from) if (at.read !== null) reads.push(at.read);
+  for (let at: SearchPath<Read> | null = way; at !== null; at = at.previous)
+    if (at.item !== null) reads.push(at.item);
   return reads.reverse();
 }
 
 /**
  * Searches pairs of states breadth-first. `follow` reports each next state with the item read to reach it.
  */
-function search<State, Read>(
+function searchBreadthFirst<State, Read>(
   start: State,
   keyOf: (state: State) => number,
   isEnd: (state: State) => boolean,
-  follow: (state: State, reach: (next: State, read: Read | null) => void) => void,
-  effort: Effort,
+  visitNext: (state: State, reach: (next: State, read: Read | null) => void) => void,
+  stepBudget: StepBudget,
 ): Read[] | undefined {
   const seen = new Set([keyOf(start)]);
-  let edge: { state: State; way: Way<Read> }[] = [{ state: start, way: { from: null, read: null } }];
+  let edge: { state: State; way: SearchPath<Read> }[] = [
+    { state: start, way: { previous: null, item: null } },
+  ];
   while (edge.length > 0) {
     const next: typeof edge = [];
     for (const { state, way } of edge) {
-      if (isEnd(state)) return readOn(way);
-      effort.spend();
-      follow(state, (reached, read) => {
+      if (isEnd(state)) return itemsOnPath(way);
+      stepBudget.spend();
+      visitNext(state, (reached, read) => {
         const key = keyOf(reached);
         if (seen.has(key)) return;
         seen.add(key);
-        next.push({ state: reached, way: { from: way, read } });
+        next.push({ state: reached, way: { previous: way, item: read } });
       });
     }
     edge = next;
@@ -73,71 +76,71 @@ function search<State, Read>(
  * The part of a segment that was read so far: nothing, one dot (1), two dots, or a name. No path has an empty
  * segment, `.` or `..`.
  */
-const nothing = 0;
-const twoDots = 2;
-const aName = 3;
+const nothingRead = 0;
+const twoDotsRead = 2;
+const nameRead = 3;
 
 /** Returns the part of a segment that was read after one more dot. Three dots are a valid name. */
-const afterDot = (before: number): number => (before < twoDots ? before + 1 : aName);
+const readAfterDot = (readBefore: number): number => (readBefore < twoDotsRead ? readBefore + 1 : nameRead);
 
 /** Returns the shortest segment that both automata accept; undefined if there is none. */
-function commonSegment(a: Automaton, b: Automaton, effort: Effort): string | undefined {
+function commonSegment(a: Automaton, b: Automaton, stepBudget: StepBudget): string | undefined {
   interface State {
     readonly a: number;
     readonly b: number;
     readonly read: number;
   }
-  const chars = search<State, string>(
-    { a: a.start, b: b.start, read: nothing },
-    (state) => (state.a * b.size + state.b) * 4 + state.read,
-    (state) => state.a === a.end && state.b === b.end && state.read === aName,
+  const chars = searchBreadthFirst<State, string>(
+    { a: a.startState, b: b.startState, read: nothingRead },
+    (state) => (state.a * b.stateCount + state.b) * 4 + state.read,
+    (state) => state.a === a.endState && state.b === b.endState && state.read === nameRead,
     (state, reach) => {
-      const [freeA = [], freeB = []] = [a.free[state.a], b.free[state.b]];
-      effort.spend(freeA.length + freeB.length);
+      const [freeA = [], freeB = []] = [a.freeStepsByState[state.a], b.freeStepsByState[state.b]];
+      stepBudget.spend(freeA.length + freeB.length);
       for (const to of freeA) reach({ ...state, a: to }, null);
       for (const to of freeB) reach({ ...state, b: to }, null);
-      for (const stepA of a.steps[state.a] ?? []) {
-        for (const stepB of b.steps[state.b] ?? []) {
+      for (const stepA of a.stepsByState[state.a] ?? []) {
+        for (const stepB of b.stepsByState[state.b] ?? []) {
           // Classes of many ranges take longer to intersect.
-          effort.spend(1 + Math.trunc((stepA.of.length + stepB.of.length) / 8));
-          const both = intersect(stepA.of, stepB.of);
+          stepBudget.spend(1 + Math.trunc((stepA.codePoints.length + stepB.codePoints.length) / 8));
+          const both = intersectCodePoints(stepA.codePoints, stepB.codePoints);
           // A dot could complete the invalid names `.` or `..`, where another character that both classes
           // contain completes a valid name. The search therefore tries a dot and another character.
-          const char = sample(both.flatMap(withoutDot));
-          if (char !== undefined) reach({ a: stepA.to, b: stepB.to, read: aName }, char);
-          if (both.some(([from, to]) => from <= dot && dot <= to))
-            reach({ a: stepA.to, b: stepB.to, read: afterDot(state.read) }, '.');
+          const char = pickReadableCharacter(both.flatMap(rangesWithoutDot));
+          if (char !== undefined) reach({ a: stepA.targetState, b: stepB.targetState, read: nameRead }, char);
+          if (both.some(([from, to]) => from <= dotCodePoint && dotCodePoint <= to))
+            reach({ a: stepA.targetState, b: stepB.targetState, read: readAfterDot(state.read) }, '.');
         }
       }
     },
-    effort,
+    stepBudget,
   );
   return chars?.join('');
 }
 
-const withoutDot = ([from, to]: readonly [number, number]): [number, number][] => {
-  if (dot < from || to < dot) return [[from, to]];
+const rangesWithoutDot = ([from, to]: readonly [number, number]): [number, number][] => {
+  if (dotCodePoint < from || to < dotCodePoint) return [[from, to]];
   const parts: [number, number][] = [];
-  if (from < dot) parts.push([from, dot - 1]);
-  if (dot < to) parts.push([dot + 1, to]);
+  if (from < dotCodePoint) parts.push([from, dotCodePoint - 1]);
+  if (dotCodePoint < to) parts.push([dotCodePoint + 1, to]);
   return parts;
 };
 
-const anything: Segment = [{ kind: 'any' }];
+const wildcardSegment: Segment = [{ kind: 'any' }];
 
 /** Returns a path that matches both globs; undefined if none exists. Throws TooIntricate. */
-export function commonPath(a: Glob, b: Glob, effort: Effort): string | undefined {
+export function commonPath(a: Glob, b: Glob, stepBudget: StepBudget): string | undefined {
   const found = new Map<number, string | null>();
-  const wildcard = automatonOf(anything);
+  const wildcard = automatonOf(wildcardSegment);
   const automata = {
-    a: a.map((segment) => automatonOf(segment ?? anything)),
-    b: b.map((segment) => automatonOf(segment ?? anything)),
+    a: a.map((segment) => automatonOf(segment ?? wildcardSegment)),
+    b: b.map((segment) => automatonOf(segment ?? wildcardSegment)),
   };
   const common = (i: number, j: number): string | null => {
     const key = i * (b.length + 1) + j;
     let segment = found.get(key);
     if (segment === undefined) {
-      segment = commonSegment(automata.a[i] ?? wildcard, automata.b[j] ?? wildcard, effort) ?? null;
+      segment = commonSegment(automata.a[i] ?? wildcard, automata.b[j] ?? wildcard, stepBudget) ?? null;
       found.set(key, segment);
     }
     return segment;
@@ -146,7 +149,7 @@ export function commonPath(a: Glob, b: Glob, effort: Effort): string | undefined
     readonly a: number;
     readonly b: number;
   }
-  const segments = search<State, string>(
+  const segments = searchBreadthFirst<State, string>(
     { a: 0, b: 0 },
     (state) => state.a * (b.length + 1) + state.b,
     (state) => state.a === a.length && state.b === b.length,
@@ -163,7 +166,7 @@ export function commonPath(a: Glob, b: Glob, effort: Effort): string | undefined
       if (segment === null) return;
       reach({ a: anyA ? state.a : state.a + 1, b: anyB ? state.b : state.b + 1 }, segment);
     },
-    effort,
+    stepBudget,
   );
   return segments?.join('/');
 }

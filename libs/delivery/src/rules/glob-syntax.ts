@@ -4,15 +4,22 @@
  * character literal. `**` is a whole segment and matches zero or more segments, or one or more at the end.
  * Globs are case-sensitive, and files that begin with a dot get no special treatment.
  */
-import { anyCodePoint, codePoint, codePointClass, type CodePoints, dot, type Range } from './code-points.ts';
+import {
+  anyCodePoint,
+  codePointSetOf,
+  codePointClass,
+  type CodePoints,
+  dotCodePoint,
+  type CodePointRange,
+} from './code-points.ts';
 
 /** One element of a segment. */
-export type Piece =
+export type SegmentPiece =
   | { readonly kind: 'one'; readonly of: CodePoints }
   | { readonly kind: 'any' }
-  | { readonly kind: 'choice'; readonly options: readonly (readonly Piece[])[] };
+  | { readonly kind: 'choice'; readonly options: readonly (readonly SegmentPiece[])[] };
 
-export type Segment = readonly Piece[];
+export type Segment = readonly SegmentPiece[];
 
 /** The segments of a glob. `null` is `**`: zero or more segments. */
 export type Glob = readonly (Segment | null)[];
@@ -29,13 +36,13 @@ const anySegment: Segment = [{ kind: 'one', of: anyCodePoint }, { kind: 'any' }]
 
 /** Parses a pattern. Throws MalformedGlob with the syntax problem. */
 export function parseGlob(pattern: string): Glob {
-  const glob = splitAtSlashes(pattern).map(readSegment);
+  const glob = splitAtSlashes(pattern).map(parseSegment);
   // At the end `**` means one or more segments: zero or more, followed by one.
   return glob.at(-1) === null ? [...glob, anySegment] : glob;
 }
 
-const readSegment = (text: string): Segment | null =>
-  text === '**' ? null : new SegmentReader(text).segment();
+const parseSegment = (text: string): Segment | null =>
+  text === '**' ? null : new SegmentParser(text).segment();
 
 /**
  * Throws MalformedGlob for a pattern that cannot be locked. Its syntax is wrong, or a segment spells nothing,
@@ -47,7 +54,7 @@ export function checkGlob(pattern: string): void {
   if (pattern === '') throw new MalformedGlob('must not be empty');
   if (pattern.startsWith('/')) throw new MalformedGlob('must be relative to the root of the repository');
   for (const text of splitAtSlashes(pattern)) {
-    const [dots] = dotsSpelledBy(readSegment(text) ?? anySegment);
+    const [dots] = dotOnlyLengths(parseSegment(text) ?? anySegment);
     if (dots === undefined) continue;
     const problem =
       dots === 0
@@ -59,32 +66,32 @@ export function checkGlob(pattern: string): void {
   }
 }
 
-const mostDots = 2;
+const maxDotCount = 2;
 
 /** Returns the lengths, up to two, of the texts consisting only of dots that the pieces can match. */
-function dotsSpelledBy(pieces: Segment): number[] {
+function dotOnlyLengths(pieces: Segment): number[] {
   let counts = [0];
   for (const piece of pieces) {
-    const more = dotsOf(piece);
+    const more = dotOnlyLengthsOfPiece(piece);
     const sums = counts.flatMap((count) => more.map((dots) => count + dots));
-    counts = [...new Set(sums)].filter((dots) => dots <= mostDots);
+    counts = [...new Set(sums)].filter((dots) => dots <= maxDotCount);
   }
   return counts;
 }
 
-function dotsOf(piece: Piece): number[] {
+function dotOnlyLengthsOfPiece(piece: SegmentPiece): number[] {
   switch (piece.kind) {
     case 'one':
-      return isDot(piece.of) ? [1] : [];
+      return isOnlyDot(piece.of) ? [1] : [];
     case 'any':
       return [];
     case 'choice':
-      return [...new Set(piece.options.flatMap(dotsSpelledBy))];
+      return [...new Set(piece.options.flatMap(dotOnlyLengths))];
   }
 }
 
-const isDot = ([first, ...others]: CodePoints): boolean =>
-  others.length === 0 && first?.[0] === dot && first[1] === dot;
+const isOnlyDot = ([first, ...others]: CodePoints): boolean =>
+  others.length === 0 && first?.[0] === dotCodePoint && first[1] === dotCodePoint;
 
 /**
  * Splits a pattern at slashes. An escaped or bracketed slash is an error, since no segment can contain one.
@@ -95,11 +102,11 @@ function splitAtSlashes(pattern: string): string[] {
 }
 
 /** The maximum depth of nested braces: more than callers need, and far below the stack limit. */
-const deepest = 8;
+const maxBraceDepth = 8;
 
-class SegmentReader {
+class SegmentParser {
   private readonly chars: readonly string[];
-  private at = 0;
+  private position = 0;
 
   constructor(text: string) {
     this.chars = Array.from(text);
@@ -108,25 +115,25 @@ class SegmentReader {
   segment(): Segment {
     const pieces = this.sequence(0);
     // A sequence ends before the end of the text only at a `}` without a `{`.
-    if (this.at < this.chars.length) throw new MalformedGlob('has a } without {');
+    if (this.position < this.chars.length) throw new MalformedGlob('has a } without {');
     return pieces;
   }
 
-  private sequence(depth: number): Piece[] {
-    const pieces: Piece[] = [];
-    for (; this.at < this.chars.length;) {
-      const char = this.chars[this.at] ?? '';
+  private sequence(depth: number): SegmentPiece[] {
+    const pieces: SegmentPiece[] = [];
+    for (; this.position < this.chars.length;) {
+      const char = this.chars[this.position] ?? '';
       if (char === '}' || (char === ',' && depth > 0)) return pieces;
-      this.at += 1;
+      this.position += 1;
       pieces.push(this.piece(char, depth));
     }
     return pieces;
   }
 
-  private piece(char: string, depth: number): Piece {
+  private piece(char: string, depth: number): SegmentPiece {
     switch (char) {
       case '*':
-        if (this.chars[this.at] === '*') throw new MalformedGlob('** must be a whole segment');
+        if (this.chars[this.position] === '*') throw new MalformedGlob('** must be a whole segment');
         return { kind: 'any' };
       case '?':
         return { kind: 'one', of: anyCodePoint };
@@ -137,51 +144,51 @@ class SegmentReader {
       case ']':
         throw new MalformedGlob('has a ] without [');
       case '\\':
-        return { kind: 'one', of: codePoint(this.escaped()) };
+        return { kind: 'one', of: codePointSetOf(this.escaped()) };
       default:
-        return { kind: 'one', of: codePoint(char) };
+        return { kind: 'one', of: codePointSetOf(char) };
     }
   }
 
   private escaped(): string {
-    const char = this.chars[this.at];
+    const char = this.chars[this.position];
     if (char === undefined) throw new MalformedGlob('ends in the middle of an escape');
-    this.at += 1;
+    this.position += 1;
     return char;
   }
 
-  private choice(depth: number): Piece {
-    if (depth > deepest) throw new MalformedGlob(`nests braces more than ${deepest} levels deep`);
+  private choice(depth: number): SegmentPiece {
+    if (depth > maxBraceDepth) throw new MalformedGlob(`nests braces more than ${maxBraceDepth} levels deep`);
     const options = [this.sequence(depth)];
-    while (this.chars[this.at] === ',') {
-      this.at += 1;
+    while (this.chars[this.position] === ',') {
+      this.position += 1;
       options.push(this.sequence(depth));
     }
-    if (this.chars[this.at] !== '}') throw new MalformedGlob('has a { without }');
-    this.at += 1;
+    if (this.chars[this.position] !== '}') throw new MalformedGlob('has a { without }');
+    this.position += 1;
     if (options.length === 1) throw new MalformedGlob('has braces without alternatives');
     return { kind: 'choice', options };
   }
 
   private charClass(): CodePoints {
-    const negated = this.chars[this.at] === '!';
-    if (negated) this.at += 1;
-    const ranges: Range[] = [];
+    const negated = this.chars[this.position] === '!';
+    if (negated) this.position += 1;
+    const ranges: CodePointRange[] = [];
     for (;;) {
-      const char = this.chars[this.at];
+      const char = this.chars[this.position];
       if (char === undefined) throw new MalformedGlob('has a [ without ]');
-      this.at += 1;
+      this.position += 1;
       if (char === ']') break;
       const from = this.member(char);
-      const isRange = this.chars[this.at] === '-' && this.chars[this.at + 1] !== ']';
+      const isRange = this.chars[this.position] === '-' && this.chars[this.position + 1] !== ']';
       if (!isRange) {
         ranges.push([from, from]);
         continue;
       }
-      this.at += 1;
-      const end = this.chars[this.at];
+      this.position += 1;
+      const end = this.chars[this.position];
       if (end === undefined) throw new MalformedGlob('has a [ without ]');
-      this.at += 1;
+      this.position += 1;
       const to = this.member(end);
       if (to < from) throw new MalformedGlob('has a range whose end is before its start');
       ranges.push([from, to]);

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { matchesGlob as matches } from '../../test/path-oracle.ts';
-import { commonPath, Effort, TooIntricate } from './glob-intersection.ts';
+import { commonPath, StepBudget, PatternsTooComplex } from './glob-intersection.ts';
 import { checkGlob, MalformedGlob, parseGlob } from './glob-syntax.ts';
 
 const witness = (a: string, b: string): string | undefined =>
-  commonPath(parseGlob(a), parseGlob(b), new Effort(1_000_000));
+  commonPath(parseGlob(a), parseGlob(b), new StepBudget(1_000_000));
 
 describe('two globs clash exactly if some path matches both', () => {
   it.each([
@@ -284,6 +284,8 @@ describe('patterns made to be slow', () => {
   it('are given up, never taken for no clash', () => {
     const slow = '*a'.repeat(200);
     const other = '*b'.repeat(200);
-    expect(() => commonPath(parseGlob(slow), parseGlob(other), new Effort(10_000))).toThrow(TooIntricate);
+    expect(() => commonPath(parseGlob(slow), parseGlob(other), new StepBudget(10_000))).toThrow(
+      PatternsTooComplex,
+    );
   });
 });

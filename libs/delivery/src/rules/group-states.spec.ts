@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { groupStates } from '@muster/registry';
-import { canMoveGroup, groupMoves, isOverGroup } from './group-states.ts';
+import { canMoveGroup, groupTransitions, isFinalGroupState } from './group-states.ts';
 
 describe('the states of a delivery group', () => {
   it('end in landed and abandoned, and nowhere else', () => {
-    expect(groupStates.filter(isOverGroup)).toEqual(['landed', 'abandoned']);
+    expect(groupStates.filter(isFinalGroupState)).toEqual(['landed', 'abandoned']);
   });
 
   it('can all be abandoned while they are open', () => {
-    for (const state of groupStates) expect(canMoveGroup(state, 'abandoned')).toBe(!isOverGroup(state));
+    for (const state of groupStates) expect(canMoveGroup(state, 'abandoned')).toBe(!isFinalGroupState(state));
   });
 
   it('land from review alone', () => {
@@ -18,7 +18,7 @@ describe('the states of a delivery group', () => {
   it('never come back to draft, and no move stays where it is', () => {
     for (const state of groupStates) {
       expect(canMoveGroup(state, 'draft')).toBe(false);
-      expect(groupMoves[state]).not.toContain(state);
+      expect(groupTransitions[state]).not.toContain(state);
     }
   });
 });

@@ -4,7 +4,7 @@
  */
 import { type GroupState } from '@muster/registry';
 
-export const groupMoves: Readonly<Record<GroupState, readonly GroupState[]>> = {
+export const groupTransitions: Readonly<Record<GroupState, readonly GroupState[]>> = {
   draft: ['active', 'abandoned'],
   active: ['in_review', 'abandoned'],
   in_review: ['active', 'landed', 'abandoned'],
@@ -12,9 +12,10 @@ export const groupMoves: Readonly<Record<GroupState, readonly GroupState[]>> = {
   abandoned: [],
 };
 
-export const canMoveGroup = (from: GroupState, to: GroupState): boolean => groupMoves[from].includes(to);
+export const canMoveGroup = (from: GroupState, to: GroupState): boolean =>
+  groupTransitions[from].includes(to);
 
 /**
  * Reports whether a group's state is final. The stories of a group in a final state may join other groups.
  */
-export const isOverGroup = (state: GroupState): boolean => groupMoves[state].length === 0;
+export const isFinalGroupState = (state: GroupState): boolean => groupTransitions[state].length === 0;

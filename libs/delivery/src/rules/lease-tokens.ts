@@ -4,12 +4,12 @@
  */
 import { createHash, randomInt } from 'node:crypto';
 
-const symbols = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const shape = /^lse_([1-9][0-9]{0,9})_[0-9A-Za-z]{32}$/;
+const tokenAlphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const tokenPattern = /^lse_([1-9][0-9]{0,9})_[0-9A-Za-z]{32}$/;
 
 /** Creates a token for a grant. It is returned once and never stored. */
 export const newLeaseToken = (epoch: number): string =>
-  `lse_${epoch}_${Array.from({ length: 32 }, () => symbols[randomInt(62)] ?? '').join('')}`;
+  `lse_${epoch}_${Array.from({ length: 32 }, () => tokenAlphabet[randomInt(62)] ?? '').join('')}`;
 
 /** The claim of a token. A token with a malformed text claims epoch 0, which no grant has. */
 export interface LeaseClaim {
@@ -19,7 +19,7 @@ export interface LeaseClaim {
 
 export const hashLeaseToken = (token: string): Buffer => createHash('sha256').update(token).digest();
 
-export function claimOf(token: string): LeaseClaim {
-  const epoch = Number(shape.exec(token)?.[1] ?? 0);
+export function parseLeaseToken(token: string): LeaseClaim {
+  const epoch = Number(tokenPattern.exec(token)?.[1] ?? 0);
   return { epoch: epoch > 2_147_483_647 ? 0 : epoch, tokenHash: hashLeaseToken(token) };
 }

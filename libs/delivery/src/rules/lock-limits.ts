@@ -4,19 +4,19 @@
  * The maximum number of resources under live locks in a project. Each grant is compared with all of them
  * while other callers wait.
  */
-export const mostLocked = 5_000;
+export const maxLockedResources = 5_000;
 
 /**
  * The maximum number of steps of one comparison. A step takes one or two microseconds, during which the
  * process serves no other caller. A comparison that needs more is refused; simpler patterns avoid that.
  */
-export const mostSteps = 60_000;
+export const maxCompareSteps = 60_000;
 
 /**
  * The maximum number of steps to find the holders that need a signal about a grant. If the search needs more
  * steps, every holder gets a signal.
  */
-export const mostSignalSteps = 20_000;
+export const maxSignalSteps = 20_000;
 
 /** The maximum number of conflicts listed in a refusal. One conflict is enough to refuse. */
-export const mostConflicts = 50;
+export const maxListedConflicts = 50;

@@ -1,24 +1,24 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { covers } from '../../test/path-oracle.ts';
-import { Effort, TooIntricate } from './glob-intersection.ts';
-import { mostLocked, mostSteps } from './lock-limits.ts';
+import { StepBudget, PatternsTooComplex } from './glob-intersection.ts';
+import { maxLockedResources, maxCompareSteps } from './lock-limits.ts';
 import {
-  clashesWith,
-  fileOf,
-  isSameSet,
-  issuesOf,
+  findConflicts,
+  fileResource,
+  hasSameResources,
+  validateResources,
   normalizeResource,
-  problemOf,
-  resourceOf,
-  touches,
-  unlessTooIntricate,
-  witnessOf,
+  problemOfResource,
+  parseResource,
+  findOverlaps,
+  undefinedIfTooComplex,
+  findWitness,
 } from './lock-resources.ts';
 
-const effort = (): Effort => new Effort(1_000_000);
+const effort = (): StepBudget => new StepBudget(1_000_000);
 const witness = (a: string, b: string): string | undefined =>
-  witnessOf(resourceOf(a), resourceOf(b), effort());
+  findWitness(parseResource(a), parseResource(b), effort());
 
 describe('two resources', () => {
   it.each([
@@ -55,7 +55,7 @@ describe('two resources', () => {
 
   it('take the name of a file as it is, whatever a pattern would make of it', () => {
     const touching = (file: string, pattern: string): boolean =>
-      witnessOf(fileOf(file), resourceOf(pattern), effort()) !== undefined;
+      findWitness(fileResource(file), parseResource(pattern), effort()) !== undefined;
     expect(touching('app/[id]/page.tsx', 'app/**')).toBe(true);
     expect(touching('app/[id]/page.tsx', 'app/i/page.tsx')).toBe(false);
     expect(touching('app/[id]/page.tsx', 'app/[id]/page.tsx')).toBe(false);
@@ -83,7 +83,7 @@ describe('a resource as it is stored', () => {
   ])('%j is %j', (asked, stored) => {
     expect(normalizeResource(asked)).toBe(stored);
     expect(normalizeResource(stored)).toBe(stored);
-    expect(problemOf(stored)).toBeUndefined();
+    expect(problemOfResource(stored)).toBeUndefined();
   });
 
   it.each([
@@ -120,13 +120,13 @@ describe('a resource as it is stored', () => {
       'name: a',
     ],
   ])('%j is refused', (asked) => {
-    expect(problemOf(normalizeResource(asked))).toEqual(expect.any(String));
+    expect(problemOfResource(normalizeResource(asked))).toEqual(expect.any(String));
   });
 
   it.each(['a b', 'app/\\[id\\]', 'a\\*b', 'a\\\\b', '{a\\,b,c}', '[a\\-z]', '日本/語.md', 'a,b', 'a-b!'])(
     '%j is locked as it is',
     (asked) => {
-      expect([normalizeResource(asked), problemOf(asked)]).toEqual([asked, undefined]);
+      expect([normalizeResource(asked), problemOfResource(asked)]).toEqual([asked, undefined]);
     },
   );
 });
@@ -138,16 +138,25 @@ describe('what cannot be locked', () => {
   });
 
   it('is named with its place', () => {
-    const issues = issuesOf(['src/**', '/etc', 'a/../b', 'name:', 'name: x', 'name:a\nb', 'name:ok', '[']);
+    const issues = validateResources([
+      'src/**',
+      '/etc',
+      'a/../b',
+      'name:',
+      'name: x',
+      'name:a\nb',
+      'name:ok',
+      '[',
+    ]);
     expect(issues.map(({ path }) => path)).toEqual([1, 2, 3, 4, 5, 7].map((index) => `resources[${index}]`));
     expect(issues[0]).toEqual({
       path: 'resources[1]',
       message: 'must be relative to the root of the repository',
     });
-    expect(issuesOf(['{..,x}/a', 'x/a'])).toEqual([
+    expect(validateResources(['{..,x}/a', 'x/a'])).toEqual([
       { path: 'resources[0]', message: 'must not contain the segments . or ..: {..,x} can be ..' },
     ]);
-    expect(issuesOf([`name:${'é'.repeat(200)}`, `name:${'é'.repeat(201)}`])).toHaveLength(1);
+    expect(validateResources([`name:${'é'.repeat(200)}`, `name:${'é'.repeat(201)}`])).toHaveLength(1);
   });
 });
 
@@ -185,9 +194,9 @@ describe('any two claims', () => {
     const tally = { clash: 0, free: 0 };
     fc.assert(
       fc.property(claim, claim, (a, b) => {
-        const clashes = clashesWith(a, [b], effort(), 50);
+        const clashes = findConflicts(a, [b], effort(), 50);
         tally[clashes.length > 0 ? 'clash' : 'free'] += 1;
-        for (const { a: asked, b: held, witness: both } of clashes) {
+        for (const { resource: asked, otherResource: held, witness: both } of clashes) {
           expect([asked.text, held.text, both, covers(asked.text, both), covers(held.text, both)]).toEqual([
             asked.text,
             held.text,
@@ -212,7 +221,7 @@ describe('any two claims', () => {
   it('clash alike from either side', () => {
     fc.assert(
       fc.property(claim, claim, (a, b) => {
-        expect(clashesWith(a, [b], effort(), 1).length).toBe(clashesWith(b, [a], effort(), 1).length);
+        expect(findConflicts(a, [b], effort(), 1).length).toBe(findConflicts(b, [a], effort(), 1).length);
       }),
       { numRuns: 500 },
     );
@@ -221,15 +230,15 @@ describe('any two claims', () => {
 
 describe('sets of resources', () => {
   it('are the same in any order, and however often one is named', () => {
-    expect(isSameSet(['a', 'b'], ['b', 'a', 'a'])).toBe(true);
-    expect(isSameSet(['a', 'b'], ['a'])).toBe(false);
-    expect(isSameSet(['a', 'a'], ['a', 'b'])).toBe(false);
+    expect(hasSameResources(['a', 'b'], ['b', 'a', 'a'])).toBe(true);
+    expect(hasSameResources(['a', 'b'], ['a'])).toBe(false);
+    expect(hasSameResources(['a', 'a'], ['a', 'b'])).toBe(false);
   });
 });
 
 describe('as much as may be locked at once', () => {
   const asked = Array.from({ length: 50 }, (_, n) => `${['new/*.m', '**/*.n', 'p/*/n'][n % 3] ?? ''}${n}`);
-  const held = Array.from({ length: mostLocked }, (_, n) => ({
+  const held = Array.from({ length: maxLockedResources }, (_, n) => ({
     mode: 'exclusive' as const,
     resources: [`${['old/*.m', '**/*.o', 'q/*/o'][n % 3] ?? ''}${n}`],
   }));
@@ -237,15 +246,15 @@ describe('as much as may be locked at once', () => {
   it('is compared within the steps that one comparison has', () => {
     const met = [...held, { mode: 'exclusive' as const, resources: ['new/*.m0'] }];
     expect(
-      clashesWith({ mode: 'exclusive', resources: asked }, met, new Effort(mostSteps), 50),
+      findConflicts({ mode: 'exclusive', resources: asked }, met, new StepBudget(maxCompareSteps), 50),
     ).toMatchObject([{ witness: 'new/.m0' }]);
   });
 
   it('is given up where patterns were made to be slow, and never taken for free', () => {
     const slow = (char: string) =>
-      Array.from({ length: 50 }, (_, n) => resourceOf(`${`*${char}`.repeat(100)}${n}*`));
-    const decide = () => touches(slow('a'), slow('b'), new Effort(mostSteps), 50);
-    expect(decide).toThrow(TooIntricate);
-    expect(unlessTooIntricate(decide)).toBeUndefined();
+      Array.from({ length: 50 }, (_, n) => parseResource(`${`*${char}`.repeat(100)}${n}*`));
+    const decide = () => findOverlaps(slow('a'), slow('b'), new StepBudget(maxCompareSteps), 50);
+    expect(decide).toThrow(PatternsTooComplex);
+    expect(undefinedIfTooComplex(decide)).toBeUndefined();
   });
 });

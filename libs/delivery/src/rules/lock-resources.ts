@@ -5,51 +5,51 @@
  * parsed.
  */
 import { type Issue, type LockMode } from '@muster/registry';
-import { codePoint } from './code-points.ts';
-import { commonPath, type Effort, TooIntricate } from './glob-intersection.ts';
+import { codePointSetOf } from './code-points.ts';
+import { commonPath, type StepBudget, PatternsTooComplex } from './glob-intersection.ts';
 import { checkGlob, type Glob, MalformedGlob, parseGlob } from './glob-syntax.ts';
-import { hasDriveLetter, normalizePath, relativeToRoot } from './repository-paths.ts';
+import { hasDriveLetter, normalizePath, relativeToRootMessage } from './repository-paths.ts';
 
 const namePrefix = 'name:';
-const longestName = 200;
+const maxNameLength = 200;
 
 /** A resource prepared for comparison. */
 export interface Resource {
   readonly text: string;
   /** True if the text is a literal path or name, without wildcards and escapes. */
-  readonly literal: boolean;
+  readonly isLiteral: boolean;
   /**
    * True if the resource also covers every path below `text`. It is set for literal resources only. A glob
    * expresses this by its segments.
    */
-  readonly below: boolean;
+  readonly coversSubpaths: boolean;
   /**
    * The text with which every matching path begins, and the text with which it ends. If a `**` matches zero
    * segments, the path equals the tail without its slash.
    */
-  readonly head: string;
-  readonly tail: string;
+  readonly literalPrefix: string;
+  readonly literalSuffix: string;
   /** Returns the parsed glob. The first call parses it. */
-  readonly glob: (effort: Effort) => Glob;
+  readonly glob: (stepBudget: StepBudget) => Glob;
 }
 
-const isName = (text: string): boolean => text.startsWith(namePrefix);
+const isNameResource = (text: string): boolean => text.startsWith(namePrefix);
 
 /**
  * Returns the resource in its stored form: NFC, and a path without a leading `./`, doubled slashes or a
- * trailing slash. Call it before `problemOf`.
+ * trailing slash. Call it before `problemOfResource`.
  */
 export function normalizeResource(text: string): string {
   const composed = text.normalize('NFC');
-  return isName(composed) ? composed : normalizePath(composed);
+  return isNameResource(composed) ? composed : normalizePath(composed);
 }
 
 /** Returns the problem of a normalized resource, or undefined if it can be locked. */
-export function problemOf(text: string): string | undefined {
-  if (isName(text)) return problemOfName(text.slice(namePrefix.length));
+export function problemOfResource(text: string): string | undefined {
+  if (isNameResource(text)) return problemOfName(text.slice(namePrefix.length));
   const problem = problemOfCharacters(text);
   if (problem !== undefined) return problem;
-  if (hasDriveLetter(text)) return relativeToRoot;
+  if (hasDriveLetter(text)) return relativeToRootMessage;
   try {
     checkGlob(text);
   } catch (error) {
@@ -82,39 +82,41 @@ function problemOfCharacters(text: string): string | undefined {
 
 function problemOfName(name: string): string | undefined {
   if (name.trim() === '') return 'must have a name after name:';
-  if (Array.from(name).length > longestName) return `must have a name of at most ${longestName} characters`;
+  if (Array.from(name).length > maxNameLength)
+    return `must have a name of at most ${maxNameLength} characters`;
   return problemOfCharacters(name);
 }
 
 /** Returns one validation issue for each invalid resource. */
-export const issuesOf = (texts: readonly string[]): Issue[] =>
+export const validateResources = (texts: readonly string[]): Issue[] =>
   texts.flatMap((text, index) => {
-    const message = problemOf(text);
+    const message = problemOfResource(text);
     return message === undefined ? [] : [{ path: `resources[${index}]`, message }];
   });
 
-const special = /[*?[\]{}\\]/;
+const globCharacters = /[*?[\]{}\\]/;
 /** Reports whether the text is a path without unescaped wildcards. */
 const isPlainPath = (text: string): boolean => !/[*?[\]{}]/.test(text.replaceAll(/\\./gsu, ''));
 /** Matches the literal end of a pattern. After a backslash the end cannot be found without parsing. */
-const plainEnd = /[^*?[\]{}]*$/;
+const literalSuffixPattern = /[^*?[\]{}]*$/;
 
 /**
  * Returns the resource of a validated text. A stored lock may be older than the normalized form, so it is
  * normalized again.
  */
-export function resourceOf(stored: string): Resource {
-  const text = stored.normalize('NFC');
-  if (isName(text)) return { ...literalOf(text, parseGlob), below: false };
-  if (!special.test(text)) return { ...literalOf(text, parsePathAndBelow), tail: '', below: true };
+export function parseResource(storedText: string): Resource {
+  const text = storedText.normalize('NFC');
+  if (isNameResource(text)) return { ...literalResource(text, parseGlob), coversSubpaths: false };
+  if (!globCharacters.test(text))
+    return { ...literalResource(text, parsePathAndBelow), literalSuffix: '', coversSubpaths: true };
   const isPath = isPlainPath(text);
   return {
     text,
-    literal: false,
-    below: false,
-    head: text.slice(0, text.search(special)),
-    tail: isPath || text.includes('\\') ? '' : (plainEnd.exec(text)?.[0] ?? ''),
-    glob: once(text, isPath ? parsePathAndBelow : parseGlob),
+    isLiteral: false,
+    coversSubpaths: false,
+    literalPrefix: text.slice(0, text.search(globCharacters)),
+    literalSuffix: isPath || text.includes('\\') ? '' : (literalSuffixPattern.exec(text)?.[0] ?? ''),
+    glob: parseOnce(text, isPath ? parsePathAndBelow : parseGlob),
   };
 }
 
@@ -125,27 +127,27 @@ export function resourceOf(stored: string): Resource {
 const parsePathAndBelow = (path: string): Glob => [...parseGlob(path), null];
 
 /** Returns the resource for one file of the repository. All characters of its name are literal. */
-export const fileOf = (path: string): Resource => literalOf(path.normalize('NFC'), literalGlob);
+export const fileResource = (path: string): Resource => literalResource(path.normalize('NFC'), literalGlob);
 
-const literalOf = (text: string, parse: (text: string) => Glob): Resource => ({
+const literalResource = (text: string, parse: (text: string) => Glob): Resource => ({
   text,
-  literal: true,
-  below: false,
-  head: text,
-  tail: text,
-  glob: once(text, parse),
+  isLiteral: true,
+  coversSubpaths: false,
+  literalPrefix: text,
+  literalSuffix: text,
+  glob: parseOnce(text, parse),
 });
 
 const literalGlob = (path: string): Glob =>
   path
     .split('/')
-    .map((segment) => Array.from(segment, (char) => ({ kind: 'one', of: codePoint(char) }) as const));
+    .map((segment) => Array.from(segment, (char) => ({ kind: 'one', of: codePointSetOf(char) }) as const));
 
-function once(text: string, parse: (text: string) => Glob): Resource['glob'] {
+function parseOnce(text: string, parse: (text: string) => Glob): Resource['glob'] {
   let glob: Glob | undefined;
-  return (effort) => {
+  return (stepBudget) => {
     if (glob === undefined) {
-      effort.spend(text.length);
+      stepBudget.spend(text.length);
       glob = parse(text);
     }
     return glob;
@@ -153,41 +155,44 @@ function once(text: string, parse: (text: string) => Glob): Resource['glob'] {
 }
 
 /** Returns a path or name that both resources cover; undefined if there is none. Throws TooIntricate. */
-export function witnessOf(a: Resource, b: Resource, effort: Effort): string | undefined {
-  if (a.literal && b.literal) return commonOfLiterals(a, b);
-  if (isName(a.text) || isName(b.text)) return undefined;
-  if (!a.head.startsWith(b.head) && !b.head.startsWith(a.head)) return undefined;
-  if (!a.tail.endsWith(b.tail) && !b.tail.endsWith(a.tail)) return undefined;
-  return commonPath(a.glob(effort), b.glob(effort), effort);
+export function findWitness(a: Resource, b: Resource, stepBudget: StepBudget): string | undefined {
+  if (a.isLiteral && b.isLiteral) return commonLiteral(a, b);
+  if (isNameResource(a.text) || isNameResource(b.text)) return undefined;
+  if (!a.literalPrefix.startsWith(b.literalPrefix) && !b.literalPrefix.startsWith(a.literalPrefix))
+    return undefined;
+  if (!a.literalSuffix.endsWith(b.literalSuffix) && !b.literalSuffix.endsWith(a.literalSuffix))
+    return undefined;
+  return commonPath(a.glob(stepBudget), b.glob(stepBudget), stepBudget);
 }
 
-function commonOfLiterals(a: Resource, b: Resource): string | undefined {
+function commonLiteral(a: Resource, b: Resource): string | undefined {
   const [outer, inner] = a.text.length < b.text.length ? [a, b] : [b, a];
-  const overlap = outer.text === inner.text || (outer.below && inner.text.startsWith(`${outer.text}/`));
+  const overlap =
+    outer.text === inner.text || (outer.coversSubpaths && inner.text.startsWith(`${outer.text}/`));
   return overlap ? inner.text : undefined;
 }
 
 /** Two overlapping resources with a common path or name. */
-export interface Touch<A, B> {
-  readonly a: A;
-  readonly b: B;
+export interface Overlap<A, B> {
+  readonly resource: A;
+  readonly otherResource: B;
   readonly witness: string;
 }
 
 /** Lists pairs of overlapping resources, one from each side, at most `most` of them. */
-export function touches<A extends Resource, B extends Resource>(
-  some: readonly A[],
-  others: readonly B[],
-  effort: Effort,
-  most: number,
-): Touch<A, B>[] {
-  const found: Touch<A, B>[] = [];
-  for (const b of others) {
-    for (const a of some) {
-      const witness = witnessOf(a, b, effort);
+export function findOverlaps<A extends Resource, B extends Resource>(
+  left: readonly A[],
+  right: readonly B[],
+  stepBudget: StepBudget,
+  maxOverlaps: number,
+): Overlap<A, B>[] {
+  const found: Overlap<A, B>[] = [];
+  for (const b of right) {
+    for (const a of left) {
+      const witness = findWitness(a, b, stepBudget);
       if (witness === undefined) continue;
-      found.push({ a, b, witness });
-      if (found.length >= most) return found;
+      found.push({ resource: a, otherResource: b, witness });
+      if (found.length >= maxOverlaps) return found;
     }
   }
   return found;
@@ -199,10 +204,10 @@ export interface LockClaim {
   readonly resources: readonly string[];
 }
 
-const bothShare = (a: LockClaim, b: LockClaim): boolean => a.mode === 'shared' && b.mode === 'shared';
+const areBothShared = (a: LockClaim, b: LockClaim): boolean => a.mode === 'shared' && b.mode === 'shared';
 
 /** A resource together with its lock. */
-interface Held<Lock> extends Resource {
+interface ResourceOfLock<Lock> extends Resource {
   readonly lock: Lock;
 }
 
@@ -210,31 +215,33 @@ interface Held<Lock> extends Resource {
  * Lists the resources in locks of other holders that conflict with a claim, at most `most` of them. Throws
  * TooIntricate.
  */
-export function clashesWith<Lock extends LockClaim>(
+export function findConflicts<Lock extends LockClaim>(
   claim: LockClaim,
-  others: readonly Lock[],
-  effort: Effort,
-  most: number,
-): Touch<Resource, Held<Lock>>[] {
-  const asked = claim.resources.map(resourceOf);
-  const held = others
-    .filter((lock) => !bothShare(claim, lock))
-    .flatMap((lock) => lock.resources.map((text): Held<Lock> => ({ ...resourceOf(text), lock })));
-  return touches(asked, held, effort, most);
+  otherLocks: readonly Lock[],
+  stepBudget: StepBudget,
+  maxConflicts: number,
+): Overlap<Resource, ResourceOfLock<Lock>>[] {
+  const asked = claim.resources.map(parseResource);
+  const held = otherLocks
+    .filter((lock) => !areBothShared(claim, lock))
+    .flatMap((lock) =>
+      lock.resources.map((text): ResourceOfLock<Lock> => ({ ...parseResource(text), lock })),
+    );
+  return findOverlaps(asked, held, stepBudget, maxConflicts);
 }
 
 /** Reports whether two locks have the same resources in any order. */
-export function isSameSet(a: readonly string[], b: readonly string[]): boolean {
+export function hasSameResources(a: readonly string[], b: readonly string[]): boolean {
   const set = new Set(a);
   return set.size === new Set(b).size && b.every((text) => set.has(text));
 }
 
 /** Returns the result of `decide`; undefined if the patterns are too expensive to compare. */
-export function unlessTooIntricate<Result>(decide: () => Result): Result | undefined {
+export function undefinedIfTooComplex<Result>(compare: () => Result): Result | undefined {
   try {
-    return decide();
+    return compare();
   } catch (error) {
-    if (error instanceof TooIntricate) return undefined;
+    if (error instanceof PatternsTooComplex) return undefined;
     throw error;
   }
 }

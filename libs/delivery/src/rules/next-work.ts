@@ -2,7 +2,7 @@
 import { isBeforeWork, type PassedOverReason, type StoryStatus } from '@muster/registry';
 import { type AcquireDecision } from './acquire.ts';
 
-export interface NextFacts {
+export interface NextStoryFacts {
   readonly status: StoryStatus;
   /** The board's reasons against beginning the story. */
   readonly reasons: readonly PassedOverReason[];
@@ -10,14 +10,14 @@ export interface NextFacts {
   /** True if the story's work is submitted and only the forge has to act. */
   readonly isSubmitted: boolean;
   /** True if the story's rework is reserved for another holder for a limited time. */
-  readonly isReworkOfAnother: boolean;
+  readonly isReworkReservedForAnother: boolean;
   /** True if a story that people moved back to ready or the backlog counts as not begun. */
-  readonly boardDecides: boolean;
+  readonly isMovedBackNotBegun: boolean;
   /** The decision that an acquire of the story would get. */
   readonly decision: AcquireDecision;
 }
 
-export type NextVerdict =
+export type NextStoryVerdict =
   | { readonly kind: 'take'; readonly order: number }
   | { readonly kind: 'pass'; readonly reasons: readonly PassedOverReason[] }
   /** The story needs no work, so it is not reported as skipped. */
@@ -27,7 +27,7 @@ export type NextVerdict =
  * Returns the reasons why an acquire would not be granted. The reason is `lease_held` even if the caller
  * holds the lease, because the next work has to be other work.
  */
-export const reasonsOf = (decision: Exclude<AcquireDecision, { kind: 'grant' }>): PassedOverReason[] =>
+export const refusalReasons = (decision: Exclude<AcquireDecision, { kind: 'grant' }>): PassedOverReason[] =>
   decision.kind === 'extend' || decision.reason === 'take_over_forbidden'
     ? ['lease_held']
     : [decision.reason];
@@ -36,13 +36,13 @@ export const reasonsOf = (decision: Exclude<AcquireDecision, { kind: 'grant' }>)
  * Judges a story. Among stories to take, a lower order comes first: offered to the caller, then begun, then
  * all others.
  */
-export function judgeNext(facts: NextFacts): NextVerdict {
-  const { status, reasons, isGrouped, isSubmitted, boardDecides, decision } = facts;
-  if (isSubmitted && (!isBeforeWork(status) || !boardDecides)) return { kind: 'ignore' };
+export function judgeNextStory(facts: NextStoryFacts): NextStoryVerdict {
+  const { status, reasons, isGrouped, isSubmitted, isMovedBackNotBegun, decision } = facts;
+  if (isSubmitted && (!isBeforeWork(status) || !isMovedBackNotBegun)) return { kind: 'ignore' };
   const against: PassedOverReason[] = [...reasons];
   if (isGrouped) against.push('in_active_group');
-  if (facts.isReworkOfAnother) against.push('reserved');
-  if (decision.kind !== 'grant') return { kind: 'pass', reasons: [...against, ...reasonsOf(decision)] };
+  if (facts.isReworkReservedForAnother) against.push('reserved');
+  if (decision.kind !== 'grant') return { kind: 'pass', reasons: [...against, ...refusalReasons(decision)] };
   if (against.length > 0) return { kind: 'pass', reasons: against };
   return { kind: 'take', order: decision.offered ? 0 : isBeforeWork(status) ? 2 : 1 };
 }

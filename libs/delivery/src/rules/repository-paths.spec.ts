@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { touchedFiles } from './repository-paths.ts';
+import { normalizeTouchedFiles } from './repository-paths.ts';
 
 describe('the files of a checkpoint', () => {
   it('are kept as one path each, however they are written', () => {
     expect(
-      touchedFiles([
+      normalizeTouchedFiles([
         './a',
         'a/',
         'a//b',
@@ -27,6 +27,8 @@ describe('the files of a checkpoint', () => {
       .slice(1)
       .map((_, index) => expect.objectContaining({ path: `filesTouched[${index + 1}]` }));
     const details: unknown = expect.objectContaining({ issues });
-    expect(() => touchedFiles(paths)).toThrow(expect.objectContaining({ code: 'bad_request', details }));
+    expect(() => normalizeTouchedFiles(paths)).toThrow(
+      expect.objectContaining({ code: 'bad_request', details }),
+    );
   });
 });

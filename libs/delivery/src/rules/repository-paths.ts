@@ -1,7 +1,7 @@
 /** Paths of repository files in locks and checkpoints. */
 import { badRequest } from '@muster/runtime';
 
-export const relativeToRoot = 'must be relative to the root of the repository';
+export const relativeToRootMessage = 'must be relative to the root of the repository';
 
 /** Removes a leading `./`, doubled slashes and the trailing slash. */
 export const normalizePath = (path: string): string =>
@@ -17,7 +17,7 @@ function problemOfFile(path: string): string | undefined {
   if (path === '') return 'must name a file';
   if (/\p{Cc}/u.test(path)) return 'must not have control characters';
   if (/(?:^|\/)\.{1,2}(?:\/|$)/.test(path)) return 'must not have the segments . or ..';
-  if (path.startsWith('/') || hasDriveLetter(path)) return relativeToRoot;
+  if (path.startsWith('/') || hasDriveLetter(path)) return relativeToRootMessage;
   return path.includes('\\') ? 'must separate folders with /' : undefined;
 }
 
@@ -25,7 +25,7 @@ function problemOfFile(path: string): string | undefined {
  * Returns the touched files in their stored form, without duplicates. Throws for paths that no repository can
  * contain.
  */
-export function touchedFiles(paths: readonly string[]): string[] {
+export function normalizeTouchedFiles(paths: readonly string[]): string[] {
   const files = paths.map((path) => normalizePath(path.normalize('NFC')));
   const issues = files.flatMap((path, index) => {
     const message = problemOfFile(path);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { runEventKinds, runStates } from '@muster/registry';
-import { decideRunEvent, isFinal, shownRunState, stateAfter } from './run-states.ts';
+import { decideRunEvent, isFinalRunState, visibleRunState, runStateAfterEvent } from './run-states.ts';
 
 const owner = { memberId: 'ana', agentId: 'robo' };
 const finalKinds = ['completed', 'failed', 'canceled'] as const;
@@ -9,7 +9,7 @@ describe('the state of a run', () => {
   it('follows from its last event that says one', () => {
     const after = (...kinds: (typeof runEventKinds)[number][]) =>
       kinds.reduce<(typeof runStates)[number] | undefined>(
-        (state, kind) => stateAfter(kind, state),
+        (state, kind) => runStateAfterEvent(kind, state),
         undefined,
       );
     for (const kind of ['started', 'heartbeat', 'progress', 'message', 'tool_call'] as const)
@@ -21,7 +21,7 @@ describe('the state of a run', () => {
   });
 
   it('is final in three ways', () => {
-    expect(runStates.filter(isFinal)).toEqual([...finalKinds]);
+    expect(runStates.filter(isFinalRunState)).toEqual([...finalKinds]);
   });
 });
 
@@ -29,22 +29,24 @@ describe('an event', () => {
   it('of a run that goes on is accepted, of whatever kind', () => {
     for (const kind of runEventKinds)
       for (const state of ['running', 'waiting'] as const)
-        expect(decideRunEvent({ ...owner, state }, { ...owner, kind, isKnown: false })).toBe('accept');
+        expect(decideRunEvent({ ...owner, state }, { ...owner, kind, isDuplicateEvent: false })).toBe(
+          'accept',
+        );
   });
 
   it('of a run that ended is only its end, again', () => {
     for (const state of finalKinds)
       for (const kind of runEventKinds) {
-        const decision = decideRunEvent({ ...owner, state }, { ...owner, kind, isKnown: false });
+        const decision = decideRunEvent({ ...owner, state }, { ...owner, kind, isDuplicateEvent: false });
         expect([state, kind, decision]).toEqual([state, kind, kind === state ? 'repeat' : 'ended']);
       }
   });
 
   it('that is known changes nothing, also after the end', () => {
     for (const state of runStates)
-      expect(decideRunEvent({ ...owner, state }, { ...owner, kind: 'progress', isKnown: true })).toBe(
-        'repeat',
-      );
+      expect(
+        decideRunEvent({ ...owner, state }, { ...owner, kind: 'progress', isDuplicateEvent: true }),
+      ).toBe('repeat');
   });
 
   it('is of whoever began the run, member and agent, and of nobody else', () => {
@@ -55,16 +57,19 @@ describe('an event', () => {
     ];
     for (const other of others)
       for (const isKnown of [true, false])
-        expect(decideRunEvent({ ...owner, state: 'running' }, { ...other, kind: 'heartbeat', isKnown })).toBe(
-          'not_own',
-        );
+        expect(
+          decideRunEvent(
+            { ...owner, state: 'running' },
+            { ...other, kind: 'heartbeat', isDuplicateEvent: isKnown },
+          ),
+        ).toBe('not_own');
   });
 });
 
 describe('a run is stalled', () => {
   const at = (seconds: number): string => new Date(Date.UTC(2026, 10, 21) + seconds * 1000).toISOString();
   const shown = (seconds: number, isLeased: boolean, state: 'running' | 'waiting' = 'running') =>
-    shownRunState({ state, isLeased, lastSeenAt: at(0), now: at(seconds) });
+    visibleRunState({ state, isLeased, lastSeenAt: at(0), now: at(seconds) });
 
   it('from 90 seconds of silence on, whatever it was', () => {
     expect([shown(0, false), shown(89.999, false), shown(90, false)]).toEqual([

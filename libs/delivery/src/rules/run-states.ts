@@ -15,7 +15,7 @@ import {
  * The state after each kind of event of a run that has not ended. Null keeps the state; a new run starts as
  * running.
  */
-export const eventMakes: Readonly<Record<RunEventKind, RunState | null>> = {
+export const runStateByEventKind: Readonly<Record<RunEventKind, RunState | null>> = {
   started: 'running',
   heartbeat: null,
   progress: 'running',
@@ -28,12 +28,12 @@ export const eventMakes: Readonly<Record<RunEventKind, RunState | null>> = {
   canceled: 'canceled',
 };
 
-const final: readonly RunState[] = finalRunStates;
-export const isFinal = (state: RunState): state is FinalRunState => final.includes(state);
+const finalStates: readonly RunState[] = finalRunStates;
+export const isFinalRunState = (state: RunState): state is FinalRunState => finalStates.includes(state);
 
 /** Returns the state after an event; `before` is undefined for a new run. */
-export const stateAfter = (kind: RunEventKind, before: RunState | undefined): RunState =>
-  eventMakes[kind] ?? before ?? 'running';
+export const runStateAfterEvent = (kind: RunEventKind, previousState: RunState | undefined): RunState =>
+  runStateByEventKind[kind] ?? previousState ?? 'running';
 
 /** The owner of a run. */
 export interface RunOwner {
@@ -46,21 +46,21 @@ export type RunDecision = 'accept' | 'repeat' | 'not_own' | 'ended';
 /** Decides about an event of an existing run. */
 export function decideRunEvent(
   run: RunOwner & { readonly state: RunState },
-  event: RunOwner & { readonly kind: RunEventKind; readonly isKnown: boolean },
+  event: RunOwner & { readonly kind: RunEventKind; readonly isDuplicateEvent: boolean },
 ): RunDecision {
   if (run.memberId !== event.memberId || run.agentId !== event.agentId) return 'not_own';
-  if (event.isKnown) return 'repeat';
-  if (!isFinal(run.state)) return 'accept';
-  return eventMakes[event.kind] === run.state ? 'repeat' : 'ended';
+  if (event.isDuplicateEvent) return 'repeat';
+  if (!isFinalRunState(run.state)) return 'accept';
+  return runStateByEventKind[event.kind] === run.state ? 'repeat' : 'ended';
 }
 
 /** The silence after which a run without a live lease is stalled. */
 export const stalledAfterSeconds = 90;
 /** The silence after which a run no longer counts as active. */
-export const forgottenAfterHours = 24;
+export const inactiveAfterHours = 24;
 
 /** Returns the state of an unfinished run that readers see. */
-export function shownRunState(run: {
+export function visibleRunState(run: {
   readonly state: 'running' | 'waiting';
   readonly isLeased: boolean;
   readonly lastSeenAt: string;
@@ -71,7 +71,7 @@ export function shownRunState(run: {
 }
 
 /** The final state of a run by the outcome of its work. */
-export const outcomeMakes: Readonly<Record<Outcome, FinalRunState>> = {
+export const runStateByOutcome: Readonly<Record<Outcome, FinalRunState>> = {
   submitted: 'completed',
   succeeded: 'completed',
   failed: 'failed',

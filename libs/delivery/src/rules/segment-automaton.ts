@@ -6,34 +6,34 @@ import { anyCodePoint, type CodePoints } from './code-points.ts';
 import { type Segment } from './glob-syntax.ts';
 
 export interface AutomatonEdge {
-  readonly of: CodePoints;
-  readonly to: number;
+  readonly codePoints: CodePoints;
+  readonly targetState: number;
 }
 
 export interface Automaton {
-  readonly start: number;
-  readonly end: number;
-  readonly size: number;
+  readonly startState: number;
+  readonly endState: number;
+  readonly stateCount: number;
   /** The steps from each state, by the number of the state. A step reads one character. */
-  readonly steps: readonly (readonly AutomatonEdge[])[];
-  readonly free: readonly (readonly number[])[];
+  readonly stepsByState: readonly (readonly AutomatonEdge[])[];
+  readonly freeStepsByState: readonly (readonly number[])[];
 }
 
 /** A cache of automata by segment. A pattern is compared with many others. */
-const built = new WeakMap<Segment, Automaton>();
+const automatonCache = new WeakMap<Segment, Automaton>();
 
 export function automatonOf(segment: Segment): Automaton {
-  const known = built.get(segment);
+  const known = automatonCache.get(segment);
   if (known !== undefined) return known;
-  const automaton = build(segment);
-  built.set(segment, automaton);
+  const automaton = buildAutomaton(segment);
+  automatonCache.set(segment, automaton);
   return automaton;
 }
 
 /**
  * Builds the automaton by Thompson's construction: each piece lies between two states, one after the other.
  */
-function build(segment: Segment): Automaton {
+function buildAutomaton(segment: Segment): Automaton {
   const steps: AutomatonEdge[][] = [];
   const free: number[][] = [];
   const state = (): number => {
@@ -46,13 +46,13 @@ function build(segment: Segment): Automaton {
       const next = state();
       switch (piece.kind) {
         case 'one':
-          steps[at]?.push({ of: piece.of, to: next });
+          steps[at]?.push({ codePoints: piece.of, targetState: next });
           break;
         case 'any':
           // The loop gets a state of its own. If the loop were on `at`, every other path that leads to `at`
           // could read more characters there.
           free[at]?.push(next);
-          steps[next]?.push({ of: anyCodePoint, to: next });
+          steps[next]?.push({ codePoints: anyCodePoint, targetState: next });
           break;
         case 'choice':
           for (const option of piece.options) {
@@ -68,5 +68,11 @@ function build(segment: Segment): Automaton {
   };
   const start = state();
   const end = append(segment, start);
-  return { start, end, size: steps.length, steps, free };
+  return {
+    startState: start,
+    endState: end,
+    stateCount: steps.length,
+    stepsByState: steps,
+    freeStepsByState: free,
+  };
 }

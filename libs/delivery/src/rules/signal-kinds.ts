@@ -1,10 +1,10 @@
 /** The signal kinds by event kind. Events without an entry cause no signal. */
 import { type EventKind, type Signal } from '@muster/registry';
 
-type SignalOf = { readonly [Kind in EventKind]?: Signal['kind'] };
+type SignalKindByEvent = { readonly [Kind in EventKind]?: Signal['kind'] };
 
 /** The kinds of signals to the holder of work on a story or its group, by the kind of the event. */
-export const signalOf: SignalOf = {
+export const holderSignalKindByEvent: SignalKindByEvent = {
   'spec.updated': 'spec_changed',
   'spec.restored': 'spec_changed',
   'story.updated': 'story_changed',
@@ -20,4 +20,7 @@ export const signalOf: SignalOf = {
 /**
  * The signals to the group's coordinator. They include facts of the forge about the group and its stories.
  */
-export const coordinatorSignalOf: SignalOf = { ...signalOf, 'execution.observed': 'forge' };
+export const coordinatorSignalKindByEvent: SignalKindByEvent = {
+  ...holderSignalKindByEvent,
+  'execution.observed': 'forge',
+};

@@ -1,9 +1,9 @@
 /** The API paths of each forge for commit statuses and pull requests. */
 import { forgeApiRoot, type ForgeKind } from '@muster/registry';
-import { ownStatus } from '../rules/pull-requests.ts';
+import { ownStatusName } from '../rules/pull-requests.ts';
 import { type CommitStatus } from '../rules/standing.ts';
 
-export interface NamedAtForge {
+export interface RepositoryAtForge {
   readonly kind: ForgeKind;
   readonly baseUrl: string;
   /** The forge's own id of the repository. */
@@ -15,20 +15,21 @@ export interface NamedAtForge {
  * The GitLab state for each state of Muster's status. A failure is sent as pending. A `failed` status would
  * fail the whole pipeline, although the work's own checks did not fail.
  */
-const gitlabStates = { success: 'success', pending: 'pending', failure: 'pending' } as const;
+const gitlabStateByStatus = { success: 'success', pending: 'pending', failure: 'pending' } as const;
 
 /**
  * The fields of a GitHub App's check run for each state of Muster's status. GitHub has no pending check runs,
  * so a pending status becomes a check run in progress.
  */
-const runOf = {
+const checkRunFields = {
   success: { status: 'completed', conclusion: 'success' },
   pending: { status: 'in_progress' },
   failure: { status: 'completed', conclusion: 'failure' },
 } as const;
 
 /** Encodes `owner/name` as a part of a path. */
-export const pathOf = (fullName: string): string => fullName.split('/').map(encodeURIComponent).join('/');
+export const encodeFullName = (fullName: string): string =>
+  fullName.split('/').map(encodeURIComponent).join('/');
 
 export interface StatusToSend extends CommitStatus {
   readonly sha: string;
@@ -37,17 +38,17 @@ export interface StatusToSend extends CommitStatus {
 }
 
 /** Creates the request for a status. GitHub Apps use check runs, and everything else uses commit statuses. */
-export function statusRequest(
-  at: NamedAtForge,
+export function createStatusRequest(
+  target: RepositoryAtForge,
   { sha, state, description, link }: StatusToSend,
   isApp: boolean,
 ): { readonly url: string; readonly body: string } {
-  const repository = repositoryUrlAt(at);
+  const repository = repositoryApiUrl(target);
   const url = `${repository}/statuses/${encodeURIComponent(sha)}`;
-  const name = ownStatus;
-  if (at.kind === 'gitlab') {
+  const name = ownStatusName;
+  if (target.kind === 'gitlab') {
     const said = {
-      state: gitlabStates[state],
+      state: gitlabStateByStatus[state],
       name,
       description,
       ...(link !== null && { target_url: link }),
@@ -59,7 +60,7 @@ export function statusRequest(
     const said = {
       name,
       head_sha: sha,
-      ...runOf[state],
+      ...checkRunFields[state],
       output,
       ...(link !== null && { details_url: link }),
     };
@@ -70,10 +71,10 @@ export function statusRequest(
 }
 
 /** Returns the API URL of a repository. The paths of all other requests begin with it. */
-export const repositoryUrlAt = ({ kind, baseUrl, externalId, fullName }: NamedAtForge): string =>
+export const repositoryApiUrl = ({ kind, baseUrl, externalId, fullName }: RepositoryAtForge): string =>
   kind === 'gitlab'
     ? `${forgeApiRoot(kind, baseUrl)}/projects/${encodeURIComponent(externalId)}`
-    : `${forgeApiRoot(kind, baseUrl)}/repos/${pathOf(fullName)}`;
+    : `${forgeApiRoot(kind, baseUrl)}/repos/${encodeFullName(fullName)}`;
 
-export const pullUrl = (at: NamedAtForge, number: number): string =>
-  `${repositoryUrlAt(at)}/${at.kind === 'gitlab' ? 'merge_requests' : 'pulls'}/${number}`;
+export const pullApiUrl = (target: RepositoryAtForge, number: number): string =>
+  `${repositoryApiUrl(target)}/${target.kind === 'gitlab' ? 'merge_requests' : 'pulls'}/${number}`;

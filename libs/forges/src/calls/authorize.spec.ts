@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { type Authorize, type CalledRepository, createAuthorize } from './authorize.ts';
-import { type AskForge, ForgeRefusal } from './call.ts';
+import { type Authorize, type RepositoryToCall, createAuthorizedCalls } from './authorize.ts';
+import { type SendForgeRequest, ForgeRefusal } from './call.ts';
 
 const newKey = (): string =>
   generateKeyPairSync('rsa', { modulusLength: 2048 })
@@ -14,22 +14,22 @@ const json = (value: unknown) => ({ status: 200, headers: {}, text: JSON.stringi
 describe('the token of an installation of a GitHub App', () => {
   let asked: string[];
   let authorize: Authorize;
-  let askBy: AskForge;
+  let askBy: SendForgeRequest;
   let refusal: number | undefined;
 
   beforeEach(() => {
     [asked, refusal] = [[], undefined];
-    const ask: AskForge = async ({ method, url }) => {
+    const ask: SendForgeRequest = async ({ method, url }) => {
       asked.push(`${method} ${new URL(url).pathname}`);
       if (url.endsWith('/statuses')) return { ...json({}), status: refusal ?? 201 };
       if (method === 'GET') return json({ id: 7 });
       const expiresAt = new Date(Date.now() + 60 * 60_000).toISOString();
       return json({ token: `token ${asked.length}`, expires_at: expiresAt });
     };
-    ({ authorize, ask: askBy } = createAuthorize(ask));
+    ({ authorize, ask: askBy } = createAuthorizedCalls(ask));
   });
 
-  const connection = (connectionId: string, privateKey: string): CalledRepository => ({
+  const connection = (connectionId: string, privateKey: string): RepositoryToCall => ({
     ...{ connectionId, kind: 'github', baseUrl: 'https://github.com', fullName: 'acme/api' },
     credentials: JSON.stringify({ appId: 42, privateKey }),
   });

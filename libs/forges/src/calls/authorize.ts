@@ -7,10 +7,10 @@ import { forgeApiRoot, ForgeCredentials, type ForgeKind, parseUntrustedJson } fr
 import { LRUCache } from 'lru-cache';
 import githubAppJwt from 'universal-github-app-jwt';
 import { z } from 'zod';
-import { pathOf } from './api.ts';
-import { type AskForge, expectGood, ForgeRefusal } from './call.ts';
+import { encodeFullName } from './api.ts';
+import { type SendForgeRequest, requireSuccess, ForgeRefusal } from './call.ts';
 
-export interface CalledRepository {
+export interface RepositoryToCall {
   readonly connectionId: string;
   readonly kind: ForgeKind;
   readonly baseUrl: string;
@@ -20,18 +20,18 @@ export interface CalledRepository {
 }
 
 /** Returns the headers that authenticate a call. */
-export type Authorize = (called: CalledRepository) => Promise<Readonly<Record<string, string>>>;
+export type Authorize = (repository: RepositoryToCall) => Promise<Readonly<Record<string, string>>>;
 
 /** The headers of every request. */
-const agent = { 'user-agent': 'Muster', accept: 'application/json' };
-const github = { accept: 'application/vnd.github+json', 'x-github-api-version': '2022-11-28' };
+const commonHeaders = { 'user-agent': 'Muster', accept: 'application/json' };
+const githubOnlyHeaders = { accept: 'application/vnd.github+json', 'x-github-api-version': '2022-11-28' };
 
 /** The headers of a call to GitHub without credentials. */
-export const githubHeaders: Readonly<Record<string, string>> = { ...agent, ...github };
+export const githubHeaders: Readonly<Record<string, string>> = { ...commonHeaders, ...githubOnlyHeaders };
 
-const headersWith = (kind: ForgeKind, token: string): Readonly<Record<string, string>> => ({
-  ...agent,
-  ...(kind === 'github' && github),
+const headersWithToken = (kind: ForgeKind, token: string): Readonly<Record<string, string>> => ({
+  ...commonHeaders,
+  ...(kind === 'github' && githubOnlyHeaders),
   authorization: kind === 'gitea' || kind === 'forgejo' ? `token ${token}` : `Bearer ${token}`,
 });
 
@@ -39,14 +39,14 @@ const Installation = z.object({ id: z.int() });
 const InstallationToken = z.object({ token: z.string(), expires_at: z.string() });
 
 /** The time before its expiry in which a token is no longer used. */
-const marginMillis = 5 * 60_000;
+const tokenExpiryMarginMs = 5 * 60_000;
 
-export function credentialsOf(text: string | undefined): ForgeCredentials {
-  if (text === undefined) {
+export function parseCredentials(credentialsJson: string | undefined): ForgeCredentials {
+  if (credentialsJson === undefined) {
     const message = 'none of the keys in SECRETS_KEY can decrypt the credentials';
     throw new ForgeRefusal(message, { quietUntil: null, isFinal: true });
   }
-  return ForgeCredentials.parse(JSON.parse(text));
+  return ForgeCredentials.parse(JSON.parse(credentialsJson));
 }
 
 /**
@@ -54,7 +54,13 @@ export function credentialsOf(text: string | undefined): ForgeCredentials {
  * key, and only GitHub can verify that key. So a cached token is used only for the same connection and
  * credentials.
  */
-const tokenKey = ({ connectionId, kind, baseUrl, fullName, credentials = '' }: CalledRepository): string =>
+const tokenCacheKey = ({
+  connectionId,
+  kind,
+  baseUrl,
+  fullName,
+  credentials = '',
+}: RepositoryToCall): string =>
   [
     connectionId,
     forgeApiRoot(kind, baseUrl),
@@ -66,11 +72,14 @@ const tokenKey = ({ connectionId, kind, baseUrl, fullName, credentials = '' }: C
  * Creates the functions that authenticate and send requests. Installation tokens, which are valid for one
  * hour, are cached until they are refused.
  */
-export function createAuthorize(ask: AskForge): { readonly authorize: Authorize; readonly ask: AskForge } {
+export function createAuthorizedCalls(ask: SendForgeRequest): {
+  readonly authorize: Authorize;
+  readonly ask: SendForgeRequest;
+} {
   const tokens = new LRUCache<string, { readonly token: string; readonly until: number }>({ max: 1_000 });
 
   const installationToken = async (
-    called: CalledRepository,
+    called: RepositoryToCall,
     { appId, privateKey }: { readonly appId: number; readonly privateKey: string },
   ): Promise<string> => {
     const { kind, baseUrl, fullName } = called;
@@ -78,28 +87,31 @@ export function createAuthorize(ask: AskForge): { readonly authorize: Authorize;
       const message = 'the private key of the GitHub App is invalid';
       throw new ForgeRefusal(message, { quietUntil: null, isFinal: true });
     });
-    const headers = headersWith(kind, jwt);
+    const headers = headersWithToken(kind, jwt);
     const root = forgeApiRoot(kind, baseUrl);
-    const url = `${root}/repos/${pathOf(fullName)}/installation`;
-    const found = expectGood(url, await ask({ method: 'GET', url, headers }));
+    const url = `${root}/repos/${encodeFullName(fullName)}/installation`;
+    const found = requireSuccess(url, await ask({ method: 'GET', url, headers }));
     const { id } = Installation.parse(parseUntrustedJson(found.text));
     const tokenUrl = `${root}/app/installations/${id}/access_tokens`;
-    const made = expectGood(tokenUrl, await ask({ method: 'POST', url: tokenUrl, headers }));
+    const made = requireSuccess(tokenUrl, await ask({ method: 'POST', url: tokenUrl, headers }));
     const { token, expires_at: until } = InstallationToken.parse(parseUntrustedJson(made.text));
-    tokens.set(tokenKey(called), { token, until: Date.parse(until) });
+    tokens.set(tokenCacheKey(called), { token, until: Date.parse(until) });
     return token;
   };
 
   const authorize: Authorize = async (called) => {
     const { kind } = called;
-    const { token, appId = 0, privateKey = '' } = credentialsOf(called.credentials);
-    if (token !== undefined) return headersWith(kind, token);
-    const known = tokens.get(tokenKey(called));
-    const isGood = known !== undefined && known.until - marginMillis > Date.now();
-    return headersWith(kind, isGood ? known.token : await installationToken(called, { appId, privateKey }));
+    const { token, appId = 0, privateKey = '' } = parseCredentials(called.credentials);
+    if (token !== undefined) return headersWithToken(kind, token);
+    const known = tokens.get(tokenCacheKey(called));
+    const isGood = known !== undefined && known.until - tokenExpiryMarginMs > Date.now();
+    return headersWithToken(
+      kind,
+      isGood ? known.token : await installationToken(called, { appId, privateKey }),
+    );
   };
 
-  const askBy: AskForge = async (request) => {
+  const askBy: SendForgeRequest = async (request) => {
     const answer = await ask(request);
     const { status } = answer;
     const [key] =

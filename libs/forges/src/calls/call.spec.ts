@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { forgeApiRoot } from '@muster/registry';
-import { expectGood, type ForgeAnswer, ForgeRefusal, patienceOf } from './call.ts';
+import { requireSuccess, type ForgeAnswer, ForgeRefusal, findRetryTime } from './call.ts';
 
 const now = Date.parse('2026-11-21T09:00:00.000Z');
 const answer = (status: number, headers: Record<string, string> = {}, json: unknown = {}): ForgeAnswer => ({
@@ -35,14 +35,14 @@ describe('how long a forge wants to be left alone', () => {
     ['is not said by other errors', answer(500, { 'retry-after': '30' }), null],
   ];
   it.each(cases)('%s', (_what, given, until) => {
-    expect(patienceOf(given, now)).toBe(until);
+    expect(findRetryTime(given, now)).toBe(until);
   });
 });
 
 describe('an answer', () => {
   const refusal = (given: ForgeAnswer): ForgeRefusal => {
     try {
-      expectGood('https://api.github.com/repos/acme/api', given, now);
+      requireSuccess('https://api.github.com/repos/acme/api', given, now);
     } catch (error) {
       if (error instanceof ForgeRefusal) return error;
     }
@@ -51,7 +51,7 @@ describe('an answer', () => {
 
   it('is good, or that nothing changed', () => {
     for (const status of [200, 201, 204, 304])
-      expect(expectGood('https://api.github.com/', answer(status), now).status).toBe(status);
+      expect(requireSuccess('https://api.github.com/', answer(status), now).status).toBe(status);
   });
 
   it.each([400, 404, 410, 422])('%i is final', (status) => {

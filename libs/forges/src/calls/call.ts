@@ -1,6 +1,6 @@
 /** One call of a forge, and the interpretation of its answer. */
 import { type ForgeFailure, parseUntrustedJson } from '@muster/registry';
-import { header } from '../rules/signatures.ts';
+import { getHeader } from '../rules/signatures.ts';
 
 export interface ForgeRequest {
   readonly method: 'GET' | 'POST';
@@ -17,7 +17,7 @@ export interface ForgeAnswer {
 }
 
 /** Sends a request to an address that users chose. Throws if the address is forbidden or no answer comes. */
-export type AskForge = (request: ForgeRequest) => Promise<ForgeAnswer>;
+export type SendForgeRequest = (request: ForgeRequest) => Promise<ForgeAnswer>;
 
 /** A request that the forge refused. */
 export class ForgeRefusal extends Error {
@@ -34,40 +34,42 @@ export class ForgeRefusal extends Error {
   }
 }
 
-const mostMessage = 300;
+const maxMessageLength = 300;
 
-const mostPatienceMillis = 60 * 60_000;
-const afterRefusalMillis = 15 * 60_000;
-const usualPatienceMillis = 60_000;
+const maxRetryDelayMs = 60 * 60_000;
+const refusalRetryDelayMs = 15 * 60_000;
+const defaultRetryDelayMs = 60_000;
 
 /**
  * Returns the time until which the forge asks clients to wait; null if it does not ask. It reads the
  * rate-limit headers of GitHub, GitLab and Gitea, or GitHub's error text.
  */
-export function patienceOf(answer: ForgeAnswer, now: number): string | null {
+export function findRetryTime(answer: ForgeAnswer, now: number): string | null {
   const { status } = answer;
   if (status !== 429 && status !== 403) return null;
-  const after = Number(header(answer.headers, 'retry-after') ?? Number.NaN);
+  const after = Number(getHeader(answer.headers, 'retry-after') ?? Number.NaN);
   const isUsedUp = ['x-ratelimit-remaining', 'ratelimit-remaining'].some(
-    (name) => header(answer.headers, name) === '0',
+    (name) => getHeader(answer.headers, name) === '0',
   );
   const reset = Number(
-    header(answer.headers, 'x-ratelimit-reset') ?? header(answer.headers, 'ratelimit-reset') ?? Number.NaN,
+    getHeader(answer.headers, 'x-ratelimit-reset') ??
+      getHeader(answer.headers, 'ratelimit-reset') ??
+      Number.NaN,
   );
   const millis = Number.isFinite(after)
     ? after * 1_000
     : isUsedUp && Number.isFinite(reset)
       ? reset * 1_000 - now
       : status === 429 || isUsedUp || /rate limit/i.test(answer.text)
-        ? usualPatienceMillis
+        ? defaultRetryDelayMs
         : null;
   return millis === null
     ? null
-    : new Date(now + Math.min(Math.max(millis, 1_000), mostPatienceMillis)).toISOString();
+    : new Date(now + Math.min(Math.max(millis, 1_000), maxRetryDelayMs)).toISOString();
 }
 
 /** Extracts the error text from a forge's answer: `message`, or `error`. */
-function wordsOf({ text }: ForgeAnswer): string {
+function errorTextOf({ text }: ForgeAnswer): string {
   try {
     const { message, error } = parseUntrustedJson(text) as { message?: unknown; error?: unknown };
     const said = message ?? error;
@@ -78,21 +80,21 @@ function wordsOf({ text }: ForgeAnswer): string {
 }
 
 /** Returns the response if it is successful or 304. Throws ForgeRefusal otherwise. */
-export function expectGood(url: string, answer: ForgeAnswer, now = Date.now()): ForgeAnswer {
+export function requireSuccess(url: string, answer: ForgeAnswer, now = Date.now()): ForgeAnswer {
   const { status } = answer;
   if ((status >= 200 && status < 300) || status === 304) return answer;
-  const words = wordsOf(answer);
+  const words = errorTextOf(answer);
   const said = `${new URL(url).host} answered ${status}${words === '' ? '' : `: ${words}`}`;
-  const patience = patienceOf(answer, now);
+  const patience = findRetryTime(answer, now);
   const isRefused = status === 401 || status === 403;
-  throw new ForgeRefusal(said.slice(0, mostMessage), {
-    quietUntil: patience ?? (isRefused ? new Date(now + afterRefusalMillis).toISOString() : null),
+  throw new ForgeRefusal(said.slice(0, maxMessageLength), {
+    quietUntil: patience ?? (isRefused ? new Date(now + refusalRetryDelayMs).toISOString() : null),
     isFinal: patience === null && status >= 300 && status < 500,
   });
 }
 
 /** Converts an error to the failure that the connection shows. */
-export const failureOf = (doing: ForgeFailure['doing'], error: unknown): ForgeFailure => ({
-  ...{ at: new Date().toISOString(), doing },
-  message: (error instanceof Error ? error.message : String(error)).slice(0, mostMessage),
+export const toForgeFailure = (callKind: ForgeFailure['doing'], error: unknown): ForgeFailure => ({
+  ...{ at: new Date().toISOString(), doing: callKind },
+  message: (error instanceof Error ? error.message : String(error)).slice(0, maxMessageLength),
 });

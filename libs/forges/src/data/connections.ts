@@ -3,10 +3,10 @@ import {
   CursorId,
   type Db,
   decodeCursor,
-  of,
+  orgFilter,
   pageOfRows,
   type Query,
-  record,
+  defineRecord,
   type RowOf,
   sql,
 } from '@muster/driver';
@@ -22,7 +22,7 @@ import { notFound } from '@muster/runtime';
 import { type SecretOwner } from '@muster/outbound';
 import { z } from 'zod';
 
-export const connections = record('forge_connections', 'c', {
+export const connections = defineRecord('forge_connections', 'c', {
   kind: {},
   name: { set: true },
   base_url: { set: true },
@@ -51,7 +51,8 @@ export function toConnection(row: ConnectionRow): ForgeConnection {
   return { ...connections.shown(row), state: lastError === null ? 'active' : 'failing', lastError };
 }
 
-export const aboutConnection = (row: ConnectionRow): Subject => subjectOf('forge', { id: row.id }, row.name);
+export const connectionSubject = (row: ConnectionRow): Subject =>
+  subjectOf('forge', { id: row.id }, row.name);
 
 /** Reads a connection. Throws 404 if it was disconnected. */
 export async function getConnection(db: Db, id: string): Promise<ConnectionRow> {
@@ -66,18 +67,18 @@ export async function lockConnection(db: Db, id: string, expectedVersion?: numbe
   return row;
 }
 
-export const secretOwner = (organizationKey: Buffer, connectionId: string): SecretOwner => ({
+export const webhookSecretOwner = (organizationKey: Buffer, connectionId: string): SecretOwner => ({
   organizationKey,
   name: `forge ${connectionId} secret`,
 });
-export const credentialsOwner = (organizationKey: Buffer, connectionId: string): SecretOwner => ({
+export const credentialsSecretOwner = (organizationKey: Buffer, connectionId: string): SecretOwner => ({
   organizationKey,
   name: `forge ${connectionId} credentials`,
 });
 /**
  * Returns the name and key by which the ticket in the URL of the page that creates a GitHub App is encrypted.
  */
-export const ticketOwner = (organizationKey: Buffer, connectionId: string): SecretOwner => ({
+export const ticketSecretOwner = (organizationKey: Buffer, connectionId: string): SecretOwner => ({
   organizationKey,
   name: `forge ${connectionId} ticket`,
 });
@@ -85,13 +86,13 @@ export const ticketOwner = (organizationKey: Buffer, connectionId: string): Secr
  * Returns the name and key by which the code of a created GitHub App is encrypted. The code is stored until
  * the app's keys are fetched.
  */
-export const codeOwner = (organizationKey: Buffer, connectionId: string): SecretOwner => ({
+export const appCodeSecretOwner = (organizationKey: Buffer, connectionId: string): SecretOwner => ({
   organizationKey,
   name: `forge ${connectionId} code`,
 });
 
 /** Returns the start time of the transaction. */
-export const transactionTime = async (db: Db): Promise<string> =>
+export const getTransactionTime = async (db: Db): Promise<string> =>
   (await db.one(sql<{ at: string }>`select now() as at`)).at;
 
 export const countConnections = async (db: Db): Promise<number> =>
@@ -99,7 +100,7 @@ export const countConnections = async (db: Db): Promise<number> =>
     await db.one(
       sql<{
         count: number;
-      }>`select count(*)::int as count from forge_connections c where ${of('c')} and c.deleted_at is null`,
+      }>`select count(*)::int as count from forge_connections c where ${orgFilter('c')} and c.deleted_at is null`,
     )
   ).count;
 
@@ -113,7 +114,7 @@ export async function listConnections(
   const beyond = after === undefined ? sql.empty : sql.part`and c.id > ${after[0]}::uuid`;
   const rows = await db.all(
     sql<ConnectionRow>`select ${connections.list} from forge_connections c
-       where ${of('c')} and c.deleted_at is null ${beyond} order by c.id limit ${limit + 1}`,
+       where ${orgFilter('c')} and c.deleted_at is null ${beyond} order by c.id limit ${limit + 1}`,
   );
   return pageOfRows(rows, limit, (row) => [row.id], toConnection);
 }
@@ -122,31 +123,35 @@ export async function listConnections(
  * Stores the last failure, or null after a success. It is not an edit of the connection, so the version
  * stays.
  */
-export const noteFailure = (connectionId: string, failure: ForgeFailure | null): Query<unknown> =>
+export const storeFailure = (connectionId: string, failure: ForgeFailure | null): Query<unknown> =>
   sql`update forge_connections set last_error = ${failure}
-     where ${of()} and id = ${connectionId} and last_error is distinct from ${failure}::jsonb`;
+     where ${orgFilter()} and id = ${connectionId} and last_error is distinct from ${failure}::jsonb`;
 
 /**
  * Stores the time of the last delivery at most every five seconds. Otherwise all deliveries would wait for
  * the lock on one row.
  */
-export const noteDelivery = (connectionId: string): Query<unknown> =>
+export const storeLastDeliveryTime = (connectionId: string): Query<unknown> =>
   sql`update forge_connections set last_delivery_at = now()
-     where ${of()} and id = ${connectionId} and (last_delivery_at is null or last_delivery_at < now() - interval '5 seconds')`;
+     where ${orgFilter()} and id = ${connectionId} and (last_delivery_at is null or last_delivery_at < now() - interval '5 seconds')`;
 
 /**
  * Stores that a delivery cannot be read. Returns true for the first failure since the last readable delivery.
  */
-export async function noteUnreadable(db: Db, connectionId: string, failure: ForgeFailure): Promise<boolean> {
-  const isThis = sql.part`${of()} and id = ${connectionId}`;
+export async function storeUnreadableDelivery(
+  db: Db,
+  connectionId: string,
+  failure: ForgeFailure,
+): Promise<boolean> {
+  const isThis = sql.part`${orgFilter()} and id = ${connectionId}`;
   const first = await db.find(
     sql`update forge_connections set delivery_error = ${failure} where ${isThis} and delivery_error is null returning id`,
   );
   if (first === undefined)
-    db.later(sql`update forge_connections set delivery_error = ${failure} where ${isThis}`);
+    db.deferToCommit(sql`update forge_connections set delivery_error = ${failure} where ${isThis}`);
   return first !== undefined;
 }
 
-export const noteReadable = (connectionId: string): Query<unknown> =>
+export const clearDeliveryError = (connectionId: string): Query<unknown> =>
   sql`update forge_connections set delivery_error = null
-     where ${of()} and id = ${connectionId} and delivery_error is not null`;
+     where ${orgFilter()} and id = ${connectionId} and delivery_error is not null`;

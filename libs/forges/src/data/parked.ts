@@ -1,5 +1,5 @@
 /** Facts that wait for the execution that they concern. */
-import { type Db, newId, of, organization, type Query, sql } from '@muster/driver';
+import { type Db, newId, orgFilter, currentOrgId, type Query, sql } from '@muster/driver';
 import { type Trust } from '@muster/registry';
 import { type DeliveryFact, factKey } from '../rules/fact.ts';
 
@@ -11,7 +11,7 @@ export const parkFact = (
   trust: Trust,
 ): Query<unknown> =>
   sql`insert into forge_facts (org_id, id, repository_id, dedupe_key, keys, fact, trust)
-     values (${organization}, ${newId()}, ${repositoryId}, ${factKey(fact)}, ${keys}::text[], ${JSON.stringify(fact)}::jsonb, ${trust})
+     values (${currentOrgId}, ${newId()}, ${repositoryId}, ${factKey(fact)}, ${keys}::text[], ${JSON.stringify(fact)}::jsonb, ${trust})
      on conflict (org_id, repository_id, trust, dedupe_key) do nothing`;
 
 interface ParkedFact {
@@ -22,29 +22,29 @@ interface ParkedFact {
   readonly trust: Trust;
 }
 
-const mostAtOnce = 200;
+const maxParkedFacts = 200;
 
 /** Finds the parked facts that wait for any of the keys, oldest first. */
-export const findParked = (
+export const findParkedFacts = (
   db: Db,
   repositoryIds: readonly string[],
   keys: readonly string[],
 ): Promise<ParkedFact[]> =>
   db.all(
     sql<ParkedFact>`select f.id, f.repository_id as "repositoryId", f.fact, f.trust from forge_facts f
-       where ${of('f')} and f.repository_id = any (${repositoryIds}::uuid[]) and f.keys && ${keys}::text[]
-       order by f.fact ->> 'at', f.id limit ${mostAtOnce}`,
+       where ${orgFilter('f')} and f.repository_id = any (${repositoryIds}::uuid[]) and f.keys && ${keys}::text[]
+       order by f.fact ->> 'at', f.id limit ${maxParkedFacts}`,
   );
 
-export const forgetParked = (ids: readonly string[]): Query<unknown> =>
-  sql`delete from forge_facts where ${of()} and id = any (${ids}::uuid[])`;
+export const deleteParkedFacts = (ids: readonly string[]): Query<unknown> =>
+  sql`delete from forge_facts where ${orgFilter()} and id = any (${ids}::uuid[])`;
 
 /**
  * Requests a job that processes the parked facts of a project with a linked repository. The job is requested
  * even if nothing is parked yet, because another transaction may be parking a fact now. The job waits for
  * that transaction.
  */
-export const askForReplay = (projectId: string, executionId: string): Query<unknown> =>
+export const requestReplay = (projectId: string, executionId: string): Query<unknown> =>
   sql`insert into outbox (org_id, id, topic, payload)
-     select ${organization}, ${newId()}, 'forge.replay', ${JSON.stringify({ executionId })}::jsonb
-     where exists (select from forge_repositories r where ${of('r')} and r.project_id = ${projectId})`;
+     select ${currentOrgId}, ${newId()}, 'forge.replay', ${JSON.stringify({ executionId })}::jsonb
+     where exists (select from forge_repositories r where ${orgFilter('r')} and r.project_id = ${projectId})`;

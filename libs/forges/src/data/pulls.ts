@@ -1,15 +1,15 @@
 /** The branch or pull request of an execution's work, its head, and the results of its checks. */
-import { type Db, of, organization, type Query, sql } from '@muster/driver';
+import { type Db, orgFilter, currentOrgId, type Query, sql } from '@muster/driver';
 import { type Trust } from '@muster/registry';
-import { type CheckWord } from '../rules/checks.ts';
+import { type TrustedCheckReport } from '../rules/checks.ts';
 import { type CommitCheck, type DeliveryFact } from '../rules/fact.ts';
 
-export interface Pull {
+export interface PullOfWork {
   readonly executionId: string;
   readonly repositoryId: string;
   readonly isOpen: boolean;
   /** The number of the pull request that was replaced by this pull request. */
-  readonly replaces: number | null;
+  readonly replacedPullNumber: number | null;
   /** The head of the work, if the fact contains it. `at` is the time of that fact. */
   readonly head: { readonly sha: string; readonly at: string } | null;
 }
@@ -18,9 +18,9 @@ export interface Pull {
  * Stores the pull request of the work as a fact describes it. Returns the head if it changed, and null
  * otherwise.
  */
-export const notePull = async (
+export const storePull = async (
   db: Db,
-  { executionId, repositoryId, isOpen, replaces, head }: Pull,
+  { executionId, repositoryId, isOpen, replacedPullNumber, head }: PullOfWork,
   { number, url, branch: factBranch, isForeign }: DeliveryFact,
 ): Promise<string | null> => {
   const { sha = null, at = null } = head ?? {};
@@ -29,9 +29,9 @@ export const notePull = async (
   const isSame = sql.part`t.repository_id = excluded.repository_id`;
   const { head: now, before } = await db.one(
     sql<{ head: string | null; before: string | null }>`with b as (
-         select p.head_sha from forge_pulls p where ${of('p')} and p.execution_id = ${executionId})
+         select p.head_sha from forge_pulls p where ${orgFilter('p')} and p.execution_id = ${executionId})
        insert into forge_pulls as t (org_id, execution_id, repository_id, number, url, branch, is_open, replaces, head_sha, head_at)
-       values (${organization}, ${executionId}, ${repositoryId}, ${number}, ${url}, ${branch}, ${isOpen}, ${replaces}, ${sha}, ${at})
+       values (${currentOrgId}, ${executionId}, ${repositoryId}, ${number}, ${url}, ${branch}, ${isOpen}, ${replacedPullNumber}, ${sha}, ${at})
        on conflict (org_id, execution_id) do update set repository_id = excluded.repository_id,
          number = case when ${isSame} then coalesce(excluded.number, t.number) else excluded.number end,
          url = case when ${isSame} then coalesce(excluded.url, t.url) else excluded.url end,
@@ -48,11 +48,15 @@ export const notePull = async (
  * Returns the head commit of a pull request of a linked repository. Returns undefined if no execution is known
  * to have its work in that pull request.
  */
-export const headOfPull = async (db: Db, repositoryId: string, number: number): Promise<string | undefined> =>
+export const findHeadOfPull = async (
+  db: Db,
+  repositoryId: string,
+  number: number,
+): Promise<string | undefined> =>
   (
     await db.find(
       sql<{ head: string | null }>`select p.head_sha as head from forge_pulls p
-         where ${of('p')} and p.repository_id = ${repositoryId} and p.number = ${number} and p.head_sha is not null
+         where ${orgFilter('p')} and p.repository_id = ${repositoryId} and p.number = ${number} and p.head_sha is not null
          order by p.head_at desc limit 1`,
     )
   )?.head ?? undefined;
@@ -63,13 +67,13 @@ export const insertCheck = (
   trust: Trust,
 ): Query<unknown> =>
   sql`insert into forge_checks (org_id, repository_id, sha, name, at, state, trust)
-     values (${organization}, ${repositoryId}, ${sha}, ${name}, ${at}, ${state}, ${trust}) on conflict do nothing`;
+     values (${currentOrgId}, ${repositoryId}, ${sha}, ${name}, ${at}, ${state}, ${trust}) on conflict do nothing`;
 
 /**
  * Returns the stored check reports of a linked repository's commit as `name state`. Only the newest report of
  * each name is included.
  */
-export const knownChecks = async (
+export const listKnownChecks = async (
   db: Db,
   { connectionId, externalId, sha }: { connectionId: string; externalId: string; sha: string },
 ): Promise<ReadonlySet<string>> => {
@@ -77,30 +81,30 @@ export const knownChecks = async (
     sql<{ word: string }>`select distinct on (k.name) k.name || ' ' || k.state as word from forge_checks k
        join forge_repositories r on r.org_id = k.org_id and r.id = k.repository_id
          and r.connection_id = ${connectionId} and r.external_id = ${externalId}
-       where ${of('k')} and k.sha = ${sha} and k.trust = 'verified' order by k.name, k.at desc, k.state limit ${mostWords}`,
+       where ${orgFilter('k')} and k.sha = ${sha} and k.trust = 'verified' order by k.name, k.at desc, k.state limit ${maxCheckReports}`,
   );
   return new Set(rows.map(({ word }) => word));
 };
 
 /** The maximum number of check reports that are read per commit. */
-const mostWords = 1_000;
+const maxCheckReports = 1_000;
 
 /** Reads the check reports of a commit and the executions whose head it is. */
-export async function findChecked(
+export async function findChecksAndExecutions(
   db: Db,
   repositoryId: string,
   sha: string,
-): Promise<{ words: CheckWord[]; executionIds: string[] }> {
+): Promise<{ words: TrustedCheckReport[]; executionIds: string[] }> {
   const [words, pulls] = await Promise.all([
     db.all(
-      sql<CheckWord>`select k.name, k.state, k.at, k.trust from forge_checks k
-         where ${of('k')} and k.repository_id = ${repositoryId} and k.sha = ${sha} limit ${mostWords}`,
+      sql<TrustedCheckReport>`select k.name, k.state, k.at, k.trust from forge_checks k
+         where ${orgFilter('k')} and k.repository_id = ${repositoryId} and k.sha = ${sha} limit ${maxCheckReports}`,
     ),
     db.all(
       sql<{
         id: string;
       }>`select p.execution_id as id from forge_pulls p
-         where ${of('p')} and p.repository_id = ${repositoryId} and p.head_sha = ${sha} order by p.execution_id limit 10`,
+         where ${orgFilter('p')} and p.repository_id = ${repositoryId} and p.head_sha = ${sha} order by p.execution_id limit 10`,
     ),
   ]);
   return { words, executionIds: pulls.map(({ id }) => id) };

@@ -2,29 +2,29 @@
  * Polling of open pull requests about which no delivery came for a while, and of repositories without a known
  * id.
  */
-import { type Db, of, organization, type Part, type Query, sql } from '@muster/driver';
-import { type Callee } from './statuses.ts';
+import { type Db, orgFilter, currentOrgId, type Part, type Query, sql } from '@muster/driver';
+import { type ForgeToCall } from './statuses.ts';
 
 /**
  * The time after the last delivery in which nothing is polled, because deliveries normally arrive within
  * seconds.
  */
-const quietMinutes = 30;
+const pollAfterMinutes = 30;
 /** The time after the last delivery after which a pull request is no longer polled. */
-const mostDays = 90;
+const maxPollDays = 90;
 /**
  * The limits of one round. The rest waits for the next round. The limit per connection keeps one organization
  * from using up a round.
  */
-const mostInTurn = 1_000;
-const mostOfConnection = 100;
+const maxPullsPerRound = 1_000;
+const maxPullsPerConnection = 100;
 
 /** The condition for pull requests `p` that must be polled. It uses the index on open pull requests. */
-const isQuiet: Part = sql.part`p.is_open and p.number is not null
-  and p.heard_at between now() - make_interval(days => ${sql.literal(mostDays)}) and now() - make_interval(mins => ${sql.literal(quietMinutes)})`;
+const isDueForPollSql: Part = sql.part`p.is_open and p.number is not null
+  and p.heard_at between now() - make_interval(days => ${sql.literal(maxPollDays)}) and now() - make_interval(mins => ${sql.literal(pollAfterMinutes)})`;
 
 /** Finds pull requests to poll across organizations, those with the oldest delivery first. */
-export const quietPulls = (): Query<{ orgId: string; executionId: string }> =>
+export const pullsToPollQuery = (): Query<{ orgId: string; executionId: string }> =>
   sql<{
     orgId: string;
     executionId: string;
@@ -35,38 +35,38 @@ export const quietPulls = (): Query<{ orgId: string; executionId: string }> =>
       join forge_repositories r on r.org_id = p.org_id and r.id = p.repository_id
       join forge_connections c on c.org_id = r.org_id and c.id = r.connection_id and c.deleted_at is null
         and c.credentials_kind is not null
-      where ${isQuiet}) q
-    where q.nth <= ${sql.literal(mostOfConnection)} order by q.heard_at limit ${sql.literal(mostInTurn)}`;
+      where ${isDueForPollSql}) q
+    where q.nth <= ${sql.literal(maxPullsPerConnection)} order by q.heard_at limit ${sql.literal(maxPullsPerRound)}`;
 
 /**
  * Requests a poll of each pull request that still needs one. The poll counts as a delivery, so that no other
  * round requests it again.
  */
-export const askAbout = (executionIds: readonly string[]): Query<unknown> =>
+export const requestPolls = (executionIds: readonly string[]): Query<unknown> =>
   sql`with asked as (
       update forge_pulls p set heard_at = now()
-      where ${of('p')} and p.execution_id = any (${executionIds}::uuid[]) and ${isQuiet} returning p.execution_id)
+      where ${orgFilter('p')} and p.execution_id = any (${executionIds}::uuid[]) and ${isDueForPollSql} returning p.execution_id)
     insert into outbox (org_id, id, topic, payload)
-    select ${organization}, gen_random_uuid(), 'forge.ask', jsonb_build_object('executionId', a.execution_id) from asked a`;
+    select ${currentOrgId}, gen_random_uuid(), 'forge.ask', jsonb_build_object('executionId', a.execution_id) from asked a`;
 
 /**
  * Requests a poll of an open pull request of a repository, if its forge can be called. Returns the number of
  * executions in it.
  */
-export const askAboutNumber = async (db: Db, repositoryId: string, number: number): Promise<number> =>
+export const requestPollOfPull = async (db: Db, repositoryId: string, number: number): Promise<number> =>
   (
     await db.all(
       sql<{ id: string }>`insert into outbox (org_id, id, topic, payload)
-         select ${organization}, gen_random_uuid(), 'forge.ask', jsonb_build_object('executionId', p.execution_id)
+         select ${currentOrgId}, gen_random_uuid(), 'forge.ask', jsonb_build_object('executionId', p.execution_id)
          from forge_pulls p
          join forge_repositories r on r.org_id = p.org_id and r.id = p.repository_id
          join forge_connections c on c.org_id = r.org_id and c.id = r.connection_id and c.credentials_kind is not null
-         where ${of('p')} and p.repository_id = ${repositoryId} and p.number = ${number} and p.is_open
+         where ${orgFilter('p')} and p.repository_id = ${repositoryId} and p.number = ${number} and p.is_open
          returning id`,
     )
   ).length;
 
-export interface AskedPull extends Callee {
+export interface PullToPoll extends ForgeToCall {
   readonly connectionId: string;
   /** The id of the GitHub App; null if the connection uses a token. */
   readonly appId: string | null;
@@ -82,9 +82,9 @@ export interface AskedPull extends Callee {
  * Reads a pull request to poll. Returns undefined if it is closed, its work is completed, or its forge cannot
  * be called.
  */
-export const findAskedPull = (db: Db, executionId: string): Promise<AskedPull | undefined> =>
+export const findPullToPoll = (db: Db, executionId: string): Promise<PullToPoll | undefined> =>
   db.find(
-    sql<AskedPull>`select c.kind, c.base_url as "baseUrl", coalesce(r.full_name, '') as "fullName",
+    sql<PullToPoll>`select c.kind, c.base_url as "baseUrl", coalesce(r.full_name, '') as "fullName",
         c.credentials as credentials, t.cursor_key as "organizationKey", c.quiet_until as "quietUntil",
         c.id as "connectionId", c.app_id as "appId", r.external_id as "externalId", coalesce(r.url, '') as url,
         r.default_branch as "defaultBranch", p.number as number, p.head_sha as "headSha", p.etag
@@ -94,34 +94,34 @@ export const findAskedPull = (db: Db, executionId: string): Promise<AskedPull | 
       join forge_connections c on c.org_id = r.org_id and c.id = r.connection_id and c.deleted_at is null
         and c.credentials is not null
       join streams t on t.org_id = p.org_id
-      where ${of('p')} and p.execution_id = ${executionId} and p.is_open and p.number is not null`,
+      where ${orgFilter('p')} and p.execution_id = ${executionId} and p.is_open and p.number is not null`,
   );
 
-export const noteEtag = (executionId: string, etag: string | null): Query<unknown> =>
-  sql`update forge_pulls set etag = ${etag} where ${of()} and execution_id = ${executionId} and etag is distinct from ${etag}`;
+export const storeEtag = (executionId: string, etag: string | null): Query<unknown> =>
+  sql`update forge_pulls set etag = ${etag} where ${orgFilter()} and execution_id = ${executionId} and etag is distinct from ${etag}`;
 
 /**
  * The repositories `r` that were linked by URL and sent no delivery yet, with their forge `c`, if it can be
  * called.
  */
-const unidentified = sql.part`forge_repositories r
-  join forge_connections c on ${of('c')} and c.id = r.connection_id and c.deleted_at is null and c.credentials is not null
-  where ${of('r')} and r.external_id is null and r.url is not null`;
+const unidentifiedRepositoriesSql = sql.part`forge_repositories r
+  join forge_connections c on ${orgFilter('c')} and c.id = r.connection_id and c.deleted_at is null and c.credentials is not null
+  where ${orgFilter('r')} and r.external_id is null and r.url is not null`;
 
-export const askForIds = (connectionId: string): Query<unknown> =>
+export const requestRepositoryIds = (connectionId: string): Query<unknown> =>
   sql`insert into outbox (org_id, id, topic, payload)
-     select ${organization}, gen_random_uuid(), 'forge.ask', jsonb_build_object('repositoryId', r.id)
-     from ${unidentified} and r.connection_id = ${connectionId}`;
+     select ${currentOrgId}, gen_random_uuid(), 'forge.ask', jsonb_build_object('repositoryId', r.id)
+     from ${unidentifiedRepositoriesSql} and r.connection_id = ${connectionId}`;
 
-export interface Unidentified extends Callee {
+export interface UnidentifiedRepository extends ForgeToCall {
   readonly connectionId: string;
   readonly url: string;
 }
 
-export const findUnidentified = (db: Db, id: string): Promise<Unidentified | undefined> =>
+export const findUnidentifiedRepository = (db: Db, id: string): Promise<UnidentifiedRepository | undefined> =>
   db.find(
-    sql<Unidentified>`select c.id as "connectionId", c.kind, c.base_url as "baseUrl", coalesce(r.full_name, '') as "fullName",
-         c.credentials as credentials, (select t.cursor_key from streams t where ${of('t')}) as "organizationKey",
+    sql<UnidentifiedRepository>`select c.id as "connectionId", c.kind, c.base_url as "baseUrl", coalesce(r.full_name, '') as "fullName",
+         c.credentials as credentials, (select t.cursor_key from streams t where ${orgFilter('t')}) as "organizationKey",
          c.quiet_until as "quietUntil", coalesce(r.url, '') as url
-       from ${unidentified} and r.id = ${id}`,
+       from ${unidentifiedRepositoriesSql} and r.id = ${id}`,
   );

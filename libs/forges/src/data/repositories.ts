@@ -3,11 +3,11 @@ import {
   CursorId,
   type Db,
   decodeCursor,
-  type Id,
-  of,
+  type IdOrSql,
+  orgFilter,
   pageOfRows,
   type Query,
-  record,
+  defineRecord,
   type RowOf,
   sql,
 } from '@muster/driver';
@@ -23,7 +23,7 @@ import { z } from 'zod';
 import { type RepositoryAddresses } from '../rules/match.ts';
 import { type NamedRepository, repositoryUrl, repositoryUrls } from '../rules/fact.ts';
 
-export const repositories = record('forge_repositories', 'r', {
+export const repositories = defineRecord('forge_repositories', 'r', {
   connection_id: {},
   project_id: {},
   external_id: { initial: null },
@@ -36,62 +36,66 @@ export type RepositoryRow = RowOf<typeof repositories>;
 
 export const toRepository = (row: RepositoryRow): ForgeRepository => repositories.shown(row);
 
-export const aboutRepository = (row: RepositoryRow): Subject =>
+export const repositorySubject = (row: RepositoryRow): Subject =>
   subjectOf('repository', row, row.full_name ?? row.url ?? row.external_id ?? '');
 
 /** The parameters with which callers name the link between a project and a repository of a connected forge. */
-export interface NamedLink {
+export interface RepositoryLinkRef {
   readonly connectionId: string;
   readonly externalId: string | undefined;
   readonly url: string | undefined;
 }
 
-const isNamed = ({
+const isLinkSql = ({
   connectionId,
   externalId,
   url,
-}: NamedLink) => sql.part`r.connection_id = ${connectionId}::uuid
+}: RepositoryLinkRef) => sql.part`r.connection_id = ${connectionId}::uuid
   and ${externalId === undefined ? sql.part`r.url = any (${repositoryUrls(url ?? '')}::text[])` : sql.part`r.external_id = ${externalId}`}`;
 
-export const findLink = (db: Db, projectId: Id, link: NamedLink): Promise<RepositoryRow | undefined> =>
+export const findLink = (
+  db: Db,
+  projectId: IdOrSql,
+  link: RepositoryLinkRef,
+): Promise<RepositoryRow | undefined> =>
   db.find(
     sql<RepositoryRow>`select ${repositories.list} from forge_repositories r
-       where ${of('r')} and r.project_id = ${projectId} and ${isNamed(link)} for no key update`,
+       where ${orgFilter('r')} and r.project_id = ${projectId} and ${isLinkSql(link)} for no key update`,
   );
 
 /** Locks the project, so that concurrent calls cannot exceed the limit of links. Returns its id. */
-export const lockProjectForLink = (db: Db, projectId: Id): Promise<{ id: string }> =>
+export const lockProjectForLink = (db: Db, projectId: IdOrSql): Promise<{ id: string }> =>
   db.get(
     sql<{
       id: string;
-    }>`select p.id from projects p where ${of('p')} and p.id = ${projectId} for no key update`,
+    }>`select p.id from projects p where ${orgFilter('p')} and p.id = ${projectId} for no key update`,
   );
-export const countLinks = async (db: Db, projectId: Id): Promise<number> =>
+export const countLinks = async (db: Db, projectId: IdOrSql): Promise<number> =>
   (
     await db.one(
       sql<{
         count: number;
-      }>`select count(*)::int as count from forge_repositories r where ${of('r')} and r.project_id = ${projectId}`,
+      }>`select count(*)::int as count from forge_repositories r where ${orgFilter('r')} and r.project_id = ${projectId}`,
     )
   ).count;
 
 export const deleteLink = (id: string): Query<unknown> =>
-  sql`delete from forge_repositories where ${of()} and id = ${id}`;
+  sql`delete from forge_repositories where ${orgFilter()} and id = ${id}`;
 
 const Cursor = z.tuple([CursorId]);
 
 export async function listRepositories(
   db: Db,
-  projectId: Id,
+  projectId: IdOrSql,
   { connectionId, limit, cursor }: ParamsOf<Registry['forges']['repositories']['list']>,
 ): Promise<{ items: ForgeRepository[]; nextCursor: string | null }> {
-  const where = [of('r'), sql.part`r.project_id = ${projectId}`];
+  const where = [orgFilter('r'), sql.part`r.project_id = ${projectId}`];
   if (connectionId !== undefined) where.push(sql.part`r.connection_id = ${connectionId}::uuid`);
   const after = decodeCursor(cursor, Cursor);
   if (after !== undefined) where.push(sql.part`r.id > ${after[0]}::uuid`);
   const rows = await db.all(
     sql<RepositoryRow>`select ${repositories.list} from forge_repositories r
-       join forge_connections c on ${of('c')} and c.id = r.connection_id and c.deleted_at is null
+       join forge_connections c on ${orgFilter('c')} and c.id = r.connection_id and c.deleted_at is null
        where ${sql.join(where, ' and ')} order by r.id limit ${limit + 1}`,
   );
   return pageOfRows(rows, limit, (row) => [row.id], toRepository);
@@ -108,43 +112,43 @@ export interface LinkedRepository {
   readonly defaultBranch: string | null;
 }
 
-const linked = sql.part`r.id, r.project_id as "projectId", p.key as "projectKey", r.connection_id as "connectionId",
+const linkedRepositoryColumns = sql.part`r.id, r.project_id as "projectId", p.key as "projectKey", r.connection_id as "connectionId",
   c.kind, c.base_url as "baseUrl", r.default_branch as "defaultBranch"`;
-const joined = sql.part`forge_repositories r
-  join projects p on ${of('p')} and p.id = r.project_id
-  join forge_connections c on ${of('c')} and c.id = r.connection_id and c.deleted_at is null`;
+const linkedRepositoryTables = sql.part`forge_repositories r
+  join projects p on ${orgFilter('p')} and p.id = r.project_id
+  join forge_connections c on ${orgFilter('c')} and c.id = r.connection_id and c.deleted_at is null`;
 
 /**
  * Locks the links of a repository, so that reports about it are recorded one after the other and none is
  * missed.
  */
-export const lockLinked = (
+export const lockLinkedRepositories = (
   db: Db,
   connectionId: string,
   { externalId, url }: NamedRepository,
 ): Promise<LinkedRepository[]> =>
   db.all(
-    sql<LinkedRepository>`select ${linked} from ${joined}
-       where ${of('r')} and r.connection_id = ${connectionId}
+    sql<LinkedRepository>`select ${linkedRepositoryColumns} from ${linkedRepositoryTables}
+       where ${orgFilter('r')} and r.connection_id = ${connectionId}
          and (r.external_id = ${externalId} or (r.external_id is null and r.url = any (${repositoryUrls(url)}::text[])))
        order by r.id for no key update of r`,
   );
 
-export const lockLinkedOfProject = (db: Db, projectId: string): Promise<LinkedRepository[]> =>
+export const lockLinkedRepositoriesOfProject = (db: Db, projectId: string): Promise<LinkedRepository[]> =>
   db.all(
-    sql<LinkedRepository>`select ${linked} from ${joined}
-       where ${of('r')} and r.project_id = ${projectId} order by r.id for no key update of r`,
+    sql<LinkedRepository>`select ${linkedRepositoryColumns} from ${linkedRepositoryTables}
+       where ${orgFilter('r')} and r.project_id = ${projectId} order by r.id for no key update of r`,
   );
 
 /** Returns the current and former addresses of all repositories of a project. */
-export const addressesOfProject = async (db: Db, projectId: string): Promise<RepositoryAddresses[]> => {
+export const listRepositoryAddresses = async (db: Db, projectId: string): Promise<RepositoryAddresses[]> => {
   const rows = await db.all(
     sql<{
       id: string;
       url: string | null;
       former: string[];
-    }>`select r.id, r.url, r.former_urls as former from ${joined}
-       where ${of('r')} and r.project_id = ${projectId}`,
+    }>`select r.id, r.url, r.former_urls as former from ${linkedRepositoryTables}
+       where ${orgFilter('r')} and r.project_id = ${projectId}`,
   );
   return rows.map(({ id, url, former }) => ({
     id,
@@ -153,7 +157,7 @@ export const addressesOfProject = async (db: Db, projectId: string): Promise<Rep
 };
 
 /** Stores the names of the repository in a delivery. A renamed repository stays linked by its id. */
-export const noteNames = (
+export const storeRepositoryNames = (
   id: string,
   { externalId, url, fullName, defaultBranch }: NamedRepository,
 ): Query<unknown> =>
@@ -162,8 +166,8 @@ export const noteNames = (
          else (array_append(array_remove(r.former_urls, r.url), r.url))[greatest(1, cardinality(r.former_urls) - 18):] end,
        full_name = ${fullName},
        default_branch = coalesce(${defaultBranch}, r.default_branch)
-     where ${of('r')} and r.id = ${id}
+     where ${orgFilter('r')} and r.id = ${id}
        and (r.external_id, r.url, r.full_name, r.default_branch) is distinct from
          (${externalId}, ${repositoryUrl(url)}, ${fullName}, coalesce(${defaultBranch}, r.default_branch))
-       and not exists (select from forge_repositories o where ${of('o')} and o.connection_id = r.connection_id
+       and not exists (select from forge_repositories o where ${orgFilter('o')} and o.connection_id = r.connection_id
          and o.project_id = r.project_id and o.id <> r.id and (o.external_id = ${externalId} or o.url = ${repositoryUrl(url)}))`;

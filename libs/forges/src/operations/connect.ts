@@ -1,32 +1,32 @@
 import { newId } from '@muster/driver';
-import { forgeHomes, forgeNames, registry } from '@muster/registry';
+import { forgeHomeUrls, forgeNames, registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { getOrganizationKey } from '@muster/tenancy';
 import {
-  aboutConnection,
+  connectionSubject,
   connections,
   countConnections,
   getConnection,
   toConnection,
 } from '../data/connections.ts';
 import {
-  type ForgesSetUp,
-  freshSecret,
-  noCredentials,
-  sealedCredentials,
-  setupAgain,
-  setupOf,
+  type ForgesConfig,
+  createSealedSecret,
+  clearedCredentials,
+  sealCredentials,
+  recreateSetup,
+  createSetup,
 } from './set-up.ts';
 
-const mostConnections = 50;
+const maxConnections = 50;
 
 /** Removes the query, the fragment and the slash at the end of a URL. */
-export const bareUrl = (url: string): string => {
+export const toForgeBaseUrl = (url: string): string => {
   const { origin, pathname } = new URL(url);
   return (origin + pathname).replace(/\/+$/, '');
 };
 
-export const connect = (setUp: ForgesSetUp) =>
+export const connectHandler = (config: ForgesConfig) =>
   handle(
     registry.forges.connect,
     async ({ params, caller, db, access, emit, refuse }) => {
@@ -36,37 +36,37 @@ export const connect = (setUp: ForgesSetUp) =>
         countConnections(db),
         getOrganizationKey(db),
       ]);
-      if (count >= mostConnections) {
-        throw refuse('limit_exceeded', { limit: 'forgeConnections', max: mostConnections });
+      if (count >= maxConnections) {
+        throw refuse('limit_exceeded', { limit: 'forgeConnections', max: maxConnections });
       }
       const id = newId();
-      const { secret, sealed } = freshSecret(setUp, { id, kind }, organizationKey);
+      const { secret, sealed } = createSealedSecret(config, { id, kind }, organizationKey);
       const sealedOnes =
         credentials === undefined
-          ? noCredentials
-          : sealedCredentials(setUp, id, organizationKey, credentials);
+          ? clearedCredentials
+          : sealCredentials(config, id, organizationKey, credentials);
       const connection = connections.make(
         {
           ...{ id, kind, secret: sealed, createdBy: caller.actor },
           name: params.name ?? forgeNames[kind],
-          baseUrl: bareUrl(params.baseUrl ?? forgeHomes[kind] ?? ''),
+          baseUrl: toForgeBaseUrl(params.baseUrl ?? forgeHomeUrls[kind] ?? ''),
           credentials: sealedOnes.credentials,
           credentialsKind: sealedOnes.credentials_kind,
           appId: sealedOnes.app_id,
         },
         at,
       );
-      db.later(connections.insert(connection));
-      emit('forge.connected', aboutConnection(connection), { kind });
+      db.deferToCommit(connections.insert(connection));
+      emit('forge.connected', connectionSubject(connection), { kind });
       return {
         connection: toConnection(connection),
-        setup: setupOf(setUp, connection, organizationKey, secret),
+        setup: createSetup(config, connection, organizationKey, secret),
       };
     },
     {
-      reissue: async ({ db }, kept) => {
+      reissueSecret: async ({ db }, kept) => {
         const connection = await getConnection(db, kept.connection.id);
-        return { ...kept, setup: await setupAgain(db, setUp, connection) };
+        return { ...kept, setup: await recreateSetup(db, config, connection) };
       },
     },
   );

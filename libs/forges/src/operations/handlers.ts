@@ -1,6 +1,6 @@
 import { type Registry } from '@muster/registry';
 import { type HandlersOf } from '@muster/runtime';
-import { connect } from './connect.ts';
+import { connectHandler } from './connect.ts';
 import { list as listDeliveries } from './deliveries/list.ts';
 import { redeliver } from './deliveries/redeliver.ts';
 import { disconnect } from './disconnect.ts';
@@ -9,14 +9,14 @@ import { list } from './list.ts';
 import { link } from './repositories/link.ts';
 import { list as listRepositories } from './repositories/list.ts';
 import { unlink } from './repositories/unlink.ts';
-import { type ForgesSetUp } from './set-up.ts';
-import { update } from './update.ts';
+import { type ForgesConfig } from './set-up.ts';
+import { updateHandler } from './update.ts';
 
-export const forges = (setUp: ForgesSetUp): HandlersOf<Registry['forges']> => ({
-  connect: connect(setUp),
+export const createForgesHandlers = (config: ForgesConfig): HandlersOf<Registry['forges']> => ({
+  connect: connectHandler(config),
   get,
   list,
-  update: update(setUp),
+  update: updateHandler(config),
   disconnect,
   repositories: { list: listRepositories, link, unlink },
   deliveries: { list: listDeliveries, redeliver },

@@ -2,24 +2,24 @@ import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { getOrganizationKey } from '@muster/tenancy';
 import {
-  aboutConnection,
+  connectionSubject,
   connections,
   getConnection,
   lockConnection,
   toConnection,
 } from '../data/connections.ts';
-import { callAnew } from '../data/statuses.ts';
-import { bareUrl } from './connect.ts';
+import { resetCallsAndStatuses } from '../data/statuses.ts';
+import { toForgeBaseUrl } from './connect.ts';
 import {
-  type ForgesSetUp,
-  freshSecret,
-  noCredentials,
-  sealedCredentials,
-  setupAgain,
-  setupOf,
+  type ForgesConfig,
+  createSealedSecret,
+  clearedCredentials,
+  sealCredentials,
+  recreateSetup,
+  createSetup,
 } from './set-up.ts';
 
-export const update = (setUp: ForgesSetUp) =>
+export const updateHandler = (config: ForgesConfig) =>
   handle(
     registry.forges.update,
     async ({ params, db, access, emit }) => {
@@ -31,19 +31,19 @@ export const update = (setUp: ForgesSetUp) =>
       ]);
       const { changed, fields } = connections.changed(
         connection,
-        { name, baseUrl: baseUrl === undefined ? undefined : bareUrl(baseUrl) },
+        { name, baseUrl: baseUrl === undefined ? undefined : toForgeBaseUrl(baseUrl) },
         at,
       );
       // The credentials belong to the old forge, so they are deleted if the address changes and the caller
       // gives no new credentials.
       const isElsewhere = changed.base_url !== connection.base_url && credentials === undefined;
       const given = isElsewhere && connection.credentials_kind !== null ? null : credentials;
-      const fresh = rotateSecret ? freshSecret(setUp, connection, organizationKey) : undefined;
+      const fresh = rotateSecret ? createSealedSecret(config, connection, organizationKey) : undefined;
       const changes = {
         name: changed.name,
         base_url: changed.base_url,
-        ...(given === null && noCredentials),
-        ...(given != null && sealedCredentials(setUp, connection.id, organizationKey, given)),
+        ...(given === null && clearedCredentials),
+        ...(given != null && sealCredentials(config, connection.id, organizationKey, given)),
         ...(fresh !== undefined && { secret: fresh.sealed }),
       };
       const said = [
@@ -54,20 +54,20 @@ export const update = (setUp: ForgesSetUp) =>
       const setup =
         fresh === undefined
           ? null
-          : setupOf(setUp, { ...connection, ...changes }, organizationKey, fresh.secret);
+          : createSetup(config, { ...connection, ...changes }, organizationKey, fresh.secret);
       if (said.length === 0) return { connection: toConnection(connection), setup };
       const after = connections.save(db, connection, changes, at);
       // Allow calls and send statuses again, because calls that the forge refused may succeed with the new
       // settings.
-      for (const query of callAnew(connection.id)) db.later(query);
-      emit('forge.updated', aboutConnection(after), { fields: said });
+      for (const query of resetCallsAndStatuses(connection.id)) db.deferToCommit(query);
+      emit('forge.updated', connectionSubject(after), { fields: said });
       return { connection: toConnection(after), setup };
     },
     {
-      reissue: async ({ db, params }, kept) => {
+      reissueSecret: async ({ db, params }, kept) => {
         if (!params.rotateSecret) return { ...kept, setup: null };
         const connection = await getConnection(db, kept.connection.id);
-        return { ...kept, setup: await setupAgain(db, setUp, connection) };
+        return { ...kept, setup: await recreateSetup(db, config, connection) };
       },
     },
   );

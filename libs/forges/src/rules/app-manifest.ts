@@ -4,7 +4,7 @@
  * https://docs.github.com/apps/sharing-github-apps/registering-a-github-app-from-a-manifest
  */
 
-export interface AppToMake {
+export interface AppManifestParams {
   readonly connectionId: string;
   /** The public URL of Muster. */
   readonly baseUrl: string;
@@ -14,7 +14,14 @@ export interface AppToMake {
 }
 
 /** The events that `rules/github.ts` reads. */
-const events = ['push', 'pull_request', 'pull_request_review', 'check_suite', 'workflow_run', 'status'];
+const subscribedEvents = [
+  'push',
+  'pull_request',
+  'pull_request_review',
+  'check_suite',
+  'workflow_run',
+  'status',
+];
 
 /**
  * The permissions that the app needs to send the status `muster`, to poll pull requests, and to receive its
@@ -29,7 +36,7 @@ const permissions = {
  * Creates the manifest. Names are unique at GitHub and have at most 34 characters. People can change the name
  * in GitHub's form.
  */
-export const manifestOf = ({ connectionId, baseUrl, webhookUrl, redirectUrl }: AppToMake) => ({
+export const createManifest = ({ connectionId, baseUrl, webhookUrl, redirectUrl }: AppManifestParams) => ({
   name: `Muster ${connectionId.slice(-12)}`,
   url: baseUrl,
   description:
@@ -37,7 +44,7 @@ export const manifestOf = ({ connectionId, baseUrl, webhookUrl, redirectUrl }: A
   hook_attributes: { url: webhookUrl, active: true },
   redirect_url: redirectUrl,
   public: false,
-  default_events: events,
+  default_events: subscribedEvents,
   default_permissions: permissions,
 });
 

@@ -4,17 +4,17 @@ import { z } from 'zod';
 import { ForgeTime, type NamedRepository } from './fact.ts';
 import { PullRequest, Repository } from './pull-requests.ts';
 
-export interface AsDelivered {
+export interface PullDelivery {
   readonly event: string;
   readonly payload: object;
   /** The values that identify the content of an answer, so that a repeated answer is recognized. */
-  readonly says: readonly (string | null)[];
+  readonly identifyingValues: readonly (string | null)[];
   readonly isOpen: boolean;
   readonly hasConflict: boolean;
   readonly headSha: string | null;
 }
 
-const Pull = PullRequest.extend({
+const PullAnswer = PullRequest.extend({
   state: z.string(),
   base: PullRequest.shape.base.extend({ repo: Repository }),
 });
@@ -23,8 +23,8 @@ const Pull = PullRequest.extend({
  * Converts an answer of GitHub, Gitea or Forgejo about a pull request to a delivery. Their deliveries have
  * the same format as their answers.
  */
-function pullAsDelivered(payload: unknown): AsDelivered {
-  const pull = Pull.parse(payload);
+function pullToDelivery(payload: unknown): PullDelivery {
+  const pull = PullAnswer.parse(payload);
   const isOpen = pull.state !== 'closed';
   // Gitea uses other action names in its deliveries, but the readers of both GitHub and Gitea accept
   // `edited`.
@@ -32,12 +32,12 @@ function pullAsDelivered(payload: unknown): AsDelivered {
   return {
     event: 'pull_request',
     payload: { action, pull_request: payload, repository: pull.base.repo },
-    says: [pull.state, pull.head.sha ?? null, pull.updated_at],
+    identifyingValues: [pull.state, pull.head.sha ?? null, pull.updated_at],
     ...{ isOpen, hasConflict: pull.mergeable_state === 'dirty', headSha: pull.head.sha ?? null },
   };
 }
 
-const MergeRequest = z.object({
+const MergeRequestAnswer = z.object({
   iid: z.int(),
   web_url: z.string(),
   title: z.string(),
@@ -57,15 +57,15 @@ const MergeRequest = z.object({
   closed_at: ForgeTime.nullish(),
 });
 
-const mergeActions: Readonly<Record<string, string>> = { merged: 'merge', closed: 'close' };
+const actionByMergeState: Readonly<Record<string, string>> = { merged: 'merge', closed: 'close' };
 
 /**
  * Converts GitLab's answer about a merge request to a delivery. GitLab uses other field names in its
  * deliveries than in its answers.
  */
-function mergeAsDelivered(payload: unknown, repository: NamedRepository): AsDelivered {
-  const { web_url: url, sha = null, state, ...merge } = MergeRequest.parse(payload);
-  const isOpen = mergeActions[state] === undefined;
+function mergeRequestToDelivery(payload: unknown, repository: NamedRepository): PullDelivery {
+  const { web_url: url, sha = null, state, ...merge } = MergeRequestAnswer.parse(payload);
+  const isOpen = actionByMergeState[state] === undefined;
   const at = state === 'merged' ? merge.merged_at : state === 'closed' ? merge.closed_at : null;
   const { externalId, fullName, defaultBranch } = repository;
   return {
@@ -77,12 +77,12 @@ function mergeAsDelivered(payload: unknown, repository: NamedRepository): AsDeli
       },
       object_attributes: {
         ...merge,
-        ...{ url, action: mergeActions[state] ?? 'update', updated_at: at ?? merge.updated_at },
+        ...{ url, action: actionByMergeState[state] ?? 'update', updated_at: at ?? merge.updated_at },
         merge_commit_sha: merge.merge_commit_sha ?? merge.squash_commit_sha ?? null,
         ...(sha !== null && { last_commit: { id: sha } }),
       },
     },
-    says: [state, sha, at ?? merge.updated_at],
+    identifyingValues: [state, sha, at ?? merge.updated_at],
     ...{ isOpen, hasConflict: merge.detailed_merge_status === 'conflict', headSha: sha },
   };
 }
@@ -91,5 +91,9 @@ function mergeAsDelivered(payload: unknown, repository: NamedRepository): AsDeli
  * Converts a forge API's answer about a pull request to a delivery. Throws a ZodError if the answer does not
  * match the forge's documentation.
  */
-export const asDelivered = (kind: ForgeKind, payload: unknown, repository: NamedRepository): AsDelivered =>
-  kind === 'gitlab' ? mergeAsDelivered(payload, repository) : pullAsDelivered(payload);
+export const toPullDelivery = (
+  kind: ForgeKind,
+  payload: unknown,
+  repository: NamedRepository,
+): PullDelivery =>
+  kind === 'gitlab' ? mergeRequestToDelivery(payload, repository) : pullToDelivery(payload);

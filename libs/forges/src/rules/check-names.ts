@@ -6,10 +6,10 @@
 import { type CommitCheck } from './fact.ts';
 
 /** The maximum length of a stored name. */
-const mostCharacters = 255;
-const cut = (name: string): string => name.slice(0, mostCharacters);
+const maxNameLength = 255;
+const truncateName = (name: string): string => name.slice(0, maxNameLength);
 
-export const statusName = (context: string): string => cut(`status:${context}`);
+export const statusName = (context: string): string => truncateName(`status:${context}`);
 
 /** Returns the name of a check suite. `app` is null if the app was deleted. */
 export const suiteName = (app: number | null, id: number): string => `suite:${app ?? ''}:${id}`;
@@ -29,67 +29,67 @@ export interface WorkflowRun {
   readonly suite?: number | null | undefined;
 }
 export const runName = ({ workflow, event, number, suite }: WorkflowRun): string =>
-  cut(`run:${number}/${suite ?? ''}:${event}:${workflow}`);
+  truncateName(`run:${number}/${suite ?? ''}:${event}:${workflow}`);
 
 /** Returns the name of a pipeline. A pipeline with a higher id replaces earlier ones of the same `series`. */
-export const pipelineName = (id: number, series: string): string => cut(`pipeline:${id}:${series}`);
+export const pipelineName = (id: number, series: string): string => truncateName(`pipeline:${id}:${series}`);
 
 /** Returns the name of a child pipeline, which a job of the pipeline `parent` started. */
-export const childName = (parent: number | null, id: number): string => `child:${parent ?? ''}:${id}`;
+export const childPipelineName = (parent: number | null, id: number): string => `child:${parent ?? ''}:${id}`;
 
-interface Numbered {
+interface NumberedCheck {
   readonly series: string;
   readonly number: number;
 }
 
-function numberedOf(name: string): Numbered | undefined {
+function parseNumberedName(name: string): NumberedCheck | undefined {
   const [, kind, number, series = ''] = /^(run|pipeline):(\d+)(?:\/\d*)?:(.*)$/s.exec(name) ?? [];
   return kind === undefined ? undefined : { series: `${kind}:${series}`, number: Number(number) };
 }
 
-type Word = Pick<CommitCheck, 'name' | 'state' | 'at'>;
+type CheckReport = Pick<CommitCheck, 'name' | 'state' | 'at'>;
 
 /**
  * Returns true if a check has a name without an id, as earlier versions wrote it, and a newer name replaces
  * it. A newer name has an id and the same app, workflow or forge.
  */
-function isSuperseded(name: string, names: readonly string[]): boolean {
+function isLegacyNameSuperseded(name: string, names: readonly string[]): boolean {
   const [, kind, group = ''] = /^(suite|workflow|pipeline):(.*)$/s.exec(name) ?? [];
   if (kind === 'suite') return /^\d+$/.test(group) && names.some((one) => one.startsWith(`${name}:`));
   if (kind === 'workflow') return names.some((one) => one.startsWith('run:') && one.endsWith(`:${group}`));
-  return kind === 'pipeline' && numberedOf(name) === undefined && names.some(isNumberedPipeline);
+  return kind === 'pipeline' && parseNumberedName(name) === undefined && names.some(isNumberedPipeline);
 }
 
 const isNumberedPipeline = (name: string): boolean =>
-  name.startsWith('pipeline:') && numberedOf(name) !== undefined;
+  name.startsWith('pipeline:') && parseNumberedName(name) !== undefined;
 
 /**
  * Returns true if a child pipeline was repeated with success. If its trigger job is retried, GitLab creates
  * another child without naming the one that it replaces. So a newer child and the parent must both have
  * passed later.
  */
-function isRetried({ name, at }: Word, words: readonly Word[]): boolean {
+function isRetriedChildPipeline({ name, at }: CheckReport, reports: readonly CheckReport[]): boolean {
   const [kind, parent, id] = name.split(':');
-  const hasPassedLater = (word: Word): boolean => word.state === 'passed' && word.at > at;
-  const isNewer = (word: Word): boolean => {
+  const hasPassedLater = (word: CheckReport): boolean => word.state === 'passed' && word.at > at;
+  const isNewer = (word: CheckReport): boolean => {
     const [otherKind, otherParent, otherId] = word.name.split(':');
     return otherKind === kind && otherParent === parent && Number(otherId) > Number(id);
   };
   return (
     kind === 'child' &&
-    words.some((word) => word.name.startsWith(`pipeline:${parent}:`) && hasPassedLater(word)) &&
-    words.some((word) => isNewer(word) && hasPassedLater(word))
+    reports.some((word) => word.name.startsWith(`pipeline:${parent}:`) && hasPassedLater(word)) &&
+    reports.some((word) => isNewer(word) && hasPassedLater(word))
   );
 }
 
 /** Filters the newest check reports by name. It leaves out replaced runs, and suites whose run is known. */
-export function wordsThatCount(words: readonly Word[]): readonly Word[] {
-  const names = words.map(({ name }) => name);
+export function filterEffectiveReports(reports: readonly CheckReport[]): readonly CheckReport[] {
+  const names = reports.map(({ name }) => name);
   const newest = new Map<string, number>();
-  for (const { series, number } of names.flatMap((name) => numberedOf(name) ?? []))
+  for (const { series, number } of names.flatMap((name) => parseNumberedName(name) ?? []))
     newest.set(series, Math.max(number, newest.get(series) ?? 0));
   const isReplaced = (name: string): boolean => {
-    const numbered = numberedOf(name);
+    const numbered = parseNumberedName(name);
     return numbered !== undefined && numbered.number < (newest.get(numbered.series) ?? 0);
   };
   const suites = new Set(names.flatMap((name) => /^run:\d+\/(\d+):/.exec(name)?.[1] ?? []));
@@ -98,11 +98,11 @@ export function wordsThatCount(words: readonly Word[]): readonly Word[] {
       .filter((name) => name.startsWith('pipeline:') && isReplaced(name))
       .map((name) => name.split(':')[1]),
   );
-  return words.filter((word) => {
+  return reports.filter((word) => {
     const [kind, first, second] = word.name.split(':');
-    if (isSuperseded(word.name, names)) return false;
+    if (isLegacyNameSuperseded(word.name, names)) return false;
     if (kind === 'suite' && second !== undefined) return !suites.has(second);
-    if (kind === 'child') return !replacedPipelines.has(first) && !isRetried(word, words);
+    if (kind === 'child') return !replacedPipelines.has(first) && !isRetriedChildPipeline(word, reports);
     return !isReplaced(word.name);
   });
 }

@@ -1,34 +1,34 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { childName, pipelineName, runName, statusName, suiteName } from './check-names.ts';
-import { type CheckWord, verdictOf } from './checks.ts';
+import { childPipelineName, pipelineName, runName, statusName, suiteName } from './check-names.ts';
+import { type TrustedCheckReport, combineCheckReports } from './checks.ts';
 
-const word = (name: string, state: CheckWord['state'], second: number): CheckWord => ({
+const word = (name: string, state: TrustedCheckReport['state'], second: number): TrustedCheckReport => ({
   ...{ name, state, trust: 'verified' },
   at: `2026-11-21T09:00:0${second}.000Z`,
 });
 
 describe('the checks of a commit', () => {
   it('have passed once all have', () => {
-    expect(verdictOf([])).toBeUndefined();
-    expect(verdictOf([word('a', 'passed', 1), word('b', 'pending', 2)])).toBeUndefined();
-    expect(verdictOf([word('a', 'passed', 1), word('b', 'passed', 2)])).toMatchObject({
+    expect(combineCheckReports([])).toBeUndefined();
+    expect(combineCheckReports([word('a', 'passed', 1), word('b', 'pending', 2)])).toBeUndefined();
+    expect(combineCheckReports([word('a', 'passed', 1), word('b', 'passed', 2)])).toMatchObject({
       kind: 'checks_passed',
     });
   });
 
   it('have failed as soon as one has, until it is run again', () => {
-    expect(verdictOf([word('a', 'failed', 1), word('b', 'pending', 2)])).toMatchObject({
+    expect(combineCheckReports([word('a', 'failed', 1), word('b', 'pending', 2)])).toMatchObject({
       kind: 'checks_failed',
     });
-    expect(verdictOf([word('a', 'failed', 1), word('a', 'passed', 2)])).toMatchObject({
+    expect(combineCheckReports([word('a', 'failed', 1), word('a', 'passed', 2)])).toMatchObject({
       kind: 'checks_passed',
     });
   });
 
   const run = (number: number, event = 'push', suite?: number) =>
     runName({ workflow: 'ci', event, number, suite });
-  it.each<[string, CheckWord[]]>([
+  it.each<[string, TrustedCheckReport[]]>([
     ['two suites of one app', [word(suiteName(1, 11), 'failed', 1), word(suiteName(1, 12), 'passed', 2)]],
     [
       'suites of deleted apps',
@@ -36,7 +36,10 @@ describe('the checks of a commit', () => {
     ],
     ['runs for two events', [word(run(1), 'failed', 1), word(run(2, 'pull_request'), 'passed', 2)]],
     ['the newer run of two', [word(run(2), 'failed', 1), word(run(1), 'passed', 2)]],
-    ['two children of a pipeline', [word(childName(1, 2), 'failed', 1), word(childName(1, 3), 'passed', 2)]],
+    [
+      'two children of a pipeline',
+      [word(childPipelineName(1, 2), 'failed', 1), word(childPipelineName(1, 3), 'passed', 2)],
+    ],
     [
       'pipelines of two series',
       [word(pipelineName(1, 'a'), 'failed', 1), word(pipelineName(2, 'b'), 'passed', 2)],
@@ -45,26 +48,26 @@ describe('the checks of a commit', () => {
     [
       'a child that passed before another one and their parent',
       [
-        word(childName(1, 2), 'failed', 3),
-        word(childName(1, 3), 'passed', 2),
+        word(childPipelineName(1, 2), 'failed', 3),
+        word(childPipelineName(1, 3), 'passed', 2),
         word(pipelineName(1, 'a'), 'passed', 4),
       ],
     ],
     [
       'a child whose parent has not passed again',
       [
-        word(childName(1, 2), 'failed', 2),
-        word(childName(1, 3), 'passed', 3),
+        word(childPipelineName(1, 2), 'failed', 2),
+        word(childPipelineName(1, 3), 'passed', 3),
         word(pipelineName(1, 'a'), 'passed', 1),
       ],
     ],
     ['a former name alone', [word('suite:1', 'failed', 1), word(suiteName(2, 11), 'passed', 2)]],
     ['a run whose suite passed', [word(suiteName(1, 7), 'passed', 2), word(run(1, 'push', 7), 'failed', 1)]],
   ])('have failed while one that is not replaced has: %s', (_which, words) => {
-    expect(verdictOf(words)).toMatchObject({ kind: 'checks_failed' });
+    expect(combineCheckReports(words)).toMatchObject({ kind: 'checks_failed' });
   });
 
-  it.each<[string, CheckWord[]]>([
+  it.each<[string, TrustedCheckReport[]]>([
     ['the same run again', [word(run(1), 'failed', 1), word(run(1), 'passed', 2)]],
     ['the same suite again', [word(suiteName(1, 11), 'failed', 1), word(suiteName(1, 11), 'passed', 2)]],
     ['a newer run', [word(run(9), 'failed', 3), word(run(10), 'passed', 2)]],
@@ -73,15 +76,15 @@ describe('the checks of a commit', () => {
       'a newer parent pipeline',
       [
         word(pipelineName(1, 'a'), 'passed', 1),
-        word(childName(1, 2), 'failed', 3),
+        word(childPipelineName(1, 2), 'failed', 3),
         word(pipelineName(3, 'a'), 'passed', 2),
       ],
     ],
     [
       'a child that was made again',
       [
-        word(childName(1, 2), 'failed', 1),
-        word(childName(1, 3), 'passed', 2),
+        word(childPipelineName(1, 2), 'failed', 1),
+        word(childPipelineName(1, 3), 'passed', 2),
         word(pipelineName(1, 'a'), 'passed', 3),
       ],
     ],
@@ -93,20 +96,20 @@ describe('the checks of a commit', () => {
     ],
     ['the run of a suite', [word(suiteName(1, 7), 'failed', 1), word(run(1, 'push', 7), 'passed', 2)]],
   ])('have passed by %s', (_which, words) => {
-    expect(verdictOf(words)).toMatchObject({ kind: 'checks_passed' });
+    expect(combineCheckReports(words)).toMatchObject({ kind: 'checks_passed' });
   });
 
   it('are a report where any word is one', () => {
-    expect(verdictOf([word('a', 'passed', 1), { ...word('b', 'passed', 1), trust: 'reported' }])?.trust).toBe(
-      'reported',
-    );
+    expect(
+      combineCheckReports([word('a', 'passed', 1), { ...word('b', 'passed', 1), trust: 'reported' }])?.trust,
+    ).toBe('reported');
   });
 
   it('come to the same in any order of their words, and know more with each', () => {
     const one = fc
       .tuple(
         fc.constantFrom('a', 'b'),
-        fc.constantFrom<CheckWord['state'][]>('pending', 'passed', 'failed'),
+        fc.constantFrom<TrustedCheckReport['state'][]>('pending', 'passed', 'failed'),
         fc.nat(3),
       )
       .map(([name, state, second]) => word(name, state, second));
@@ -117,8 +120,8 @@ describe('the checks of a commit', () => {
     });
     fc.assert(
       fc.property(orders, ({ all, shuffled }) => {
-        expect(verdictOf(shuffled)).toEqual(verdictOf(all));
-        expect(verdictOf(all)?.rev ?? all.length).toBe(all.length);
+        expect(combineCheckReports(shuffled)).toEqual(combineCheckReports(all));
+        expect(combineCheckReports(all)?.reportCount ?? all.length).toBe(all.length);
       }),
     );
   });

@@ -89,42 +89,43 @@ export type DeliveryContent =
 export type ForgeEventReader = (payload: unknown) => DeliveryContent;
 
 /** The events of a forge, each with its reader or the reason why it is ignored. */
-export type Translation = Readonly<Record<string, ForgeEventReader | string>>;
+export type EventReaders = Readonly<Record<string, ForgeEventReader | string>>;
 
 /** The reason why most events are ignored. */
-export const ofBoard = 'it has no information about the state of work';
+export const noWorkStateReason = 'it has no information about the state of work';
 
-export const words = (text: string): string[] => text.split(' ');
+export const splitWords = (text: string): string[] => text.split(' ');
 
 /** Creates entries for events that are ignored for the same reason. */
-export const ignored = (reason: string, ...events: readonly string[]): Translation =>
+export const ignoredEvents = (reason: string, ...events: readonly string[]): EventReaders =>
   Object.fromEntries(events.map((event) => [event, reason]));
 
 /**
- * Returns the key of a fact, which is the same in every delivery of that fact. With `countsByItself`, the key
+ * Returns the key of a fact, which is the same in every delivery of that fact. With `isFromPoll`, the key
  * differs from that of all deliveries.
  */
 export const factKey = (
   { kind, number, branch, sha, at, reviewer }: DeliveryFact,
-  countsByItself = false,
+  isFromPoll = false,
 ): string =>
   [
-    ...[kind, ...(countsByItself ? ['asked'] : []), number ?? branch ?? '', sha ?? '', at],
+    ...[kind, ...(isFromPoll ? ['asked'] : []), number ?? branch ?? '', sha ?? '', at],
     ...(reviewer === null ? [] : [reviewer]),
   ]
     .join(' ')
     .slice(0, 255);
 
-const forgeTime = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d(?:[.,]\d+)?) ?(UTC|GMT|Z|[+-]\d\d(?::?\d\d)?)$/i;
+const forgeTimePattern =
+  /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d(?:[.,]\d+)?) ?(UTC|GMT|Z|[+-]\d\d(?::?\d\d)?)$/i;
 
-function millisOf(value: string | number): number {
+function parseForgeTimeMs(value: string | number): number {
   if (typeof value === 'number') return value * 1_000;
-  const [, date = '', time = '', zone = ''] = forgeTime.exec(value.trim()) ?? [];
+  const [, date = '', time = '', zone = ''] = forgeTimePattern.exec(value.trim()) ?? [];
   const offset = /^[+-]/.test(zone) ? zone.replace(':', '').padEnd(5, '0').replace(/(..)$/, ':$1') : 'Z';
   return Date.parse(`${date}T${time.replace(',', '.')}${offset}`);
 }
 
-const lastMillis = Date.parse('9999-12-31T23:59:59.999Z');
+const maxTimeMs = Date.parse('9999-12-31T23:59:59.999Z');
 
 /**
  * A time in the notations of forges: ISO 8601, `2026-11-21 09:30:00 UTC` or `+0100` at GitLab, and seconds
@@ -132,8 +133,8 @@ const lastMillis = Date.parse('9999-12-31T23:59:59.999Z');
  * others.
  */
 export const ForgeTime = z.union([z.string(), z.number()]).transform((value, context) => {
-  const millis = millisOf(value);
-  if (millis <= lastMillis) return new Date(Math.max(millis, 0)).toISOString();
+  const millis = parseForgeTimeMs(value);
+  if (millis <= maxTimeMs) return new Date(Math.max(millis, 0)).toISOString();
   context.addIssue({ code: 'custom', message: 'is not a valid time' });
   return z.NEVER;
 });

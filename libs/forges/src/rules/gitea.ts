@@ -5,24 +5,24 @@ import { runName } from './check-names.ts';
 import {
   type CommitCheck,
   ForgeTime,
-  ignored,
-  ofBoard,
+  ignoredEvents,
+  noWorkStateReason,
   type DeliveryContent,
-  type Translation,
-  words,
+  type EventReaders,
+  splitWords,
 } from './fact.ts';
 import {
-  factOf,
-  factsOf,
+  toPullFact,
+  toPullFacts,
   PullRequestEvent,
   type PullAction,
-  reading,
+  toDeliveryContent,
   readPush,
   readStatus,
   Repository,
 } from './pull-requests.ts';
 
-export const giteaActions: Readonly<Record<string, PullAction>> = {
+export const pullActionByGiteaAction: Readonly<Record<string, PullAction>> = {
   opened: 'opened',
   synchronized: 'updated',
   edited: 'updated',
@@ -32,31 +32,31 @@ export const giteaActions: Readonly<Record<string, PullAction>> = {
 
 function readPullRequest(payload: unknown): DeliveryContent {
   const { action, pull_request: pull, repository } = PullRequestEvent.parse(payload);
-  const told = giteaActions[action];
+  const told = pullActionByGiteaAction[action];
   return told === undefined
-    ? { ignored: ofBoard }
-    : reading(repository, { facts: factsOf(pull, repository, told) });
+    ? { ignored: noWorkStateReason }
+    : toDeliveryContent(repository, { facts: toPullFacts(pull, repository, told) });
 }
 
 /**
  * Reads a review event. On a public repository anyone may review, and the delivery does not say whether the
  * reviewer has write access. So it only reports that there is a review, and the forge is polled.
  */
-function readReviewNews(payload: unknown): DeliveryContent {
+function readReviewNotice(payload: unknown): DeliveryContent {
   const { pull_request: pull, repository } = PullRequestEvent.parse(payload);
-  return { ...reading(repository, {}), reviewsOf: pull.number };
+  return { ...toDeliveryContent(repository, {}), reviewsOf: pull.number };
 }
 
 /** The event name of a review that Muster requested. No webhook uses it. */
-export const askedReview = 'pull_request_review';
+export const polledReviewEvent = 'pull_request_review';
 
-export const reviewKinds: Readonly<Record<string, ObservationKind>> = {
+export const reviewKindByState: Readonly<Record<string, ObservationKind>> = {
   APPROVED: 'review_approved',
   REQUEST_CHANGES: 'changes_requested',
 };
 
 /** A review. It is official if it counts for the branch protection rules, which requires write access. */
-const Review = PullRequestEvent.extend({
+const ReviewEvent = PullRequestEvent.extend({
   review: z.object({
     state: z.string(),
     official: z.boolean().nullish(),
@@ -68,17 +68,17 @@ const Review = PullRequestEvent.extend({
 });
 
 function readReview(payload: unknown): DeliveryContent {
-  const { pull_request: pull, repository, review } = Review.parse(payload);
+  const { pull_request: pull, repository, review } = ReviewEvent.parse(payload);
   if (review.official !== true) return { ignored: 'a review by an account without write access' };
   const { submitted_at: at, commit_id: sha, user } = review;
   // A dismissal has the time of its review, so a later review of the same author stays in force.
-  const kind = review.dismissed === true ? 'review_dismissed' : reviewKinds[review.state];
+  const kind = review.dismissed === true ? 'review_dismissed' : reviewKindByState[review.state];
   if (kind === undefined) return { ignored: 'a review without a verdict' };
-  const fact = factOf(pull, repository, { kind, at, sha: sha || null, reviewer: user?.id });
-  return reading(repository, { facts: [fact] });
+  const fact = toPullFact(pull, repository, { kind, at, sha: sha || null, reviewer: user?.id });
+  return toDeliveryContent(repository, { facts: [fact] });
 }
 
-const WorkflowRun = z.object({
+const WorkflowRunEvent = z.object({
   workflow_run: z.object({
     id: z.int().nullish(),
     run_number: z.int().nullish(),
@@ -94,7 +94,7 @@ const WorkflowRun = z.object({
 });
 
 function readWorkflowRun(payload: unknown): DeliveryContent {
-  const { workflow_run: run, repository } = WorkflowRun.parse(payload);
+  const { workflow_run: run, repository } = WorkflowRunEvent.parse(payload);
   // A time that is not set yet has been converted to 1970, so the later time is the right one.
   const at = [run.started_at ?? '', run.completed_at ?? ''].toSorted().at(-1);
   if (!at) return { ignored: 'a run without a time' };
@@ -103,10 +103,10 @@ function readWorkflowRun(payload: unknown): DeliveryContent {
   const state = isOver ? (hasPassed ? 'passed' : 'failed') : 'pending';
   const workflow = (run.path ?? '').replace(/@.*$/s, '');
   const name = runName({ workflow, event: run.event ?? '', number: run.run_number ?? run.id ?? 0 });
-  return reading(repository, { checks: [{ name, sha: run.head_sha, state, at }] });
+  return toDeliveryContent(repository, { checks: [{ name, sha: run.head_sha, state, at }] });
 }
 
-const ActionRun = z.object({
+const ActionRunEvent = z.object({
   action: z.string().nullish(),
   run: z.object({
     id: z.int(),
@@ -124,51 +124,53 @@ const ActionRun = z.object({
 });
 
 /** The states of a run, which are also the last part of its event's name. */
-const runStates: Readonly<Record<string, CommitCheck['state']>> = {
+const checkStateByRunStatus: Readonly<Record<string, CommitCheck['state']>> = {
   success: 'passed',
   recover: 'passed',
   skipped: 'passed',
   failure: 'failed',
   cancelled: 'failed',
-  ...Object.fromEntries(words('waiting running blocked').map((status) => [status, 'pending' as const])),
+  ...Object.fromEntries(splitWords('waiting running blocked').map((status) => [status, 'pending' as const])),
 };
 
 /** Reads Forgejo's event for a completed run. */
 function readActionRun(payload: unknown): DeliveryContent {
-  const { action, run, repository = run.repository } = ActionRun.parse(payload);
+  const { action, run, repository = run.repository } = ActionRunEvent.parse(payload);
   const said = run.status ?? action ?? '';
-  const state = runStates[said];
+  const state = checkStateByRunStatus[said];
   const at = [run.started ?? '', run.stopped ?? '', run.updated ?? ''].toSorted().at(-1);
   if (state === undefined || repository == null || !at) return { ignored: `a run with the status ${said}` };
   const { workflow_id: workflow, event, index_in_repo: number } = run;
   const name = runName({ workflow: workflow ?? '', event: event ?? '', number: number ?? run.id });
-  return reading(repository, { checks: [{ name, sha: run.commit_sha, state, at }] });
+  return toDeliveryContent(repository, { checks: [{ name, sha: run.commit_sha, state, at }] });
 }
 
 /** The event name under which a requested run is read. */
-export const askedRun = 'action_run';
+export const polledRunEvent = 'action_run';
 
-export const gitea: Translation = {
+export const gitea: EventReaders = {
   push: readPush,
   status: readStatus,
   pull_request: readPullRequest,
   pull_request_sync: readPullRequest,
-  pull_request_approved: readReviewNews,
-  pull_request_review_approved: readReviewNews,
-  pull_request_rejected: readReviewNews,
-  pull_request_review_rejected: readReviewNews,
-  [askedReview]: readReview,
+  pull_request_approved: readReviewNotice,
+  pull_request_review_approved: readReviewNotice,
+  pull_request_rejected: readReviewNotice,
+  pull_request_review_rejected: readReviewNotice,
+  [polledReviewEvent]: readReview,
   workflow_run: readWorkflowRun,
-  [askedRun]: readActionRun,
+  [polledRunEvent]: readActionRun,
   action_run_failure: readActionRun,
   action_run_recover: readActionRun,
   action_run_success: readActionRun,
-  ...ignored('reported by its workflow run', 'workflow_job'),
-  ...ignored('reported by the push event', 'create', 'delete'),
-  ...ignored(
-    ofBoard,
-    ...words('fork issues issue_assign issue_label issue_milestone issue_comment pull_request_assign'),
-    ...words('pull_request_label pull_request_milestone pull_request_comment pull_request_review_comment'),
-    ...words('pull_request_review_request wiki repository release package schedule'),
+  ...ignoredEvents('reported by its workflow run', 'workflow_job'),
+  ...ignoredEvents('reported by the push event', 'create', 'delete'),
+  ...ignoredEvents(
+    noWorkStateReason,
+    ...splitWords('fork issues issue_assign issue_label issue_milestone issue_comment pull_request_assign'),
+    ...splitWords(
+      'pull_request_label pull_request_milestone pull_request_comment pull_request_review_comment',
+    ),
+    ...splitWords('pull_request_review_request wiki repository release package schedule'),
   ),
 };

@@ -5,29 +5,29 @@ import { runName, suiteName } from './check-names.ts';
 import {
   type CommitCheck,
   ForgeTime,
-  ignored,
-  ofBoard,
+  ignoredEvents,
+  noWorkStateReason,
   type DeliveryContent,
-  type Translation,
-  words,
+  type EventReaders,
+  splitWords,
 } from './fact.ts';
 import {
-  factOf,
-  factsOf,
-  knownSha,
+  toPullFact,
+  toPullFacts,
+  zeroShaToNull,
   PullRequest,
   PullRequestEvent,
   type PullAction,
-  reading,
+  toDeliveryContent,
   readPush,
   readStatus,
   Repository,
 } from './pull-requests.ts';
 
-const settings = 'an event about the forge itself';
+const forgeSettingsReason = 'an event about the forge itself';
 
 /** The meaning of each action on a pull request, or the reason why it is ignored. */
-export const pullRequestActions: Readonly<Record<string, PullAction | { readonly ignored: string }>> = {
+export const pullActionByGithubAction: Readonly<Record<string, PullAction | { readonly ignored: string }>> = {
   opened: 'opened',
   synchronize: 'updated',
   edited: 'updated',
@@ -37,24 +37,28 @@ export const pullRequestActions: Readonly<Record<string, PullAction | { readonly
   closed: 'closed',
   ...Object.fromEntries(
     [
-      ...words('assigned unassigned labeled unlabeled milestoned demilestoned locked unlocked'),
-      ...words('review_requested review_request_removed auto_merge_enabled auto_merge_disabled enqueued'),
-      ...words('dequeued'),
-    ].map((action) => [action, { ignored: ofBoard }]),
+      ...splitWords('assigned unassigned labeled unlabeled milestoned demilestoned locked unlocked'),
+      ...splitWords(
+        'review_requested review_request_removed auto_merge_enabled auto_merge_disabled enqueued',
+      ),
+      ...splitWords('dequeued'),
+    ].map((action) => [action, { ignored: noWorkStateReason }]),
   ),
 };
 
 function readPullRequest(payload: unknown): DeliveryContent {
   const { action, before, pull_request: pull, repository } = PullRequestEvent.parse(payload);
-  const told = pullRequestActions[action] ?? { ignored: `unknown action ${action}` };
+  const told = pullActionByGithubAction[action] ?? { ignored: `unknown action ${action}` };
   if (typeof told !== 'string') return told;
-  const facts = factsOf(pull, repository, told);
-  return reading(repository, {
-    facts: facts.map((fact) => (fact.kind === 'pr_updated' ? { ...fact, before: knownSha(before) } : fact)),
+  const facts = toPullFacts(pull, repository, told);
+  return toDeliveryContent(repository, {
+    facts: facts.map((fact) =>
+      fact.kind === 'pr_updated' ? { ...fact, before: zeroShaToNull(before) } : fact,
+    ),
   });
 }
 
-const Review = z.object({
+const ReviewEvent = z.object({
   action: z.string(),
   review: z.object({
     state: z.string(),
@@ -68,7 +72,7 @@ const Review = z.object({
   repository: Repository,
 });
 
-const reviewKinds: Readonly<Record<string, ObservationKind>> = {
+const reviewKindByState: Readonly<Record<string, ObservationKind>> = {
   approved: 'review_approved',
   changes_requested: 'changes_requested',
   dismissed: 'review_dismissed',
@@ -82,19 +86,19 @@ const mayWrite = (association: string | null | undefined): boolean =>
   association == null || ['OWNER', 'MEMBER', 'COLLABORATOR'].includes(association);
 
 function readReview(payload: unknown): DeliveryContent {
-  const { action, review, pull_request: pull, repository } = Review.parse(payload);
+  const { action, review, pull_request: pull, repository } = ReviewEvent.parse(payload);
   if (action !== 'submitted' && action !== 'dismissed')
     return { ignored: 'an edited review, which brings no new verdict' };
-  const kind = reviewKinds[review.state.toLowerCase()];
+  const kind = reviewKindByState[review.state.toLowerCase()];
   if (!mayWrite(review.author_association)) return { ignored: 'a review by an account without write access' };
   if (kind === undefined || review.submitted_at == null) return { ignored: 'a review without a verdict' };
   const { submitted_at: at, commit_id: sha = null, user } = review;
   // A dismissal has the time of its review, so a later review of the same author stays in force.
-  const fact = factOf(pull, repository, { kind, at, sha, reviewer: user?.id });
-  return reading(repository, { facts: [fact] });
+  const fact = toPullFact(pull, repository, { kind, at, sha, reviewer: user?.id });
+  return toDeliveryContent(repository, { facts: [fact] });
 }
 
-const conclusions: Readonly<Record<string, CommitCheck['state']>> = {
+const checkStateByConclusion: Readonly<Record<string, CommitCheck['state']>> = {
   success: 'passed',
   neutral: 'passed',
   skipped: 'passed',
@@ -105,34 +109,40 @@ const conclusions: Readonly<Record<string, CommitCheck['state']>> = {
   startup_failure: 'failed',
 };
 
-const Run = z.object({ head_sha: z.string(), conclusion: z.string().nullish(), updated_at: ForgeTime });
+const RunPayload = z.object({
+  head_sha: z.string(),
+  conclusion: z.string().nullish(),
+  updated_at: ForgeTime,
+});
 
 /** Converts a run to a check. A run that was requested again still has its earlier conclusion. */
-function checkOf(
+function toCommitCheck(
   name: string,
   action: string,
-  { head_sha: sha, conclusion, updated_at: at }: z.infer<typeof Run>,
+  { head_sha: sha, conclusion, updated_at: at }: z.infer<typeof RunPayload>,
 ): CommitCheck | undefined {
-  const state = action !== 'completed' || conclusion == null ? 'pending' : conclusions[conclusion];
+  const state = action !== 'completed' || conclusion == null ? 'pending' : checkStateByConclusion[conclusion];
   // GitHub gave up a run with the conclusion `stale`, so it is ignored.
   return state === undefined ? undefined : { name, sha, state, at };
 }
 
-const CheckSuite = z.object({
+const CheckSuiteEvent = z.object({
   action: z.string(),
-  check_suite: Run.extend({ id: z.int(), app: z.object({ id: z.int() }).nullish() }),
+  check_suite: RunPayload.extend({ id: z.int(), app: z.object({ id: z.int() }).nullish() }),
   repository: Repository,
 });
 
 function readCheckSuite(payload: unknown): DeliveryContent {
-  const { action, check_suite: suite, repository } = CheckSuite.parse(payload);
-  const check = checkOf(suiteName(suite.app?.id ?? null, suite.id), action, suite);
-  return check === undefined ? { ignored: 'a canceled check' } : reading(repository, { checks: [check] });
+  const { action, check_suite: suite, repository } = CheckSuiteEvent.parse(payload);
+  const check = toCommitCheck(suiteName(suite.app?.id ?? null, suite.id), action, suite);
+  return check === undefined
+    ? { ignored: 'a canceled check' }
+    : toDeliveryContent(repository, { checks: [check] });
 }
 
-const WorkflowRun = z.object({
+const WorkflowRunEvent = z.object({
   action: z.string(),
-  workflow_run: Run.extend({
+  workflow_run: RunPayload.extend({
     id: z.int(),
     workflow_id: z.int(),
     event: z.string().nullish(),
@@ -143,38 +153,44 @@ const WorkflowRun = z.object({
 });
 
 function readWorkflowRun(payload: unknown): DeliveryContent {
-  const { action, workflow_run: run, repository } = WorkflowRun.parse(payload);
+  const { action, workflow_run: run, repository } = WorkflowRunEvent.parse(payload);
   const name = runName({
     ...{ workflow: String(run.workflow_id), event: run.event ?? '' },
     ...{ number: run.run_number ?? run.id, suite: run.check_suite_id },
   });
-  const check = checkOf(name, action, run);
-  return check === undefined ? { ignored: 'a canceled check' } : reading(repository, { checks: [check] });
+  const check = toCommitCheck(name, action, run);
+  return check === undefined
+    ? { ignored: 'a canceled check' }
+    : toDeliveryContent(repository, { checks: [check] });
 }
 
-export const github: Translation = {
+export const github: EventReaders = {
   push: readPush,
   pull_request: readPullRequest,
   pull_request_review: readReview,
   check_suite: readCheckSuite,
   workflow_run: readWorkflowRun,
   status: readStatus,
-  ...ignored('reported by its check suite', 'check_run'),
-  ...ignored('reported by its workflow run', 'workflow_job'),
-  ...ignored('a merge queue event; the merge itself is reported separately', 'merge_group'),
-  ...ignored('reported by the push event', 'create', 'delete'),
-  ...ignored(
-    ofBoard,
-    ...words('commit_comment issue_comment issues label milestone gollum discussion discussion_comment'),
-    ...words('pull_request_review_comment pull_request_review_thread project project_card project_column'),
-    ...words('projects_v2_item release package page_build deployment deployment_review deployment_status'),
-    ...words('repository_dispatch workflow_dispatch code_scanning_alert dependabot_alert'),
-    ...words('security_advisory repository_vulnerability_alert fork star watch'),
+  ...ignoredEvents('reported by its check suite', 'check_run'),
+  ...ignoredEvents('reported by its workflow run', 'workflow_job'),
+  ...ignoredEvents('a merge queue event; the merge itself is reported separately', 'merge_group'),
+  ...ignoredEvents('reported by the push event', 'create', 'delete'),
+  ...ignoredEvents(
+    noWorkStateReason,
+    ...splitWords('commit_comment issue_comment issues label milestone gollum discussion discussion_comment'),
+    ...splitWords(
+      'pull_request_review_comment pull_request_review_thread project project_card project_column',
+    ),
+    ...splitWords(
+      'projects_v2_item release package page_build deployment deployment_review deployment_status',
+    ),
+    ...splitWords('repository_dispatch workflow_dispatch code_scanning_alert dependabot_alert'),
+    ...splitWords('security_advisory repository_vulnerability_alert fork star watch'),
   ),
-  ...ignored(
-    settings,
-    ...words('branch_protection_rule deploy_key github_app_authorization installation'),
-    ...words('installation_repositories marketplace_purchase member membership meta organization'),
-    ...words('org_block ping public repository repository_import sponsorship team team_add'),
+  ...ignoredEvents(
+    forgeSettingsReason,
+    ...splitWords('branch_protection_rule deploy_key github_app_authorization installation'),
+    ...splitWords('installation_repositories marketplace_purchase member membership meta organization'),
+    ...splitWords('org_block ping public repository repository_import sponsorship team team_add'),
   ),
 };

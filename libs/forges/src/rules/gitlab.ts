@@ -1,21 +1,21 @@
 /** GitLab's events, by the names that the event header of a delivery contains. */
 import { z } from 'zod';
-import { childName, pipelineName } from './check-names.ts';
+import { childPipelineName, pipelineName } from './check-names.ts';
 import {
   type CommitCheck,
   type DeliveryFact,
   ForgeTime,
-  ignored,
+  ignoredEvents,
   type NamedRepository,
-  ofBoard,
+  noWorkStateReason,
   type ForgeEventReader,
   type DeliveryContent,
-  type Translation,
-  words,
+  type EventReaders,
+  splitWords,
 } from './fact.ts';
-import { knownSha, toDefaultBranch } from './pull-requests.ts';
-import { revertsIn, revertsOfPush } from './reverts.ts';
-import { isOfOthersWork, isQueueBranch, trailersOfCommits, trailersOfPull } from './trailers.ts';
+import { zeroShaToNull, defaultBranchPushContent } from './pull-requests.ts';
+import { findReverts, findRevertsInPush } from './reverts.ts';
+import { collectsOtherWork, isMergeQueueBranch, trailersOfCommits, trailersOfPull } from './trailers.ts';
 
 const Project = z.object({
   id: z.int(),
@@ -24,7 +24,7 @@ const Project = z.object({
   default_branch: z.string().nullish(),
 });
 
-const named = (project: z.infer<typeof Project>): NamedRepository => ({
+const toNamedRepository = (project: z.infer<typeof Project>): NamedRepository => ({
   externalId: String(project.id),
   url: project.web_url,
   fullName: project.path_with_namespace,
@@ -32,7 +32,7 @@ const named = (project: z.infer<typeof Project>): NamedRepository => ({
 });
 
 /** Reads a project. Throws a ZodError if the payload is invalid. */
-export const readProject = (payload: unknown): NamedRepository => named(Project.parse(payload));
+export const readProject = (payload: unknown): NamedRepository => toNamedRepository(Project.parse(payload));
 
 const Commit = z.object({
   id: z.string(),
@@ -42,7 +42,7 @@ const Commit = z.object({
   timestamp: ForgeTime.nullish().catch(null),
 });
 
-const Push = z.object({
+const PushEvent = z.object({
   ref: z.string(),
   before: z.string().nullish(),
   after: z.string(),
@@ -52,29 +52,31 @@ const Push = z.object({
 
 /** Reads a push. GitLab sends no time of a push, so the time of its newest commit is used. */
 function readPush(payload: unknown): DeliveryContent {
-  const { ref, before, after, commits, project } = Push.parse(payload);
+  const { ref, before, after, commits, project } = PushEvent.parse(payload);
   const branch = /^refs\/heads\/(.+)$/s.exec(ref)?.[1];
   if (branch === undefined) return { ignored: 'a push that is not to a branch' };
   if (/^0+$/.test(after)) return { ignored: 'the branch was deleted' };
-  if (isQueueBranch(branch)) return { ignored: 'a push to a merge queue branch' };
+  if (isMergeQueueBranch(branch)) return { ignored: 'a push to a merge queue branch' };
   const defaultBranch = project.default_branch ?? null;
-  const { fullName } = named(project);
-  const revert = revertsOfPush(commits ?? [], { branch, defaultBranch, repository: fullName });
-  if (branch === defaultBranch) return toDefaultBranch(named(project), revert);
+  const { fullName } = toNamedRepository(project);
+  const revert = findRevertsInPush(commits ?? [], { branch, defaultBranch, repository: fullName });
+  if (branch === defaultBranch) return defaultBranchPushContent(toNamedRepository(project), revert);
   const at = (commits ?? []).map(({ timestamp }) => timestamp ?? '').reduce((a, b) => (a > b ? a : b), '');
   if (at === '') return { ignored: 'a push without a time' };
   const fact: DeliveryFact = {
-    ...{ kind: 'branch_pushed', at, branch, sha: after, before: knownSha(before) },
+    ...{ kind: 'branch_pushed', at, branch, sha: after, before: zeroShaToNull(before) },
     ...{ number: null, url: null, title: null, base: null },
     defaultBranch,
     isForeign: false,
-    trailers: isOfOthersWork(branch) ? [] : trailersOfCommits((commits ?? []).map(({ message }) => message)),
+    trailers: collectsOtherWork(branch)
+      ? []
+      : trailersOfCommits((commits ?? []).map(({ message }) => message)),
     reviewer: null,
   };
-  return { repository: named(project), facts: [fact], checks: [], ...(revert && { revert }) };
+  return { repository: toNamedRepository(project), facts: [fact], checks: [], ...(revert && { revert }) };
 }
 
-export const mergeRequestActions: Readonly<
+export const factKindByMergeAction: Readonly<
   Record<string, DeliveryFact['kind'] | { readonly ignored: string }>
 > = {
   open: 'pr_opened',
@@ -91,7 +93,7 @@ export const mergeRequestActions: Readonly<
 const User = z.object({ id: z.int() });
 const Reviewers = z.array(User.extend({ state: z.string().nullish() })).nullish();
 
-const MergeRequest = z.object({
+const MergeRequestEvent = z.object({
   project: Project,
   user: User.nullish(),
   changes: z.object({ reviewers: z.object({ previous: Reviewers, current: Reviewers }).nullish() }).nullish(),
@@ -117,7 +119,7 @@ const MergeRequest = z.object({
 });
 
 /** The verdicts for each reviewer's state. While a review is being written, the previous one stays. */
-const reviewerStates: Readonly<Record<string, DeliveryFact['kind']>> = {
+const factKindByReviewerState: Readonly<Record<string, DeliveryFact['kind']>> = {
   requested_changes: 'changes_requested',
   approved: 'review_approved',
   reviewed: 'review_dismissed',
@@ -126,20 +128,20 @@ const reviewerStates: Readonly<Record<string, DeliveryFact['kind']>> = {
 };
 
 /** Returns the reviews of reviewers whose state changed. */
-function reviewsIn({ changes }: z.infer<typeof MergeRequest>, fact: DeliveryFact): DeliveryFact[] {
+function changedReviews({ changes }: z.infer<typeof MergeRequestEvent>, fact: DeliveryFact): DeliveryFact[] {
   const { previous, current } = changes?.reviewers ?? {};
   const before = new Map((previous ?? []).map(({ id, state }) => [id, state]));
   return (current ?? []).flatMap(({ id, state }) => {
-    const kind = reviewerStates[state ?? ''];
+    const kind = factKindByReviewerState[state ?? ''];
     const isNews = kind !== undefined && before.has(id) && before.get(id) !== state;
     return isNews ? [{ ...fact, kind, before: null, reviewer: String(id) }] : [];
   });
 }
 
 function readMergeRequest(payload: unknown): DeliveryContent {
-  const event = MergeRequest.parse(payload);
+  const event = MergeRequestEvent.parse(payload);
   const { project, user, object_attributes: merge } = event;
-  const told = mergeRequestActions[merge.action ?? ''] ?? { ignored: ofBoard };
+  const told = factKindByMergeAction[merge.action ?? ''] ?? { ignored: noWorkStateReason };
   if (typeof told !== 'string') return told;
   if (told === 'pr_updated' && (merge.state === 'closed' || merge.state === 'merged'))
     return { ignored: 'an edit of a closed merge request' };
@@ -148,33 +150,33 @@ function readMergeRequest(payload: unknown): DeliveryContent {
     at: told === 'pr_opened' ? merge.created_at : merge.updated_at,
     branch: merge.source_branch,
     sha: told === 'pr_merged' ? (merge.merge_commit_sha ?? null) : (merge.last_commit?.id ?? null),
-    before: told === 'pr_updated' ? knownSha(merge.oldrev) : null,
+    before: told === 'pr_updated' ? zeroShaToNull(merge.oldrev) : null,
     number: merge.iid,
     url: merge.url,
     title: merge.title,
     base: merge.target_branch,
     defaultBranch: project.default_branch ?? null,
     isForeign: merge.source_project_id !== merge.target_project_id,
-    trailers: isOfOthersWork(merge.source_branch)
+    trailers: collectsOtherWork(merge.source_branch)
       ? []
       : trailersOfPull(merge.description, [merge.last_commit?.message]),
     reviewer: told === 'review_approved' && user != null ? String(user.id) : null,
-    ...(told === 'pr_merged' && { reverts: revertsIn(merge.description, project.path_with_namespace) }),
+    ...(told === 'pr_merged' && { reverts: findReverts(merge.description, project.path_with_namespace) }),
   };
   const isOpen = told === 'pr_opened' || told === 'pr_updated' || told === 'pr_reopened';
   const conflict: DeliveryFact = { ...fact, kind: 'merge_conflict', at: merge.updated_at };
   const conflicts = isOpen && merge.detailed_merge_status === 'conflict' ? [conflict] : [];
-  const reviews = told === 'pr_updated' ? reviewsIn(event, fact) : [];
-  return { repository: named(project), facts: [fact, ...conflicts, ...reviews], checks: [] };
+  const reviews = told === 'pr_updated' ? changedReviews(event, fact) : [];
+  return { repository: toNamedRepository(project), facts: [fact, ...conflicts, ...reviews], checks: [] };
 }
 
-const states: Readonly<Record<string, CommitCheck['state']>> = {
+const checkStateByPipelineStatus: Readonly<Record<string, CommitCheck['state']>> = {
   success: 'passed',
   skipped: 'passed',
   failed: 'failed',
   canceled: 'failed',
   ...Object.fromEntries(
-    words('created waiting_for_resource preparing pending running manual scheduled canceling').map(
+    splitWords('created waiting_for_resource preparing pending running manual scheduled canceling').map(
       (status) => [status, 'pending' as const],
     ),
   ),
@@ -199,7 +201,11 @@ const Pipeline = z.object({
 type Pipeline = z.infer<typeof Pipeline>;
 
 /** Returns the merge request of a pipeline, if it belongs to this project. */
-function requestOf({ project, merge_request: request, object_attributes: { ref } }: Pipeline): number | null {
+function mergeRequestIid({
+  project,
+  merge_request: request,
+  object_attributes: { ref },
+}: Pipeline): number | null {
   if (request != null) return (request.target_project_id ?? project.id) === project.id ? request.iid : null;
   const [, iid] = /^refs\/merge-requests\/(\d+)\/(?:head|merge|train)$/.exec(ref ?? '') ?? [];
   return iid === undefined ? null : Number(iid);
@@ -210,7 +216,7 @@ function requestOf({ project, merge_request: request, object_attributes: { ref }
  * no branch. The commit message names the head, or at least begins with `Merge`. In a merge train the commit
  * contains the head and all changes queued before it.
  */
-function commitOf(pipeline: Pipeline, iid: number | null): Pick<CommitCheck, 'sha' | 'trialOf'> {
+function checkedCommit(pipeline: Pipeline, iid: number | null): Pick<CommitCheck, 'sha' | 'trialOf'> {
   const { sha, ref } = pipeline.object_attributes;
   const message = pipeline.commit?.message;
   const isAtHead = /\/head$/.test(ref ?? '') || (message != null && !message.startsWith('Merge '));
@@ -219,28 +225,28 @@ function commitOf(pipeline: Pipeline, iid: number | null): Pick<CommitCheck, 'sh
   return head === undefined ? { sha, trialOf: iid } : { sha: head };
 }
 
-function nameOf(
+function checkNameOfPipeline(
   { object_attributes: pipeline, source_pipeline: parent }: Pipeline,
   iid: number | null,
 ): string {
   const { id, source, ref } = pipeline;
-  if (source === 'parent_pipeline') return childName(parent?.pipeline_id ?? null, id);
+  if (source === 'parent_pipeline') return childPipelineName(parent?.pipeline_id ?? null, id);
   return pipelineName(id, iid === null ? `${source ?? ''}:${ref ?? ''}` : `merge_request:${iid}`);
 }
 
 function readPipeline(payload: unknown): DeliveryContent {
   const read = Pipeline.parse(payload);
   const { project, object_attributes: pipeline } = read;
-  const state = states[pipeline.status];
+  const state = checkStateByPipelineStatus[pipeline.status];
   if (pipeline.tag === true) return { ignored: 'a pipeline for a tag' };
   if (state === undefined) return { ignored: `a pipeline with the status ${pipeline.status}` };
   const at = pipeline.finished_at ?? pipeline.created_at;
-  const iid = requestOf(read);
-  const check: CommitCheck = { name: nameOf(read, iid), ...commitOf(read, iid), state, at };
-  return { repository: named(project), facts: [], checks: [check] };
+  const iid = mergeRequestIid(read);
+  const check: CommitCheck = { name: checkNameOfPipeline(read, iid), ...checkedCommit(read, iid), state, at };
+  return { repository: toNamedRepository(project), facts: [], checks: [check] };
 }
 
-const hooks = (names: string): string[] => names.split(', ').map((name) => `${name} Hook`);
+const hookEventNames = (names: string): string[] => names.split(', ').map((name) => `${name} Hook`);
 
 const SystemHook = z.looseObject({
   object_kind: z.string().nullish(),
@@ -266,16 +272,18 @@ function readSystemHook(payload: unknown): DeliveryContent {
   return reader({ ...hook, project: { id: hook.project_id, ...hook.project } });
 }
 
-export const gitlab: Translation = {
+export const gitlab: EventReaders = {
   'System Hook': readSystemHook,
   'Push Hook': readPush,
   'Merge Request Hook': readMergeRequest,
   'Pipeline Hook': readPipeline,
   'Job Hook': 'its pipeline says it',
-  ...ignored(
-    ofBoard,
-    ...hooks('Tag Push, Issue, Confidential Issue, Note, Confidential Note, Wiki Page, Deployment, Release'),
-    ...hooks('Feature Flag, Emoji, Milestone, Work Item, Vulnerability, Member, Subgroup, Project'),
-    ...hooks('Resource Access Token'),
+  ...ignoredEvents(
+    noWorkStateReason,
+    ...hookEventNames(
+      'Tag Push, Issue, Confidential Issue, Note, Confidential Note, Wiki Page, Deployment, Release',
+    ),
+    ...hookEventNames('Feature Flag, Emoji, Milestone, Work Item, Vulnerability, Member, Subgroup, Project'),
+    ...hookEventNames('Resource Access Token'),
   ),
 };

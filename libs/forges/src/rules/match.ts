@@ -2,8 +2,8 @@
  * Decides which candidate executions a fact concerns. A pull request is identified by repository and number,
  * and a branch by repository and name. Addresses and names of repositories can change.
  */
-import { pullAddressOf } from '@muster/registry';
-import { type ExecutionCandidate, type Way, ways } from '../data/find-execution.ts';
+import { parsePullUrl } from '@muster/registry';
+import { type ExecutionCandidate, type MatchKind, matchKinds } from '../data/find-execution.ts';
 import { type LinkedRepository } from '../data/repositories.ts';
 import { type DeliveryFact } from './fact.ts';
 
@@ -13,7 +13,7 @@ export interface RepositoryAddresses {
   readonly addresses: readonly string[];
 }
 
-export interface Matching {
+export interface MatchResult {
   readonly matches: readonly ExecutionCandidate[];
   /** The executions that were found but that the fact does not concern, each with the reason. */
   readonly others: readonly { readonly id: string; readonly reason: string }[];
@@ -21,12 +21,12 @@ export interface Matching {
    * True if the fact may concern one of the executions once more is known about them. The fact is then
    * parked.
    */
-  readonly waits: boolean;
+  readonly shouldPark: boolean;
   /** True if the fact is ambiguous: it may concern more than one execution. */
-  readonly isDoubtful: boolean;
+  readonly isAmbiguous: boolean;
 }
 
-interface Place {
+interface MatchContext {
   readonly fact: DeliveryFact;
   readonly repository: LinkedRepository;
   readonly links: readonly RepositoryAddresses[];
@@ -36,26 +36,29 @@ interface Place {
  * Returns the linked repository that contains the work; null if the repository is not linked, undefined if it
  * is unknown.
  */
-function repositoryOf({ handedIn, seen }: ExecutionCandidate, { fact, repository, links }: Place) {
-  const address = handedIn === null ? undefined : pullAddressOf(handedIn.url);
+function repositoryIdOfWork(
+  { handedIn, seen }: ExecutionCandidate,
+  { fact, repository, links }: MatchContext,
+) {
+  const address = handedIn === null ? undefined : parsePullUrl(handedIn.url);
   if (address === undefined) return seen?.repositoryId;
   const has = (link: RepositoryAddresses | undefined): boolean =>
     link?.addresses.includes(address.repository) === true;
   const known = links.find(({ id }) => id === seen?.repositoryId);
   // After a rename, another repository may receive the old name.
   if (known !== undefined && seen?.number === address.number && has(known)) return known.id;
-  if (fact.url !== null && pullAddressOf(fact.url)?.repository === address.repository) return repository.id;
+  if (fact.url !== null && parsePullUrl(fact.url)?.repository === address.repository) return repository.id;
   return (links.find(({ addresses }) => addresses[0] === address.repository) ?? links.find(has))?.id ?? null;
 }
 
 /** Returns true if the work was submitted with the pull request of the fact. */
-function isHandedIn(candidate: ExecutionCandidate, place: Place): boolean {
-  const { fact, repository } = place;
+function isSubmittedWithPull(candidate: ExecutionCandidate, context: MatchContext): boolean {
+  const { fact, repository } = context;
   const { handedIn } = candidate;
   if (handedIn === null || fact.url === null) return false;
-  const address = pullAddressOf(handedIn.url);
+  const address = parsePullUrl(handedIn.url);
   if (address === undefined) return handedIn.url === fact.url;
-  return address.number === fact.number && repositoryOf(candidate, place) === repository.id;
+  return address.number === fact.number && repositoryIdOfWork(candidate, context) === repository.id;
 }
 
 /** Returns true if the pull request of the fact replaced a closed one of the same branch. */
@@ -69,39 +72,43 @@ export function isReplacement({ handedIn, seen, isClosed }: ExecutionCandidate, 
  * The kinds of facts that show in which repository the work is. Facts of other kinds only report its
  * progress.
  */
-const locating: ReadonlySet<DeliveryFact['kind']> = new Set([
+const locatingKinds: ReadonlySet<DeliveryFact['kind']> = new Set([
   'branch_pushed',
   'pr_opened',
   'pr_updated',
   'pr_reopened',
 ]);
-const explicit: ReadonlySet<Way> = new Set(['trailer', 'handedIn']);
+const explicitMatchKinds: ReadonlySet<MatchKind> = new Set(['trailer', 'handedIn']);
 
 /**
  * Returns true if the candidate was found in a way that also identifies the repository. Branches of several
  * repositories can have the same name.
  */
-const locates = ({ way }: ExecutionCandidate, { links, fact }: Place): boolean =>
-  links.length < 2 || explicit.has(way) || (way !== 'branch' && locating.has(fact.kind));
+const identifiesRepository = ({ way }: ExecutionCandidate, { links, fact }: MatchContext): boolean =>
+  links.length < 2 || explicitMatchKinds.has(way) || (way !== 'branch' && locatingKinds.has(fact.kind));
 
-const unlocated = 'the repository of the work is not known yet';
+const unknownRepositoryReason = 'the repository of the work is not known yet';
 
-function otherRepository(candidate: ExecutionCandidate, place: Place): string | undefined {
-  const home = repositoryOf(candidate, place);
+function repositoryMismatchReason(candidate: ExecutionCandidate, context: MatchContext): string | undefined {
+  const home = repositoryIdOfWork(candidate, context);
   if (home === null) return 'the work was submitted with another pull request';
   if (home !== undefined)
-    return home === place.repository.id ? undefined : 'the work is in another repository';
-  return locates(candidate, place) ? undefined : unlocated;
+    return home === context.repository.id ? undefined : 'the work is in another repository';
+  return identifiesRepository(candidate, context) ? undefined : unknownRepositoryReason;
 }
 
 /**
  * Returns the reason why a fact of the right repository does not concern the candidate's work; undefined if
  * it does.
  */
-function otherPull(candidate: ExecutionCandidate, place: Place): string | undefined {
-  const { fact, repository } = place;
+function pullMismatchReason(candidate: ExecutionCandidate, context: MatchContext): string | undefined {
+  const { fact, repository } = context;
   if (fact.url === null) return undefined;
-  if (candidate.handedIn !== null && !isHandedIn(candidate, place) && !isReplacement(candidate, fact)) {
+  if (
+    candidate.handedIn !== null &&
+    !isSubmittedWithPull(candidate, context) &&
+    !isReplacement(candidate, fact)
+  ) {
     return 'the work was submitted with another pull request';
   }
   const wanted = candidate.base ?? repository.defaultBranch ?? fact.defaultBranch;
@@ -111,7 +118,7 @@ function otherPull(candidate: ExecutionCandidate, place: Place): string | undefi
 }
 
 /** Returns the newest candidate of each story or group. The candidates must be sorted newest first. */
-const newestOfTargets = (candidates: readonly ExecutionCandidate[]): ExecutionCandidate[] => [
+const newestPerTarget = (candidates: readonly ExecutionCandidate[]): ExecutionCandidate[] => [
   ...new Map(candidates.toReversed().map((candidate) => [candidate.targetId, candidate])).values(),
 ];
 
@@ -119,35 +126,41 @@ const newestOfTargets = (candidates: readonly ExecutionCandidate[]): ExecutionCa
  * Returns the candidates that were found in the most reliable way, and those that were submitted with the
  * fact's pull request.
  */
-function surest(candidates: readonly ExecutionCandidate[]): ExecutionCandidate[] {
-  const way = ways.find((one) => candidates.some((candidate) => candidate.way === one));
+function mostReliableCandidates(candidates: readonly ExecutionCandidate[]): ExecutionCandidate[] {
+  const way = matchKinds.find((one) => candidates.some((candidate) => candidate.way === one));
   const isSure = (candidate: ExecutionCandidate): boolean =>
     candidate.way === way || candidate.way === 'handedIn';
-  return newestOfTargets(candidates.filter(isSure));
+  return newestPerTarget(candidates.filter(isSure));
 }
 
-export function matchesOf(candidates: readonly ExecutionCandidate[], place: Place): Matching {
+export function matchCandidates(
+  candidates: readonly ExecutionCandidate[],
+  context: MatchContext,
+): MatchResult {
   const found = candidates.filter(
-    (candidate) => candidate.way !== 'handedIn' || isHandedIn(candidate, place),
+    (candidate) => candidate.way !== 'handedIn' || isSubmittedWithPull(candidate, context),
   );
-  const here = found.filter((candidate) => otherRepository(candidate, place) === undefined);
+  const here = found.filter((candidate) => repositoryMismatchReason(candidate, context) === undefined);
   if (here.length === 0) {
-    const others = surest(found).map((candidate) => ({
+    const others = mostReliableCandidates(found).map((candidate) => ({
       id: candidate.id,
-      reason: otherRepository(candidate, place) ?? unlocated,
+      reason: repositoryMismatchReason(candidate, context) ?? unknownRepositoryReason,
     }));
-    const waits = others.length === 0 || others.some(({ reason }) => reason === unlocated);
-    return { matches: [], others, waits, isDoubtful: false };
+    const waits = others.length === 0 || others.some(({ reason }) => reason === unknownRepositoryReason);
+    return { matches: [], others, shouldPark: waits, isAmbiguous: false };
   }
-  const judged = surest(here).map((candidate) => ({ candidate, reason: otherPull(candidate, place) }));
+  const judged = mostReliableCandidates(here).map((candidate) => ({
+    candidate,
+    reason: pullMismatchReason(candidate, context),
+  }));
   const matches = judged.filter(({ reason }) => reason === undefined).map(({ candidate }) => candidate);
   const others = judged.flatMap(({ candidate, reason }) =>
     reason === undefined ? [] : [{ id: candidate.id, reason }],
   );
   const isMeant = (match: ExecutionCandidate): boolean =>
-    isHandedIn(match, place) || (match.way === 'trailer' && place.fact.url !== null);
+    isSubmittedWithPull(match, context) || (match.way === 'trailer' && context.fact.url !== null);
   return {
-    ...{ matches, others, waits: false },
-    isDoubtful: matches.length > 1 && !matches.every(isMeant),
+    ...{ matches, others, shouldPark: false },
+    isAmbiguous: matches.length > 1 && !matches.every(isMeant),
   };
 }

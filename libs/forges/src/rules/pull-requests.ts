@@ -9,8 +9,8 @@ import {
   type DeliveryContent,
   type Revert,
 } from './fact.ts';
-import { revertsIn, revertsOfPush } from './reverts.ts';
-import { isOfOthersWork, isQueueBranch, trailersOfCommits, trailersOfPull } from './trailers.ts';
+import { findReverts, findRevertsInPush } from './reverts.ts';
+import { collectsOtherWork, isMergeQueueBranch, trailersOfCommits, trailersOfPull } from './trailers.ts';
 
 export const Repository = z.object({
   id: z.int(),
@@ -19,7 +19,7 @@ export const Repository = z.object({
   default_branch: z.string().nullish(),
 });
 
-const Side = z.object({
+const PullSide = z.object({
   ref: z.string(),
   sha: z.string().nullish(),
   /**
@@ -35,8 +35,8 @@ export const PullRequest = z.object({
   html_url: z.string(),
   title: z.string(),
   body: z.string().nullish(),
-  head: Side,
-  base: Side,
+  head: PullSide,
+  base: PullSide,
   state: z.string().nullish(),
   merged: z.boolean().nullish(),
   merge_commit_sha: z.string().nullish(),
@@ -57,7 +57,7 @@ export const PullRequestEvent = z.object({
   repository: Repository,
 });
 
-export const named = (repository: z.infer<typeof Repository>): NamedRepository => ({
+export const toNamedRepository = (repository: z.infer<typeof Repository>): NamedRepository => ({
   externalId: String(repository.id),
   url: repository.html_url,
   fullName: repository.full_name,
@@ -65,13 +65,14 @@ export const named = (repository: z.infer<typeof Repository>): NamedRepository =
 });
 
 /** Reads a repository. Throws a ZodError if the payload is invalid. */
-export const readRepository = (payload: unknown): NamedRepository => named(Repository.parse(payload));
+export const readRepository = (payload: unknown): NamedRepository =>
+  toNamedRepository(Repository.parse(payload));
 
-const repositoryOf = ({ repo, repo_id: id }: z.infer<typeof Side>): number | undefined =>
+const repositoryIdOfSide = ({ repo, repo_id: id }: z.infer<typeof PullSide>): number | undefined =>
   repo?.id ?? id ?? undefined;
 
 /** Creates a fact about a pull request. */
-export function factOf(
+export function toPullFact(
   pull: PullRequest,
   repository: z.infer<typeof Repository>,
   {
@@ -96,8 +97,8 @@ export function factOf(
     title: pull.title,
     base: pull.base.ref,
     defaultBranch: repository.default_branch ?? null,
-    isForeign: repositoryOf(pull.head) !== repository.id,
-    trailers: isOfOthersWork(pull.head.ref) ? [] : trailersOfPull(pull.body),
+    isForeign: repositoryIdOfSide(pull.head) !== repository.id,
+    trailers: collectsOtherWork(pull.head.ref) ? [] : trailersOfPull(pull.body),
     reviewer: reviewer === undefined ? null : String(reviewer),
   };
 }
@@ -106,17 +107,17 @@ export function factOf(
 export type PullAction = 'opened' | 'updated' | 'reopened' | 'closed';
 
 /** Returns the facts of an action on a pull request. A closed pull request can be edited and stays closed. */
-export function factsOf(
+export function toPullFacts(
   pull: PullRequest,
   repository: z.infer<typeof Repository>,
-  told: PullAction,
+  pullAction: PullAction,
 ): DeliveryFact[] {
-  const action = told === 'updated' && pull.state === 'closed' ? 'closed' : told;
+  const action = pullAction === 'updated' && pull.state === 'closed' ? 'closed' : pullAction;
   const isMerged = action === 'closed' && pull.merged === true;
   if (isMerged) {
     const at = pull.merged_at ?? pull.closed_at ?? pull.updated_at;
-    const fact = factOf(pull, repository, { kind: 'pr_merged', at, sha: pull.merge_commit_sha ?? null });
-    return [{ ...fact, reverts: revertsIn(pull.body, repository.full_name) }];
+    const fact = toPullFact(pull, repository, { kind: 'pr_merged', at, sha: pull.merge_commit_sha ?? null });
+    return [{ ...fact, reverts: findReverts(pull.body, repository.full_name) }];
   }
   const times = {
     opened: pull.created_at,
@@ -124,9 +125,9 @@ export function factsOf(
     reopened: pull.updated_at,
     closed: pull.closed_at ?? pull.updated_at,
   };
-  const facts = [factOf(pull, repository, { kind: `pr_${action}`, at: times[action] })];
+  const facts = [toPullFact(pull, repository, { kind: `pr_${action}`, at: times[action] })];
   if (action !== 'closed' && pull.mergeable_state === 'dirty') {
-    facts.push(factOf(pull, repository, { kind: 'merge_conflict', at: pull.updated_at }));
+    facts.push(toPullFact(pull, repository, { kind: 'merge_conflict', at: pull.updated_at }));
   }
   return facts;
 }
@@ -139,7 +140,7 @@ const Commit = z.object({
   /** True at GitHub for a commit that no earlier push contained. */
   distinct: z.boolean().nullish(),
 });
-export const Push = z.object({
+export const PushEvent = z.object({
   ref: z.string(),
   before: z.string().nullish(),
   after: z.string(),
@@ -149,57 +150,64 @@ export const Push = z.object({
   repository: Repository.extend({ pushed_at: ForgeTime.nullish() }),
 });
 
-const isNothing = (sha: string): boolean => /^0+$/.test(sha);
+const isZeroSha = (sha: string): boolean => /^0+$/.test(sha);
 /** Returns the hash, or null for zeros, which forges send as the old head of a new branch. */
-export const knownSha = (sha: string | null | undefined): string | null =>
-  sha == null || isNothing(sha) ? null : sha;
+export const zeroShaToNull = (sha: string | null | undefined): string | null =>
+  sha == null || isZeroSha(sha) ? null : sha;
 
 /** Reads a push to a branch that may contain work. For the default branch, only reverts count. */
 export function readPush(payload: unknown): DeliveryContent {
-  const push = Push.parse(payload);
+  const push = PushEvent.parse(payload);
   const { repository } = push;
   const branch = /^refs\/heads\/(.+)$/s.exec(push.ref)?.[1];
   if (branch === undefined) return { ignored: 'a push that is not to a branch' };
-  if (push.deleted === true || isNothing(push.after)) return { ignored: 'the branch was deleted' };
-  if (isQueueBranch(branch)) return { ignored: 'a push to a merge queue branch' };
+  if (push.deleted === true || isZeroSha(push.after)) return { ignored: 'the branch was deleted' };
+  if (isMergeQueueBranch(branch)) return { ignored: 'a push to a merge queue branch' };
   const defaultBranch = repository.default_branch ?? null;
-  const revert = revertsOfPush(push.commits ?? [], {
+  const revert = findRevertsInPush(push.commits ?? [], {
     ...{ branch, defaultBranch, repository: repository.full_name },
   });
-  if (branch === defaultBranch) return toDefaultBranch(named(repository), revert);
+  if (branch === defaultBranch) return defaultBranchPushContent(toNamedRepository(repository), revert);
   const at = repository.pushed_at ?? push.head_commit?.timestamp ?? push.commits?.at(-1)?.timestamp;
   if (at == null) return { ignored: 'a push without a time' };
   const commits = [...(push.head_commit == null ? [] : [push.head_commit]), ...(push.commits ?? [])];
-  const own = isOfOthersWork(branch) ? [] : commits.filter(({ distinct }) => distinct !== false);
+  const own = collectsOtherWork(branch) ? [] : commits.filter(({ distinct }) => distinct !== false);
   const fact: DeliveryFact = {
-    ...{ kind: 'branch_pushed', at, branch, sha: push.after, before: knownSha(push.before) },
+    ...{ kind: 'branch_pushed', at, branch, sha: push.after, before: zeroShaToNull(push.before) },
     ...{ number: null, url: null, title: null, base: null },
     defaultBranch,
     isForeign: false,
     trailers: trailersOfCommits(own.map(({ message }) => message)),
     reviewer: null,
   };
-  return { repository: named(repository), facts: [fact], checks: [], ...(revert && { revert }) };
+  return { repository: toNamedRepository(repository), facts: [fact], checks: [], ...(revert && { revert }) };
 }
 
 /** Creates the result of reading a push to the default branch. Only reverts in such a push count. */
-export const toDefaultBranch = (repository: NamedRepository, revert: Revert | undefined): DeliveryContent =>
+export const defaultBranchPushContent = (
+  repository: NamedRepository,
+  revert: Revert | undefined,
+): DeliveryContent =>
   revert === undefined
     ? { ignored: 'a push to the default branch' }
     : { repository, facts: [], checks: [], revert };
 
-export const reading = (
+export const toDeliveryContent = (
   repository: z.infer<typeof Repository>,
   {
     facts = [],
     checks = [],
   }: Partial<Pick<Extract<DeliveryContent, { facts: unknown }>, 'facts' | 'checks'>>,
-): Exclude<DeliveryContent, { ignored: string }> => ({ repository: named(repository), facts, checks });
+): Exclude<DeliveryContent, { ignored: string }> => ({
+  repository: toNamedRepository(repository),
+  facts,
+  checks,
+});
 
 /** The name of Muster's own status. Its events are ignored, because it is not a check of the work. */
-export const ownStatus = 'muster';
+export const ownStatusName = 'muster';
 
-const Status = z.object({
+const StatusEvent = z.object({
   sha: z.string(),
   context: z.string(),
   state: z.string(),
@@ -208,7 +216,7 @@ const Status = z.object({
   repository: Repository,
 });
 
-const statusStates: Readonly<Record<string, 'pending' | 'passed' | 'failed'>> = {
+const checkStateByStatus: Readonly<Record<string, 'pending' | 'passed' | 'failed'>> = {
   pending: 'pending',
   success: 'passed',
   skipped: 'passed',
@@ -218,10 +226,10 @@ const statusStates: Readonly<Record<string, 'pending' | 'passed' | 'failed'>> = 
 };
 
 export function readStatus(payload: unknown): DeliveryContent {
-  const { repository, context, sha, ...status } = Status.parse(payload);
-  if (context === ownStatus) return { ignored: 'the commit status that Muster itself sent' };
-  const state = statusStates[status.state];
+  const { repository, context, sha, ...status } = StatusEvent.parse(payload);
+  if (context === ownStatusName) return { ignored: 'the commit status that Muster itself sent' };
+  const state = checkStateByStatus[status.state];
   const at = status.updated_at ?? status.created_at;
   if (state === undefined || at == null) return { ignored: `a commit status of ${status.state}` };
-  return reading(repository, { checks: [{ name: statusName(context), sha, state, at }] });
+  return toDeliveryContent(repository, { checks: [{ name: statusName(context), sha, state, at }] });
 }

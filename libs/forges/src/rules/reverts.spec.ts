@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
-import { checkEach } from '@muster/testing';
-import { revertsIn, revertsOfPush } from './reverts.ts';
+import { checkEachCase } from '@muster/testing';
+import { findReverts, findRevertsInPush } from './reverts.ts';
 
 const sha = 'a'.repeat(40);
 const cases: readonly (readonly [string, readonly [text: string | null, found: readonly string[]]])[] = [
@@ -23,8 +23,8 @@ const cases: readonly (readonly [string, readonly [text: string | null, found: r
 ];
 
 it('finds what a pull request reverts', async () => {
-  await checkEach(cases, ([text, found]) => {
-    expect(revertsIn(text, 'acme/api')).toEqual(found);
+  await checkEachCase(cases, ([text, found]) => {
+    expect(findReverts(text, 'acme/api')).toEqual(found);
   });
 });
 
@@ -32,9 +32,9 @@ it('finds what the commits of a push revert, by those that are reverts', () => {
   const on = { branch: 'main', defaultBranch: 'main', repository: 'acme/api' };
   const message = `Revert "Land it"\n\nThis reverts commit ${sha}.`;
   const url = `https://github.com/acme/api/commit/${'b'.repeat(40)}`;
-  expect(revertsOfPush([{ message: 'Change' }, { message, url }, { message: null }], on)).toEqual({
+  expect(findRevertsInPush([{ message: 'Change' }, { message, url }, { message: null }], on)).toEqual({
     ...{ base: 'main', defaultBranch: 'main', number: null, url, reverts: [sha] },
   });
   const others = [{ message: `Land it\n\nThis reverts commit ${sha}.` }, { message: 'Revert "Land it"' }];
-  expect(revertsOfPush(others, on)).toBeUndefined();
+  expect(findRevertsInPush(others, on)).toBeUndefined();
 });

@@ -4,10 +4,11 @@ import { type Revert } from './fact.ts';
  * The sentences that forges and git write for a revert of merged changes: `Reverts acme/api#7`, `This reverts
  * merge request !7`, `This reverts commit <sha>`. Examples in code, quotes and comments are ignored.
  */
-const sentence =
+const revertSentencePattern =
   /^(?:Reverts (?<repository>[\w.-]+\/[\w.-]+)?#|This reverts merge request !)(?<number>\d{1,9})\b|^This reverts commit (?<sha>[0-9a-f]{40}|[0-9a-f]{64})\b/gim;
-const notText = /<!--[\s\S]*?(?:-->|(?![\s\S]))|^ {0,3}(`{3,}|~{3,})[\s\S]*?(?:^ {0,3}\1|(?![\s\S]))/gm;
-const mostReverted = 20;
+const nonProsePattern =
+  /<!--[\s\S]*?(?:-->|(?![\s\S]))|^ {0,3}(`{3,}|~{3,})[\s\S]*?(?:^ {0,3}\1|(?![\s\S]))/gm;
+const maxReverts = 20;
 /** Returns true if the message begins as git and forges write it for a revert. */
 const isRevert = ({ message }: PushedCommit): boolean => /^Revert "/i.test(message ?? '');
 
@@ -15,13 +16,15 @@ const isRevert = ({ message }: PushedCommit): boolean => /^Revert "/i.test(messa
  * Returns the numbers of reverted pull requests of this repository, and the full ids of reverted merge
  * commits.
  */
-export function revertsIn(text: string | null | undefined, repository: string): string[] {
-  const found = [...(text ?? '').replace(notText, '').matchAll(sentence)].flatMap(({ groups = {} }) => {
-    const { repository: other, number, sha } = groups;
-    const isHere = other === undefined || other.toLowerCase() === repository.toLowerCase();
-    return isHere ? (number ?? sha?.toLowerCase() ?? []) : [];
-  });
-  return [...new Set(found)].slice(0, mostReverted);
+export function findReverts(text: string | null | undefined, repository: string): string[] {
+  const found = [...(text ?? '').replace(nonProsePattern, '').matchAll(revertSentencePattern)].flatMap(
+    ({ groups = {} }) => {
+      const { repository: other, number, sha } = groups;
+      const isHere = other === undefined || other.toLowerCase() === repository.toLowerCase();
+      return isHere ? (number ?? sha?.toLowerCase() ?? []) : [];
+    },
+  );
+  return [...new Set(found)].slice(0, maxReverts);
 }
 
 interface PushedCommit {
@@ -30,12 +33,12 @@ interface PushedCommit {
 }
 
 /** Returns the reverts in the commits of a push to a branch; undefined if there are none. */
-export function revertsOfPush(
+export function findRevertsInPush(
   commits: readonly PushedCommit[],
   { branch, defaultBranch, repository }: { branch: string; defaultBranch: string | null; repository: string },
 ): Revert | undefined {
   const reverting = commits.filter(isRevert);
-  const reverts = [...new Set(reverting.flatMap(({ message }) => revertsIn(message, repository)))];
+  const reverts = [...new Set(reverting.flatMap(({ message }) => findReverts(message, repository)))];
   if (reverts.length === 0) return undefined;
   return { base: branch, defaultBranch, number: null, url: reverting[0]?.url ?? null, reverts };
 }

@@ -15,23 +15,23 @@ export type Headers = Readonly<Record<string, string | readonly string[] | undef
 export const newForgeSecret = (kind: ForgeKind): string =>
   kind === 'gitlab' ? newWebhookSecret() : randomBytes(32).toString('base64url');
 
-export const header = (headers: Headers, name: string): string | undefined => {
+export const getHeader = (headers: Headers, name: string): string | undefined => {
   const value = headers[name];
   return typeof value === 'string' ? value : undefined;
 };
 
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 /** Compares two texts in a time that reveals neither their content nor their length. */
-const isSame = (one: string, other: string): boolean => timingSafeEqual(digest(one), digest(other));
+const isSameText = (left: string, right: string): boolean => timingSafeEqual(sha256(left), sha256(right));
 
 async function isSigned(secret: string, body: string, signature: string): Promise<boolean> {
   return verify(secret, body, signature).catch(() => false);
 }
 
-function isSignedByStandard(secret: string, body: string, headers: Headers): boolean {
+function isSignedByStandardWebhooks(secret: string, body: string, headers: Headers): boolean {
   const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
-  const signed = Object.fromEntries(names.map((name) => [name, header(headers, name) ?? '']));
+  const signed = Object.fromEntries(names.map((name) => [name, getHeader(headers, name) ?? '']));
   try {
     new Webhook(secret).verify(body, signed);
     return true;
@@ -41,9 +41,9 @@ function isSignedByStandard(secret: string, body: string, headers: Headers): boo
 }
 
 /** Reads the signature header of old Gitea versions: the same digest without its prefix. */
-function ownSignature(kind: ForgeKind, headers: Headers): string | undefined {
+function giteaSignature(kind: ForgeKind, headers: Headers): string | undefined {
   if (kind === 'github') return undefined;
-  const own = header(headers, 'x-forgejo-signature') ?? header(headers, 'x-gitea-signature');
+  const own = getHeader(headers, 'x-forgejo-signature') ?? getHeader(headers, 'x-gitea-signature');
   return own === undefined ? undefined : `sha256=${own}`;
 }
 
@@ -52,21 +52,21 @@ function ownSignature(kind: ForgeKind, headers: Headers): string | undefined {
  * token sends the secret token as plain text. The token identifies the sender but does not protect the
  * content, so such a delivery is only `reported`.
  */
-export async function trustOf(
+export async function verifyTrust(
   kind: ForgeKind,
   secret: string,
   headers: Headers,
   body: string,
 ): Promise<Trust | null> {
   if (kind !== 'gitlab') {
-    const signature = header(headers, 'x-hub-signature-256') ?? ownSignature(kind, headers);
+    const signature = getHeader(headers, 'x-hub-signature-256') ?? giteaSignature(kind, headers);
     return signature !== undefined && (await isSigned(secret, body, signature)) ? 'verified' : null;
   }
-  if (header(headers, 'webhook-signature') !== undefined) {
-    return isSignedByStandard(secret, body, headers) ? 'verified' : null;
+  if (getHeader(headers, 'webhook-signature') !== undefined) {
+    return isSignedByStandardWebhooks(secret, body, headers) ? 'verified' : null;
   }
-  const token = header(headers, 'x-gitlab-token');
-  return token !== undefined && isSame(token, secret) ? 'reported' : null;
+  const token = getHeader(headers, 'x-gitlab-token');
+  return token !== undefined && isSameText(token, secret) ? 'reported' : null;
 }
 
 const eventHeaders: Readonly<Record<ForgeKind, readonly string[]>> = {
@@ -75,29 +75,31 @@ const eventHeaders: Readonly<Record<ForgeKind, readonly string[]>> = {
   gitea: ['x-gitea-event-type', 'x-gitea-event'],
   forgejo: ['x-forgejo-event-type', 'x-forgejo-event', 'x-gitea-event-type', 'x-gitea-event'],
 };
-const idHeaders: Readonly<Record<ForgeKind, readonly string[]>> = {
+const deliveryIdHeaders: Readonly<Record<ForgeKind, readonly string[]>> = {
   github: ['x-github-delivery'],
   gitlab: ['webhook-id', 'idempotency-key', 'x-gitlab-event-uuid'],
   gitea: ['x-gitea-delivery'],
   forgejo: ['x-forgejo-delivery', 'x-gitea-delivery'],
 };
 
-const plain = /^[\x20-\x7e]{1,200}$/;
-const firstOf = (headers: Headers, names: readonly string[]): string | undefined => {
-  const value = names.map((name) => header(headers, name)).find((text) => text !== undefined && text !== '');
-  return value !== undefined && plain.test(value) ? value : undefined;
+const printableAsciiPattern = /^[\x20-\x7e]{1,200}$/;
+const firstHeaderValue = (headers: Headers, names: readonly string[]): string | undefined => {
+  const value = names
+    .map((name) => getHeader(headers, name))
+    .find((text) => text !== undefined && text !== '');
+  return value !== undefined && printableAsciiPattern.test(value) ? value : undefined;
 };
 
 /**
  * Reads the forge's name of the event; undefined if the headers lack it. `deliveryIdOf` reads the id of the
  * delivery in the same way.
  */
-export const eventOf = (kind: ForgeKind, headers: Headers): string | undefined =>
-  firstOf(headers, eventHeaders[kind]);
+export const eventNameOf = (kind: ForgeKind, headers: Headers): string | undefined =>
+  firstHeaderValue(headers, eventHeaders[kind]);
 export const deliveryIdOf = (kind: ForgeKind, headers: Headers): string | undefined =>
-  firstOf(headers, idHeaders[kind]);
+  firstHeaderValue(headers, deliveryIdHeaders[kind]);
 /** Returns the headers that a delivery must have, for an error message. */
-export const neededHeaders = (kind: ForgeKind): readonly string[] => [
+export const requiredHeaders = (kind: ForgeKind): readonly string[] => [
   ...eventHeaders[kind].slice(0, 1),
-  ...idHeaders[kind].slice(0, 1),
+  ...deliveryIdHeaders[kind].slice(0, 1),
 ];

@@ -1,16 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
-import { standingOf, type StoryStanding } from './standing.ts';
+import { combineWorkStatus, type StoryMergeState } from './standing.ts';
 
 const sha = 'a'.repeat(40);
-const story: StoryStanding = {
+const story: StoryMergeState = {
   ...{ key: 'WEB-1', specVersion: 7, requiredApprovals: 1, freshApprovals: 1, freshChangesRequested: 0 },
-  ...{ staleVerdicts: 0, headSha: sha, lockedPaths: [], moreLocks: false },
+  ...{ staleVerdicts: 0, headSha: sha, lockedPaths: [], hasMoreLocks: false },
 };
-const of = (...stories: Partial<StoryStanding>[]) =>
-  standingOf([{ endedAs: null, stories: stories.map((more) => ({ ...story, ...more })) }], sha);
+const of = (...stories: Partial<StoryMergeState>[]) =>
+  combineWorkStatus([{ endedAs: null, stories: stories.map((more) => ({ ...story, ...more })) }], sha);
 
 describe('what a forge is told', () => {
-  const cases: [what: string, more: Partial<StoryStanding>, state: string, description: string][] = [
+  const cases: [what: string, more: Partial<StoryMergeState>, state: string, description: string][] = [
     ['of all that is there', {}, 'success', 'spec v7 · 1 of 1 approvals · no lock conflicts'],
     [
       'where none is asked for',
@@ -50,7 +50,7 @@ describe('what a forge is told', () => {
     ],
     [
       'where not all locks were looked at',
-      { moreLocks: true },
+      { hasMoreLocks: true },
       'success',
       'spec v7 · 1 of 1 approvals · some locks were not checked',
     ],
@@ -74,7 +74,7 @@ describe('what a forge is told', () => {
       { endedAs: 'canceled', stories: [story] },
       { endedAs: null, stories: [story] },
     ];
-    expect(standingOf([going, ended], sha)).toEqual({
+    expect(combineWorkStatus([going, ended], sha)).toEqual({
       state: 'failure',
       description: 'the work has ended: canceled',
     });

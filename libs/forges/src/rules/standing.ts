@@ -1,7 +1,7 @@
 /**
  * The status of the work at a head for the forge: whether it may be merged, and what is missing, in one line.
  */
-import { type inside, isSameCommit, type ResultOf } from '@muster/registry';
+import { type internalOperations, isSameCommit, type ResultOf } from '@muster/registry';
 
 export interface CommitStatus {
   readonly state: 'success' | 'pending' | 'failure';
@@ -10,57 +10,59 @@ export interface CommitStatus {
 }
 
 /** The state of a story whose work is at the head. */
-export interface StoryStanding extends ResultOf<typeof inside.mergeGate> {
+export interface StoryMergeState extends ResultOf<typeof internalOperations.mergeGate> {
   /** The files of the story's work on which other holders have a lock. */
   readonly lockedPaths: readonly string[];
   /** True if there are more locks than were examined. */
-  readonly moreLocks: boolean;
+  readonly hasMoreLocks: boolean;
 }
 
 /** The work at the head. */
-export interface WorkStanding {
+export interface WorkMergeState {
   /** The outcome of completed work, if it was not successful. */
   readonly endedAs: string | null;
-  readonly stories: readonly StoryStanding[];
+  readonly stories: readonly StoryMergeState[];
 }
 
-const mostCharacters = 140;
-const weights = { success: 0, pending: 1, failure: 2 } as const;
+const maxDescriptionLength = 140;
+const stateSeverity = { success: 0, pending: 1, failure: 2 } as const;
 
 /** Cuts the text at a whole character, because half of a surrogate pair is invalid. */
-function cut(text: string): string {
+function truncateDescription(text: string): string {
   const characters = Array.from(text);
-  return characters.length <= mostCharacters ? text : `${characters.slice(0, mostCharacters - 1).join('')}…`;
+  return characters.length <= maxDescriptionLength
+    ? text
+    : `${characters.slice(0, maxDescriptionLength - 1).join('')}…`;
 }
 
 /** Counts the fresh approvals of this commit. Approvals of other code do not count. */
-const approvalsOf = ({ freshApprovals, headSha }: StoryStanding, sha: string): number =>
+const countApprovals = ({ freshApprovals, headSha }: StoryMergeState, sha: string): number =>
   headSha === null || isSameCommit(headSha, sha) ? freshApprovals : 0;
 
-function approvalWords(story: StoryStanding, sha: string): string {
+function approvalText(story: StoryMergeState, sha: string): string {
   const { requiredApprovals: required, staleVerdicts: stale } = story;
-  const fresh = approvalsOf(story, sha);
+  const fresh = countApprovals(story, sha);
   const counted = required === 0 && fresh === 0 ? 'no approval needed' : `${fresh} of ${required} approvals`;
   return stale === 0 ? counted : `${counted}, ${stale} stale`;
 }
 
-function lockWords({ lockedPaths, moreLocks }: StoryStanding): string {
+function lockText({ lockedPaths, hasMoreLocks }: StoryMergeState): string {
   const [path] = lockedPaths;
-  if (path === undefined) return moreLocks ? 'some locks were not checked' : 'no lock conflicts';
+  if (path === undefined) return hasMoreLocks ? 'some locks were not checked' : 'no lock conflicts';
   return lockedPaths.length === 1
     ? `${path} is locked by others`
     : `${path} and ${lockedPaths.length - 1} more are locked by others`;
 }
 
-function ofStory(story: StoryStanding, sha: string): CommitStatus {
+function storyCommitStatus(story: StoryMergeState, sha: string): CommitStatus {
   const against = story.freshChangesRequested > 0;
-  const isShort = approvalsOf(story, sha) < story.requiredApprovals;
+  const isShort = countApprovals(story, sha) < story.requiredApprovals;
   const isLocked = story.lockedPaths.length > 0;
   const parts = [
     ...(against ? [`changes requested by ${story.freshChangesRequested}`] : []),
     `spec v${story.specVersion}`,
-    approvalWords(story, sha),
-    lockWords(story),
+    approvalText(story, sha),
+    lockText(story),
   ];
   return {
     state: against || isLocked ? 'failure' : isShort ? 'pending' : 'success',
@@ -72,13 +74,13 @@ function ofStory(story: StoryStanding, sha: string): CommitStatus {
  * Combines the statuses of all work at the head. The worst status is the result, and its story comes first in
  * the text.
  */
-export function standingOf(works: readonly WorkStanding[], sha: string): CommitStatus {
+export function combineWorkStatus(works: readonly WorkMergeState[], sha: string): CommitStatus {
   const ended = works.find(({ endedAs }) => endedAs !== null);
   if (ended !== undefined) return { state: 'failure', description: `the work has ended: ${ended.endedAs}` };
   const stories = works.flatMap((work) => work.stories);
   const judged = stories
-    .map((story) => ({ key: story.key, ...ofStory(story, sha) }))
-    .toSorted((a, b) => weights[b.state] - weights[a.state]);
+    .map((story) => ({ key: story.key, ...storyCommitStatus(story, sha) }))
+    .toSorted((a, b) => stateSeverity[b.state] - stateSeverity[a.state]);
   const [worst] = judged;
   if (worst === undefined) return { state: 'pending', description: 'this work has no story' };
   const missing = judged.filter(({ state }) => state !== 'success');
@@ -86,5 +88,5 @@ export function standingOf(works: readonly WorkStanding[], sha: string): CommitS
   const lines = shown.map(({ key, description }) =>
     judged.length === 1 ? description : `${key}: ${description}`,
   );
-  return { state: worst.state, description: cut(lines.join('; ')) };
+  return { state: worst.state, description: truncateDescription(lines.join('; ')) };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { words } from './fact.ts';
-import { isOfOthersWork, isQueueBranch, trailersOfCommits, trailersOfPull } from './trailers.ts';
+import { splitWords } from './fact.ts';
+import { collectsOtherWork, isMergeQueueBranch, trailersOfCommits, trailersOfPull } from './trailers.ts';
 
 const id = '01936d5c-0000-7000-8000-000000000090';
 const line = `Muster-Execution: ${id}`;
@@ -108,13 +108,19 @@ it('knows the branches of merge queues, and those that collect, repeat or take b
     'mq-bot-7',
   ];
   const others = [
-    ...words('release/1 release/next release-2026 release-v1.2 backport/7-to-1.x backport-7 revert-7-topic'),
-    ...words('revert-1a2b3c4d cherry-pick-abcdef12 cherry-pick-abcdef12-topic 1.x v2.3.1 staging Develop'),
+    ...splitWords(
+      'release/1 release/next release-2026 release-v1.2 backport/7-to-1.x backport-7 revert-7-topic',
+    ),
+    ...splitWords(
+      'revert-1a2b3c4d cherry-pick-abcdef12 cherry-pick-abcdef12-topic 1.x v2.3.1 staging Develop',
+    ),
   ];
   const own = [
-    ...words('topic muster/web-1-e1-release fix-1 releases feature/revert-button 42 v2 release-notes'),
-    ...words('revert-button revert-defaced cherry-pick-ui releases-list backport-docs develop-api staging-2'),
+    ...splitWords('topic muster/web-1-e1-release fix-1 releases feature/revert-button 42 v2 release-notes'),
+    ...splitWords(
+      'revert-button revert-defaced cherry-pick-ui releases-list backport-docs develop-api staging-2',
+    ),
   ];
-  expect([...queues, ...others, ...own].filter(isQueueBranch)).toEqual(queues);
-  expect([...queues, ...others, ...own].filter(isOfOthersWork)).toEqual(others);
+  expect([...queues, ...others, ...own].filter(isMergeQueueBranch)).toEqual(queues);
+  expect([...queues, ...others, ...own].filter(collectsOtherWork)).toEqual(others);
 });

@@ -3,20 +3,20 @@
  * trailers apply. In the text of a pull request, the last paragraph must contain nothing but trailers.
  * Examples in code, quotes and comments are ignored.
  */
-const namesExecution =
+const executionTrailerPattern =
   /^Muster-Execution[ \t]*:\s*([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\s*$/i;
-const trailer = /^[A-Za-z0-9-]+[ \t]*:/;
+const trailerPattern = /^[A-Za-z0-9-]+[ \t]*:/;
 /** The lines by which git recognizes a block of trailers even if it contains other lines. */
-const madeByGit = /^(?:Signed-off-by: |\(cherry picked from commit )/;
-const mostNamed = 10;
+const gitTrailerPattern = /^(?:Signed-off-by: |\(cherry picked from commit )/;
+const maxExecutionIds = 10;
 
 const isBlank = (line: string): boolean => line.trim() === '';
 const linesOf = (text: string): string[] => text.trimEnd().split(/\r?\n/);
-const namedIn = (lines: readonly string[]): string[] =>
-  lines.flatMap((line) => namesExecution.exec(line)?.[1]?.toLowerCase() ?? []);
+const executionIdsIn = (lines: readonly string[]): string[] =>
+  lines.flatMap((line) => executionTrailerPattern.exec(line)?.[1]?.toLowerCase() ?? []);
 
 /** Joins the folded lines of a block. `size` is the number of joined lines. */
-function unfold(block: readonly string[]): { text: string; size: number }[] {
+function unfoldLines(block: readonly string[]): { text: string; size: number }[] {
   const entries: { text: string; size: number }[] = [];
   for (const line of block) {
     const last = entries.at(-1);
@@ -34,23 +34,23 @@ function unfold(block: readonly string[]): { text: string; size: number }[] {
  * Returns the executions that a commit message names. A cherry-picked commit or a revert belongs to its
  * current branch, not to the work that it names.
  */
-function namedInCommit(message: string): string[] {
+function executionIdsInCommit(message: string): string[] {
   const lines = linesOf(message).filter((line) => !line.startsWith('#'));
   const start = lines.findLastIndex(isBlank);
   if (start === -1 || /^Revert "/i.test(message)) return [];
-  const entries = unfold(lines.slice(start + 1)).map((entry) => ({
+  const entries = unfoldLines(lines.slice(start + 1)).map((entry) => ({
     ...entry,
-    isTrailer: trailer.test(entry.text) || madeByGit.test(entry.text),
+    isTrailer: trailerPattern.test(entry.text) || gitTrailerPattern.test(entry.text),
   }));
   if (entries.some(({ text }) => text.startsWith('(cherry picked from commit '))) return [];
   const trailers = entries.filter(({ isTrailer }) => isTrailer);
   const otherLines = entries.filter(({ isTrailer }) => !isTrailer).reduce((sum, { size }) => sum + size, 0);
-  const isSigned = entries.some(({ text }) => madeByGit.test(text));
+  const isSigned = entries.some(({ text }) => gitTrailerPattern.test(text));
   const isBlock = otherLines === 0 || (isSigned && trailers.length * 3 >= otherLines);
-  return isBlock ? namedIn(trailers.map(({ text }) => text)) : [];
+  return isBlock ? executionIdsIn(trailers.map(({ text }) => text)) : [];
 }
 
-const filler = 'x';
+const maskCharacter = 'x';
 
 /** Replaces all code spans of the line. A span is enclosed in two runs of the same number of backticks. */
 function maskCode(line: string): string {
@@ -68,13 +68,13 @@ function maskCode(line: string): string {
   return parts
     .map((part, at) => {
       if (at > codeEnd) codeEnd = closers[at] ?? -1;
-      return at <= codeEnd ? filler.repeat(part.length) : part;
+      return at <= codeEnd ? maskCharacter.repeat(part.length) : part;
     })
     .join('');
 }
 
 /** The visible lines of a text without HTML comments, and the same lines with code masked. */
-class Visible {
+class VisibleText {
   readonly lines: string[] = [];
   readonly #prose: string[] = [];
   #fence: { readonly marks: string; readonly depth: number } | undefined;
@@ -85,7 +85,7 @@ class Visible {
       if (!this.#isInComment && this.#isInFence(line)) this.#keep(line, '');
       else this.#keepOutsideComments(line, maskCode(line));
     }
-    while (isBlank(this.lines.at(-1) ?? filler)) this.lines.pop();
+    while (isBlank(this.lines.at(-1) ?? maskCharacter)) this.lines.pop();
   }
 
   #keep(line: string, prose: string): void {
@@ -136,44 +136,49 @@ class Visible {
   }
 }
 
-function namedInText(text: string): string[] {
-  const visible = new Visible(text);
+function executionIdsInPullText(text: string): string[] {
+  const visible = new VisibleText(text);
   const { lines } = visible;
   const paragraph = lines.slice(lines.findLastIndex(isBlank) + 1);
-  return paragraph.every((line) => trailer.test(line)) && !visible.endsInside() ? namedIn(paragraph) : [];
+  return paragraph.every((line) => trailerPattern.test(line)) && !visible.endsInside()
+    ? executionIdsIn(paragraph)
+    : [];
 }
 
-const first = (named: readonly string[]): string[] => [...new Set(named)].slice(0, mostNamed);
+const firstUniqueIds = (executionIds: readonly string[]): string[] =>
+  [...new Set(executionIds)].slice(0, maxExecutionIds);
 
 /** Returns the executions that commit messages name. */
 export const trailersOfCommits = (messages: readonly (string | null | undefined)[]): string[] =>
-  first(messages.flatMap((message) => namedInCommit(message ?? '')));
+  firstUniqueIds(messages.flatMap((message) => executionIdsInCommit(message ?? '')));
 
 /** Returns the executions that the text of a pull request and the messages of its commits name. */
 export const trailersOfPull = (
   text: string | null | undefined,
   messages: readonly (string | null | undefined)[] = [],
-): string[] => first([...namedInText(text ?? ''), ...trailersOfCommits(messages)]);
+): string[] => firstUniqueIds([...executionIdsInPullText(text ?? ''), ...trailersOfCommits(messages)]);
 
 /**
  * Returns true if a merge queue created the branch. Such branches test a merge, and no member works on them.
  */
-export const isQueueBranch = (branch: string): boolean =>
+export const isMergeQueueBranch = (branch: string): boolean =>
   /^(?:gh-readonly-queue|mergify\/merge-queue|trunk-merge)\/|^(?:gtmq_|mq-bot-)/.test(branch);
 
 /**
  * The names of branches that collect or revert changes. Any branch may begin with a word such as `release`,
  * so a version, a number or a commit must follow the word.
  */
-const repeated =
+const repeatBranchPattern =
   /^(?:releases?|backports?|cherry-pick|revert)(?:\/|-v?\d|-(?=[a-f]*\d)[0-9a-f]{7,40}(?:-|$))/i;
-const version = /^v?\d+(?:\.\d+)*\.(?:\d+|x)$/i;
-const integration =
+const versionBranchPattern = /^v?\d+(?:\.\d+)*\.(?:\d+|x)$/i;
+const integrationBranchPattern =
   /^(?:main|master|trunk|next|dev|develop|development|integration|staging|trying|preprod|prod|production)$/i;
 
 /**
  * Returns true if the branch collects, repeats or reverts work of other branches. Its commits then name
  * executions whose work is on those branches.
  */
-export const isOfOthersWork = (branch: string): boolean =>
-  [repeated, version, integration].some((pattern) => pattern.test(branch));
+export const collectsOtherWork = (branch: string): boolean =>
+  [repeatBranchPattern, versionBranchPattern, integrationBranchPattern].some((pattern) =>
+    pattern.test(branch),
+  );

@@ -4,13 +4,13 @@
  */
 import { describe, expect, it } from '@jest/globals';
 import { type ForgeKind } from '@muster/registry';
-import { githubEvents, ignored, mapped, recordedDeliveries } from '@muster/testing/github';
+import { githubEvents, ignoredEvents, expectedFacts, recordedDeliveries } from '@muster/testing/github';
 import { giteaPull, giteaPush, giteaReview, giteaStatus, giteaRun } from '../../test/gitea-payloads.ts';
 import { gitlabMerge, gitlabPipeline, gitlabPush } from '../../test/gitlab-payloads.ts';
-import { reviewsAsDelivered } from './asked-reviews.ts';
-import { type DeliveryContent, words } from './fact.ts';
-import { pullRequestActions } from './github.ts';
-import { read, translations } from './translations.ts';
+import { toReviewDeliveries } from './asked-reviews.ts';
+import { type DeliveryContent, splitWords } from './fact.ts';
+import { pullActionByGithubAction } from './github.ts';
+import { readDelivery, eventReadersByForge } from './translations.ts';
 
 /** Summarizes a reading, such as `pr_updated merge_conflict`, `check failed`, `ignored`. */
 function said(reading: DeliveryContent): string {
@@ -22,27 +22,30 @@ function said(reading: DeliveryContent): string {
 describe('deliveries that were recorded of GitHub', () => {
   it('are all in one of the lists: those that are read, and those that are ignored', () => {
     const keys = new Set(recordedDeliveries.map(({ key }) => key));
-    const listed = [...Object.keys(mapped), ...ignored];
+    const listed = [...Object.keys(expectedFacts), ...ignoredEvents];
     expect([...keys].filter((key) => !listed.includes(key))).toEqual([]);
-    expect(Object.keys(mapped).filter((key) => ignored.includes(key))).toEqual([]);
+    expect(Object.keys(expectedFacts).filter((key) => ignoredEvents.includes(key))).toEqual([]);
     expect(githubEvents.length).toBeGreaterThanOrEqual(58);
   });
 
   it.each(recordedDeliveries)('say what is known of them: $key ($index)', ({ event, payload, says }) => {
-    const words = said(read('github', event, payload));
+    const words = said(readDelivery('github', event, payload));
     expect(says).toContain(words);
   });
 
   it('have no event and no action of a pull request that is not known by name', () => {
-    expect(githubEvents.map(({ name }) => name).filter((name) => !(name in translations.github))).toEqual([]);
+    expect(
+      githubEvents.map(({ name }) => name).filter((name) => !(name in eventReadersByForge.github)),
+    ).toEqual([]);
     const actions = recordedDeliveries.flatMap(({ event, payload }) =>
       event === 'pull_request' ? [payload.action ?? ''] : [],
     );
-    expect(actions.filter((action) => !(action in pullRequestActions))).toEqual([]);
+    expect(actions.filter((action) => !(action in pullActionByGithubAction))).toEqual([]);
   });
 });
 
-const one = (kind: ForgeKind, event: string, payload: unknown): string => said(read(kind, event, payload));
+const one = (kind: ForgeKind, event: string, payload: unknown): string =>
+  said(readDelivery(kind, event, payload));
 
 describe('deliveries of GitLab', () => {
   it.each([
@@ -60,7 +63,7 @@ describe('deliveries of GitLab', () => {
   });
 
   it('say all by which the work is found', () => {
-    const reading = read('gitlab', 'Merge Request Hook', gitlabMerge('merge'));
+    const reading = readDelivery('gitlab', 'Merge Request Hook', gitlabMerge('merge'));
     expect(reading).toMatchObject({
       repository: {
         externalId: '1',
@@ -100,7 +103,7 @@ describe('deliveries of GitLab', () => {
 
   const request = { iid: 3, source_branch: 'topic', target_project_id: 1 };
   const pipelineOf = (attributes: object, more: object) => {
-    const reading = read('gitlab', 'Pipeline Hook', gitlabPipeline('failed', attributes, more));
+    const reading = readDelivery('gitlab', 'Pipeline Hook', gitlabPipeline('failed', attributes, more));
     return 'ignored' in reading ? undefined : reading.checks[0];
   };
   const [trial, head, base] = ['f', 'a', 'b'].map((letter) => letter.repeat(40));
@@ -146,8 +149,8 @@ it.each(['github', 'gitea', 'forgejo'] as const)(
   'says of a pull request of %s that is closed, and edited then, that it is closed',
   (kind) => {
     const closedAt = { state: 'closed', closed_at: '2026-11-21T08:30:00Z' };
-    const closed = read(kind, 'pull_request', giteaPull('closed', closedAt));
-    expect(read(kind, 'pull_request', giteaPull('edited', closedAt))).toEqual(closed);
+    const closed = readDelivery(kind, 'pull_request', giteaPull('closed', closedAt));
+    expect(readDelivery(kind, 'pull_request', giteaPull('edited', closedAt))).toEqual(closed);
     expect(closed).toMatchObject({ facts: [{ kind: 'pr_closed', at: '2026-11-21T08:30:00.000Z' }] });
   },
 );
@@ -167,15 +170,15 @@ describe.each(['gitea', 'forgejo'] as const)('deliveries of %s', (kind) => {
 
   it('say that it was merged', () => {
     const merged = { merged: true, merge_commit_sha: 'f'.repeat(40), merged_at: '2026-11-21T10:00:00+01:00' };
-    expect(read(kind, 'pull_request', giteaPull('closed', merged))).toMatchObject({
+    expect(readDelivery(kind, 'pull_request', giteaPull('closed', merged))).toMatchObject({
       facts: [{ kind: 'pr_merged', at: '2026-11-21T09:00:00.000Z', sha: 'f'.repeat(40), isForeign: false }],
     });
   });
 
-  it.each(words('approved review_approved rejected review_rejected'))(
+  it.each(splitWords('approved review_approved rejected review_rejected'))(
     'say that there is a review, and not whose reviews count: pull_request_%s',
     (event) => {
-      const said = read(kind, `pull_request_${event}`, {
+      const said = readDelivery(kind, `pull_request_${event}`, {
         ...giteaPull('reviewed'),
         ...{ review: { type: `pull_request_${event}`, content: 'No.' }, sender: { id: 5 }, commit_id: '' },
       });
@@ -196,7 +199,7 @@ describe.each(['gitea', 'forgejo'] as const)('deliveries of %s', (kind) => {
     expect(one(kind, 'workflow_run', giteaRun('completed', 'success'))).toBe('check passed');
     expect(one(kind, 'workflow_run', giteaRun('completed', 'failure'))).toBe('check failed');
     expect(one(kind, 'workflow_run', giteaRun('in_progress', null))).toBe('check pending');
-    expect(read(kind, 'workflow_run', giteaRun('in_progress', null))).toMatchObject({
+    expect(readDelivery(kind, 'workflow_run', giteaRun('in_progress', null))).toMatchObject({
       checks: [{ at: '2026-11-21T09:00:00.000Z' }],
     });
   });
@@ -205,8 +208,10 @@ describe.each(['gitea', 'forgejo'] as const)('deliveries of %s', (kind) => {
 it('reads the system hooks of GitLab as its other hooks, and says of what others tell', () => {
   const { project, ...push } = gitlabPush('refs/heads/topic');
   const { id, ...bare } = project;
-  const system = (payload: object) => read('gitlab', 'System Hook', payload);
-  expect(system(gitlabMerge('merge'))).toEqual(read('gitlab', 'Merge Request Hook', gitlabMerge('merge')));
+  const system = (payload: object) => readDelivery('gitlab', 'System Hook', payload);
+  expect(system(gitlabMerge('merge'))).toEqual(
+    readDelivery('gitlab', 'Merge Request Hook', gitlabMerge('merge')),
+  );
   expect(
     said(system({ ...push, object_kind: undefined, event_name: 'push', project_id: id, project: bare })),
   ).toBe('branch_pushed');
@@ -235,13 +240,13 @@ it('reads who reviewed at GitHub, and dates a dismissal back to the review that 
     ['dismissed', 'dismissed', 'review_dismissed'],
   ] as const)
     expect(
-      read('github', 'pull_request_review', { ...giteaPull(action), review: { ...review, state } }),
+      readDelivery('github', 'pull_request_review', { ...giteaPull(action), review: { ...review, state } }),
     ).toMatchObject({ facts: [{ ...fact, kind }] });
 });
 
 it('reads who reviewed at GitLab, and the states of reviewers that changed', () => {
   const merge = (action: string, more: object) =>
-    read('gitlab', 'Merge Request Hook', { ...gitlabMerge(action), ...more });
+    readDelivery('gitlab', 'Merge Request Hook', { ...gitlabMerge(action), ...more });
   for (const action of ['approved', 'approval'])
     expect(merge(action, { user: { id: 6 } })).toMatchObject({
       facts: [{ kind: 'review_approved', reviewer: '6' }],
@@ -276,8 +281,8 @@ it('counts the official reviews that Gitea answers with, and dates a dismissal b
     [{ official: false }, undefined],
     [{ state: 'COMMENT' }, undefined],
   ] as const) {
-    const asked = reviewsAsDelivered([{ ...review, ...more }], giteaPull('edited'));
-    const readings = asked.map(({ event, payload }) => read('gitea', event, payload));
+    const asked = toReviewDeliveries([{ ...review, ...more }], giteaPull('edited'));
+    const readings = asked.map(({ event, payload }) => readDelivery('gitea', event, payload));
     expect(readings).toMatchObject(word === undefined ? [] : [{ facts: [{ ...fact, kind: word }] }]);
   }
 });
@@ -304,7 +309,7 @@ it('says what became of a run of Forgejo', () => {
   expect(word('action_run_recover', 'success')).toBe('check passed');
   expect(word('action_run', 'running')).toBe('check pending');
   expect(word('action_run', 'unknown')).toBe('ignored');
-  expect(read('forgejo', 'action_run_success', { run: run('success') })).toMatchObject({
+  expect(readDelivery('forgejo', 'action_run_success', { run: run('success') })).toMatchObject({
     checks: [{ name: 'run:12/:push:ci.yml', sha: 'a'.repeat(40), at: '2026-11-21T09:05:01.000Z' }],
   });
 });
@@ -318,14 +323,14 @@ it('reads the suite of an app that was deleted', () => {
   };
   const { repository } = giteaPush('refs/heads/topic');
   const payload = { action: 'completed', check_suite: { ...suite, app: null }, repository };
-  expect(read('github', 'check_suite', payload)).toMatchObject({
+  expect(readDelivery('github', 'check_suite', payload)).toMatchObject({
     checks: [{ name: 'suite::7', state: 'failed' }],
   });
 });
 
 it('ignores an event that a forge did not have when this was written', () => {
   for (const kind of ['github', 'gitlab', 'gitea', 'forgejo'] as const) {
-    expect(read(kind, 'of_tomorrow', {})).toEqual({ ignored: 'unknown event' });
-    expect(read(kind, 'constructor', {})).toEqual({ ignored: 'unknown event' });
+    expect(readDelivery(kind, 'of_tomorrow', {})).toEqual({ ignored: 'unknown event' });
+    expect(readDelivery(kind, 'constructor', {})).toEqual({ ignored: 'unknown event' });
   }
 });

@@ -1,11 +1,11 @@
 /** The readers of each forge's deliveries. */
 import { type ForgeKind } from '@muster/registry';
-import { type DeliveryContent, type Translation } from './fact.ts';
+import { type DeliveryContent, type EventReaders } from './fact.ts';
 import { gitea } from './gitea.ts';
 import { github } from './github.ts';
 import { gitlab } from './gitlab.ts';
 
-export const translations: Readonly<Record<ForgeKind, Translation>> = {
+export const eventReadersByForge: Readonly<Record<ForgeKind, EventReaders>> = {
   github,
   gitlab,
   gitea,
@@ -13,12 +13,12 @@ export const translations: Readonly<Record<ForgeKind, Translation>> = {
 };
 
 /** Returns true if the payload of this event is read at all. */
-export const isRead = (kind: ForgeKind, event: string): boolean =>
-  Object.hasOwn(translations[kind], event) && typeof translations[kind][event] === 'function';
+export const isReadEvent = (kind: ForgeKind, event: string): boolean =>
+  Object.hasOwn(eventReadersByForge[kind], event) && typeof eventReadersByForge[kind][event] === 'function';
 
 /** Reads a delivery. Throws a ZodError if the payload does not match the forge's documentation. */
-export function read(kind: ForgeKind, event: string, payload: unknown): DeliveryContent {
-  const known = translations[kind];
+export function readDelivery(kind: ForgeKind, event: string, payload: unknown): DeliveryContent {
+  const known = eventReadersByForge[kind];
   const reader = Object.hasOwn(known, event) ? known[event] : undefined;
   if (reader === undefined) return { ignored: 'unknown event' };
   return typeof reader === 'string' ? { ignored: reader } : reader(payload);

@@ -7,23 +7,23 @@ import {
   CursorId,
   type Db,
   decodeCursor,
-  of,
-  organization,
+  orgFilter,
+  currentOrgId,
   pageOfRows,
   type Part,
   sql,
 } from '@muster/driver';
 import { type LeaderboardEntry, type ParamsOf, type Registry, type ResultOf } from '@muster/registry';
-import { projectIdOf } from '@muster/tenancy';
+import { projectIdSql } from '@muster/tenancy';
 import { z } from 'zod';
 import { type Period } from '../rules/sums.ts';
 
-type Leaderboard = Registry['gamification']['leaderboard'];
+type LeaderboardOperation = Registry['gamification']['leaderboard'];
 
 /** The cursor: the points, member and rank of the last entry, and the number of entries up to that entry. */
-const Position = z.tuple([CursorCount, CursorId, CursorCount, CursorCount]);
+const LeaderboardCursor = z.tuple([CursorCount, CursorId, CursorCount, CursorCount]);
 
-interface Row {
+interface LeaderboardRow {
   readonly member_id: string;
   readonly name: string;
   readonly handle: string;
@@ -32,7 +32,7 @@ interface Row {
 }
 
 /** SQL for the first day of the current period and of the previous one. */
-const starts: Record<Period, readonly [now: Part, before: Part]> = {
+const periodStartsSql: Record<Period, readonly [now: Part, before: Part]> = {
   week: [
     sql.part`date_trunc('week', now())::date`,
     sql.part`(date_trunc('week', now()) - interval '1 week')::date`,
@@ -44,22 +44,22 @@ const starts: Record<Period, readonly [now: Part, before: Part]> = {
   all: [sql.part`date '1970-01-01'`, sql.part`date '1970-01-01'`],
 };
 
-export async function listLeaders(
+export async function listLeaderboard(
   db: Db,
-  { period, projectId, teamId, limit, cursor }: ParamsOf<Leaderboard>,
-): Promise<ResultOf<Leaderboard>> {
-  const position = decodeCursor(cursor, Position);
-  const [startsOn, startedOn] = starts[period];
+  { period, projectId, teamId, limit, cursor }: ParamsOf<LeaderboardOperation>,
+): Promise<ResultOf<LeaderboardOperation>> {
+  const position = decodeCursor(cursor, LeaderboardCursor);
+  const [startsOn, startedOn] = periodStartsSql[period];
   const board = [
-    of('s'),
+    orgFilter('s'),
     sql.part`s.period = ${period}`,
     sql.part`s.starts_on = ${startsOn}`,
-    sql.part`s.scope_id = ${projectId === undefined ? organization : projectIdOf(projectId)}`,
+    sql.part`s.scope_id = ${projectId === undefined ? currentOrgId : projectIdSql(projectId)}`,
     sql.part`s.points > 0`,
   ];
   if (teamId !== undefined)
     board.push(
-      sql.part`s.member_id in (select t.member_id from team_members t where ${of('t')} and t.team_id = ${teamId}::uuid)`,
+      sql.part`s.member_id in (select t.member_id from team_members t where ${orgFilter('t')} and t.team_id = ${teamId}::uuid)`,
     );
   if (position !== undefined) {
     const [points, memberId] = position;
@@ -69,7 +69,7 @@ export async function listLeaders(
     );
   }
   const rows = await db.all(
-    sql<Row>`select s.member_id, m.name, m.handle, s.points, coalesce(b.points, 0) as before
+    sql<LeaderboardRow>`select s.member_id, m.name, m.handle, s.points, coalesce(b.points, 0) as before
        from point_scores s
        join members m on m.org_id = s.org_id and m.id = s.member_id and m.status = 'active'
        left join point_scores b on b.org_id = s.org_id and b.period = s.period and b.starts_on = ${startedOn}
@@ -78,7 +78,7 @@ export async function listLeaders(
        order by s.points desc, s.member_id limit ${limit + 1}`,
   );
   return pageOfRows(
-    ranked(rows, period, position),
+    rankRows(rows, period, position),
     limit,
     ({ entry, place }) => [entry.points, entry.member.id, entry.rank, place],
     ({ entry }) => entry,
@@ -86,10 +86,10 @@ export async function listLeaders(
 }
 
 /** Continues the ranks of the previous page, so that no page counts the entries above it. */
-function ranked(
-  rows: readonly Row[],
+function rankRows(
+  rows: readonly LeaderboardRow[],
   period: Period,
-  position: z.infer<typeof Position> | undefined,
+  position: z.infer<typeof LeaderboardCursor> | undefined,
 ): { readonly entry: LeaderboardEntry; readonly place: number }[] {
   let [lastPoints, , rank, place] = position ?? [0, '', 0, 0];
   return rows.map((row) => {

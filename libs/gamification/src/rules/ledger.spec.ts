@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { type Counted, countPoints, type AwardedPoints, type LedgerContext } from './ledger.ts';
-import { type Occurrence } from './points.ts';
+import { type CountedPoints, countPoints, type AwardedPoints, type LedgerContext } from './ledger.ts';
+import { type PointActivity } from './points.ts';
 
-const nothing: LedgerContext = { standing: [], assignees: new Map(), resets: new Map() };
+const nothing: LedgerContext = { validPoints: [], assigneeBySeq: new Map(), resetSeqByMember: new Map() };
 const at = '2026-11-21T09:30:00.000Z';
-const story = (seq: number, from: string, to: string, who = 'ana', subjectId = 'web-1'): Occurrence => ({
+const story = (seq: number, from: string, to: string, who = 'ana', subjectId = 'web-1'): PointActivity => ({
   seq,
   kind: 'story.statusChanged',
   actorMemberId: who,
@@ -21,9 +21,9 @@ const reopened = (seq: number, who?: string, subjectId?: string) =>
 
 const keyOf = (entry: AwardedPoints) => `${entry.activitySeq} ${entry.memberId} ${entry.kind}`;
 /** Returns the valid points after a count. */
-const after = (before: readonly AwardedPoints[], { given, takenBack }: Counted): AwardedPoints[] => {
-  const gone = new Set(takenBack.map((entry) => keyOf(entry.given)));
-  return [...before, ...given].filter((entry) => !gone.has(keyOf(entry)));
+const after = (before: readonly AwardedPoints[], { awarded, revoked }: CountedPoints): AwardedPoints[] => {
+  const gone = new Set(revoked.map((entry) => keyOf(entry.award)));
+  return [...before, ...awarded].filter((entry) => !gone.has(keyOf(entry)));
 };
 const pointsOf = (entries: readonly AwardedPoints[], memberId?: string): number =>
   entries.reduce(
@@ -35,26 +35,26 @@ describe('counting', () => {
   it('gives a done story to whoever it was assigned to, else to whoever did it', () => {
     const counted = countPoints([done(1, 'ben'), done(2, 'ben', 'web-2')], {
       ...nothing,
-      assignees: new Map([[1, 'chloe']]),
+      assigneeBySeq: new Map([[1, 'chloe']]),
     });
-    expect(counted.given.map(({ memberId, subjectId, points }) => [memberId, subjectId, points])).toEqual([
+    expect(counted.awarded.map(({ memberId, subjectId, points }) => [memberId, subjectId, points])).toEqual([
       ['chloe', 'web-1', 10],
       ['ben', 'web-2', 10],
     ]);
   });
 
   it('gives the system nothing', () => {
-    expect(countPoints([{ ...done(1), actorMemberId: null }], nothing).given).toEqual([]);
+    expect(countPoints([{ ...done(1), actorMemberId: null }], nothing).awarded).toEqual([]);
   });
 
   it('takes back what done gave when the story is opened again, whoever opens it, and only once', () => {
     const counted = countPoints([done(1, 'ana'), reopened(2, 'ben'), reopened(3, 'ben')], nothing);
-    expect(counted.takenBack).toEqual([{ given: counted.given[0], bySeq: 2 }]);
+    expect(counted.revoked).toEqual([{ award: counted.awarded[0], bySeq: 2 }]);
     expect(after([], counted)).toEqual([]);
   });
 
   it('takes back what a story gave when it is deleted while it is done', () => {
-    const told = (seq: number, kind: string): Occurrence => ({
+    const told = (seq: number, kind: string): PointActivity => ({
       ...done(seq),
       kind,
       data: { status: 'ready' },
@@ -63,18 +63,21 @@ describe('counting', () => {
       [told(1, 'story.created'), done(2, 'ben'), told(3, 'story.deleted')],
       nothing,
     );
-    expect(counted.given.map(({ kind }) => kind)).toEqual(['story_created', 'story_done']);
+    expect(counted.awarded.map(({ kind }) => kind)).toEqual(['story_created', 'story_done']);
     expect(after([], counted)).toEqual([]);
   });
 
   it('takes back what an earlier count gave', () => {
-    const [given] = countPoints([done(1)], nothing).given;
-    const counted = countPoints([reopened(2)], { ...nothing, standing: given === undefined ? [] : [given] });
-    expect(counted.takenBack).toEqual([{ given, bySeq: 2 }]);
+    const [given] = countPoints([done(1)], nothing).awarded;
+    const counted = countPoints([reopened(2)], {
+      ...nothing,
+      validPoints: given === undefined ? [] : [given],
+    });
+    expect(counted.revoked).toEqual([{ award: given, bySeq: 2 }]);
   });
 
   it('gives a review once per story and reviewer, and takes back only the own one', () => {
-    const decided = (seq: number, who: string, verdict: string): Occurrence => ({
+    const decided = (seq: number, who: string, verdict: string): PointActivity => ({
       ...done(seq, who),
       kind: 'review.decided',
       data: { verdict, note: null },
@@ -94,9 +97,9 @@ describe('counting', () => {
   it('gives nothing for what was before a reset, and all for what comes after', () => {
     const counted = countPoints([done(1), done(2, 'ben', 'web-2'), done(3, 'ana', 'web-3')], {
       ...nothing,
-      resets: new Map([['ana', 2]]),
+      resetSeqByMember: new Map([['ana', 2]]),
     });
-    expect(counted.given.map(({ activitySeq }) => activitySeq)).toEqual([2, 3]);
+    expect(counted.awarded.map(({ activitySeq }) => activitySeq)).toEqual([2, 3]);
   });
 });
 
@@ -138,7 +141,7 @@ describe('any history', () => {
     fc.assert(
       fc.property(history, fc.nat({ max: 40 }), (occurrences, cut) => {
         const first = after([], countPoints(occurrences.slice(0, cut), nothing));
-        const second = after(first, countPoints(occurrences.slice(cut), { ...nothing, standing: first }));
+        const second = after(first, countPoints(occurrences.slice(cut), { ...nothing, validPoints: first }));
         expect(second).toEqual(after([], countPoints(occurrences, nothing)));
       }),
     );
@@ -149,13 +152,13 @@ describe('any history', () => {
       fc.property(history, fc.nat({ max: 40 }), (occurrences, from) => {
         const all = countPoints(occurrences, nothing);
         const standing = after([], all);
-        const again = countPoints(occurrences.slice(from), { ...nothing, standing });
+        const again = countPoints(occurrences.slice(from), { ...nothing, validPoints: standing });
         // Entries that the ledger already contains are not new, and points that were already taken back are
         // not taken back again.
-        const had = new Set(all.given.map(keyOf));
-        expect(again.given.filter((entry) => !had.has(keyOf(entry)))).toEqual([]);
+        const had = new Set(all.awarded.map(keyOf));
+        expect(again.awarded.filter((entry) => !had.has(keyOf(entry)))).toEqual([]);
         const stands = new Set(standing.map(keyOf));
-        expect(again.takenBack.filter((entry) => stands.has(keyOf(entry.given)))).toEqual([]);
+        expect(again.revoked.filter((entry) => stands.has(keyOf(entry.award)))).toEqual([]);
       }),
     );
   });

@@ -3,7 +3,7 @@
  * property tests can try any history.
  */
 import { type PointKind } from '@muster/registry';
-import { judge, type Occurrence, pointsOf, type PointChange } from './points.ts';
+import { evaluateRules, type PointActivity, pointsOf, type PointChange } from './points.ts';
 
 /** Points, with the number of the activity entry that gave them. They are valid until they are taken back. */
 export interface AwardedPoints {
@@ -16,73 +16,74 @@ export interface AwardedPoints {
   readonly at: string;
 }
 
-export interface TakenBack {
-  readonly given: AwardedPoints;
+export interface RevokedPoints {
+  readonly award: AwardedPoints;
   readonly bySeq: number;
 }
 
 /** The facts, in addition to the activity, that are needed to count points. */
 export interface LedgerContext {
   /** The valid points for the subjects of the activity. */
-  readonly standing: readonly AwardedPoints[];
+  readonly validPoints: readonly AwardedPoints[];
   /**
    * The assignee of a story when it was done, by the number of that activity entry. Without an assignee the
    * actor gets the points.
    */
-  readonly assignees: ReadonlyMap<number, string>;
+  readonly assigneeBySeq: ReadonlyMap<number, string>;
   /** The last activity entry before a member's reset. Entries up to it do not count. */
-  readonly resets: ReadonlyMap<string, number>;
+  readonly resetSeqByMember: ReadonlyMap<string, number>;
 }
 
-export interface Counted {
+export interface CountedPoints {
   /** All points given, in order. Later activity may have taken some of them back. */
-  readonly given: readonly AwardedPoints[];
-  readonly takenBack: readonly TakenBack[];
+  readonly awarded: readonly AwardedPoints[];
+  readonly revoked: readonly RevokedPoints[];
 }
 
-const placeOf = ({ kind, subjectId }: Pick<AwardedPoints, 'kind' | 'subjectId'>): string =>
+const kindAndSubjectKey = ({ kind, subjectId }: Pick<AwardedPoints, 'kind' | 'subjectId'>): string =>
   `${kind} ${subjectId}`;
 
 /** Counts activity, oldest first. */
-export function countPoints(occurrences: readonly Occurrence[], known: LedgerContext): Counted {
+export function countPoints(occurrences: readonly PointActivity[], context: LedgerContext): CountedPoints {
   const standing = new Map<string, AwardedPoints[]>();
-  for (const entry of known.standing)
-    standing.set(placeOf(entry), [...(standing.get(placeOf(entry)) ?? []), entry]);
+  for (const entry of context.validPoints)
+    standing.set(kindAndSubjectKey(entry), [...(standing.get(kindAndSubjectKey(entry)) ?? []), entry]);
   const given: AwardedPoints[] = [];
-  const takenBack: TakenBack[] = [];
+  const takenBack: RevokedPoints[] = [];
 
   const judged = occurrences.flatMap((occurrence) =>
-    judge(occurrence).map((verdict) => ({ occurrence, verdict })),
+    evaluateRules(occurrence).map((verdict) => ({ occurrence, verdict })),
   );
   for (const { occurrence, verdict } of judged) {
     const { seq, actorMemberId } = occurrence;
-    const place = placeOf(verdict);
+    const place = kindAndSubjectKey(verdict);
     const there = standing.get(place) ?? [];
-    if (verdict.does === 'takeBack') {
+    if (verdict.action === 'takeBack') {
       // In a repeated count, an old entry must not take back points that were given later.
       const goes = (entry: AwardedPoints) =>
-        entry.activitySeq < seq && (verdict.whose === 'all' || entry.memberId === actorMemberId);
-      takenBack.push(...there.filter(goes).map((entry) => ({ given: entry, bySeq: seq })));
+        entry.activitySeq < seq && (verdict.affectedMember === 'all' || entry.memberId === actorMemberId);
+      takenBack.push(...there.filter(goes).map((entry) => ({ award: entry, bySeq: seq })));
       standing.set(
         place,
         there.filter((entry) => !goes(entry)),
       );
       continue;
     }
-    const memberId = ownerOf(verdict, occurrence, known);
+    const memberId = memberToCredit(verdict, occurrence, context);
     if (memberId === null || there.some((entry) => entry.memberId === memberId)) continue;
-    if (seq <= (known.resets.get(memberId) ?? 0)) continue;
+    if (seq <= (context.resetSeqByMember.get(memberId) ?? 0)) continue;
     const { kind, subjectId } = verdict;
     const { projectId, at } = occurrence;
     const entry = { activitySeq: seq, memberId, kind, subjectId, projectId, points: pointsOf[kind], at };
     given.push(entry);
     standing.set(place, [...there, entry]);
   }
-  return { given, takenBack };
+  return { awarded: given, revoked: takenBack };
 }
 
-const ownerOf = (
-  { whose }: PointChange,
-  { seq, actorMemberId }: Occurrence,
-  known: LedgerContext,
-): string | null => (whose === 'assignee' ? known.assignees.get(seq) : undefined) ?? actorMemberId;
+const memberToCredit = (
+  { affectedMember }: PointChange,
+  { seq, actorMemberId }: PointActivity,
+  context: LedgerContext,
+): string | null =>
+  (affectedMember === 'assignee' ? context.assigneeBySeq.get(seq) : undefined) ?? actorMemberId;

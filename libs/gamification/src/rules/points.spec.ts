@@ -1,12 +1,20 @@
 import { describe, expect, it } from '@jest/globals';
 import { eventKinds, pointKinds } from '@muster/registry';
 import fc from 'fast-check';
-import { badgesOf, byKind, isPointKind, judge, levelBeginsAt, levelOf, pointsOf } from './points.ts';
+import {
+  badgesOf,
+  pointsByKind,
+  isPointKind,
+  evaluateRules,
+  pointsAtLevelStart,
+  levelOf,
+  pointsOf,
+} from './points.ts';
 
 const subjectId = '01936d5c-0000-7000-8000-000000000080';
 const commentId = '01936d5c-0000-7000-8000-000000000081';
 const verdictsOn = (kind: string, data: Record<string, unknown> = {}) =>
-  judge({
+  evaluateRules({
     seq: 1,
     kind,
     actorMemberId: 'ana',
@@ -22,9 +30,9 @@ describe('what gives points', () => {
   it('is a story done, for whoever it is assigned to', () => {
     expect(moved('in_review', 'done')).toEqual({
       kind: 'story_done',
-      does: 'give',
+      action: 'give',
       subjectId,
-      whose: 'assignee',
+      affectedMember: 'assignee',
     });
     expect(moved('in_progress', 'in_review')).toBeUndefined();
     expect(moved('in_progress', 'canceled')).toBeUndefined();
@@ -33,9 +41,9 @@ describe('what gives points', () => {
   it('is taken back when the story is opened again', () => {
     expect(moved('done', 'in_progress')).toEqual({
       kind: 'story_done',
-      does: 'takeBack',
+      action: 'takeBack',
       subjectId,
-      whose: 'all',
+      affectedMember: 'all',
     });
     expect(moved('canceled', 'in_progress')).toBeUndefined();
   });
@@ -44,22 +52,22 @@ describe('what gives points', () => {
     for (const verdict of ['approved', 'changes_requested', 'commented'])
       expect(verdictOn('review.decided', { verdict, note: null })).toMatchObject({
         kind: 'review_given',
-        does: 'give',
+        action: 'give',
       });
     expect(verdictOn('review.retracted', { previousVerdict: 'approved' })).toMatchObject({
       kind: 'review_given',
-      does: 'takeBack',
-      whose: 'actor',
+      action: 'takeBack',
+      affectedMember: 'actor',
     });
   });
 
   it('is a thread resolved, each by itself, until it is opened again', () => {
     expect(verdictOn('comment.resolved', { commentId })).toMatchObject({
-      does: 'give',
+      action: 'give',
       subjectId: commentId,
     });
     expect(verdictOn('comment.reopened', { commentId })).toMatchObject({
-      does: 'takeBack',
+      action: 'takeBack',
       subjectId: commentId,
     });
   });
@@ -67,7 +75,7 @@ describe('what gives points', () => {
   it('is a spec written, if anything was written', () => {
     expect(verdictOn('spec.updated', { version: 1, linesAdded: 3, linesRemoved: 0 })).toMatchObject({
       kind: 'spec_written',
-      does: 'give',
+      action: 'give',
     });
     expect(verdictOn('spec.updated', { version: 2, linesAdded: 0, linesRemoved: 3 })).toBeUndefined();
   });
@@ -75,7 +83,7 @@ describe('what gives points', () => {
   it('is taken back with a story that is deleted: all that the story stood for', () => {
     const takenBack = ['story_created', 'story_done', 'spec_written', 'review_given'];
     expect(verdictsOn('story.deleted')).toEqual(
-      takenBack.map((kind) => ({ kind, does: 'takeBack', subjectId, whose: 'all' })),
+      takenBack.map((kind) => ({ kind, action: 'takeBack', subjectId, affectedMember: 'all' })),
     );
   });
 
@@ -93,7 +101,7 @@ describe('what gives points', () => {
 
 describe('levels', () => {
   it('begin at 0, 50, 150, 300 and 500 points', () => {
-    expect([1, 2, 3, 4, 5].map(levelBeginsAt)).toEqual([0, 50, 150, 300, 500]);
+    expect([1, 2, 3, 4, 5].map(pointsAtLevelStart)).toEqual([0, 50, 150, 300, 500]);
     expect([0, 49, 50, 149, 150, 299, 300].map(levelOf)).toEqual([1, 1, 2, 2, 3, 3, 4]);
   });
 
@@ -111,14 +119,14 @@ describe('levels', () => {
     fc.assert(
       fc.property(points, (some) => {
         const level = levelOf(some);
-        expect(levelBeginsAt(level)).toBeLessThanOrEqual(some);
-        expect(levelBeginsAt(level + 1)).toBeGreaterThan(some);
+        expect(pointsAtLevelStart(level)).toBeLessThanOrEqual(some);
+        expect(pointsAtLevelStart(level + 1)).toBeGreaterThan(some);
       }),
     );
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 10_000 }), (level) => {
-        expect(levelOf(levelBeginsAt(level))).toBe(level);
-        expect(levelOf(levelBeginsAt(level + 1) - 1)).toBe(level);
+        expect(levelOf(pointsAtLevelStart(level))).toBe(level);
+        expect(levelOf(pointsAtLevelStart(level + 1) - 1)).toBe(level);
       }),
     );
   });
@@ -140,8 +148,8 @@ describe('badges and kinds', () => {
   });
 
   it('name every kind, without points too', () => {
-    expect(byKind([tallyOf('story_done', 2)])).toEqual({ ...byKind([]), story_done: 20 });
-    expect(Object.keys(byKind([])).sort()).toEqual([...pointKinds].sort());
+    expect(pointsByKind([tallyOf('story_done', 2)])).toEqual({ ...pointsByKind([]), story_done: 20 });
+    expect(Object.keys(pointsByKind([])).sort()).toEqual([...pointKinds].sort());
     expect([isPointKind('story_done'), isPointKind('toString'), isPointKind('')]).toEqual([
       true,
       false,

@@ -13,7 +13,7 @@ import {
 import { type z } from 'zod';
 
 /** The part of an activity entry that matters for points. */
-export interface Occurrence {
+export interface PointActivity {
   readonly seq: number;
   readonly kind: string;
   /** The acting member, or the member of the acting agent; null for the system. */
@@ -27,7 +27,7 @@ export interface Occurrence {
 /** A decision that an activity entry gives or takes back points. */
 export interface PointChange {
   readonly kind: PointKind;
-  readonly does: 'give' | 'takeBack';
+  readonly action: 'give' | 'takeBack';
   /**
    * The subject of the points: a story, a comment or a contract. A member gets each kind of points at most
    * once per subject.
@@ -37,10 +37,10 @@ export interface PointChange {
    * The member whose points change: the actor or the story's assignee. `all` takes back the points of all
    * members.
    */
-  readonly whose: 'actor' | 'assignee' | 'all';
+  readonly affectedMember: 'actor' | 'assignee' | 'all';
 }
 
-type Judge = (data: unknown, subjectId: string) => readonly PointChange[];
+type PointRule = (data: unknown, subjectId: string) => readonly PointChange[];
 
 /**
  * Returns the schema of an event kind's data. The cast is necessary because the compiler cannot relate a
@@ -52,31 +52,39 @@ const schemaOf = <Kind extends EventKind>(kind: Kind) =>
 /**
  * Creates a rule with typed event data. If data of an older release lacks a field, the rule gives no points.
  */
-function rule<Kind extends EventKind>(
+function createRule<Kind extends EventKind>(
   kind: Kind,
-  judgeOf: (data: EventData<Kind>, subjectId: string) => PointChange | readonly PointChange[] | undefined,
-): [EventKind, Judge] {
+  evaluate: (data: EventData<Kind>, subjectId: string) => PointChange | readonly PointChange[] | undefined,
+): [EventKind, PointRule] {
   const schema = schemaOf(kind);
   return [
     kind,
     (data, subjectId) => {
       const parsed = schema.safeParse(data);
-      return parsed.success ? [judgeOf(parsed.data, subjectId) ?? []].flat() : [];
+      return parsed.success ? [evaluate(parsed.data, subjectId) ?? []].flat() : [];
     },
   ];
 }
 
-const give = (kind: PointKind, subjectId: string, whose: PointChange['whose'] = 'actor'): PointChange => ({
+const givePoints = (
+  kind: PointKind,
+  subjectId: string,
+  affectedMember: PointChange['affectedMember'] = 'actor',
+): PointChange => ({
   kind,
-  does: 'give',
+  action: 'give',
   subjectId,
-  whose,
+  affectedMember,
 });
-const takeBack = (kind: PointKind, subjectId: string, whose: PointChange['whose'] = 'all'): PointChange => ({
+const takeBackPoints = (
+  kind: PointKind,
+  subjectId: string,
+  affectedMember: PointChange['affectedMember'] = 'all',
+): PointChange => ({
   kind,
-  does: 'takeBack',
+  action: 'takeBack',
   subjectId,
-  whose,
+  affectedMember,
 });
 
 /** The number of points that each kind gives. */
@@ -93,45 +101,47 @@ export const pointsOf: Readonly<Record<PointKind, number>> = {
  * The kinds of points that belong to a story. Deleting the story takes them back, so that deleted stories
  * earn no points.
  */
-const ofStory: readonly PointKind[] = ['story_created', 'story_done', 'spec_written', 'review_given'];
+const storyPointKinds: readonly PointKind[] = ['story_created', 'story_done', 'spec_written', 'review_given'];
 
 /** The rules by event kind: the points that an event gives or takes back. */
-const rules: ReadonlyMap<string, Judge> = new Map([
-  rule('story.created', (_data, storyId) => give('story_created', storyId)),
-  rule('story.deleted', (_data, storyId) => ofStory.map((kind) => takeBack(kind, storyId))),
-  rule('story.statusChanged', ({ from, to }, storyId) => {
-    if (to === 'done') return give('story_done', storyId, 'assignee');
-    return from === 'done' ? takeBack('story_done', storyId) : undefined;
-  }),
-  rule('spec.updated', ({ linesAdded }, storyId) =>
-    linesAdded > 0 ? give('spec_written', storyId) : undefined,
+const pointRules: ReadonlyMap<string, PointRule> = new Map([
+  createRule('story.created', (_data, storyId) => givePoints('story_created', storyId)),
+  createRule('story.deleted', (_data, storyId) =>
+    storyPointKinds.map((kind) => takeBackPoints(kind, storyId)),
   ),
-  rule('review.decided', (_data, storyId) => give('review_given', storyId)),
-  rule('review.retracted', (_data, storyId) => takeBack('review_given', storyId, 'actor')),
-  rule('comment.resolved', ({ commentId }) => give('comment_resolved', commentId)),
-  rule('comment.reopened', ({ commentId }) => takeBack('comment_resolved', commentId)),
-  rule('contract.published', (_data, contractId) => give('contract_published', contractId)),
+  createRule('story.statusChanged', ({ from, to }, storyId) => {
+    if (to === 'done') return givePoints('story_done', storyId, 'assignee');
+    return from === 'done' ? takeBackPoints('story_done', storyId) : undefined;
+  }),
+  createRule('spec.updated', ({ linesAdded }, storyId) =>
+    linesAdded > 0 ? givePoints('spec_written', storyId) : undefined,
+  ),
+  createRule('review.decided', (_data, storyId) => givePoints('review_given', storyId)),
+  createRule('review.retracted', (_data, storyId) => takeBackPoints('review_given', storyId, 'actor')),
+  createRule('comment.resolved', ({ commentId }) => givePoints('comment_resolved', commentId)),
+  createRule('comment.reopened', ({ commentId }) => takeBackPoints('comment_resolved', commentId)),
+  createRule('contract.published', (_data, contractId) => givePoints('contract_published', contractId)),
 ]);
 
 /** Returns the points that an event gives and takes back. The list is empty for events without points. */
-export const judge = ({ kind, data, subjectId }: Occurrence): readonly PointChange[] =>
-  rules.get(kind)?.(data, subjectId) ?? [];
+export const evaluateRules = ({ kind, data, subjectId }: PointActivity): readonly PointChange[] =>
+  pointRules.get(kind)?.(data, subjectId) ?? [];
 
 /**
  * Returns the points at which a level begins: 0, 50, 150, 300, 500, … Each level takes 50 points more than
  * the previous level.
  */
-export const levelBeginsAt = (level: number): number => 25 * level * (level - 1);
+export const pointsAtLevelStart = (level: number): number => 25 * level * (level - 1);
 
 /** Returns the level for this many points, starting at 1. */
 export function levelOf(points: number): number {
   const level = Math.floor((1 + Math.sqrt(1 + (4 * Math.max(0, points)) / 25)) / 2);
   // The computed square root may be slightly above or below an integer, so the level may be wrong by one.
-  if (levelBeginsAt(level) > points && level > 1) return level - 1;
-  return levelBeginsAt(level + 1) <= points ? level + 1 : level;
+  if (pointsAtLevelStart(level) > points && level > 1) return level - 1;
+  return pointsAtLevelStart(level + 1) <= points ? level + 1 : level;
 }
 
-const badges: readonly Badge[] = [
+const availableBadges: readonly Badge[] = [
   { slug: 'first-story', title: 'First story', kind: 'story_done', times: 1 },
   { slug: 'finisher', title: 'Finisher', kind: 'story_done', times: 10 },
   { slug: 'century', title: 'Century', kind: 'story_done', times: 100 },
@@ -151,10 +161,12 @@ export interface PointTotals {
 }
 
 export const badgesOf = (tallies: readonly PointTotals[]): Badge[] =>
-  badges.filter(({ kind, times }) => tallies.some((tally) => tally.kind === kind && tally.times >= times));
+  availableBadges.filter(({ kind, times }) =>
+    tallies.some((tally) => tally.kind === kind && tally.times >= times),
+  );
 
 /** Returns the points by kind, with 0 for missing kinds. */
-export function byKind(tallies: readonly PointTotals[]): Record<PointKind, number> {
+export function pointsByKind(tallies: readonly PointTotals[]): Record<PointKind, number> {
   const none: Record<PointKind, number> = {
     story_done: 0,
     review_given: 0,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type AwardedPoints } from './ledger.ts';
-import { dayOf, startOf, sumChanges } from './sums.ts';
+import { utcDayOf, periodStartOf, computeSumChanges } from './sums.ts';
 
 describe('periods', () => {
   it.each([
@@ -11,7 +11,7 @@ describe('periods', () => {
     ['2027-01-01T12:00:00.000Z', '2026-12-28', '2027-01-01'],
     ['2028-02-29T12:00:00.000Z', '2028-02-28', '2028-02-01'],
   ])('of %s begin on %s and %s', (at, week, month) => {
-    expect([startOf('week', at), startOf('month', at), startOf('all', at)]).toEqual([
+    expect([periodStartOf('week', at), periodStartOf('month', at), periodStartOf('all', at)]).toEqual([
       week,
       month,
       '1970-01-01',
@@ -25,13 +25,15 @@ describe('periods', () => {
   it('hold the day they begin with: a Monday, at most six days ago; a first', () => {
     fc.assert(
       fc.property(time, (at) => {
-        const monday = new Date(startOf('week', at));
+        const monday = new Date(periodStartOf('week', at));
         expect(monday.getUTCDay()).toBe(1);
-        const days = (Date.parse(dayOf(at)) - monday.getTime()) / 86_400_000;
+        const days = (Date.parse(utcDayOf(at)) - monday.getTime()) / 86_400_000;
         expect(days).toBeGreaterThanOrEqual(0);
         expect(days).toBeLessThan(7);
-        expect(startOf('week', `${startOf('week', at)}T00:00:00.000Z`)).toBe(startOf('week', at));
-        expect(startOf('month', at)).toBe(`${at.slice(0, 7)}-01`);
+        expect(periodStartOf('week', `${periodStartOf('week', at)}T00:00:00.000Z`)).toBe(
+          periodStartOf('week', at),
+        );
+        expect(periodStartOf('month', at)).toBe(`${at.slice(0, 7)}-01`);
       }),
     );
   });
@@ -50,9 +52,9 @@ describe('the changes of the sums', () => {
   });
 
   it('add up entries of one member, kind, day, period and project', () => {
-    const changes = sumChanges('acme', {
-      given: [entry(), entry({ projectId: null, activitySeq: 2 })],
-      takenBack: [],
+    const changes = computeSumChanges('acme', {
+      awarded: [entry(), entry({ projectId: null, activitySeq: 2 })],
+      revoked: [],
     });
     expect(changes.tallies).toEqual([{ memberId: 'ana', kind: 'story_done', points: 20, times: 2 }]);
     expect(changes.days).toEqual([{ memberId: 'ana', day: '2026-11-21', points: 20 }]);
@@ -68,13 +70,13 @@ describe('the changes of the sums', () => {
 
   it('take from the periods in which it was given, and name nothing that stays as it was', () => {
     const given = entry({ at: '2026-11-02T09:30:00.000Z' });
-    const changes = sumChanges('acme', { given: [], takenBack: [{ given, bySeq: 9 }] });
+    const changes = computeSumChanges('acme', { awarded: [], revoked: [{ award: given, bySeq: 9 }] });
     expect(changes.days).toEqual([{ memberId: 'ana', day: '2026-11-02', points: -10 }]);
     expect(changes.scores.find(({ period }) => period === 'week')).toMatchObject({
       startsOn: '2026-11-02',
       points: -10,
     });
-    expect(sumChanges('acme', { given: [given], takenBack: [{ given, bySeq: 9 }] })).toEqual({
+    expect(computeSumChanges('acme', { awarded: [given], revoked: [{ award: given, bySeq: 9 }] })).toEqual({
       tallies: [],
       scores: [],
       days: [],

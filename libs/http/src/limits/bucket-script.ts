@@ -2,8 +2,8 @@
  * Runs the Redis script that takes tokens from buckets, by the clock of Redis. One call answers all requests
  * of a batch.
  */
-import { redisScript } from '../redis.ts';
-import { intervalMillis, type Quota, quotaOf, type Rate } from './rate.ts';
+import { createRedisScript } from '../redis.ts';
+import { refillIntervalMillis, type Quota, quotaOf, type Rate } from './rate.ts';
 import { type Cost } from './store.ts';
 
 /**
@@ -73,12 +73,12 @@ export interface BucketScript {
    * fails, it rejects all of these requests and then its own promise.
    */
   readonly run: (batch: readonly BucketRequest[]) => Promise<void>;
-  readonly placeOf: (key: string) => string;
+  readonly clusterSlotOf: (key: string) => string;
   readonly close: () => void;
 }
 
 /** Builds the keys and arguments of the script. */
-function callOf(batch: readonly BucketRequest[]): { keys: string[]; args: (string | number)[] } {
+function scriptCallOf(batch: readonly BucketRequest[]): { keys: string[]; args: (string | number)[] } {
   const buckets = new Map<string, { readonly place: number; readonly rate: Rate }>();
   const placeOfBucket = ({ key, rate }: Cost): number => {
     const known = buckets.get(key) ?? { place: buckets.size + 1, rate };
@@ -88,7 +88,7 @@ function callOf(batch: readonly BucketRequest[]): { keys: string[]; args: (strin
   const questions = batch.map(({ wanted, costs, optional }) =>
     costs.reduce((line, cost) => `${line} ${placeOfBucket(cost)} ${cost.owed}`, `${wanted} ${optional}`),
   );
-  const rates = Array.from(buckets.values(), ({ rate }) => [rate.burst, intervalMillis(rate)]).flat();
+  const rates = Array.from(buckets.values(), ({ rate }) => [rate.burst, refillIntervalMillis(rate)]).flat();
   return { keys: [...buckets.keys()], args: [...rates, ...questions] };
 }
 
@@ -103,10 +103,10 @@ function resolveAll(batch: readonly BucketRequest[], answer: unknown): void {
 }
 
 export function openBucketScript(url: string, timeoutMillis: number): BucketScript {
-  const script = redisScript(url, lua, timeoutMillis);
+  const script = createRedisScript(url, lua, timeoutMillis);
   return {
     run: async (batch) => {
-      const { keys, args } = callOf(batch);
+      const { keys, args } = scriptCallOf(batch);
       try {
         resolveAll(batch, await script.run(keys, args));
       } catch (error) {
@@ -114,7 +114,7 @@ export function openBucketScript(url: string, timeoutMillis: number): BucketScri
         throw error;
       }
     },
-    placeOf: script.placeOf,
+    clusterSlotOf: script.clusterSlotOf,
     close: () => {
       script.close();
     },

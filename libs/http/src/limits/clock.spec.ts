@@ -2,9 +2,10 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, expect, it, jest } from '@jest/globals';
 import { openRedis } from '@muster/redis';
-import { redisUrl } from '@muster/testing';
+import { redisUrl, waitUntil } from '@muster/testing';
 import { createMemoryStore } from './memory-store.ts';
 import { createRateLimiter } from './rate-limiter.ts';
+import { type Quota } from './rate.ts';
 import { createRedisStore } from './redis-store.ts';
 
 afterEach(() => {
@@ -28,11 +29,19 @@ it.each([
 });
 
 it('lets callers in soon where the clock of Redis was an hour ahead', async () => {
-  const [redis, store] = [openRedis(redisUrl(), { waits: true }), createRedisStore(redisUrl(), 5_000)];
+  const [redis, store] = [
+    openRedis(redisUrl(), { waitsWhileUnreachable: true }),
+    createRedisStore(redisUrl(), 5_000),
+  ];
   try {
     const cost = { key: key(), rate };
     await redis.set(cost.key, Date.now() + 3_600_000);
-    const [quota] = await store.take([cost]);
+    // The store refuses calls until it has connected.
+    let quota: Quota | undefined;
+    await waitUntil(async () => {
+      [quota] = await store.take([cost]).catch(() => []);
+      return quota !== undefined;
+    });
     expect(quota?.waitMillis).toBeLessThanOrEqual(11_000);
     // The expiry time of the key in Redis is limited, although the stored value lay an hour ahead.
     const left = await redis.pttl(cost.key);

@@ -1,7 +1,7 @@
 /** Tests counting on a cluster, where a script reaches only some of the keys. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type RedisCluster, startRedisCluster, until } from '@muster/testing';
-import { redisCheck } from '../redis.ts';
+import { type RedisCluster, startRedisCluster, waitUntil } from '@muster/testing';
+import { createRedisCheck } from '../redis.ts';
 import { createRateLimiter, type RateLimiter } from './rate-limiter.ts';
 import { createRedisStore } from './redis-store.ts';
 
@@ -30,9 +30,9 @@ async function reachingLimiter(): Promise<RateLimiter> {
   let isAway = false;
   const limiter = createRateLimiter({
     ...{ redisUrl: cluster.url, timeoutMillis: patience },
-    onRedis: (is) => (isAway = is),
+    onRedisAvailability: (is) => (isAway = is),
   });
-  await until(async () => {
+  await waitUntil(async () => {
     const quick = { burst: 1, seconds: 0.001 };
     await Promise.all(organizations.map(async (tag) => limiter.take([{ key: `${tag}:reach`, rate: quick }])));
     return !isAway;
@@ -45,7 +45,7 @@ async function leftOf(keys: readonly string[], burst: number): Promise<(number |
   const store = createRedisStore(cluster.url, patience);
   const ask = () =>
     Promise.all(keys.map((key) => store.settle([{ key, rate: { burst, seconds }, owed: 0 }])));
-  await until(() => succeeds(ask()));
+  await waitUntil(() => succeeds(ask()));
   const quotas = await ask();
   store.close();
   return quotas.map(([quota]) => quota?.left);
@@ -77,7 +77,7 @@ describe('limits on a cluster', () => {
       expect(token?.waitMillis).toBeGreaterThan(0);
     }
     await Promise.all(limiters.map((limiter) => limiter.close()));
-    const sizes = await Promise.all(cluster.servers.map((server) => server.say('DBSIZE')));
+    const sizes = await Promise.all(cluster.servers.map((server) => server.sendCommand('DBSIZE')));
     expect(sizes.filter((size) => /^:[1-9]/.test(size))).toHaveLength(cluster.servers.length);
   });
 
@@ -101,21 +101,21 @@ describe('limits on a cluster', () => {
       );
       return all.filter((well) => !well).length;
     };
-    await until(async () => (await failed()) === 0);
-    cluster.servers[1]?.hang();
+    await waitUntil(async () => (await failed()) === 0);
+    cluster.servers[1]?.suspend();
     const [without, all] = [await failed(), organizations.length];
-    cluster.servers[1]?.goOn();
+    cluster.servers[1]?.resume();
     expect(without).toBeGreaterThan(0);
     expect(without).toBeLessThan(all);
-    await until(async () => (await failed()) === 0);
+    await waitUntil(async () => (await failed()) === 0);
     store.close();
   });
 
   it('are seen as away where a server is gone', async () => {
-    const health = redisCheck(cluster.url);
-    await until(() => succeeds(health.check.run()));
+    const health = createRedisCheck(cluster.url);
+    await waitUntil(() => succeeds(health.check.run()));
     await cluster.servers[1]?.kill();
-    await until(async () => !(await succeeds(health.check.run())));
+    await waitUntil(async () => !(await succeeds(health.check.run())));
     health.close();
   });
 });

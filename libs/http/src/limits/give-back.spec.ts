@@ -1,7 +1,7 @@
 /** Tests that a refund is sent with the next request, or on its own if no request follows. */
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { redisUrl, until } from '@muster/testing';
+import { redisUrl, waitUntil } from '@muster/testing';
 import { createRedisStore, type RedisStore } from './redis-store.ts';
 
 const stores: RedisStore[] = [];
@@ -9,7 +9,7 @@ const storeOf = async (): Promise<RedisStore> => {
   const store = createRedisStore(redisUrl(), 10_000);
   stores.push(store);
   // A new store rejects requests until it is connected to Redis.
-  await until(() =>
+  await waitUntil(() =>
     store.settle([{ ...cost, owed: 0 }]).then(
       () => true,
       () => false,
@@ -36,7 +36,7 @@ describe('what is given back', () => {
     for (let times = 0; times < 20; times += 1) {
       const [quota] = await store.take([cost]);
       expect([times, quota?.waitMillis, quota?.left]).toEqual([times, 0, 2]);
-      void store.giveBack([cost]);
+      void store.refund([cost]);
     }
     expect(await leftIn(store)).toBe(3);
   });
@@ -45,15 +45,15 @@ describe('what is given back', () => {
     const [store, other] = [await storeOf(), await storeOf()];
     await Promise.all([store.take([cost]), store.take([cost]), store.take([cost])]);
     expect(await leftIn(other)).toBe(0);
-    void store.giveBack([cost]);
-    void store.giveBack([cost]);
+    void store.refund([cost]);
+    void store.refund([cost]);
     expect(await leftIn(store)).toBe(2);
   });
 
   it('comes back by itself where nobody asks any more', async () => {
     const [store, other] = [await storeOf(), await storeOf()];
     await store.take([cost]);
-    void store.giveBack([cost]);
-    await until(async () => (await leftIn(other)) === 3);
+    void store.refund([cost]);
+    await waitUntil(async () => (await leftIn(other)) === 3);
   });
 });

@@ -1,7 +1,7 @@
 /**
  * Formats limits for response headers by draft-ietf-httpapi-ratelimit-headers, as lists of structured fields.
  */
-import { type ReasonOf, tooMany } from '@muster/registry';
+import { type ReasonOf, tooManyRequests } from '@muster/registry';
 import { type Quota, type Rate } from './rate.ts';
 
 /** A limit with its public name. */
@@ -10,7 +10,7 @@ export interface Limit {
   readonly rate: Rate;
 }
 
-const seconds = (millis: number): number => Math.ceil(millis / 1_000);
+const toSeconds = (millis: number): number => Math.ceil(millis / 1_000);
 
 /**
  * Formats RateLimit-Policy: the quota, and the window in which it is replenished. It is the same for every
@@ -27,20 +27,20 @@ export const rateLimitField = (limits: readonly Limit[], quotas: readonly Quota[
     .map(({ name, rate }, index) => {
       const { left, waitMillis } = quotas[index] ?? { left: 0, waitMillis: 0 };
       const until = waitMillis > 0 ? waitMillis : left < rate.burst ? rate.seconds * 1_000 : 0;
-      return `"${name}";r=${left};t=${seconds(until)}`;
+      return `"${name}";r=${left};t=${toSeconds(until)}`;
     })
     .join(', ');
 
 /** Returns the value of Retry-After: the seconds until all limits have a token available, at least 1. */
 export const retryAfterSeconds = (quotas: readonly Quota[]): number =>
-  Math.max(seconds(Math.max(...quotas.map(({ waitMillis }) => waitMillis))), 1);
+  Math.max(toSeconds(Math.max(...quotas.map(({ waitMillis }) => waitMillis))), 1);
 
 /** Throws 429 if one of the limits is exhausted. */
-export function requireRoom(
+export function requireWithinLimits(
   quotas: readonly Quota[],
   reason: ReasonOf<'rate_limited'>,
   message?: string,
 ): void {
   if (quotas.some(({ waitMillis }) => waitMillis > 0))
-    throw tooMany(reason, retryAfterSeconds(quotas), message);
+    throw tooManyRequests(reason, retryAfterSeconds(quotas), message);
 }

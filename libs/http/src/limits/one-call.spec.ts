@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { redisUrl, until } from '@muster/testing';
+import { redisUrl, waitUntil } from '@muster/testing';
 import { createRedisStore, type RedisStore } from './redis-store.ts';
 
 const endings: (() => unknown)[] = [];
@@ -63,7 +63,7 @@ async function storeAt(url: string, timeoutMillis: number): Promise<RedisStore> 
   });
   // A new store rejects requests until it is connected to Redis. On a slow machine, Redis may also answer
   // late.
-  await until(() =>
+  await waitUntil(() =>
     store.take([cost()]).then(
       () => true,
       () => false,
@@ -91,7 +91,7 @@ describe('questions about one place', () => {
     way.hold();
     const about = cost();
     const asked = await askByTurns(store, about, 20);
-    await until(() => Promise.resolve(way.calls() > before));
+    await waitUntil(() => Promise.resolve(way.calls() > before));
     expect(way.calls() - before).toBe(1);
     way.letGo();
     const left = (await Promise.all(asked)).map(([quota]) => quota?.left);

@@ -6,8 +6,8 @@
  * called owed. While Redis is unavailable or hangs, the process counts alone, and no caller waits.
  */
 import { LRUCache } from 'lru-cache';
-import { intervalMillis, millisNow, type Quota, quotaOf, taken } from './rate.ts';
-import { createSharedStore, type SharedOptions, type SharedStore } from './shared.ts';
+import { refillIntervalMillis, monotonicMillis, type Quota, quotaOf, fullAtAfterTaking } from './rate.ts';
+import { createSharedStore, type SharedStoreOptions, type SharedStore } from './shared.ts';
 import { type Cost } from './store.ts';
 
 export interface RateLimiter {
@@ -25,52 +25,52 @@ interface Bucket extends Cost {
   /** The number of tokens that this process has taken and not yet reported to Redis. */
   owed: number;
   /** The time when Redis last reported the bucket's state. */
-  heardAt: number;
+  syncedAt: number;
 }
 
-const settleMillis = 100;
-const trustMillis = 5_000;
+const reportIntervalMillis = 100;
+const localStateMaxAgeMillis = 5_000;
 /** The maximum number of buckets in one report, since other processes wait while Redis reads it. */
-const mostToldAtOnce = 100;
+const maxBucketsPerReport = 100;
 /**
  * The thresholds for a nearly empty bucket: this many tokens, or this part of its burst. All processes
  * together take fewer in a tenth of a second.
  */
-const nearLeft = 100;
-const nearPart = 1 / 4;
+const nearlyEmptyTokens = 100;
+const nearlyEmptyFraction = 1 / 4;
 /**
  * The maximum number of buckets, some 10 MB. Beyond it the least recently used bucket is evicted; Redis keeps
  * its state, or it starts full.
  */
-const mostBuckets = 50_000;
+const maxBuckets = 50_000;
 
 /** Creates a rate limiter. Without Redis each process counts for itself. */
-export function createRateLimiter(options: SharedOptions | undefined): RateLimiter {
-  return options === undefined ? countAlone() : countTogether(createSharedStore(options));
+export function createRateLimiter(options: SharedStoreOptions | undefined): RateLimiter {
+  return options === undefined ? createLocalLimiter() : createSharedLimiter(createSharedStore(options));
 }
 
-function countAlone(): RateLimiter {
-  const bucketOf = createBuckets();
+function createLocalLimiter(): RateLimiter {
+  const bucketOf = createBucketLookup();
   return {
-    take: (costs) => takeHere(costs.map(bucketOf), millisNow()),
+    take: (costs) => takeLocally(costs.map(bucketOf), monotonicMillis()),
     close: () => Promise.resolve(),
   };
 }
 
-function countTogether(redis: SharedStore): RateLimiter {
-  const bucketOf = createBuckets();
-  const debts = createDebts(redis);
+function createSharedLimiter(redis: SharedStore): RateLimiter {
+  const bucketOf = createBucketLookup();
+  const debts = createUnreportedTokens(redis);
   const takeAndOwe = (from: readonly Bucket[], now: number): readonly Quota[] =>
-    takeHere(from, now, debts.add);
+    takeLocally(from, now, debts.recordTakenToken);
   return {
     take: (costs) => {
-      const now = millisNow();
+      const now = monotonicMillis();
       const from = costs.map(bucketOf);
-      if (from.every((bucket) => isFar(bucket, now))) return takeAndOwe(from, now);
+      if (from.every((bucket) => isFarFromEmpty(bucket, now))) return takeAndOwe(from, now);
       // guard: limits while Redis is away
-      if (redis.isAway()) return takeAndOwe(from, now);
+      if (redis.isRedisAway()) return takeAndOwe(from, now);
       // guard: limits without an answer of Redis
-      const withoutAnswer = () => takeAndOwe(from, millisNow());
+      const withoutAnswer = () => takeAndOwe(from, monotonicMillis());
       return debts.exchange('takeOwing', from).then((quotas) => quotas ?? withoutAnswer());
     },
     close: async () => {
@@ -81,33 +81,34 @@ function countTogether(redis: SharedStore): RateLimiter {
 }
 
 /** Finds the bucket of a cost in this process. A new bucket is full and not yet synchronized with Redis. */
-function createBuckets(): (cost: Cost) => Bucket {
-  const buckets = new LRUCache<string, Bucket>({ max: mostBuckets });
+function createBucketLookup(): (cost: Cost) => Bucket {
+  const buckets = new LRUCache<string, Bucket>({ max: maxBuckets });
   return (cost) => {
     const known = buckets.get(cost.key);
     if (known !== undefined) return known;
-    const bucket = { ...cost, fullAt: 0, owed: 0, heardAt: -Infinity };
+    const bucket = { ...cost, fullAt: 0, owed: 0, syncedAt: -Infinity };
     buckets.set(cost.key, bucket);
     return bucket;
   };
 }
 
-const isFar = ({ rate, fullAt, heardAt }: Bucket, now: number): boolean =>
-  heardAt > now - trustMillis && quotaOf(rate, fullAt, now).left > Math.max(nearLeft, rate.burst * nearPart);
+const isFarFromEmpty = ({ rate, fullAt, syncedAt }: Bucket, now: number): boolean =>
+  syncedAt > now - localStateMaxAgeMillis &&
+  quotaOf(rate, fullAt, now).left > Math.max(nearlyEmptyTokens, rate.burst * nearlyEmptyFraction);
 
 /**
  * Takes a token from all buckets or from none, without asking Redis. Calls `onTaken` with each bucket from
  * which a token was taken.
  */
-function takeHere(
-  from: readonly Bucket[],
+function takeLocally(
+  fromBuckets: readonly Bucket[],
   now: number,
   onTaken?: (bucket: Bucket) => void,
 ): readonly Quota[] {
-  const before = from.map(({ rate, fullAt }) => quotaOf(rate, fullAt, now));
+  const before = fromBuckets.map(({ rate, fullAt }) => quotaOf(rate, fullAt, now));
   if (before.some(({ left }) => left < 1)) return before;
-  return from.map((bucket) => {
-    bucket.fullAt = taken(bucket.rate, bucket.fullAt, now);
+  return fromBuckets.map((bucket) => {
+    bucket.fullAt = fullAtAfterTaking(bucket.rate, bucket.fullAt, now);
     onTaken?.(bucket);
     return { ...quotaOf(bucket.rate, bucket.fullAt, now), waitMillis: 0 };
   });
@@ -117,37 +118,37 @@ function takeHere(
  * Tokens that were taken here and not yet reported to Redis. They are reported with the next request, or ten
  * times a second.
  */
-interface Debts {
+interface UnreportedTokens {
   /** Records that this process took one token from the bucket. */
-  readonly add: (bucket: Bucket) => void;
+  readonly recordTakenToken: (bucket: Bucket) => void;
   /** Asks Redis about buckets and reports owed tokens; undefined while Redis is unavailable. */
   readonly exchange: (
     kind: 'takeOwing' | 'settle',
-    about: readonly Bucket[],
+    buckets: readonly Bucket[],
   ) => Promise<readonly Quota[] | undefined>;
   /** Reports to Redis all tokens that were taken and not yet reported. */
   readonly close: () => Promise<void>;
 }
 
-function createDebts(redis: SharedStore): Debts {
+function createUnreportedTokens(redis: SharedStore): UnreportedTokens {
   const owing = new Set<Bucket>();
 
-  const exchange: Debts['exchange'] = async (kind, about) => {
+  const exchange: UnreportedTokens['exchange'] = async (kind, about) => {
     const told = about.map((bucket) => {
       const { key, rate, owed } = bucket;
       bucket.owed = 0;
       owing.delete(bucket);
       return { key, rate, owed };
     });
-    const quotas = await redis.ask((store) => store[kind](told));
-    const now = millisNow();
+    const quotas = await redis.callRedis((store) => store[kind](told));
+    const now = monotonicMillis();
     for (const [index, bucket] of about.entries()) {
       const quota = quotas?.[index];
       if (quota === undefined) oweAgain(bucket, told[index]?.owed ?? 0, now);
       else {
         // Adds the tokens that this process took while the request to Redis was running.
-        bucket.fullAt = taken(bucket.rate, now + quota.usedMillis, now, bucket.owed);
-        bucket.heardAt = now;
+        bucket.fullAt = fullAtAfterTaking(bucket.rate, now + quota.millisUntilFull, now, bucket.owed);
+        bucket.syncedAt = now;
       }
     }
     return quotas;
@@ -158,7 +159,9 @@ function createDebts(redis: SharedStore): Debts {
    * refills; otherwise callers would pay for the outage afterwards.
    */
   const oweAgain = (bucket: Bucket, untold: number, now: number): void => {
-    const used = Math.ceil(quotaOf(bucket.rate, bucket.fullAt, now).usedMillis / intervalMillis(bucket.rate));
+    const used = Math.ceil(
+      quotaOf(bucket.rate, bucket.fullAt, now).millisUntilFull / refillIntervalMillis(bucket.rate),
+    );
     bucket.owed = Math.min(bucket.owed + untold, used);
     if (bucket.owed > 0) owing.add(bucket);
   };
@@ -168,19 +171,19 @@ function createDebts(redis: SharedStore): Debts {
   const settle = (): void => {
     if (isSettling || owing.size === 0) return;
     isSettling = true;
-    const parts = [...Map.groupBy(owing, ({ key }) => redis.placeOf(key)).values()].flatMap((due) =>
-      Array.from({ length: Math.ceil(due.length / mostToldAtOnce) }, (_, part) =>
-        exchange('settle', due.slice(part * mostToldAtOnce, (part + 1) * mostToldAtOnce)),
+    const parts = [...Map.groupBy(owing, ({ key }) => redis.clusterSlotOf(key)).values()].flatMap((due) =>
+      Array.from({ length: Math.ceil(due.length / maxBucketsPerReport) }, (_, part) =>
+        exchange('settle', due.slice(part * maxBucketsPerReport, (part + 1) * maxBucketsPerReport)),
       ),
     );
     settling = Promise.all(parts).finally(() => {
       isSettling = false;
     });
   };
-  const timer = setInterval(settle, settleMillis).unref();
+  const timer = setInterval(settle, reportIntervalMillis).unref();
 
   return {
-    add: (bucket) => {
+    recordTakenToken: (bucket) => {
       bucket.owed += 1;
       owing.add(bucket);
     },

@@ -11,10 +11,10 @@ export interface Rate {
 }
 
 /** A rate in the environment. `30/2` means thirty at the same time, and one more every two seconds. */
-export const rateVariable = (usual: string) =>
+export const rateVariable = (defaultRate: string) =>
   z
     .string()
-    .default(usual)
+    .default(defaultRate)
     .transform((text, context): Rate => {
       const [burst, seconds] = text.split('/').map(Number);
       if (/^\d{1,7}\/\d{1,7}(\.\d{1,3})?$/.test(text) && burst && seconds) return { burst, seconds };
@@ -26,13 +26,13 @@ export const rateVariable = (usual: string) =>
       return z.NEVER;
     });
 
-export const intervalMillis = ({ seconds }: Rate): number => seconds * 1_000;
+export const refillIntervalMillis = ({ seconds }: Rate): number => seconds * 1_000;
 
 /**
  * Returns the milliseconds of this process's monotonic clock. Usage expires in time even if the machine's
  * clock is set back.
  */
-export const millisNow = (): number => Math.floor(performance.now());
+export const monotonicMillis = (): number => Math.floor(performance.now());
 
 /** The state of a bucket. */
 export interface Quota {
@@ -40,7 +40,7 @@ export interface Quota {
   /** The milliseconds until one token is available; 0 if one was taken. */
   readonly waitMillis: number;
   /** The milliseconds until the bucket is full. */
-  readonly usedMillis: number;
+  readonly millisUntilFull: number;
 }
 
 /**
@@ -49,17 +49,17 @@ export interface Quota {
  */
 export function quotaOf(rate: Rate, fullAt: number, now: number): Quota {
   const usedMillis = Math.max(fullAt - now, 0);
-  const free = rate.burst * intervalMillis(rate) - usedMillis;
+  const free = rate.burst * refillIntervalMillis(rate) - usedMillis;
   return {
-    left: Math.max(Math.floor(free / intervalMillis(rate)), 0),
-    waitMillis: Math.max(intervalMillis(rate) - free, 0),
-    usedMillis,
+    left: Math.max(Math.floor(free / refillIntervalMillis(rate)), 0),
+    waitMillis: Math.max(refillIntervalMillis(rate) - free, 0),
+    millisUntilFull: usedMillis,
   };
 }
 
 /** Returns the new `fullAt` after taking `count` tokens. */
-export const taken = (rate: Rate, fullAt: number, now: number, count = 1): number =>
-  Math.max(fullAt, now) + count * intervalMillis(rate);
+export const fullAtAfterTaking = (rate: Rate, fullAt: number, now: number, count = 1): number =>
+  Math.max(fullAt, now) + count * refillIntervalMillis(rate);
 
 /** Returns the new `fullAt` after returning one token. */
-export const givenBack = (rate: Rate, fullAt: number): number => fullAt - intervalMillis(rate);
+export const fullAtAfterRefund = (rate: Rate, fullAt: number): number => fullAt - refillIntervalMillis(rate);

@@ -4,36 +4,37 @@
  */
 import { openBucketScript, type OwedCost, type BucketRequest } from './bucket-script.ts';
 import { type Quota } from './rate.ts';
-import { type Cost, type Store } from './store.ts';
+import { type Cost, type BucketStore } from './store.ts';
 
 export { type OwedCost } from './bucket-script.ts';
 
 /** A store in Redis. All keys of one call must be in the same cluster slot. */
-export interface RedisStore extends Store {
+export interface RedisStore extends BucketStore {
   /** Takes tokens like `take`. Before that, it takes the owed tokens, even from an empty bucket. */
   takeOwing(costs: readonly OwedCost[]): Promise<readonly Quota[]>;
   /** Takes the owed tokens from the buckets, and no further token. */
   settle(costs: readonly OwedCost[]): Promise<readonly Quota[]>;
   /** Returns the cluster slot of a key, or the same value for all keys of a single Redis server. */
-  readonly placeOf: (key: string) => string;
+  readonly clusterSlotOf: (key: string) => string;
   close(): void;
 }
 
 /** The maximum number of requests in one script call, since other clients wait while it runs. */
-const mostAtOnce = 100;
+const maxRequestsPerCall = 100;
 
 /** The time after which refunds are sent if no request carries them, in milliseconds. */
-const giveBackWithinMillis = 10;
+const refundDelayMillis = 10;
 
-const owing = (costs: readonly Cost[], owed: number): OwedCost[] => costs.map((cost) => ({ ...cost, owed }));
+const addOwed = (costs: readonly Cost[], owed: number): OwedCost[] =>
+  costs.map((cost) => ({ ...cost, owed }));
 
-const inParts = <Item>(items: readonly Item[]): Item[][] =>
-  Array.from({ length: Math.ceil(items.length / mostAtOnce) }, (_, part) =>
-    items.slice(part * mostAtOnce, (part + 1) * mostAtOnce),
+const splitIntoBatches = <Item>(items: readonly Item[]): Item[][] =>
+  Array.from({ length: Math.ceil(items.length / maxRequestsPerCall) }, (_, part) =>
+    items.slice(part * maxRequestsPerCall, (part + 1) * maxRequestsPerCall),
   );
 
 /** Collects the tokens to return to Redis, with one sum for each bucket. */
-function createRefunds(placeOf: (key: string) => string) {
+function createRefunds(clusterSlotOf: (key: string) => string) {
   let back = new Map<string, OwedCost>();
   return {
     isEmpty: (): boolean => back.size === 0,
@@ -48,8 +49,8 @@ function createRefunds(placeOf: (key: string) => string) {
       if (back.size === 0) return [];
       const costs = [...back.values()];
       back = new Map();
-      return [...Map.groupBy(costs, ({ key }) => placeOf(key)).values()].flatMap((there) =>
-        inParts(there).map((part) => ({
+      return [...Map.groupBy(costs, ({ key }) => clusterSlotOf(key)).values()].flatMap((there) =>
+        splitIntoBatches(there).map((part) => ({
           ...{ wanted: 0 as const, costs: part, optional: 0 },
           ...{ resolve: () => undefined, reject: () => undefined },
         })),
@@ -61,13 +62,13 @@ function createRefunds(placeOf: (key: string) => string) {
 /** Creates a store in Redis. Each call rejects if Redis does not answer in time. */
 export function createRedisStore(url: string, timeoutMillis: number): RedisStore {
   const script = openBucketScript(url, timeoutMillis);
-  const refunds = createRefunds(script.placeOf);
+  const refunds = createRefunds(script.clusterSlotOf);
   let waiting: BucketRequest[] = [];
   /** The cluster slots for which a script call is running. */
   const busy = new Set<string>();
   let isFlushing = false;
 
-  const placeOf = ({ costs }: BucketRequest): string => script.placeOf(costs[0]?.key ?? '');
+  const placeOf = ({ costs }: BucketRequest): string => script.clusterSlotOf(costs[0]?.key ?? '');
 
   /** Flushes after all requests of this turn of the event loop. */
   const flushSoon = (): void => {
@@ -94,7 +95,7 @@ export function createRedisStore(url: string, timeoutMillis: number): RedisStore
    */
   const sendAll = (place: string, batch: readonly BucketRequest[]): void => {
     busy.add(place);
-    const parts = inParts(batch).map(script.run);
+    const parts = splitIntoBatches(batch).map(script.run);
     const done = (): void => {
       busy.delete(place);
       if (waiting.length > 0) flushSoon();
@@ -122,15 +123,15 @@ export function createRedisStore(url: string, timeoutMillis: number): RedisStore
     });
 
   return {
-    take: (costs, optional) => ask(1, owing(costs, 0), optional === undefined ? 0 : optional + 1),
+    take: (costs, optional) => ask(1, addOwed(costs, 0), optional === undefined ? 0 : optional + 1),
     takeOwing: (costs) => ask(1, costs, 0),
     settle: (costs) => ask(0, costs, 0),
-    giveBack: (costs) => {
-      if (refunds.isEmpty() && waiting.length === 0) setTimeout(flush, giveBackWithinMillis).unref();
+    refund: (costs) => {
+      if (refunds.isEmpty() && waiting.length === 0) setTimeout(flush, refundDelayMillis).unref();
       refunds.add(costs);
       return Promise.resolve();
     },
-    placeOf: script.placeOf,
+    clusterSlotOf: script.clusterSlotOf,
     close: () => {
       script.close();
     },

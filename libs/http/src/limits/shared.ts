@@ -2,15 +2,15 @@
  * Guards access to the Redis that counts calls. While Redis is unavailable or hangs, most requests to it are
  * skipped.
  */
-import { millisNow } from './rate.ts';
+import { monotonicMillis } from './rate.ts';
 import { createRedisStore, type RedisStore } from './redis-store.ts';
 
-export interface SharedOptions {
+export interface SharedStoreOptions {
   readonly redisUrl: string;
   /** The time after which Redis counts as unavailable, in milliseconds. */
   readonly timeoutMillis: number;
   /** Called once when Redis becomes unavailable, and once when it recovers. */
-  readonly onRedis: (isAway: boolean, error?: unknown) => void;
+  readonly onRedisAvailability: (isAway: boolean, error?: unknown) => void;
 }
 
 export interface SharedStore {
@@ -18,37 +18,41 @@ export interface SharedStore {
    * Sends a request to Redis. Returns undefined while Redis is unavailable. Then only one request a second is
    * sent, so that most callers do not wait for a Redis that hangs.
    */
-  ask<Answer>(question: (redis: RedisStore) => Promise<Answer>): Promise<Answer | undefined>;
-  isAway(): boolean;
+  callRedis<Answer>(request: (redis: RedisStore) => Promise<Answer>): Promise<Answer | undefined>;
+  isRedisAway(): boolean;
   /** Returns the cluster slot of a key. Keys in different slots need separate requests to Redis. */
-  readonly placeOf: (key: string) => string;
+  readonly clusterSlotOf: (key: string) => string;
   close(): void;
 }
 
-const askAgainMillis = 1_000;
+const retryDelayMillis = 1_000;
 
-export function createSharedStore({ redisUrl, timeoutMillis, onRedis }: SharedOptions): SharedStore {
+export function createSharedStore({
+  redisUrl,
+  timeoutMillis,
+  onRedisAvailability,
+}: SharedStoreOptions): SharedStore {
   const redis = createRedisStore(redisUrl, timeoutMillis);
   let isAway = false;
   let askAgainAt = 0;
   return {
-    ask: async (question) => {
-      const now = millisNow();
+    callRedis: async (question) => {
+      const now = monotonicMillis();
       if (now < askAgainAt) return undefined;
-      if (isAway) askAgainAt = now + askAgainMillis;
+      if (isAway) askAgainAt = now + retryDelayMillis;
       try {
         const answer = await question(redis);
-        if (isAway) onRedis(false);
+        if (isAway) onRedisAvailability(false);
         [isAway, askAgainAt] = [false, 0];
         return answer;
       } catch (error) {
-        if (!isAway) onRedis(true, error);
-        [isAway, askAgainAt] = [true, millisNow() + askAgainMillis];
+        if (!isAway) onRedisAvailability(true, error);
+        [isAway, askAgainAt] = [true, monotonicMillis() + retryDelayMillis];
         return undefined;
       }
     },
-    isAway: () => isAway,
-    placeOf: redis.placeOf,
+    isRedisAway: () => isAway,
+    clusterSlotOf: redis.clusterSlotOf,
     close: () => {
       redis.close();
     },

@@ -7,11 +7,11 @@ export interface Cost {
 }
 
 /** A store of buckets. */
-export interface Store {
+export interface BucketStore {
   /**
    * Takes a token from all buckets or from none, and returns the state of each. A bucket with a wait was
    * empty. An empty bucket at the index `optional` does not prevent taking from the others.
    */
   take(costs: readonly Cost[], optional?: number): Promise<readonly Quota[]>;
-  giveBack(costs: readonly Cost[]): Promise<void>;
+  refund(costs: readonly Cost[]): Promise<void>;
 }

@@ -1,10 +1,10 @@
 /** Reads a table with a head, from spreadsheets and from trackers without a format here. */
-import { columnName, openTable, type Row } from '../csv.ts';
+import { normalizeColumnName, openTable, type ParsedRow } from '../csv.ts';
 import { type ImportDraft, type OpenedFile, type ReadOptions } from '../draft.ts';
-import { NoImport, type Source } from '../source.ts';
+import { UnreadableFileError, type TextSource } from '../source.ts';
 
 /** The accepted names of each column in lower case. The first one is the name of the field. */
-const names = {
+const columnNamesByField = {
   title: ['title', 'summary', 'name', 'subject', 'story'],
   description: ['description', 'body', 'details', 'notes'],
   labels: ['labels', 'tags', 'label'],
@@ -20,37 +20,38 @@ const names = {
   created: ['created', 'created at', 'creation date'],
   updated: ['updated', 'updated at', 'last modified'],
 } as const;
-export type CsvField = keyof typeof names;
-export const csvFields = Object.keys(names) as CsvField[];
+export type CsvField = keyof typeof columnNamesByField;
+export const csvFields = Object.keys(columnNamesByField) as CsvField[];
 
 /**
  * Returns the index of the column for each field. A given column name takes precedence, and '' means no
- * column. Otherwise the column is found by its usual names. Throws NoImport.
+ * column. Otherwise the column is found by its usual names. Throws UnreadableFileError.
  */
-export function csvColumns(
+export function findCsvColumns(
   head: readonly string[],
-  said: ReadonlyMap<string, string> = new Map(),
+  givenColumns: ReadonlyMap<string, string> = new Map(),
 ): Map<CsvField, number> {
-  const plain = head.map(columnName);
+  const plain = head.map(normalizeColumnName);
   const columns = new Map<CsvField, number>();
   for (const field of csvFields) {
-    const wanted = said.get(field);
+    const wanted = givenColumns.get(field);
     const place =
       wanted === undefined
-        ? plain.findIndex((name) => (names[field] as readonly string[]).includes(name))
+        ? plain.findIndex((name) => (columnNamesByField[field] as readonly string[]).includes(name))
         : head.indexOf(wanted);
     if (wanted !== undefined && wanted !== '' && place < 0)
-      throw new NoImport(`there is no column "${wanted}"`);
+      throw new UnreadableFileError(`there is no column "${wanted}"`);
     if (place >= 0) columns.set(field, place);
   }
   return columns;
 }
 
-/** Returns the names of a table's columns. Throws NoImport. */
-export const csvHead = async (source: Source): Promise<readonly string[]> => (await openTable(source)).head;
+/** Returns the names of a table's columns. Throws UnreadableFileError. */
+export const readCsvHead = async (source: TextSource): Promise<readonly string[]> =>
+  (await openTable(source)).head;
 
 /** Splits at commas and semicolons. */
-const listOf = (text = ''): string[] =>
+const splitList = (text = ''): string[] =>
   text
     .split(/[,;]/)
     .map((item) => item.trim())
@@ -60,13 +61,17 @@ const listOf = (text = ''): string[] =>
  * Rewrites a number of a table whose decimal mark is the comma: `1.000` is one thousand there, and `1,000` is
  * one.
  */
-function withDecimalComma(text: string | undefined): string | undefined {
+function normalizeDecimalComma(text: string | undefined): string | undefined {
   if (text !== undefined && /^\d{1,3}(\.\d{3})+(,\d+)?$/.test(text)) return text.replaceAll('.', '');
   return text !== undefined && /^\d{1,3},\d{3}$/.test(text) ? text.replace(',', '.') : text;
 }
 
-function draftOf(row: Row, columns: ReadonlyMap<CsvField, number>, hasDecimalComma: boolean): ImportDraft {
-  const cell = (field: CsvField): string | undefined => row.at(columns.get(field));
+function toDraft(
+  row: ParsedRow,
+  columns: ReadonlyMap<CsvField, number>,
+  hasDecimalComma: boolean,
+): ImportDraft {
+  const cell = (field: CsvField): string | undefined => row.getByIndex(columns.get(field));
   const used = new Set(columns.values());
   const epic = cell('epic');
   return {
@@ -78,30 +83,30 @@ function draftOf(row: Row, columns: ReadonlyMap<CsvField, number>, hasDecimalCom
     spec: cell('spec'),
     status: cell('status'),
     priority: cell('priority'),
-    estimate: hasDecimalComma ? withDecimalComma(cell('estimate')) : cell('estimate'),
-    labels: listOf(cell('labels')),
+    estimate: hasDecimalComma ? normalizeDecimalComma(cell('estimate')) : cell('estimate'),
+    labels: splitList(cell('labels')),
     epic: epic === undefined ? undefined : { externalId: epic.toLowerCase(), title: epic },
-    blockedBy: listOf(cell('blockedBy')),
-    assignees: listOf(cell('assignee')),
+    blockedBy: splitList(cell('blockedBy')),
+    assignees: splitList(cell('assignee')),
     createdAt: cell('created'),
     updatedAt: cell('updated'),
     leftOut: row
-      .filled()
+      .listFilledColumns()
       .filter(({ place }) => !used.has(place))
       .map(({ title }) => `column ${title}`),
   };
 }
 
-export async function openCsv(source: Source, { map = new Map() }: ReadOptions): Promise<OpenedFile> {
+export async function openCsv(source: TextSource, { map = new Map() }: ReadOptions): Promise<OpenedFile> {
   const table = await openTable(source);
-  const columns = csvColumns(table.head, map);
+  const columns = findCsvColumns(table.head, map);
   if (!columns.has('title')) {
-    throw new NoImport(`no column has the title (columns: ${table.head.join(', ')})`, 'columns');
+    throw new UnreadableFileError(`no column has the title (columns: ${table.head.join(', ')})`, 'columns');
   }
   return {
     notes: [],
     async *read() {
-      for await (const row of table.rows()) yield { draft: draftOf(row, columns, table.hasDecimalComma) };
+      for await (const row of table.rows()) yield { draft: toDraft(row, columns, table.hasDecimalComma) };
     },
   };
 }

@@ -1,8 +1,13 @@
 /** Reads a GitHub project. Its columns are the status values of its items. */
 import { z } from 'zod';
 import { type ImportDraft, type OpenedFile, type ReadItem } from '../draft.ts';
-import { isObject, unread } from '../unread.ts';
-import { isPullRequest, dueOf, leftOfMilestone, referenceOf } from './github-reference.ts';
+import { isObject, listUnreadFields } from '../unread.ts';
+import {
+  isPullRequestUrl,
+  getMilestoneDueDate,
+  listUnimportedMilestoneFields,
+  parseIssueReference,
+} from './github-reference.ts';
 import { parseEach } from './json.ts';
 
 const Content = z.looseObject({
@@ -25,12 +30,12 @@ const Item = z.looseObject({
 });
 type Item = z.infer<typeof Item>;
 
-const known = new Set([...Object.keys(Item.shape), 'repository', 'linked pull requests']);
-const knownOfContent = new Set([...Object.keys(Content.shape), 'repository', 'id']);
+const knownItemFields = new Set([...Object.keys(Item.shape), 'repository', 'linked pull requests']);
+const knownContentFields = new Set([...Object.keys(Content.shape), 'repository', 'id']);
 
-function draftOf(item: Item): ImportDraft {
+function toDraft(item: Item): ImportDraft {
   const { content, labels, assignees, milestone } = item;
-  const reference = referenceOf(content.url);
+  const reference = parseIssueReference(content.url);
   const epic = isObject(milestone) ? (milestone as { title: string }).title : milestone;
   return {
     place:
@@ -48,20 +53,20 @@ function draftOf(item: Item): ImportDraft {
         ? undefined
         : {
             ...{ externalId: `milestone ${epic}`, title: epic },
-            targetDate: isObject(milestone) ? dueOf(milestone) : undefined,
+            targetDate: isObject(milestone) ? getMilestoneDueDate(milestone) : undefined,
           },
     assignees: assignees ?? [],
     leftOut: [
-      ...unread(item, known).map((field) => `field ${field}`),
-      ...unread(content, knownOfContent),
-      ...(isObject(milestone) ? leftOfMilestone(milestone) : []),
+      ...listUnreadFields(item, knownItemFields).map((field) => `field ${field}`),
+      ...listUnreadFields(content, knownContentFields),
+      ...(isObject(milestone) ? listUnimportedMilestoneFields(milestone) : []),
     ],
   };
 }
 
-export function openProject(list: readonly unknown[], total: unknown): OpenedFile {
-  const items = parseEach(list, Item, 'item of a GitHub project');
-  const missing = typeof total === 'number' ? total - items.length : 0;
+export function openGithubProject(rawItems: readonly unknown[], totalCount: unknown): OpenedFile {
+  const items = parseEach(rawItems, Item, 'item of a GitHub project');
+  const missing = typeof totalCount === 'number' ? totalCount - items.length : 0;
   return {
     notes:
       missing > 0
@@ -71,9 +76,9 @@ export function openProject(list: readonly unknown[], total: unknown): OpenedFil
         : [],
     async *read(): AsyncGenerator<ReadItem> {
       for (const item of items) {
-        if (item.content.type === 'PullRequest' || isPullRequest(item.content.url)) {
+        if (item.content.type === 'PullRequest' || isPullRequestUrl(item.content.url)) {
           yield { place: `pull request ${item.content.number ?? item.id}`, skipped: 'pull request' };
-        } else yield { draft: draftOf(item) };
+        } else yield { draft: toDraft(item) };
       }
     },
   };

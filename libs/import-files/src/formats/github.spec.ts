@@ -24,7 +24,7 @@ it('issues of gh come with comments, milestones, parts and what blocks them, the
         ],
       },
     ],
-    { people: new Map([['ana', 'ana@x.org']]) },
+    { emailsByName: new Map([['ana', 'ana@x.org']]) },
   );
   expect(items.map(({ externalId }) => externalId)).toEqual(['acme/web#7', 'acme/web#9']);
   expect(item('acme/web#7')).toEqual({

@@ -5,15 +5,20 @@
 import { type StoryStatus } from '@muster/registry';
 import { z } from 'zod';
 import { type ImportDraft, type OpenedFile, type ReadItem } from '../draft.ts';
-import { jsonOf, NoImport, type Source } from '../source.ts';
-import { isObject, unread, unreadOf } from '../unread.ts';
-import { nodesOf, parseEach } from './json.ts';
-import { openProject } from './github-project.ts';
-import { isPullRequest, dueOf, leftOfMilestone, referenceOf } from './github-reference.ts';
+import { readJson, UnreadableFileError, type TextSource } from '../source.ts';
+import { isObject, listUnreadFields, listUnreadFieldsOfPart } from '../unread.ts';
+import { listOrNodesSchema, parseEach } from './json.ts';
+import { openGithubProject } from './github-project.ts';
+import {
+  isPullRequestUrl,
+  getMilestoneDueDate,
+  listUnimportedMilestoneFields,
+  parseIssueReference,
+} from './github-reference.ts';
 
 const Login = z.looseObject({ login: z.string(), name: z.string().nullish() });
 const Milestone = z.looseObject({ number: z.number().nullish(), title: z.string() }).nullish();
-const Related = z.looseObject({ number: z.number(), url: z.string().nullish() });
+const RelatedIssue = z.looseObject({ number: z.number(), url: z.string().nullish() });
 const Issue = z.looseObject({
   number: z.int().positive(),
   title: z.string(),
@@ -22,8 +27,8 @@ const Issue = z.looseObject({
   /** `gh` writes the reason in capitals; the API writes it in `state_reason`. */
   stateReason: z.string().nullish(),
   state_reason: z.string().nullish(),
-  labels: nodesOf(z.union([z.string(), z.looseObject({ name: z.string() })])),
-  assignees: nodesOf(Login),
+  labels: listOrNodesSchema(z.union([z.string(), z.looseObject({ name: z.string() })])),
+  assignees: listOrNodesSchema(Login),
   milestone: Milestone,
   /** `gh` writes the list of comments, and the API writes their number. */
   comments: z
@@ -41,10 +46,10 @@ const Issue = z.looseObject({
       ),
     ])
     .nullish(),
-  blockedBy: nodesOf(Related),
-  subIssues: nodesOf(Related),
-  blocking: nodesOf(Related),
-  parent: Related.nullish(),
+  blockedBy: listOrNodesSchema(RelatedIssue),
+  subIssues: listOrNodesSchema(RelatedIssue),
+  blocking: listOrNodesSchema(RelatedIssue),
+  parent: RelatedIssue.nullish(),
   /** The API's address of the parent issue. */
   parent_issue_url: z.string().nullish(),
   createdAt: z.string().nullish(),
@@ -58,7 +63,7 @@ const Issue = z.looseObject({
 });
 type Issue = z.infer<typeof Issue>;
 
-const known = new Set([
+const knownIssueFields = new Set([
   ...Object.keys(Issue.shape),
   // The fields with internal numbers and addresses of GitHub, and the fields that repeat others.
   ...['id', 'node_id', 'closed', 'closedAt', 'closed_at', 'assignee', 'author_association', 'repository_url'],
@@ -73,7 +78,7 @@ const known = new Set([
   ...['subIssuesSummary', 'repository', 'score'],
 ]);
 
-const knownOfComment = new Set([
+const knownCommentFields = new Set([
   ...['id', 'author', 'authorAssociation', 'body', 'createdAt', 'includesCreatedEdit', 'url'],
   ...['viewerDidAuthor', 'isMinimized', 'minimizedReason', 'reactionGroups'],
 ]);
@@ -87,11 +92,11 @@ const hasReactions = ({ reactionGroups }: Comment): boolean =>
   );
 
 /** Lists the parts of a comment that are not imported, or the whole comment if GitHub hides it. */
-const leftOfComment = (comment: Comment): string[] =>
+const listUnimportedCommentParts = (comment: Comment): string[] =>
   comment.isMinimized === true
     ? [`hidden comment (${(comment.minimizedReason ?? '').toLowerCase() || 'without a reason'})`]
     : [
-        ...unreadOf('a comment', comment, knownOfComment),
+        ...listUnreadFieldsOfPart('a comment', comment, knownCommentFields),
         ...(hasReactions(comment) ? ['reactions of a comment'] : []),
       ];
 
@@ -101,12 +106,12 @@ const isPresent = (value: unknown): boolean => value !== undefined && value !== 
  * Returns true for a pull request. The API marks it with a field; lists of `gh pr` show it by state or
  * address.
  */
-const isPullRequestOf = (issue: Issue): boolean =>
+const isPullRequestIssue = (issue: Issue): boolean =>
   isPresent(issue.pull_request) ||
   issue.state.toLowerCase() === 'merged' ||
-  isPullRequest(issue.html_url ?? issue.url);
+  isPullRequestUrl(issue.html_url ?? issue.url);
 
-function statusOf(issue: Issue): { status: string; statusIs: StoryStatus } {
+function mapIssueStatus(issue: Issue): { status: string; statusIs: StoryStatus } {
   if (issue.state.toLowerCase() === 'open') return { status: 'open', statusIs: 'backlog' };
   const reason = (issue.stateReason ?? issue.state_reason ?? '').toLowerCase();
   return ['not_planned', 'duplicate'].includes(reason)
@@ -114,58 +119,62 @@ function statusOf(issue: Issue): { status: string; statusIs: StoryStatus } {
     : { status: 'closed', statusIs: 'done' };
 }
 
-const urlOf = (issue: Issue): string | undefined => issue.html_url ?? issue.url ?? undefined;
-const repositoryOf = (issue: Issue): string => referenceOf(urlOf(issue))?.replace(/#.*/, '') ?? '';
-const idOf = (issue: Issue): string => referenceOf(urlOf(issue)) ?? `#${issue.number}`;
+const getIssueUrl = (issue: Issue): string | undefined => issue.html_url ?? issue.url ?? undefined;
+const getRepositoryName = (issue: Issue): string =>
+  parseIssueReference(getIssueUrl(issue))?.replace(/#.*/, '') ?? '';
+const getIssueId = (issue: Issue): string => parseIssueReference(getIssueUrl(issue)) ?? `#${issue.number}`;
 
 /** Returns the id of a related issue. A related issue without an address is in the repository of `issue`. */
-const relatedId = (issue: Issue, other: z.infer<typeof Related>): string =>
-  referenceOf(other.url) ?? `${repositoryOf(issue)}#${other.number}`;
+const getRelatedIssueId = (issue: Issue, relatedIssue: z.infer<typeof RelatedIssue>): string =>
+  parseIssueReference(relatedIssue.url) ?? `${getRepositoryName(issue)}#${relatedIssue.number}`;
 
 /**
  * Lists the issues that wait for this one according to its own fields: its parent, and the issues that it
  * blocks.
  */
-function waitingFor(issue: Issue): { field: 'parent' | 'blocking'; id: string }[] {
-  const parent = issue.parent ? relatedId(issue, issue.parent) : referenceOf(issue.parent_issue_url);
+function listWaitingIssues(issue: Issue): { field: 'parent' | 'blocking'; id: string }[] {
+  const parent = issue.parent
+    ? getRelatedIssueId(issue, issue.parent)
+    : parseIssueReference(issue.parent_issue_url);
   return [
     ...(parent === undefined ? [] : [{ field: 'parent' as const, id: parent }]),
-    ...issue.blocking.map((other) => ({ field: 'blocking' as const, id: relatedId(issue, other) })),
+    ...issue.blocking.map((other) => ({ field: 'blocking' as const, id: getRelatedIssueId(issue, other) })),
   ];
 }
 
 /** The issues of a file that wait for other issues of it. Keys and values are ids. */
-type Waits = ReadonlyMap<string, Set<string>>;
+type WaitingIssues = ReadonlyMap<string, Set<string>>;
 
-function waitsOf(issues: readonly Issue[]): Waits {
-  const waits = new Map(issues.map((issue) => [idOf(issue), new Set<string>()]));
-  for (const issue of issues) for (const { id } of waitingFor(issue)) waits.get(id)?.add(idOf(issue));
+function findWaitingIssues(issues: readonly Issue[]): WaitingIssues {
+  const waits = new Map(issues.map((issue) => [getIssueId(issue), new Set<string>()]));
+  for (const issue of issues)
+    for (const { id } of listWaitingIssues(issue)) waits.get(id)?.add(getIssueId(issue));
   return waits;
 }
 
-function draftOf(issue: Issue, waits: Waits): ImportDraft {
+function toDraft(issue: Issue, waitingIssues: WaitingIssues): ImportDraft {
   const { number, title, body, labels, assignees, milestone, comments } = issue;
   const isCount = typeof comments === 'number';
   const said = isCount ? [] : (comments ?? []);
   return {
     place: `issue ${number}`,
-    externalId: idOf(issue),
-    url: urlOf(issue),
+    externalId: getIssueId(issue),
+    url: getIssueUrl(issue),
     title,
     description: body ?? undefined,
-    ...statusOf(issue),
+    ...mapIssueStatus(issue),
     labels: labels.map((label) => (typeof label === 'string' ? label : label.name)),
     epic: milestone
       ? {
-          externalId: `${repositoryOf(issue)} milestone ${milestone.number ?? milestone.title}`,
+          externalId: `${getRepositoryName(issue)} milestone ${milestone.number ?? milestone.title}`,
           title: milestone.title,
-          targetDate: dueOf(milestone),
+          targetDate: getMilestoneDueDate(milestone),
         }
       : undefined,
     blockedBy: [
       ...new Set([
-        ...[...issue.blockedBy, ...issue.subIssues].map((other) => relatedId(issue, other)),
-        ...(waits.get(idOf(issue)) ?? []),
+        ...[...issue.blockedBy, ...issue.subIssues].map((other) => getRelatedIssueId(issue, other)),
+        ...(waitingIssues.get(getIssueId(issue)) ?? []),
       ]),
     ],
     assignees: assignees.map(({ login }) => login),
@@ -180,36 +189,37 @@ function draftOf(issue: Issue, waits: Waits): ImportDraft {
         at: comment.createdAt ?? undefined,
       })),
     leftOut: [
-      ...unread(issue, known),
-      ...waitingFor(issue).flatMap(({ field, id }) => (waits.has(id) ? [] : [field])),
-      ...(milestone ? leftOfMilestone(milestone) : []),
-      ...said.flatMap(leftOfComment),
+      ...listUnreadFields(issue, knownIssueFields),
+      ...listWaitingIssues(issue).flatMap(({ field, id }) => (waitingIssues.has(id) ? [] : [field])),
+      ...(milestone ? listUnimportedMilestoneFields(milestone) : []),
+      ...said.flatMap(listUnimportedCommentParts),
       ...(isCount && comments > 0 ? ['comments (the file has only their number)'] : []),
     ],
   };
 }
 
 /** Returns the issues of one list or of several pages. */
-function issuesOf(json: unknown): unknown[] {
+function extractIssues(json: unknown): unknown[] {
   if (Array.isArray(json)) return json.flat();
-  throw new NoImport('the file is not a list of GitHub issues');
+  throw new UnreadableFileError('the file is not a list of GitHub issues');
 }
 
-export async function openGithub(source: Source): Promise<OpenedFile> {
-  const json = await jsonOf(source);
+export async function openGithub(source: TextSource): Promise<OpenedFile> {
+  const json = await readJson(source);
   if (isObject(json) && Array.isArray(json['items']) && !('incomplete_results' in json)) {
-    return openProject(json['items'], json['totalCount']);
+    return openGithubProject(json['items'], json['totalCount']);
   }
-  const list = isObject(json) && Array.isArray(json['items']) ? json['items'] : issuesOf(json);
+  const list = isObject(json) && Array.isArray(json['items']) ? json['items'] : extractIssues(json);
   // GitHub lists the newest issue first. A board starts with the oldest one.
   const issues = parseEach(list, Issue, 'GitHub issue').toSorted((a, b) => a.number - b.number);
-  const waits = waitsOf(issues.filter((issue) => !isPullRequestOf(issue)));
+  const waits = findWaitingIssues(issues.filter((issue) => !isPullRequestIssue(issue)));
   return {
     notes: [],
     async *read(): AsyncGenerator<ReadItem> {
       for (const issue of issues) {
-        if (isPullRequestOf(issue)) yield { place: `pull request ${issue.number}`, skipped: 'pull request' };
-        else yield { draft: draftOf(issue, waits) };
+        if (isPullRequestIssue(issue))
+          yield { place: `pull request ${issue.number}`, skipped: 'pull request' };
+        else yield { draft: toDraft(issue, waits) };
       }
     },
   };

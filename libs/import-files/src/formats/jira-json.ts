@@ -1,57 +1,65 @@
 /** Reads answers of Jira's REST API, version 2: one answer, a list of answers, or the issues themselves. */
 import { z } from 'zod';
 import { type ReadOptions } from '../draft.ts';
-import { NoImport } from '../source.ts';
-import { isObject, type JsonItem, unread, unreadOf } from '../unread.ts';
+import { UnreadableFileError } from '../source.ts';
+import { isObject, type JsonItem, listUnreadFields, listUnreadFieldsOfPart } from '../unread.ts';
 import { type JiraIssue } from './jira.ts';
 import { parseEach } from './json.ts';
 
-const Named = z.looseObject({ name: z.string() }).nullish();
+const NamedObject = z.looseObject({ name: z.string() }).nullish();
 const Person = z
   .looseObject({ displayName: z.string().nullish(), emailAddress: z.string().nullish() })
   .nullish();
-const Keyed = z.looseObject({ key: z.string() });
-const Wiki = z
+const KeyedObject = z.looseObject({ key: z.string() });
+const WikiText = z
   .string({ error: 'must be text; API version 3 returns another format, so export from /rest/api/2/search' })
   .nullish();
 
-const Fields = z.looseObject({
+const IssueFields = z.looseObject({
   summary: z.string(),
-  description: Wiki,
-  issuetype: Named,
+  description: WikiText,
+  issuetype: NamedObject,
   status: z
     .looseObject({ name: z.string(), statusCategory: z.looseObject({ key: z.string() }).nullish() })
     .nullish(),
-  resolution: Named,
-  priority: Named,
+  resolution: NamedObject,
+  priority: NamedObject,
   labels: z.array(z.string()).nullish(),
   assignee: Person,
   created: z.string().nullish(),
   updated: z.string().nullish(),
   duedate: z.string().nullish(),
-  parent: Keyed.extend({ fields: z.looseObject({ summary: z.string().nullish() }).nullish() }).nullish(),
+  parent: KeyedObject.extend({
+    fields: z.looseObject({ summary: z.string().nullish() }).nullish(),
+  }).nullish(),
   comment: z
     .looseObject({
       comments: z.array(
-        z.looseObject({ id: z.string(), author: Person, body: Wiki, created: z.string().nullish() }),
+        z.looseObject({ id: z.string(), author: Person, body: WikiText, created: z.string().nullish() }),
       ),
       total: z.number().nullish(),
     })
     .nullish(),
   issuelinks: z
-    .array(z.looseObject({ type: Named, inwardIssue: Keyed.nullish(), outwardIssue: Keyed.nullish() }))
+    .array(
+      z.looseObject({
+        type: NamedObject,
+        inwardIssue: KeyedObject.nullish(),
+        outwardIssue: KeyedObject.nullish(),
+      }),
+    )
     .nullish(),
 });
 const Issue = z.looseObject({
   id: z.string().nullish(),
   key: z.string(),
   self: z.string().nullish(),
-  fields: Fields,
+  fields: IssueFields,
 });
 type Issue = z.infer<typeof Issue>;
 
-const known = new Set([
-  ...Object.keys(Fields.shape),
+const knownIssueFields = new Set([
+  ...Object.keys(IssueFields.shape),
   ...[
     'project',
     'subtasks',
@@ -63,43 +71,45 @@ const known = new Set([
   ],
 ]);
 
-const knownOfComment = new Set([
+const knownCommentFields = new Set([
   ...['self', 'id', 'author', 'updateAuthor', 'body', 'renderedBody', 'created', 'updated', 'jsdPublic'],
 ]);
 
 /** The names of custom fields by key, if the answer has them (`expand=names`). */
-type Names = Readonly<Record<string, string>>;
+type FieldNames = Readonly<Record<string, string>>;
 
-const isNamed = (names: Names, key: string, ...words: string[]): boolean =>
-  words.includes((names[key] ?? '').toLowerCase());
+const hasFieldName = (fieldNames: FieldNames, fieldKey: string, ...acceptedNames: string[]): boolean =>
+  acceptedNames.includes((fieldNames[fieldKey] ?? '').toLowerCase());
 
-function issueOf(issue: Issue, names: Names, site: string | undefined): JiraIssue {
+function toJiraIssue(issue: Issue, fieldNames: FieldNames, siteUrl: string | undefined): JiraIssue {
   const { id, key, self, fields } = issue;
   const isEpic = fields.issuetype?.name.toLowerCase() === 'epic';
   const links = fields.issuelinks ?? [];
   const blocking = links.filter(({ type }) => type?.name.toLowerCase() === 'blocks');
   const own = Object.keys(fields).filter((field) => field.startsWith('customfield_'));
-  const estimateField = own.find((field) => isNamed(names, field, 'story points', 'story point estimate'));
+  const estimateField = own.find((field) =>
+    hasFieldName(fieldNames, field, 'story points', 'story point estimate'),
+  );
   const estimate = fields[estimateField ?? ''];
-  const epicLink = fields[own.find((field) => isNamed(names, field, 'epic link')) ?? ''];
+  const epicLink = fields[own.find((field) => hasFieldName(fieldNames, field, 'epic link')) ?? ''];
   const read = new Set([
-    ...known,
-    ...own.filter((field) => isNamed(names, field, 'epic link', 'epic name', 'rank')),
+    ...knownIssueFields,
+    ...own.filter((field) => hasFieldName(fieldNames, field, 'epic link', 'epic name', 'rank')),
   ]);
   if (typeof estimate === 'number' && estimateField !== undefined) read.add(estimateField);
   const { comments = [], total } = fields.comment ?? {};
   const missing = (total ?? 0) - comments.length;
-  const address = site ?? (self != null && URL.canParse(self) ? new URL(self).origin : undefined);
+  const address = siteUrl ?? (self != null && URL.canParse(self) ? new URL(self).origin : undefined);
   return {
-    place: key,
+    location: key,
     key,
     id: id ?? undefined,
     isEpic,
     title: fields.summary,
-    due: fields.duedate ?? undefined,
+    dueDate: fields.duedate ?? undefined,
     description: fields.description ?? undefined,
     status: fields.status?.name,
-    category: fields.status?.statusCategory?.key,
+    statusCategory: fields.status?.statusCategory?.key,
     resolution: fields.resolution?.name,
     priority: fields.priority?.name,
     labels: fields.labels ?? [],
@@ -122,38 +132,38 @@ function issueOf(issue: Issue, names: Names, site: string | undefined): JiraIssu
       body: comment.body ?? '',
       at: comment.created ?? undefined,
     })),
-    leftOut: [
+    unimportedFields: [
       ...(fields.duedate && !isEpic ? ['duedate'] : []),
-      ...unread(fields as JsonItem, read).map((field) => names[field] ?? field),
+      ...listUnreadFields(fields as JsonItem, read).map((field) => fieldNames[field] ?? field),
       ...links.flatMap(({ type }) =>
         type?.name.toLowerCase() === 'blocks' ? [] : [`link ${type?.name ?? ''}`],
       ),
-      ...comments.flatMap((comment) => unreadOf('a comment', comment, knownOfComment)),
+      ...comments.flatMap((comment) => listUnreadFieldsOfPart('a comment', comment, knownCommentFields)),
       ...(missing > 0 ? ['comments that are missing from the file'] : []),
     ],
   };
 }
 
-interface Answer {
+interface JiraResponse {
   readonly issues: readonly unknown[];
-  readonly names: Names;
+  readonly names: FieldNames;
 }
 
-function answersOf(json: unknown): Answer[] {
+function extractResponses(json: unknown): JiraResponse[] {
   if (Array.isArray(json)) {
     return json.some((one) => isObject(one) && 'issues' in one)
-      ? json.flatMap(answersOf)
+      ? json.flatMap(extractResponses)
       : [{ issues: json, names: {} }];
   }
   if (!isObject(json) || !Array.isArray(json['issues'])) {
-    throw new NoImport('the file is not a Jira API response: it has no issues');
+    throw new UnreadableFileError('the file is not a Jira API response: it has no issues');
   }
-  return [{ issues: json['issues'], names: isObject(json['names']) ? (json['names'] as Names) : {} }];
+  return [{ issues: json['issues'], names: isObject(json['names']) ? (json['names'] as FieldNames) : {} }];
 }
 
-export function openAnswers(json: unknown, { site }: ReadOptions): () => AsyncIterable<JiraIssue> {
-  const issues = answersOf(json).flatMap((answer) =>
-    parseEach(answer.issues, Issue, 'Jira issue').map((issue) => issueOf(issue, answer.names, site)),
+export function openJiraResponses(json: unknown, { site }: ReadOptions): () => AsyncIterable<JiraIssue> {
+  const issues = extractResponses(json).flatMap((answer) =>
+    parseEach(answer.issues, Issue, 'Jira issue').map((issue) => toJiraIssue(issue, answer.names, site)),
   );
   return async function* all() {
     yield* issues;

@@ -2,16 +2,16 @@
  * Reads rows of Jira's CSV. A column repeats if an issue has several values. Descriptions and comments are
  * wiki markup.
  */
-import { needColumns, openTable, type Row } from '../csv.ts';
+import { requireColumns, openTable, type ParsedRow } from '../csv.ts';
 import { type ReadOptions } from '../draft.ts';
-import { type Source } from '../source.ts';
+import { type TextSource } from '../source.ts';
 import { type JiraIssue } from './jira.ts';
 
 /**
  * The columns that are read, and columns that only repeat other columns. All other columns are reported as
  * left out.
  */
-const known = new Set([
+const knownColumns = new Set([
   ...[
     'summary',
     'issue key',
@@ -40,52 +40,53 @@ const known = new Set([
 ]);
 
 /** Parses `01/Mar/24 10:00 AM;author;words`. */
-function commentOf(text: string): JiraIssue['comments'][number] {
+function parseComment(text: string): JiraIssue['comments'][number] {
   const [, at, author, body] = /^([^;\n]*);([^;\n]*);([^]*)$/.exec(text) ?? [];
   return body === undefined ? { author: undefined, body: text, at: undefined } : { author, body, at };
 }
 
-function issueOf(row: Row, site: string | undefined): JiraIssue {
+function toJiraIssue(row: ParsedRow, siteUrl: string | undefined): JiraIssue {
   const key = row.get('issue key');
   const isEpic = row.get('issue type')?.toLowerCase() === 'epic';
   return {
-    place: key ?? `line ${row.line}`,
+    location: key ?? `line ${row.line}`,
     key,
     id: row.get('issue id'),
     isEpic,
     title: row.get('summary') ?? row.get('custom field (epic name)') ?? '',
-    due: row.get('due date'),
+    dueDate: row.get('due date'),
     description: row.get('description'),
     status: row.get('status'),
-    category: row.get('status category'),
+    statusCategory: row.get('status category'),
     resolution: row.get('resolution'),
     priority: row.get('priority'),
-    labels: row.all('labels').flatMap((labels) => labels.split(/[\s,]+/)),
+    labels: row.getAll('labels').flatMap((labels) => labels.split(/[\s,]+/)),
     estimate: row.get('custom field (story points)', 'custom field (story point estimate)'),
     assignee: row.get('assignee'),
     createdAt: row.get('created'),
     updatedAt: row.get('updated'),
-    url: site === undefined || key === undefined ? undefined : `${site.replace(/\/+$/, '')}/browse/${key}`,
-    parents: row.all('custom field (epic link)', 'parent key', 'parent', 'parent id'),
+    url:
+      siteUrl === undefined || key === undefined ? undefined : `${siteUrl.replace(/\/+$/, '')}/browse/${key}`,
+    parents: row.getAll('custom field (epic link)', 'parent key', 'parent', 'parent id'),
     parentTitle: row.get('parent summary'),
-    blockedBy: row.all('inward issue link (blocks)'),
-    blocks: row.all('outward issue link (blocks)'),
-    comments: row.all('comment', 'comments').map(commentOf),
-    leftOut: row
-      .filled()
+    blockedBy: row.getAll('inward issue link (blocks)'),
+    blocks: row.getAll('outward issue link (blocks)'),
+    comments: row.getAll('comment', 'comments').map(parseComment),
+    unimportedFields: row
+      .listFilledColumns()
       .flatMap(({ name, title }) =>
-        known.has(name) || (isEpic && name === 'due date') ? [] : [`column ${title}`],
+        knownColumns.has(name) || (isEpic && name === 'due date') ? [] : [`column ${title}`],
       ),
   };
 }
 
-export async function openRows(
-  source: Source,
+export async function openJiraRows(
+  source: TextSource,
   { site }: ReadOptions,
 ): Promise<() => AsyncIterable<JiraIssue>> {
   const table = await openTable(source);
-  needColumns(table, 'Jira', ['summary'], ['issue key'], ['status']);
+  requireColumns(table, 'Jira', ['summary'], ['issue key'], ['status']);
   return async function* issues() {
-    for await (const row of table.rows()) yield issueOf(row, site);
+    for await (const row of table.rows()) yield toJiraIssue(row, site);
   };
 }

@@ -1,15 +1,15 @@
 /** Reads Jira files: the CSV of its search, and the answer of its REST API, version 2. */
 import { type StoryStatus } from '@muster/registry';
 import { type ImportDraft, type OpenedFile, type ReadItem, type ReadOptions } from '../draft.ts';
-import { type Source } from '../source.ts';
+import { type TextSource } from '../source.ts';
 import { wikiToMarkdown } from '../wiki.ts';
-import { openAnswers } from './jira-json.ts';
-import { openRows } from './jira-rows.ts';
-import { jsonIfAny } from './json.ts';
+import { openJiraResponses } from './jira-json.ts';
+import { openJiraRows } from './jira-rows.ts';
+import { tryReadJson } from './json.ts';
 
 /** A Jira issue in a form common to the CSV and the answer of the API. */
 export interface JiraIssue {
-  readonly place: string;
+  readonly location: string;
   /** The key of the issue; undefined for a row without a key. */
   readonly key: string | undefined;
   /** The number by which rows refer to their parents. */
@@ -17,12 +17,12 @@ export interface JiraIssue {
   readonly isEpic: boolean;
   readonly title: string;
   /** The due date, which is kept for epics only. */
-  readonly due: string | undefined;
+  readonly dueDate: string | undefined;
   /** The description in wiki markup, like the comments. */
   readonly description: string | undefined;
   readonly status: string | undefined;
   /** The category of the status: `To Do`, `In Progress` or `Done`, or the API's word for it. */
-  readonly category: string | undefined;
+  readonly statusCategory: string | undefined;
   readonly resolution: string | undefined;
   readonly priority: string | undefined;
   readonly labels: readonly string[];
@@ -44,11 +44,11 @@ export interface JiraIssue {
     readonly body: string;
     readonly at: string | undefined;
   }[];
-  readonly leftOut: readonly string[];
+  readonly unimportedFields: readonly string[];
 }
 
 /** The data about all issues of the file that is needed to read a single issue. */
-interface Index {
+interface JiraIndex {
   /** Maps the key and the number of each issue to its key. */
   readonly keys: Map<string, string>;
   readonly epics: Map<string, { readonly title: string; readonly targetDate: string | undefined }>;
@@ -62,8 +62,8 @@ interface Index {
   readonly used: Set<string>;
 }
 
-async function indexOf(issues: AsyncIterable<JiraIssue>): Promise<Index> {
-  const index: Index = {
+async function buildJiraIndex(issues: AsyncIterable<JiraIssue>): Promise<JiraIndex> {
+  const index: JiraIndex = {
     ...{ keys: new Map(), epics: new Map(), parents: new Map(), waits: new Map(), used: new Set() },
   };
   const parts: [parent: string, part: string][] = [];
@@ -72,11 +72,11 @@ async function indexOf(issues: AsyncIterable<JiraIssue>): Promise<Index> {
     if (list === undefined) index.waits.set(key, [other]);
     else list.push(other);
   };
-  for await (const { key, id, isEpic, title, due, parents, blocks } of issues) {
+  for await (const { key, id, isEpic, title, dueDate, parents, blocks } of issues) {
     if (key === undefined) continue;
     index.keys.set(key, key);
     if (id !== undefined) index.keys.set(id, key);
-    if (isEpic) index.epics.set(key, { title, targetDate: due });
+    if (isEpic) index.epics.set(key, { title, targetDate: dueDate });
     if (parents.length > 0) index.parents.set(key, parents);
     for (const other of blocks) wait(other, key);
     if (!isEpic) for (const parent of parents) parts.push([parent, key]);
@@ -91,7 +91,7 @@ async function indexOf(issues: AsyncIterable<JiraIssue>): Promise<Index> {
 }
 
 /** Returns the epic of an issue, or of its nearest ancestor with one. */
-function epicOf(issue: JiraIssue, index: Index): ImportDraft['epic'] {
+function findEpicOfIssue(issue: JiraIssue, index: JiraIndex): ImportDraft['epic'] {
   const seen = new Set<string>();
   const open = [...issue.parents];
   for (let named = open.shift(); named !== undefined; named = open.shift()) {
@@ -111,7 +111,7 @@ function epicOf(issue: JiraIssue, index: Index): ImportDraft['epic'] {
   return undefined;
 }
 
-const categories: Readonly<Record<string, StoryStatus>> = {
+const statusByCategory: Readonly<Record<string, StoryStatus>> = {
   ...{
     'to do': 'backlog',
     new: 'backlog',
@@ -120,30 +120,41 @@ const categories: Readonly<Record<string, StoryStatus>> = {
     done: 'done',
   },
 };
-const notDone =
+const canceledResolutionPattern =
   /^(won.?t (do|fix)|duplicate|cannot reproduce|declined|rejected|invalid|abandoned|obsolete|not a bug|incomplete|cancell?ed)$/i;
 
 /** Returns the status. A done status whose resolution contradicts it becomes canceled. */
-function statusOf({
+function mapIssueStatus({
   status,
-  category,
+  statusCategory,
   resolution,
 }: JiraIssue): Pick<ImportDraft, 'status' | 'statusIs' | 'statusHint'> {
-  const hint = categories[(category ?? '').toLowerCase()];
-  if (resolution !== undefined && notDone.test(resolution)) {
+  const hint = statusByCategory[(statusCategory ?? '').toLowerCase()];
+  if (resolution !== undefined && canceledResolutionPattern.test(resolution)) {
     return { status: `${status ?? 'Resolved'} (${resolution})`, statusIs: 'canceled' };
   }
   return { status, statusHint: hint };
 }
 
-function draftOf(issue: JiraIssue, index: Index): ImportDraft {
-  const { place, key, title, priority, labels, estimate, createdAt, updatedAt, assignee, url } = issue;
-  const { description, comments, blockedBy, leftOut } = issue;
+function toDraft(issue: JiraIssue, index: JiraIndex): ImportDraft {
+  const { location, key, title, priority, labels, estimate, createdAt, updatedAt, assignee, url } = issue;
+  const { description, comments, blockedBy, unimportedFields } = issue;
   return {
-    ...{ place, externalId: key, url, title, priority, labels, estimate, createdAt, updatedAt, leftOut },
-    ...statusOf(issue),
+    ...{
+      place: location,
+      externalId: key,
+      url,
+      title,
+      priority,
+      labels,
+      estimate,
+      createdAt,
+      updatedAt,
+      leftOut: unimportedFields,
+    },
+    ...mapIssueStatus(issue),
     description: description === undefined ? undefined : wikiToMarkdown(description),
-    epic: epicOf(issue, index),
+    epic: findEpicOfIssue(issue, index),
     blockedBy: [...blockedBy, ...(index.waits.get(key ?? '') ?? [])],
     assignees: assignee === undefined ? [] : [assignee],
     comments: comments.map(({ id, body, ...others }) => ({
@@ -158,9 +169,10 @@ function draftOf(issue: JiraIssue, index: Index): ImportDraft {
  * Lists the fields of an epic that Muster stores for stories only. The status of an epic that is still to do
  * is not listed, because new epics are open.
  */
-function leftOfEpic(epic: JiraIssue): string[] {
+function listUnimportedEpicFields(epic: JiraIssue): string[] {
   const isOpen =
-    categories[(epic.category ?? '').toLowerCase()] === 'backlog' && epic.resolution === undefined;
+    statusByCategory[(epic.statusCategory ?? '').toLowerCase()] === 'backlog' &&
+    epic.resolution === undefined;
   const fields = {
     description: epic.description,
     status: isOpen ? undefined : epic.status,
@@ -175,25 +187,25 @@ function leftOfEpic(epic: JiraIssue): string[] {
       (said ?? '') === '' ? [] : [`${field} of an epic`],
     ),
     ...epic.comments.map(() => 'comment on an epic'),
-    ...epic.leftOut,
+    ...epic.unimportedFields,
   ];
 }
 
-export async function openJira(source: Source, options: ReadOptions): Promise<OpenedFile> {
-  const json = await jsonIfAny(source);
-  const issues = json === undefined ? await openRows(source, options) : openAnswers(json, options);
-  const index = await indexOf(issues());
+export async function openJira(source: TextSource, options: ReadOptions): Promise<OpenedFile> {
+  const json = await tryReadJson(source);
+  const issues = json === undefined ? await openJiraRows(source, options) : openJiraResponses(json, options);
+  const index = await buildJiraIndex(issues());
   return {
     notes: [],
     async *read(): AsyncGenerator<ReadItem> {
       for await (const issue of issues()) {
-        const { key, place, isEpic } = issue;
+        const { key, location, isEpic } = issue;
         if (!isEpic || key === undefined) {
-          yield { draft: draftOf(issue, index) };
+          yield { draft: toDraft(issue, index) };
           continue;
         }
-        if (!index.used.has(key)) yield { place, skipped: 'epic without stories' };
-        for (const what of leftOfEpic(issue)) yield { place, skipped: what };
+        if (!index.used.has(key)) yield { place: location, skipped: 'epic without stories' };
+        for (const what of listUnimportedEpicFields(issue)) yield { place: location, skipped: what };
       }
     },
   };

@@ -1,16 +1,17 @@
 /** Reads Linear files: the CSV export of Linear's settings, and the answer of Linear's API. */
 import { type StoryStatus } from '@muster/registry';
 import { z } from 'zod';
-import { needColumns, openTable, type Row } from '../csv.ts';
+import { requireColumns, openTable, type ParsedRow } from '../csv.ts';
 import { type ImportDraft, type OpenedFile, type ReadItem } from '../draft.ts';
-import { NoImport, type Source } from '../source.ts';
-import { isObject, unread, unreadOf } from '../unread.ts';
-import { jsonIfAny, nodesOf, parseEach } from './json.ts';
+import { UnreadableFileError, type TextSource } from '../source.ts';
+import { isObject, listUnreadFields, listUnreadFieldsOfPart } from '../unread.ts';
+import { tryReadJson, listOrNodesSchema, parseEach } from './json.ts';
 
 /** Removes the `'` that Linear puts before text that a spreadsheet would treat as a formula. */
-const unquoted = (text: string | undefined): string | undefined => text?.replace(/^'(?=[+\-=@])/, '');
+const stripFormulaQuote = (text: string | undefined): string | undefined =>
+  text?.replace(/^'(?=[+\-=@])/, '');
 
-const columns = new Set([
+const knownColumns = new Set([
   ...[
     'id',
     'title',
@@ -29,20 +30,20 @@ const columns = new Set([
   ...['started', 'triaged', 'completed', 'canceled', 'time in status (minutes)'],
 ]);
 
-const listOf = (text = ''): string[] =>
+const splitList = (text = ''): string[] =>
   text
     .split(',')
     .map((item) => item.trim())
     .filter((item) => item !== '');
 
 /** Derives the kind of a team's custom status from the dates. */
-function hintOf(row: Row): StoryStatus {
+function deriveStatusHint(row: ParsedRow): StoryStatus {
   if (row.get('canceled') !== undefined) return 'canceled';
   if (row.get('completed') !== undefined) return 'done';
   return row.get('started') === undefined ? 'backlog' : 'in_progress';
 }
 
-function draftOfRow(row: Row, children: ReadonlyMap<string, readonly string[]>): ImportDraft {
+function rowToDraft(row: ParsedRow, children: ReadonlyMap<string, readonly string[]>): ImportDraft {
   const id = row.get('id') ?? '';
   const project = row.get('project');
   const assignee = row.get('assignee');
@@ -50,28 +51,30 @@ function draftOfRow(row: Row, children: ReadonlyMap<string, readonly string[]>):
     place: id === '' ? `line ${row.line}` : id,
     externalId: id === '' ? undefined : id,
     url: row.get('url'),
-    title: unquoted(row.get('title')) ?? '',
-    description: unquoted(row.get('description')),
+    title: stripFormulaQuote(row.get('title')) ?? '',
+    description: stripFormulaQuote(row.get('description')),
     status: row.get('status'),
-    statusHint: hintOf(row),
+    statusHint: deriveStatusHint(row),
     priority: row.get('priority'),
     estimate: row.get('estimate'),
-    labels: listOf(row.get('labels')).map((label) => unquoted(label) ?? label),
+    labels: splitList(row.get('labels')).map((label) => stripFormulaQuote(label) ?? label),
     epic:
       project === undefined
         ? undefined
-        : { externalId: row.get('project id') ?? project, title: unquoted(project) ?? project },
-    blockedBy: [...listOf(row.get('blocked by')), ...(children.get(id) ?? [])],
+        : { externalId: row.get('project id') ?? project, title: stripFormulaQuote(project) ?? project },
+    blockedBy: [...splitList(row.get('blocked by')), ...(children.get(id) ?? [])],
     assignees: assignee === undefined ? [] : [assignee],
     createdAt: row.get('created'),
     updatedAt: row.get('updated') ?? row.get('completed') ?? row.get('canceled'),
-    leftOut: row.filled().flatMap(({ name, title }) => (columns.has(name) ? [] : [`column ${title}`])),
+    leftOut: row
+      .listFilledColumns()
+      .flatMap(({ name, title }) => (knownColumns.has(name) ? [] : [`column ${title}`])),
   };
 }
 
-async function openTableOf(source: Source): Promise<OpenedFile> {
+async function openLinearCsv(source: TextSource): Promise<OpenedFile> {
   const table = await openTable(source);
-  needColumns(table, 'Linear', ['id'], ['title'], ['status']);
+  requireColumns(table, 'Linear', ['id'], ['title'], ['status']);
   // A parent waits for its sub-issues.
   const children = new Map<string, string[]>();
   for await (const row of table.rows()) {
@@ -84,14 +87,14 @@ async function openTableOf(source: Source): Promise<OpenedFile> {
   return {
     notes: ['The CSV export of Linear has no comments; export from the Linear API to import them.'],
     async *read() {
-      for await (const row of table.rows()) yield { draft: draftOfRow(row, children) };
+      for await (const row of table.rows()) yield { draft: rowToDraft(row, children) };
     },
   };
 }
 
-const Named = z.looseObject({ name: z.string() });
+const NamedObject = z.looseObject({ name: z.string() });
 const Person = z.looseObject({ name: z.string().nullish(), email: z.string().nullish() }).nullish();
-const Related = z.looseObject({ identifier: z.string() });
+const RelatedIssue = z.looseObject({ identifier: z.string() });
 const Issue = z.looseObject({
   identifier: z.string(),
   title: z.string(),
@@ -100,16 +103,16 @@ const Issue = z.looseObject({
   priority: z.number().nullish(),
   estimate: z.number().nullish(),
   state: z.looseObject({ name: z.string(), type: z.string().nullish() }).nullish(),
-  labels: nodesOf(Named),
+  labels: listOrNodesSchema(NamedObject),
   project: z
     .looseObject({ id: z.string().nullish(), name: z.string(), targetDate: z.string().nullish() })
     .nullish(),
-  children: nodesOf(Related),
-  parent: Related.nullish(),
+  children: listOrNodesSchema(RelatedIssue),
+  parent: RelatedIssue.nullish(),
   assignee: Person,
   createdAt: z.string().nullish(),
   updatedAt: z.string().nullish(),
-  comments: nodesOf(
+  comments: listOrNodesSchema(
     z.looseObject({
       id: z.string(),
       body: z.string().nullish(),
@@ -119,11 +122,11 @@ const Issue = z.looseObject({
     }),
   ),
   /** Relations in which another issue blocks this one. `issue` is that other issue. */
-  inverseRelations: nodesOf(z.looseObject({ type: z.string(), issue: Related })),
+  inverseRelations: listOrNodesSchema(z.looseObject({ type: z.string(), issue: RelatedIssue })),
 });
 type Issue = z.infer<typeof Issue>;
 
-const issueFields = new Set([
+const knownIssueFields = new Set([
   ...Object.keys(Issue.shape),
   ...[
     'id',
@@ -138,19 +141,19 @@ const issueFields = new Set([
   ],
 ]);
 
-const knownOfComment = new Set([
+const knownCommentFields = new Set([
   ...['id', 'body', 'createdAt', 'updatedAt', 'editedAt', 'user', 'parent', 'url'],
 ]);
-const knownOfProject = new Set(['id', 'name', 'slugId', 'url', 'targetDate']);
+const knownProjectFields = new Set(['id', 'name', 'slugId', 'url', 'targetDate']);
 
-const types: Readonly<Record<string, StoryStatus>> = {
+const statusByStateType: Readonly<Record<string, StoryStatus>> = {
   ...{ triage: 'backlog', backlog: 'backlog', unstarted: 'ready', started: 'in_progress' },
   ...{ completed: 'done', canceled: 'canceled', duplicate: 'canceled' },
 };
 
-const personOf = (person: Issue['assignee']): string[] => [person?.email ?? person?.name ?? []].flat();
+const toPersonNames = (person: Issue['assignee']): string[] => [person?.email ?? person?.name ?? []].flat();
 
-function draftOfIssue(issue: Issue): ImportDraft {
+function issueToDraft(issue: Issue): ImportDraft {
   const { identifier, state, project, comments, inverseRelations } = issue;
   const others = inverseRelations
     .filter(({ type }) => type !== 'blocks')
@@ -162,7 +165,7 @@ function draftOfIssue(issue: Issue): ImportDraft {
     title: issue.title,
     description: issue.description ?? undefined,
     status: state?.name,
-    statusHint: types[state?.type ?? ''],
+    statusHint: statusByStateType[state?.type ?? ''],
     priority: issue.priority?.toString(),
     estimate: issue.estimate ?? undefined,
     labels: issue.labels.map(({ name }) => name),
@@ -178,7 +181,7 @@ function draftOfIssue(issue: Issue): ImportDraft {
         .map((relation) => relation.issue.identifier),
       ...issue.children.map((child) => child.identifier),
     ],
-    assignees: personOf(issue.assignee),
+    assignees: toPersonNames(issue.assignee),
     createdAt: issue.createdAt ?? undefined,
     updatedAt: issue.updatedAt ?? undefined,
     comments: comments.map(({ id, body, createdAt, user, parent }) => ({
@@ -190,35 +193,36 @@ function draftOfIssue(issue: Issue): ImportDraft {
       parent: parent?.id,
     })),
     leftOut: [
-      ...unread(issue, issueFields),
-      ...(project ? unreadOf('a project', project, knownOfProject) : []),
-      ...comments.flatMap((comment) => unreadOf('a comment', comment, knownOfComment)),
+      ...listUnreadFields(issue, knownIssueFields),
+      ...(project ? listUnreadFieldsOfPart('a project', project, knownProjectFields) : []),
+      ...comments.flatMap((comment) => listUnreadFieldsOfPart('a comment', comment, knownCommentFields)),
       ...others,
     ],
   };
 }
 
 /** Returns the issues of a query's answer, of pages of answers, or of a plain list. */
-function issuesOf(json: unknown): unknown[] {
-  if (Array.isArray(json)) return json.flatMap((one: unknown) => (isAnswer(one) ? issuesOf(one) : [one]));
-  if (!isObject(json)) throw new NoImport('the file is not a response of the Linear API');
+function extractIssues(json: unknown): unknown[] {
+  if (Array.isArray(json))
+    return json.flatMap((one: unknown) => (isApiResponse(one) ? extractIssues(one) : [one]));
+  if (!isObject(json)) throw new UnreadableFileError('the file is not a response of the Linear API');
   const issues = isObject(json['data']) ? json['data']['issues'] : (json['issues'] ?? json);
   if (Array.isArray(issues)) return issues;
   if (isObject(issues) && Array.isArray(issues['nodes'])) return issues['nodes'];
-  throw new NoImport('the file is not a response of the Linear API: it has no issues');
+  throw new UnreadableFileError('the file is not a response of the Linear API: it has no issues');
 }
 
-const isAnswer = (json: unknown): boolean =>
+const isApiResponse = (json: unknown): boolean =>
   isObject(json) && ('data' in json || 'nodes' in json || 'issues' in json);
 
-export async function openLinear(source: Source): Promise<OpenedFile> {
-  const json = await jsonIfAny(source);
-  if (json === undefined) return openTableOf(source);
-  const issues = parseEach(issuesOf(json), Issue, 'Linear issue');
+export async function openLinear(source: TextSource): Promise<OpenedFile> {
+  const json = await tryReadJson(source);
+  if (json === undefined) return openLinearCsv(source);
+  const issues = parseEach(extractIssues(json), Issue, 'Linear issue');
   return {
     notes: [],
     async *read(): AsyncGenerator<ReadItem> {
-      for (const issue of issues) yield { draft: draftOfIssue(issue) };
+      for (const issue of issues) yield { draft: issueToDraft(issue) };
     },
   };
 }

@@ -4,8 +4,8 @@
 import { storyStatuses } from '@muster/registry';
 import { z } from 'zod';
 import { type ImportDraft, type OpenedFile, type ReadItem } from '../draft.ts';
-import { jsonOf, NoImport, type Source } from '../source.ts';
-import { unread } from '../unread.ts';
+import { readJson, UnreadableFileError, type TextSource } from '../source.ts';
+import { listUnreadFields } from '../unread.ts';
 
 const Story = z.looseObject({
   localId: z.string(),
@@ -25,12 +25,14 @@ const Board = z.looseObject({
   stories: z.array(Story),
 });
 
-const known = new Set(Object.keys(Story.shape));
+const knownStoryFields = new Set(Object.keys(Story.shape));
 
-export async function openMuster(source: Source): Promise<OpenedFile> {
-  const parsed = Board.safeParse(await jsonOf(source));
+export async function openMuster(source: TextSource): Promise<OpenedFile> {
+  const parsed = Board.safeParse(await readJson(source));
   if (!parsed.success)
-    throw new NoImport(`the file is not a valid Muster board file:\n${z.prettifyError(parsed.error)}`);
+    throw new UnreadableFileError(
+      `the file is not a valid Muster board file:\n${z.prettifyError(parsed.error)}`,
+    );
   const { epics, stories } = parsed.data;
   const epicsById = new Map((epics ?? []).map((epic) => [epic.localId, epic]));
   const draftOf = (story: z.infer<typeof Story>): ImportDraft => {
@@ -45,7 +47,7 @@ export async function openMuster(source: Source): Promise<OpenedFile> {
       estimate: story.estimate ?? undefined,
       epic: epic && { externalId: epic.localId, title: epic.title, targetDate: epic.targetDate ?? undefined },
       // A spec in a separate file cannot be read. Its field is reported as left out.
-      leftOut: unread(story, known),
+      leftOut: listUnreadFields(story, knownStoryFields),
     };
   };
   return {

@@ -16,7 +16,7 @@ it('rows of Plane have lists in their cells', async () => {
       `WEB,2,WEB-2,Two,Todo,none,[],[],[],[],${quoted([{ type: 'blocking', issue: 'WEB-1' }])},[],WEB-1,false,,,,0\n` +
       'WEB,3,WEB-3,Draft,Todo,none,[],[],[],[],[],[],,true,,,,0\n' +
       'WEB,4,WEB-4,Old,Todo,none,[],[],[],[],[],[],,false,2024-01-06T12:00:00Z,,,0\n',
-    { people: new Map([['jane doe', 'jane@x.org']]) },
+    { emailsByName: new Map([['jane doe', 'jane@x.org']]) },
   );
   expect(items.map(({ externalId }) => externalId)).toEqual(['plane:WEB-1', 'plane:WEB-2']);
   expect(item('plane:WEB-1')).toEqual({
@@ -45,7 +45,7 @@ it('the other words that Plane has for its columns are read alike, and its JSON'
   const table = await read(
     'plane',
     'ID,Sequence ID,Name,State,Assignee,Labels,Module Name,Relations,Comments,Link\nWEB-1,1,One,Done,Jane Doe,"a, b",Auth,"{""blocked_by"": ""WEB-2""}",[],https://x.org\n',
-    { people: new Map([['jane doe', 'jane@x.org']]) },
+    { emailsByName: new Map([['jane doe', 'jane@x.org']]) },
   );
   expect(table.items).toMatchObject([
     {

@@ -1,11 +1,11 @@
 /** Reads Plane files: the CSV and the JSON of its export, in which lists are JSON within a cell. */
-import { columnName, openTable, needColumns, Row } from '../csv.ts';
+import { normalizeColumnName, openTable, requireColumns, ParsedRow } from '../csv.ts';
 import { type ImportDraft, type DraftComment, type OpenedFile, type ReadItem } from '../draft.ts';
-import { NoImport, type Source } from '../source.ts';
+import { UnreadableFileError, type TextSource } from '../source.ts';
 import { isObject } from '../unread.ts';
-import { jsonIfAny } from './json.ts';
+import { tryReadJson } from './json.ts';
 
-const columns = new Set([
+const knownColumns = new Set([
   ...[
     'id',
     'identifier',
@@ -42,7 +42,7 @@ const columns = new Set([
 ]);
 
 /** Parses a cell that has JSON, or words separated by commas. */
-function valueOf(text: string | undefined): unknown {
+function parseCell(text: string | undefined): unknown {
   if (text === undefined) return [];
   if (!/^[[{]/.test(text)) return text.split(/,\s*/).filter((word) => word !== '');
   try {
@@ -52,20 +52,21 @@ function valueOf(text: string | undefined): unknown {
   }
 }
 
-const wordsOf = (text: string | undefined): string[] => {
-  const value = valueOf(text);
+const parseWords = (text: string | undefined): string[] => {
+  const value = parseCell(text);
   return Array.isArray(value) ? value.filter((word): word is string => typeof word === 'string') : [];
 };
 
-const textIn = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+const stringOrUndefined = (value: unknown): string | undefined =>
+  typeof value === 'string' ? value : undefined;
 
-function commentsOf(text: string | undefined): DraftComment[] | undefined {
-  const value = valueOf(text);
+function parseComments(text: string | undefined): DraftComment[] | undefined {
+  const value = parseCell(text);
   if (!Array.isArray(value)) return undefined;
   return value.filter(isObject).map((said) => ({
-    author: textIn(said['created_by']),
-    body: textIn(said['comment']) ?? '',
-    at: textIn(said['created_at']),
+    author: stringOrUndefined(said['created_by']),
+    body: stringOrUndefined(said['comment']) ?? '',
+    at: stringOrUndefined(said['created_at']),
   }));
 }
 
@@ -75,8 +76,8 @@ interface Relation {
 }
 
 /** Reads relations from a list, or from an object with the related item by the kind of relation. */
-function relationsOf(text: string | undefined): Relation[] {
-  const value = valueOf(text);
+function parseRelations(text: string | undefined): Relation[] {
+  const value = parseCell(text);
   const list = Array.isArray(value)
     ? value.filter(isObject).map((one) => [one['type'], one['issue']])
     : Object.entries(isObject(value) ? value : {});
@@ -85,7 +86,7 @@ function relationsOf(text: string | undefined): Relation[] {
   );
 }
 
-function idOf(row: Row): string | undefined {
+function getItemId(row: ParsedRow): string | undefined {
   const own = row.get('identifier', 'id');
   if (own !== undefined && /-\d+$/.test(own)) return own;
   const [project, number] = [row.get('project identifier'), row.get('sequence id')];
@@ -93,7 +94,7 @@ function idOf(row: Row): string | undefined {
 }
 
 /** Lists, for each item, its sub-items and the items that it states it waits for. */
-async function waitsOf(rows: () => AsyncIterable<Row>): Promise<Map<string, string[]>> {
+async function findWaitingItems(rows: () => AsyncIterable<ParsedRow>): Promise<Map<string, string[]>> {
   const waits = new Map<string, string[]>();
   const wait = (item: string, other: string): void => {
     const list = waits.get(item);
@@ -101,22 +102,22 @@ async function waitsOf(rows: () => AsyncIterable<Row>): Promise<Map<string, stri
     else list.push(other);
   };
   for await (const row of rows()) {
-    const id = idOf(row);
+    const id = getItemId(row);
     if (id === undefined) continue;
     const parent = row.get('parent');
     if (parent !== undefined) wait(parent, id);
-    for (const { type, other } of relationsOf(row.get('relations'))) {
+    for (const { type, other } of parseRelations(row.get('relations'))) {
       if (type === 'blocking') wait(other, id);
     }
   }
   return waits;
 }
 
-function draftOf(row: Row, waits: ReadonlyMap<string, readonly string[]>): ImportDraft {
-  const id = idOf(row);
-  const relations = relationsOf(row.get('relations'));
-  const comments = commentsOf(row.get('comments'));
-  const modules = wordsOf(row.get('modules', 'module name'));
+function toDraft(row: ParsedRow, waitingItems: ReadonlyMap<string, readonly string[]>): ImportDraft {
+  const id = getItemId(row);
+  const relations = parseRelations(row.get('relations'));
+  const comments = parseComments(row.get('comments'));
+  const modules = parseWords(row.get('modules', 'module name'));
   const [epic] = modules;
   return {
     place: id ?? `line ${row.line}`,
@@ -127,21 +128,21 @@ function draftOf(row: Row, waits: ReadonlyMap<string, readonly string[]>): Impor
     statusHint: row.get('completed at') === undefined ? undefined : 'done',
     priority: row.get('priority'),
     estimate: row.get('estimate'),
-    labels: wordsOf(row.get('labels')),
+    labels: parseWords(row.get('labels')),
     epic: epic === undefined ? undefined : { externalId: epic, title: epic },
     blockedBy: [
       ...relations.filter(({ type }) => type === 'blocked_by').map(({ other }) => other),
-      ...(waits.get(id ?? '') ?? []),
+      ...(waitingItems.get(id ?? '') ?? []),
     ],
-    assignees: wordsOf(row.get('assignees', 'assignee')),
+    assignees: parseWords(row.get('assignees', 'assignee')),
     createdAt: row.get('created at'),
     updatedAt: row.get('updated at'),
     comments: comments ?? [],
     leftOut: [
       // Empty lists are written as `[]`, and empty counts as 0.
-      ...row.filled().flatMap(({ name, title }) => {
+      ...row.listFilledColumns().flatMap(({ name, title }) => {
         const text = row.get(name) ?? '';
-        return columns.has(name) || /^(\[\]|\{\}|0|false)$/i.test(text) ? [] : [`column ${title}`];
+        return knownColumns.has(name) || /^(\[\]|\{\}|0|false)$/i.test(text) ? [] : [`column ${title}`];
       }),
       ...relations
         .filter(({ type }) => type !== 'blocked_by' && type !== 'blocking')
@@ -153,41 +154,41 @@ function draftOf(row: Row, waits: ReadonlyMap<string, readonly string[]>): Impor
 }
 
 /** Converts objects to rows. Nested lists become JSON within a cell. */
-function rowsOfJson(json: unknown): () => AsyncGenerator<Row> {
+function readJsonRows(json: unknown): () => AsyncGenerator<ParsedRow> {
   const list = isObject(json) ? json['results'] : json;
-  if (!Array.isArray(list)) throw new NoImport('the file is not a Plane export');
+  if (!Array.isArray(list)) throw new UnreadableFileError('the file is not a Plane export');
   const rows = list.filter(isObject).map((item, place) => {
     const cells = Object.values(item).map((value) =>
       typeof value === 'string' ? value : value == null ? '' : JSON.stringify(value),
     );
-    return new Row(Object.keys(item).map(columnName), cells, place + 1);
+    return new ParsedRow(Object.keys(item).map(normalizeColumnName), cells, place + 1);
   });
   if (rows.some((row) => row.get('name') === undefined && row.get('sequence id') === undefined)) {
-    throw new NoImport('the file is not a Plane export: an item has no name');
+    throw new UnreadableFileError('the file is not a Plane export: an item has no name');
   }
   return async function* all() {
     yield* rows;
   };
 }
 
-async function rowsOfTable(source: Source): Promise<() => AsyncGenerator<Row>> {
+async function openTableRows(source: TextSource): Promise<() => AsyncGenerator<ParsedRow>> {
   const table = await openTable(source);
-  needColumns(table, 'Plane', ['name'], ['state name', 'state'], ['sequence id', 'identifier', 'id']);
+  requireColumns(table, 'Plane', ['name'], ['state name', 'state'], ['sequence id', 'identifier', 'id']);
   return table.rows;
 }
 
-export async function openPlane(source: Source): Promise<OpenedFile> {
-  const json = await jsonIfAny(source);
-  const rows = json === undefined ? await rowsOfTable(source) : rowsOfJson(json);
-  const waits = await waitsOf(rows);
+export async function openPlane(source: TextSource): Promise<OpenedFile> {
+  const json = await tryReadJson(source);
+  const rows = json === undefined ? await openTableRows(source) : readJsonRows(json);
+  const waits = await findWaitingItems(rows);
   return {
     notes: [],
     async *read(): AsyncGenerator<ReadItem> {
       for await (const row of rows()) {
-        const place = idOf(row) ?? `line ${row.line}`;
+        const place = getItemId(row) ?? `line ${row.line}`;
         if (row.get('is draft')?.toLowerCase() === 'true') yield { place, skipped: 'draft' };
         else if (row.get('archived at') !== undefined) yield { place, skipped: 'archived item' };
-        else yield { draft: draftOf(row, waits) };
+        else yield { draft: toDraft(row, waits) };
       }
     },
   };

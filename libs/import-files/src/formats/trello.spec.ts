@@ -44,7 +44,9 @@ const board = {
 };
 
 it('cards of a board stand in the order of the board, with comments, task lists and when they were made', async () => {
-  const { items, leftOut } = await read('trello', board, { people: new Map([['jane doe', 'jane@x.org']]) });
+  const { items, leftOut } = await read('trello', board, {
+    emailsByName: new Map([['jane doe', 'jane@x.org']]),
+  });
   expect(items[0]).toEqual({
     ...{ externalId: `trello:${id('a')}`, url: 'https://trello.com/c/x', title: 'First', description: 'd' },
     ...{ spec: '## Steps\n\n- [x] one\n- [ ] two', status: 'in_progress', labels: ['bug', 'green'] },

@@ -2,8 +2,8 @@
 import { type StoryStatus } from '@muster/registry';
 import { z } from 'zod';
 import { type ImportDraft, type DraftComment, type OpenedFile, type ReadItem } from '../draft.ts';
-import { jsonOf, NoImport, type Source } from '../source.ts';
-import { unread, unreadOf } from '../unread.ts';
+import { readJson, UnreadableFileError, type TextSource } from '../source.ts';
+import { listUnreadFields, listUnreadFieldsOfPart } from '../unread.ts';
 
 const Person = z.looseObject({
   id: z.string(),
@@ -65,9 +65,9 @@ const Board = z.looseObject({
 type Board = z.infer<typeof Board>;
 
 /** The number of actions after which Trello's export ends. */
-const mostActions = 1000;
+const maxExportedActions = 1000;
 
-const known = new Set([
+const knownCardFields = new Set([
   ...Object.keys(Card.shape),
   ...['idShort', 'idBoard', 'shortLink', 'badges', 'idLabels', 'idChecklists', 'checkItemStates'],
   ...[
@@ -91,52 +91,54 @@ const known = new Set([
   ],
 ]);
 
-const knownOfCheckItem = new Set([
+const knownCheckItemFields = new Set([
   ...['id', 'idChecklist', 'name', 'nameData', 'state', 'pos', 'type', 'limits', 'nodeId'],
   // A reminder has no meaning without the due date. The due date itself is reported as left out.
   'dueReminder',
 ]);
 
 /** Lists the fields of checklist items that a task list cannot keep: due dates and members. */
-const leftOfChecklist = ({ checkItems }: Checklist): string[] =>
-  (checkItems ?? []).flatMap((item) => unreadOf('a check item', item, knownOfCheckItem));
+const listUnimportedChecklistFields = ({ checkItems }: Checklist): string[] =>
+  (checkItems ?? []).flatMap((item) => listUnreadFieldsOfPart('a check item', item, knownCheckItemFields));
 
-const knownOfComment = new Set([
+const knownCommentFields = new Set([
   ...Object.keys(Action.shape),
   ...['idMemberCreator', 'appCreator', 'limits', 'display', 'entities', 'member', 'memberships'],
 ]);
-const knownOfCommentData = new Set([
+const knownCommentDataFields = new Set([
   ...Object.keys(Action.shape.data.shape),
   ...['textData', 'board', 'list', 'cardSource', 'dateLastEdited'],
 ]);
 
 /** Lists the fields of a comment that are not imported, such as its attachment and its reactions. */
-const leftOfComment = (action: Action): string[] => [
-  ...unreadOf('a comment', action, knownOfComment),
-  ...unreadOf('a comment', action.data, knownOfCommentData),
+const listUnimportedCommentFields = (action: Action): string[] => [
+  ...listUnreadFieldsOfPart('a comment', action, knownCommentFields),
+  ...listUnreadFieldsOfPart('a comment', action.data, knownCommentDataFields),
 ];
 
 /** Names a card for people, by its address if it has no name. */
-const placeOfCard = ({ id, name, shortUrl, url }: Card): string =>
+const describeCard = ({ id, name, shortUrl, url }: Card): string =>
   name.trim() === '' ? `card ${shortUrl ?? url ?? id}` : `card "${name.slice(0, 40)}"`;
 
-const byPlace = (a: { pos?: number | null | undefined }, b: { pos?: number | null | undefined }): number =>
-  (a.pos ?? 0) - (b.pos ?? 0);
+const compareByPosition = (
+  a: { pos?: number | null | undefined },
+  b: { pos?: number | null | undefined },
+): number => (a.pos ?? 0) - (b.pos ?? 0);
 
 /** Formats a checklist as a Markdown task list. */
-const taskList = ({ name, checkItems }: Checklist): string =>
+const formatTaskList = ({ name, checkItems }: Checklist): string =>
   [
     `## ${name.trim()}`,
     '',
     ...(checkItems ?? [])
-      .toSorted(byPlace)
+      .toSorted(compareByPosition)
       .map((item) => `- [${item.state === 'complete' ? 'x' : ' '}] ${item.name.replaceAll(/\s+/g, ' ')}`),
   ].join('\n');
 
-function groupBy<One>(list: readonly One[], keyOf: (one: One) => string | undefined): Map<string, One[]> {
+function groupBy<One>(items: readonly One[], getKey: (one: One) => string | undefined): Map<string, One[]> {
   const groups = new Map<string, One[]>();
-  for (const one of list) {
-    const key = keyOf(one);
+  for (const one of items) {
+    const key = getKey(one);
     if (key === undefined) continue;
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [one]);
@@ -146,19 +148,21 @@ function groupBy<One>(list: readonly One[], keyOf: (one: One) => string | undefi
 }
 
 /** Returns the time of creation. The first eight digits of an id are that time in seconds. */
-function madeAt(id: string): string | undefined {
+function getCreationTime(id: string): string | undefined {
   const seconds = /^[0-9a-f]{24}$/i.test(id) ? Number.parseInt(id.slice(0, 8), 16) : Number.NaN;
   return Number.isNaN(seconds) ? undefined : new Date(seconds * 1000).toISOString();
 }
 
-const doneWords = /\b(done|complete[d]?|finished|shipped|released|closed)\b/i;
+const doneWordPattern = /\b(done|complete[d]?|finished|shipped|released|closed)\b/i;
 
-export async function openTrello(source: Source): Promise<OpenedFile> {
-  const parsed = Board.safeParse(await jsonOf(source));
+export async function openTrello(source: TextSource): Promise<OpenedFile> {
+  const parsed = Board.safeParse(await readJson(source));
   if (!parsed.success)
-    throw new NoImport(`the file is not a Trello board export:\n${z.prettifyError(parsed.error)}`);
+    throw new UnreadableFileError(`the file is not a Trello board export:\n${z.prettifyError(parsed.error)}`);
   const board: Board = parsed.data;
-  const lists = new Map(board.lists.toSorted(byPlace).map((list, place) => [list.id, { ...list, place }]));
+  const lists = new Map(
+    board.lists.toSorted(compareByPosition).map((list, place) => [list.id, { ...list, place }]),
+  );
   const people = new Map((board.members ?? []).map((person) => [person.id, person]));
   const checklists = groupBy(board.checklists ?? [], ({ idCard }) => idCard);
   const actions = board.actions ?? [];
@@ -175,7 +179,7 @@ export async function openTrello(source: Source): Promise<OpenedFile> {
   } {
     const list = lists.get(idList);
     if (list === undefined) return { status: undefined };
-    const isDone = doneWords.test(list.name);
+    const isDone = doneWordPattern.test(list.name);
     if (closed === true || list.closed === true)
       return {
         status: `${list.name} (archived)`,
@@ -187,16 +191,16 @@ export async function openTrello(source: Source): Promise<OpenedFile> {
       : { status: list.name };
   }
   const draftOf = (card: Card): ImportDraft => ({
-    place: placeOfCard(card),
+    place: describeCard(card),
     externalId: card.id,
     url: card.shortUrl ?? card.url ?? undefined,
     title: card.name,
     description: card.desc ?? undefined,
-    spec: (checklists.get(card.id) ?? []).toSorted(byPlace).map(taskList).join('\n\n'),
+    spec: (checklists.get(card.id) ?? []).toSorted(compareByPosition).map(formatTaskList).join('\n\n'),
     ...statusOf(card),
     labels: (card.labels ?? []).flatMap(({ name, color }) => [name || color || []].flat()),
     assignees: (card.idMembers ?? []).map(nameOf),
-    createdAt: madeAt(card.id),
+    createdAt: getCreationTime(card.id),
     updatedAt: card.dateLastActivity ?? undefined,
     comments: (comments.get(card.id) ?? []).map(({ id, date, memberCreator, data }): DraftComment => ({
       externalId: id,
@@ -205,23 +209,23 @@ export async function openTrello(source: Source): Promise<OpenedFile> {
       at: date,
     })),
     leftOut: [
-      ...unread(card, known),
-      ...(checklists.get(card.id) ?? []).flatMap(leftOfChecklist),
-      ...(comments.get(card.id) ?? []).flatMap(leftOfComment),
+      ...listUnreadFields(card, knownCardFields),
+      ...(checklists.get(card.id) ?? []).flatMap(listUnimportedChecklistFields),
+      ...(comments.get(card.id) ?? []).flatMap(listUnimportedCommentFields),
       ...(Array.isArray(card['customFieldItems']) ? card['customFieldItems'].map(() => 'custom field') : []),
     ],
   });
   const placeOf = ({ idList }: Card): number => lists.get(idList)?.place ?? lists.size;
   return {
     notes:
-      actions.length > 0 && actions.length % mostActions === 0
+      actions.length > 0 && actions.length % maxExportedActions === 0
         ? [
             `The file has ${actions.length.toLocaleString('en')} actions, the most that Trello exports; older comments may be missing.`,
           ]
         : [],
     async *read(): AsyncGenerator<ReadItem> {
-      for (const card of board.cards.toSorted((a, b) => placeOf(a) - placeOf(b) || byPlace(a, b))) {
-        if (card.isTemplate === true) yield { place: placeOfCard(card), skipped: 'template' };
+      for (const card of board.cards.toSorted((a, b) => placeOf(a) - placeOf(b) || compareByPosition(a, b))) {
+        if (card.isTemplate === true) yield { place: describeCard(card), skipped: 'template' };
         else yield { draft: draftOf(card) };
       }
     },

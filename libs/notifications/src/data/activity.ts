@@ -1,16 +1,24 @@
 /** The activity: all events, for every member who may see their project. */
-import { type Db, type Part, sql, view } from '@muster/driver';
+import { type Db, type Part, sql, defineView } from '@muster/driver';
 import { type ParamsOf, type Registry, type ResultOf } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
-import { projectIdOf, storyIdOf } from '@muster/tenancy';
-import { ofActor } from './actors.ts';
+import { projectIdSql, storyIdSql } from '@muster/tenancy';
+import { actorConditions } from './actors.ts';
 import { type EventCursors } from './event-cursors.ts';
-import { walkDown } from './streams.ts';
-import { isVisible } from './visible.ts';
+import { readStreamPage } from './streams.ts';
+import { isVisibleSql } from './visible.ts';
 
-type List = Registry['activity']['list'];
+type ListActivityOperation = Registry['activity']['list'];
 
-export const items = view('activity', 'e', ['id', 'kind', 'actor', 'project_id', 'subject', 'data', 'at']);
+export const activityView = defineView('activity', 'e', [
+  'id',
+  'kind',
+  'actor',
+  'project_id',
+  'subject',
+  'data',
+  'at',
+]);
 
 /**
  * Lists the activity in pages, newest first. The events of a named project or story need no check, because a
@@ -19,34 +27,34 @@ export const items = view('activity', 'e', ['id', 'kind', 'actor', 'project_id',
 export async function listActivity(
   db: Db,
   caller: Caller,
-  params: ParamsOf<List>,
+  params: ParamsOf<ListActivityOperation>,
   cursors: EventCursors,
-): Promise<ResultOf<List>> {
+): Promise<ResultOf<ListActivityOperation>> {
   const { projectId, storyId, actorId, kinds, since, limit, cursor } = params;
   // The narrowest stream is read backwards. The other conditions filter its entries.
   const filters: Part[][] = [];
-  if (storyId !== undefined) filters.push([sql.part`e.story_id = ${storyIdOf(storyId)}`]);
-  if (projectId !== undefined) filters.push([sql.part`e.project_id = ${projectIdOf(projectId)}`]);
+  if (storyId !== undefined) filters.push([sql.part`e.story_id = ${storyIdSql(storyId)}`]);
+  if (projectId !== undefined) filters.push([sql.part`e.project_id = ${projectIdSql(projectId)}`]);
   const isAnywhere = filters.length === 0;
-  if (actorId !== undefined) filters.push(ofActor(actorId));
+  if (actorId !== undefined) filters.push(actorConditions(actorId));
   const [along = [sql.part`true`], ...rest] = filters;
   const where = rest.map((alternatives) => sql.part`(${sql.join(alternatives, ' or ')})`);
   if (kinds !== undefined) where.push(sql.part`e.kind = any (${kinds}::text[])`);
-  if (isAnywhere) where.push(isVisible(caller, sql.part`e.project_id`));
+  if (isAnywhere) where.push(isVisibleSql(caller, sql.part`e.project_id`));
 
   const from = since === undefined ? undefined : sql.part`${since}::timestamptz`;
-  return walkDown(
+  return readStreamPage(
     db,
     {
       table: 'activity',
-      along,
-      where,
-      from,
+      streamConditions: along,
+      filterConditions: where,
+      fromTime: from,
       limit,
       cursor,
       cursors,
-      bytes: sql.part`octet_length(q.data::text) + octet_length(q.subject::text)`,
+      largeColumnsBytes: sql.part`octet_length(q.data::text) + octet_length(q.subject::text)`,
     },
-    items.shown,
+    activityView.shown,
   );
 }

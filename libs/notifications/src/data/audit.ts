@@ -1,12 +1,12 @@
 /** The audit log of allowed and denied calls, for admins. Postgres allows no service to change it. */
-import { type Db, type Part, sql, view } from '@muster/driver';
+import { type Db, type Part, sql, defineView } from '@muster/driver';
 import { type ParamsOf, type Registry, type ResultOf } from '@muster/registry';
-import { ofActor } from './actors.ts';
-import { bareCursors, walkDown } from './streams.ts';
+import { actorConditions } from './actors.ts';
+import { unencryptedCursors, readStreamPage } from './streams.ts';
 
-type List = Registry['audit']['list'];
+type ListAuditOperation = Registry['audit']['list'];
 
-const entries = view('audit', 'e', [
+const auditView = defineView('audit', 'e', [
   'id',
   'at',
   'actor',
@@ -22,11 +22,14 @@ const entries = view('audit', 'e', [
 ]);
 
 /** Lists the audit log in pages, newest first. */
-export async function listAudit(db: Db, params: ParamsOf<List>): Promise<ResultOf<List>> {
+export async function listAudit(
+  db: Db,
+  params: ParamsOf<ListAuditOperation>,
+): Promise<ResultOf<ListAuditOperation>> {
   const { actorId, operation, outcome, limit, cursor } = params;
   // The narrowest stream is read backwards. The other conditions filter its entries.
   const filters: Part[][] = [];
-  if (actorId !== undefined) filters.push(ofActor(actorId));
+  if (actorId !== undefined) filters.push(actorConditions(actorId));
   if (operation !== undefined) filters.push([sql.part`e.operation = ${operation}`]);
   // The value is a literal, so that Postgres can use the partial index on denied entries.
   if (outcome !== undefined)
@@ -36,18 +39,18 @@ export async function listAudit(db: Db, params: ParamsOf<List>): Promise<ResultO
 
   const from = params.from === undefined ? undefined : sql.part`${params.from}::timestamptz`;
   const to = params.to === undefined ? undefined : sql.part`${params.to}::timestamptz`;
-  return walkDown(
+  return readStreamPage(
     db,
     {
       table: 'audit',
-      along,
-      where,
-      from,
-      to,
+      streamConditions: along,
+      filterConditions: where,
+      fromTime: from,
+      toTime: to,
       limit,
       cursor,
-      cursors: bareCursors,
+      cursors: unencryptedCursors,
     },
-    entries.shown,
+    auditView.shown,
   );
 }

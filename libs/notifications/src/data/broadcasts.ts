@@ -4,28 +4,28 @@ import {
   CursorTime,
   type Db,
   decodeCursor,
-  of,
+  orgFilter,
   pageOfRows,
   type Query,
   type RowOf,
   sql,
-  view,
-  withinPage,
+  defineView,
+  limitToPageBytes,
 } from '@muster/driver';
 import { type Broadcast, type ParamsOf, type Registry, type ResultOf } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
-import { projectIdOf } from '@muster/tenancy';
+import { projectIdSql } from '@muster/tenancy';
 import { z } from 'zod';
-import { isVisible } from './visible.ts';
+import { isVisibleSql } from './visible.ts';
 
-const broadcasts = view(
+const broadcasts = defineView(
   'broadcasts',
   'b',
   ['id', 'message', 'level', 'project_id', 'team_id', 'sender', 'expires_at', 'created_at'],
   ['sender_member_id'],
 );
 type BroadcastRow = RowOf<typeof broadcasts>;
-type List = Registry['broadcasts']['list'];
+type ListBroadcastsOperation = Registry['broadcasts']['list'];
 
 export const toBroadcast = (row: BroadcastRow): Broadcast => ({
   ...broadcasts.shown(row),
@@ -41,7 +41,9 @@ export interface TeamOfBroadcast {
 }
 
 export function getTeamOfBroadcast(db: Db, id: string): Promise<TeamOfBroadcast> {
-  return db.get(sql<TeamOfBroadcast>`select t.id, t.name from teams t where ${of('t')} and t.id = ${id}`);
+  return db.get(
+    sql<TeamOfBroadcast>`select t.id, t.name from teams t where ${orgFilter('t')} and t.id = ${id}`,
+  );
 }
 
 /** Counts the recipients of a broadcast without its sender. */
@@ -50,15 +52,15 @@ export async function countRecipients(
   caller: Caller,
   { projectRef, teamId }: { readonly projectRef: string | undefined; readonly teamId: string | undefined },
 ): Promise<number> {
-  const where = [sql.part`${of('m')} and m.status = 'active' and m.id <> ${caller.memberId}::uuid`];
+  const where = [sql.part`${orgFilter('m')} and m.status = 'active' and m.id <> ${caller.memberId}::uuid`];
   if (teamId !== undefined) {
     where.push(
-      sql.part`m.id in (select t.member_id from team_members t where ${of('t')} and t.team_id = ${teamId}::uuid)`,
+      sql.part`m.id in (select t.member_id from team_members t where ${orgFilter('t')} and t.team_id = ${teamId}::uuid)`,
     );
   }
   if (projectRef !== undefined) {
     where.push(sql.part`exists (select from projects p
-      where ${of('p')} and p.id = ${projectIdOf(projectRef)}
+      where ${orgFilter('p')} and p.id = ${projectIdSql(projectRef)}
         and app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) is not null)`);
   }
   const { count } = await db.one(
@@ -70,31 +72,31 @@ export async function countRecipients(
 const Cursor = z.tuple([CursorTime, CursorId]);
 
 /** The maximum lifetime of a broadcast. Older ones need not be searched for active ones. */
-const longestLife = sql.part`interval '30 days'`;
+const maxBroadcastLifetime = sql.part`interval '30 days'`;
 
 /** Lists the broadcasts addressed to the caller in pages, newest first. */
 export async function listBroadcasts(
   db: Db,
   caller: Caller,
-  { projectId, includeExpired, limit, cursor }: ParamsOf<List>,
-): Promise<ResultOf<List>> {
+  { projectId, includeExpired, limit, cursor }: ParamsOf<ListBroadcastsOperation>,
+): Promise<ResultOf<ListBroadcastsOperation>> {
   const me = sql.part`${caller.memberId}::uuid`;
   const where = [
-    of('b'),
-    isVisible(caller, sql.part`b.project_id`),
+    orgFilter('b'),
+    isVisibleSql(caller, sql.part`b.project_id`),
     sql.part`(b.team_id is null or b.sender_member_id = ${me} or b.team_id in (
-       select t.team_id from team_members t where ${of('t')} and t.member_id = ${me}))`,
+       select t.team_id from team_members t where ${orgFilter('t')} and t.member_id = ${me}))`,
   ];
-  if (projectId !== undefined) where.push(sql.part`b.project_id = ${projectIdOf(projectId)}`);
+  if (projectId !== undefined) where.push(sql.part`b.project_id = ${projectIdSql(projectId)}`);
   if (!includeExpired) {
-    where.push(sql.part`b.expires_at > now() and b.created_at > now() - ${longestLife}`);
+    where.push(sql.part`b.expires_at > now() and b.created_at > now() - ${maxBroadcastLifetime}`);
   }
   const before = decodeCursor(cursor, Cursor);
   if (before !== undefined) {
     where.push(sql.part`(b.created_at, b.id) < (${before[0]}::timestamptz, ${before[1]}::uuid)`);
   }
   const rows = await db.all(
-    sql<BroadcastRow>`${withinPage(
+    sql<BroadcastRow>`${limitToPageBytes(
       sql.part`select ${broadcasts.list}
          from broadcasts b where ${sql.join(where, ' and ')}
          order by b.created_at desc, b.id desc limit ${limit + 1}`,

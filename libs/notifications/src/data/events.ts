@@ -1,16 +1,16 @@
 /** The activity as a stream: all entries after a position, in commit order, oldest first. */
-import { type Db, type DB, of, type Part, sql } from '@muster/driver';
+import { type Db, type DB, orgFilter, type Part, sql } from '@muster/driver';
 import { type ActivityItem } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
-import { projectIdOf } from '@muster/tenancy';
+import { projectIdSql } from '@muster/tenancy';
 import { type Selectable } from 'kysely';
-import { items as activityItems } from './activity.ts';
-import { mostLookedAt } from './streams.ts';
-import { isVisible } from './visible.ts';
+import { activityView as activityItems } from './activity.ts';
+import { maxScannedEntries } from './streams.ts';
+import { isVisibleSql } from './visible.ts';
 
-export interface Walk {
+export interface ReadEventsParams {
   /** The sequence number after which to read; by default from the oldest stored entry. */
-  readonly from: number | 'latest' | undefined;
+  readonly startAfter: number | 'latest' | undefined;
   readonly projectId: string | undefined;
   readonly kinds: readonly string[] | undefined;
   readonly limit: number;
@@ -19,19 +19,19 @@ export interface Walk {
 export interface EventBatch {
   readonly items: readonly (ActivityItem & { readonly seq: number })[];
   /** The number of the last scanned entry, whether or not the caller may see it. */
-  readonly upTo: number;
+  readonly scannedUpToSeq: number;
   /** The number before the oldest stored entry. */
-  readonly keptAfter: number;
+  readonly seqBeforeOldest: number;
   /**
    * True if `from` is in the range of numbers that a failover lost. Entries that the client saw there no
    * longer exist.
    */
-  readonly isLost: boolean;
+  readonly isPositionLost: boolean;
   /** The id of the requested project. */
-  readonly projectKnownAs: string | null;
+  readonly resolvedProjectId: string | null;
 }
 
-interface Place {
+interface ActivityStreamPosition {
   readonly stands: number;
   readonly kept_after: number;
   readonly lost_after: number | null;
@@ -43,73 +43,75 @@ interface Place {
  * An entry with its position in the scan. The entry at the last possible position is not an item. It marks
  * the start of the next scan.
  */
-type Entry = Selectable<DB['activity']> & { readonly nth: number };
+type ScannedEntry = Selectable<DB['activity']> & { readonly nth: number };
 /**
  * A row of the result. If no entry matches, there is one row that contains only the last number of the
  * stream.
  */
-type Row = Place & (Entry | { readonly seq: null });
+type ScannedEventRow = ActivityStreamPosition & (ScannedEntry | { readonly seq: null });
 
 /**
  * Reads the stream with one statement, so that entries and position belong to the same snapshot. It scans a
  * limited number of entries, and the next call continues there. So a caller who may see few entries costs no
  * more than one who sees all.
  */
-export async function walkEvents(
+export async function readEvents(
   db: Db,
   caller: Caller,
-  { from, projectId, kinds, limit }: Walk,
+  { startAfter, projectId, kinds, limit }: ReadEventsParams,
 ): Promise<EventBatch> {
-  const stream: Part[] = [of('e')];
+  const stream: Part[] = [orgFilter('e')];
   if (projectId !== undefined) stream.push(sql.part`e.project_id = (select p.project_known_as from place p)`);
-  const where: Part[] = [sql.part`e.nth < ${sql.literal(mostLookedAt)}`];
+  const where: Part[] = [sql.part`e.nth < ${sql.literal(maxScannedEntries)}`];
   if (kinds !== undefined) where.push(sql.part`e.kind = any (${kinds}::text[])`);
-  if (projectId === undefined) where.push(isVisible(caller, sql.part`e.project_id`));
-  const project = projectId === undefined ? sql.part`null::uuid` : projectIdOf(projectId);
+  if (projectId === undefined) where.push(isVisibleSql(caller, sql.part`e.project_id`));
+  const project = projectId === undefined ? sql.part`null::uuid` : projectIdSql(projectId);
   const begin =
-    from === undefined
+    startAfter === undefined
       ? sql.part`(select p.kept_after from place p)`
-      : from === 'latest'
+      : startAfter === 'latest'
         ? sql.part`(select p.stands from place p)`
-        : sql.part`${from}::bigint`;
+        : sql.part`${startAfter}::bigint`;
 
   const rows = await db.all(
     // All subqueries use the order of the index, so an entry is read only when the page needs it.
-    sql<Row>`with place as materialized (
+    sql<ScannedEventRow>`with place as materialized (
          select s.activity as stands, s.lost_after, s.lost_until, ${project} as project_known_as,
-           coalesce((select a.seq - 1 from activity a where ${of('a')} order by a.seq limit 1), s.activity) as kept_after
-         from streams s where ${of('s')})
+           coalesce((select a.seq - 1 from activity a where ${orgFilter('a')} order by a.seq limit 1), s.activity) as kept_after
+         from streams s where ${orgFilter('s')})
        select p.stands, p.kept_after, p.lost_after, p.lost_until, p.project_known_as, e.*
        from place p
        left join (
          select e.* from (select e.*, row_number() over (order by e.seq) as nth from (
            select e.* from activity e
            where ${sql.join(stream, ' and ')} and e.seq > ${begin} and e.seq <= (select p.stands from place p)
-           order by e.seq limit ${sql.literal(mostLookedAt)}) e) e
-         where e.nth = ${sql.literal(mostLookedAt)} or (${sql.join(where, ' and ')})
+           order by e.seq limit ${sql.literal(maxScannedEntries)}) e) e
+         where e.nth = ${sql.literal(maxScannedEntries)} or (${sql.join(where, ' and ')})
          order by e.seq limit ${limit}) e on true
        order by e.seq`,
   );
   const [place] = rows;
   if (place === undefined) throw new Error('the organization has no event stream');
-  const looked = rows.filter((row): row is Place & Entry => row.seq !== null);
-  const items = looked.filter(({ nth }) => nth < mostLookedAt);
-  const signpost = looked.find(({ nth }) => nth === mostLookedAt);
+  const looked = rows.filter((row): row is ActivityStreamPosition & ScannedEntry => row.seq !== null);
+  const items = looked.filter(({ nth }) => nth < maxScannedEntries);
+  const signpost = looked.find(({ nth }) => nth === maxScannedEntries);
   const last = items.at(-1);
   return {
     items: items.map((row) => ({ ...activityItems.shown(row), seq: row.seq })),
     // A full page continues after its last item. Otherwise the caller has seen everything that was scanned.
-    upTo:
+    scannedUpToSeq:
       items.length === limit && last !== undefined
         ? last.seq
         : signpost === undefined
           ? place.stands
           : signpost.seq - 1,
-    keptAfter: place.kept_after,
-    isLost: typeof from === 'number' && isWithin(from, place),
-    projectKnownAs: place.project_known_as,
+    seqBeforeOldest: place.kept_after,
+    isPositionLost: typeof startAfter === 'number' && isInLostRange(startAfter, place),
+    resolvedProjectId: place.project_known_as,
   };
 }
 
-const isWithin = (from: number, { lost_after: after, lost_until: until }: Place): boolean =>
-  after !== null && until !== null && from > after && from < until;
+const isInLostRange = (
+  from: number,
+  { lost_after: after, lost_until: until }: ActivityStreamPosition,
+): boolean => after !== null && until !== null && from > after && from < until;

@@ -6,4 +6,4 @@ import { sql } from '@muster/driver';
  * query among its common table expressions must update the counts itself. The trigger would count n
  * notifications of one member one by one, which costs O(n²).
  */
-export const countsByHand = sql.part`select set_config('muster.unread', 'by hand', true)`;
+export const disableCountTrigger = sql.part`select set_config('muster.unread', 'by hand', true)`;

@@ -4,16 +4,16 @@ import {
   type Db,
   decodeCursor,
   newId,
-  of,
-  organization,
+  orgFilter,
+  currentOrgId,
   type Page,
   pageOfRows,
   type Part,
   type Query,
   type RowOf,
   sql,
-  view,
-  withinPage,
+  defineView,
+  limitToPageBytes,
 } from '@muster/driver';
 import {
   type ActivityItem,
@@ -23,16 +23,16 @@ import {
   webhookTestKind,
 } from '@muster/registry';
 import { z } from 'zod';
-import { items as activityItems } from './activity.ts';
+import { activityView as activityItems } from './activity.ts';
 
 /** The number of days for which deliveries are stored and can be sent again. */
-export const keptDays = 30;
+export const deliveryRetentionDays = 30;
 /** The maximum number of deliveries in one replay. */
-export const mostReplayed = 10_000;
+export const maxReplayedDeliveries = 10_000;
 /** The maximum number of pending tests of one endpoint. */
-export const mostTests = 10;
+export const maxPendingTests = 10;
 
-const deliveries = view(
+const deliveries = defineView(
   'webhook_deliveries',
   'd',
   ['id', 'webhook_id', 'event_id', 'seq', 'kind', 'state', 'tries', 'next_at', 'done_at', 'created_at'],
@@ -48,36 +48,36 @@ export function toDelivery(row: DeliveryRow): WebhookDelivery {
 /** Locks a delivery. Its endpoint must be locked already. */
 export const lockDelivery = (db: Db, id: string): Promise<DeliveryRow> =>
   db.get(
-    sql<DeliveryRow>`select ${deliveries.list} from webhook_deliveries d where ${of('d')} and d.id = ${id} for update`,
+    sql<DeliveryRow>`select ${deliveries.list} from webhook_deliveries d where ${orgFilter('d')} and d.id = ${id} for update`,
   );
 
 export const getDelivery = (db: Db, id: string): Promise<DeliveryRow> =>
   db.get(
-    sql<DeliveryRow>`select ${deliveries.list} from webhook_deliveries d where ${of('d')} and d.id = ${id}`,
+    sql<DeliveryRow>`select ${deliveries.list} from webhook_deliveries d where ${orgFilter('d')} and d.id = ${id}`,
   );
 
 /** Reads the event of a delivery. Events are stored longer than deliveries. */
-export async function eventOf(
+export async function getEventOfDelivery(
   db: Db,
   { activity_seq: seq, event_at: at }: DeliveryRow,
 ): Promise<ActivityItem> {
   const row = await db.get(
     sql<Parameters<typeof activityItems.shown>[0]>`select ${activityItems.list} from activity e
-      where ${of('e')} and e.seq = ${seq} and e.at = ${at}::timestamptz`,
+      where ${orgFilter('e')} and e.seq = ${seq} and e.at = ${at}::timestamptz`,
   );
   return activityItems.shown(row);
 }
 
-export const countTests = async (db: Db, webhookId: string): Promise<number> =>
+export const countPendingTests = async (db: Db, webhookId: string): Promise<number> =>
   (
     await db.one(
       sql<{ count: number }>`select count(*) from webhook_deliveries d
-        where ${of('d')} and d.webhook_id = ${webhookId} and d.state = 'pending' and d.seq is null`,
+        where ${orgFilter('d')} and d.webhook_id = ${webhookId} and d.state = 'pending' and d.seq is null`,
     )
   ).count;
 
 /** Creates a test delivery that is due now. */
-export function testDelivery(webhookId: string, at: string): DeliveryRow {
+export function newTestDelivery(webhookId: string, at: string): DeliveryRow {
   const nothing = { seq: null, activity_seq: null, answer: null, done_at: null };
   const tries: DeliveryRow['tries'] = [];
   return {
@@ -88,24 +88,24 @@ export function testDelivery(webhookId: string, at: string): DeliveryRow {
 
 export const insertDelivery = (row: DeliveryRow): Query<unknown> =>
   sql`insert into webhook_deliveries (org_id, id, webhook_id, event_id, kind, event_at, next_at, created_at)
-    select ${organization}, ${row.id}::uuid, ${row.webhook_id}::uuid, ${row.event_id}::uuid, ${row.kind}::text,
+    select ${currentOrgId}, ${row.id}::uuid, ${row.webhook_id}::uuid, ${row.event_id}::uuid, ${row.kind}::text,
       ${row.event_at}::timestamptz, ${row.next_at}::timestamptz, ${row.created_at}::timestamptz`;
 
 /**
  * Returns the time at which a delivery becomes due. Deliveries of a paused endpoint have no due time until
  * the endpoint is resumed.
  */
-const timeOf = (isPaused: boolean): Part => (isPaused ? sql.part`null::timestamptz` : sql.part`now()`);
+const dueTimeSql = (isPaused: boolean): Part => (isPaused ? sql.part`null::timestamptz` : sql.part`now()`);
 
 /** Schedules a delivery again, with a fresh count of attempts. */
-export const sendAgain = (id: string, isPaused: boolean): Query<unknown> =>
-  sql`update webhook_deliveries set state = 'pending', attempts = 0, done_at = null, next_at = ${timeOf(isPaused)}
-     where ${of()} and id = ${id}`;
+export const rescheduleDelivery = (id: string, isPaused: boolean): Query<unknown> =>
+  sql`update webhook_deliveries set state = 'pending', attempts = 0, done_at = null, next_at = ${dueTimeSql(isPaused)}
+     where ${orgFilter()} and id = ${id}`;
 
 /** Schedules all pending deliveries immediately, each with a fresh count of attempts. */
-export const sendWhatWaits = (webhookId: string): Query<unknown> =>
+export const reschedulePendingDeliveries = (webhookId: string): Query<unknown> =>
   sql`update webhook_deliveries set attempts = 0, next_at = now()
-     where ${of()} and webhook_id = ${webhookId} and state = 'pending'`;
+     where ${orgFilter()} and webhook_id = ${webhookId} and state = 'pending'`;
 
 /** A range of sequence numbers or of times, both inclusive. */
 export interface ReplayRange {
@@ -114,38 +114,38 @@ export interface ReplayRange {
   readonly to: number | string;
 }
 
-const inRange = ({ webhookId, from, to }: ReplayRange): Part =>
+const isInRangeSql = ({ webhookId, from, to }: ReplayRange): Part =>
   typeof from === 'number'
-    ? sql.part`${of('d')} and d.webhook_id = ${webhookId} and d.seq between ${from}::bigint and ${to}::bigint`
-    : sql.part`${of('d')} and d.webhook_id = ${webhookId} and d.seq is not null
+    ? sql.part`${orgFilter('d')} and d.webhook_id = ${webhookId} and d.seq between ${from}::bigint and ${to}::bigint`
+    : sql.part`${orgFilter('d')} and d.webhook_id = ${webhookId} and d.seq is not null
         and d.event_at between ${from}::timestamptz and ${to}::timestamptz`;
 
 /** Answers whether all deliveries of the range are still stored. */
-export async function isKept(db: Db, { webhookId, from }: ReplayRange): Promise<boolean> {
+export async function isRangeStored(db: Db, { webhookId, from }: ReplayRange): Promise<boolean> {
   const { kept } = await db.one(
     typeof from === 'number'
       ? sql<{ kept: boolean }>`select coalesce(${from}::bigint >= (select min(d.seq) from webhook_deliveries d
-          where ${of('d')} and d.webhook_id = ${webhookId}), w.sent_seq < ${from}::bigint) as kept
-          from webhooks w where ${of('w')} and w.id = ${webhookId}`
+          where ${orgFilter('d')} and d.webhook_id = ${webhookId}), w.sent_seq < ${from}::bigint) as kept
+          from webhooks w where ${orgFilter('w')} and w.id = ${webhookId}`
       : sql<{
           kept: boolean;
-        }>`select ${from}::timestamptz >= now() - make_interval(days => ${sql.literal(keptDays)}) as kept`,
+        }>`select ${from}::timestamptz >= now() - make_interval(days => ${sql.literal(deliveryRetentionDays)}) as kept`,
   );
   return kept;
 }
 
 /** Counts the deliveries in the range, up to one more than the limit. */
-export const countReplayed = async (db: Db, range: ReplayRange): Promise<number> =>
+export const countReplayableDeliveries = async (db: Db, range: ReplayRange): Promise<number> =>
   (
     await db.one(
       sql<{ count: number }>`select count(*) from (select from webhook_deliveries d
-        where ${inRange(range)} and d.state <> 'pending' limit ${sql.literal(mostReplayed + 1)}) d`,
+        where ${isInRangeSql(range)} and d.state <> 'pending' limit ${sql.literal(maxReplayedDeliveries + 1)}) d`,
     )
   ).count;
 
-export const replayRange = (range: ReplayRange, isPaused: boolean): Query<unknown> =>
-  sql`update webhook_deliveries d set state = 'pending', attempts = 0, done_at = null, next_at = ${timeOf(isPaused)}
-     where ${inRange(range)} and d.state <> 'pending'`;
+export const replayDeliveries = (range: ReplayRange, isPaused: boolean): Query<unknown> =>
+  sql`update webhook_deliveries d set state = 'pending', attempts = 0, done_at = null, next_at = ${dueTimeSql(isPaused)}
+     where ${isInRangeSql(range)} and d.state <> 'pending'`;
 
 const Cursor = z.tuple([CursorId]);
 
@@ -154,12 +154,12 @@ export async function listDeliveries(
   db: Db,
   { webhookId, state, limit, cursor }: ParamsOf<Registry['webhooks']['deliveries']['list']>,
 ): Promise<Page<WebhookDelivery>> {
-  const where = [of('d'), sql.part`d.webhook_id = ${webhookId}`];
+  const where = [orgFilter('d'), sql.part`d.webhook_id = ${webhookId}`];
   if (state !== undefined) where.push(sql.part`d.state = ${state}`);
   const before = decodeCursor(cursor, Cursor);
   if (before !== undefined) where.push(sql.part`d.id < ${before[0]}::uuid`);
   const rows = await db.all(
-    sql<DeliveryRow>`${withinPage(
+    sql<DeliveryRow>`${limitToPageBytes(
       sql.part`select ${deliveries.list} from webhook_deliveries d
         where ${sql.join(where, ' and ')} order by d.id desc limit ${limit + 1}`,
       sql.part`octet_length(q.tries::text)`,

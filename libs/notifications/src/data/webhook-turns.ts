@@ -2,71 +2,73 @@
  * The statements of a round of deliveries to an endpoint. Only the worker that holds the endpoint may run
  * them: see webhook-turn.ts.
  */
-import { type Db, of, organization, type Part, type Query, type RowOf, sql } from '@muster/driver';
+import { type Db, orgFilter, currentOrgId, type Part, type Query, type RowOf, sql } from '@muster/driver';
 import { type WebhookTry } from '@muster/registry';
-import { isSettled } from '@muster/tenancy';
-import { type items as activityItems } from './activity.ts';
+import { notMovingCondition } from '@muster/tenancy';
+import { type activityView as activityItems } from './activity.ts';
 import { type WebhookRow } from './webhooks.ts';
 
 /** The time in seconds for which a worker holds an endpoint after each round of deliveries. */
-export const holdSeconds = 20;
+export const webhookHoldSeconds = 20;
 /** The maximum number of pending events of an endpoint. More are added after some of them were delivered. */
-export const mostWaiting = 1_000;
+export const maxPendingEvents = 1_000;
 /**
  * The number of due events above which no more are added, because they are enough for a few rounds of
  * deliveries.
  */
-const enoughDue = 256;
+const enoughDueEvents = 256;
 /** The maximum number of activity entries that one round of deliveries scans. */
-export const mostLookedAt = 500;
-const mostTriesKept = 20;
+export const maxScannedEntries = 500;
+const maxStoredTries = 20;
 
-const held = sql.part`now() + make_interval(secs => ${sql.literal(holdSeconds)})`;
+const holdUntilSql = sql.part`now() + make_interval(secs => ${sql.literal(webhookHoldSeconds)})`;
 
 export interface DueWebhook {
   readonly orgId: string;
   readonly id: string;
 }
 
-const isFreeOf = (organizationId: Part): Part => sql.part`w.deleted_at is null
+const isFreeWebhookSql = (organizationId: Part): Part => sql.part`w.deleted_at is null
   and (w.worker_until is null or w.worker_until < now())
   and exists (select from orgs o where o.id = ${organizationId} and o.deleted_at is null)`;
 /**
  * The condition for endpoints of any organization that no worker holds. `isFree` is the condition for such
  * endpoints of the transaction's organization.
  */
-const isFreeAnywhere = isFreeOf(sql.part`w.org_id`);
-const isFree = isFreeOf(sql.part`${organization}::uuid`);
+const isFreeInAnyOrganization = isFreeWebhookSql(sql.part`w.org_id`);
+const isFreeInThisOrganization = isFreeWebhookSql(sql.part`${currentOrgId}::uuid`);
 
 /** Finds endpoints of any organization that no worker holds and that have something to send or to scan. */
-export const dueWebhooks = (most: number): Query<DueWebhook> => sql<DueWebhook>`
-  (select w.org_id as "orgId", w.id from webhooks w where w.next_at <= now() and ${isFreeAnywhere} and ${isSettled(sql.part`w.org_id`)} limit ${most})
+export const dueWebhooksQuery = (maxWebhooks: number): Query<DueWebhook> => sql<DueWebhook>`
+  (select w.org_id as "orgId", w.id from webhooks w where w.next_at <= now() and ${isFreeInAnyOrganization} and ${notMovingCondition(sql.part`w.org_id`)} limit ${maxWebhooks})
   union
   (select w.org_id as "orgId", w.id from webhooks w join streams s on s.org_id = w.org_id
-   where w.paused_at is null and not w.is_full and w.cursor_seq < s.activity and ${isFreeAnywhere}
-     and ${isSettled(sql.part`w.org_id`)} limit ${most})`;
+   where w.paused_at is null and not w.is_full and w.cursor_seq < s.activity and ${isFreeInAnyOrganization}
+     and ${notMovingCondition(sql.part`w.org_id`)} limit ${maxWebhooks})`;
 
 /**
  * Moves the cursors of the given endpoints past events to which they do not subscribe, if they have nothing
  * to send. One statement replaces a round of deliveries for each endpoint. Answers the endpoints whose cursor
  * was moved. An endpoint whose creator left is excluded, because its next round pauses it.
  */
-export const passOver = (ids: readonly string[]): Query<{ readonly id: string }> => sql<{ id: string }>`
+export const skipUnsubscribedEvents = (ids: readonly string[]): Query<{ readonly id: string }> => sql<{
+  id: string;
+}>`
   update webhooks w set cursor_seq = s.activity from streams s
-  where ${of('w')} and ${of('s')} and w.id = any (${ids}::uuid[]) and ${isFree} and w.paused_at is null and not w.is_full
-    and exists (select from members m where ${of('m')} and m.id = w.maker_id and m.status = 'active')
-    and (w.next_at is null or w.next_at > now()) and s.activity - w.cursor_seq between 1 and ${sql.literal(mostLookedAt)}
-    and not exists (select from activity e where ${of('e')} and e.seq > w.cursor_seq and e.seq <= s.activity
+  where ${orgFilter('w')} and ${orgFilter('s')} and w.id = any (${ids}::uuid[]) and ${isFreeInThisOrganization} and w.paused_at is null and not w.is_full
+    and exists (select from members m where ${orgFilter('m')} and m.id = w.maker_id and m.status = 'active')
+    and (w.next_at is null or w.next_at > now()) and s.activity - w.cursor_seq between 1 and ${sql.literal(maxScannedEntries)}
+    and not exists (select from activity e where ${orgFilter('e')} and e.seq > w.cursor_seq and e.seq <= s.activity
       and e.kind = any (w.kinds) and (w.project_id is null or e.project_id = w.project_id))
   returning w.id`;
 
 /** Acquires the endpoint and answers the epoch; undefined if another worker holds it. */
-export const hold = (db: Db, id: string): Promise<{ readonly worker_epoch: number } | undefined> =>
+export const acquireWebhook = (db: Db, id: string): Promise<{ readonly worker_epoch: number } | undefined> =>
   db.find(
     sql<
       Pick<HeldWebhook, 'worker_epoch'>
-    >`update webhooks w set worker_epoch = w.worker_epoch + 1, worker_until = ${held}
-      where ${of('w')} and w.id = ${id} and ${isFree}
+    >`update webhooks w set worker_epoch = w.worker_epoch + 1, worker_until = ${holdUntilSql}
+      where ${orgFilter('w')} and w.id = ${id} and ${isFreeInThisOrganization}
       returning w.worker_epoch`,
   );
 
@@ -98,20 +100,20 @@ export interface HeldWebhook extends Pick<
  * Extends the worker's hold and locks the endpoint's row. Answers undefined if another worker acquired the
  * endpoint or the endpoint was deleted.
  */
-export const keepHolding = (db: Db, id: string, epoch: number): Promise<HeldWebhook | undefined> =>
+export const extendHold = (db: Db, id: string, epoch: number): Promise<HeldWebhook | undefined> =>
   db.find(
-    sql<HeldWebhook>`update webhooks w set worker_until = ${held}
-      where ${of('w')} and w.id = ${id} and w.worker_epoch = ${epoch} and w.deleted_at is null
-        and exists (select from orgs o where o.id = ${organization}::uuid and o.deleted_at is null)
+    sql<HeldWebhook>`update webhooks w set worker_until = ${holdUntilSql}
+      where ${orgFilter('w')} and w.id = ${id} and w.worker_epoch = ${epoch} and w.deleted_at is null
+        and exists (select from orgs o where o.id = ${currentOrgId}::uuid and o.deleted_at is null)
       returning w.id, w.url, w.project_id, w.kinds, w.send_order, w.secret,
         case when w.previous_until > now() then w.previous_secret end as previous_secret,
         w.maker_id, w.paused_at, w.cursor_seq, w.failing, w.sent_seq, w.worker_epoch,
-        exists (select from members m where ${of('m')} and m.id = w.maker_id and m.status = 'active') as "makerIsMember",
-        (select s.activity from streams s where ${of('s')}) as stands`,
+        exists (select from members m where ${orgFilter('m')} and m.id = w.maker_id and m.status = 'active') as "makerIsMember",
+        (select s.activity from streams s where ${orgFilter('s')}) as stands`,
   );
 
 /** The result of an attempt to send a message, in the form in which it is stored. */
-export interface Settled {
+export interface DeliveryAttemptResult {
   readonly id: string;
   readonly state: 'pending' | 'delivered' | 'failed';
   readonly tried: WebhookTry;
@@ -124,20 +126,22 @@ export interface Settled {
  * Stores the results of delivery attempts, and answers the ids of the deliveries whose result was stored. A
  * worker that received no answer sends the same result again, which has no effect.
  */
-export const settle = (settled: readonly Settled[]): Query<{ readonly id: string }> => sql<{ id: string }>`
+export const storeAttemptResults = (
+  results: readonly DeliveryAttemptResult[],
+): Query<{ readonly id: string }> => sql<{ id: string }>`
   update webhook_deliveries d set state = /*guard: a message is delivered when its receiver says so*/o.state/*end*/, attempts = d.attempts + 1, answer = o.answer,
-    tries = case when jsonb_array_length(d.tries) >= ${sql.literal(mostTriesKept)} then d.tries - 0 else d.tries end || jsonb_build_array(o.tried),
+    tries = case when jsonb_array_length(d.tries) >= ${sql.literal(maxStoredTries)} then d.tries - 0 else d.tries end || jsonb_build_array(o.tried),
     next_at = now() + make_interval(secs => o.pause), done_at = case when o.state <> 'pending' then now() end
-  from jsonb_to_recordset(${JSON.stringify(settled)}::jsonb) as o (id uuid, state text, tried jsonb, answer text, pause float)
-  where ${of('d')} and d.id = o.id and d.state = 'pending' and (d.tries -> -1) is distinct from o.tried
+  from jsonb_to_recordset(${JSON.stringify(results)}::jsonb) as o (id uuid, state text, tried jsonb, answer text, pause float)
+  where ${orgFilter('d')} and d.id = o.id and d.state = 'pending' and (d.tries -> -1) is distinct from o.tried
   returning d.id`;
 
 /** Answers the SQL condition that the endpoint's creator, who is a member, may see data of this project. */
-const mayHear = (makerId: string, projectId: Part): Part => sql.part`(
+const mayReceiveSql = (makerId: string, projectId: Part): Part => sql.part`(
   ${projectId} is null
-  or (select m.role in ('owner', 'admin') from members m where ${of('m')} and m.id = ${makerId}::uuid)
+  or (select m.role in ('owner', 'admin') from members m where ${orgFilter('m')} and m.id = ${makerId}::uuid)
   or ${projectId} in (select p.id from projects p join members m on m.org_id = p.org_id
-    where ${of('p')} and m.id = ${makerId}::uuid and app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) is not null))`;
+    where ${orgFilter('p')} and m.id = ${makerId}::uuid and app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) is not null))`;
 
 export interface WebhookTurnResult {
   /** The number of pending events. */
@@ -155,35 +159,35 @@ export interface WebhookTurnResult {
  * subscribes to. `next_at` is rounded to milliseconds, so the current time is truncated. If it were rounded
  * up, the event would not be due in this round of deliveries.
  */
-export function walkOn(db: Db, w: HeldWebhook): Promise<WebhookTurnResult> {
-  const stream: Part[] = [of('e'), sql.part`e.seq > ${w.cursor_seq}::bigint`];
-  if (w.project_id !== null) stream.push(sql.part`e.project_id = ${w.project_id}::uuid`);
+export function scanActivity(db: Db, webhook: HeldWebhook): Promise<WebhookTurnResult> {
+  const stream: Part[] = [orgFilter('e'), sql.part`e.seq > ${webhook.cursor_seq}::bigint`];
+  if (webhook.project_id !== null) stream.push(sql.part`e.project_id = ${webhook.project_id}::uuid`);
   return db.one(
     sql<WebhookTurnResult>`with waiting as materialized (
-        select count(*) as n, count(*) filter (where d.next_at <= now()) >= ${sql.literal(enoughDue)} as is_enough from (select d.next_at from webhook_deliveries d
-        where ${of('d')} and d.webhook_id = ${w.id} and d.state = 'pending' and d.seq is not null
-        limit ${sql.literal(mostWaiting)}) d),
+        select count(*) as n, count(*) filter (where d.next_at <= now()) >= ${sql.literal(enoughDueEvents)} as is_enough from (select d.next_at from webhook_deliveries d
+        where ${orgFilter('d')} and d.webhook_id = ${webhook.id} and d.state = 'pending' and d.seq is not null
+        limit ${sql.literal(maxPendingEvents)}) d),
       looked as materialized (
         select e.seq, e.id, e.kind, e.project_id, e.at from activity e
-        where ${sql.join(stream, ' and ')} and e.seq <= ${w.stands}::bigint
-        order by e.seq limit (select case when w.is_enough then 0 else ${sql.literal(mostLookedAt)} end from waiting w)),
+        where ${sql.join(stream, ' and ')} and e.seq <= ${webhook.stands}::bigint
+        order by e.seq limit (select case when w.is_enough then 0 else ${sql.literal(maxScannedEntries)} end from waiting w)),
       chosen as materialized (
         select l.*, row_number() over (order by l.seq) as nth from looked l
-        where l.kind = any (${w.kinds}::text[]) and ${mayHear(w.maker_id, sql.part`l.project_id`)}
-        order by l.seq limit ${sql.literal(mostWaiting)} - (select n from waiting)),
+        where l.kind = any (${webhook.kinds}::text[]) and ${mayReceiveSql(webhook.maker_id, sql.part`l.project_id`)}
+        order by l.seq limit ${sql.literal(maxPendingEvents)} - (select n from waiting)),
       numbered as (
         insert into webhook_deliveries (org_id, webhook_id, id, seq, activity_seq, event_at, event_id, kind, next_at)
-        select ${organization}, ${w.id}::uuid, app.new_id(clock_timestamp()), ${w.sent_seq}::bigint + c.nth, c.seq, c.at, c.id, c.kind, date_trunc('milliseconds', now())
+        select ${currentOrgId}, ${webhook.id}::uuid, app.new_id(clock_timestamp()), ${webhook.sent_seq}::bigint + c.nth, c.seq, c.at, c.id, c.kind, date_trunc('milliseconds', now())
         from chosen c order by c.seq)
       select (select n from waiting) as waiting, (select is_enough from waiting) as "isEnough", (select count(*) from looked) as looked, (select max(l.seq) from looked l) as "lookedUpTo",
         (select count(*) from chosen) as chosen, (select max(c.seq) from chosen c) as "chosenUpTo"`,
   );
 }
 
-type EventRow = RowOf<typeof activityItems>;
+type ActivityEventRow = RowOf<typeof activityItems>;
 
 /** A pending delivery with the columns of its event. A test delivery has no event, so these columns are null. */
-export type ReadyRow = {
+export type ReadyDeliveryRow = {
   readonly delivery_id: string;
   readonly webhook_id: string;
   readonly delivery_seq: number | null;
@@ -193,75 +197,75 @@ export type ReadyRow = {
   readonly attempts: number;
   readonly is_due: boolean;
   readonly may_hear: boolean | null;
-} & { readonly [Column in keyof EventRow]: EventRow[Column] | null };
+} & { readonly [Column in keyof ActivityEventRow]: ActivityEventRow[Column] | null };
 
-const waits = (id: string, inFlight: readonly string[]): Part =>
-  sql.part`${of('d')} and d.webhook_id = ${id} and d.state = 'pending' and d.id <> all (${inFlight}::uuid[])`;
+const isPendingSql = (id: string, inFlightIds: readonly string[]): Part =>
+  sql.part`${orgFilter('d')} and d.webhook_id = ${id} and d.state = 'pending' and d.id <> all (${inFlightIds}::uuid[])`;
 
 /**
  * Reads pending tests and at most `most` events that are due. In strict order it reads the first events, due
  * or not.
  */
-export function takeReady(
+export function readReadyDeliveries(
   db: Db,
-  w: HeldWebhook,
-  most: number,
-  inFlight: readonly string[],
-): Promise<ReadyRow[]> {
+  webhook: HeldWebhook,
+  maxEvents: number,
+  inFlightIds: readonly string[],
+): Promise<ReadyDeliveryRow[]> {
   const events =
-    w.send_order === 'strict'
+    webhook.send_order === 'strict'
       ? sql.part`d.seq is not null order by d.seq`
       : sql.part`d.seq is not null and d.next_at <= now() order by d.next_at, d.seq`;
   return db.all(
-    sql<ReadyRow>`select d.id as delivery_id, d.webhook_id, d.seq as delivery_seq, d.event_id, d.activity_seq, d.event_at,
-        d.attempts, coalesce(d.next_at <= now(), false) as is_due, ${mayHear(w.maker_id, sql.part`e.project_id`)} as may_hear,
+    sql<ReadyDeliveryRow>`select d.id as delivery_id, d.webhook_id, d.seq as delivery_seq, d.event_id, d.activity_seq, d.event_at,
+        d.attempts, coalesce(d.next_at <= now(), false) as is_due, ${mayReceiveSql(webhook.maker_id, sql.part`e.project_id`)} as may_hear,
         e.id, e.kind, e.actor, e.project_id, e.subject, e.data, e.at
-      from ((select d.* from webhook_deliveries d where ${waits(w.id, inFlight)} and d.next_at <= now() and d.seq is null limit 16)
-        union all (select d.* from webhook_deliveries d where ${waits(w.id, inFlight)} and ${events} limit ${most}::int)) d
-      left join activity e on ${of('e')} and e.seq = d.activity_seq and e.at = d.event_at
+      from ((select d.* from webhook_deliveries d where ${isPendingSql(webhook.id, inFlightIds)} and d.next_at <= now() and d.seq is null limit 16)
+        union all (select d.* from webhook_deliveries d where ${isPendingSql(webhook.id, inFlightIds)} and ${events} limit ${maxEvents}::int)) d
+      left join activity e on ${orgFilter('e')} and e.seq = d.activity_seq and e.at = d.event_at
       order by d.seq nulls first`,
   );
 }
 
 /** The values that are stored in the endpoint's row after a round of deliveries. */
-export interface TurnEnd {
+export interface WebhookAfterTurn {
   readonly id: string;
   readonly cursorSeq: number;
   readonly sentSeq: number;
-  readonly isFull: boolean;
-  readonly failing: number;
+  readonly hasMaxPendingEvents: boolean;
+  readonly failuresInARow: number;
   readonly lastSuccessAt: string | null;
   readonly lastFailureAt: string | null;
   readonly isPaused: boolean;
-  readonly isStrict: boolean;
+  readonly isStrictOrder: boolean;
   /** True if the worker releases the endpoint for other workers. */
-  readonly lets: boolean;
+  readonly releasesHold: boolean;
 }
 
-const dueOf = (id: string, events: Part): Part => sql.part`least(
-  (select min(d.next_at) from webhook_deliveries d where ${of('d')} and d.webhook_id = ${id} and d.state = 'pending' and d.seq is null),
+const earliestDueSql = (id: string, events: Part): Part => sql.part`least(
+  (select min(d.next_at) from webhook_deliveries d where ${orgFilter('d')} and d.webhook_id = ${id} and d.state = 'pending' and d.seq is null),
   ${events})`;
 
 /** Answers SQL for the time at which the endpoint's next delivery is due. */
-function nextDue({ id, isPaused, isStrict }: TurnEnd): Part {
-  if (isPaused) return dueOf(id, sql.part`null::timestamptz`);
-  const waiting = sql.part`from webhook_deliveries d where ${of('d')} and d.webhook_id = ${id} and d.state = 'pending'`;
-  return dueOf(
+function nextDueSql({ id, isPaused, isStrictOrder }: WebhookAfterTurn): Part {
+  if (isPaused) return earliestDueSql(id, sql.part`null::timestamptz`);
+  const waiting = sql.part`from webhook_deliveries d where ${orgFilter('d')} and d.webhook_id = ${id} and d.state = 'pending'`;
+  return earliestDueSql(
     id,
-    isStrict
+    isStrictOrder
       ? sql.part`(select d.next_at ${waiting} and d.seq is not null order by d.seq limit 1)`
       : sql.part`(select min(d.next_at) ${waiting} and d.next_at is not null)`,
   );
 }
 
-export const endTurn = (end: TurnEnd): Query<unknown> => sql`
-  update webhooks set cursor_seq = ${end.cursorSeq}, sent_seq = ${end.sentSeq}, is_full = ${end.isFull}, failing = ${end.failing},
+export const updateWebhookAfterTurn = (end: WebhookAfterTurn): Query<unknown> => sql`
+  update webhooks set cursor_seq = ${end.cursorSeq}, sent_seq = ${end.sentSeq}, is_full = ${end.hasMaxPendingEvents}, failing = ${end.failuresInARow},
     last_success_at = coalesce(${end.lastSuccessAt}::timestamptz, last_success_at),
     last_failure_at = coalesce(${end.lastFailureAt}::timestamptz, last_failure_at),
-    worker_until = case when ${end.lets}::boolean then null else worker_until end,
-    next_at = ${nextDue(end)}
-  where ${of()} and id = ${end.id}`;
+    worker_until = case when ${end.releasesHold}::boolean then null else worker_until end,
+    next_at = ${nextDueSql(end)}
+  where ${orgFilter()} and id = ${end.id}`;
 
-export const pauseHeld = (id: string, reason: NonNullable<WebhookRow['paused_reason']>): Query<unknown> =>
+export const pauseWebhook = (id: string, reason: NonNullable<WebhookRow['paused_reason']>): Query<unknown> =>
   sql`update webhooks set paused_at = now(), paused_reason = ${reason}, updated_at = now(), version = version + 1
-     where ${of()} and id = ${id}`;
+     where ${orgFilter()} and id = ${id}`;

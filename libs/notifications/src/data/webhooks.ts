@@ -3,17 +3,17 @@ import {
   CursorId,
   type Db,
   decodeCursor,
-  of,
+  orgFilter,
   type Page,
   pageOfRows,
   type Part,
   type Query,
-  record,
+  defineRecord,
   requireVersion,
   type RowOf,
   sql,
 } from '@muster/driver';
-import { type Seals } from '@muster/outbound';
+import { type SecretCipher } from '@muster/outbound';
 import {
   notFound,
   type ParamsOf,
@@ -22,16 +22,16 @@ import {
   type Subject,
   type Webhook,
 } from '@muster/registry';
-import { type Caller, visibleTo } from '@muster/runtime';
-import { projectIdOf } from '@muster/tenancy';
+import { type Caller, projectsVisibleTo } from '@muster/runtime';
+import { projectIdSql } from '@muster/tenancy';
 import { z } from 'zod';
-import { secretOwner } from '../rules/webhook-secrets.ts';
-import { organizationKeyOf } from './event-cursors.ts';
+import { webhookSecretOwner } from '../rules/webhook-secrets.ts';
+import { getCachedOrganizationKey } from './event-cursors.ts';
 
 /** The maximum number of endpoints of an organization. */
-export const mostWebhooks = 50;
+export const maxWebhooks = 50;
 
-export const webhooks = record('webhooks', 'w', {
+export const webhooks = defineRecord('webhooks', 'w', {
   project_id: {},
   url: { set: true },
   kinds: { set: true },
@@ -52,7 +52,7 @@ export const webhooks = record('webhooks', 'w', {
 export type WebhookRow = RowOf<typeof webhooks>;
 
 /** The row of an endpoint with values computed from its deliveries. */
-interface Faring extends WebhookRow {
+interface WebhookWithLag extends WebhookRow {
   readonly lag: number;
 }
 
@@ -60,11 +60,11 @@ interface Faring extends WebhookRow {
  * The row of an endpoint with the rank of the caller's role in its project. The rank is null if the endpoint
  * has no project that the caller may see.
  */
-export interface ManagedWebhook extends Faring {
+export interface ManagedWebhook extends WebhookWithLag {
   readonly rank: number | null;
 }
 
-export function toWebhook(row: Faring): Webhook {
+export function toWebhook(row: WebhookWithLag): Webhook {
   const { sendOrder: order, pausedAt, ...shown } = webhooks.shown(row);
   return { ...shown, order, pausedAt, state: pausedAt === null ? 'active' : 'paused', lag: row.lag };
 }
@@ -73,7 +73,7 @@ export function toWebhook(row: Faring): Webhook {
  * Answers the endpoint as the subject of an event. Only the host of its URL is shown, because the rest may be
  * a secret.
  */
-export const aboutWebhook = ({
+export const webhookSubject = ({
   id,
   url,
   project_id: projectId,
@@ -86,17 +86,17 @@ export const aboutWebhook = ({
 });
 
 /** The age in seconds of the oldest undelivered event; tests are not counted. */
-const lag = sql.part`coalesce((select greatest(0, floor(extract(epoch from now() - d.event_at)))::int from webhook_deliveries d
-  where ${of('d')} and d.webhook_id = w.id and d.state = 'pending' and d.seq is not null order by d.seq limit 1), 0)`;
+const lagSecondsSql = sql.part`coalesce((select greatest(0, floor(extract(epoch from now() - d.event_at)))::int from webhook_deliveries d
+  where ${orgFilter('d')} and d.webhook_id = w.id and d.state = 'pending' and d.seq is not null order by d.seq limit 1), 0)`;
 
-const rankOf = (caller: Caller): Part =>
-  sql.part`(select v.project_rank from ${visibleTo(caller)} v where v.project_id = w.project_id)`;
+const callerRankSql = (caller: Caller): Part =>
+  sql.part`(select v.project_rank from ${projectsVisibleTo(caller)} v where v.project_id = w.project_id)`;
 
-const managed = (caller: Caller, id: Part): Query<ManagedWebhook> =>
-  sql<ManagedWebhook>`select ${webhooks.list}, ${lag} as lag, ${rankOf(caller)} as rank
-    from webhooks w where ${of('w')} and w.deleted_at is null and w.id = ${id}`;
+const managedWebhookQuery = (caller: Caller, id: Part): Query<ManagedWebhook> =>
+  sql<ManagedWebhook>`select ${webhooks.list}, ${lagSecondsSql} as lag, ${callerRankSql(caller)} as rank
+    from webhooks w where ${orgFilter('w')} and w.deleted_at is null and w.id = ${id}`;
 
-type RequireGround = (...held: ('projectLead' | false)[]) => Promise<void>;
+type RequireGround = (...grounds: ('projectLead' | false)[]) => Promise<void>;
 
 /**
  * Throws 404 if the caller may not see the endpoint's project. Throws 403 unless the caller is a lead of the
@@ -111,14 +111,17 @@ async function requireManager(
 }
 
 /** The part of a handler's context that the functions about endpoints need. */
-interface Visit {
+interface WebhookContext {
   readonly db: Db;
   readonly caller: Caller;
   readonly requireGround: RequireGround;
 }
 
-export async function getWebhook({ db, caller, requireGround }: Visit, id: string): Promise<ManagedWebhook> {
-  const row = await db.get(managed(caller, sql.part`${id}::uuid`));
+export async function getWebhook(
+  { db, caller, requireGround }: WebhookContext,
+  id: string,
+): Promise<ManagedWebhook> {
+  const row = await db.get(managedWebhookQuery(caller, sql.part`${id}::uuid`));
   await requireManager(requireGround, row);
   return row;
 }
@@ -127,12 +130,12 @@ export async function getWebhook({ db, caller, requireGround }: Visit, id: strin
  * Locks an endpoint against other writers, including the worker. Throws 409 if another version is expected.
  */
 export async function lockWebhook(
-  { db, caller, requireGround }: Visit,
+  { db, caller, requireGround }: WebhookContext,
   id: string,
   expectedVersion?: number,
 ): Promise<ManagedWebhook> {
   const row = await db.get(
-    sql<ManagedWebhook>`${managed(caller, sql.part`${id}::uuid`)} for no key update of w`,
+    sql<ManagedWebhook>`${managedWebhookQuery(caller, sql.part`${id}::uuid`)} for no key update of w`,
   );
   await requireManager(requireGround, row);
   requireVersion(row, expectedVersion);
@@ -140,50 +143,59 @@ export async function lockWebhook(
 }
 
 /** Locks the endpoint of a delivery, for callers who may manage it. */
-export async function lockWebhookOfDelivery(visit: Visit, deliveryId: string): Promise<ManagedWebhook> {
-  const { db } = visit;
+export async function lockWebhookOfDelivery(
+  context: WebhookContext,
+  deliveryId: string,
+): Promise<ManagedWebhook> {
+  const { db } = context;
   const { webhook_id: id } = await db.get(
     sql<{
       webhook_id: string;
-    }>`select d.webhook_id from webhook_deliveries d where ${of('d')} and d.id = ${deliveryId}`,
+    }>`select d.webhook_id from webhook_deliveries d where ${orgFilter('d')} and d.id = ${deliveryId}`,
   );
-  return lockWebhook(visit, id);
+  return lockWebhook(context, id);
 }
 
 /** Serializes calls that create endpoints, so that they cannot exceed the limit. */
-export const lockMaking = (db: Db, orgId: string): Promise<unknown> =>
+export const lockWebhookCreation = (db: Db, orgId: string): Promise<unknown> =>
   db.all(sql`select pg_advisory_xact_lock(hashtextextended(${`webhooks ${orgId}`}::text, 0))`);
 
 export const countWebhooks = async (db: Db): Promise<number> =>
   (
     await db.one(
-      sql<{ count: number }>`select count(*) from webhooks w where ${of('w')} and w.deleted_at is null`,
+      sql<{
+        count: number;
+      }>`select count(*) from webhooks w where ${orgFilter('w')} and w.deleted_at is null`,
     )
   ).count;
 
 /** Answers the current position of the activity. A new endpoint receives the events after it. */
-export const activityStands = async (db: Db): Promise<number> =>
-  (await db.one(sql<{ activity: number }>`select s.activity from streams s where ${of('s')}`)).activity;
+export const getActivityPosition = async (db: Db): Promise<number> =>
+  (await db.one(sql<{ activity: number }>`select s.activity from streams s where ${orgFilter('s')}`))
+    .activity;
 
 /**
  * Adds the secret to a stored answer again. The secret is empty if it was rotated since, if the endpoint was
  * deleted, or if no configured key decrypts it.
  */
-export async function withSecretAgain<Kept extends { readonly webhook: Pick<Webhook, 'id' | 'version'> }>(
+export async function withStoredSecret<Kept extends { readonly webhook: Pick<Webhook, 'id' | 'version'> }>(
   db: Db,
   { orgId }: Caller,
-  kept: Kept,
-  seals: Seals,
+  storedAnswer: Kept,
+  seals: SecretCipher,
 ): Promise<Kept & { secret: string }> {
-  const { id, version } = kept.webhook;
+  const { id, version } = storedAnswer.webhook;
   const [organizationKey, row] = await Promise.all([
-    organizationKeyOf(db, orgId),
+    getCachedOrganizationKey(db, orgId),
     db.find(
       sql<Pick<WebhookRow, 'secret'>>`select w.secret from webhooks w
-        where ${of('w')} and w.deleted_at is null and w.id = ${id} and w.version = ${version}`,
+        where ${orgFilter('w')} and w.deleted_at is null and w.id = ${id} and w.version = ${version}`,
     ),
   ]);
-  return { ...kept, secret: (row && seals.open(secretOwner(organizationKey, id), row.secret)) ?? '' };
+  return {
+    ...storedAnswer,
+    secret: (row && seals.decrypt(webhookSecretOwner(organizationKey, id), row.secret)) ?? '',
+  };
 }
 
 /**
@@ -191,18 +203,18 @@ export async function withSecretAgain<Kept extends { readonly webhook: Pick<Webh
  */
 export const deleteWebhook = (id: string): Query<unknown> =>
   sql`update webhooks set deleted_at = now(), next_at = null, secret = '', previous_secret = null, previous_until = null
-     where ${of()} and id = ${id}`;
+     where ${orgFilter()} and id = ${id}`;
 
 /** Makes the endpoint due, so that a worker takes it immediately. */
-export const wake = (id: string): Query<unknown> =>
-  sql`update webhooks set next_at = now() where ${of()} and id = ${id}`;
+export const makeWebhookDue = (id: string): Query<unknown> =>
+  sql`update webhooks set next_at = now() where ${orgFilter()} and id = ${id}`;
 
 /** Answers whether the endpoint's creator is still a member. */
-export const isMember = async (db: Db, memberId: string): Promise<boolean> =>
+export const isActiveMember = async (db: Db, memberId: string): Promise<boolean> =>
   (
     await db.one(
       sql<{ active: boolean }>`select exists (select from members m
-        where ${of('m')} and m.id = ${memberId} and m.status = 'active') as active`,
+        where ${orgFilter('m')} and m.id = ${memberId} and m.status = 'active') as active`,
     )
   ).active;
 
@@ -213,17 +225,17 @@ export async function listWebhooks(
   db: Db,
   { projectId, limit, cursor }: ParamsOf<Registry['webhooks']['list']>,
 ): Promise<Page<Webhook>> {
-  const where = [of('w'), sql.part`w.deleted_at is null`];
+  const where = [orgFilter('w'), sql.part`w.deleted_at is null`];
   // Endpoints of deleted projects are left out.
   where.push(
     projectId === undefined
-      ? sql.part`(w.project_id is null or exists (select from projects p where ${of('p')} and p.id = w.project_id))`
-      : sql.part`w.project_id = ${projectIdOf(projectId)}`,
+      ? sql.part`(w.project_id is null or exists (select from projects p where ${orgFilter('p')} and p.id = w.project_id))`
+      : sql.part`w.project_id = ${projectIdSql(projectId)}`,
   );
   const after = decodeCursor(cursor, Cursor);
   if (after !== undefined) where.push(sql.part`w.id > ${after[0]}::uuid`);
   const rows = await db.all(
-    sql<Faring>`select ${webhooks.list}, ${lag} as lag from webhooks w
+    sql<WebhookWithLag>`select ${webhooks.list}, ${lagSecondsSql} as lag from webhooks w
       where ${sql.join(where, ' and ')} order by w.id limit ${limit + 1}`,
   );
   return pageOfRows(rows, limit, (row) => [row.id], toWebhook);

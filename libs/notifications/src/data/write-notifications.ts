@@ -1,31 +1,31 @@
 /**
  * Writes all notifications of a transaction with one statement: inbox entries, and jobs for e-mail and push.
  */
-import { of, organization, type Part, type Query, sql } from '@muster/driver';
+import { orgFilter, currentOrgId, type Part, type Query, sql } from '@muster/driver';
 import { type Actor } from '@muster/registry';
 import { defaultChannels } from '../rules/channels.ts';
-import { longestBody, type NotificationDraft } from '../rules/notification-rules.ts';
+import { maxBodyLength, type NotificationDraft } from '../rules/notification-rules.ts';
 import { recipientQueries } from './recipients.ts';
-import { countsByHand } from './unread-counts.ts';
+import { disableCountTrigger } from './unread-counts.ts';
 
 /** The drafts of one event, in the order of their priority. */
-export type OfEvent = readonly NotificationDraft[];
+export type EventDrafts = readonly NotificationDraft[];
 
-const wantedColumns = sql.part`event int, nth int, recipients text, ids uuid[], kind text, project_id uuid, subject jsonb,
+const draftColumns = sql.part`event int, nth int, recipients text, ids uuid[], kind text, project_id uuid, subject jsonb,
   title text, body text, comment_id uuid, inbox boolean, email boolean, push boolean`;
 
 /** The member's choice for a channel of the draft's kind, or else the default in the draft. */
-const chosen = (channel: 'inbox' | 'email' | 'push'): Part =>
-  sql.part`coalesce((select c.enabled from notification_preferences c where ${of('c')} and c.member_id = m.id
+const isChannelEnabledSql = (channel: 'inbox' | 'email' | 'push'): Part =>
+  sql.part`coalesce((select c.enabled from notification_preferences c where ${orgFilter('c')} and c.member_id = m.id
     and c.kind = w.kind and c.channel = ${channel}), w.${sql.word(channel)})`;
 
 /**
  * SQL for the body of the notification. For a broadcast the body is the message of the broadcast. For other
  * notifications the draft contains the body.
  */
-const words = sql.part`coalesce((
-  select case when length(b.message) <= ${sql.literal(longestBody)} then b.message else left(b.message, ${sql.literal(longestBody - 1)}) || '…' end
-  from broadcasts b where w.recipients = 'broadcast' and ${of('b')} and b.id = w.ids[1]), w.body)`;
+const bodySql = sql.part`coalesce((
+  select case when length(b.message) <= ${sql.literal(maxBodyLength)} then b.message else left(b.message, ${sql.literal(maxBodyLength - 1)}) || '…' end
+  from broadcasts b where w.recipients = 'broadcast' and ${orgFilter('b')} and b.id = w.ids[1]), w.body)`;
 
 /**
  * Answers the statement that writes notifications. Each member receives at most one per event, by the first
@@ -33,13 +33,13 @@ const words = sql.part`coalesce((
  * an agent that names its own member or another agent of theirs. Only members who may see the project after
  * this transaction are notified.
  */
-export function writeNotifications(actor: Actor, events: readonly OfEvent[]): Query<unknown> {
-  const wanted = events.flatMap((drafts, event) =>
-    drafts.map(({ to, projectId, commentId, ...draft }, nth) => ({
+export function writeNotifications(actor: Actor, draftsByEvent: readonly EventDrafts[]): Query<unknown> {
+  const wanted = draftsByEvent.flatMap((drafts, event) =>
+    drafts.map(({ recipients, projectId, commentId, ...draft }, nth) => ({
       ...draft,
       event,
       nth,
-      recipients: to,
+      recipients,
       project_id: projectId,
       ...(commentId !== undefined && { comment_id: commentId }),
       ...defaultChannels(draft.kind),
@@ -50,16 +50,16 @@ export function writeNotifications(actor: Actor, events: readonly OfEvent[]): Qu
       sql.part`select w.event, w.nth, r.member_id from wanted w cross join lateral (${recipientQueries[recipients]}) r(member_id)
          where w.recipients = ${recipients}`,
   );
-  return sql`with wanted as materialized (select * from jsonb_to_recordset(${JSON.stringify(wanted)}::jsonb) as w(${wantedColumns})),
+  return sql`with wanted as materialized (select * from jsonb_to_recordset(${JSON.stringify(wanted)}::jsonb) as w(${draftColumns})),
      reached as (${sql.join(reached, ' union all ')}),
      told as (
-       select distinct on (w.event, m.id) w.event, w.kind, w.project_id, w.comment_id, w.subject, w.title, ${words} as body,
-         m.id as member_id, ${chosen('inbox')} as in_inbox,
-         ${chosen('email')} or ${chosen('push')} as goes_out
+       select distinct on (w.event, m.id) w.event, w.kind, w.project_id, w.comment_id, w.subject, w.title, ${bodySql} as body,
+         m.id as member_id, ${isChannelEnabledSql('inbox')} as in_inbox,
+         ${isChannelEnabledSql('email')} or ${isChannelEnabledSql('push')} as goes_out
        from reached r
        join wanted w on w.event = r.event and w.nth = r.nth
-       join members m on ${of('m')} and m.id = r.member_id and m.status = 'active'
-       left join projects p on ${of('p')} and p.id = w.project_id
+       join members m on ${orgFilter('m')} and m.id = r.member_id and m.status = 'active'
+       left join projects p on ${orgFilter('p')} and p.id = w.project_id
        where (m.id is distinct from ${actor.memberId}::uuid
            or (${actor.agentId}::uuid is not null and (w.recipients = 'members'
              or (w.recipients = 'agents' and not ${actor.agentId}::uuid = any (w.ids)))))
@@ -69,18 +69,18 @@ export function writeNotifications(actor: Actor, events: readonly OfEvent[]): Qu
      timed as materialized (
        select t.*, date_trunc('milliseconds', clock_timestamp()) as at from told t
        where t.in_inbox or t.goes_out order by t.event, t.member_id),
-     by_hand as materialized (${countsByHand}),
+     by_hand as materialized (${disableCountTrigger}),
      numbered as materialized (select t.*, app.new_id(t.at) as id from timed t),
      written as (
        insert into notifications (org_id, id, member_id, project_id, comment_id, kind, title, body, subject, actor, in_inbox, created_at)
-       select ${organization}, n.id, n.member_id, n.project_id, n.comment_id, n.kind, n.title, n.body, n.subject, ${actor}::jsonb, n.in_inbox, n.at
+       select ${currentOrgId}, n.id, n.member_id, n.project_id, n.comment_id, n.kind, n.title, n.body, n.subject, ${actor}::jsonb, n.in_inbox, n.at
        from numbered n, by_hand),
      counted as (
        insert into notification_counts as c (org_id, member_id, kind, project_id, unread, changes)
-       select ${organization}, n.member_id, n.kind, n.project_id, count(*), 1 from numbered n where n.in_inbox
-       group by n.member_id, n.kind, n.project_id order by n.member_id, n.kind, coalesce(n.project_id, ${organization})
+       select ${currentOrgId}, n.member_id, n.kind, n.project_id, count(*), 1 from numbered n where n.in_inbox
+       group by n.member_id, n.kind, n.project_id order by n.member_id, n.kind, coalesce(n.project_id, ${currentOrgId})
        on conflict (org_id, member_id, kind, place_id) do update set unread = c.unread + excluded.unread, changes = c.changes + 1)
      insert into outbox (org_id, id, topic, payload)
-     select ${organization}, app.new_id(n.at), 'notification.deliver', jsonb_build_object('notificationId', n.id)
+     select ${currentOrgId}, app.new_id(n.at), 'notification.deliver', jsonb_build_object('notificationId', n.id)
      from numbered n where n.goes_out`;
 }

@@ -8,35 +8,35 @@ import {
 
 export type ChannelPreferences = NotificationPreference['channels'];
 
-const by = (...channels: NotificationChannel[]): ChannelPreferences => ({
+const enableChannels = (...channels: NotificationChannel[]): ChannelPreferences => ({
   inbox: channels.includes('inbox'),
   email: channels.includes('email'),
   push: channels.includes('push'),
 });
 
 /** The defaults use e-mail for notifications that a member waits for, and push for urgent ones. */
-const defaults: Record<NotificationKind, ChannelPreferences> = {
-  mention: by('inbox', 'email', 'push'),
-  assigned: by('inbox', 'email'),
-  review_requested: by('inbox', 'email', 'push'),
-  review_verdict: by('inbox'),
-  comment_reply: by('inbox'),
-  handoff: by('inbox', 'email', 'push'),
-  lease_expired: by('inbox'),
-  lock_taken_over: by('inbox'),
-  lease_taken_over: by('inbox', 'email', 'push'),
-  broadcast: by('inbox'),
-  invitation_accepted: by('inbox', 'email'),
-  access_requested: by('inbox', 'email'),
-  access_resolved: by('inbox', 'email'),
-  seat_limit: by('inbox', 'email'),
-  webhook_paused: by('inbox', 'email'),
-  unblocked: by('inbox'),
-  forge_failing: by('inbox', 'email'),
-  merge_reverted: by('inbox', 'email'),
+const defaultChannelsByKind: Record<NotificationKind, ChannelPreferences> = {
+  mention: enableChannels('inbox', 'email', 'push'),
+  assigned: enableChannels('inbox', 'email'),
+  review_requested: enableChannels('inbox', 'email', 'push'),
+  review_verdict: enableChannels('inbox'),
+  comment_reply: enableChannels('inbox'),
+  handoff: enableChannels('inbox', 'email', 'push'),
+  lease_expired: enableChannels('inbox'),
+  lock_taken_over: enableChannels('inbox'),
+  lease_taken_over: enableChannels('inbox', 'email', 'push'),
+  broadcast: enableChannels('inbox'),
+  invitation_accepted: enableChannels('inbox', 'email'),
+  access_requested: enableChannels('inbox', 'email'),
+  access_resolved: enableChannels('inbox', 'email'),
+  seat_limit: enableChannels('inbox', 'email'),
+  webhook_paused: enableChannels('inbox', 'email'),
+  unblocked: enableChannels('inbox'),
+  forge_failing: enableChannels('inbox', 'email'),
+  merge_reverted: enableChannels('inbox', 'email'),
 };
 
-export const defaultChannels = (kind: NotificationKind): ChannelPreferences => defaults[kind];
+export const defaultChannels = (kind: NotificationKind): ChannelPreferences => defaultChannelsByKind[kind];
 
 /** A member's choice for one channel of one kind. */
 export interface ChannelChoice {
@@ -47,7 +47,7 @@ export interface ChannelChoice {
 
 /** Answers the channels of a kind for a member with these choices. */
 export function channelsOf(kind: NotificationKind, choices: readonly ChannelChoice[]): ChannelPreferences {
-  const channels = { ...defaults[kind] };
+  const channels = { ...defaultChannelsByKind[kind] };
   for (const channel of notificationChannels) {
     const choice = choices.find((made) => made.kind === kind && made.channel === channel);
     if (choice !== undefined) channels[channel] = choice.enabled;

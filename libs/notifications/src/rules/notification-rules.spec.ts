@@ -69,7 +69,7 @@ describe('drafts', () => {
       mentions: [named],
       parentId: root,
     });
-    expect(all.map(({ kind, to, ids, title }) => [kind, to, ids, title])).toEqual([
+    expect(all.map(({ kind, recipients, ids, title }) => [kind, recipients, ids, title])).toEqual([
       ['mention', 'members', [asked], 'Ana has a question for you on WEB-1'],
       ['mention', 'members', [named], 'Ana mentioned you on WEB-1'],
       ['comment_reply', 'thread', [root], 'Ana replied on WEB-1'],
@@ -78,12 +78,12 @@ describe('drafts', () => {
 
   it('tell the owner of an agent, and those who have the story, of a question to no one in particular', () => {
     const asked = { ...comment, kind: 'question' as const, directedTo: null, mentions: [], parentId: null };
-    expect(drafts('comment.created', asked).map(({ to, ids, title }) => [to, ids, title])).toEqual([
-      ['assigned', [subject.id], 'Ana has a question on WEB-1'],
-    ]);
-    expect(drafts('comment.created', { ...asked, parentId: newId() }).map(({ to }) => to)).toEqual([
-      'thread',
-    ]);
+    expect(
+      drafts('comment.created', asked).map(({ recipients, ids, title }) => [recipients, ids, title]),
+    ).toEqual([['assigned', [subject.id], 'Ana has a question on WEB-1']]);
+    expect(
+      drafts('comment.created', { ...asked, parentId: newId() }).map(({ recipients }) => recipients),
+    ).toEqual(['thread']);
   });
 
   it('name what has no key by its title', () => {

@@ -44,7 +44,7 @@ export type Recipients =
 
 export interface NotificationDraft {
   readonly kind: NotificationKind;
-  readonly to: Recipients;
+  readonly recipients: Recipients;
   readonly ids: readonly string[];
   readonly title: string;
   readonly body: string;
@@ -59,234 +59,257 @@ export interface NotificationDraft {
   readonly commentId?: string;
 }
 
-interface What<Kind extends EventKind> {
+interface NotificationRuleInput<Kind extends EventKind> {
   readonly subject: Subject;
   readonly data: EventData<Kind>;
   readonly actor: Actor;
 }
 
-type Words = Pick<NotificationDraft, 'title' | 'body'>;
-type Rules = { readonly [Kind in EventKind]?: (what: What<Kind>) => readonly NotificationDraft[] };
+type NotificationText = Pick<NotificationDraft, 'title' | 'body'>;
+type NotificationRules = {
+  readonly [Kind in EventKind]?: (what: NotificationRuleInput<Kind>) => readonly NotificationDraft[];
+};
 
 /** The maximum length of a notification's body. The record itself has the complete text. */
-export const longestBody = 280;
+export const maxBodyLength = 280;
 
-const nameOf = ({ key, title }: Subject): string => key ?? excerpt(title, 80);
+const subjectName = ({ key, title }: Subject): string => key ?? excerpt(title, 80);
 
 /** Answers the title as an additional line if the name is only a key. */
-const detailOf = ({ key, title }: Subject): string => (key === null ? '' : title);
+const subjectDetail = ({ key, title }: Subject): string => (key === null ? '' : title);
 
 /**
  * Creates drafts about the event's subject, for members who may see the subject. Without ids the list is
  * empty.
  */
-function tell(
+function createDrafts(
   kind: NotificationKind,
-  to: Recipients,
+  recipients: Recipients,
   ids: readonly (string | null)[],
   { projectId, ...subject }: Subject,
-  words: Words,
+  text: NotificationText,
 ): NotificationDraft[] {
   const named = ids.filter((id) => id !== null);
-  return named.length === 0 ? [] : [{ kind, to, ids: named, subject, projectId, ...words }];
+  return named.length === 0 ? [] : [{ kind, recipients, ids: named, subject, projectId, ...text }];
 }
 
-function mentioned({ subject, actor }: What<EventKind>, mentions: readonly string[]): NotificationDraft[] {
-  const title = `${actor.name} mentioned you on ${nameOf(subject)}`;
-  return tell('mention', 'members', mentions, subject, { title, body: detailOf(subject) });
+function mentionDrafts(
+  { subject, actor }: NotificationRuleInput<EventKind>,
+  mentions: readonly string[],
+): NotificationDraft[] {
+  const title = `${actor.name} mentioned you on ${subjectName(subject)}`;
+  return createDrafts('mention', 'members', mentions, subject, { title, body: subjectDetail(subject) });
 }
 
 /**
  * Notifies the members responsible for the story about a question that is not addressed to a specific member.
  * If an agent asks, its owner is notified too.
  */
-function askedOfAll({ subject, actor }: What<EventKind>): NotificationDraft[] {
-  const words = { title: `${actor.name} has a question on ${nameOf(subject)}`, body: detailOf(subject) };
+function openQuestionDrafts({ subject, actor }: NotificationRuleInput<EventKind>): NotificationDraft[] {
+  const words = {
+    title: `${actor.name} has a question on ${subjectName(subject)}`,
+    body: subjectDetail(subject),
+  };
   const owner = actor.agentId === null ? null : actor.memberId;
   return [
-    ...tell('mention', 'members', [owner], subject, words),
-    ...tell('mention', 'assigned', [subject.id], subject, words),
+    ...createDrafts('mention', 'members', [owner], subject, words),
+    ...createDrafts('mention', 'assigned', [subject.id], subject, words),
   ];
 }
 
-const about = (commentId: string, drafts: readonly NotificationDraft[]): NotificationDraft[] =>
+const withCommentId = (commentId: string, drafts: readonly NotificationDraft[]): NotificationDraft[] =>
   drafts.map((draft) => ({ ...draft, commentId }));
 
 /**
  * Notifies the owner and the admins that no seat is left, unless they have an unread notification about it.
  */
-export const outOfSeats = ({ subject }: { readonly subject: Subject }): NotificationDraft[] =>
-  tell('seat_limit', 'out_of_seats', [subject.id], subject, {
+export const seatLimitDrafts = ({ subject }: { readonly subject: Subject }): NotificationDraft[] =>
+  createDrafts('seat_limit', 'out_of_seats', [subject.id], subject, {
     title: 'All seats are taken',
     body: 'Free a seat or buy more seats to let others join.',
   });
 
-const verdicts: Readonly<Record<string, string>> = {
+const verdictPhrases: Readonly<Record<string, string>> = {
   approved: 'approved',
   changes_requested: 'requested changes on',
   commented: 'commented in the review of',
 };
 
 /** The explanations of why an endpoint was paused. A pause by a caller needs none. */
-const pauses: Readonly<Record<string, string>> = {
+const pauseExplanations: Readonly<Record<string, string>> = {
   failing: 'Ten delivery attempts in a row failed.',
   gone: 'The receiver answered that its address no longer exists (410).',
   maker_left: 'The member whose permissions the webhook used has left the organization.',
   secret_unreadable: 'The secret of the webhook can no longer be decrypted. Rotate the secret.',
 };
 
-const openings: Readonly<Record<string, string>> = { warning: 'Warning', critical: 'Critical message' };
+const broadcastTitleByLevel: Readonly<Record<string, string>> = {
+  warning: 'Warning',
+  critical: 'Critical message',
+};
 
-const rules: Rules = {
+const notificationRules: NotificationRules = {
   'execution.superseded': ({ subject, data, actor }) =>
-    tell('lease_taken_over', 'members', [data.fromMemberId], subject, {
+    createDrafts('lease_taken_over', 'members', [data.fromMemberId], subject, {
       title: data.joining
-        ? `${actor.name} ended your expired lease on ${nameOf(subject)}`
-        : `${actor.name} took over your work on ${nameOf(subject)}`,
-      body: detailOf(subject),
+        ? `${actor.name} ended your expired lease on ${subjectName(subject)}`
+        : `${actor.name} took over your work on ${subjectName(subject)}`,
+      body: subjectDetail(subject),
     }),
   // The project was deleted, so the notification has no link and no project whose role could be checked.
   'execution.completed': ({ subject, data, actor }) =>
-    tell(
+    createDrafts(
       'lease_taken_over',
       'members',
       [data.fromMemberId ?? null],
       { ...subject, projectId: null },
       {
-        title: `${actor.name} deleted the project of ${nameOf(subject)}, which you were working on`,
-        body: detailOf(subject),
+        title: `${actor.name} deleted the project of ${subjectName(subject)}, which you were working on`,
+        body: subjectDetail(subject),
       },
     ).map((draft) => ({ ...draft, subject: null })),
   'group.leaseAcquired': ({ subject, data, actor }) =>
-    tell('lease_taken_over', 'members', [data.fromMemberId], subject, {
-      title: `${actor.name} took over as coordinator of ${nameOf(subject)}`,
-      body: detailOf(subject),
+    createDrafts('lease_taken_over', 'members', [data.fromMemberId], subject, {
+      title: `${actor.name} took over as coordinator of ${subjectName(subject)}`,
+      body: subjectDetail(subject),
     }),
   'lock.released': ({ subject, data, actor }) =>
-    tell('lock_taken_over', 'members', [data.fromMemberId], subject, {
-      title: `${actor.name} released your lock on ${nameOf(subject)}`,
+    createDrafts('lock_taken_over', 'members', [data.fromMemberId], subject, {
+      title: `${actor.name} released your lock on ${subjectName(subject)}`,
       body: '',
     }),
   'execution.offered': ({ subject, data, actor }) => {
     const words = {
-      title: `${actor.name} offers you the work on ${nameOf(subject)}`,
-      body: detailOf(subject),
+      title: `${actor.name} offers you the work on ${subjectName(subject)}`,
+      body: subjectDetail(subject),
     };
     return [
-      ...tell('handoff', 'members', [data.toMemberId], subject, words),
-      ...tell('handoff', 'agents', [data.toAgentId], subject, words),
+      ...createDrafts('handoff', 'members', [data.toMemberId], subject, words),
+      ...createDrafts('handoff', 'agents', [data.toAgentId], subject, words),
     ];
   },
 
   'lease.expired': ({ subject, data }) => {
-    const words = (whose: string): Words => ({
-      title: `${whose} lease on ${nameOf(subject)} has expired; others can take over the work`,
-      body: detailOf(subject),
+    const words = (whose: string): NotificationText => ({
+      title: `${whose} lease on ${subjectName(subject)} has expired; others can take over the work`,
+      body: subjectDetail(subject),
     });
     const theirs = `${data.holderName}’s`;
     return [
-      ...tell(
+      ...createDrafts(
         'lease_expired',
         'members',
         [data.memberId],
         subject,
         words(data.agentId === null ? 'Your' : theirs),
       ),
-      ...tell('lease_expired', 'assignees', [subject.id], subject, words(theirs)),
+      ...createDrafts('lease_expired', 'assignees', [subject.id], subject, words(theirs)),
     ];
   },
 
   'comment.created': (what) => {
     const { subject, data, actor } = what;
     const asks = data.kind === 'question' ? 'has a question for you' : 'addressed you';
-    return about(data.commentId, [
-      ...tell('mention', 'members', [data.directedTo], subject, {
-        title: `${actor.name} ${asks} on ${nameOf(subject)}`,
-        body: detailOf(subject),
+    return withCommentId(data.commentId, [
+      ...createDrafts('mention', 'members', [data.directedTo], subject, {
+        title: `${actor.name} ${asks} on ${subjectName(subject)}`,
+        body: subjectDetail(subject),
       }),
-      ...mentioned(what, data.mentions),
+      ...mentionDrafts(what, data.mentions),
       ...(data.kind === 'question' && data.directedTo === null && data.parentId === null
-        ? askedOfAll(what)
+        ? openQuestionDrafts(what)
         : []),
-      ...tell('comment_reply', 'thread', [data.parentId], subject, {
-        title: `${actor.name} replied on ${nameOf(subject)}`,
-        body: detailOf(subject),
+      ...createDrafts('comment_reply', 'thread', [data.parentId], subject, {
+        title: `${actor.name} replied on ${subjectName(subject)}`,
+        body: subjectDetail(subject),
       }),
     ]);
   },
   // The event contains only the new mentions.
-  'comment.updated': (what) => about(what.data.commentId, mentioned(what, what.data.mentions)),
+  'comment.updated': (what) => withCommentId(what.data.commentId, mentionDrafts(what, what.data.mentions)),
 
   'assignment.changed': ({ subject, data, actor }) => {
     const fresh = (id: string | null, previous: string | null) => [id === previous ? null : id];
-    const words = (whom: string): Words => ({
-      title: `${actor.name} assigned ${nameOf(subject)} to ${whom}`,
-      body: detailOf(subject),
+    const words = (whom: string): NotificationText => ({
+      title: `${actor.name} assigned ${subjectName(subject)} to ${whom}`,
+      body: subjectDetail(subject),
     });
     return [
-      ...tell('assigned', 'members', fresh(data.memberId, data.previousMemberId), subject, words('you')),
-      ...tell('assigned', 'agents', fresh(data.agentId, data.previousAgentId), subject, words('your agent')),
+      ...createDrafts(
+        'assigned',
+        'members',
+        fresh(data.memberId, data.previousMemberId),
+        subject,
+        words('you'),
+      ),
+      ...createDrafts(
+        'assigned',
+        'agents',
+        fresh(data.agentId, data.previousAgentId),
+        subject,
+        words('your agent'),
+      ),
     ];
   },
 
   'story.unblocked': ({ subject }) =>
-    tell('unblocked', 'assignees', [subject.id], subject, {
-      title: `${nameOf(subject)} is no longer blocked`,
-      body: detailOf(subject),
+    createDrafts('unblocked', 'assignees', [subject.id], subject, {
+      title: `${subjectName(subject)} is no longer blocked`,
+      body: subjectDetail(subject),
     }),
 
   'story.mergeReverted': ({ subject, data }) => {
     const by = data.number === null ? 'a pushed commit' : `pull request ${data.number}`;
     const words = {
-      title: `The merged work on ${nameOf(subject)} was reverted by ${by}`,
-      body: detailOf(subject),
+      title: `The merged work on ${subjectName(subject)} was reverted by ${by}`,
+      body: subjectDetail(subject),
     };
     return [
-      ...tell('merge_reverted', 'assigned', [subject.id], subject, words),
-      ...tell('merge_reverted', 'reviewers', [subject.id], subject, words),
+      ...createDrafts('merge_reverted', 'assigned', [subject.id], subject, words),
+      ...createDrafts('merge_reverted', 'reviewers', [subject.id], subject, words),
     ];
   },
 
   'reviewer.added': ({ subject, data, actor }) => {
-    const words = (whom: string): Words => ({
-      title: `${actor.name} asked ${whom} to review ${nameOf(subject)}`,
-      body: detailOf(subject),
+    const words = (whom: string): NotificationText => ({
+      title: `${actor.name} asked ${whom} to review ${subjectName(subject)}`,
+      body: subjectDetail(subject),
     });
     return [
-      ...tell('review_requested', 'members', [data.memberId], subject, words('you')),
-      ...tell('review_requested', 'agents', [data.agentId], subject, words('your agent')),
+      ...createDrafts('review_requested', 'members', [data.memberId], subject, words('you')),
+      ...createDrafts('review_requested', 'agents', [data.agentId], subject, words('your agent')),
     ];
   },
   'review.decided': ({ subject, data, actor }) => {
-    const said = verdicts[data.verdict];
+    const said = verdictPhrases[data.verdict];
     if (said === undefined) return [];
     const words = {
-      title: `${actor.name} ${said} ${nameOf(subject)}`,
-      body: data.note === null ? detailOf(subject) : excerpt(data.note, longestBody),
+      title: `${actor.name} ${said} ${subjectName(subject)}`,
+      body: data.note === null ? subjectDetail(subject) : excerpt(data.note, maxBodyLength),
     };
     const reviewer = actor.agentId ?? actor.memberId;
     return [
-      ...tell('review_verdict', 'assigned', [subject.id], subject, words),
+      ...createDrafts('review_verdict', 'assigned', [subject.id], subject, words),
       ...(reviewer === null
         ? []
-        : tell('review_verdict', 'asked_by', [subject.id, reviewer], subject, words)),
+        : createDrafts('review_verdict', 'asked_by', [subject.id, reviewer], subject, words)),
     ];
   },
 
   'invitation.accepted': ({ subject, data, actor }) =>
-    tell('invitation_accepted', 'members', [data.invitedBy], subject, {
+    createDrafts('invitation_accepted', 'members', [data.invitedBy], subject, {
       title: `${actor.name} accepted your invitation`,
       body: '',
     }),
 
   'access.requested': ({ subject, data, actor }) =>
-    tell('access_requested', 'leads', [subject.projectId], subject, {
-      title: `${actor.name} asks for access to ${nameOf(subject)} as ${data.role}`,
-      body: detailOf(subject),
+    createDrafts('access_requested', 'leads', [subject.projectId], subject, {
+      title: `${actor.name} asks for access to ${subjectName(subject)} as ${data.role}`,
+      body: subjectDetail(subject),
     }),
   'access.resolved': ({ subject, data, actor }) => {
     const approved = data.decision === 'approve';
-    const words = (project: string): Words => ({
+    const words = (project: string): NotificationText => ({
       title: approved
         ? `${actor.name} gave you access to ${project} as ${data.role}`
         : `${actor.name} denied you access to ${project}`,
@@ -296,45 +319,51 @@ const rules: Rules = {
     // knew.
     const unnamed: Subject = { ...subject, key: null, title: 'a project', projectId: null };
     return [
-      ...tell('access_resolved', 'members', [data.memberId], subject, words(nameOf(subject))),
+      ...createDrafts('access_resolved', 'members', [data.memberId], subject, words(subjectName(subject))),
       ...(approved
         ? []
-        : tell('access_resolved', 'members', [data.memberId], unnamed, words('a project you asked for'))),
+        : createDrafts(
+            'access_resolved',
+            'members',
+            [data.memberId],
+            unnamed,
+            words('a project you asked for'),
+          )),
     ];
   },
 
   'broadcast.posted': ({ subject, data, actor }) => {
     // The message of a broadcast is only for its recipients, so the event does not contain it.
     // writeNotifications reads the message.
-    const words = { title: `${openings[data.level] ?? 'Message'} from ${actor.name}`, body: '' };
-    return tell('broadcast', 'broadcast', [subject.id], subject, words);
+    const words = { title: `${broadcastTitleByLevel[data.level] ?? 'Message'} from ${actor.name}`, body: '' };
+    return createDrafts('broadcast', 'broadcast', [subject.id], subject, words);
   },
 
   'webhook.paused': ({ subject, data }) => {
-    const because = pauses[data.reason];
+    const because = pauseExplanations[data.reason];
     if (because === undefined) return [];
     const words = {
-      title: `The webhook to ${nameOf(subject)} was paused`,
+      title: `The webhook to ${subjectName(subject)} was paused`,
       body: `${because} No events are lost: they will be sent after you resume the webhook.`,
     };
     return [
-      ...tell('webhook_paused', 'members', [data.makerId], subject, words),
-      ...tell('webhook_paused', 'heads', [subject.id], subject, words),
+      ...createDrafts('webhook_paused', 'members', [data.makerId], subject, words),
+      ...createDrafts('webhook_paused', 'heads', [subject.id], subject, words),
     ];
   },
 
   'forge.deliveriesFailed': ({ subject }) =>
-    tell('forge_failing', 'unaware_of_failing', [subject.id], subject, {
-      title: `Muster cannot read the webhook deliveries of ${nameOf(subject)}`,
+    createDrafts('forge_failing', 'unaware_of_failing', [subject.id], subject, {
+      title: `Muster cannot read the webhook deliveries of ${subjectName(subject)}`,
       body: "Stories are not updated from the forge until this is fixed. The connection's settings show the error.",
     }),
 
   // The following events can occupy the last seat. The acceptance of an invitation is not among them, because
   // it uses the seat that the invitation reserved.
-  'invitation.created': (what) => (what.data.role === 'viewer' ? [] : outOfSeats(what)),
-  'invitation.renewed': outOfSeats,
-  'member.roleChanged': (what) => (what.data.from === 'viewer' ? outOfSeats(what) : []),
-  'seats.changed': (what) => (what.data.to < what.data.from ? outOfSeats(what) : []),
+  'invitation.created': (what) => (what.data.role === 'viewer' ? [] : seatLimitDrafts(what)),
+  'invitation.renewed': seatLimitDrafts,
+  'member.roleChanged': (what) => (what.data.from === 'viewer' ? seatLimitDrafts(what) : []),
+  'seats.changed': (what) => (what.data.to < what.data.from ? seatLimitDrafts(what) : []),
 };
 
 /**
@@ -342,7 +371,7 @@ const rules: Rules = {
  * event's data matches. The list of events loses this relation between the two types, so it is asserted here.
  */
 const ruleFor = (kind: EventKind) =>
-  rules[kind] as ((what: object) => readonly NotificationDraft[]) | undefined;
+  notificationRules[kind] as ((what: object) => readonly NotificationDraft[]) | undefined;
 
 /** Answers the drafts of an event, the most specific first. */
 export const draftsOf = ({ kind, subject, data }: DomainEvent, actor: Actor): readonly NotificationDraft[] =>

@@ -2,7 +2,7 @@
 import { type ActivityItem, webhookTestKind, webhookWithheldKind } from '@muster/registry';
 
 /** The number of an event in the endpoint's own numbering. */
-export interface Numbered {
+export interface EventPosition {
   readonly seq: number;
   /** The cursor with which `events.list` continues after the event. */
   readonly cursor: string;
@@ -11,12 +11,12 @@ export interface Numbered {
 /** The URL template of pages about an event's subject: `https://app.acme.example/{type}/{key}`. */
 export type LinkTemplate = string | undefined;
 
-type Linked = Pick<ActivityItem['subject'], 'type' | 'id' | 'key'>;
+type LinkedSubject = Pick<ActivityItem['subject'], 'type' | 'id' | 'key'>;
 
 /** Answers the URL of a subject; null if the installation configured no template. */
-export function linkTo(
+export function subjectLink(
   template: LinkTemplate,
-  { subject, projectId }: Pick<ActivityItem, 'projectId'> & { readonly subject: Linked },
+  { subject, projectId }: Pick<ActivityItem, 'projectId'> & { readonly subject: LinkedSubject },
 ): string | null {
   if (template === undefined) return null;
   const words: Readonly<Record<string, string | null>> = {
@@ -28,17 +28,17 @@ export function linkTo(
   return template.replaceAll(/\{(\w+)\}/g, (_, word: string) => encodeURIComponent(words[word] ?? ''));
 }
 
-export const eventMessage = (event: ActivityItem, numbered: Numbered, template: LinkTemplate): string =>
+export const eventMessage = (event: ActivityItem, position: EventPosition, template: LinkTemplate): string =>
   JSON.stringify({
     type: event.kind,
     timestamp: event.at,
     data: {
-      ...numbered,
+      ...position,
       actor: event.actor,
       projectId: event.projectId,
       subject: event.subject,
       data: event.data,
-      url: linkTo(template, event),
+      url: subjectLink(template, event),
     },
   });
 
@@ -46,7 +46,7 @@ export const eventMessage = (event: ActivityItem, numbered: Numbered, template: 
  * Creates the replacement of an event that the endpoint's creator may no longer see. It has only the number
  * and the cursor.
  */
-export const withheldMessage = (at: string, { seq, cursor }: Numbered): string =>
+export const withheldMessage = (at: string, { seq, cursor }: EventPosition): string =>
   JSON.stringify({ type: webhookWithheldKind, timestamp: at, data: { seq, cursor } });
 
 export const testMessage = (at: string, webhookId: string): string =>

@@ -4,7 +4,7 @@
  */
 import { type SecretOwner } from '@muster/outbound';
 
-export const secretOwner = (organizationKey: Buffer, webhookId: string): SecretOwner => ({
+export const webhookSecretOwner = (organizationKey: Buffer, webhookId: string): SecretOwner => ({
   organizationKey,
   name: `webhook ${webhookId}`,
 });

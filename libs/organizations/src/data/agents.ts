@@ -3,11 +3,11 @@ import {
   type Db,
   decodeCursor,
   newId,
-  of,
+  orgFilter,
   pageOfRows,
   type RowOf,
   sql,
-  view,
+  defineView,
 } from '@muster/driver';
 import {
   type Agent,
@@ -19,17 +19,18 @@ import {
 } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import { z } from 'zod';
-import { reachedBy } from './reach.ts';
+import { reachableRowsCondition } from './reach.ts';
 
-const agents = view('agents', 'a', ['id', 'name', 'slug', 'member_id', 'created_at', 'retired_at']);
+const agents = defineView('agents', 'a', ['id', 'name', 'slug', 'member_id', 'created_at', 'retired_at']);
 export type AgentRow = RowOf<typeof agents>;
 
 export const toAgent: (row: AgentRow) => Agent = agents.shown;
 
-export type AgentNamed = Pick<AgentRow, 'id' | 'name' | 'slug'>;
+export type AgentSummary = Pick<AgentRow, 'id' | 'name' | 'slug'>;
 
 /** Answers the agent as the subject of an event. */
-export const aboutAgent = (agent: AgentRow): Subject => subjectOf('agent', agent, agent.name, agent.slug);
+export const toAgentEventSubject = (agent: AgentRow): Subject =>
+  subjectOf('agent', agent, agent.name, agent.slug);
 
 /** Counts the active agents of a member. */
 export const countAgents = async (db: Db, memberId: string): Promise<number> =>
@@ -37,7 +38,7 @@ export const countAgents = async (db: Db, memberId: string): Promise<number> =>
     await db.one(
       sql<{
         count: number;
-      }>`select count(*) from agents where ${of()} and member_id = ${memberId} and retired_at is null`,
+      }>`select count(*) from agents where ${orgFilter()} and member_id = ${memberId} and retired_at is null`,
     )
   ).count;
 
@@ -54,12 +55,12 @@ export const insertAgent = (
 ): Promise<AgentRow> =>
   db.one(
     sql<AgentRow>`insert into agents as a (org_id, id, member_id, name, slug)
-       select m.org_id, ${newId()}::uuid, m.id, ${name}, ${slug}::text from members m where ${of('m')} and m.id = ${memberId}
+       select m.org_id, ${newId()}::uuid, m.id, ${name}, ${slug}::text from members m where ${orgFilter('m')} and m.id = ${memberId}
        returning ${agents.list}`,
   );
 
 /** An agent with the role of its member. */
-export interface HeldAgent {
+export interface LockedAgent {
   readonly agent: AgentRow;
   readonly role: OrgRole;
 }
@@ -68,11 +69,11 @@ export interface HeldAgent {
  * Locks an agent against retirement, and its member's row against other calls that create tokens of the
  * member, until this transaction ends. Throws 404 if no active member has such an agent.
  */
-export async function lockAgent(db: Db, agentId: string): Promise<HeldAgent> {
+export async function lockAgent(db: Db, agentId: string): Promise<LockedAgent> {
   const { role, ...agent } = await db.get(
     sql<AgentRow & { readonly role: OrgRole }>`select ${agents.list}, m.role from agents a
        join members m on m.org_id = a.org_id and m.id = a.member_id
-       where ${of('a')} and a.id = ${agentId} and m.status = 'active' for no key update of m for share of a`,
+       where ${orgFilter('a')} and a.id = ${agentId} and m.status = 'active' for no key update of m for share of a`,
   );
   return { agent, role };
 }
@@ -84,19 +85,19 @@ export async function lockAgent(db: Db, agentId: string): Promise<HeldAgent> {
 export const lockAgentToRetire = (db: Db, agentId: string): Promise<AgentRow> =>
   db.get(
     sql<AgentRow>`select ${agents.list} from agents a join members m on m.org_id = a.org_id and m.id = a.member_id
-       where ${of('a')} and a.id = ${agentId} for share of m for no key update of a`,
+       where ${orgFilter('a')} and a.id = ${agentId} for share of m for no key update of a`,
   );
 
 /** Retires a locked agent. The function app.release_agent releases the work that it holds. */
 export const retireAgent = (db: Db, { id }: AgentRow): Promise<AgentRow> =>
   db.one(
-    sql<AgentRow>`update agents a set retired_at = now() where ${of('a')} and a.id = ${id} returning ${agents.list}`,
+    sql<AgentRow>`update agents a set retired_at = now() where ${orgFilter('a')} and a.id = ${id} returning ${agents.list}`,
   );
 
 /** Lists the active agents of a member, which are few, by name. */
-export const listAgentsOfMember = (db: Db, memberId: string): Promise<AgentNamed[]> =>
+export const listAgentsOfMember = (db: Db, memberId: string): Promise<AgentSummary[]> =>
   db.all(
-    sql<AgentNamed>`select id, name, slug from agents where ${of()} and member_id = ${memberId} and retired_at is null
+    sql<AgentSummary>`select id, name, slug from agents where ${orgFilter()} and member_id = ${memberId} and retired_at is null
        order by name, id`,
   );
 
@@ -108,7 +109,7 @@ export async function listAgents(
   caller: Caller,
   { memberId, includeRetired, limit, cursor }: ParamsOf<Registry['agents']['list']>,
 ): Promise<{ items: Agent[]; nextCursor: string | null }> {
-  const where = [of('a'), reachedBy(caller, 'a')];
+  const where = [orgFilter('a'), reachableRowsCondition(caller, 'a')];
   if (memberId !== undefined) where.push(sql.part`a.member_id = ${memberId}`);
   if (!includeRetired) where.push(sql.part`a.retired_at is null`);
   const after = decodeCursor(cursor, Cursor);

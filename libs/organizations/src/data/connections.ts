@@ -1,11 +1,11 @@
 /** Connections of programs, as their members see them. Sign-in creates them (functions/connections.sql). */
-import { CursorId, type Db, decodeCursor, of, pageOfRows, type Part, sql } from '@muster/driver';
-import { type Connection, type GivenScope, type ParamsOf, type Registry } from '@muster/registry';
+import { CursorId, type Db, decodeCursor, orgFilter, pageOfRows, type Part, sql } from '@muster/driver';
+import { type Connection, type GrantableScope, type ParamsOf, type Registry } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import { z } from 'zod';
-import { reachedBy } from './reach.ts';
+import { reachableRowsCondition } from './reach.ts';
 
-interface Row {
+interface ClientConnectionRow {
   readonly id: string;
   readonly client_name: string;
   readonly client_host: string | null;
@@ -13,21 +13,21 @@ interface Row {
   readonly agent_id: string;
   readonly agent_name: string;
   readonly project_ids: string[] | null;
-  readonly scopes: GivenScope[];
+  readonly scopes: GrantableScope[];
   readonly created_at: string;
   readonly last_used_at: string | null;
   readonly expires_at: string;
   readonly revoked_at: string | null;
 }
 
-const columns = sql.part`c.id, c.client_name, c.client_host, c.member_id, c.agent_id, a.name as agent_name, c.project_ids, c.scopes,
+const connectionColumns = sql.part`c.id, c.client_name, c.client_host, c.member_id, c.agent_id, a.name as agent_name, c.project_ids, c.scopes,
   c.created_at, used.last_used_at, c.expires_at, c.revoked_at`;
-const tables = sql.part`connections c
-  join agents a on ${of('a')} and a.id = c.agent_id
+const connectionTables = sql.part`connections c
+  join agents a on ${orgFilter('a')} and a.id = c.agent_id
   cross join lateral (select max(t.last_used_at) as last_used_at from tokens t
-    where ${of('t')} and t.grant_id = c.id::text) used`;
+    where ${orgFilter('t')} and t.grant_id = c.id::text) used`;
 
-export const toConnection = (row: Row): Connection => ({
+export const toConnection = (row: ClientConnectionRow): Connection => ({
   id: row.id,
   client: { name: row.client_name, host: row.client_host },
   memberId: row.member_id,
@@ -44,8 +44,8 @@ export const toConnection = (row: Row): Connection => ({
  * Restricts a query to the connections that the caller may manage. A token bound to projects reaches only
  * connections bound to the same or fewer projects.
  */
-function reached(caller: Caller): Part {
-  const own = reachedBy(caller, 'c');
+function manageableCondition(caller: Caller): Part {
+  const own = reachableRowsCondition(caller, 'c');
   if (caller.projectIds === null) return own;
   return sql.part`${own} and c.project_ids <@ ${caller.projectIds}::uuid[]`;
 }
@@ -58,14 +58,14 @@ export async function listConnections(
   caller: Caller,
   { memberId, agentId, includeEnded, limit, cursor }: ParamsOf<Registry['connections']['list']>,
 ): Promise<{ items: Connection[]; nextCursor: string | null }> {
-  const where = [of('c'), reached(caller)];
+  const where = [orgFilter('c'), manageableCondition(caller)];
   if (memberId !== undefined) where.push(sql.part`c.member_id = ${memberId}`);
   if (agentId !== undefined) where.push(sql.part`c.agent_id = ${agentId}`);
   if (!includeEnded) where.push(sql.part`c.revoked_at is null and c.expires_at > now()`);
   const after = decodeCursor(cursor, Cursor);
   if (after !== undefined) where.push(sql.part`c.id < ${after[0]}::uuid`);
   const rows = await db.all(
-    sql<Row>`select ${columns} from ${tables} where ${sql.join(where, ' and ')} order by c.id desc limit ${limit + 1}`,
+    sql<ClientConnectionRow>`select ${connectionColumns} from ${connectionTables} where ${sql.join(where, ' and ')} order by c.id desc limit ${limit + 1}`,
   );
   return pageOfRows(rows, limit, (row) => [row.id], toConnection);
 }
@@ -74,18 +74,18 @@ export async function listConnections(
  * Locks a connection that the caller may manage, so that it gets no token until this transaction ends. Throws
  * 404 for any other.
  */
-export const lockConnection = (db: Db, caller: Caller, id: string): Promise<Row> =>
+export const lockConnection = (db: Db, caller: Caller, id: string): Promise<ClientConnectionRow> =>
   db.get(
-    sql<Row>`select ${columns} from ${tables} where ${of('c')} and c.id = ${id} and ${reached(caller)} for no key update of c`,
+    sql<ClientConnectionRow>`select ${connectionColumns} from ${connectionTables} where ${orgFilter('c')} and c.id = ${id} and ${manageableCondition(caller)} for no key update of c`,
   );
 
 /**
  * Ends a locked connection together with its tokens. The authorization check refuses these tokens after
  * COMMIT. Answers the time at which the connection ended.
  */
-export const endConnection = (db: Db, { id }: Row): Promise<{ revoked_at: string | null }> =>
+export const endConnection = (db: Db, { id }: ClientConnectionRow): Promise<{ revoked_at: string | null }> =>
   db.one(
     sql<{
       revoked_at: string | null;
-    }>`update connections c set revoked_at = now() where ${of('c')} and c.id = ${id} returning c.revoked_at`,
+    }>`update connections c set revoked_at = now() where ${orgFilter('c')} and c.id = ${id} returning c.revoked_at`,
   );

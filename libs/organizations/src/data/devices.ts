@@ -2,12 +2,21 @@
  * Devices of members, by the ids that their clients assigned. A push token can be written, but is never
  * answered.
  */
-import { type Db, type DB, of, organization, type Query, type RowOf, sql, view } from '@muster/driver';
+import {
+  type Db,
+  type DB,
+  orgFilter,
+  currentOrgId,
+  type Query,
+  type RowOf,
+  sql,
+  defineView,
+} from '@muster/driver';
 import { type Device } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import { type Selectable } from 'kysely';
 
-const devices = view(
+const devices = defineView(
   'devices',
   'd',
   ['id', 'device_id', 'name', 'platform', 'app_version', 'created_at', 'updated_at'],
@@ -23,14 +32,14 @@ export const toDevice = (row: DeviceRow): Device => ({
 export const findDevice = (db: Db, { memberId }: Caller, deviceId: string): Promise<DeviceRow | undefined> =>
   db.find(
     sql<DeviceRow>`select ${devices.list} from devices d
-       where ${of('d')} and d.member_id = ${memberId} and d.device_id = ${deviceId}`,
+       where ${orgFilter('d')} and d.member_id = ${memberId} and d.device_id = ${deviceId}`,
   );
 
 /** Deletes devices of the caller whose tokens have ended, so that they do not count towards the limit. */
-export const deleteEndedDevices = (db: Db, { memberId }: Caller): Promise<unknown> =>
+export const deleteDevicesWithEndedTokens = (db: Db, { memberId }: Caller): Promise<unknown> =>
   db.all(
     sql`delete from devices d using tokens t
-       where ${of('d')} and d.member_id = ${memberId} and t.org_id = d.org_id and t.id = d.token_id
+       where ${orgFilter('d')} and d.member_id = ${memberId} and t.org_id = d.org_id and t.id = d.token_id
          and (t.revoked_at is not null or t.expires_at <= now())`,
   );
 
@@ -38,35 +47,35 @@ export const deleteEndedDevices = (db: Db, { memberId }: Caller): Promise<unknow
 export const countDevices = async (db: Db, { memberId }: Caller): Promise<number> =>
   (
     await db.one(
-      sql<{ count: number }>`select count(*) from devices where ${of()} and member_id = ${memberId}`,
+      sql<{ count: number }>`select count(*) from devices where ${orgFilter()} and member_id = ${memberId}`,
     )
   ).count;
 
 /** Serializes calls that register the same push token, so that only one member has it in the end. */
 export const lockPushToken = (db: Db, pushToken: string): Promise<unknown> =>
   db.all(
-    sql`select pg_advisory_xact_lock(hashtextextended(${organization}::text || ' ' || ${pushToken}::text, 0))`,
+    sql`select pg_advisory_xact_lock(hashtextextended(${currentOrgId}::text || ' ' || ${pushToken}::text, 0))`,
   );
 
 /** Removes the push token from any other device that had it. */
-export const takePushToken = (device: DeviceRow): Query<unknown> =>
+export const removePushTokenFromOtherDevices = (device: DeviceRow): Query<unknown> =>
   sql`update devices set push_token = null, updated_at = ${device.updated_at}
-     where ${of()} and md5(push_token) = md5(${device.push_token}) and (member_id, device_id) <> (${device.member_id}, ${device.device_id})`;
+     where ${orgFilter()} and md5(push_token) = md5(${device.push_token}) and (member_id, device_id) <> (${device.member_id}, ${device.device_id})`;
 
 /**
  * Inserts or updates a device. The push token is written only if it was `given`, because another device may
  * have taken over the one that was read.
  */
-export const setDevice = (device: DeviceRow, given: boolean): Query<unknown> =>
+export const setDevice = (device: DeviceRow, writesPushToken: boolean): Query<unknown> =>
   sql`${sql.insert('devices', devices.names, device)} on conflict (org_id, member_id, device_id) do update set
     name = excluded.name, platform = excluded.platform, app_version = excluded.app_version,
     token_id = excluded.token_id, updated_at = excluded.updated_at
-    ${given ? sql.part`, push_token = excluded.push_token` : sql.empty}`;
+    ${writesPushToken ? sql.part`, push_token = excluded.push_token` : sql.empty}`;
 
 /** Deletes a device. Throws 404 if there is none. */
 export const deleteDevice = (db: Db, { memberId }: Caller, deviceId: string): Promise<{ id: string }> =>
   db.get(
     sql<
       Pick<Selectable<DB['devices']>, 'id'>
-    >`delete from devices where ${of()} and member_id = ${memberId} and device_id = ${deviceId} returning id`,
+    >`delete from devices where ${orgFilter()} and member_id = ${memberId} and device_id = ${deviceId} returning id`,
   );

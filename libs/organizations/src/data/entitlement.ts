@@ -1,8 +1,8 @@
-import { type Db, of, sql } from '@muster/driver';
+import { type Db, orgFilter, sql } from '@muster/driver';
 import { type Entitlement, type Plan } from '@muster/registry';
 import { planFeatures, planLimits } from '../rules/entitlement.ts';
-import { rollForward } from '../rules/periods.ts';
-import { heldSeats } from './seats.ts';
+import { findPeriodContaining } from '../rules/periods.ts';
+import { seatCountQueries } from './seats.ts';
 
 interface EntitlementRow {
   readonly plan: Plan;
@@ -18,20 +18,20 @@ interface EntitlementRow {
 }
 
 /** Counts archived projects too, because they can be restored at any time. */
-const entitlementOf = () =>
+const entitlementQuery = () =>
   sql<EntitlementRow>`select s.plan, s.status, s.seats, s.current_period_start, s.current_period_end, s.created_at,
-       now()::timestamptz(3) as at, ${heldSeats.used} + ${heldSeats.pending} as held,
-       (select count(*) from projects where ${of()}) as projects,
-       (select count(*) from catalog_agents where ${of()}) as agents_in_catalog
-     from subscriptions s where ${of('s')}`;
+       now()::timestamptz(3) as at, ${seatCountQueries.used} + ${seatCountQueries.pending} as held,
+       (select count(*) from projects where ${orgFilter()}) as projects,
+       (select count(*) from catalog_agents where ${orgFilter()}) as agents_in_catalog
+     from subscriptions s where ${orgFilter('s')}`;
 
 /**
  * Answers the limits of the organization's plan and their usage. A seat reserved by an invitation counts as
  * used.
  */
 export async function getEntitlement(db: Db): Promise<Entitlement> {
-  const row = await db.one(entitlementOf());
-  const period = rollForward(
+  const row = await db.one(entitlementQuery());
+  const period = findPeriodContaining(
     { start: row.current_period_start, end: row.current_period_end },
     row.created_at,
     row.at,

@@ -2,12 +2,12 @@ import {
   CursorId,
   type Db,
   decodeCursor,
-  of,
+  orgFilter,
   pageOfRows,
   type Query,
   type RowOf,
   sql,
-  view,
+  defineView,
 } from '@muster/driver';
 import {
   type Invitation,
@@ -17,11 +17,11 @@ import {
   type Subject,
 } from '@muster/registry';
 import { z } from 'zod';
-import { type Sends } from '../rules/invitation-sends.ts';
-import { invitationDays } from '../rules/invitation-states.ts';
+import { type SentMails } from '../rules/invitation-sends.ts';
+import { invitationValidityDays } from '../rules/invitation-states.ts';
 
 /** The columns of an invitation without its state, which needs an expression. */
-const invitations = view(
+const invitations = defineView(
   'invitations',
   'i',
   [
@@ -46,9 +46,9 @@ export type InvitationRow = RowOf<typeof invitations> & { readonly state: Invita
  * The current state of an invitation. It uses the clock instead of the transaction's start time, for the
  * reason given in seats.ts.
  */
-const stateNow = sql.part`case when i.state = 'pending' and i.expires_at <= clock_timestamp() then 'expired' else i.state end`;
+const currentStateSql = sql.part`case when i.state = 'pending' and i.expires_at <= clock_timestamp() then 'expired' else i.state end`;
 
-const columns = sql.part`${invitations.list}, ${stateNow} as state`;
+const invitationColumns = sql.part`${invitations.list}, ${currentStateSql} as state`;
 
 export const toInvitation = (row: InvitationRow): Invitation => ({
   ...invitations.shown(row),
@@ -59,7 +59,7 @@ export const toInvitation = (row: InvitationRow): Invitation => ({
  * Answers the invitation as the subject of an event. Every member may read events, so it does not contain the
  * e-mail address, which only those who may invite can see.
  */
-export const aboutInvitation = (
+export const toInvitationEventSubject = (
   { id, role }: Pick<InvitationRow, 'id' | 'role'>,
   title = `Invitation as ${role}`,
 ): Subject => ({ type: 'invitation', id, key: null, title, projectId: null });
@@ -70,7 +70,7 @@ export const aboutInvitation = (
  */
 export function lockInvitation(db: Db, id: string): Promise<InvitationRow> {
   return db.get(
-    sql<InvitationRow>`select ${columns} from invitations i where ${of('i')} and i.id = ${id} for no key update`,
+    sql<InvitationRow>`select ${invitationColumns} from invitations i where ${orgFilter('i')} and i.id = ${id} for no key update`,
   );
 }
 
@@ -80,7 +80,7 @@ export function lockInvitation(db: Db, id: string): Promise<InvitationRow> {
  */
 export function lockInvitationBySecret(db: Db, secretHash: Buffer): Promise<InvitationRow> {
   return db.get(
-    sql<InvitationRow>`select ${columns} from invitations i where ${of('i')} and i.token_hash = ${secretHash} for no key update`,
+    sql<InvitationRow>`select ${invitationColumns} from invitations i where ${orgFilter('i')} and i.token_hash = ${secretHash} for no key update`,
   );
 }
 
@@ -90,19 +90,23 @@ export function lockInvitationBySecret(db: Db, secretHash: Buffer): Promise<Invi
  */
 export const lockOpenInvitation = (db: Db, email: string): Promise<InvitationRow | undefined> =>
   db.find(
-    sql<InvitationRow>`select ${columns} from invitations i
-       where ${of('i')} and lower(i.email) = lower(${email}) and i.state = 'pending' for no key update`,
+    sql<InvitationRow>`select ${invitationColumns} from invitations i
+       where ${orgFilter('i')} and lower(i.email) = lower(${email}) and i.state = 'pending' for no key update`,
   );
 
 /** Counts the e-mails of all invitations to an address, in any case, during the validity of an invitation. */
-const sendsTo = (address: unknown): Query<Sends> =>
-  sql<Sends>`select coalesce(sum(i.sends), 0)::int as count, max(i.sent_at) as last from invitations i
-     where ${of('i')} and lower(i.email) = lower(${address})
-       and i.sent_at > now() - make_interval(days => ${sql.literal(invitationDays)})`;
-export const getSendsTo = (db: Db, email: string): Promise<Sends> =>
-  db.one(sendsTo(sql.part`${email}::text`));
-export const getSendsOf = (db: Db, invitationId: string): Promise<Sends> =>
-  db.one(sendsTo(sql.part`(select o.email from invitations o where ${of('o')} and o.id = ${invitationId})`));
+const countSendsQuery = (address: unknown): Query<SentMails> =>
+  sql<SentMails>`select coalesce(sum(i.sends), 0)::int as count, max(i.sent_at) as last from invitations i
+     where ${orgFilter('i')} and lower(i.email) = lower(${address})
+       and i.sent_at > now() - make_interval(days => ${sql.literal(invitationValidityDays)})`;
+export const getSendsToAddress = (db: Db, email: string): Promise<SentMails> =>
+  db.one(countSendsQuery(sql.part`${email}::text`));
+export const getSendsOfInvitation = (db: Db, invitationId: string): Promise<SentMails> =>
+  db.one(
+    countSendsQuery(
+      sql.part`(select o.email from invitations o where ${orgFilter('o')} and o.id = ${invitationId})`,
+    ),
+  );
 
 const Cursor = z.tuple([CursorId]);
 
@@ -111,27 +115,29 @@ export async function listInvitations(
   db: Db,
   { state, limit, cursor }: ParamsOf<Registry['invitations']['list']>,
 ): Promise<{ items: Invitation[]; nextCursor: string | null }> {
-  const where = [of('i')];
-  if (state !== undefined) where.push(sql.part`${stateNow} = ${state}`);
+  const where = [orgFilter('i')];
+  if (state !== undefined) where.push(sql.part`${currentStateSql} = ${state}`);
   const after = decodeCursor(cursor, Cursor);
   if (after !== undefined) where.push(sql.part`i.id < ${after[0]}::uuid`);
   const rows = await db.all(
-    sql<InvitationRow>`select ${columns} from invitations i where ${sql.join(where, ' and ')}
+    sql<InvitationRow>`select ${invitationColumns} from invitations i where ${sql.join(where, ' and ')}
        order by i.id desc limit ${limit + 1}`,
   );
   return pageOfRows(rows, limit, (row) => [row.id], toInvitation);
 }
 
-type Written = Omit<InvitationRow, 'state'> & { readonly state: Exclude<InvitationState, 'expired'> };
+type StoredInvitationRow = Omit<InvitationRow, 'state'> & {
+  readonly state: Exclude<InvitationState, 'expired'>;
+};
 
 /** Converts an invitation's row for storage. The state `expired` is computed and never stored. */
-const written = (row: InvitationRow): Written => ({
+const toStoredInvitationRow = (row: InvitationRow): StoredInvitationRow => ({
   ...row,
   state: row.state === 'expired' ? 'pending' : row.state,
 });
 
-const inserted = [...invitations.names, 'state'] as const;
-const changing = [
+const insertedColumns = [...invitations.names, 'state'] as const;
+const changeableColumns = [
   'email',
   'role',
   'team_ids',
@@ -147,14 +153,14 @@ const changing = [
 ] as const;
 
 export const insertInvitation = (row: InvitationRow): Query<unknown> =>
-  sql.insert('invitations', inserted, written(row));
+  sql.insert('invitations', insertedColumns, toStoredInvitationRow(row));
 
 /** Writes the changeable columns of a locked invitation. */
-export const setInvitation = (row: InvitationRow): Query<unknown> =>
-  sql`${sql.update('invitations', changing, written(row))} where ${of()} and id = ${row.id}`;
+export const updateInvitation = (row: InvitationRow): Query<unknown> =>
+  sql`${sql.update('invitations', changeableColumns, toStoredInvitationRow(row))} where ${orgFilter()} and id = ${row.id}`;
 
 /** Invalidates the secret of earlier e-mails. The next e-mail contains a new one. */
-export const forgetSecret = (id: string): Query<unknown> => setSecretHash(id, null);
+export const clearInvitationSecret = (id: string): Query<unknown> => setInvitationSecretHash(id, null);
 
-export const setSecretHash = (id: string, secretHash: Buffer | null): Query<unknown> =>
-  sql`update invitations set token_hash = ${secretHash} where ${of()} and id = ${id}`;
+export const setInvitationSecretHash = (id: string, secretHash: Buffer | null): Query<unknown> =>
+  sql`update invitations set token_hash = ${secretHash} where ${orgFilter()} and id = ${id}`;

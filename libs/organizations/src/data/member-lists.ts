@@ -1,8 +1,17 @@
 /** Lists of members, and the data of a profile. */
-import { CursorId, CursorText, type Db, decodeCursor, of, pageOfSearch, searched, sql } from '@muster/driver';
+import {
+  CursorId,
+  CursorText,
+  type Db,
+  decodeCursor,
+  orgFilter,
+  pageOfSearchRows,
+  searchPageSql,
+  sql,
+} from '@muster/driver';
 import { type Member, type ParamsOf, projectRoles, type Registry, type ResultOf } from '@muster/registry';
-import { type Caller, visibleTo } from '@muster/runtime';
-import { containing } from '@muster/tenancy';
+import { type Caller, projectsVisibleTo } from '@muster/runtime';
+import { containsPattern } from '@muster/tenancy';
 import { z } from 'zod';
 import { type MemberRow, members, toMember } from './members.ts';
 
@@ -13,9 +22,9 @@ export async function listMembers(
   db: Db,
   { query: text, role, status, limit, cursor }: ParamsOf<Registry['members']['list']>,
 ): Promise<{ items: Member[]; nextCursor: string | null }> {
-  const where = [of('m'), sql.part`m.status = ${status}`];
+  const where = [orgFilter('m'), sql.part`m.status = ${status}`];
   if (role !== undefined) where.push(sql.part`m.role = ${role}`);
-  const pattern = text === undefined ? null : sql.part`${containing(text)}`;
+  const pattern = text === undefined ? null : sql.part`${containsPattern(text)}`;
   const fits =
     pattern === null
       ? null
@@ -23,27 +32,27 @@ export async function listMembers(
   const after = decodeCursor(cursor, Cursor);
   if (after !== undefined) where.push(sql.part`(m.name, m.id) > (${after[0]}, ${after[1]}::uuid)`);
   const rows = await db.all(
-    sql<MemberRow>`${searched(
+    sql<MemberRow>`${searchPageSql(
       sql.part`select ${members.list} from members m where ${sql.join(where, ' and ')} order by m.name, m.id`,
       fits,
       sql.part`q.name, q.id`,
       sql.part`${limit + 1}`,
     )}`,
   );
-  return pageOfSearch(rows, limit, (row) => [row.name, row.id], toMember);
+  return pageOfSearchRows(rows, limit, (row) => [row.name, row.id], toMember);
 }
 
-type Profile = ResultOf<Registry['members']['profile']>;
+type MemberProfile = ResultOf<Registry['members']['profile']>;
 
 /** The maximum number of projects on a profile. */
-const mostProjects = 200;
+const maxProjectsOnProfile = 200;
 
 /** Lists the projects in which a member has a role and that the caller may see, by key. */
 export async function listProjectsOfMember(
   db: Db,
   caller: Caller,
   memberId: string,
-): Promise<Profile['projects']> {
+): Promise<MemberProfile['projects']> {
   const rows = await db.all(
     sql<{
       id: string;
@@ -52,10 +61,10 @@ export async function listProjectsOfMember(
       rank: number;
     }>`select p.id, p.key, p.name, r.rank from members m
        join projects p on p.org_id = m.org_id and p.archived_at is null
-       join ${visibleTo(caller)} v on v.project_id = p.id
+       join ${projectsVisibleTo(caller)} v on v.project_id = p.id
        cross join lateral (select app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) as rank) r
-       where ${of('m')} and m.id = ${memberId}::uuid and m.status = 'active' and r.rank is not null
-       order by p.key limit ${sql.literal(mostProjects)}`,
+       where ${orgFilter('m')} and m.id = ${memberId}::uuid and m.status = 'active' and r.rank is not null
+       order by p.key limit ${sql.literal(maxProjectsOnProfile)}`,
   );
   return rows.flatMap(({ rank, ...project }) => {
     const role = projectRoles[rank - 1];
@@ -67,24 +76,26 @@ export async function listProjectsOfMember(
  * Answers the statistics of a member in the projects that the caller may see. Each count uses an index of its
  * own.
  */
-export function getStats(db: Db, caller: Caller, memberId: string): Promise<Profile['stats']> {
+export function getMemberStats(db: Db, caller: Caller, memberId: string): Promise<MemberProfile['stats']> {
   const member = sql.part`${memberId}::uuid`;
   return db.one(
-    sql<Profile['stats']>`with seen as materialized (select v.project_id from ${visibleTo(caller)} v)
+    sql<
+      MemberProfile['stats']
+    >`with seen as materialized (select v.project_id from ${projectsVisibleTo(caller)} v)
        select
          (select count(*) from assignments a join stories s on s.org_id = a.org_id and s.id = a.target_id
            join seen on seen.project_id = s.project_id
-           where ${of('a')} and a.member_id = ${member} and a.target_type = 'story' and s.status = 'done') as "storiesDone",
+           where ${orgFilter('a')} and a.member_id = ${member} and a.target_type = 'story' and s.status = 'done') as "storiesDone",
          (select count(*) from story_reviewers r join stories s on s.org_id = r.org_id and s.id = r.story_id
            join seen on seen.project_id = s.project_id
-           where ${of('r')} and r.member_id = ${member} and r.decided_at is not null) as "reviewsGiven",
+           where ${orgFilter('r')} and r.member_id = ${member} and r.decided_at is not null) as "reviewsGiven",
          (select count(*) from comments c join stories s on s.org_id = c.org_id and s.id = c.story_id
            join seen on seen.project_id = s.project_id
-           where ${of('c')} and c.author_member_id = ${member}
+           where ${orgFilter('c')} and c.author_member_id = ${member}
              and c.body is not null and (c.author ->> 'agentId') is null and (c.author ->> 'memberId') is not null) as "commentsWritten",
          (select count(*) from leases l
            join seen on seen.project_id = l.project_id
-           where ${of('l')} and l.member_id = ${member} and l.state = 'held'
+           where ${orgFilter('l')} and l.member_id = ${member} and l.state = 'held'
              and l.unit_type <> 'coordination' and l.expires_at > clock_timestamp()) as "activeExecutions"`,
   );
 }

@@ -1,9 +1,18 @@
-import { type Db, newId, of, organization, type Query, record, type RowOf, sql } from '@muster/driver';
+import {
+  type Db,
+  newId,
+  orgFilter,
+  currentOrgId,
+  type Query,
+  defineRecord,
+  type RowOf,
+  sql,
+} from '@muster/driver';
 import { type Member, notFound, type OrgRole, type Subject, subjectOf, unauthorized } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
-import { handleFor, uniqueHandle } from '../rules/handles.ts';
+import { deriveHandle, makeHandleUnique } from '../rules/handles.ts';
 
-export const members = record('members', 'm', {
+export const members = defineRecord('members', 'm', {
   email: {},
   name: {},
   handle: {},
@@ -18,7 +27,7 @@ export async function getMember(db: Db, memberId: string): Promise<Member> {
 }
 
 /** Answers the member as the subject of an event. */
-export const aboutMember = (member: Pick<MemberRow, 'id' | 'handle' | 'name'>): Subject =>
+export const toMemberEventSubject = (member: Pick<MemberRow, 'id' | 'handle' | 'name'>): Subject =>
   subjectOf('member', member, member.name, member.handle);
 
 /**
@@ -27,7 +36,7 @@ export const aboutMember = (member: Pick<MemberRow, 'id' | 'handle' | 'name'>): 
  */
 export async function lockMembers(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, MemberRow>> {
   const rows = await db.all(
-    sql<MemberRow>`select ${members.list} from members m where ${of('m')} and m.id = any (${[...new Set(ids)]}) and m.status = 'active' order by m.id for no key update`,
+    sql<MemberRow>`select ${members.list} from members m where ${orgFilter('m')} and m.id = any (${[...new Set(ids)]}) and m.status = 'active' order by m.id for no key update`,
   );
   return new Map(rows.map((row) => [row.id, row]));
 }
@@ -42,20 +51,20 @@ export async function lockMember(db: Db, memberId: string): Promise<MemberRow> {
  * Locks the caller's own membership. Throws 401 if the member was removed while this call waited for the
  * lock.
  */
-export async function lockSelf(db: Db, { memberId }: Caller): Promise<MemberRow> {
+export async function lockCallerMembership(db: Db, { memberId }: Caller): Promise<MemberRow> {
   const member = (await lockMembers(db, [memberId])).get(memberId);
   if (member === undefined) throw unauthorized();
   return member;
 }
 
 /** Releases everything that a locked member and their agents hold, with the function app.release_member. */
-export const releaseMember = (memberId: string): Query<unknown> =>
-  sql`select app.release_member(${organization}, ${memberId})`;
+export const releaseHoldingsOfMember = (memberId: string): Query<unknown> =>
+  sql`select app.release_member(${currentOrgId}, ${memberId})`;
 
 /** Answers whether an active member has this address, in any case. */
-export async function isMemberAddress(db: Db, email: string): Promise<boolean> {
+export async function hasMemberWithEmail(db: Db, email: string): Promise<boolean> {
   const found = await db.find(
-    sql`select id from members where ${of()} and lower(email) = lower(${email}) and status = 'active'`,
+    sql`select id from members where ${orgFilter()} and lower(email) = lower(${email}) and status = 'active'`,
   );
   return found !== undefined;
 }
@@ -70,15 +79,17 @@ interface NewMember {
  * Inserts a new member with a unique handle. Calls that add members to the same organization must be
  * serialized.
  */
-export async function setNewMember(db: Db, { email, name, role }: NewMember): Promise<Member> {
-  const wanted = handleFor(name, email);
+export async function insertMember(db: Db, { email, name, role }: NewMember): Promise<Member> {
+  const wanted = deriveHandle(name, email);
   const taken = await db.all(
-    sql<{ handle: string }>`select handle from members where ${of()} and starts_with(handle, ${wanted})`,
+    sql<{
+      handle: string;
+    }>`select handle from members where ${orgFilter()} and starts_with(handle, ${wanted})`,
   );
-  const handle = uniqueHandle(wanted, new Set(taken.map((row) => row.handle)));
+  const handle = makeHandleUnique(wanted, new Set(taken.map((row) => row.handle)));
   return toMember(
     await db.one(
-      sql<MemberRow>`insert into members as m (org_id, id, email, name, handle, role, status) values (${organization}, ${newId()}, ${email}, ${name}, ${handle}, ${role}, 'active') returning ${members.list}`,
+      sql<MemberRow>`insert into members as m (org_id, id, email, name, handle, role, status) values (${currentOrgId}, ${newId()}, ${email}, ${name}, ${handle}, ${role}, 'active') returning ${members.list}`,
     ),
   );
 }

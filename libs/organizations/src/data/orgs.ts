@@ -1,8 +1,8 @@
-import { type Db, type DB, organization, type Query, record, type RowOf, sql } from '@muster/driver';
+import { type Db, type DB, currentOrgId, type Query, defineRecord, type RowOf, sql } from '@muster/driver';
 import { type Org, type Subject, subjectOf, unauthorized } from '@muster/registry';
 import { type Selectable } from 'kysely';
 
-export const orgs = record('orgs', 'o', {
+export const orgs = defineRecord('orgs', 'o', {
   slug: { set: true },
   name: { set: true },
   description: { set: true, empty: '' },
@@ -11,11 +11,11 @@ export type OrgRow = RowOf<typeof orgs>;
 export const toOrg: (row: OrgRow) => Org = orgs.shown;
 
 export async function getOrg(db: Db): Promise<Org> {
-  return toOrg(await db.get(sql<OrgRow>`select ${orgs.list} from orgs o where o.id = ${organization}`));
+  return toOrg(await db.get(sql<OrgRow>`select ${orgs.list} from orgs o where o.id = ${currentOrgId}`));
 }
 
 /** Answers the organization as the subject of an event. */
-export const aboutOrg = (org: Pick<OrgRow, 'id' | 'slug' | 'name'>): Subject =>
+export const toOrgEventSubject = (org: Pick<OrgRow, 'id' | 'slug' | 'name'>): Subject =>
   subjectOf('org', org, org.name, org.slug);
 
 export type LockedOrg = OrgRow & Pick<Selectable<DB['orgs']>, 'policy' | 'policy_version'>;
@@ -23,18 +23,18 @@ export type LockedOrg = OrgRow & Pick<Selectable<DB['orgs']>, 'policy' | 'policy
 /** Locks the organization. Throws 401 if it was deleted while this call waited for the lock. */
 export async function lockOrg(db: Db): Promise<LockedOrg> {
   const row = await db.find(
-    sql<LockedOrg>`select ${orgs.list}, o.policy, o.policy_version from orgs o where o.id = ${organization} and o.deleted_at is null for no key update`,
+    sql<LockedOrg>`select ${orgs.list}, o.policy, o.policy_version from orgs o where o.id = ${currentOrgId} and o.deleted_at is null for no key update`,
   );
   if (row === undefined) throw unauthorized();
   return row;
 }
 
 /** Writes the current values of a locked organization. */
-export const setOrg = (org: OrgRow): Query<unknown> =>
-  sql`${sql.update('orgs', changing, org)} where id = ${organization}`;
+export const updateOrg = (org: OrgRow): Query<unknown> =>
+  sql`${sql.update('orgs', changeableOrgColumns, org)} where id = ${currentOrgId}`;
 
-const changing = ['slug', 'name', 'description', 'updated_at', 'version'] as const;
+const changeableOrgColumns = ['slug', 'name', 'description', 'updated_at', 'version'] as const;
 
 /** Marks the organization as deleted. A trigger revokes its tokens. */
-export const markOrgDeleted = (at: string): Query<unknown> =>
-  sql`update orgs set deleted_at = ${at}, updated_at = ${at} where id = ${organization}`;
+export const markOrgDeleted = (deletedAt: string): Query<unknown> =>
+  sql`update orgs set deleted_at = ${deletedAt}, updated_at = ${deletedAt} where id = ${currentOrgId}`;

@@ -8,7 +8,7 @@ import { type Caller } from '@muster/runtime';
 import { outboxRow } from '@muster/tenancy';
 import { z } from 'zod';
 
-interface Row {
+interface PersonPasskeyRow {
   readonly id: string;
   readonly name: string;
   readonly is_synced: boolean;
@@ -16,7 +16,7 @@ interface Row {
   readonly last_used_at: string | null;
 }
 
-const toPasskey = (row: Row): Passkey => ({
+const toPasskey = (row: PersonPasskeyRow): Passkey => ({
   id: row.id,
   name: row.name,
   synced: row.is_synced,
@@ -34,7 +34,7 @@ export async function listPasskeys(
 ): Promise<{ items: Passkey[]; nextCursor: string | null }> {
   const [after = null] = decodeCursor(cursor, Cursor) ?? [];
   const rows = await db.all(
-    sql<Row>`select k.id, k.name, k.is_synced, k.created_at, k.last_used_at
+    sql<PersonPasskeyRow>`select k.id, k.name, k.is_synced, k.created_at, k.last_used_at
        from app.passkeys_of(${memberId}::uuid, ${after}::uuid, ${limit + 1}) k`,
   );
   return pageOfRows(rows, limit, (row) => [row.id], toPasskey);
@@ -47,7 +47,7 @@ export async function renamePasskey(
   { passkeyId, name }: ParamsOf<Registry['passkeys']['rename']>,
 ): Promise<Passkey> {
   const row = await db.get(
-    sql<Row>`select k.id, k.name, k.is_synced, k.created_at, k.last_used_at
+    sql<PersonPasskeyRow>`select k.id, k.name, k.is_synced, k.created_at, k.last_used_at
        from app.rename_passkey(${memberId}::uuid, ${passkeyId}::uuid, ${name}) k`,
   );
   return toPasskey(row);
@@ -58,5 +58,5 @@ export async function deletePasskey(db: Db, { memberId }: Caller, passkeyId: str
   const row = await db.get(
     sql<{ name: string }>`select k.name from app.delete_passkey(${memberId}::uuid, ${passkeyId}::uuid) k`,
   );
-  db.later(outboxRow('passkey.mail', { memberId, name: row.name }));
+  db.deferToCommit(outboxRow('passkey.mail', { memberId, name: row.name }));
 }

@@ -1,5 +1,5 @@
 /** The columns of the organization's row that hold its policy. */
-import { type Db, type DB, of, organization, type Query, sql } from '@muster/driver';
+import { type Db, type DB, orgFilter, currentOrgId, type Query, sql } from '@muster/driver';
 import { effectivePolicy, type Plan, type PolicyRecord } from '@muster/registry';
 import { hasLinkedRepository } from '@muster/tenancy';
 import { type Selectable } from 'kysely';
@@ -7,8 +7,8 @@ import { type StoredPolicy } from '../rules/policy-changes.ts';
 
 type PolicyRow = Pick<Selectable<DB['orgs']>, 'policy' | 'policy_version'>;
 
-export const toPolicy = (row: PolicyRow, isLinked: boolean): PolicyRecord => ({
-  ...effectivePolicy(row.policy, isLinked),
+export const toPolicy = (row: PolicyRow, hasRepositoryLink: boolean): PolicyRecord => ({
+  ...effectivePolicy(row.policy, hasRepositoryLink),
   version: row.policy_version,
 });
 
@@ -19,7 +19,7 @@ export const toPolicy = (row: PolicyRow, isLinked: boolean): PolicyRecord => ({
 export async function getPolicy(db: Db): Promise<PolicyRecord> {
   const row = await db.one(
     sql<PolicyRow & { isLinked: boolean }>`select policy, policy_version, ${hasLinkedRepository} as "isLinked"
-       from orgs where id = ${organization}`,
+       from orgs where id = ${currentOrgId}`,
   );
   return toPolicy(row, row.isLinked);
 }
@@ -32,11 +32,11 @@ export const isRepositoryLinked = async (db: Db): Promise<boolean> =>
  * the organization's row.
  */
 export const setPolicy = (policy: StoredPolicy, version: number): Query<unknown> =>
-  sql`update orgs set policy = ${policy}, policy_version = ${version} where id = ${organization}`;
+  sql`update orgs set policy = ${policy}, policy_version = ${version} where id = ${currentOrgId}`;
 
 export const getPlan = async (db: Db): Promise<Plan> =>
   (
     await db.one(
-      sql<Pick<Selectable<DB['subscriptions']>, 'plan'>>`select plan from subscriptions where ${of()}`,
+      sql<Pick<Selectable<DB['subscriptions']>, 'plan'>>`select plan from subscriptions where ${orgFilter()}`,
     )
   ).plan;

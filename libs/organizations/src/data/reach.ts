@@ -1,10 +1,10 @@
 /** Access to tokens and agents: members reach their own, and admins those of all members. */
-import { of, type Part, sql } from '@muster/driver';
+import { orgFilter, type Part, sql } from '@muster/driver';
 import { orgRank, type OrgRole, roleTooLow, scopeCovers } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 
 /** Answers whether the token may reach data of other members, if its member is an admin. */
-const isWide = ({ scopes, projectIds }: Caller): boolean =>
+const canReachOtherMembers = ({ scopes, projectIds }: Caller): boolean =>
   scopeCovers(scopes, 'admin') && projectIds === null;
 
 /**
@@ -12,17 +12,21 @@ const isWide = ({ scopes, projectIds }: Caller): boolean =>
  * check.
  */
 export const isAdmin = (caller: Caller, actingRole: OrgRole): boolean =>
-  isWide(caller) && orgRank(actingRole) >= orgRank('admin');
+  canReachOtherMembers(caller) && orgRank(actingRole) >= orgRank('admin');
 
 /** Restricts a query to rows whose `member_id` the caller reaches, as a condition on `alias`. */
-export function reachedBy(caller: Caller, alias: string): Part {
+export function reachableRowsCondition(caller: Caller, alias: string): Part {
   const own = sql.part`${sql.word(alias)}.member_id = ${caller.memberId}`;
-  if (!isWide(caller)) return own;
-  return sql.part`(${own} or (select m.role in ('admin', 'owner') from members m where ${of('m')} and m.id = ${caller.memberId}))`;
+  if (!canReachOtherMembers(caller)) return own;
+  return sql.part`(${own} or (select m.role in ('admin', 'owner') from members m where ${orgFilter('m')} and m.id = ${caller.memberId}))`;
 }
 
 /** Throws 403 if a caller who is not an admin asks for the data of another member. */
-export function requireReach(caller: Caller, actingRole: OrgRole, memberId: string | undefined): void {
+export function requireReachToMember(
+  caller: Caller,
+  actingRole: OrgRole,
+  memberId: string | undefined,
+): void {
   if (memberId === undefined || memberId === caller.memberId || isAdmin(caller, actingRole)) return;
   throw roleTooLow(
     { needed: 'admin', held: actingRole },

@@ -3,11 +3,11 @@
  * change of role) or change the number of seats are serialized by lockSeats.
  */
 import { type Selectable } from 'kysely';
-import { type Db, type DB, of, sql } from '@muster/driver';
+import { type Db, type DB, orgFilter, sql } from '@muster/driver';
 import { orgRoles } from '@muster/registry';
-import { holdsSeat } from '../rules/role-changes.ts';
+import { roleNeedsSeat } from '../rules/role-changes.ts';
 
-export interface Seats {
+export interface SeatCounts {
   readonly purchased: number;
   /** The number of seats that members hold. */
   readonly used: number;
@@ -15,7 +15,7 @@ export interface Seats {
   readonly pending: number;
 }
 
-const seatRoles = sql.join(orgRoles.filter(holdsSeat));
+const seatRoles = sql.join(orgRoles.filter(roleNeedsSeat));
 
 /**
  * The only definition of the seats in use. Each active owner, admin and member holds one seat. Each pending
@@ -23,30 +23,30 @@ const seatRoles = sql.join(orgRoles.filter(holdsSeat));
  * the clock instead of the transaction's start time, so a call that waited for the lock sees which
  * invitations expired during the wait.
  */
-export const heldSeats = {
-  used: sql.part`(select count(*) from members where ${of()} and status = 'active' and role in (${seatRoles}))`,
+export const seatCountQueries = {
+  used: sql.part`(select count(*) from members where ${orgFilter()} and status = 'active' and role in (${seatRoles}))`,
   pending: sql.part`(select count(*) from invitations
-    where ${of()} and state = 'pending' and role in (${seatRoles}) and expires_at > clock_timestamp())`,
+    where ${orgFilter()} and state = 'pending' and role in (${seatRoles}) and expires_at > clock_timestamp())`,
 } as const;
 
-const seatsOf = () =>
-  sql<Seats>`select s.seats as purchased, ${heldSeats.used} as used, ${heldSeats.pending} as pending
-     from subscriptions s where ${of('s')}`;
+const seatsQuery = () =>
+  sql<SeatCounts>`select s.seats as purchased, ${seatCountQueries.used} as used, ${seatCountQueries.pending} as pending
+     from subscriptions s where ${orgFilter('s')}`;
 
 /** Answers the current seats without a lock. */
-export const getSeats = (db: Db): Promise<Seats> => db.one(seatsOf());
+export const getSeats = (db: Db): Promise<SeatCounts> => db.one(seatsQuery());
 
 /**
  * Locks the seats and answers them. Until this transaction ends, no other one can take a seat or change their
  * number. Take this lock before any lock on members or invitations. It needs two statements, because a
  * statement that waits for a lock still sees the data from before the wait.
  */
-export async function lockSeats(db: Db): Promise<Seats> {
+export async function lockSeats(db: Db): Promise<SeatCounts> {
   const [, seats] = await Promise.all([
     db.one(
       sql<
         Pick<Selectable<DB['subscriptions']>, 'org_id'>
-      >`select org_id from subscriptions where ${of()} for no key update`,
+      >`select org_id from subscriptions where ${orgFilter()} for no key update`,
     ),
     getSeats(db),
   ]);
@@ -54,4 +54,5 @@ export async function lockSeats(db: Db): Promise<Seats> {
 }
 
 /** Answers the number of free seats. It is negative if more seats are in use than purchased. */
-export const freeSeats = ({ purchased, used, pending }: Seats): number => purchased - used - pending;
+export const countFreeSeats = ({ purchased, used, pending }: SeatCounts): number =>
+  purchased - used - pending;

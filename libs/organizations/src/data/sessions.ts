@@ -7,7 +7,7 @@ import { notFound, type ParamsOf, type Registry, type Session } from '@muster/re
 import { type Caller } from '@muster/runtime';
 import { z } from 'zod';
 
-interface Row {
+interface PersonSessionRow {
   readonly id: string;
   readonly is_current: boolean;
   readonly user_agent: string | null;
@@ -17,7 +17,7 @@ interface Row {
   readonly expires_at: string;
 }
 
-const toSession = (row: Row): Session => ({
+const toSession = (row: PersonSessionRow): Session => ({
   id: row.id,
   current: row.is_current,
   userAgent: row.user_agent,
@@ -37,7 +37,7 @@ export async function listSessions(
 ): Promise<{ items: Session[]; nextCursor: string | null }> {
   const [before = null] = decodeCursor(cursor, Cursor) ?? [];
   const rows = await db.all(
-    sql<Row>`select s.id, s.is_current, s.user_agent, s.ip, s.created_at, s.last_seen_at, s.expires_at
+    sql<PersonSessionRow>`select s.id, s.is_current, s.user_agent, s.ip, s.created_at, s.last_seen_at, s.expires_at
        from app.sessions_of(${memberId}::uuid, ${tokenId}::uuid, ${before}::uuid, ${limit + 1}) s`,
   );
   return pageOfRows(rows, limit, (row) => [row.id], toSession);

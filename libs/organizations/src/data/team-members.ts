@@ -4,8 +4,8 @@ import {
   CursorTime,
   type Db,
   decodeCursor,
-  of,
-  organization,
+  orgFilter,
+  currentOrgId,
   pageOfRows,
   type Query,
   sql,
@@ -31,7 +31,7 @@ const toTeamMember = (row: TeamMemberRow): TeamMember => ({
   addedAt: row.created_at,
 });
 
-const teamMembers = sql.part`select tm.team_id, tm.member_id, m.name, m.handle, tm.role, tm.created_at
+const selectTeamMembers = sql.part`select tm.team_id, tm.member_id, m.name, m.handle, tm.role, tm.created_at
   from team_members tm join members m on m.org_id = tm.org_id and m.id = tm.member_id`;
 
 /** Finds a member of a team; undefined if they do not belong to it. */
@@ -41,7 +41,7 @@ export async function findTeamMember(
   memberId: string,
 ): Promise<TeamMember | undefined> {
   const row = await db.find(
-    sql<TeamMemberRow>`${teamMembers} where ${of('tm')} and tm.team_id = ${teamId} and tm.member_id = ${memberId}`,
+    sql<TeamMemberRow>`${selectTeamMembers} where ${orgFilter('tm')} and tm.team_id = ${teamId} and tm.member_id = ${memberId}`,
   );
   return row && toTeamMember(row);
 }
@@ -60,29 +60,29 @@ export async function listTeamMembers(
   db: Db,
   { teamId, limit, cursor }: ParamsOf<Registry['teams']['members']['list']>,
 ): Promise<{ items: TeamMember[]; nextCursor: string | null }> {
-  const where = [of('tm'), sql.part`tm.team_id = ${teamId}::uuid`];
+  const where = [orgFilter('tm'), sql.part`tm.team_id = ${teamId}::uuid`];
   const after = decodeCursor(cursor, Cursor);
   if (after !== undefined) {
     where.push(sql.part`(tm.created_at, tm.member_id) > (${after[0]}::timestamptz, ${after[1]}::uuid)`);
   }
   const rows = await db.all(
-    sql<TeamMemberRow>`${teamMembers} where ${sql.join(where, ' and ')}
+    sql<TeamMemberRow>`${selectTeamMembers} where ${sql.join(where, ' and ')}
        order by tm.created_at, tm.member_id limit ${limit + 1}`,
   );
   return pageOfRows(rows, limit, (row) => [row.created_at, row.member_id], toTeamMember);
 }
 
 /** Adds a locked member to a locked team. */
-export const insertTeamMember = (added: TeamMember): Query<unknown> =>
-  sql`insert into team_members (org_id, team_id, member_id, role, created_at) values (${organization}, ${added.teamId}, ${added.memberId}, ${added.role}, ${added.addedAt})`;
+export const insertTeamMember = (teamMember: TeamMember): Query<unknown> =>
+  sql`insert into team_members (org_id, team_id, member_id, role, created_at) values (${currentOrgId}, ${teamMember.teamId}, ${teamMember.memberId}, ${teamMember.role}, ${teamMember.addedAt})`;
 
 /** Writes a member's role in a locked team. */
-export const setTeamMember = ({ teamId, memberId, role }: TeamMember): Query<unknown> =>
-  sql`update team_members set role = ${role} where ${of()} and team_id = ${teamId} and member_id = ${memberId}`;
+export const updateTeamMemberRole = ({ teamId, memberId, role }: TeamMember): Query<unknown> =>
+  sql`update team_members set role = ${role} where ${orgFilter()} and team_id = ${teamId} and member_id = ${memberId}`;
 
 export const deleteTeamMember = ({ teamId, memberId }: TeamMember): Query<unknown> =>
-  sql`delete from team_members where ${of()} and team_id = ${teamId} and member_id = ${memberId}`;
+  sql`delete from team_members where ${orgFilter()} and team_id = ${teamId} and member_id = ${memberId}`;
 
 /** Removes the role of team lead from a locked member, who stays in those teams. */
-export const leadNoTeam = (memberId: string): Query<unknown> =>
-  sql`update team_members set role = 'member' where ${of()} and member_id = ${memberId} and role = 'lead'`;
+export const removeTeamLeadRoles = (memberId: string): Query<unknown> =>
+  sql`update team_members set role = 'member' where ${orgFilter()} and member_id = ${memberId} and role = 'lead'`;

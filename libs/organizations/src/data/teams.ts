@@ -3,12 +3,12 @@ import {
   CursorText,
   type Db,
   decodeCursor,
-  of,
-  pageOfSearch,
+  orgFilter,
+  pageOfSearchRows,
   type Query,
-  record,
+  defineRecord,
   type RowOf,
-  searched,
+  searchPageSql,
   sql,
 } from '@muster/driver';
 import {
@@ -20,10 +20,10 @@ import {
   type TeamRole,
 } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
-import { containing } from '@muster/tenancy';
+import { containsPattern } from '@muster/tenancy';
 import { z } from 'zod';
 
-export const teams = record('teams', 't', {
+export const teams = defineRecord('teams', 't', {
   name: { set: true },
   description: { set: true, empty: '' },
 });
@@ -31,7 +31,8 @@ export type TeamRow = RowOf<typeof teams>;
 export const toTeam: (row: TeamRow) => Team = teams.shown;
 
 /** Answers the team as the subject of an event. */
-export const aboutTeam = (team: Pick<TeamRow, 'id' | 'name'>): Subject => subjectOf('team', team, team.name);
+export const toTeamEventSubject = (team: Pick<TeamRow, 'id' | 'name'>): Subject =>
+  subjectOf('team', team, team.name);
 
 /** A team with the caller's own role in it. */
 export interface LockedTeam extends TeamRow {
@@ -42,8 +43,8 @@ export interface LockedTeam extends TeamRow {
 export function lockTeam(db: Db, { memberId }: Caller, teamId: string): Promise<LockedTeam> {
   return db.get(
     sql<LockedTeam>`select ${teams.list}, (select tm.role from team_members tm
-         where ${of('tm')} and tm.team_id = ${teamId} and tm.member_id = ${memberId}) as caller_role
-       from teams t where ${of('t')} and t.id = ${teamId} for no key update of t`,
+         where ${orgFilter('tm')} and tm.team_id = ${teamId} and tm.member_id = ${memberId}) as caller_role
+       from teams t where ${orgFilter('t')} and t.id = ${teamId} for no key update of t`,
   );
 }
 
@@ -55,24 +56,24 @@ export async function listTeams(
   db: Db,
   { query: text, limit, cursor }: ParamsOf<Registry['teams']['list']>,
 ): Promise<{ items: Team[]; nextCursor: string | null }> {
-  const where = [of('t')];
-  const fits = text === undefined ? null : sql.part`q.name ilike ${containing(text)}`;
+  const where = [orgFilter('t')];
+  const fits = text === undefined ? null : sql.part`q.name ilike ${containsPattern(text)}`;
   const after = decodeCursor(cursor, Cursor);
   if (after !== undefined) where.push(sql.part`lower(t.name) > ${after[0]}`);
   const rows = await db.all(
-    sql<TeamRow & { key: string }>`${searched(
+    sql<TeamRow & { key: string }>`${searchPageSql(
       sql.part`select ${teams.list}, lower(t.name) as key from teams t where ${sql.join(where, ' and ')} order by lower(t.name)`,
       fits,
       sql.part`q.key`,
       sql.part`${limit + 1}`,
     )}`,
   );
-  return pageOfSearch(rows, limit, (row) => [row.key], toTeam);
+  return pageOfSearchRows(rows, limit, (row) => [row.key], toTeam);
 }
 
 /** Deletes the team together with its memberships and its roles in projects. */
 export const deleteTeam = (teamId: string): Query<unknown> =>
-  sql`delete from teams where ${of()} and id = ${teamId}`;
+  sql`delete from teams where ${orgFilter()} and id = ${teamId}`;
 
 interface TeamOfMember {
   readonly id: string;
@@ -81,12 +82,12 @@ interface TeamOfMember {
 }
 
 /** The maximum number of teams on a profile. */
-const mostTeams = 200;
+const maxTeamsOnProfile = 200;
 
 /** Lists the teams of a member, by name. */
 export const listTeamsOfMember = (db: Db, memberId: string): Promise<TeamOfMember[]> =>
   db.all(
     sql<TeamOfMember>`select t.id, t.name, tm.role from team_members tm
        join teams t on t.org_id = tm.org_id and t.id = tm.team_id
-       where ${of('tm')} and tm.member_id = ${memberId} order by t.name, t.id limit ${mostTeams}`,
+       where ${orgFilter('tm')} and tm.member_id = ${memberId} order by t.name, t.id limit ${maxTeamsOnProfile}`,
   );

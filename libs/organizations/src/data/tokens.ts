@@ -5,13 +5,13 @@ import {
   type DB,
   decodeCursor,
   newId,
-  of,
-  organization,
+  orgFilter,
+  currentOrgId,
   pageOfRows,
   type Part,
   type RowOf,
   sql,
-  view,
+  defineView,
 } from '@muster/driver';
 import {
   type AccessToken,
@@ -23,7 +23,7 @@ import {
 } from '@muster/registry';
 import { type Caller, hashToken, tokenPrefixOf } from '@muster/runtime';
 import { z } from 'zod';
-import { reachedBy } from './reach.ts';
+import { reachableRowsCondition } from './reach.ts';
 
 /** Answers the facts about a token that its own holder may read. */
 export async function getToken(db: Db, tokenId: string): Promise<z.infer<typeof Token>> {
@@ -33,7 +33,7 @@ export async function getToken(db: Db, tokenId: string): Promise<z.infer<typeof 
         Selectable<DB['tokens']>,
         'id' | 'name' | 'scopes' | 'expires_at' | 'agent_id' | 'project_ids' | 'may_read_inbox'
       >
-    >`select id, name, scopes, expires_at, agent_id, project_ids, may_read_inbox from tokens where ${of()} and id = ${tokenId}`,
+    >`select id, name, scopes, expires_at, agent_id, project_ids, may_read_inbox from tokens where ${orgFilter()} and id = ${tokenId}`,
   );
   return {
     id: row.id,
@@ -46,7 +46,7 @@ export async function getToken(db: Db, tokenId: string): Promise<z.infer<typeof 
   };
 }
 
-const tokens = view(
+const tokens = defineView(
   'tokens',
   't',
   [
@@ -85,18 +85,18 @@ export interface NewToken {
  * session's token: tokens that were created in a session survive it. Throws 401 if the token was revoked
  * during the wait.
  */
-export async function lockParent(db: Db, { tokenId }: Caller): Promise<string | null> {
+export async function lockParentToken(db: Db, { tokenId }: Caller): Promise<string | null> {
   const own = await db.find(
     sql<{
       kind: AccessToken['kind'];
-    }>`select kind from tokens where ${of()} and id = ${tokenId} and revoked_at is null for share`,
+    }>`select kind from tokens where ${orgFilter()} and id = ${tokenId} and revoked_at is null for share`,
   );
   if (own === undefined) throw unauthorized();
   return own.kind === 'session' ? null : tokenId;
 }
 
 /** Inserts a new token. Only the hash of its secret, its prefix and its last four characters are stored. */
-export function setNewToken(db: Db, token: NewToken): Promise<TokenRow & { readonly expires_at: string }> {
+export function insertToken(db: Db, token: NewToken): Promise<TokenRow & { readonly expires_at: string }> {
   const { secret } = token;
   const { parentId = null } = token;
   const end = sql.part`now() + make_interval(days => ${token.expiresInDays})`;
@@ -104,23 +104,23 @@ export function setNewToken(db: Db, token: NewToken): Promise<TokenRow & { reado
   const expiresAt =
     parentId === null
       ? end
-      : sql.part`least(${end}, (select p.expires_at from tokens p where ${of('p')} and p.id = ${parentId}))`;
+      : sql.part`least(${end}, (select p.expires_at from tokens p where ${orgFilter('p')} and p.id = ${parentId}))`;
   return db.one(
     sql<
       TokenRow & { readonly expires_at: string }
     >`insert into tokens as t (org_id, id, member_id, agent_id, name, hash, prefix, last_four, scopes, project_ids, may_read_inbox, parent_id, expires_at)
-       values (${organization}, ${newId()}, ${token.memberId}, ${token.agentId}, ${token.name}, ${hashToken(secret)}, ${tokenPrefixOf(secret)}, ${secret.slice(-4)}, ${[...new Set(token.scopes)]}, ${token.projectIds}, ${token.mayReadInbox ?? false}, ${parentId}, ${expiresAt})
+       values (${currentOrgId}, ${newId()}, ${token.memberId}, ${token.agentId}, ${token.name}, ${hashToken(secret)}, ${tokenPrefixOf(secret)}, ${secret.slice(-4)}, ${[...new Set(token.scopes)]}, ${token.projectIds}, ${token.mayReadInbox ?? false}, ${parentId}, ${expiresAt})
        returning ${tokens.list}`,
   );
 }
 
 /** Counts the active tokens of a member, including those of their agents, up to `enough`. */
-export const countLiveTokens = async (db: Db, memberId: Part, enough: number): Promise<number> =>
+export const countLiveTokens = async (db: Db, memberId: Part, maxCount: number): Promise<number> =>
   (
     await db.one(
       sql<{ count: number }>`select count(*) from (select from tokens t
-         where ${of('t')} and t.kind = 'api' and t.member_id = ${memberId} and t.revoked_at is null
-           and coalesce(t.expires_at, 'infinity'::timestamptz) > now() limit ${enough}) alive`,
+         where ${orgFilter('t')} and t.kind = 'api' and t.member_id = ${memberId} and t.revoked_at is null
+           and coalesce(t.expires_at, 'infinity'::timestamptz) > now() limit ${maxCount}) alive`,
     )
   ).count;
 
@@ -128,14 +128,14 @@ export const countLiveTokens = async (db: Db, memberId: Part, enough: number): P
  * Restricts a query to tokens that people create. Tokens of sessions and OAuth clients are ended by other
  * operations.
  */
-const made = sql.part`t.kind = 'api'`;
+const createdByPersonCondition = sql.part`t.kind = 'api'`;
 
 /**
  * Returns a SQL condition for the tokens `t` that the caller may manage. A caller whose token is bound to
  * projects may manage only tokens that are bound to no other projects.
  */
-function reached(caller: Caller): Part {
-  const own = sql.part`${made} and ${reachedBy(caller, 't')}`;
+function manageableTokensCondition(caller: Caller): Part {
+  const own = sql.part`${createdByPersonCondition} and ${reachableRowsCondition(caller, 't')}`;
   if (caller.projectIds === null) return own;
   return sql.part`${own} and t.project_ids <@ ${caller.projectIds}::uuid[]`;
 }
@@ -143,7 +143,7 @@ function reached(caller: Caller): Part {
 /** Locks a token that the caller may manage. Throws 404 for any other. */
 export const lockToken = (db: Db, caller: Caller, tokenId: string): Promise<TokenRow> =>
   db.get(
-    sql<TokenRow>`select ${tokens.list} from tokens t where ${of('t')} and t.id = ${tokenId} and ${reached(caller)}
+    sql<TokenRow>`select ${tokens.list} from tokens t where ${orgFilter('t')} and t.id = ${tokenId} and ${manageableTokensCondition(caller)}
        for no key update`,
   );
 
@@ -151,20 +151,20 @@ export const lockToken = (db: Db, caller: Caller, tokenId: string): Promise<Toke
  * Revokes a locked token together with those that were created with it. The authorization check refuses them
  * after COMMIT.
  */
-export const endToken = (db: Db, { id }: TokenRow): Promise<TokenRow> =>
+export const revokeLockedToken = (db: Db, { id }: TokenRow): Promise<TokenRow> =>
   db.one(
-    sql<TokenRow>`update tokens t set revoked_at = now() where ${of('t')} and t.id = ${id} returning ${tokens.list}`,
+    sql<TokenRow>`update tokens t set revoked_at = now() where ${orgFilter('t')} and t.id = ${id} returning ${tokens.list}`,
   );
 
 const Cursor = z.tuple([CursorId]);
 
 /** Lists the tokens that the caller may manage in pages, newest first. */
-export async function listTokensOf(
+export async function listManageableTokens(
   db: Db,
   caller: Caller,
   { memberId, agentId, includeEnded, limit, cursor }: ParamsOf<Registry['tokens']['list']>,
 ): Promise<{ items: AccessToken[]; nextCursor: string | null }> {
-  const where = [of('t'), reached(caller)];
+  const where = [orgFilter('t'), manageableTokensCondition(caller)];
   if (memberId !== undefined) where.push(sql.part`t.member_id = ${memberId}`);
   if (agentId !== undefined) where.push(sql.part`t.agent_id = ${agentId}`);
   if (!includeEnded)

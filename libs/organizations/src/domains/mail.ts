@@ -2,22 +2,23 @@
  * The e-mails about a domain whose DNS record is missing. They go to the owner and the admins of its
  * organization.
  */
-import { type Db, of, sql } from '@muster/driver';
+import { type Db, orgFilter, sql } from '@muster/driver';
 import { outboxRow } from '@muster/tenancy';
-import { domainGraceDays, domainMail, type DomainMail } from '../rules/domain-mail.ts';
-import { domainRecord } from '../rules/domain-proofs.ts';
+import { domainGraceDays, renderDomainMail, type DomainMail } from '../rules/domain-mail.ts';
+import { toDomainTxtRecord } from '../rules/domain-proofs.ts';
 
 /** Requests a mail to the owner and each admin. */
-export async function askForDomainMails(
+export async function requestDomainMails(
   db: Db,
-  about: { readonly providerId: string; readonly domain: string },
+  unprovenDomain: { readonly providerId: string; readonly domain: string },
 ): Promise<void> {
   const members = await db.all(
     sql<{
       id: string;
-    }>`select m.id from members m where ${of('m')} and m.status = 'active' and m.role in ('owner', 'admin')`,
+    }>`select m.id from members m where ${orgFilter('m')} and m.status = 'active' and m.role in ('owner', 'admin')`,
   );
-  for (const { id } of members) db.later(outboxRow('domain.mail', { ...about, memberId: id }));
+  for (const { id } of members)
+    db.deferToCommit(outboxRow('domain.mail', { ...unprovenDomain, memberId: id }));
 }
 
 /**
@@ -40,9 +41,9 @@ export async function prepareDomainMail(
       join identity_providers p on p.org_id = d.org_id and p.id = d.provider_id
       join orgs o on o.id = d.org_id and o.deleted_at is null
       join members m on m.org_id = d.org_id and m.id = ${memberId} and m.status = 'active' and m.role in ('owner', 'admin')
-      where ${of('d')} and d.provider_id = ${providerId} and d.domain = ${domain} and d.missing_since is not null`,
+      where ${orgFilter('d')} and d.provider_id = ${providerId} and d.domain = ${domain} and d.missing_since is not null`,
   );
   if (row === undefined) return null;
   const { proof, ...about } = row;
-  return domainMail({ ...about, domain, record: domainRecord(domain, proof) });
+  return renderDomainMail({ ...about, domain, record: toDomainTxtRecord(domain, proof) });
 }

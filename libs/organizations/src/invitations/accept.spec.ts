@@ -204,7 +204,7 @@ describe('accepting an invitation', () => {
   it('happens once, and says so afterwards', async () => {
     const people = await world.org();
     const { secret } = await invited(people);
-    const outcomes = await world.contend(
+    const outcomes = await world.runUnderContention(
       { table: 'subscriptions', id: people.orgId, column: 'org_id' },
       () => accept(secret, 'Noor'),
       () => accept(secret, 'Not Noor'),
@@ -245,7 +245,7 @@ describe('accepting an invitation', () => {
     await holder.query('select from subscriptions where org_id = $1 for update', [people.orgId]);
     const late = accept(secret);
     const settled = Promise.allSettled([late]);
-    await world.waiting(1);
+    await world.waitUntilBlocked(1);
     // The invitation expires after the acceptance has begun. By the start time of its transaction the
     // invitation would still be valid.
     await world.rows(
@@ -260,11 +260,11 @@ describe('accepting an invitation', () => {
   it('comes too late when it is sent again while it waits for its turn', async () => {
     const people = await world.org();
     const { id, secret } = await invited(people);
-    const [accepted] = await world.contend<unknown>(
+    const [accepted] = await world.runUnderContention<unknown>(
       { table: 'subscriptions', id: people.orgId, column: 'org_id' },
       () => accept(secret),
       async () => {
-        await world.waiting(1);
+        await world.waitUntilBlocked(1);
         await world.rows('update invitations set token_hash = null where id = $1', id);
         // world.contend releases the row of subscriptions only when both calls wait for it. This statement
         // makes the second call wait.

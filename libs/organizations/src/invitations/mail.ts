@@ -1,10 +1,10 @@
 /** The e-mail of an invitation. Its secret is contained only there, and each mail has a new one. */
-import { type Db, of, sql } from '@muster/driver';
+import { type Db, orgFilter, sql } from '@muster/driver';
 import { type Actor, type GivenRole } from '@muster/registry';
 import { hashToken } from '@muster/runtime';
-import { setSecretHash } from '../data/invitations.ts';
+import { setInvitationSecretHash } from '../data/invitations.ts';
 import { newInvitationSecret } from '../rules/invitation-secret.ts';
-import { invitationMail, type InvitationMail } from '../rules/invitation-mail.ts';
+import { renderInvitationMail, type InvitationMail } from '../rules/invitation-mail.ts';
 
 export interface InvitationMailRequest {
   readonly orgId: string;
@@ -13,7 +13,7 @@ export interface InvitationMailRequest {
   readonly baseUrl: string;
 }
 
-interface MailRow {
+interface InvitationMailRow {
   readonly email: string;
   readonly role: GivenRole;
   readonly invited_by: Actor;
@@ -31,16 +31,16 @@ export async function prepareInvitationMail(
   { invitationId, baseUrl }: InvitationMailRequest,
 ): Promise<InvitationMail | null> {
   const row = await db.find(
-    sql<MailRow>`select i.email, i.role, i.invited_by, i.expires_at, o.name as org_name
+    sql<InvitationMailRow>`select i.email, i.role, i.invited_by, i.expires_at, o.name as org_name
        from invitations i join orgs o on o.id = i.org_id
-       where ${of('i')} and i.id = ${invitationId} and i.state = 'pending' and i.expires_at > clock_timestamp()
+       where ${orgFilter('i')} and i.id = ${invitationId} and i.state = 'pending' and i.expires_at > clock_timestamp()
          and o.deleted_at is null
        for no key update of i`,
   );
   if (row === undefined) return null;
   const secret = newInvitationSecret();
-  db.later(setSecretHash(invitationId, hashToken(secret)));
-  return invitationMail({
+  db.deferToCommit(setInvitationSecretHash(invitationId, hashToken(secret)));
+  return renderInvitationMail({
     to: row.email,
     role: row.role,
     inviter: row.invited_by.name,

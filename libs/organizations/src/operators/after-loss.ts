@@ -1,6 +1,6 @@
-import { ask, type Pool, sql } from '@muster/driver';
-import { operatorTrail } from '@muster/tenancy';
-import { operate } from './operate.ts';
+import { queryOutsideOrg, type Pool, sql } from '@muster/driver';
+import { operatorTrailStatement } from '@muster/tenancy';
+import { runAsOperator } from './operate.ts';
 
 /** An upper limit for the leases acquired during the lag of a standby. */
 const skippedEpochs = 1_000;
@@ -12,16 +12,16 @@ const skippedNumbers = 1_000_000;
  * has a transaction of its own. Answers the slugs of the organizations. Running it twice only skips more
  * numbers.
  */
-export async function goBeyondLoss(pool: Pool): Promise<string[]> {
-  const organizations = await operate(pool, (db) =>
+export async function skipNumbersAfterFailover(pool: Pool): Promise<string[]> {
+  const organizations = await runAsOperator(pool, (db) =>
     db.all(sql<{ id: string; slug: string }>`select o.id, o.slug from orgs o order by o.id`),
   );
-  await ask(pool, sql`select app.begin_epochs_beyond(${skippedEpochs})`);
+  await queryOutsideOrg(pool, sql`select app.begin_epochs_beyond(${skippedEpochs})`);
   for (const { id } of organizations)
-    await operate(pool, async (_db, within) => {
+    await runAsOperator(pool, async (_db, within) => {
       const db = within(id);
       await db.all(sql`select app.go_beyond_loss(${id}::uuid, ${skippedEpochs}, ${skippedNumbers})`);
-      db.later(operatorTrail('operators.afterLoss', null));
+      db.deferToCommit(operatorTrailStatement('operators.afterLoss', null));
     });
   return organizations.map(({ slug }) => slug);
 }

@@ -1,8 +1,8 @@
 import { type Pool, sql } from '@muster/driver';
 import { allNodes } from '@muster/placement';
-import { operatorTrail } from '@muster/tenancy';
+import { operatorTrailStatement } from '@muster/tenancy';
 import { z } from 'zod';
-import { noSuch, operate, parseInput } from './operate.ts';
+import { missingRecordError, runAsOperator, parseInput } from './operate.ts';
 
 /** A job that the worker gave up. Its row stays in the outbox until an operator replays it. */
 export interface DeadJob {
@@ -17,27 +17,27 @@ export interface DeadJob {
   readonly error: string | null;
 }
 
-const mostListed = 1_000;
+const maxListedJobs = 1_000;
 
 /** Lists the dead jobs of all servers, the latest first. */
 export async function listDeadJobs(pool: Pool): Promise<DeadJob[]> {
   const all: DeadJob[] = [];
   for (const at of allNodes(pool))
     all.push(
-      ...(await operate(at.pool, (db) =>
+      ...(await runAsOperator(at.pool, (db) =>
         db.all(
           sql<DeadJob>`select r.id, o.slug as org, r.topic, r.attempts, r.created_at as "createdAt", r.dead_at as "deadAt", r.error
              from outbox r join orgs o on o.id = r.org_id
              where r.dead_at is not null and r.done_at is null
-             order by r.dead_at desc, r.id limit ${mostListed}`,
+             order by r.dead_at desc, r.id limit ${maxListedJobs}`,
         ),
       )),
     );
-  return all.sort((a, b) => (a.deadAt > b.deadAt ? -1 : 1)).slice(0, mostListed);
+  return all.sort((a, b) => (a.deadAt > b.deadAt ? -1 : 1)).slice(0, maxListedJobs);
 }
 
-const Replay = z.union([
-  z.strictObject({ ids: z.array(z.uuid()).min(1).max(mostListed) }),
+const ReplayJobsInput = z.union([
+  z.strictObject({ ids: z.array(z.uuid()).min(1).max(maxListedJobs) }),
   z.strictObject({ all: z.literal(true) }),
 ]);
 
@@ -45,22 +45,22 @@ const Replay = z.union([
  * Schedules dead jobs again with a fresh count of attempts, and answers their ids. If one of the given ids
  * does not exist, none is replayed.
  */
-export async function replayJobs(pool: Pool, input: z.input<typeof Replay>): Promise<string[]> {
-  const given = parseInput(Replay, input);
+export async function replayJobs(pool: Pool, input: z.input<typeof ReplayJobsInput>): Promise<string[]> {
+  const given = parseInput(ReplayJobsInput, input);
   const ids = 'ids' in given ? given.ids : null;
   const servers = allNodes(pool);
   if (servers.length > 1 && ids !== null) {
     const there = new Set((await listDeadJobs(pool)).map(({ id }) => id));
     const unknown = ids.find((id) => !there.has(id));
-    if (unknown !== undefined) throw noSuch(`dead job ${unknown}`);
+    if (unknown !== undefined) throw missingRecordError(`dead job ${unknown}`);
   }
   const replayed: string[] = [];
-  for (const at of servers) replayed.push(...(await replayAt(at.pool, ids, servers.length === 1)));
+  for (const at of servers) replayed.push(...(await replayJobsOnNode(at.pool, ids, servers.length === 1)));
   return replayed;
 }
 
-function replayAt(pool: Pool, ids: readonly string[] | null, isAlone: boolean): Promise<string[]> {
-  return operate(pool, async (db, within) => {
+function replayJobsOnNode(pool: Pool, ids: readonly string[] | null, isOnlyNode: boolean): Promise<string[]> {
+  return runAsOperator(pool, async (db, within) => {
     const dead = await db.all(
       sql<{
         orgId: string;
@@ -82,12 +82,12 @@ function replayAt(pool: Pool, ids: readonly string[] | null, isAlone: boolean): 
              returning id, org_id as "orgId"`,
         )),
       );
-    const unknown = isAlone && ids?.find((id) => !replayed.some((row) => row.id === id));
-    if (typeof unknown === 'string') throw noSuch(`dead job ${unknown}`);
+    const unknown = isOnlyNode && ids?.find((id) => !replayed.some((row) => row.id === id));
+    if (typeof unknown === 'string') throw missingRecordError(`dead job ${unknown}`);
     // The audit entries are written in the order of organizations, because each one locks the organization's
     // stream until COMMIT.
     for (const row of replayed.toSorted((a, b) => a.orgId.localeCompare(b.orgId)))
-      within(row.orgId).later(operatorTrail('operators.replayJob', row.id));
+      within(row.orgId).deferToCommit(operatorTrailStatement('operators.replayJob', row.id));
     return replayed.map((row) => row.id);
   });
 }

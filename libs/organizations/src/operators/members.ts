@@ -1,11 +1,11 @@
-import { of, type Pool, sql } from '@muster/driver';
+import { orgFilter, type Pool, sql } from '@muster/driver';
 import { EmailAddress, type Member, MemberName, OrgSlug, refusal } from '@muster/registry';
-import { operatorTrail } from '@muster/tenancy';
+import { operatorTrailStatement } from '@muster/tenancy';
 import { z } from 'zod';
-import { members, type MemberRow, setNewMember, toMember } from '../data/members.ts';
-import { freeSeats, lockSeats } from '../data/seats.ts';
-import { holdsSeat } from '../rules/role-changes.ts';
-import { getOrgBySlug, operateOn, parseInput } from './operate.ts';
+import { members, type MemberRow, insertMember, toMember } from '../data/members.ts';
+import { countFreeSeats, lockSeats } from '../data/seats.ts';
+import { roleNeedsSeat } from '../rules/role-changes.ts';
+import { getOrgBySlug, runAsOperatorForOrganization, parseInput } from './operate.ts';
 
 const NewMember = z.strictObject({
   org: OrgSlug,
@@ -17,26 +17,27 @@ const NewMember = z.strictObject({
 
 /** Adds a member. All roles except viewers need a seat, and the call is refused if none is free. */
 export function addMember(pool: Pool, input: z.input<typeof NewMember>): Promise<{ member: Member }> {
-  return operateOn(pool, input.org, async (db, within) => {
+  return runAsOperatorForOrganization(pool, input.org, async (db, within) => {
     const { org: slug, ...newMember } = parseInput(NewMember, input);
     const org = await getOrgBySlug(db, slug);
     const own = within(org.id);
     // The lock is held until COMMIT. Other calls that add a member wait for it, so that seats and handles are
     // assigned only once.
     const seats = await lockSeats(own);
-    if (holdsSeat(newMember.role) && freeSeats(seats) <= 0) throw refusal('seats_exhausted', { ...seats });
-    const member = await setNewMember(own, newMember);
-    own.later(operatorTrail('operators.addMember', member.email));
+    if (roleNeedsSeat(newMember.role) && countFreeSeats(seats) <= 0)
+      throw refusal('seats_exhausted', { ...seats });
+    const member = await insertMember(own, newMember);
+    own.deferToCommit(operatorTrailStatement('operators.addMember', member.email));
     return { member };
   });
 }
 
 /** Lists the active members of an organization, by name. */
 export function listMembers(pool: Pool, input: { readonly org: string }): Promise<Member[]> {
-  return operateOn(pool, input.org, async (db, within) => {
+  return runAsOperatorForOrganization(pool, input.org, async (db, within) => {
     const org = await getOrgBySlug(db, input.org);
     const rows = await within(org.id).all(
-      sql<MemberRow>`select ${members.list} from members m where ${of('m')} and m.status = 'active' order by m.name, m.id`,
+      sql<MemberRow>`select ${members.list} from members m where ${orgFilter('m')} and m.status = 'active' order by m.name, m.id`,
     );
     return rows.map(toMember);
   });

@@ -4,15 +4,15 @@ import {
   allNodes,
   CannotMove,
   databaseBytes,
-  hasNodes,
-  homeName,
-  type Moved,
+  hasOtherNodes,
+  homeNodeName,
+  type MoveResult,
   moveOrganization,
 } from '@muster/placement';
-import { findOrganization, noSuch, operate } from './operate.ts';
-import { nodeNamed } from './organizations.ts';
+import { findOrganizationNode, missingRecordError, runAsOperator } from './operate.ts';
+import { requireDatabaseNode } from './organizations.ts';
 
-export interface NodeLine {
+export interface NodeSummary {
   readonly name: string;
   /** The state of the server. `away` means that it does not answer; then the other figures are null. */
   readonly state: 'ok' | 'away';
@@ -25,19 +25,19 @@ export interface NodeLine {
 /**
  * A move of an organization that is in progress or was interrupted. Repeating the same command continues it.
  */
-export interface MoveLine {
+export interface OrganizationMove {
   readonly orgId: string;
   readonly from: string;
   readonly to: string;
   readonly step: 'copying' | 'removing';
 }
 
-export interface NodesView {
-  readonly nodes: readonly NodeLine[];
-  readonly moves: readonly MoveLine[];
+export interface NodesOverview {
+  readonly nodes: readonly NodeSummary[];
+  readonly moves: readonly OrganizationMove[];
 }
 
-interface PlaceRow {
+interface OrganizationPlaceRow {
   readonly org_id: string;
   readonly node: string;
   readonly moving_to: string | null;
@@ -45,38 +45,44 @@ interface PlaceRow {
 }
 
 /** Lists all servers, the primary server first. Throws if the primary server does not answer. */
-export async function listNodes(pool: Pool): Promise<NodesView> {
-  const [places, closed] = await operate(pool, async (db) => [
-    await db.all(sql<PlaceRow>`select org_id, node, moving_to, left_from from app.org_places`),
+export async function listNodes(pool: Pool): Promise<NodesOverview> {
+  const [places, closed] = await runAsOperator(pool, async (db) => [
+    await db.all(sql<OrganizationPlaceRow>`select org_id, node, moving_to, left_from from app.org_places`),
     await db.all(sql<{ node: string }>`select node from app.closed_nodes`),
   ]);
   const nodes = await Promise.all(
-    allNodes(pool).map(async ({ name, pool: at }): Promise<NodeLine> => {
+    allNodes(pool).map(async ({ name, pool: at }): Promise<NodeSummary> => {
       const takesNew = closed.every(({ node }) => node !== name);
       try {
         const [bytes, there] = await Promise.all([
           databaseBytes(at),
-          operate(at, (db) => db.all(sql<{ id: string }>`select id from orgs`)),
+          runAsOperator(at, (db) => db.all(sql<{ id: string }>`select id from orgs`)),
         ]);
         const placed = new Map(places.map((place) => [place.org_id, place.node]));
-        const organizations = there.filter(({ id }) => (placed.get(id) ?? homeName) === name).length;
+        const organizations = there.filter(({ id }) => (placed.get(id) ?? homeNodeName) === name).length;
         return { name, state: 'ok', organizations, bytes, takesNew };
       } catch {
         return { name, state: 'away', organizations: null, bytes: null, takesNew };
       }
     }),
   );
-  const moves = places.flatMap(({ org_id: orgId, node, moving_to: to, left_from: from }): MoveLine[] => {
-    if (to !== null) return [{ orgId, from: node, to, step: 'copying' }];
-    return from === null ? [] : [{ orgId, from, to: node, step: 'removing' }];
-  });
+  const moves = places.flatMap(
+    ({ org_id: orgId, node, moving_to: to, left_from: from }): OrganizationMove[] => {
+      if (to !== null) return [{ orgId, from: node, to, step: 'copying' }];
+      return from === null ? [] : [{ orgId, from, to: node, step: 'removing' }];
+    },
+  );
   return { nodes, moves };
 }
 
 /** Sets whether new organizations may be placed on a server if the operator names none. */
-export async function setNodeOpen(pool: Pool, name: string, takesNew: boolean): Promise<void> {
-  const node = nodeNamed(pool, name);
-  await operate(pool, (db) =>
+export async function setNodeAcceptsOrganizations(
+  pool: Pool,
+  name: string,
+  takesNew: boolean,
+): Promise<void> {
+  const node = requireDatabaseNode(pool, name);
+  await runAsOperator(pool, (db) =>
     db.all(
       takesNew
         ? sql`delete from app.closed_nodes where node = ${node.name}`
@@ -89,15 +95,15 @@ export async function setNodeOpen(pool: Pool, name: string, takesNew: boolean): 
  * Moves an organization to another server. Answers undefined if the organization is on that server already.
  * Throws CannotMove if the move is impossible.
  */
-export async function moveTo(
+export async function moveOrganizationToNode(
   pool: Pool,
   { org: slug, to, fromUrl }: { readonly org: string; readonly to: string; readonly fromUrl?: string },
   onStep: (step: string) => void,
-): Promise<Moved | undefined> {
-  if (!hasNodes(pool))
+): Promise<MoveResult | undefined> {
+  if (!hasOtherNodes(pool))
     throw new CannotMove('DATABASE_NODES is not set, so there is only one database server');
-  const node = nodeNamed(pool, to);
-  const found = await findOrganization(pool, slug);
-  if (found === undefined) throw noSuch(`organization "${slug}"`);
+  const node = requireDatabaseNode(pool, to);
+  const found = await findOrganizationNode(pool, slug);
+  if (found === undefined) throw missingRecordError(`organization "${slug}"`);
   return moveOrganization(allNodes(pool), { orgId: found.id, to: node, fromUrl }, { onStep });
 }

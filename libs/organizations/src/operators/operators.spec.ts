@@ -4,7 +4,7 @@ import { type People, useWorld } from '@muster/testing';
 import { organizationsHandlers } from '../index.ts';
 import { addMember, listMembers } from './members.ts';
 import { createOrganization, listOrganizations } from './organizations.ts';
-import { createToken, grantPlatform, listTokens, revokeToken } from './tokens.ts';
+import { createToken, grantPlatformAccess, listTokens, revokeToken } from './tokens.ts';
 
 const world = useWorld(organizationsHandlers);
 const pool = () => world.database.owner;
@@ -267,7 +267,7 @@ describe('tokens', () => {
 
   it('gives platform apart from every other scope', async () => {
     const { org } = await organization();
-    const { id } = await grantPlatform(pool(), { org: org.slug, member: 'ana@acme.example' });
+    const { id } = await grantPlatformAccess(pool(), { org: org.slug, member: 'ana@acme.example' });
     expect((await listTokens(pool(), { org: org.slug }))[0]).toMatchObject({ id, scopes: ['platform'] });
     const smuggled = ['platform'] as unknown as 'read'[];
     await expect(
@@ -297,7 +297,7 @@ describe('tokens', () => {
 
   it('leaves an audit entry of the system for each write', async () => {
     const { org } = await organization();
-    const { id } = await grantPlatform(pool(), { org: org.slug, member: 'ana@acme.example' });
+    const { id } = await grantPlatformAccess(pool(), { org: org.slug, member: 'ana@acme.example' });
     expect((await auditOf(org.id)).at(-1)).toEqual({
       seq: 2,
       actor: { kind: 'system', memberId: null, agentId: null, name: 'operator' },

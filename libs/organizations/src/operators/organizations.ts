@@ -1,4 +1,4 @@
-import { newId, organization, type Pool, sql } from '@muster/driver';
+import { newId, currentOrgId, type Pool, sql } from '@muster/driver';
 import { allNodes, chooseNode, createOnNode, groupByNode, type Node } from '@muster/placement';
 import {
   EmailAddress,
@@ -11,12 +11,12 @@ import {
   plans,
   refusal,
 } from '@muster/registry';
-import { operatorTrail } from '@muster/tenancy';
+import { operatorTrailStatement } from '@muster/tenancy';
 import { z } from 'zod';
-import { setNewMember } from '../data/members.ts';
+import { insertMember } from '../data/members.ts';
 import { orgs, type OrgRow, toOrg } from '../data/orgs.ts';
-import { planLimits, startingSeats } from '../rules/entitlement.ts';
-import { noSuch, operate, parseInput } from './operate.ts';
+import { planLimits, defaultSeatsByPlan } from '../rules/entitlement.ts';
+import { missingRecordError, runAsOperator, parseInput } from './operate.ts';
 
 const NewOrganization = z.strictObject({
   name: OrgName,
@@ -36,23 +36,23 @@ export async function createOrganization(
   input: z.input<typeof NewOrganization>,
 ): Promise<{ org: Org; owner: Member }> {
   const { name, slug, plan, owner, node, ...bought } = parseInput(NewOrganization, input);
-  const seats = bought.seats ?? startingSeats[plan];
+  const seats = bought.seats ?? defaultSeatsByPlan[plan];
   const { seats: mostSeats } = planLimits(plan);
   if (mostSeats !== null && seats > mostSeats) throw refusal('limit_exceeded', { plan, mostSeats });
   const orgId = newId();
-  const at = node === undefined ? await chooseNode(pool) : nodeNamed(pool, node);
+  const at = node === undefined ? await chooseNode(pool) : requireDatabaseNode(pool, node);
   const made = await createOnNode(at, { orgId, slug }, (there) =>
-    operate(there, async (_db, within) => {
+    runAsOperator(there, async (_db, within) => {
       const own = within(orgId);
       const org = await own.one(
-        sql<OrgRow>`insert into orgs as o (id, slug, name) values (${organization}, ${slug}, ${name}) returning ${orgs.list}`,
+        sql<OrgRow>`insert into orgs as o (id, slug, name) values (${currentOrgId}, ${slug}, ${name}) returning ${orgs.list}`,
       );
-      await own.all(sql`insert into streams (org_id) values (${organization})`);
+      await own.all(sql`insert into streams (org_id) values (${currentOrgId})`);
       await own.all(
-        sql`insert into subscriptions (org_id, plan, seats, status) values (${organization}, ${plan}, ${seats}, 'active')`,
+        sql`insert into subscriptions (org_id, plan, seats, status) values (${currentOrgId}, ${plan}, ${seats}, 'active')`,
       );
-      const member = await setNewMember(own, { ...owner, role: 'owner' });
-      own.later(operatorTrail('operators.createOrganization', slug));
+      const member = await insertMember(own, { ...owner, role: 'owner' });
+      own.deferToCommit(operatorTrailStatement('operators.createOrganization', slug));
       return { org: toOrg(org), owner: member };
     }),
   );
@@ -61,13 +61,13 @@ export async function createOrganization(
 }
 
 /** Finds the server with this name. */
-export function nodeNamed(pool: Pool, name: string): Node {
+export function requireDatabaseNode(pool: Pool, name: string): Node {
   const node = allNodes(pool).find((one) => one.name === name);
-  if (node === undefined) throw noSuch(`node "${name}" in DATABASE_NODES`);
+  if (node === undefined) throw missingRecordError(`node "${name}" in DATABASE_NODES`);
   return node;
 }
 
-export interface OrganizationLine {
+export interface OrganizationSummary {
   readonly id: string;
   readonly slug: string;
   readonly name: string;
@@ -79,13 +79,13 @@ export interface OrganizationLine {
 }
 
 /** Lists all organizations, by slug. */
-export async function listOrganizations(pool: Pool): Promise<OrganizationLine[]> {
-  const all: OrganizationLine[] = [];
+export async function listOrganizations(pool: Pool): Promise<OrganizationSummary[]> {
+  const all: OrganizationSummary[] = [];
   for (const at of allNodes(pool)) {
-    const rows = await operate(at.pool, (db) =>
+    const rows = await runAsOperator(at.pool, (db) =>
       db.all(
         sql<
-          Omit<OrganizationLine, 'node'>
+          Omit<OrganizationSummary, 'node'>
         >`select o.id, o.slug, o.name, s.plan, s.seats, o.created_at as "createdAt"
            from orgs o join subscriptions s on s.org_id = o.id where o.deleted_at is null order by o.slug`,
       ),

@@ -1,6 +1,6 @@
 /** The e-mail about a passkey that an operation removed. It goes to the address of the person's account. */
 import { type Db, sql } from '@muster/driver';
-import { type PasskeyMail, passkeyMail } from '../rules/passkey-mail.ts';
+import { type PasskeyMail, renderPasskeyMail } from '../rules/passkey-mail.ts';
 
 /** The payload of the job, and the public URL of Muster. */
 export interface RemovedPasskey {
@@ -19,5 +19,5 @@ export async function preparePasskeyMail(
   );
   return to === null
     ? null
-    : passkeyMail({ to, change: 'removed', name, baseUrl: baseUrl.replace(/\/+$/, '') });
+    : renderPasskeyMail({ to, change: 'removed', name, baseUrl: baseUrl.replace(/\/+$/, '') });
 }

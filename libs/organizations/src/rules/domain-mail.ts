@@ -1,5 +1,5 @@
 /** The text of the e-mail about a missing DNS record. */
-import { readable } from './readable.ts';
+import { formatReadableTime } from './readable.ts';
 
 /** The grace period in days in which a domain without its record stays valid. */
 export const domainGraceDays = 7;
@@ -10,7 +10,7 @@ export interface DomainMail {
   readonly text: string;
 }
 
-export interface MissingDomain {
+export interface MissingDomainRecord {
   readonly to: string;
   readonly domain: string;
   readonly record: { readonly name: string; readonly value: string };
@@ -21,15 +21,22 @@ export interface MissingDomain {
   readonly until: string | null;
 }
 
-export function domainMail({ to, domain, record, provider, organization, until }: MissingDomain): DomainMail {
+export function renderDomainMail({
+  to,
+  domain,
+  record,
+  provider,
+  organization,
+  until,
+}: MissingDomainRecord): DomainMail {
   const subject =
     until === null
       ? `Sign-in with ${provider} no longer works for ${domain}`
-      : `Sign-in with ${provider} stops working for ${domain} on ${readable(until)}`;
+      : `Sign-in with ${provider} stops working for ${domain} on ${formatReadableTime(until)}`;
   const follows =
     until === null
       ? `People with an address of ${domain} can no longer sign in with it. They can use a link by e-mail or a passkey, unless the policy of ${organization} requires the identity provider.`
-      : `If the record is not back by ${readable(until)}, people with an address of ${domain} can no longer sign in with it.`;
+      : `If the record is not back by ${formatReadableTime(until)}, people with an address of ${domain} can no longer sign in with it.`;
   return {
     to,
     subject,

@@ -4,16 +4,16 @@
  */
 import { createHmac } from 'node:crypto';
 
-const prefix = 'muster-domain-proof=';
+const txtRecordPrefix = 'muster-domain-proof=';
 
 /**
  * Computes the proof. It is the same for all providers of the organization and after a domain is added again.
  * Other organizations have other proofs.
  */
-export const domainProof = (organizationKey: Buffer, domain: string): string =>
+export const computeDomainProof = (organizationKey: Buffer, domain: string): string =>
   createHmac('sha256', organizationKey).update(`domain ${domain}`).digest('base64url');
 
-export const domainRecord = (domain: string, proof: string): { name: string; value: string } => ({
+export const toDomainTxtRecord = (domain: string, proof: string): { name: string; value: string } => ({
   name: `_muster.${domain}`,
-  value: prefix + proof,
+  value: txtRecordPrefix + proof,
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { plans } from '@muster/registry';
-import { planFeatures, planLimits, startingSeats } from './entitlement.ts';
+import { planFeatures, planLimits, defaultSeatsByPlan } from './entitlement.ts';
 
 describe('plans', () => {
   it.each(['seats', 'projects', 'agentsInCatalog', 'auditRetentionDays'] as const)(
@@ -12,7 +12,7 @@ describe('plans', () => {
   );
 
   it.each(plans)('start %s with seats that it can have', (plan) => {
-    expect(startingSeats[plan]).toBeLessThanOrEqual(planLimits(plan).seats ?? Infinity);
+    expect(defaultSeatsByPlan[plan]).toBeLessThanOrEqual(planLimits(plan).seats ?? Infinity);
   });
 
   it('keep what they bring when they get dearer', () => {

@@ -12,14 +12,14 @@ export interface PlanLimits {
   readonly auditRetentionDays: number | null;
 }
 
-const limits: Record<Plan, PlanLimits> = {
+const limitsByPlan: Record<Plan, PlanLimits> = {
   free: { seats: 5, projects: 5, agentsInCatalog: 10, auditRetentionDays: 90 },
   team: { seats: 250, projects: 500, agentsInCatalog: 500, auditRetentionDays: 365 },
   enterprise: { seats: null, projects: null, agentsInCatalog: null, auditRetentionDays: null },
 };
 
 /** Answers the limits of a plan. Null means no limit. */
-export const planLimits = (plan: Plan): PlanLimits => limits[plan];
+export const planLimits = (plan: Plan): PlanLimits => limitsByPlan[plan];
 
 /** Answers the features of a plan as booleans for clients to display. They are derived from the limits. */
 export const planFeatures = (plan: Plan): Entitlement['features'] => ({
@@ -27,9 +27,9 @@ export const planFeatures = (plan: Plan): Entitlement['features'] => ({
   privateProjects: true,
   teams: true,
   audit: true,
-  fullYearOfAudit: (limits[plan].auditRetentionDays ?? Infinity) >= 365,
-  unlimitedProjects: limits[plan].projects === null,
+  fullYearOfAudit: (limitsByPlan[plan].auditRetentionDays ?? Infinity) >= 365,
+  unlimitedProjects: limitsByPlan[plan].projects === null,
 });
 
 /** The default number of seats of a new organization. */
-export const startingSeats: Record<Plan, number> = { free: 5, team: 25, enterprise: 250 };
+export const defaultSeatsByPlan: Record<Plan, number> = { free: 5, team: 25, enterprise: 250 };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { handleFor, uniqueHandle } from './handles.ts';
+import { deriveHandle, makeHandleUnique } from './handles.ts';
 
 const shape = /^[a-z0-9][a-z0-9-]{0,38}$/;
 
@@ -17,7 +17,7 @@ describe('handles', () => {
     ['--', '-@y.example', 'member'],
     ['A'.repeat(120), 'x@y.example', 'a'.repeat(32)],
   ])('makes of %j and %j the handle %j', (name, email, handle) => {
-    expect(handleFor(name, email)).toBe(handle);
+    expect(deriveHandle(name, email)).toBe(handle);
   });
 
   it('always fit the shape and are never taken', () => {
@@ -27,11 +27,11 @@ describe('handles', () => {
         fc.oneof(fc.emailAddress(), fc.string({ unit: 'binary' })),
         fc.integer({ min: 0, max: 200 }),
         (name, email, others) => {
-          const wanted = handleFor(name, email);
+          const wanted = deriveHandle(name, email);
           const taken = new Set<string>();
-          for (let count = 0; count < others; count += 1) taken.add(uniqueHandle(wanted, taken));
+          for (let count = 0; count < others; count += 1) taken.add(makeHandleUnique(wanted, taken));
           expect(taken.size).toBe(others);
-          const handle = uniqueHandle(wanted, taken);
+          const handle = makeHandleUnique(wanted, taken);
           expect(handle).toMatch(shape);
           expect(taken.has(handle)).toBe(false);
           expect(handle.startsWith(wanted)).toBe(true);

@@ -1,7 +1,7 @@
 /** Handles: the names for @ mentions of members, `[a-z0-9][a-z0-9-]{0,38}`, unique in the organization. */
 
 /** The ASCII spelling of letters that Unicode does not decompose. */
-const spelled: Readonly<Record<string, string>> = {
+const asciiSpellings: Readonly<Record<string, string>> = {
   ß: 'ss',
   æ: 'ae',
   œ: 'oe',
@@ -15,34 +15,34 @@ const spelled: Readonly<Record<string, string>> = {
 };
 
 /** The maximum length before a number is appended; a handle has at most 39 characters. */
-const longestBase = 32;
+const maxBaseLength = 32;
 
 /**
  * Converts a text to a slug: `Chloé D'Arc` → `chloe-d-arc`. The result is empty if no letter or digit
  * remains.
  */
-const slugOf = (text: string): string =>
+const toSlug = (text: string): string =>
   text
     .normalize('NFKD')
     .toLowerCase()
     .replaceAll(/\p{M}/gu, '')
-    .replaceAll(/[^a-z0-9]/gu, (letter) => spelled[letter] ?? '-')
+    .replaceAll(/[^a-z0-9]/gu, (letter) => asciiSpellings[letter] ?? '-')
     .replaceAll(/-{2,}/g, '-')
-    .slice(0, longestBase)
+    .slice(0, maxBaseLength)
     .replaceAll(/^-|-$/g, '');
 
 /**
  * Derives a handle from the name, or from the local part of the e-mail address if the name has no usable
  * characters.
  */
-export const handleFor = (name: string, email: string): string =>
-  slugOf(name) || slugOf(email.slice(0, email.indexOf('@'))) || 'member';
+export const deriveHandle = (name: string, email: string): string =>
+  toSlug(name) || toSlug(email.slice(0, email.indexOf('@'))) || 'member';
 
 /**
  * Derives a slug from an organization's name. It has at least three characters and leaves space for a number.
  */
-export const slugFor = (name: string): string => {
-  const slug = slugOf(name);
+export const deriveOrganizationSlug = (name: string): string => {
+  const slug = toSlug(name);
   return slug.length >= 3 ? slug : `${slug || 'team'}-org`;
 };
 
@@ -50,8 +50,8 @@ export const slugFor = (name: string): string => {
  * Answers the handle itself if it is free. Otherwise appends the first free number: `-2`, `-3` and so on.
  * `taken` must contain all handles with this prefix.
  */
-export function uniqueHandle(handle: string, taken: ReadonlySet<string>): string {
+export function makeHandleUnique(handle: string, takenHandles: ReadonlySet<string>): string {
   let unique = handle;
-  for (let number = 2; taken.has(unique); number += 1) unique = `${handle}-${number}`;
+  for (let number = 2; takenHandles.has(unique); number += 1) unique = `${handle}-${number}`;
   return unique;
 }

@@ -14,7 +14,7 @@ export type InvitationOutcome =
   | { readonly another: 'invitation' }
   | { readonly refused: Extract<ErrorReason, 'already_exists' | 'already_resolved' | 'expired'> };
 
-export const invitationLife: Readonly<
+export const invitationTransitions: Readonly<
   Record<InvitationState, Readonly<Record<InvitationAction, InvitationOutcome>>>
 > = {
   pending: {
@@ -45,8 +45,8 @@ export const invitationLife: Readonly<
 };
 
 /** The validity of an invitation in days. */
-export const invitationDays = 7;
+export const invitationValidityDays = 7;
 
 /** Answers the expiry time of an invitation that is sent at the time `at`. */
-export const expiryOf = (at: string): string =>
-  new Date(Date.parse(at) + invitationDays * 86_400_000).toISOString();
+export const computeInvitationExpiry = (sentAt: string): string =>
+  new Date(Date.parse(sentAt) + invitationValidityDays * 86_400_000).toISOString();

@@ -14,13 +14,13 @@ export interface PasskeyChange {
   readonly baseUrl: string;
 }
 
-const followed = {
+const consequenceByChange = {
   added: 'Anyone who has it can sign in as you.',
   removed: 'It can no longer be used to sign in. You can still sign in with a link sent to this address.',
 } as const;
 
-export const passkeyMail = ({ to, change, name, baseUrl }: PasskeyChange): PasskeyMail => ({
+export const renderPasskeyMail = ({ to, change, name, baseUrl }: PasskeyChange): PasskeyMail => ({
   to,
   subject: `A passkey was ${change}: ${name}`,
-  text: `The passkey "${name}" was ${change} ${change === 'added' ? 'to' : 'from'} your account on Muster. ${followed[change]}\n\nIf this wasn’t you, sign in, check your passkeys and sign out all other browsers:\n\n  ${baseUrl}/sign-in/passkeys\n`,
+  text: `The passkey "${name}" was ${change} ${change === 'added' ? 'to' : 'from'} your account on Muster. ${consequenceByChange[change]}\n\nIf this wasn’t you, sign in, check your passkeys and sign out all other browsers:\n\n  ${baseUrl}/sign-in/passkeys\n`,
 });

@@ -1,7 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { Policy } from '@muster/registry';
 import fc from 'fast-check';
-import { contradictions, isAuditTooLong, type PolicyChanges, withPolicyChanges } from './policy-changes.ts';
+import {
+  findPolicyContradictions,
+  exceedsAuditRetention,
+  type PolicyChanges,
+  applyPolicyChanges,
+} from './policy-changes.ts';
 
 const changes: fc.Arbitrary<PolicyChanges> = fc.record(
   {
@@ -15,17 +20,17 @@ const changes: fc.Arbitrary<PolicyChanges> = fc.record(
 
 describe('what is kept of a policy', () => {
   it('is what was set, and never what was not', () => {
-    expect(withPolicyChanges({}, { requiredApprovals: 2, wipLimits: undefined })).toEqual({
+    expect(applyPolicyChanges({}, { requiredApprovals: 2, wipLimits: undefined })).toEqual({
       requiredApprovals: 2,
     });
-    expect(withPolicyChanges({ requiredApprovals: 2 }, { requiredApprovals: null })).toEqual({});
-    expect(withPolicyChanges({ wipLimits: 'off' }, {})).toEqual({ wipLimits: 'off' });
+    expect(applyPolicyChanges({ requiredApprovals: 2 }, { requiredApprovals: null })).toEqual({});
+    expect(applyPolicyChanges({ wipLimits: 'off' }, {})).toEqual({ wipLimits: 'off' });
   });
 
   it('reads as the last word on each field, and as the default after null', () => {
     fc.assert(
       fc.property(fc.array(changes), (all) => {
-        const stored = all.reduce(withPolicyChanges, {});
+        const stored = all.reduce(applyPolicyChanges, {});
         expect(Object.values(stored)).not.toContain(null);
         const last = Object.assign({}, ...all) as PolicyChanges;
         const set = Object.fromEntries(Object.entries(last).filter(([, value]) => value !== null));
@@ -43,11 +48,11 @@ describe('a policy contradicts itself', () => {
     [901, 900, 1],
   ])('with a lease of %d where %d is the longest: %d times', (usual, longest, times) => {
     const policy = Policy.parse({ defaultLeaseTtlSeconds: usual, maxLeaseTtlSeconds: longest });
-    expect(contradictions(policy)).toHaveLength(times);
+    expect(findPolicyContradictions(policy)).toHaveLength(times);
   });
 
   it('not as it comes', () => {
-    expect(contradictions(Policy.parse({}))).toEqual([]);
+    expect(findPolicyContradictions(Policy.parse({}))).toEqual([]);
   });
 });
 
@@ -58,5 +63,5 @@ it.each([
   [null, 90, false],
   [undefined, 90, false],
 ])('%s days of audit under a plan of %s: too long %s', (wanted, planDays, tooLong) => {
-  expect(isAuditTooLong(wanted, planDays)).toBe(tooLong);
+  expect(exceedsAuditRetention(wanted, planDays)).toBe(tooLong);
 });

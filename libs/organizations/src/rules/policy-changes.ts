@@ -10,9 +10,9 @@ export type StoredPolicy = Readonly<Record<string, unknown>>;
 export type PolicyChanges = { readonly [Field in keyof Policy]?: Policy[Field] | null | undefined };
 
 /** Answers the stored policy after the changes. */
-export function withPolicyChanges(stored: StoredPolicy, changes: PolicyChanges): StoredPolicy {
+export function applyPolicyChanges(storedPolicy: StoredPolicy, changes: PolicyChanges): StoredPolicy {
   const wanted = Object.entries(changes).filter(([, value]) => value !== undefined);
-  const kept = Object.entries({ ...stored, ...Object.fromEntries(wanted) });
+  const kept = Object.entries({ ...storedPolicy, ...Object.fromEntries(wanted) });
   return Object.fromEntries(kept.filter(([, value]) => value !== null));
 }
 
@@ -20,13 +20,13 @@ export function withPolicyChanges(stored: StoredPolicy, changes: PolicyChanges):
  * Answers the stored policy with its defaults, in a form in which two policies can be compared. A mergeProof
  * that was never set is null, because setting it to its default counts as a change.
  */
-export const comparable = (stored: StoredPolicy) => {
-  const policy = Policy.parse(stored);
-  return { ...policy, mergeProof: isMergeProofSet(stored) ? policy.mergeProof : null };
+export const toComparablePolicy = (storedPolicy: StoredPolicy) => {
+  const policy = Policy.parse(storedPolicy);
+  return { ...policy, mergeProof: isMergeProofSet(storedPolicy) ? policy.mergeProof : null };
 };
 
 /** Answers the rules of the policy that contradict each other, for `details.unmet`. */
-export const contradictions = ({ defaultLeaseTtlSeconds, maxLeaseTtlSeconds }: Policy) =>
+export const findPolicyContradictions = ({ defaultLeaseTtlSeconds, maxLeaseTtlSeconds }: Policy) =>
   defaultLeaseTtlSeconds > maxLeaseTtlSeconds
     ? [{ gate: 'maxLeaseTtlSeconds' as const, maxLeaseTtlSeconds, defaultLeaseTtlSeconds }]
     : [];
@@ -35,5 +35,7 @@ export const contradictions = ({ defaultLeaseTtlSeconds, maxLeaseTtlSeconds }: P
  * Answers whether the requested audit retention exceeds the plan. A reset to the default is always allowed,
  * because the plan limits the default, too.
  */
-export const isAuditTooLong = (wanted: number | null | undefined, planDays: number | null): boolean =>
-  wanted != null && planDays !== null && wanted > planDays;
+export const exceedsAuditRetention = (
+  requestedDays: number | null | undefined,
+  maxDaysOfPlan: number | null,
+): boolean => requestedDays != null && maxDaysOfPlan !== null && requestedDays > maxDaysOfPlan;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { GivenRole, type OrgRole, orgRank, orgRoles } from '@muster/registry';
 import fc from 'fast-check';
-import { holdsSeat, rulingOnRemoval, rulingOnRole } from './role-changes.ts';
+import { roleNeedsSeat, checkMemberRemoval, checkRoleChange } from './role-changes.ts';
 
 describe('roles', () => {
   it.each([
@@ -22,7 +22,7 @@ describe('roles', () => {
     ['admin', 'admin', 'admin', 'unchanged'],
     ['admin', 'owner', 'viewer', 'owner_required'],
   ] as const)('%s makes %s %s: %s', (by, from, to, ruling) => {
-    expect(rulingOnRole(by, from, to)).toBe(ruling);
+    expect(checkRoleChange(by, from, to)).toBe(ruling);
   });
 });
 
@@ -37,7 +37,7 @@ describe('removal', () => {
     ['admin', 'admin', 'owner_only'],
     ['admin', 'owner', 'owner_required'],
   ] as const)('%s removes %s: %s', (by, whom, ruling) => {
-    expect(rulingOnRemoval(by, whom)).toBe(ruling);
+    expect(checkMemberRemoval(by, whom)).toBe(ruling);
   });
 });
 
@@ -56,7 +56,7 @@ describe('whatever is asked for', () => {
         for (const { by, whom, to, remove } of plan) {
           const now = people[whom] ?? null;
           if (now === null) continue;
-          const ruling = remove ? rulingOnRemoval(by, now) : rulingOnRole(by, now, to);
+          const ruling = remove ? checkMemberRemoval(by, now) : checkRoleChange(by, now, to);
           if (ruling !== 'allowed' && ruling !== 'needs_seat') continue;
           if (by === 'admin') expect(orgRank(now)).toBeLessThan(orgRank('admin'));
           if (by === 'admin' && !remove) expect(to).not.toBe('admin');
@@ -70,9 +70,9 @@ describe('whatever is asked for', () => {
   it('asks for a seat exactly when one more is held afterwards', () => {
     fc.assert(
       fc.property(admins, anyRole, given, (by, from, to) => {
-        const ruling = rulingOnRole(by, from, to);
-        if (ruling === 'needs_seat') expect([holdsSeat(from), holdsSeat(to)]).toEqual([false, true]);
-        if (ruling === 'allowed') expect(holdsSeat(to) && !holdsSeat(from)).toBe(false);
+        const ruling = checkRoleChange(by, from, to);
+        if (ruling === 'needs_seat') expect([roleNeedsSeat(from), roleNeedsSeat(to)]).toEqual([false, true]);
+        if (ruling === 'allowed') expect(roleNeedsSeat(to) && !roleNeedsSeat(from)).toBe(false);
         expect(ruling === 'unchanged').toBe(from === to);
       }),
     );
@@ -81,10 +81,10 @@ describe('whatever is asked for', () => {
   it('allows the owner all that an admin may', () => {
     fc.assert(
       fc.property(anyRole, given, (from, to) => {
-        const byAdmin = rulingOnRole('admin', from, to);
-        if (byAdmin !== 'owner_only') expect(rulingOnRole('owner', from, to)).toBe(byAdmin);
-        const removal = rulingOnRemoval('admin', from);
-        if (removal !== 'owner_only') expect(rulingOnRemoval('owner', from)).toBe(removal);
+        const byAdmin = checkRoleChange('admin', from, to);
+        if (byAdmin !== 'owner_only') expect(checkRoleChange('owner', from, to)).toBe(byAdmin);
+        const removal = checkMemberRemoval('admin', from);
+        if (removal !== 'owner_only') expect(checkMemberRemoval('owner', from)).toBe(removal);
       }),
     );
   });

@@ -2,5 +2,5 @@
 import { type OrgRole, type TeamRole } from '@muster/registry';
 
 /** Answers the unmet requirements for a member of the organization to have this role in a team. */
-export const unmetByTeamRole = (orgRole: OrgRole, role: TeamRole): string[] =>
+export const findRulesViolatedByTeamRole = (orgRole: OrgRole, role: TeamRole): string[] =>
   orgRole === 'viewer' && role === 'lead' ? ['viewers_hold_no_seat'] : [];

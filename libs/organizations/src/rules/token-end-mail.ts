@@ -1,13 +1,13 @@
 /** The text of the e-mail about a token that expires soon. It contains no part of the secret. */
-import { readable } from './readable.ts';
+import { formatReadableTime } from './readable.ts';
 
-export interface TokenEndMail {
+export interface TokenExpiryMail {
   readonly to: string;
   readonly subject: string;
   readonly text: string;
 }
 
-export interface TokenEnd {
+export interface ExpiringToken {
   readonly to: string;
   /** The name of the token. */
   readonly name: string;
@@ -17,7 +17,13 @@ export interface TokenEnd {
   readonly expiresAt: string;
 }
 
-export function tokenEndMail({ to, name, agent, organization, expiresAt }: TokenEnd): TokenEndMail {
+export function renderTokenExpiryMail({
+  to,
+  name,
+  agent,
+  organization,
+  expiresAt,
+}: ExpiringToken): TokenExpiryMail {
   const whose = agent === null ? '' : ` of your agent ${agent}`;
   const next =
     agent === null
@@ -25,7 +31,7 @@ export function tokenEndMail({ to, name, agent, organization, expiresAt }: Token
       : 'Calls with it are then refused. Create a new one before that, with a token of yours that expires later:\n\n  muster tokens create';
   return {
     to,
-    subject: `Your token "${name}" for ${organization} expires on ${readable(expiresAt)}`,
-    text: `The token "${name}"${whose} for ${organization} on Muster expires on ${readable(expiresAt)}.\n\n${next}\n`,
+    subject: `Your token "${name}" for ${organization} expires on ${formatReadableTime(expiresAt)}`,
+    text: `The token "${name}"${whose} for ${organization} on Muster expires on ${formatReadableTime(expiresAt)}.\n\n${next}\n`,
   };
 }

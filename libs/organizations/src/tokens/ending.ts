@@ -1,36 +1,36 @@
 /** The e-mail to a member before one of their tokens expires. It is sent once per token. */
-import { type Db, of, sql } from '@muster/driver';
+import { type Db, orgFilter, sql } from '@muster/driver';
 import { outboxRow } from '@muster/tenancy';
-import { tokenEndMail, type TokenEndMail } from '../rules/token-end-mail.ts';
+import { renderTokenExpiryMail, type TokenExpiryMail } from '../rules/token-end-mail.ts';
 
 /** The number of days before a token's expiry at which its member gets an e-mail. */
 export const tokenWarningDays = 7;
 
-const warning = sql.part`make_interval(days => ${sql.literal(tokenWarningDays)})`;
+const warningInterval = sql.part`make_interval(days => ${sql.literal(tokenWarningDays)})`;
 
 /**
  * Restricts a query to tokens `t` that expire soon and for which no mail was sent. Tokens with a lifetime no
  * longer than the warning period are left out.
  */
-export const tokensToWarnOf = sql.part`t.kind = 'api' and t.revoked_at is null and t.warned_at is null
-  and t.expires_at > now() and t.expires_at <= now() + ${warning} and t.expires_at > t.created_at + ${warning} + interval '1 hour'`;
+export const expiringTokensCondition = sql.part`t.kind = 'api' and t.revoked_at is null and t.warned_at is null
+  and t.expires_at > now() and t.expires_at <= now() + ${warningInterval} and t.expires_at > t.created_at + ${warningInterval} + interval '1 hour'`;
 
 /**
  * Requests an e-mail for each token of the organization that expires soon, for at most `most` tokens. Answers
  * the number of tokens.
  */
-export async function noteTokenEnds(db: Db, most: number): Promise<number> {
+export async function noteTokenEnds(db: Db, maxTokens: number): Promise<number> {
   const noted = await db.all(
-    sql<{ id: string }>`update tokens set warned_at = now() where ${of()} and warned_at is null
-       and id in (select t.id from tokens t where ${of('t')} and ${tokensToWarnOf} order by t.expires_at limit ${most})
+    sql<{ id: string }>`update tokens set warned_at = now() where ${orgFilter()} and warned_at is null
+       and id in (select t.id from tokens t where ${orgFilter('t')} and ${expiringTokensCondition} order by t.expires_at limit ${maxTokens})
        returning id`,
   );
-  for (const { id } of noted) db.later(outboxRow('token.mail', { tokenId: id }));
+  for (const { id } of noted) db.deferToCommit(outboxRow('token.mail', { tokenId: id }));
   return noted.length;
 }
 
 /** Prepares the mail about a token; null if the token has ended or its member was removed. */
-export async function prepareTokenMail(db: Db, tokenId: string): Promise<TokenEndMail | null> {
+export async function prepareTokenMail(db: Db, tokenId: string): Promise<TokenExpiryMail | null> {
   const row = await db.find(
     sql<{
       email: string;
@@ -43,9 +43,9 @@ export async function prepareTokenMail(db: Db, tokenId: string): Promise<TokenEn
       join members m on m.org_id = t.org_id and m.id = t.member_id and m.status = 'active'
       join orgs o on o.id = t.org_id and o.deleted_at is null
       left join agents a on a.org_id = t.org_id and a.id = t.agent_id
-      where ${of('t')} and t.id = ${tokenId} and t.revoked_at is null and t.expires_at > clock_timestamp()`,
+      where ${orgFilter('t')} and t.id = ${tokenId} and t.revoked_at is null and t.expires_at > clock_timestamp()`,
   );
   if (row?.expires_at == null) return null;
   const { email: to, name, agent, organization, expires_at: expiresAt } = row;
-  return tokenEndMail({ to, name, agent, organization, expiresAt });
+  return renderTokenExpiryMail({ to, name, agent, organization, expiresAt });
 }

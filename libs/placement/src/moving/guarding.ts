@@ -5,24 +5,24 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { literal, type MovedTable, tableOf, word } from './tables.ts';
+import { quoteLiteral, type MovedTable, qualifiedTableName, quoteIdentifier } from './tables.ts';
 
-const triesAgainMillis = 200;
-const mostTries = 150;
+const lockRetryDelayMillis = 200;
+const maxLockAttempts = 150;
 /**
  * The maximum time that a statement waits for a table lock. All later statements on that table queue behind
  * it for this long.
  */
 const lockTimeout = '300ms';
-const lockNotAvailable = '55P03';
+const lockNotAvailableSqlState = '55P03';
 
-const nameOf = (orgId: string): string => `leaves ${orgId}`;
+const guardTriggerPrefix = (orgId: string): string => `leaves ${orgId}`;
 
 /**
  * Runs the statements in a transaction of their own and retries after a lock timeout, so that no table stays
  * locked during the wait for the next one.
  */
-async function givingWay(client: pg.ClientBase, statements: readonly string[]): Promise<void> {
+async function runWithLockRetries(client: pg.ClientBase, statements: readonly string[]): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     await client.query('begin');
     try {
@@ -32,34 +32,38 @@ async function givingWay(client: pg.ClientBase, statements: readonly string[]): 
       return;
     } catch (error) {
       await client.query('rollback');
-      if (!(error instanceof pg.DatabaseError && error.code === lockNotAvailable) || tries === mostTries)
+      if (
+        !(error instanceof pg.DatabaseError && error.code === lockNotAvailableSqlState) ||
+        tries === maxLockAttempts
+      )
         throw error;
-      await pause(triesAgainMillis);
+      await pause(lockRetryDelayMillis);
     }
   }
 }
 
-export async function beginGuarding(
+export async function createGuardTriggers(
   client: pg.ClientBase,
   orgId: string,
   tables: readonly MovedTable[],
 ): Promise<void> {
   for (const table of tables) {
-    const isOf = (row: string): string => `${row}.${word(table.orgColumn)} = ${literal(orgId)}`;
+    const isOf = (row: string): string =>
+      `${row}.${quoteIdentifier(table.orgColumn)} = ${quoteLiteral(orgId)}`;
     const guard = (suffix: string, when: string, row: string): string =>
-      `create trigger ${word(nameOf(orgId) + suffix)} before ${when} on ${tableOf(table)} for each row when (${isOf(row)})
-         execute function app.guard_leaving_row(${literal(orgId)})`;
-    await givingWay(client, [guard(' i', 'insert', 'new'), guard(' u', 'update or delete', 'old')]);
+      `create trigger ${quoteIdentifier(guardTriggerPrefix(orgId) + suffix)} before ${when} on ${qualifiedTableName(table)} for each row when (${isOf(row)})
+         execute function app.guard_leaving_row(${quoteLiteral(orgId)})`;
+    await runWithLockRetries(client, [guard(' i', 'insert', 'new'), guard(' u', 'update or delete', 'old')]);
   }
 }
 
 /** Drops the guard triggers of an organization. It does not matter if some or all of them are missing. */
-export async function endGuarding(client: pg.ClientBase, orgId: string): Promise<void> {
+export async function dropGuardTriggers(client: pg.ClientBase, orgId: string): Promise<void> {
   const { rows } = await client.query<{ trigger: string; place: string }>(
     `select t.tgname as trigger, t.tgrelid::regclass::text as place from pg_trigger t
      where starts_with(t.tgname, $1) and t.tgparentid = 0`,
-    [nameOf(orgId)],
+    [guardTriggerPrefix(orgId)],
   );
   for (const { trigger, place } of rows)
-    await givingWay(client, [`drop trigger ${word(trigger)} on ${place}`]);
+    await runWithLockRetries(client, [`drop trigger ${quoteIdentifier(trigger)} on ${place}`]);
 }

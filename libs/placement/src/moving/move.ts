@@ -11,28 +11,28 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { type AllNodes, homeName, type Node } from '../nodes.ts';
+import { type AllNodes, homeNodeName, type Node } from '../nodes.ts';
 import { CannotMove } from './cannot-move.ts';
-import { beginGuarding, endGuarding } from './guarding.ts';
+import { createGuardTriggers, dropGuardTriggers } from './guarding.ts';
 import {
   beginReplication,
   endReplication,
-  hasFollowed,
+  hasCaughtUp,
   type Replication,
   waitUntilCopied,
 } from './replicating.ts';
-import { makeMonths, removeAll } from './rows.ts';
-import { differenceOf, readTables } from './tables.ts';
+import { createMissingMonths, removeOrganizationRows } from './rows.ts';
+import { describeSchemaDifference, readTables } from './tables.ts';
 
-export interface MoveSteps {
+export interface MoveHooks {
   readonly onStep?: (step: string) => void;
   /** Runs at the end of each step, for specs. It may throw. */
-  readonly after?: (step: MoveStep) => Promise<void>;
+  readonly afterStep?: (step: MoveStep) => Promise<void>;
 }
 
 export type MoveStep = 'following' | 'copied' | 'caught up' | 'closed' | 'switched';
 
-export interface Moved {
+export interface MoveResult {
   readonly from: string;
   readonly to: string;
   /** The time during which no caller was admitted, in milliseconds. */
@@ -42,23 +42,23 @@ export interface Moved {
 }
 
 /** The time limit of one wait for the new server to catch up, in milliseconds. */
-const followsWithinMillis = 5_000;
+const catchUpTimeoutMillis = 5_000;
 /**
  * The maximum time that the organization may be closed, in milliseconds. After it, the organization is
  * reopened and closed again later.
  */
-const mostClosedMillis = 800;
-const leastFollowMillis = 200;
-const mostClosings = 20;
-const opensForMillis = 1_000;
+const maxClosedMillis = 800;
+const minCatchUpMillis = 200;
+const maxCloseAttempts = 20;
+const reopenPauseMillis = 1_000;
 
-interface Place {
+interface PlacementRow {
   readonly node: string;
   readonly moving_to: string | null;
   readonly left_from: string | null;
 }
 
-interface Moving extends MoveSteps {
+interface MoveContext extends MoveHooks {
   readonly home: pg.Client;
   /** Aborted when the connection to the primary server is lost. Another move may begin from then on. */
   readonly signal: AbortSignal;
@@ -82,9 +82,9 @@ export async function moveOrganization(
     to,
     fromUrl,
   }: { readonly orgId: string; readonly to: Node; readonly fromUrl?: string | undefined },
-  steps: MoveSteps = {},
-): Promise<Moved | undefined> {
-  const home = await connect(nodes[0]);
+  hooks: MoveHooks = {},
+): Promise<MoveResult | undefined> {
+  const home = await connectToNode(nodes[0]);
   const lost = new AbortController();
   home.on('error', () => {
     lost.abort(new CannotMove('the connection to the primary server was lost'));
@@ -94,15 +94,15 @@ export async function moveOrganization(
       `select pg_try_advisory_lock(hashtextextended('moves', 0)) as mine`,
     );
     if (rows[0]?.mine !== true) throw new CannotMove('another organization is being moved');
-    const moving: Moving = { ...steps, home, orgId, nodes, fromUrl, signal: lost.signal };
-    const { node, moving_to: movingTo, left_from: leftFrom } = await placeOf(moving);
-    const from = nodeNamed(nodes, node);
-    const others = [movingTo, leftFrom].flatMap((name) => (name === null ? [] : nodeNamed(nodes, name)));
-    return await holding(moving, [...new Set([from, to, ...others])], async (clients) => {
-      await tidy(moving);
+    const moving: MoveContext = { ...hooks, home, orgId, nodes, fromUrl, signal: lost.signal };
+    const { node, moving_to: movingTo, left_from: leftFrom } = await readPlacement(moving);
+    const from = requireNode(nodes, node);
+    const others = [movingTo, leftFrom].flatMap((name) => (name === null ? [] : requireNode(nodes, name)));
+    return await withMoveLocks(moving, [...new Set([from, to, ...others])], async (clients) => {
+      await resolveInterruptedMove(moving);
       const [source, target] = [clients.get(from), clients.get(to)];
       if (source === undefined || target === undefined || from === to) return undefined;
-      return betweenTwo(moving, { node: from, client: source }, { node: to, client: target });
+      return moveBetweenNodes(moving, { node: from, client: source }, { node: to, client: target });
     });
   } finally {
     await home.end();
@@ -113,78 +113,82 @@ export async function moveOrganization(
  * Runs work with a connection to each server, under a lock for moving the organization there. The lock of the
  * primary server ends with the connection to it, so an earlier mover may still be working on these servers.
  */
-async function holding<Result>(
-  moving: Moving,
+async function withMoveLocks<Result>(
+  context: MoveContext,
   [node, ...others]: readonly Node[],
   work: (clients: ReadonlyMap<Node, pg.Client>) => Promise<Result>,
 ): Promise<Result> {
   if (node === undefined) return work(new Map());
-  return withMover(moving, node, async (client) => {
+  return withMoveConnection(context, node, async (client) => {
     const { rows } = await client.query<{ mine: boolean }>(
       `select pg_try_advisory_lock(hashtextextended('moves ' || $1, 0)) as mine`,
-      [moving.orgId],
+      [context.orgId],
     );
     if (rows[0]?.mine !== true)
       throw new CannotMove(`an earlier move of the organization is still running on ${node.name}`);
-    return holding(moving, others, (clients) => work(new Map([...clients, [node, client]])));
+    return withMoveLocks(context, others, (clients) => work(new Map([...clients, [node, client]])));
   });
 }
 
-async function placeOf({ home, orgId }: Moving): Promise<Place> {
-  const { rows } = await home.query<Place>(
+async function readPlacement({ home, orgId }: MoveContext): Promise<PlacementRow> {
+  const { rows } = await home.query<PlacementRow>(
     'select node, moving_to, left_from from app.org_places where org_id = $1',
     [orgId],
   );
-  return rows[0] ?? { node: homeName, moving_to: null, left_from: null };
+  return rows[0] ?? { node: homeNodeName, moving_to: null, left_from: null };
 }
 
-function nodeNamed(nodes: AllNodes, name: string): Node {
+function requireNode(nodes: AllNodes, name: string): Node {
   const node = nodes.find((one) => one.name === name);
   if (node === undefined) throw new CannotMove(`DATABASE_NODES has no server named ${name}`);
   return node;
 }
 
 /** Undoes or completes an earlier move that was interrupted. */
-async function tidy(moving: Moving): Promise<void> {
-  const { nodes, orgId, home } = moving;
-  const place = await placeOf(moving);
+async function resolveInterruptedMove(context: MoveContext): Promise<void> {
+  const { nodes, orgId, home } = context;
+  const place = await readPlacement(context);
   if (place.moving_to !== null) {
-    moving.onStep?.('undoing an interrupted move');
-    const [from, to] = [nodeNamed(nodes, place.node), nodeNamed(nodes, place.moving_to)];
-    await withMover(moving, from, async (source) => {
-      await open(source, orgId);
-      await endGuarding(source, orgId);
-      await withMover(moving, to, async (target) => {
+    context.onStep?.('undoing an interrupted move');
+    const [from, to] = [requireNode(nodes, place.node), requireNode(nodes, place.moving_to)];
+    await withMoveConnection(context, from, async (source) => {
+      await reopenOrganization(source, orgId);
+      await dropGuardTriggers(source, orgId);
+      await withMoveConnection(context, to, async (target) => {
         await endReplication({ from: source, to: target, orgId });
-        await removeAll(target, orgId, await readTables(target));
+        await removeOrganizationRows(target, orgId, await readTables(target));
         await target.query('delete from app.closed_orgs where org_id = $1', [orgId]);
       });
     });
     await home.query('update app.org_places set moving_to = null, changed_at = now() where org_id = $1', [
       orgId,
     ]);
-    await forgetIfHome(moving);
+    await deletePlacementAtHome(context);
   }
   if (place.left_from !== null) {
-    moving.onStep?.('removing leftovers of an earlier move');
-    await withMover(moving, nodeNamed(nodes, place.node), (client) => open(client, orgId));
-    await withMover(moving, nodeNamed(nodes, place.left_from), (client) => removeLeft(moving, client));
+    context.onStep?.('removing leftovers of an earlier move');
+    await withMoveConnection(context, requireNode(nodes, place.node), (client) =>
+      reopenOrganization(client, orgId),
+    );
+    await withMoveConnection(context, requireNode(nodes, place.left_from), (client) =>
+      removeMovedRows(context, client),
+    );
   }
 }
 
-interface End {
+interface MoveEndpoint {
   readonly node: Node;
   readonly client: pg.Client;
 }
 
-async function betweenTwo(
-  moving: Moving,
-  { node: from, client: source }: End,
-  { node: to, client: target }: End,
-): Promise<Moved> {
-  const { orgId, home } = moving;
+async function moveBetweenNodes(
+  context: MoveContext,
+  { node: from, client: source }: MoveEndpoint,
+  { node: to, client: target }: MoveEndpoint,
+): Promise<MoveResult> {
+  const { orgId, home } = context;
   const tables = await readTables(source);
-  const difference = differenceOf(tables, await readTables(target));
+  const difference = describeSchemaDifference(tables, await readTables(target));
   if (difference !== undefined) throw new CannotMove(difference);
   const { rows: there } = await source.query('select from orgs where id = $1', [orgId]);
   if (there.length === 0) throw new CannotMove(`the organization ${orgId} does not exist on ${from.name}`);
@@ -194,53 +198,53 @@ async function betweenTwo(
     [orgId, from.name, to.name],
   );
   try {
-    await makeMonths(source, target);
+    await createMissingMonths(source, target);
     // Hides the copied rows from the worker of the new server until the organization is opened there.
     await target.query('insert into app.closed_orgs (org_id) values ($1) on conflict do nothing', [orgId]);
-    await beginGuarding(source, orgId, tables);
+    await createGuardTriggers(source, orgId, tables);
     const replication: Replication = { from: source, to: target, orgId };
-    await beginReplication(replication, tables, moving.fromUrl ?? urlOf(from));
-    await moving.after?.('following');
-    return await followAndSwitch(moving, replication, from, to);
+    await beginReplication(replication, tables, context.fromUrl ?? urlOf(from));
+    await context.afterStep?.('following');
+    return await followAndSwitch(context, replication, from, to);
   } catch (error) {
     // If the primary server cannot be asked where the organization is, nothing is undone here. The next
     // attempt to move undoes it.
-    const isThere = await placeOf(moving).then(
+    const isThere = await readPlacement(context).then(
       ({ node }) => node === from.name,
       () => false,
     );
-    if (isThere) await tidy(moving).catch(() => undefined);
+    if (isThere) await resolveInterruptedMove(context).catch(() => undefined);
     throw error;
   }
 }
 
 async function followAndSwitch(
-  moving: Moving,
+  context: MoveContext,
   replication: Replication,
   from: Node,
   to: Node,
-): Promise<Moved> {
-  const { onStep, after } = moving;
+): Promise<MoveResult> {
+  const { onStep, afterStep } = context;
   await waitUntilCopied(replication);
   onStep?.('existing data is copied');
-  await after?.('copied');
-  while (!(await hasFollowed(replication, followsWithinMillis))) {
+  await afterStep?.('copied');
+  while (!(await hasCaughtUp(replication, catchUpTimeoutMillis))) {
     onStep?.('the new server is still behind');
     await waitUntilCopied(replication);
   }
-  await after?.('caught up');
+  await afterStep?.('caught up');
   for (let closing = 1; ; closing += 1) {
-    const closedMillis = await closeAndSwitch(moving, replication, from, to);
+    const closedMillis = await closeAndSwitch(context, replication, from, to);
     if (closedMillis !== undefined) {
       onStep?.(`it is on ${to.name} now; it was closed for writes for ${closedMillis} ms`);
-      await after?.('switched');
-      const rows = await removeLeft(moving, replication.from);
+      await afterStep?.('switched');
+      const rows = await removeMovedRows(context, replication.from);
       return { from: from.name, to: to.name, closedMillis, rows };
     }
-    if (closing === mostClosings)
+    if (closing === maxCloseAttempts)
       throw new CannotMove('a transaction runs longer than the organization may be closed for writes');
     onStep?.('a transaction runs long; the move closes the organization again in a moment');
-    await pause(opensForMillis);
+    await pause(reopenPauseMillis);
   }
 }
 
@@ -250,14 +254,14 @@ async function followAndSwitch(
  * long; the organization is open again then.
  */
 async function closeAndSwitch(
-  { home, orgId, after }: Moving,
+  { home, orgId, afterStep }: MoveContext,
   replication: Replication,
   from: Node,
   to: Node,
 ): Promise<number | undefined> {
   const { from: source, to: target } = replication;
   const began = performance.now();
-  const timeLeft = (): number => mostClosedMillis - (performance.now() - began);
+  const timeLeft = (): number => maxClosedMillis - (performance.now() - began);
   // No new caller is admitted; running calls finish.
   await source.query('delete from rights_epochs where org_id = $1', [orgId]);
   for (;;) {
@@ -267,7 +271,7 @@ async function closeAndSwitch(
     );
     if (rows[0]?.mine === true) break;
     if (timeLeft() < 0) {
-      await reopenDoor(source, orgId);
+      await restoreRightsEpoch(source, orgId);
       return undefined;
     }
     await pause(2);
@@ -275,19 +279,19 @@ async function closeAndSwitch(
   try {
     // From here on, a caller that writes waits for the lock and then sees that the organization is closed.
     await source.query('insert into app.closed_orgs (org_id) values ($1)', [orgId]);
-    await after?.('closed');
-    if (!(await hasFollowed(replication, Math.max(timeLeft(), leastFollowMillis)))) {
-      await open(source, orgId);
+    await afterStep?.('closed');
+    if (!(await hasCaughtUp(replication, Math.max(timeLeft(), minCatchUpMillis)))) {
+      await reopenOrganization(source, orgId);
       return undefined;
     }
     // Replication ends before the rows on the old server are removed; otherwise the subscription would repeat
     // the deletions.
     await endReplication(replication);
     const { rows } = await target.query<{ slug: string }>('select slug from orgs where id = $1', [orgId]);
-    await sayPlace(home, { orgId, from: from.name, to: to.name, slug: rows[0]?.slug });
+    await recordPlacement(home, { orgId, from: from.name, to: to.name, slug: rows[0]?.slug });
     // The organization is opened on the new server only after the switch, because everything written there is
     // final.
-    await open(target, orgId);
+    await reopenOrganization(target, orgId);
     return Math.round(performance.now() - began);
   } finally {
     // If the connection was lost, the lock is released already.
@@ -299,7 +303,7 @@ async function closeAndSwitch(
  * Records the new placement in one transaction. An error leaves no transaction open, so that the primary
  * server can be asked afterwards where the organization is.
  */
-async function sayPlace(
+async function recordPlacement(
   home: pg.Client,
   { orgId, from, to, slug }: { orgId: string; from: string; to: string; slug: string | undefined },
 ): Promise<void> {
@@ -313,7 +317,7 @@ async function sayPlace(
     if (rowCount !== 1)
       throw new CannotMove(`the primary server no longer records that ${orgId} is moving to ${to}`);
     await home.query('delete from app.claimed_slugs where org_id = $1', [orgId]);
-    if (to !== homeName)
+    if (to !== homeNodeName)
       await home.query('insert into app.claimed_slugs (slug, org_id) values ($1, $2)', [slug, orgId]);
     await home.query('commit');
   } catch (error) {
@@ -323,35 +327,35 @@ async function sayPlace(
 }
 
 /** Opens the organization at the server that is now responsible for it. */
-async function open(client: pg.ClientBase, orgId: string): Promise<void> {
+async function reopenOrganization(client: pg.ClientBase, orgId: string): Promise<void> {
   await client.query('delete from app.closed_orgs where org_id = $1', [orgId]);
-  await reopenDoor(client, orgId);
+  await restoreRightsEpoch(client, orgId);
 }
 
-const reopenDoor = (client: pg.ClientBase, orgId: string) =>
+const restoreRightsEpoch = (client: pg.ClientBase, orgId: string) =>
   client.query(
     `insert into rights_epochs (org_id) select id from orgs where id = $1 on conflict (org_id) do nothing`,
     [orgId],
   );
 
 /** Removes the organization's rows from the server that it left, and the traces of the move. */
-async function removeLeft(moving: Moving, client: pg.ClientBase): Promise<number> {
-  const { home, orgId } = moving;
-  const removed = await removeAll(client, orgId, await readTables(client));
-  await endGuarding(client, orgId);
+async function removeMovedRows(context: MoveContext, client: pg.ClientBase): Promise<number> {
+  const { home, orgId } = context;
+  const removed = await removeOrganizationRows(client, orgId, await readTables(client));
+  await dropGuardTriggers(client, orgId);
   await client.query('delete from app.closed_orgs where org_id = $1', [orgId]);
   await home.query('update app.org_places set left_from = null, changed_at = now() where org_id = $1', [
     orgId,
   ]);
-  await forgetIfHome(moving);
+  await deletePlacementAtHome(context);
   return removed;
 }
 
 /** The primary server needs no placement row for its own organizations. */
-const forgetIfHome = ({ home, orgId }: Moving) =>
+const deletePlacementAtHome = ({ home, orgId }: MoveContext) =>
   home.query(
     'delete from app.org_places where org_id = $1 and node = $2 and moving_to is null and left_from is null',
-    [orgId, homeName],
+    [orgId, homeNodeName],
   );
 
 function urlOf({ name, pool }: Node): string {
@@ -360,7 +364,7 @@ function urlOf({ name, pool }: Node): string {
   return connectionString;
 }
 
-async function connect(node: Node): Promise<pg.Client> {
+async function connectToNode(node: Node): Promise<pg.Client> {
   const client = new pg.Client({
     connectionString: urlOf(node),
     connectionTimeoutMillis: 5_000,
@@ -400,13 +404,13 @@ async function checkServer(client: pg.Client, { name }: Node): Promise<void> {
  * Runs work with a connection whose login may copy rows unchanged: row-level security does not apply, and no
  * triggers fire.
  */
-async function withMover<Result>(
-  { signal }: Pick<Moving, 'signal'>,
+async function withMoveConnection<Result>(
+  { signal }: Pick<MoveContext, 'signal'>,
   node: Node,
   work: (client: pg.Client) => Promise<Result>,
 ): Promise<Result> {
   signal.throwIfAborted();
-  const client = await connect(node);
+  const client = await connectToNode(node);
   const stop = (): void => {
     client.end().catch(() => undefined);
   };

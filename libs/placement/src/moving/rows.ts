@@ -1,21 +1,21 @@
 /** Removes the rows of an organization, and creates the monthly partitions that its rows need. */
 import type pg from 'pg';
-import { listOf, type MovedTable, tableOf, word } from './tables.ts';
+import { columnList, type MovedTable, qualifiedTableName, quoteIdentifier } from './tables.ts';
 
 /** Removes all rows of an organization in portions, so that no caller is blocked. Returns their number. */
-export async function removeAll(
+export async function removeOrganizationRows(
   client: pg.ClientBase,
   orgId: string,
   tables: readonly MovedTable[],
 ): Promise<number> {
   let all = 0;
   for (const table of tables) {
-    const where = `t.${word(table.orgColumn)} = $1`;
-    const keys = listOf(table.key, 't.');
+    const where = `t.${quoteIdentifier(table.orgColumn)} = $1`;
+    const keys = columnList(table.key, 't.');
     for (;;) {
       const { rowCount } = await client.query(
-        `delete from ${tableOf(table)} t where (${keys}) in
-           (select ${keys} from ${tableOf(table)} t where ${where} limit 2000)`,
+        `delete from ${qualifiedTableName(table)} t where (${keys}) in
+           (select ${keys} from ${qualifiedTableName(table)} t where ${where} limit 2000)`,
         [orgId],
       );
       all += rowCount ?? 0;
@@ -29,7 +29,7 @@ export async function removeAll(
  * Creates the monthly partitions that the other server has and this one lacks, since the worker drops a month
  * as a whole.
  */
-export async function makeMonths(from: pg.ClientBase, to: pg.ClientBase): Promise<void> {
+export async function createMissingMonths(from: pg.ClientBase, to: pg.ClientBase): Promise<void> {
   const { rows } = await from.query<{ kept: string; begins: string }>(
     `select m.kept::text as kept, (m.ends - interval '1 month')::text as begins from app.months() m where m.ends is not null`,
   );

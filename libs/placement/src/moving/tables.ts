@@ -14,7 +14,7 @@ export interface MovedTable {
  * The table without whose row no call can enter an organization. Its row is created where the organization is
  * open, and is never copied.
  */
-export const opensOrganization = 'rights_epochs';
+export const rightsEpochsTable = 'rights_epochs';
 
 export async function readTables(client: pg.ClientBase): Promise<MovedTable[]> {
   const { rows } = await client.query<MovedTable>(
@@ -38,16 +38,19 @@ export async function readTables(client: pg.ClientBase): Promise<MovedTable[]> {
  * Returns a sentence if the tables of the servers differ, which means that the servers run different
  * releases.
  */
-export function differenceOf(here: readonly MovedTable[], there: readonly MovedTable[]): string | undefined {
+export function describeSchemaDifference(
+  sourceTables: readonly MovedTable[],
+  targetTables: readonly MovedTable[],
+): string | undefined {
   const said = (tables: readonly MovedTable[]): string =>
     JSON.stringify(tables.map(({ name, columns, key }) => [name, columns.toSorted(), key]));
-  return said(here) === said(there)
+  return said(sourceTables) === said(targetTables)
     ? undefined
     : 'the two servers have different schemas; run the migrations on both';
 }
 
-export const word = (name: string): string => pg.escapeIdentifier(name);
-export const tableOf = ({ name }: MovedTable): string => `public.${word(name)}`;
-export const listOf = (columns: readonly string[], of = ''): string =>
-  columns.map((column) => `${of}${word(column)}`).join(', ');
-export const literal = (text: string): string => pg.escapeLiteral(text);
+export const quoteIdentifier = (name: string): string => pg.escapeIdentifier(name);
+export const qualifiedTableName = ({ name }: MovedTable): string => `public.${quoteIdentifier(name)}`;
+export const columnList = (columns: readonly string[], prefix = ''): string =>
+  columns.map((column) => `${prefix}${quoteIdentifier(column)}`).join(', ');
+export const quoteLiteral = (text: string): string => pg.escapeLiteral(text);

@@ -8,15 +8,15 @@ export type OnError = (error: Error) => void;
  * Opens a connection for producers. If Redis is unreachable, a command fails immediately instead of waiting
  * in memory.
  */
-export function producerRedis(url: string, onError: OnError): RedisClient {
-  const redis = openRedis(url, { waits: false });
+export function openProducerRedis(url: string, onError: OnError): RedisClient {
+  const redis = openRedis(url, { waitsWhileUnreachable: false });
   redis.on('error', onError);
   return redis;
 }
 
 /** Opens a connection for workers, which wait for Redis without a time limit. */
-export function workerRedis(url: string, onError: OnError): RedisClient {
-  const redis = openRedis(url, { waits: true });
+export function openWorkerRedis(url: string, onError: OnError): RedisClient {
+  const redis = openRedis(url, { waitsWhileUnreachable: true });
   redis.on('error', onError);
   return redis;
 }
@@ -32,7 +32,7 @@ export class EvictingRedis extends Error {
 }
 
 /** The delay before a cluster server that did not answer is asked again. */
-const askAgainMillis = 200;
+const reconnectDelayMillis = 200;
 
 /**
  * Throws if a server that accepts writes may evict keys. Uses INFO, because managed services forbid CONFIG.
@@ -50,7 +50,7 @@ async function refuseEviction(redis: RedisClient): Promise<void> {
  * keys.
  */
 export async function awaitRedis(url: string, onError: OnError, signal: AbortSignal): Promise<void> {
-  const redis = workerRedis(url, onError);
+  const redis = openWorkerRedis(url, onError);
   const { promise: stopped, reject } = Promise.withResolvers<never>();
   const stop = (): void => {
     redis.disconnect();
@@ -68,7 +68,7 @@ export async function awaitRedis(url: string, onError: OnError, signal: AbortSig
         // This error occurs only for a cluster that is unreachable, because it has no server to ask. A
         // command to a single server waits until the server answers.
         onError(error instanceof Error ? error : new Error(String(error)));
-        await Promise.race([pause(askAgainMillis), stopped]);
+        await Promise.race([pause(reconnectDelayMillis), stopped]);
       }
     }
   } finally {

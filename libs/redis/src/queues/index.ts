@@ -1,4 +1,10 @@
-export { type Enqueued, openQueues, type Queues } from './queues.ts';
+export { type QueuedJob, openQueues, type Queues } from './queues.ts';
 export { awaitRedis } from './connection.ts';
-export { silentQueues } from './watch.ts';
-export { freedAfterMillis, type JobOutcome, within, work, type RunningWorker } from './work.ts';
+export { findSilentQueues } from './watch.ts';
+export {
+  killedJobFreedAfterMillis,
+  type JobOutcome,
+  rejectOnAbort,
+  startQueueWorker,
+  type RunningWorker,
+} from './work.ts';

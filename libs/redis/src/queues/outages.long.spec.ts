@@ -5,12 +5,12 @@ import {
   type RedisCluster,
   startRedisCluster,
   startWatchedRedis,
-  until,
+  waitUntil,
   type WatchedRedis,
 } from '@muster/testing';
 import { openQueues } from './queues.ts';
 import { awaitRedis, EvictingRedis } from './connection.ts';
-import { work } from './work.ts';
+import { startQueueWorker } from './work.ts';
 
 const onError = (): void => undefined;
 const { signal } = new AbortController();
@@ -28,14 +28,14 @@ describe('a group whose master hangs', () => {
     await awaitRedis(group.url, onError, signal);
     const queues = openQueues({ url: group.url, onError });
     const done = new Set<unknown>();
-    const working = work({
+    const working = startQueueWorker({
       ...{ url: group.url, onError, queue: 'deliver', concurrency: 1 },
       run: async () => 'done',
       onEnd: ({ data }) => done.add((data as { rowId: string }).rowId),
     });
     const add = async (): Promise<string> => {
       const job = mail();
-      await until(() =>
+      await waitUntil(() =>
         queues.enqueue([job]).then(
           () => true,
           () => false,
@@ -44,13 +44,15 @@ describe('a group whose master hangs', () => {
       return job.ticket.rowId;
     };
     const before = await add();
-    await until(() => done.has(before));
+    await waitUntil(() => done.has(before));
 
     // The hung server keeps its connections open, so only the sentinels can lead clients away from it.
-    group.master.hang();
-    await until(async () => (await group.replica.say('INFO replication')).includes('role:master'));
+    group.master.suspend();
+    await waitUntil(async () =>
+      (await group.replica.sendCommand('INFO replication')).includes('role:master'),
+    );
     const after = await add();
-    await until(() => done.has(after));
+    await waitUntil(() => done.has(after));
 
     await working.close(1_000);
     await queues.close();
@@ -67,9 +69,9 @@ describe('a cluster', () => {
   it.each([0, 1, 2])('is refused where one of its servers may evict: %i', async (index) => {
     const server = cluster.servers[index];
     await expect(awaitRedis(cluster.url, onError, signal)).resolves.toBeUndefined();
-    await server?.say('CONFIG SET maxmemory-policy allkeys-lru');
+    await server?.sendCommand('CONFIG SET maxmemory-policy allkeys-lru');
     await expect(awaitRedis(cluster.url, onError, signal)).rejects.toThrow(EvictingRedis);
-    await server?.say('CONFIG SET maxmemory-policy noeviction');
+    await server?.sendCommand('CONFIG SET maxmemory-policy noeviction');
   });
 
   it('is found by any of its servers', async () => {
@@ -80,7 +82,7 @@ describe('a cluster', () => {
 
   it('that is away fails those who add, and is waited for by those who start', async () => {
     const queues = openQueues({ url: cluster.url, onError });
-    await until(() =>
+    await waitUntil(() =>
       queues.enqueue([mail()]).then(
         () => true,
         () => false,
@@ -92,8 +94,8 @@ describe('a cluster', () => {
 
     const errors: Error[] = [];
     const waiting = awaitRedis(cluster.url, (error) => errors.push(error), signal);
-    await until(() => errors.length > 0);
-    for (const server of cluster.servers) await server.startAgain();
+    await waitUntil(() => errors.length > 0);
+    for (const server of cluster.servers) await server.restart();
     await expect(waiting).resolves.toBeUndefined();
   });
 });

@@ -5,11 +5,11 @@ import { Transform } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { mastersOf, openRedis } from '../index.ts';
-import { redisUrl, startRedisCluster, startWatchedRedis, until } from '@muster/testing';
+import { redisUrl, startRedisCluster, startWatchedRedis, waitUntil } from '@muster/testing';
 import { openQueues, type Queues } from './queues.ts';
 import { awaitRedis, EvictingRedis } from './connection.ts';
-import { silentQueues } from './watch.ts';
-import { within, work } from './work.ts';
+import { findSilentQueues } from './watch.ts';
+import { rejectOnAbort, startQueueWorker } from './work.ts';
 
 const onError = (): void => undefined;
 const ticket = () => ({ orgId: randomUUID(), rowId: randomUUID() });
@@ -51,7 +51,7 @@ describe.each(places)('queues on %s', (_what, start) => {
     // of a sentinel group is only found by asking the sentinels.
     const { signal } = new AbortController();
     await awaitRedis(url, onError, signal);
-    await until(() =>
+    await waitUntil(() =>
       queues.waiting().then(
         () => true,
         () => false,
@@ -81,7 +81,7 @@ describe.each(places)('queues on %s', (_what, start) => {
     const mail = { name: 'invitation.mail', ticket: ticket() } as const;
     const ended: string[] = [];
     const settled = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
-    const working = work({
+    const working = startQueueWorker({
       url,
       prefix,
       onError,
@@ -107,7 +107,7 @@ describe.each(places)('queues on %s', (_what, start) => {
 
   it('share one slot of a cluster', async () => {
     await queues.enqueue([{ name: 'event', ticket: ticket() }]);
-    const redis = openRedis(url, { waits: true });
+    const redis = openRedis(url, { waitsWhileUnreachable: true });
     await redis.ping();
     const found = await Promise.all(
       mastersOf(redis).map((master) => master.keys(`*${prefix.slice(1, -1)}*`)),
@@ -187,12 +187,12 @@ describe('a Redis that may evict', () => {
 describe('within', () => {
   it('answers as the work does, or fails when the time is up', async () => {
     const time = new AbortController();
-    expect(await within(time.signal, Promise.resolve(1))).toBe(1);
-    await expect(within(time.signal, Promise.reject(new Error('no')))).rejects.toThrow('no');
-    const endless = within(time.signal, new Promise(() => undefined));
+    expect(await rejectOnAbort(time.signal, Promise.resolve(1))).toBe(1);
+    await expect(rejectOnAbort(time.signal, Promise.reject(new Error('no')))).rejects.toThrow('no');
+    const endless = rejectOnAbort(time.signal, new Promise(() => undefined));
     time.abort();
     await expect(endless).rejects.toThrow('the job exceeded its time limit');
-    await expect(within(time.signal, new Promise(() => undefined))).rejects.toThrow('time limit');
+    await expect(rejectOnAbort(time.signal, new Promise(() => undefined))).rejects.toThrow('time limit');
   });
 });
 
@@ -202,7 +202,7 @@ describe('silence', () => {
   });
   const worker = (lastSign: number, isBusy = false) => ({
     queue: 'deliver' as const,
-    lastSign: () => lastSign,
+    lastActivityMillis: () => lastSign,
     isBusy: () => isBusy,
     close: async () => undefined,
   });
@@ -214,11 +214,11 @@ describe('silence', () => {
     ['something was done lately', worker(now - 119_000), 1, []],
     ['all hands are full', worker(now - 121_000, true), 1, []],
   ])('counts where %s', async (_when, one, inQueue, silent) => {
-    expect(await silentQueues([one], waiting(inQueue), now)).toEqual(silent);
+    expect(await findSilentQueues([one], waiting(inQueue), now)).toEqual(silent);
   });
 
   it('is no fault of the worker while Redis is away', async () => {
     const away = { waiting: () => Promise.reject(new Error('away')) };
-    expect(await silentQueues([worker(0)], away, now)).toEqual([]);
+    expect(await findSilentQueues([worker(0)], away, now)).toEqual([]);
   });
 });

@@ -1,35 +1,35 @@
 /** The producers' side of queues: adds jobs, maintains the schedule, and counts jobs. */
 import {
   type JobName,
-  jobOf,
+  jobDefinitionOf,
   type QueueName,
   queueNames,
   type ScheduledJobName,
   type JobTicket,
 } from '@muster/jobs';
 import { Queue } from 'bullmq';
-import { type OnError, producerRedis } from './connection.ts';
+import { type OnError, openProducerRedis } from './connection.ts';
 
 /** The hash tag keeps all queues in one slot of a cluster, as BullMQ's scripts require. */
-export const usualPrefix = '{muster}';
+export const defaultKeyPrefix = '{muster}';
 
 /** A job that only proves that workers process its queue. */
-export const canary = 'canary';
-const canaryMillis = 30_000;
+export const canaryJobName = 'canary';
+const canaryIntervalMillis = 30_000;
 
 /**
  * The delay after which a scheduler's missed run means that its next job was lost, for instance by a flush.
  */
-const lostAfterMillis = 5 * 60_000;
+const lostJobAfterMillis = 5 * 60_000;
 
-export interface QueueAddress {
+export interface QueueConnectionOptions {
   readonly url: string;
-  /** The prefix of all keys. Its default is {@link usualPrefix}. */
+  /** The prefix of all keys. Its default is {@link defaultKeyPrefix}. */
   readonly prefix?: string | undefined;
   readonly onError: OnError;
 }
 
-export interface Enqueued {
+export interface QueuedJob {
   readonly name: JobName;
   readonly ticket: JobTicket;
   /** The trace contexts of the callers that requested the job, if tracing is enabled. */
@@ -50,7 +50,7 @@ export interface Queues {
    * Throws immediately while Redis is unreachable. Any part of the jobs may have been added then, and adding
    * them again is safe.
    */
-  enqueue(jobs: readonly Enqueued[]): Promise<void>;
+  enqueue(jobs: readonly QueuedJob[]): Promise<void>;
   /** Counts the waiting jobs by queue. Throws immediately while Redis is unreachable. */
   waiting(): Promise<Record<QueueName, number>>;
   counts(): Promise<Record<QueueName, QueueCounts>>;
@@ -69,9 +69,23 @@ export interface Queues {
   close(): Promise<void>;
 }
 
+/** Schedules the job every so many milliseconds, and leaves the next run of an unchanged schedule alone. */
+async function keepJobScheduler(queue: Queue, name: string, every: number): Promise<void> {
+  const known = await queue.getJobScheduler(name);
+  const inMillis = (known?.next ?? 0) - Date.now();
+  // True if a worker whose clock was ahead has set the next run too late. An update alone would not move
+  // that run back.
+  const isAhead = inMillis > Math.max(every, known?.every ?? 0) + lostJobAfterMillis;
+  // Leaves an unchanged schedule alone, because an update moves the next run. If every start updated it, a
+  // daily job might never run.
+  if (known?.every === every && inMillis > -lostJobAfterMillis && !isAhead) return;
+  if (isAhead) await queue.removeJobScheduler(name);
+  await queue.upsertJobScheduler(name, { every }, { name, data: {} });
+}
+
 /** Opens the queues. The first call waits for a connection to Redis. */
-export function openQueues({ url, prefix = usualPrefix, onError }: QueueAddress): Queues {
-  const redis = producerRedis(url, onError);
+export function openQueues({ url, prefix = defaultKeyPrefix, onError }: QueueConnectionOptions): Queues {
+  const redis = openProducerRedis(url, onError);
   const open = (name: QueueName): Queue => {
     const queue = new Queue(name, {
       connection: redis,
@@ -103,25 +117,12 @@ export function openQueues({ url, prefix = usualPrefix, onError }: QueueAddress)
     return { deliver, sync, upkeep, leases, billing };
   };
 
-  const keep = async (queue: Queue, name: string, every: number): Promise<void> => {
-    const known = await queue.getJobScheduler(name);
-    const inMillis = (known?.next ?? 0) - Date.now();
-    // True if a worker whose clock was ahead has set the next run too late. An update alone would not move
-    // that run back.
-    const isAhead = inMillis > Math.max(every, known?.every ?? 0) + lostAfterMillis;
-    // Leaves an unchanged schedule alone, because an update moves the next run. If every start updated it, a
-    // daily job might never run.
-    if (known?.every === every && inMillis > -lostAfterMillis && !isAhead) return;
-    if (isAhead) await queue.removeJobScheduler(name);
-    await queue.upsertJobScheduler(name, { every }, { name, data: {} });
-  };
-
   return {
     all,
     enqueue: async (jobs) => {
       await Promise.all(
         queueNames.map(async (queueName) => {
-          const here = jobs.filter(({ name }) => jobOf(name).queue === queueName);
+          const here = jobs.filter(({ name }) => jobDefinitionOf(name).queue === queueName);
           if (here.length === 0) return;
           await byName[queueName].addBulk(
             here.map(({ name, ticket, traceParents = [] }) => ({
@@ -144,14 +145,18 @@ export function openQueues({ url, prefix = usualPrefix, onError }: QueueAddress)
         return { waiting, active, delayed, failed };
       }),
     keepSchedule: async (schedule) => {
-      for (const queue of all) await keep(queue, canary, canaryMillis);
+      for (const queue of all) await keepJobScheduler(queue, canaryJobName, canaryIntervalMillis);
       for (const [name, seconds] of Object.entries(schedule) as [ScheduledJobName, number][]) {
-        await keep(byName[jobOf(name).queue], name, seconds * 1_000);
+        await keepJobScheduler(byName[jobDefinitionOf(name).queue], name, seconds * 1_000);
       }
     },
     runAfter: async (name, delayMs) => {
       const dueTick = Math.ceil((Date.now() + delayMs) / 100);
-      await byName[jobOf(name).queue].add(name, {}, { delay: delayMs, jobId: `${name}-${dueTick}` });
+      await byName[jobDefinitionOf(name).queue].add(
+        name,
+        {},
+        { delay: delayMs, jobId: `${name}-${dueTick}` },
+      );
     },
     close: async () => {
       // Queues do not close a connection that was passed in, and a queue that never reached Redis would wait

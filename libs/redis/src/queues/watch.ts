@@ -6,7 +6,7 @@ import { type Queues } from './queues.ts';
 import { type RunningWorker } from './work.ts';
 
 /** The time in milliseconds after which a queue counts as silent. It is as long as four canary intervals. */
-const silenceMillis = 120_000;
+const maxSilenceMillis = 120_000;
 
 /**
  * Returns the queues with waiting jobs of which this process has processed none for that time, although it
@@ -14,12 +14,12 @@ const silenceMillis = 120_000;
  * A silent queue without waiting jobs is served by other workers. Returns an empty list while Redis is
  * unreachable, because no worker can work then.
  */
-export async function silentQueues(
-  working: readonly RunningWorker[],
+export async function findSilentQueues(
+  workers: readonly RunningWorker[],
   queues: Pick<Queues, 'waiting'>,
   now: number = Date.now(),
 ): Promise<string[]> {
-  const silent = working.filter((one) => !one.isBusy() && now - one.lastSign() > silenceMillis);
+  const silent = workers.filter((one) => !one.isBusy() && now - one.lastActivityMillis() > maxSilenceMillis);
   if (silent.length === 0) return [];
   const waiting = await queues.waiting().catch(() => undefined);
   return silent.filter(({ queue }) => (waiting?.[queue] ?? 0) > 0).map(({ queue }) => queue);

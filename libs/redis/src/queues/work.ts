@@ -1,30 +1,30 @@
 /** The workers' side of a queue: processes a limited number of jobs at a time, each with a time limit. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { isJobName, type JobName, jobOf, type QueueName } from '@muster/jobs';
-import { inSpanAfter } from '@muster/tracing';
+import { isJobName, type JobName, jobDefinitionOf, type QueueName } from '@muster/jobs';
+import { inLinkedSpan } from '@muster/tracing';
 import { type Job, Worker } from 'bullmq';
-import { canary, type QueueAddress, usualPrefix } from './queues.ts';
-import { workerRedis } from './connection.ts';
+import { canaryJobName, type QueueConnectionOptions, defaultKeyPrefix } from './queues.ts';
+import { openWorkerRedis } from './connection.ts';
 
 /**
  * The duration of a job's lock after each renewal, and the interval at which expired locks are looked for.
  */
-const lockMillis = 2_000;
-const lookMillis = 500;
+const jobLockMillis = 2_000;
+const stalledCheckIntervalMillis = 500;
 /**
  * The maximum time in milliseconds until the job of a killed worker can be taken again. The job's lock has to
  * expire, and a worker looks for expired locks twice before it frees the job. Until then a caller that adds
  * the job again finds its id in use.
  */
-export const freedAfterMillis = lockMillis + 2 * lookMillis;
+export const killedJobFreedAfterMillis = jobLockMillis + 2 * stalledCheckIntervalMillis;
 
 /** The time that a closing worker waits for Redis after its last job has ended. */
-const lastWordMillis = 2_000;
+const closeReportTimeoutMillis = 2_000;
 
 /** The result of a job. `skipped` means that there was nothing left to do. */
 export type JobOutcome = 'done' | 'skipped' | 'failed';
 
-export interface Ended {
+export interface EndedJob {
   readonly name: JobName;
   /** The data of the job. For an outbox job it is the ticket. */
   readonly data: unknown;
@@ -34,12 +34,12 @@ export interface Ended {
   readonly error: unknown;
 }
 
-export interface QueueWorker extends QueueAddress {
+export interface QueueWorkerOptions extends QueueConnectionOptions {
   readonly queue: QueueName;
   readonly concurrency: number;
   /** Runs one job. The signal aborts when its time is up; later results are ignored. */
   readonly run: (name: JobName, data: unknown, signal: AbortSignal) => Promise<JobOutcome>;
-  readonly onEnd: (ended: Ended) => void;
+  readonly onEnd: (ended: EndedJob) => void;
 }
 
 export interface RunningWorker {
@@ -48,7 +48,7 @@ export interface RunningWorker {
    * Returns the time at which the worker last took or ended a job, including canaries, as given by
    * Date.now().
    */
-  lastSign(): number;
+  lastActivityMillis(): number;
   /**
    * Returns true if all slots are in use. A worker without a free slot takes no jobs, so its silence is no
    * sign of a fault.
@@ -62,7 +62,7 @@ export interface RunningWorker {
 }
 
 /** Settles like `work`, or rejects when the time limit of the job is reached. */
-export async function within<Result>(signal: AbortSignal, work: Promise<Result>): Promise<Result> {
+export async function rejectOnAbort<Result>(signal: AbortSignal, work: Promise<Result>): Promise<Result> {
   const { promise, reject } = Promise.withResolvers<never>();
   const stop = (): void => {
     reject(new Error('the job exceeded its time limit'));
@@ -76,9 +76,9 @@ export async function within<Result>(signal: AbortSignal, work: Promise<Result>)
   }
 }
 
-export function work(options: QueueWorker): RunningWorker {
+export function startQueueWorker(options: QueueWorkerOptions): RunningWorker {
   const { queue, concurrency, onEnd } = options;
-  const redis = workerRedis(options.url, options.onError);
+  const redis = openWorkerRedis(options.url, options.onError);
   let lastSign = Date.now();
   let running = 0;
   const allEnded = Promise.withResolvers<undefined>();
@@ -89,9 +89,9 @@ export function work(options: QueueWorker): RunningWorker {
     const end = (outcome: JobOutcome, error?: unknown): void => {
       onEnd({ name, data, outcome, seconds: (performance.now() - started) / 1_000, error });
     };
-    const signal = AbortSignal.timeout(jobOf(name).timeoutSeconds * 1_000);
+    const signal = AbortSignal.timeout(jobDefinitionOf(name).timeoutSeconds * 1_000);
     try {
-      end(await within(signal, options.run(name, data, signal)));
+      end(await rejectOnAbort(signal, options.run(name, data, signal)));
     } catch (error) {
       end('failed', error);
       throw error;
@@ -102,10 +102,10 @@ export function work(options: QueueWorker): RunningWorker {
     lastSign = Date.now();
     // Skips the canary job, and jobs with a name that this release does not know. An unknown name belongs to
     // a newer release, which has its own workers for it.
-    if (name === canary || !isJobName(name)) return;
+    if (name === canaryJobName || !isJobName(name)) return;
     running += 1;
     try {
-      await inSpanAfter(
+      await inLinkedSpan(
         () => ({
           name,
           kind: 'consumer',
@@ -123,10 +123,10 @@ export function work(options: QueueWorker): RunningWorker {
 
   const worker = new Worker(queue, runJob, {
     connection: redis,
-    prefix: options.prefix ?? usualPrefix,
+    prefix: options.prefix ?? defaultKeyPrefix,
     concurrency,
-    lockDuration: lockMillis,
-    stalledInterval: lookMillis,
+    lockDuration: jobLockMillis,
+    stalledInterval: stalledCheckIntervalMillis,
     // A worker that lost its lock may still run the job. Only the outbox decides when to retry.
     maxStalledCount: 0,
   });
@@ -134,7 +134,7 @@ export function work(options: QueueWorker): RunningWorker {
 
   return {
     queue,
-    lastSign: () => lastSign,
+    lastActivityMillis: () => lastSign,
     isBusy: () => running >= concurrency,
     close: async (graceMillis) => {
       closing = true;
@@ -144,7 +144,10 @@ export function work(options: QueueWorker): RunningWorker {
         pause(millis, 'too long', { signal: over.signal });
       // At this point, only the report of the ended jobs to Redis is pending. If Redis is unreachable,
       // nothing is lost, because the outbox dispatches the jobs again.
-      const patience = Promise.race([after(graceMillis), allEnded.promise.then(() => after(lastWordMillis))]);
+      const patience = Promise.race([
+        after(graceMillis),
+        allEnded.promise.then(() => after(closeReportTimeoutMillis)),
+      ]);
       patience.catch(() => undefined);
       const closed = await Promise.race([worker.close(), patience]);
       over.abort();

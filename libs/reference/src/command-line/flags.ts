@@ -37,20 +37,20 @@ export interface Flag {
  * The maximum length in characters from which a text counts as long, because users write such a text in an
  * editor.
  */
-const longText = 5_000;
+const longTextMinLength = 5_000;
 
 /** Converts `headSha` to `head-sha`. */
-export const kebab = (word: string): string =>
+export const toKebabCase = (word: string): string =>
   word.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-const formats: Readonly<Record<string, string>> = {
+const placeholderByFormat: Readonly<Record<string, string>> = {
   uuid: 'id',
   'date-time': 'time',
   date: 'date',
   uri: 'url',
   email: 'email',
 };
-const placeholders: Readonly<Record<FlagKind, string>> = {
+const placeholderByKind: Readonly<Record<FlagKind, string>> = {
   text: 'text',
   integer: 'number',
   number: 'number',
@@ -58,7 +58,7 @@ const placeholders: Readonly<Record<FlagKind, string>> = {
   json: 'json',
 };
 
-interface Shape {
+interface FlagShape {
   readonly kind: FlagKind;
   readonly choices: readonly string[];
   readonly repeated: boolean;
@@ -68,33 +68,36 @@ interface Shape {
   readonly properties: Readonly<Record<string, Json>>;
 }
 
-function resolve(json: Json, defs: Readonly<Record<string, Json>>): Json {
+function resolveRef(json: Json, defs: Readonly<Record<string, Json>>): Json {
   const name = json.$ref?.replace('#/$defs/', '');
   return name === undefined ? json : (defs[name] ?? json);
 }
 
 /** Returns the possible schemas of a value, without null. */
-function optionsOf(json: Json, defs: Readonly<Record<string, Json>>): { options: Json[]; nullable: boolean } {
-  const all = (json.anyOf ?? [json]).map((option) => resolve(option, defs));
+function alternativesOf(
+  json: Json,
+  defs: Readonly<Record<string, Json>>,
+): { options: Json[]; nullable: boolean } {
+  const all = (json.anyOf ?? [json]).map((option) => resolveRef(option, defs));
   const options = all.filter(({ type }) => type !== 'null');
   const nullable =
     options.length < all.length || all.some(({ type }) => Array.isArray(type) && type.includes('null'));
   return { options, nullable };
 }
 
-const kinds: Readonly<Record<string, FlagKind>> = {
+const kindByJsonType: Readonly<Record<string, FlagKind>> = {
   string: 'text',
   integer: 'integer',
   number: 'number',
   boolean: 'boolean',
 };
 
-function shapeOf(json: Json, defs: Readonly<Record<string, Json>>): Shape {
-  const { options, nullable } = optionsOf(resolve(json, defs), defs);
+function flagShapeOf(json: Json, defs: Readonly<Record<string, Json>>): FlagShape {
+  const { options, nullable } = alternativesOf(resolveRef(json, defs), defs);
   // If both one value and a list are allowed, the flag takes a list.
   const list = options.find(({ type }) => type === 'array');
   if (list !== undefined) {
-    const item = shapeOf(list.items ?? {}, defs);
+    const item = flagShapeOf(list.items ?? {}, defs);
     return { ...item, repeated: true, nullable, properties: {}, fromFile: item.kind === 'json' };
   }
   // If both a number and a text are allowed, the flag takes a text.
@@ -102,15 +105,15 @@ function shapeOf(json: Json, defs: Readonly<Record<string, Json>>): Shape {
   const text = scalars ? options.find(({ type }) => type === 'string') : undefined;
   const only = text ?? options[0] ?? {};
   const type = [only.type ?? []].flat().find((name) => name !== 'null') ?? 'object';
-  const kind = options.length > 1 && text === undefined ? 'json' : (kinds[type] ?? 'json');
+  const kind = options.length > 1 && text === undefined ? 'json' : (kindByJsonType[type] ?? 'json');
   const choices = (only.enum ?? []).filter((value) => typeof value === 'string');
   return {
     ...{ kind, choices, nullable, repeated: false },
     placeholder:
       choices.length > 0
         ? 'choice'
-        : (only['x-muster-ref'] ?? formats[only.format ?? ''] ?? placeholders[kind]),
-    fromFile: kind === 'json' || (only.maxLength ?? 0) >= longText,
+        : (only['x-muster-ref'] ?? placeholderByFormat[only.format ?? ''] ?? placeholderByKind[kind]),
+    fromFile: kind === 'json' || (only.maxLength ?? 0) >= longTextMinLength,
     properties: only.properties ?? {},
   };
 }
@@ -119,9 +122,9 @@ function shapeOf(json: Json, defs: Readonly<Record<string, Json>>): Shape {
  * Returns the name of a parameter's flag. A name that every command uses gets the namespace as prefix:
  * `--forges-base-url`.
  */
-function nameOf({ namespace }: Operation, path: readonly string[]): string {
-  const name = path.map(kebab).join('.');
-  return connectionFlags.has(name) ? `${kebab(namespace)}-${name}` : name;
+function fullFlagName({ namespace }: Operation, path: readonly string[]): string {
+  const name = path.map(toKebabCase).join('.');
+  return connectionFlags.has(name) ? `${toKebabCase(namespace)}-${name}` : name;
 }
 
 /** Lists the flags of all parameters, each before those of its nested fields. */
@@ -131,10 +134,10 @@ export function flagsOf(operation: Operation): Flag[] {
   const walk = (object: Json, above: readonly string[]): Flag[] =>
     Object.entries(object.properties ?? {}).flatMap(([word, json]) => {
       const path = [...above, word];
-      const { properties, ...shape } = shapeOf(json, schema.$defs ?? {});
+      const { properties, ...shape } = flagShapeOf(json, schema.$defs ?? {});
       const field = words.get(path.join('.'));
       const flag: Flag = {
-        ...{ ...shape, path, name: nameOf(operation, path) },
+        ...{ ...shape, path, name: fullFlagName(operation, path) },
         required: above.length === 0 && object.required?.includes(word) === true,
         hasFields: Object.keys(properties).length > 0,
         default: field?.default ?? null,

@@ -1,9 +1,9 @@
 /** Formats the call of an operation as the words of a command line. */
 import { type Operation } from '@muster/registry';
-import { type Flag, flagsOf, kebab } from './flags.ts';
+import { type Flag, flagsOf, toKebabCase } from './flags.ts';
 
 /** Converts `storySpec.get` to `['story-spec', 'get']`. */
-export const commandWords = (operationName: string): string[] => operationName.split('.').map(kebab);
+export const commandWords = (operationName: string): string[] => operationName.split('.').map(toKebabCase);
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -18,23 +18,23 @@ export const positionalsOf = (flags: readonly Flag[]): Flag[] =>
   );
 
 /** Returns the placeholder of an argument, such as `[story]`. */
-export const argumentOf = ({ name }: Flag): string => `[${name.replace(/-id$/, '')}]`;
+export const positionalPlaceholder = ({ name }: Flag): string => `[${name.replace(/-id$/, '')}]`;
 
 /** Returns the words that set these parameters. */
-export function wordsOf(
+export function toCommandWords(
   flags: readonly Flag[],
   params: Readonly<Record<string, unknown>>,
-  above: readonly string[] = [],
+  parentPath: readonly string[] = [],
 ): string[] {
   return Object.entries(params).flatMap(([word, value]) => {
-    const path = [...above, word].join('.');
+    const path = [...parentPath, word].join('.');
     const flag = flags.find((candidate) => candidate.path.join('.') === path);
     if (flag === undefined || value === undefined) return [];
-    return wordsOfValue(flags, flag, value);
+    return valueToWords(flags, flag, value);
   });
 }
 
-function wordsOfValue(flags: readonly Flag[], flag: Flag, value: unknown): string[] {
+function valueToWords(flags: readonly Flag[], flag: Flag, value: unknown): string[] {
   const name = `--${flag.name}`;
   if (flag.kind === 'boolean' && !flag.repeated) {
     if (flag.nullable) return [`${name}=${String(value)}`];
@@ -44,21 +44,21 @@ function wordsOfValue(flags: readonly Flag[], flag: Flag, value: unknown): strin
   const items: unknown[] = flag.repeated ? [value].flat() : [value];
   return items.flatMap((item) => {
     if (flag.hasFields && isObject(item) && Object.keys(item).length > 0)
-      return wordsOf(flags, item, flag.path);
+      return toCommandWords(flags, item, flag.path);
     const text = typeof item === 'string' && flag.kind !== 'json' ? item : JSON.stringify(item);
     return [name, flag.fromFile && text.startsWith('@') ? `@${text}` : text];
   });
 }
 
 /** Quotes a word for a shell. */
-export const quoted = (word: string): string =>
+export const shellQuote = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 
 /**
  * Returns the values of an example that need no flag. It stops at the first value that is missing or looks
  * like a flag.
  */
-function withoutFlags(
+function positionalValues(
   flags: readonly Flag[],
   params: Readonly<Record<string, unknown>>,
 ): Map<string, string> {
@@ -77,12 +77,12 @@ function withoutFlags(
 /** Returns the contract's example of an operation as the words of a command. */
 export function exampleWords(operation: Operation): string[] {
   const flags = flagsOf(operation);
-  const bare = withoutFlags(flags, operation.example);
+  const bare = positionalValues(flags, operation.example);
   const others = Object.entries(operation.example).filter(([name]) => !bare.has(name));
   return [
     'muster',
     ...commandWords(operation.name),
     ...bare.values(),
-    ...wordsOf(flags, Object.fromEntries(others)),
+    ...toCommandWords(flags, Object.fromEntries(others)),
   ];
 }

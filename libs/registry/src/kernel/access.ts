@@ -38,9 +38,9 @@ export const project = <const Grounds extends Ground = never>(
   ...oneOf: readonly Grounds[]
 ): Access<Grounds> => ({ kind: 'project', role, ...(oneOf.length > 0 && { oneOf }) });
 /** Allows any member, who acts only on their own data. */
-export const self = (): Access<never> => ({ kind: 'self' });
+export const selfAccess = (): Access<never> => ({ kind: 'self' });
 /** Allows only operators of the installation. */
-export const platform = (): Access<never> => ({ kind: 'platform' });
+export const platformAccess = (): Access<never> => ({ kind: 'platform' });
 
 /** Returns the grounds of an operation; an empty list if the role alone decides. */
 export const groundsOf = <Grounds extends Ground>(access: Access<Grounds>): readonly Grounds[] =>
@@ -52,13 +52,15 @@ export const projectRank = (role: ProjectRole): number => projectRoles.indexOf(r
 export const leadRank = projectRank('lead');
 
 /** Returns the role that the scopes allow: without the scope `admin`, an admin acts as a member. */
-export const actingRole = (role: OrgRole, held: readonly Scope[]): OrgRole =>
-  orgRank(role) < orgRank('admin') || scopeCovers(held, 'admin') ? role : 'member';
+export const effectiveOrgRole = (role: OrgRole, tokenScopes: readonly Scope[]): OrgRole =>
+  orgRank(role) < orgRank('admin') || scopeCovers(tokenScopes, 'admin') ? role : 'member';
 
 /** Returns true if a token with these scopes may call an operation that requires the scope `needed`. */
-export function scopeCovers(held: readonly Scope[], needed: Scope): boolean {
-  if (needed === 'platform') return held.includes('platform');
-  return held.some((scope) => scope !== 'platform' && scopes.indexOf(scope) >= scopes.indexOf(needed));
+export function scopeCovers(heldScopes: readonly Scope[], neededScope: Scope): boolean {
+  if (neededScope === 'platform') return heldScopes.includes('platform');
+  return heldScopes.some(
+    (scope) => scope !== 'platform' && scopes.indexOf(scope) >= scopes.indexOf(neededScope),
+  );
 }
 
 /**
@@ -83,9 +85,11 @@ export const targetKinds = {
   },
 } as const;
 export type TargetParam = keyof typeof targetKinds;
-type Named = (typeof targetKinds)[TargetParam];
-type Polymorphic = Exclude<Named, string>;
-export type TargetKind = Extract<Named, string> | Polymorphic['kinds'][keyof Polymorphic['kinds']];
+type TargetKindRule = (typeof targetKinds)[TargetParam];
+type PolymorphicTarget = Exclude<TargetKindRule, string>;
+export type TargetKind =
+  | Extract<TargetKindRule, string>
+  | PolymorphicTarget['kinds'][keyof PolymorphicTarget['kinds']];
 
 /**
  * Returns the kind of record that the target parameter names in this call. For `targetId`, another parameter

@@ -29,12 +29,12 @@ export const errorCodes = {
 } as const;
 
 export type ErrorCode = keyof typeof errorCodes;
-type Status<Code extends ErrorCode> = (typeof errorCodes)[Code]['status'];
+type HttpStatusOf<Code extends ErrorCode> = (typeof errorCodes)[Code]['status'];
 
 /** The HTTP status of each error code. */
 export const errorStatus = Object.fromEntries(
   Object.entries(errorCodes).map(([code, { status }]) => [code, status]),
-) as { readonly [Code in ErrorCode]: Status<Code> };
+) as { readonly [Code in ErrorCode]: HttpStatusOf<Code> };
 
 /** One invalid field: `path`, such as `stories[2].title`, and the requirement that it violates. */
 export const Issue = z.object({ path: z.string(), message: z.string() });
@@ -49,7 +49,7 @@ export const issuePath = (path: readonly PropertyKey[]): string =>
   );
 
 /** The maximum number of reported issues. Later issues usually repeat the first ones. */
-export const mostIssues = 20;
+export const maxIssues = 20;
 
 export const issueAt = (path: readonly PropertyKey[], message: string): Issue => ({
   path: issuePath(path).slice(0, 200),

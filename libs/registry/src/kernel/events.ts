@@ -6,30 +6,30 @@
 import { z } from 'zod';
 import { Id } from './values.ts';
 
-const nothing = z.object({});
-const changed = z.object({ fields: z.array(z.string()) });
+const noData = z.object({});
+const changedFields = z.object({ fields: z.array(z.string()) });
 const status = z.string();
-const aboutRun = z.object({ runId: z.string(), agentId: Id.nullable(), storyId: Id.nullable() });
+const runData = z.object({ runId: z.string(), agentId: Id.nullable(), storyId: Id.nullable() });
 
 export const events = {
-  'project.created': nothing,
-  'project.updated': changed,
-  'project.archived': nothing,
-  'project.unarchived': nothing,
+  'project.created': noData,
+  'project.updated': changedFields,
+  'project.archived': noData,
+  'project.unarchived': noData,
   'project.deleted': z.object({ stories: z.int() }),
   'project.converted': z.object({ localProjectId: z.string(), epics: z.int(), stories: z.int() }),
   'column.created': z.object({ status }),
-  'column.updated': changed,
+  'column.updated': changedFields,
   'column.archived': z.object({ movedStories: z.int() }),
   'columns.reordered': z.object({ columnIds: z.array(Id) }),
-  'epic.created': nothing,
-  'epic.updated': changed,
-  'epic.deleted': nothing,
+  'epic.created': noData,
+  'epic.updated': changedFields,
+  'epic.deleted': noData,
   'story.created': z.object({ status }),
-  'story.updated': changed,
+  'story.updated': changedFields,
   'story.statusChanged': z.object({ from: status, to: status, columnId: Id.nullable() }),
   /** The last open blocker of the story was done, canceled or deleted. */
-  'story.unblocked': nothing,
+  'story.unblocked': noData,
   /**
    * A merged pull request or a pushed commit reverted the work that was merged for the story. The story keeps
    * its status.
@@ -41,9 +41,9 @@ export const events = {
     url: z.string().nullable(),
   }),
   'story.reordered': z.object({ columnId: Id }),
-  'story.gitMetaUpdated': changed,
+  'story.gitMetaUpdated': changedFields,
   'story.upstreamUpdated': z.object({ provider: z.string().nullable(), externalId: z.string().nullable() }),
-  'story.deleted': nothing,
+  'story.deleted': noData,
   'spec.updated': z.object({ version: z.int(), linesAdded: z.int(), linesRemoved: z.int() }),
   'spec.restored': z.object({ version: z.int(), restoredVersion: z.int() }),
   'comment.created': z.object({
@@ -59,20 +59,20 @@ export const events = {
   'comment.resolved': z.object({ commentId: Id }),
   'comment.reopened': z.object({ commentId: Id }),
   // Events about the organization and its people.
-  'org.updated': changed,
+  'org.updated': changedFields,
   'org.ownershipTransferred': z.object({ fromMemberId: Id, toMemberId: Id }),
   'org.deleted': z.object({ purgeAfter: z.string() }),
-  'policy.updated': changed,
+  'policy.updated': changedFields,
   'member.roleChanged': z.object({ from: z.string(), to: z.string() }),
-  'member.removed': nothing,
-  'member.departed': nothing,
+  'member.removed': noData,
+  'member.departed': noData,
   'invitation.created': z.object({ role: z.string() }),
-  'invitation.renewed': nothing,
-  'invitation.revoked': nothing,
+  'invitation.renewed': noData,
+  'invitation.revoked': noData,
   'invitation.accepted': z.object({ memberId: Id, invitedBy: Id.nullable() }),
-  'team.created': nothing,
-  'team.updated': changed,
-  'team.deleted': nothing,
+  'team.created': noData,
+  'team.updated': changedFields,
+  'team.deleted': noData,
   'team.memberAdded': z.object({ memberId: Id, role: z.string() }),
   'team.memberRoleChanged': z.object({ memberId: Id, role: z.string() }),
   'team.memberRemoved': z.object({ memberId: Id }),
@@ -118,20 +118,20 @@ export const events = {
   'seats.changed': z.object({ from: z.int(), to: z.int() }),
   'points.cleared': z.object({ memberId: Id.nullable() }),
   'forge.connected': z.object({ kind: z.string() }),
-  'forge.updated': changed,
-  'forge.disconnected': nothing,
+  'forge.updated': changedFields,
+  'forge.disconnected': noData,
   /**
    * The deliveries of the connection cannot be read. The event occurs once until a delivery can be read
    * again.
    */
-  'forge.deliveriesFailed': nothing,
+  'forge.deliveriesFailed': noData,
   'forge.repositoryLinked': z.object({ connectionId: Id }),
   'forge.repositoryUnlinked': z.object({ connectionId: Id }),
-  'webhook.created': nothing,
-  'webhook.updated': changed,
-  'webhook.deleted': nothing,
+  'webhook.created': noData,
+  'webhook.updated': changedFields,
+  'webhook.deleted': noData,
   'webhook.paused': z.object({ reason: z.string(), makerId: Id }),
-  'webhook.resumed': nothing,
+  'webhook.resumed': noData,
   // Delivery.
   'execution.acquired': z.object({ executionId: Id, attempt: z.int(), resumed: z.boolean() }),
   'execution.superseded': z.object({
@@ -169,18 +169,18 @@ export const events = {
     fromAgentId: Id.nullable(),
   }),
   'group.created': z.object({ stories: z.int() }),
-  'group.updated': changed,
+  'group.updated': changedFields,
   'group.stateChanged': z.object({ from: status, to: status }),
   'group.storiesReplaced': z.object({ added: z.array(Id), removed: z.array(Id) }),
-  'group.gitMetaUpdated': changed,
+  'group.gitMetaUpdated': changedFields,
   'group.upstreamUpdated': z.object({ provider: z.string().nullable(), externalId: z.string().nullable() }),
   'group.leaseAcquired': z.object({ epoch: z.int(), fromMemberId: Id.nullable() }),
-  'group.leaseReleased': nothing,
+  'group.leaseReleased': noData,
   'group.checkpointed': z.object({ seq: z.int() }),
-  'run.started': aboutRun,
-  'run.completed': aboutRun,
-  'run.failed': aboutRun,
-  'run.canceled': aboutRun,
+  'run.started': runData,
+  'run.completed': runData,
+  'run.failed': runData,
+  'run.canceled': runData,
   // The first two events concern an agent of a member, the others an agent of the catalog.
   'agent.created': z.object({ memberId: Id }),
   'agent.retired': z.object({ memberId: Id }),

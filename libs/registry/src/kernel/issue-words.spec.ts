@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { operations } from '../index.ts';
-import { inPlainWords } from './issue-words.ts';
+import { plainIssueMessages } from './issue-words.ts';
 
 const messagesOf = (schema: z.ZodType, value: unknown): string[] =>
-  (schema.safeParse(value, inPlainWords).error?.issues ?? []).map(({ message }) => message);
+  (schema.safeParse(value, plainIssueMessages).error?.issues ?? []).map(({ message }) => message);
 
 describe('words for what does not fit', () => {
   it.each<[string, z.ZodType, unknown]>([

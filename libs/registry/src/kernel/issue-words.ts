@@ -3,7 +3,7 @@ import { type z } from 'zod';
 
 type RawIssue = Parameters<z.core.$ZodErrorMap>[0];
 
-const kinds: Readonly<Record<string, string>> = {
+const typeNames: Readonly<Record<string, string>> = {
   string: 'text',
   number: 'a number',
   int: 'a whole number',
@@ -15,20 +15,20 @@ const kinds: Readonly<Record<string, string>> = {
   null: 'null',
 };
 
-const units: Readonly<Record<string, readonly [one: string, many: string]>> = {
+const sizeUnits: Readonly<Record<string, readonly [one: string, many: string]>> = {
   string: ['character', 'characters'],
   array: ['item', 'items'],
   set: ['item', 'items'],
 };
 
-function limitWords(origin: string, bound: 'at least' | 'at most', limit: number | bigint): string {
-  const unit = units[origin];
+function describeLimit(origin: string, bound: 'at least' | 'at most', limit: number | bigint): string {
+  const unit = sizeUnits[origin];
   if (unit === undefined) return `must be ${bound} ${limit}`;
   if (bound === 'at least' && Number(limit) === 1) return 'must not be empty';
   return `must have ${bound} ${limit} ${Number(limit) === 1 ? unit[0] : unit[1]}`;
 }
 
-const formats: Readonly<Record<string, string>> = {
+const formatMessages: Readonly<Record<string, string>> = {
   email: 'must be an e-mail address',
   url: 'must be a URL',
   uuid: 'must be a UUID',
@@ -37,7 +37,7 @@ const formats: Readonly<Record<string, string>> = {
 };
 
 /** Joins the requirements of a union's options. A requirement that several options share is stated once. */
-function choiceWords(options: readonly (readonly { readonly message: string }[])[]): string {
+function describeAlternatives(options: readonly (readonly { readonly message: string }[])[]): string {
   const wants = new Set(options.flatMap((issues) => issues.slice(0, 1).map(({ message }) => message)));
   return wants.size > 0 && wants.size <= 3 ? [...wants].join(', or ') : 'matches none of the allowed forms';
 }
@@ -46,12 +46,12 @@ function choiceWords(options: readonly (readonly { readonly message: string }[])
  * Describes the requirement that a value violates, as a sentence whose subject is the path. A message of the
  * schema itself is kept.
  */
-export function issueWords(issue: RawIssue): string {
+export function describeIssue(issue: RawIssue): string {
   switch (issue.code) {
     case 'invalid_type':
       return issue.input === undefined
         ? 'is required'
-        : `must be ${kinds[issue.expected] ?? `of type ${issue.expected}`}`;
+        : `must be ${typeNames[issue.expected] ?? `of type ${issue.expected}`}`;
     case 'invalid_value':
       if (issue.input === undefined) return 'is required';
       return issue.values.length === 1
@@ -60,19 +60,19 @@ export function issueWords(issue: RawIssue): string {
     case 'too_small':
       return issue.inclusive === false
         ? `must be more than ${issue.minimum}`
-        : limitWords(issue.origin, 'at least', issue.minimum);
+        : describeLimit(issue.origin, 'at least', issue.minimum);
     case 'too_big':
       return issue.inclusive === false
         ? `must be less than ${issue.maximum}`
-        : limitWords(issue.origin, 'at most', issue.maximum);
+        : describeLimit(issue.origin, 'at most', issue.maximum);
     case 'not_multiple_of':
       return `must be a multiple of ${issue.divisor}`;
     case 'invalid_format':
-      return formats[issue.format] ?? 'has an invalid format';
+      return formatMessages[issue.format] ?? 'has an invalid format';
     case 'unrecognized_keys':
       return `has unknown fields: ${issue.keys.join(', ')}`;
     case 'invalid_union':
-      return issue.input === undefined ? 'is required' : choiceWords(issue.errors);
+      return issue.input === undefined ? 'is required' : describeAlternatives(issue.errors);
     case 'invalid_key':
       return 'has an invalid key';
     default:
@@ -81,4 +81,4 @@ export function issueWords(issue: RawIssue): string {
 }
 
 /** The zod option for parsing input whose issues are shown to callers: it replaces zod's messages by plain ones. */
-export const inPlainWords = { error: issueWords };
+export const plainIssueMessages = { error: describeIssue };

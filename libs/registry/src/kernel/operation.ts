@@ -18,9 +18,9 @@ export type Surface = (typeof surfaces)[number];
  * The surfaces of an operation that is not offered to language models, because each tool in their list costs
  * tokens.
  */
-export const notAsTool: readonly Surface[] = ['http', 'client', 'cli'];
+export const surfacesWithoutTool: readonly Surface[] = ['http', 'client', 'cli'];
 
-interface Statement<
+interface OperationDefinition<
   Name extends string,
   E extends Effect,
   Params extends z.ZodObject,
@@ -100,7 +100,10 @@ export interface Operation<
   Refusal extends RuleReason = RuleReason,
   Emitted extends EventKind = EventKind,
   Grounds extends Ground = Ground,
-> extends Omit<Statement<Name, E, Params, Result, Refusal, Emitted, Grounds>, 'secret' | 'staysInProjects'> {
+> extends Omit<
+  OperationDefinition<Name, E, Params, Result, Refusal, Emitted, Grounds>,
+  'secret' | 'staysInProjects'
+> {
   readonly keywords: string;
   readonly refusals: readonly Refusal[];
   readonly emits: readonly Emitted[];
@@ -134,9 +137,9 @@ export interface Operation<
 }
 
 /** 256 KiB: the maximum body of an operation that states no other limit. */
-export const generalBodyLimit = 256 * 1024;
-export const largeBodyLimit = 1024 * 1024;
-export const bulkBodyLimit = 8 * 1024 * 1024;
+export const defaultBodyLimitBytes = 256 * 1024;
+export const largeBodyLimitBytes = 1024 * 1024;
+export const bulkBodyLimitBytes = 8 * 1024 * 1024;
 
 const isTargetParam = (param: string): param is TargetParam => Object.hasOwn(targetKinds, param);
 
@@ -147,7 +150,7 @@ function scopeOf(access: Access, effect: Effect): Scope {
 }
 
 /** Returns true if an operation without a project is a read that any member may call. */
-const isOpenRead = (access: Access, effect: Effect): boolean =>
+const isReadForAnyMember = (access: Access, effect: Effect): boolean =>
   effect === 'read' &&
   (access.kind === 'self' || (access.kind === 'org' && orgRank(access.role) < orgRank('admin')));
 
@@ -163,7 +166,7 @@ export function operation<
 >({
   staysInProjects = false,
   ...statement
-}: Statement<Name, E, Params, Result, Refusal, Emitted, Grounds>): Operation<
+}: OperationDefinition<Name, E, Params, Result, Refusal, Emitted, Grounds>): Operation<
   Name,
   E,
   Params,
@@ -186,11 +189,11 @@ export function operation<
     needsProof: statement.needsProof ?? false,
     readsInbox: statement.readsInbox ?? false,
     takesBoundTokens:
-      target !== undefined || staysInProjects || isOpenRead(statement.access, statement.effect),
+      target !== undefined || staysInProjects || isReadForAnyMember(statement.access, statement.effect),
     reachesArchived: statement.reachesArchived ?? false,
     isRenewal: statement.isRenewal ?? false,
     surfaces: statement.surfaces ?? surfaces,
-    bodyLimit: statement.bodyLimit ?? generalBodyLimit,
+    bodyLimit: statement.bodyLimit ?? defaultBodyLimitBytes,
     secret: statement.secret ?? null,
     namespace: statement.name.slice(0, statement.name.lastIndexOf('.')),
     scope: scopeOf(statement.access, statement.effect),

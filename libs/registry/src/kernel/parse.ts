@@ -1,8 +1,8 @@
 /** Validation of input against a schema of the contract. */
 import { type z } from 'zod';
 import { badRequest } from './api-error.ts';
-import { type Issue, issueAt, mostIssues } from './errors.ts';
-import { inPlainWords } from './issue-words.ts';
+import { type Issue, issueAt, maxIssues } from './errors.ts';
+import { plainIssueMessages } from './issue-words.ts';
 
 function toIssues(issue: z.core.$ZodIssue): Issue[] {
   if (issue.code === 'unrecognized_keys') {
@@ -13,7 +13,7 @@ function toIssues(issue: z.core.$ZodIssue): Issue[] {
 
 /** Returns the parsed value. Throws 400 with an issue for each invalid field. */
 export function parseWith<Output>(schema: z.ZodType<Output>, value: unknown, message: string): Output {
-  const parsed = schema.safeParse(value, inPlainWords);
+  const parsed = schema.safeParse(value, plainIssueMessages);
   if (parsed.success) return parsed.data;
-  throw badRequest(message, parsed.error.issues.flatMap(toIssues).slice(0, mostIssues));
+  throw badRequest(message, parsed.error.issues.flatMap(toIssues).slice(0, maxIssues));
 }

@@ -8,8 +8,8 @@ export interface PersonPath {
   readonly path: readonly string[];
 }
 
-const kinds: readonly unknown[] = ['member', 'agent', 'actor'] satisfies PersonKind[];
-const isPersonKind = (ref: unknown): ref is PersonKind => kinds.includes(ref);
+const personKinds: readonly unknown[] = ['member', 'agent', 'actor'] satisfies PersonKind[];
+const isPersonKind = (ref: unknown): ref is PersonKind => personKinds.includes(ref);
 
 /** Returns the paths of all parameters in the schema that accept a handle or a slug. */
 export function personPathsIn(schema: z.core.$ZodType, path: readonly string[] = []): PersonPath[] {

@@ -364,10 +364,10 @@ export const isReason = (name: unknown): name is ErrorReason =>
 /** Returns the reasons of this code, in the order of the catalogue. */
 export const reasonsOf = (code: ErrorCode): readonly ErrorReason[] =>
   (Object.keys(reasons) as ErrorReason[]).filter(
-    (reason) => Object.hasOwn(catalogue[code], reason) || alsoOf(reason) === code,
+    (reason) => Object.hasOwn(catalogue[code], reason) || secondCodeOf(reason) === code,
   );
 
-const alsoOf = (reason: ErrorReason): ErrorCode | undefined => {
+const secondCodeOf = (reason: ErrorReason): ErrorCode | undefined => {
   const rows: Readonly<Record<string, ReasonText>> = catalogue[reasons[reason].code];
   return rows[reason]?.also;
 };

@@ -7,7 +7,7 @@ import { type Operation } from './operation.ts';
 import { type ReasonOf } from './reasons.ts';
 
 /** The description of each ground, and the reason of the 403 if the caller lacks it. */
-export const grounds = {
+export const groundDescriptions = {
   admin: { words: 'an admin of the organization, using a token with the scope admin', reason: 'role' },
   teamLead: { words: 'a lead of the team', reason: 'role' },
   sendsToFew: {
@@ -21,8 +21,8 @@ export const grounds = {
 } as const satisfies Record<Ground, { words: string; reason: ReasonOf<'forbidden'> }>;
 
 /** Describes the callers to whom these grounds give access: `its author, or a lead of the project`. */
-export const groundsInWords = (wanted: readonly Ground[]): string =>
-  wanted.map((ground) => grounds[ground].words).join(', or ');
+export const describeGrounds = (requiredGrounds: readonly Ground[]): string =>
+  requiredGrounds.map((ground) => groundDescriptions[ground].words).join(', or ');
 
 /** The facts about a token on which access depends. */
 export interface TokenFacts {
@@ -35,7 +35,7 @@ export interface TokenFacts {
 }
 
 /** The facts about an operation that decide whether a token may call it. */
-type Asked = Pick<Operation, 'scope' | 'byMemberOnly' | 'readsInbox' | 'takesBoundTokens'>;
+type OperationRequirements = Pick<Operation, 'scope' | 'byMemberOnly' | 'readsInbox' | 'takesBoundTokens'>;
 
 /** The reasons of a 403 that depend only on the token. */
 type TokenReason = Extract<ReasonOf<'forbidden'>, 'scope' | 'agents_may_not' | 'bound_token'>;
@@ -44,15 +44,16 @@ type TokenReason = Extract<ReasonOf<'forbidden'>, 'scope' | 'agents_may_not' | '
  * Returns the reason why a token may not call an operation, whatever role its member has; null if the token
  * may call it.
  */
-export function tokenRefusal(asked: Asked, token: TokenFacts): TokenReason | null {
+export function tokenRefusal(operation: OperationRequirements, token: TokenFacts): TokenReason | null {
   // guard: an agent is not its member
   const isAgents = token.agentId !== null;
-  if (isAgents && (asked.byMemberOnly || (asked.readsInbox && !token.mayReadInbox))) return 'agents_may_not';
-  if (!scopeCovers(token.scopes, asked.scope)) return 'scope';
+  if (isAgents && (operation.byMemberOnly || (operation.readsInbox && !token.mayReadInbox)))
+    return 'agents_may_not';
+  if (!scopeCovers(token.scopes, operation.scope)) return 'scope';
   // guard: what a bound token may not
-  if (token.projectIds !== null && !asked.takesBoundTokens) return 'bound_token';
+  if (token.projectIds !== null && !operation.takesBoundTokens) return 'bound_token';
   return null;
 }
 
 /** The validity of a session's identity confirmation, in minutes. */
-export const proofMinutes = 10;
+export const identityProofValidMinutes = 10;

@@ -2,33 +2,33 @@
 import { z } from 'zod';
 
 /** 64 KiB for each list. The first item is always included, whatever its size. */
-export const mostListBytes = 64 * 1024;
+export const maxListBytes = 64 * 1024;
 
 export const LeftOut = z.record(z.string(), z.int()).meta({
   description: 'For each list that was shortened: the number of items that were omitted',
 });
 type LeftOut = z.infer<typeof LeftOut>;
 
-function countWithin(items: readonly unknown[], most: number): number {
+function countWithinBytes(items: readonly unknown[], maxBytes: number): number {
   const encoder = new TextEncoder();
   let bytes = 0;
   for (const [index, item] of items.entries()) {
     bytes += encoder.encode(JSON.stringify(item)).length + 1;
-    if (bytes > most) return Math.max(index, 1);
+    if (bytes > maxBytes) return Math.max(index, 1);
   }
   return items.length;
 }
 
 /** Returns the facts with each list cut to its budget. `leftOut` has the number of omitted items by list. */
-export function withShortLists<Facts extends object>(facts: Facts): Facts & { leftOut?: LeftOut } {
+export function truncateLists<Facts extends object>(details: Facts): Facts & { leftOut?: LeftOut } {
   const leftOut: LeftOut = {};
   const short: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(facts)) {
+  for (const [name, value] of Object.entries(details)) {
     if (!Array.isArray(value)) continue;
-    const count = countWithin(value, mostListBytes);
+    const count = countWithinBytes(value, maxListBytes);
     if (count === value.length) continue;
     short[name] = value.slice(0, count);
     leftOut[name] = value.length - count;
   }
-  return Object.keys(leftOut).length === 0 ? facts : { ...facts, ...short, leftOut };
+  return Object.keys(leftOut).length === 0 ? details : { ...details, ...short, leftOut };
 }

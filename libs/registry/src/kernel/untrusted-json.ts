@@ -12,8 +12,8 @@ export interface JsonLimits {
 export const untrustedJsonLimits: JsonLimits = { depth: 64, values: 200_000 };
 
 const [quote, backslash, comma] = [0x22, 0x5c, 0x2c];
-const openers: ReadonlySet<number> = new Set([0x5b, 0x7b]);
-const closers: ReadonlySet<number> = new Set([0x5d, 0x7d]);
+const openingBrackets: ReadonlySet<number> = new Set([0x5b, 0x7b]);
+const closingBrackets: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 
 /**
  * Returns the limit that the text exceeds, counting brackets and commas outside of strings. The text need not
@@ -30,11 +30,11 @@ export function exceededJsonLimit(
     if (code === quote) {
       for (index += 1; index < text.length && text.charCodeAt(index) !== quote; index += 1)
         if (text.charCodeAt(index) === backslash) index += 1;
-    } else if (openers.has(code)) {
+    } else if (openingBrackets.has(code)) {
       depth += 1;
       values += 1;
       if (depth > maxDepth) return 'depth';
-    } else if (closers.has(code)) depth -= 1;
+    } else if (closingBrackets.has(code)) depth -= 1;
     else if (code === comma) values += 1;
     if (values > maxValues) return 'values';
   }

@@ -6,12 +6,12 @@ import {
   Id,
   Instant,
   isCleanText,
-  name,
-  prose,
+  nameText,
+  multilineText,
   ProjectRef,
   StoryRef,
-  text,
-  textOfBytes,
+  boundedText,
+  textWithinBytes,
   Time,
   Url,
   Version,
@@ -100,16 +100,16 @@ describe('text', () => {
   it('refuses NUL and lone surrogates, which would not come back as they went in', () => {
     for (const bad of ['a\0b', '\ud800', 'a\udc00b', '\udc00\ud800']) {
       expect(isCleanText(bad)).toBe(false);
-      expect(accepts(text(10), bad)).toBe(false);
-      expect(accepts(name(10), bad)).toBe(false);
-      expect(accepts(textOfBytes(100), bad)).toBe(false);
+      expect(accepts(boundedText(10), bad)).toBe(false);
+      expect(accepts(nameText(10), bad)).toBe(false);
+      expect(accepts(textWithinBytes(100), bad)).toBe(false);
     }
   });
 
   it('counts code points, not UTF-16 units', () => {
-    expect(accepts(text(3), '😀😀😀')).toBe(true);
-    expect(accepts(text(3), '😀😀😀😀')).toBe(false);
-    expect(accepts(text(2), 'ab\u0301')).toBe(false);
+    expect(accepts(boundedText(3), '😀😀😀')).toBe(true);
+    expect(accepts(boundedText(3), '😀😀😀😀')).toBe(false);
+    expect(accepts(boundedText(2), 'ab\u0301')).toBe(false);
   });
 
   it('fits exactly when it has as many code points as allowed', () => {
@@ -119,7 +119,7 @@ describe('text', () => {
         fc.integer({ min: 0, max: 30 }),
         (value, max) => {
           fc.pre(isCleanText(value));
-          expect(accepts(text(max), value)).toBe(Array.from(value).length <= max);
+          expect(accepts(boundedText(max), value)).toBe(Array.from(value).length <= max);
         },
       ),
       { numRuns: 500 },
@@ -130,14 +130,14 @@ describe('text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (value) => {
         fc.pre(isCleanText(value));
-        expect(text(10_000).parse(value)).toBe(value);
+        expect(boundedText(10_000).parse(value)).toBe(value);
       }),
     );
   });
 
   it('has a line feed at the end of each line where it is prose', () => {
-    expect(prose(10).parse('a\r\nb\rc\n')).toBe('a\nb\nc\n');
-    expect(accepts(prose(3), 'a\r\nb')).toBe(true);
+    expect(multilineText(10).parse('a\r\nb\rc\n')).toBe('a\nb\nc\n');
+    expect(accepts(multilineText(3), 'a\r\nb')).toBe(true);
   });
 
   it('is clean exactly when UTF-8 brings it back and it has no NUL', () => {
@@ -160,25 +160,25 @@ describe('text', () => {
         fc.string({ unit: 'grapheme', maxLength: 40 }),
         fc.integer({ min: 0, max: 80 }),
         (value, max) => {
-          expect(accepts(textOfBytes(max), value)).toBe(Buffer.byteLength(value) <= max);
+          expect(accepts(textWithinBytes(max), value)).toBe(Buffer.byteLength(value) <= max);
         },
       ),
     );
   });
 
   it('is never made of something else', () => {
-    for (const value of noTexts) expect(accepts(text(100), value)).toBe(false);
+    for (const value of noTexts) expect(accepts(boundedText(100), value)).toBe(false);
   });
 });
 
 describe('name', () => {
   it('is brought to NFC and trimmed, so that what looks the same is the same', () => {
-    expect(name(20).parse('  Chloe\u0301 ')).toBe('Chloé');
+    expect(nameText(20).parse('  Chloe\u0301 ')).toBe('Chloé');
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme-composite', minLength: 1 }), (value) => {
-        const parsed = name(1000).safeParse(value);
+        const parsed = nameText(1000).safeParse(value);
         fc.pre(parsed.success);
-        expect(name(1000).parse(parsed.data)).toBe(parsed.data);
+        expect(nameText(1000).parse(parsed.data)).toBe(parsed.data);
         fc.pre(!/\p{Default_Ignorable_Code_Point}/u.test(value));
         expect(parsed.data).toBe(value.normalize('NFC').trim());
       }),
@@ -193,7 +193,7 @@ describe('name', () => {
     ['Invoice \u202egpj.exe', 'Invoice gpj.exe'],
     ['\u2067Ready\u2069', 'Ready'],
   ])('loses what cannot be seen: %j', (value, kept) => {
-    expect(name(20).parse(value)).toBe(kept);
+    expect(nameText(20).parse(value)).toBe(kept);
   });
 
   it.each([
@@ -204,7 +204,7 @@ describe('name', () => {
     'می\u200cخواهم',
     'क्\u200dष',
   ])('keeps what shapes emoji and letters: %j', (value) => {
-    expect(name(20).parse(value)).toBe(value);
+    expect(nameText(20).parse(value)).toBe(value);
   });
 
   it.each([
@@ -228,19 +228,19 @@ describe('name', () => {
     '\u202e',
     '\ue000',
   ])('is not %j', (value) => {
-    expect(accepts(name(20), value)).toBe(false);
+    expect(accepts(nameText(20), value)).toBe(false);
   });
 
   it.each(['e', '7', '…', '😀', '人', 'x\u200b', '→', '❤\ufe0f'])('is %j', (value) => {
-    expect(accepts(name(20), value)).toBe(true);
+    expect(accepts(nameText(20), value)).toBe(true);
   });
 
   it('fits after it was normalized', () => {
-    expect(accepts(name(1), 'e\u0301')).toBe(true);
-    expect(accepts(name(3), 'é😀x')).toBe(true);
+    expect(accepts(nameText(1), 'e\u0301')).toBe(true);
+    expect(accepts(nameText(3), 'é😀x')).toBe(true);
     // NFC makes some texts longer: U+0958 becomes two code points. The stored text must still fit.
-    expect(name(2).parse('\u0958')).toBe('\u0915\u093c');
-    expect(accepts(name(1), '\u0958')).toBe(false);
+    expect(nameText(2).parse('\u0958')).toBe('\u0915\u093c');
+    expect(accepts(nameText(1), '\u0958')).toBe(false);
   });
 });
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { org } from '../kernel/access.ts';
 import { eventKinds } from '../kernel/events.ts';
 import { operation } from '../kernel/operation.ts';
-import { page, pageOf } from '../kernel/pagination.ts';
+import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
 import { ActorParam, Instant, ProjectRef, StoryRef } from '../kernel/values.ts';
 import { ActivityItem } from '../records/trail.ts';
 
@@ -21,9 +21,9 @@ export const activity = {
       actorId: ActorParam.optional(),
       kinds: z.array(z.enum(eventKinds)).min(1).max(eventKinds.length).optional(),
       since: Instant.optional(),
-      ...page,
+      ...pageParams,
     }),
-    result: pageOf(ActivityItem),
+    result: pageSchemaOf(ActivityItem),
     example: { projectId: 'WEB' },
   }),
 };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { platform } from '../kernel/access.ts';
+import { platformAccess } from '../kernel/access.ts';
 import { operation } from '../kernel/operation.ts';
-import { page, pageOf } from '../kernel/pagination.ts';
+import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
 import { SearchText } from '../kernel/values.ts';
 import {
   PlatformAccount,
@@ -11,9 +11,9 @@ import {
   PlatformTeam,
 } from '../records/platform.ts';
 
-const list = z.strictObject({ query: SearchText.optional(), ...page });
+const platformListParams = z.strictObject({ query: SearchText.optional(), ...pageParams });
 /** A sentence about short pages of search results, shared by several descriptions. */
-const shortPages =
+const shortPagesNote =
   'A search examines 5,000 records per page, so a page may have few or no items and still a nextCursor.';
 
 export const admin = {
@@ -23,10 +23,10 @@ export const admin = {
       effect: 'read',
       summary: 'List everyone on the installation',
       keywords: 'users people persons all organizations operator',
-      description: `One item per e-mail address, sorted by address, with every organization of that person. query matches part of the address or the name. ${shortPages}`,
-      access: platform(),
-      params: list,
-      result: pageOf(PlatformAccount),
+      description: `One item per e-mail address, sorted by address, with every organization of that person. query matches part of the address or the name. ${shortPagesNote}`,
+      access: platformAccess(),
+      params: platformListParams,
+      result: pageSchemaOf(PlatformAccount),
       example: { query: 'ana' },
     }),
     orgs: operation({
@@ -34,10 +34,10 @@ export const admin = {
       effect: 'read',
       summary: 'List the organizations of the installation',
       keywords: 'tenants customers companies all operator',
-      description: `Sorted by slug, including deleted organizations that are not purged yet. query matches part of the slug or the name. ${shortPages}`,
-      access: platform(),
-      params: list,
-      result: pageOf(PlatformOrg),
+      description: `Sorted by slug, including deleted organizations that are not purged yet. query matches part of the slug or the name. ${shortPagesNote}`,
+      access: platformAccess(),
+      params: platformListParams,
+      result: pageSchemaOf(PlatformOrg),
       example: {},
     }),
     teams: operation({
@@ -45,10 +45,10 @@ export const admin = {
       effect: 'read',
       summary: 'List the teams of all organizations',
       keywords: 'squads all operator tenants',
-      description: `Sorted by name. query matches part of the team's name, or of its organization's slug or name. ${shortPages}`,
-      access: platform(),
-      params: list,
-      result: pageOf(PlatformTeam),
+      description: `Sorted by name. query matches part of the team's name, or of its organization's slug or name. ${shortPagesNote}`,
+      access: platformAccess(),
+      params: platformListParams,
+      result: pageSchemaOf(PlatformTeam),
       example: {},
     }),
     subscriptions: operation({
@@ -56,10 +56,10 @@ export const admin = {
       effect: 'read',
       summary: 'List the subscriptions of the organizations',
       keywords: 'plans customers billing operator revenue',
-      description: `Sorted by the organization's slug. query matches part of the slug or the name. ${shortPages}`,
-      access: platform(),
-      params: list,
-      result: pageOf(PlatformSubscription),
+      description: `Sorted by the organization's slug. query matches part of the slug or the name. ${shortPagesNote}`,
+      access: platformAccess(),
+      params: platformListParams,
+      result: pageSchemaOf(PlatformSubscription),
       example: {},
     }),
     metrics: operation({
@@ -69,7 +69,7 @@ export const admin = {
       keywords: 'statistics health queues dashboard',
       description:
         'Organizations are counted exactly. For very large tables the numbers are database estimates, and estimated names those. Queues are those of the outbox: the jobs that follow from writes, by kind.',
-      access: platform(),
+      access: platformAccess(),
       params: z.strictObject({}),
       result: z.object({ metrics: PlatformMetrics }),
       example: {},

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { org } from '../kernel/access.ts';
-import { bulkBodyLimit, operation } from '../kernel/operation.ts';
-import { page, pageOf } from '../kernel/pagination.ts';
-import { Deleted, Id, jsonObject, name, SearchText } from '../kernel/values.ts';
+import { bulkBodyLimitBytes, operation } from '../kernel/operation.ts';
+import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
+import { Deleted, Id, jsonObject, nameText, SearchText } from '../kernel/values.ts';
 import {
   CatalogAgent,
   CatalogContent,
@@ -13,13 +13,13 @@ import {
   CatalogVersionRef,
   ContentEncoding,
   ContentType,
-  mostManifestBytes,
+  maxManifestBytes,
   VersionRange,
 } from '../records/catalog.ts';
 import { PromptTags } from '../records/prompt.ts';
 
 /** An agent, named by slug or by id, and the requested version. */
-const VersionWanted = z
+const CatalogVersionSelector = z
   .strictObject({
     slug: CatalogSlug.optional(),
     agentId: Id.optional(),
@@ -45,7 +45,7 @@ export const catalog = {
       version: CatalogVersion,
       name: CatalogName,
       description: CatalogDescription,
-      manifest: jsonObject(mostManifestBytes),
+      manifest: jsonObject(maxManifestBytes),
       content: CatalogContent,
       contentType: ContentType.optional(),
       encoding: ContentEncoding.default('utf8'),
@@ -54,7 +54,7 @@ export const catalog = {
     result: z.object({ agent: CatalogAgent }),
     refusals: ['already_exists', 'limit_exceeded'],
     emits: ['agent.published'],
-    bodyLimit: bulkBodyLimit,
+    bodyLimit: bulkBodyLimitBytes,
     example: {
       slug: 'code-reviewer',
       version: '1.1.0',
@@ -74,7 +74,7 @@ export const catalog = {
     description:
       'Returns the requested version, or the newest one in a range, and a list of all versions: newest first, pre-releases after releases. A range matches a pre-release only if it names a pre-release of the same version.',
     access: org('viewer'),
-    params: VersionWanted,
+    params: CatalogVersionSelector,
     result: z.object({ agent: CatalogAgent, versions: z.array(CatalogVersionRef) }),
     example: { slug: 'code-reviewer', version: '^1.0.0' },
   }),
@@ -88,13 +88,13 @@ export const catalog = {
     access: org('viewer'),
     params: z.strictObject({
       query: SearchText.optional(),
-      tag: name(50).optional(),
+      tag: nameText(50).optional(),
       includeManifest: z.boolean().optional().meta({
         description: 'true returns all manifests, false none; by default those up to 4 KiB',
       }),
-      ...page,
+      ...pageParams,
     }),
-    result: pageOf(CatalogAgent),
+    result: pageSchemaOf(CatalogAgent),
     example: { query: 'review', tag: 'review' },
   }),
   download: operation({
@@ -105,7 +105,7 @@ export const catalog = {
     description:
       'The content as published, in its original encoding; sha256 and size refer to the decoded bytes.',
     access: org('viewer'),
-    params: VersionWanted,
+    params: CatalogVersionSelector,
     result: z.object({
       slug: z.string(),
       version: z.string(),

@@ -1,11 +1,19 @@
 import { z } from 'zod';
 import { org, project } from '../kernel/access.ts';
-import { notAsTool, operation } from '../kernel/operation.ts';
-import { page, pageOf } from '../kernel/pagination.ts';
-import { AgentParam, Id, jsonObject, MemberParam, ProjectRef, StoryRef, text } from '../kernel/values.ts';
+import { surfacesWithoutTool, operation } from '../kernel/operation.ts';
+import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
+import {
+  AgentParam,
+  Id,
+  jsonObject,
+  MemberParam,
+  ProjectRef,
+  StoryRef,
+  boundedText,
+} from '../kernel/values.ts';
 import { RunId } from '../records/execution.ts';
 import { AgentName } from '../records/member.ts';
-import { ActiveRun, mostRunDataBytes, Run, RunEventKind, RunMessage } from '../records/run.ts';
+import { ActiveRun, maxRunDataBytes, Run, RunEventKind, RunMessage } from '../records/run.ts';
 import { Agent, AgentSlug } from '../records/token.ts';
 import { catalog } from './agents-catalog.ts';
 
@@ -26,8 +34,8 @@ export const agents = {
       storyId: StoryRef.optional(),
       executionId: Id.optional(),
       message: RunMessage.optional(),
-      data: jsonObject(mostRunDataBytes).optional(),
-      dedupeKey: text(255, 1)
+      data: jsonObject(maxRunDataBytes).optional(),
+      dedupeKey: boundedText(255, 1)
         .optional()
         .meta({ description: 'Repeating an event with the same key has no effect' }),
     }),
@@ -44,8 +52,12 @@ export const agents = {
     description:
       'Runs that have not ended, and live leases whose run sent no event, newest first, computed at the time of the call. A run without an event for 90 seconds and without a live lease is stalled; after 24 hours it is no longer listed. Only in projects that you may see; an archived project is included if projectId names it.',
     access: org('viewer'),
-    params: z.strictObject({ projectId: ProjectRef.optional(), agentId: AgentParam.optional(), ...page }),
-    result: pageOf(ActiveRun),
+    params: z.strictObject({
+      projectId: ProjectRef.optional(),
+      agentId: AgentParam.optional(),
+      ...pageParams,
+    }),
+    result: pageSchemaOf(ActiveRun),
     example: { projectId: 'WEB' },
   }),
   create: operation({
@@ -57,7 +69,7 @@ export const agents = {
       'The agent acts for you, with at most your role, and everything it does appears under its own name. Its name and slug must differ from those of all your agents, retired ones included. A member can have at most 50 agents that are not retired.',
     access: org('member'),
     byMemberOnly: true,
-    surfaces: notAsTool,
+    surfaces: surfacesWithoutTool,
     params: z.strictObject({ name: AgentName, slug: AgentSlug.optional() }),
     result: z.object({ agent: Agent }),
     refusals: ['already_exists', 'limit_exceeded'],
@@ -73,13 +85,13 @@ export const agents = {
       'Newest first. You see your own agents; admins with the scope admin see all agents of the organization. Retired agents only with includeRetired.',
     access: org('member'),
     byMemberOnly: true,
-    surfaces: notAsTool,
+    surfaces: surfacesWithoutTool,
     params: z.strictObject({
       memberId: MemberParam.optional(),
       includeRetired: z.boolean().default(false),
-      ...page,
+      ...pageParams,
     }),
-    result: pageOf(Agent),
+    result: pageSchemaOf(Agent),
     example: {},
   }),
   retire: operation({
@@ -93,7 +105,7 @@ export const agents = {
       'You can retire your own agents; admins with the scope admin can retire any agent of the organization. Takes effect immediately: its tokens are revoked, its leases and locks are released, its runs end, and its offers, assignments and review requests are withdrawn. Its past work stays under its name. Retiring it again has no effect.',
     access: org('member'),
     byMemberOnly: true,
-    surfaces: notAsTool,
+    surfaces: surfacesWithoutTool,
     auditsRefusal: true,
     params: z.strictObject({ agentId: AgentParam }),
     result: z.object({ agent: Agent }),

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { org, project } from '../kernel/access.ts';
 import { operation } from '../kernel/operation.ts';
-import { page, pageOf } from '../kernel/pagination.ts';
+import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
 import { AgentParam, Deleted, MemberParam, ProjectRef } from '../kernel/values.ts';
 import { Assignment } from '../records/assignment.ts';
-import { isTargetRef, noTargetRef, TargetRef, TargetType } from '../records/target.ts';
+import { isTargetRef, targetIdIssue, TargetRef, TargetType } from '../records/target.ts';
 
 export const assignments = {
   set: operation({
@@ -24,7 +24,7 @@ export const assignments = {
         memberId: MemberParam.nullable().optional(),
         agentId: AgentParam.nullable().optional(),
       })
-      .refine(isTargetRef, noTargetRef)
+      .refine(isTargetRef, targetIdIssue)
       .refine(({ memberId, agentId }) => memberId !== undefined || agentId !== undefined, {
         error: 'give memberId, agentId or both; null unassigns one',
         path: ['memberId'],
@@ -48,7 +48,9 @@ export const assignments = {
     keywords: 'unassign remove assignee responsible nobody ticket task card person agent',
     description: 'Removes both the member and the agent. If no one is assigned, the call fails with 404.',
     access: project('contributor'),
-    params: z.strictObject({ targetType: TargetType, targetId: TargetRef }).refine(isTargetRef, noTargetRef),
+    params: z
+      .strictObject({ targetType: TargetType, targetId: TargetRef })
+      .refine(isTargetRef, targetIdIssue),
     result: Deleted,
     refusals: ['archived'],
     emits: ['assignment.cleared'],
@@ -61,8 +63,8 @@ export const assignments = {
     keywords: 'who does owns responsible assignee',
     description: `Stories first, then epics, then delivery groups; the newest of each first.`,
     access: project('viewer'),
-    params: z.strictObject({ projectId: ProjectRef, ...page }),
-    result: pageOf(Assignment),
+    params: z.strictObject({ projectId: ProjectRef, ...pageParams }),
+    result: pageSchemaOf(Assignment),
     example: { projectId: 'WEB' },
   }),
   listForOrg: operation({
@@ -73,8 +75,12 @@ export const assignments = {
     description:
       'Only in projects that you may see; memberId or agentId selects one assignee. Stories first, then epics, then delivery groups; the newest of each first.',
     access: org('viewer'),
-    params: z.strictObject({ memberId: MemberParam.optional(), agentId: AgentParam.optional(), ...page }),
-    result: pageOf(Assignment),
+    params: z.strictObject({
+      memberId: MemberParam.optional(),
+      agentId: AgentParam.optional(),
+      ...pageParams,
+    }),
+    result: pageSchemaOf(Assignment),
     example: { memberId: '01936d5c-0000-7000-8000-000000000050' },
   }),
 };

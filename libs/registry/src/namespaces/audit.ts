@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { org } from '../kernel/access.ts';
 import { operation } from '../kernel/operation.ts';
-import { page, pageOf } from '../kernel/pagination.ts';
-import { ActorParam, Instant, text } from '../kernel/values.ts';
+import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
+import { ActorParam, Instant, boundedText } from '../kernel/values.ts';
 import { AuditEntry } from '../records/trail.ts';
 
 export const audit = {
@@ -16,13 +16,13 @@ export const audit = {
     access: org('admin'),
     params: z.strictObject({
       actorId: ActorParam.optional(),
-      operation: text(100, 1).optional(),
+      operation: boundedText(100, 1).optional(),
       outcome: z.enum(['allowed', 'denied']).optional(),
       from: Instant.optional(),
       to: Instant.optional(),
-      ...page,
+      ...pageParams,
     }),
-    result: pageOf(AuditEntry),
+    result: pageSchemaOf(AuditEntry),
     example: { outcome: 'denied' },
   }),
 };

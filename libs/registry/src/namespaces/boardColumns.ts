@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { project } from '../kernel/access.ts';
 import { operation } from '../kernel/operation.ts';
-import { page, pageOf } from '../kernel/pagination.ts';
+import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
 import { ExpectedVersion, Id, ProjectRef } from '../kernel/values.ts';
 import { BoardColumn, ColumnName, ColumnStatus, WipLimit } from '../records/project.ts';
 import { Warning } from '../records/story.ts';
@@ -37,8 +37,12 @@ export const boardColumns = {
     description:
       'In board order, each with its number of stories; archived columns come last. A board has at most 50 active columns, and by default they are returned on one page.',
     access: project('viewer'),
-    params: z.strictObject({ projectId: ProjectRef, includeArchived: z.boolean().default(false), ...page }),
-    result: pageOf(ColumnWithCount),
+    params: z.strictObject({
+      projectId: ProjectRef,
+      includeArchived: z.boolean().default(false),
+      ...pageParams,
+    }),
+    result: pageSchemaOf(ColumnWithCount),
     example: { projectId: 'WEB' },
   }),
   update: operation({

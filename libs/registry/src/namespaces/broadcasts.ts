@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { org } from '../kernel/access.ts';
 import { operation } from '../kernel/operation.ts';
-import { page, pageOf } from '../kernel/pagination.ts';
+import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
 import { Id, ProjectRef } from '../kernel/values.ts';
 import { Broadcast, BroadcastLevel, BroadcastMessage } from '../records/broadcast.ts';
 
@@ -47,9 +47,9 @@ export const broadcasts = {
     params: z.strictObject({
       projectId: ProjectRef.optional(),
       includeExpired: z.boolean().default(false),
-      ...page,
+      ...pageParams,
     }),
-    result: pageOf(Broadcast),
+    result: pageSchemaOf(Broadcast),
     example: { includeExpired: true },
   }),
 };

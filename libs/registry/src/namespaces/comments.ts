@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { project } from '../kernel/access.ts';
-import { notAsTool, operation } from '../kernel/operation.ts';
-import { page, pageOf } from '../kernel/pagination.ts';
+import { surfacesWithoutTool, operation } from '../kernel/operation.ts';
+import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
 import { Deleted, ExpectedVersion, Id, MemberParam, StoryRef } from '../kernel/values.ts';
 import { Anchor, Comment, CommentBody, Emoji, Thread } from '../records/comment.ts';
 
@@ -42,14 +42,14 @@ export const comments = {
         storyId: StoryRef,
         includeResolved: z.boolean().default(true),
         threadId: Id.optional().meta({ description: 'Only the thread with this root comment' }),
-        repliesCursor: page.cursor,
-        ...page,
+        repliesCursor: pageParams.cursor,
+        ...pageParams,
       })
       .refine((params) => params.repliesCursor === undefined || params.threadId !== undefined, {
         error: 'belongs to one thread; give its threadId too',
         path: ['repliesCursor'],
       }),
-    result: pageOf(Thread),
+    result: pageSchemaOf(Thread),
     example: { storyId: 'WEB-1' },
   }),
   replies: operation({
@@ -59,9 +59,9 @@ export const comments = {
     description:
       'Oldest first, with their reactions. commentId is the root of the thread, and cursor may be its repliesCursor. A reply has no replies of its own.',
     access: project('viewer'),
-    params: z.strictObject({ commentId: Id, ...page }),
-    result: pageOf(Comment),
-    surfaces: notAsTool,
+    params: z.strictObject({ commentId: Id, ...pageParams }),
+    result: pageSchemaOf(Comment),
+    surfaces: surfacesWithoutTool,
     example,
   }),
   update: operation({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { self } from '../kernel/access.ts';
-import { notAsTool, operation } from '../kernel/operation.ts';
-import { page, pageOf } from '../kernel/pagination.ts';
+import { selfAccess } from '../kernel/access.ts';
+import { surfacesWithoutTool, operation } from '../kernel/operation.ts';
+import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
 import { AgentParam, Id, MemberParam } from '../kernel/values.ts';
 import { Connection } from '../records/connection.ts';
 
@@ -13,16 +13,16 @@ export const connections = {
     keywords: 'oauth mcp clients grants authorized apps connected',
     description:
       'Newest first. You see your own connections; admins with the scope admin see all of the organization. Revoked and expired ones only with includeEnded. A token limited to projects sees only connections limited to the same projects or fewer.',
-    access: self(),
+    access: selfAccess(),
     byMemberOnly: true,
-    surfaces: notAsTool,
+    surfaces: surfacesWithoutTool,
     params: z.strictObject({
       memberId: MemberParam.optional(),
       agentId: AgentParam.optional(),
       includeEnded: z.boolean().default(false),
-      ...page,
+      ...pageParams,
     }),
-    result: pageOf(Connection),
+    result: pageSchemaOf(Connection),
     example: {},
   }),
   revoke: operation({
@@ -34,10 +34,10 @@ export const connections = {
     keywords: 'oauth mcp disconnect client remove app access end',
     description:
       'You can revoke your own connections; admins with the scope admin can revoke any of the organization. Its tokens stop working immediately, and it cannot get new ones. Its leases and locks stay until they expire. Revoking it again has no effect.',
-    access: self(),
+    access: selfAccess(),
     byMemberOnly: true,
     staysInProjects: true,
-    surfaces: notAsTool,
+    surfaces: surfacesWithoutTool,
     auditsRefusal: true,
     params: z.strictObject({ connectionId: Id }),
     result: z.object({ connection: Connection }),

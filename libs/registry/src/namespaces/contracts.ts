@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { project } from '../kernel/access.ts';
-import { largeBodyLimit, operation } from '../kernel/operation.ts';
-import { page, pageOf } from '../kernel/pagination.ts';
-import { ProjectRef, StoryRef, text } from '../kernel/values.ts';
+import { largeBodyLimitBytes, operation } from '../kernel/operation.ts';
+import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
+import { ProjectRef, StoryRef, boundedText } from '../kernel/values.ts';
 import { Contract, ContractContent, ContractKind } from '../records/contract.ts';
 import { Slug } from '../records/prompt.ts';
 
@@ -23,12 +23,12 @@ export const contracts = {
       content: ContractContent,
       storyId: StoryRef.optional(),
       baseVersion: z.int().min(0).max(2_147_483_647).optional(),
-      note: text(500).optional(),
+      note: boundedText(500).optional(),
     }),
     result: z.object({ contract: Contract, created: z.boolean() }),
     refusals: ['version_mismatch', 'malformed_content', 'mismatched_project', 'archived'],
     emits: ['contract.published'],
-    bodyLimit: largeBodyLimit,
+    bodyLimit: largeBodyLimitBytes,
     example: {
       projectId: 'WEB',
       slug: 'session-api',
@@ -50,9 +50,9 @@ export const contracts = {
       slug: Slug.optional(),
       storyId: StoryRef.optional(),
       includeContent: z.boolean().default(false),
-      ...page,
+      ...pageParams,
     }),
-    result: pageOf(Contract),
+    result: pageSchemaOf(Contract),
     example: { projectId: 'WEB', slug: 'clock-api', includeContent: true },
   }),
 };

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { org, project } from '../kernel/access.ts';
 import { operation } from '../kernel/operation.ts';
-import { page, pageOf } from '../kernel/pagination.ts';
-import { ActorParam, AgentParam, Id, MemberParam, ProjectRef, text } from '../kernel/values.ts';
+import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
+import { ActorParam, AgentParam, Id, MemberParam, ProjectRef, boundedText } from '../kernel/values.ts';
 import { PassedOver } from '../records/context.ts';
 import {
   checkpointParams,
@@ -27,11 +27,14 @@ import {
   TtlSeconds,
 } from '../records/execution.ts';
 import { GitMeta, Labels } from '../records/story.ts';
-import { isTargetRef, noTargetRef, TargetRef } from '../records/target.ts';
+import { isTargetRef, targetIdIssue, TargetRef } from '../records/target.ts';
 
 const executionId = Id;
-const execution = '01936d5c-0000-7000-8000-000000000090';
-const held = { executionId: execution, leaseToken: 'lse_1_00000000000000000000000000000000' };
+const exampleExecutionId = '01936d5c-0000-7000-8000-000000000090';
+const exampleLease = {
+  executionId: exampleExecutionId,
+  leaseToken: 'lse_1_00000000000000000000000000000000',
+};
 
 const ExecutionAndSignals = z.object({ execution: Execution, signals: z.array(Signal) });
 
@@ -56,7 +59,7 @@ export const deliveryExecutions = {
         targetId: TargetRef,
         ttlSeconds: TtlSeconds.optional(),
         runId: RunId.optional(),
-        deviceId: text(128, 1).optional(),
+        deviceId: boundedText(128, 1).optional(),
         phase: Phase.optional(),
         start: z.boolean().default(false).meta({
           description:
@@ -67,7 +70,7 @@ export const deliveryExecutions = {
             'Take over a live lease: leads may take any, members only that of their own agent. The previous holder is notified',
         }),
       })
-      .refine(isTargetRef, noTargetRef),
+      .refine(isTargetRef, targetIdIssue),
     result: z.object({
       execution: Execution,
       leaseToken: z.string(),
@@ -105,7 +108,7 @@ export const deliveryExecutions = {
       }),
       runId: RunId.optional(),
       ttlSeconds: TtlSeconds.optional(),
-      deviceId: text(128, 1).optional(),
+      deviceId: boundedText(128, 1).optional(),
       phase: Phase.optional(),
       start: z.boolean().default(true).meta({
         description:
@@ -146,7 +149,7 @@ export const deliveryExecutions = {
     refusals: ['stale_lease'],
     reachesArchived: true,
     isRenewal: true,
-    example: held,
+    example: exampleLease,
   }),
   checkpoint: operation({
     name: 'deliveryExecutions.checkpoint',
@@ -161,7 +164,7 @@ export const deliveryExecutions = {
     refusals: [...holderRefusals, 'version_mismatch'],
     emits: ['execution.checkpointed'],
     example: {
-      ...held,
+      ...exampleLease,
       summary: 'The form is built; its validation is missing',
       filesTouched: ['src/login.ts'],
     },
@@ -185,7 +188,7 @@ export const deliveryExecutions = {
         git: GitMeta.nullish(),
         waitingFor: z.strictObject({ questionId: Id }).nullable().optional(),
         requestStop: z.boolean().optional(),
-        reason: text(2000, 1).optional(),
+        reason: boundedText(2000, 1).optional(),
       })
       .refine(({ leaseToken, requestStop }) => leaseToken !== undefined || requestStop !== undefined, {
         error: 'is required, unless a stop is requested or lifted',
@@ -203,7 +206,7 @@ export const deliveryExecutions = {
     result: ExecutionAndSignals,
     refusals: [...holderRefusals, 'invalid_transition', 'invalid_pull_request'],
     emits: ['execution.updated', 'execution.stopRequested', 'execution.stopLifted', 'execution.completed'],
-    example: { executionId: execution, requestStop: true, reason: 'The design changed' },
+    example: { executionId: exampleExecutionId, requestStop: true, reason: 'The design changed' },
   }),
   handoff: operation({
     name: 'deliveryExecutions.handoff',
@@ -229,7 +232,7 @@ export const deliveryExecutions = {
     result: z.object({ execution: Execution }),
     refusals: [...holderRefusals, 'checkpoint_required'],
     emits: ['execution.offered'],
-    example: { ...held, toMemberId: '01936d5c-0000-7000-8000-000000000091' },
+    example: { ...exampleLease, toMemberId: '01936d5c-0000-7000-8000-000000000091' },
   }),
   release: operation({
     name: 'deliveryExecutions.release',
@@ -245,7 +248,7 @@ export const deliveryExecutions = {
     refusals: ['stale_lease'],
     reachesArchived: true,
     emits: ['execution.released', 'execution.completed'],
-    example: held,
+    example: exampleLease,
   }),
   complete: operation({
     name: 'deliveryExecutions.complete',
@@ -268,7 +271,7 @@ export const deliveryExecutions = {
     refusals: [...holderRefusals, 'policy', 'branch_required', 'invalid_pull_request'],
     emits: ['execution.submitted', 'execution.completed', 'story.statusChanged', 'story.unblocked'],
     example: {
-      ...held,
+      ...exampleLease,
       outcome: 'submitted',
       pullRequest: { number: 17, url: 'https://example.com/acme/web/pull/17' },
     },
@@ -290,7 +293,7 @@ export const deliveryExecutions = {
     refusals: ['archived'],
     emits: ['execution.observed', 'execution.completed', 'story.statusChanged', 'story.unblocked'],
     example: {
-      executionId: execution,
+      executionId: exampleExecutionId,
       observation: {
         dedupeKey: 'delivery-1',
         kind: 'pr_opened',
@@ -308,7 +311,7 @@ export const deliveryExecutions = {
     access: project('viewer'),
     params: z.strictObject({ executionId }),
     result: z.object({ execution: Execution }),
-    example: { executionId: execution },
+    example: { executionId: exampleExecutionId },
   }),
   getForTarget: operation({
     name: 'deliveryExecutions.getForTarget',
@@ -320,7 +323,7 @@ export const deliveryExecutions = {
     access: project('viewer'),
     params: z
       .strictObject({ targetType: ExecutionTarget, targetId: TargetRef })
-      .refine(isTargetRef, noTargetRef),
+      .refine(isTargetRef, targetIdIssue),
     result: z.object({ execution: Execution.nullable() }),
     example: { targetType: 'story', targetId: 'WEB-2' },
   }),
@@ -338,11 +341,11 @@ export const deliveryExecutions = {
       state: z.union([ExecutionState, z.array(ExecutionState).min(1).max(executionStates.length)]).optional(),
       holderId: ActorParam.optional(),
       needsRework: z.boolean().optional(),
-      branch: text(255, 1).optional(),
+      branch: boundedText(255, 1).optional(),
       pullRequest: PullRequestRef.optional(),
-      ...page,
+      ...pageParams,
     }),
-    result: pageOf(ListedExecution),
+    result: pageSchemaOf(ListedExecution),
     example: { projectId: 'WEB', state: ['leased', 'waiting_input', 'stalled'] },
   }),
   eventsSince: operation({
@@ -356,10 +359,10 @@ export const deliveryExecutions = {
     params: z.strictObject({
       executionId,
       afterSeq: z.int().min(0).max(2_147_483_647).default(0),
-      limit: page.limit,
+      limit: pageParams.limit,
       waitSeconds: z.int().min(0).max(25).default(0),
     }),
     result: z.object({ items: z.array(ExecutionEvent), lastSeq: z.int() }),
-    example: { executionId: execution },
+    example: { executionId: exampleExecutionId },
   }),
 };

@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import { project } from '../kernel/access.ts';
 import { operation } from '../kernel/operation.ts';
-import { page, pageOf } from '../kernel/pagination.ts';
+import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
 import { ExpectedVersion, Id, ProjectRef, StoryRef } from '../kernel/values.ts';
 import { checkpointParams, LeaseToken, RunId, Signal, TtlSeconds } from '../records/execution.ts';
 import { Group, GroupName, GroupState, GroupStories, MergeStrategy } from '../records/group.ts';
 import { GitMeta, UpstreamInput } from '../records/story.ts';
 
 const groupId = Id;
-const group = '01936d5c-0000-7000-8000-000000000092';
-const held = { groupId: group, leaseToken: 'lse_1_00000000000000000000000000000000' };
+const exampleGroupId = '01936d5c-0000-7000-8000-000000000092';
+const exampleLease = { groupId: exampleGroupId, leaseToken: 'lse_1_00000000000000000000000000000000' };
 
-const TheGroup = z.object({ group: Group });
+const GroupResult = z.object({ group: Group });
 const GroupAndSignals = z.object({ group: Group, signals: z.array(Signal) });
 
 /** The refusals that any operation for the holder of a group's coordination lease can have. */
@@ -34,7 +34,7 @@ export const deliveryGroups = {
       mergeStrategy: MergeStrategy.default('per_story'),
       git: GitMeta.optional(),
     }),
-    result: TheGroup,
+    result: GroupResult,
     refusals: ['in_active_group', 'mismatched_project', 'archived', 'invalid_pull_request'],
     emits: ['group.created'],
     example: { projectId: 'WEB', name: 'Passkeys', storyIds: ['WEB-1'], mergeStrategy: 'integration_branch' },
@@ -47,8 +47,8 @@ export const deliveryGroups = {
     description: 'Includes the progress of its stories, and its coordinator.',
     access: project('viewer'),
     params: z.strictObject({ groupId }),
-    result: TheGroup,
-    example: { groupId: group },
+    result: GroupResult,
+    example: { groupId: exampleGroupId },
   }),
   getForStory: operation({
     name: 'deliveryGroups.getForStory',
@@ -68,8 +68,8 @@ export const deliveryGroups = {
     keywords: 'batches bundles releases',
     description: 'Newest first; optionally only groups in one state.',
     access: project('viewer'),
-    params: z.strictObject({ projectId: ProjectRef, state: GroupState.optional(), ...page }),
-    result: pageOf(Group),
+    params: z.strictObject({ projectId: ProjectRef, state: GroupState.optional(), ...pageParams }),
+    result: pageSchemaOf(Group),
     example: { projectId: 'WEB' },
   }),
   update: operation({
@@ -87,10 +87,10 @@ export const deliveryGroups = {
       state: GroupState.optional(),
       expectedVersion: ExpectedVersion,
     }),
-    result: TheGroup,
+    result: GroupResult,
     refusals: ['version_mismatch', 'invalid_transition', 'policy', 'lease_held', 'archived'],
     emits: ['group.updated', 'group.stateChanged', 'execution.completed'],
-    example: { groupId: group, name: 'Passkeys everywhere', state: 'in_review' },
+    example: { groupId: exampleGroupId, name: 'Passkeys everywhere', state: 'in_review' },
   }),
   replaceStories: operation({
     name: 'deliveryGroups.replaceStories',
@@ -112,7 +112,7 @@ export const deliveryGroups = {
       'archived',
     ],
     emits: ['group.storiesReplaced', 'execution.superseded'],
-    example: { groupId: group, storyIds: ['WEB-1', 'WEB-2'] },
+    example: { groupId: exampleGroupId, storyIds: ['WEB-1', 'WEB-2'] },
   }),
   updateGitMeta: operation({
     name: 'deliveryGroups.updateGitMeta',
@@ -124,10 +124,10 @@ export const deliveryGroups = {
       'Only the given fields change: an omitted field keeps its value, null clears it. Also possible for landed and abandoned groups.',
     access: project('contributor'),
     params: z.strictObject({ groupId, git: GitMeta }),
-    result: TheGroup,
+    result: GroupResult,
     refusals: ['archived', 'invalid_pull_request'],
     emits: ['group.gitMetaUpdated'],
-    example: { groupId: group, git: { branch: 'passkeys', checks: 'passing' } },
+    example: { groupId: exampleGroupId, git: { branch: 'passkeys', checks: 'passing' } },
   }),
   updateUpstream: operation({
     name: 'deliveryGroups.updateUpstream',
@@ -139,10 +139,10 @@ export const deliveryGroups = {
       'Each provider and externalId can be linked to one group of a project; null removes the link.',
     access: project('contributor'),
     params: z.strictObject({ groupId, upstream: UpstreamInput.nullable() }),
-    result: TheGroup,
+    result: GroupResult,
     refusals: ['already_exists', 'archived'],
     emits: ['group.upstreamUpdated'],
-    example: { groupId: group, upstream: { provider: 'jira', externalId: 'ACME-7' } },
+    example: { groupId: exampleGroupId, upstream: { provider: 'jira', externalId: 'ACME-7' } },
   }),
   acquireLease: operation({
     name: 'deliveryGroups.acquireLease',
@@ -157,7 +157,7 @@ export const deliveryGroups = {
     refusals: ['lease_held', 'invalid_transition', 'archived'],
     emits: ['group.leaseAcquired'],
     secret: 'leaseToken',
-    example: { groupId: group, ttlSeconds: 900 },
+    example: { groupId: exampleGroupId, ttlSeconds: 900 },
   }),
   renewLease: operation({
     name: 'deliveryGroups.renewLease',
@@ -173,7 +173,7 @@ export const deliveryGroups = {
     refusals: ['stale_lease'],
     reachesArchived: true,
     isRenewal: true,
-    example: held,
+    example: exampleLease,
   }),
   releaseLease: operation({
     name: 'deliveryGroups.releaseLease',
@@ -188,7 +188,7 @@ export const deliveryGroups = {
     refusals: ['stale_lease'],
     reachesArchived: true,
     emits: ['group.leaseReleased'],
-    example: held,
+    example: exampleLease,
   }),
   checkpoint: operation({
     name: 'deliveryGroups.checkpoint',
@@ -202,6 +202,6 @@ export const deliveryGroups = {
     result: GroupAndSignals,
     refusals: [...holderRefusals, 'version_mismatch'],
     emits: ['group.checkpointed'],
-    example: { ...held, summary: 'Two of three are merged', nextSteps: ['Merge WEB-3'] },
+    example: { ...exampleLease, summary: 'Two of three are merged', nextSteps: ['Merge WEB-3'] },
   }),
 };

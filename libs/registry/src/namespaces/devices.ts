@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { self } from '../kernel/access.ts';
+import { selfAccess } from '../kernel/access.ts';
 import { operation } from '../kernel/operation.ts';
 import { Deleted } from '../kernel/values.ts';
 import { AppVersion, Device, DeviceId, DeviceName, DevicePlatform, PushToken } from '../records/device.ts';
@@ -13,7 +13,7 @@ export const devices = {
     keywords: 'phone laptop computer push token app notifications add',
     description:
       'deviceId is chosen by the client. An omitted pushToken keeps its value, and null removes it; a token belongs to the device that registered it last. For a browser (platform web) it is the JSON of its PushSubscription. At most 50 devices per member.',
-    access: self(),
+    access: selfAccess(),
     byMemberOnly: true,
     params: z.strictObject({
       deviceId: DeviceId,
@@ -34,7 +34,7 @@ export const devices = {
     summary: 'Remove one of your devices',
     keywords: 'remove phone laptop computer push logout',
     description: 'It no longer receives push notifications.',
-    access: self(),
+    access: selfAccess(),
     byMemberOnly: true,
     params: z.strictObject({ deviceId: DeviceId }),
     result: Deleted,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { project } from '../kernel/access.ts';
 import { operation } from '../kernel/operation.ts';
-import { page, pageOf } from '../kernel/pagination.ts';
+import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
 import { Day, Deleted, ExpectedVersion, Id, ProjectRef } from '../kernel/values.ts';
 import { Color, Epic, EpicDescription, EpicTitle } from '../records/project.ts';
 
@@ -73,8 +73,8 @@ export const epics = {
     description:
       'Oldest first, each with the number of its stories and how many are done; canceled stories do not count.',
     access: project('viewer'),
-    params: z.strictObject({ projectId: ProjectRef, status: EpicStatus.optional(), ...page }),
-    result: pageOf(Epic),
+    params: z.strictObject({ projectId: ProjectRef, status: EpicStatus.optional(), ...pageParams }),
+    result: pageSchemaOf(Epic),
     example: { projectId: 'WEB' },
   }),
 };

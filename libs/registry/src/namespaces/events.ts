@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { org } from '../kernel/access.ts';
 import { eventKinds } from '../kernel/events.ts';
-import { notAsTool, operation } from '../kernel/operation.ts';
-import { page } from '../kernel/pagination.ts';
+import { surfacesWithoutTool, operation } from '../kernel/operation.ts';
+import { pageParams } from '../kernel/pagination.ts';
 import { ProjectRef } from '../kernel/values.ts';
 import { Event, EventCursor } from '../records/trail.ts';
 
@@ -19,7 +19,7 @@ export const events = {
       after: EventCursor.optional().describe('A cursor from an earlier call, or "latest"'),
       projectId: ProjectRef.optional(),
       kinds: z.array(z.enum(eventKinds)).min(1).max(eventKinds.length).optional(),
-      limit: page.limit,
+      limit: pageParams.limit,
       waitSeconds: z.int().min(0).max(25).default(0),
     }),
     result: z.object({
@@ -29,6 +29,6 @@ export const events = {
     }),
     refusals: ['resync'],
     example: { projectId: 'WEB' },
-    surfaces: notAsTool,
+    surfaces: surfacesWithoutTool,
   }),
 };

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { org, project } from '../kernel/access.ts';
-import { notAsTool, operation } from '../kernel/operation.ts';
-import { page, pageOf } from '../kernel/pagination.ts';
+import { surfacesWithoutTool, operation } from '../kernel/operation.ts';
+import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
 import { Deleted, ExpectedVersion, Id, ProjectRef, Url } from '../kernel/values.ts';
 import {
   ForgeConnection,
   ForgeCredentials,
   ForgeDelivery,
   ForgeDeliveryState,
-  forgeHomes,
+  forgeHomeUrls,
   ForgeKind,
   ForgeName,
   ForgeRepository,
@@ -22,10 +22,10 @@ const connectionId = '01936d5c-0000-7000-8000-0000000000c0';
  * The access rule of operations for admins. Agents may not call them, because they must not change the
  * records that prove their own work.
  */
-const byAdmins = { access: org('admin'), byMemberOnly: true, surfaces: notAsTool } as const;
-const byLeads = { access: project('lead'), byMemberOnly: true, surfaces: notAsTool } as const;
+const adminAccess = { access: org('admin'), byMemberOnly: true, surfaces: surfacesWithoutTool } as const;
+const leadAccess = { access: project('lead'), byMemberOnly: true, surfaces: surfacesWithoutTool } as const;
 
-const repository = z
+const RepositoryToLink = z
   .strictObject({ projectId: ProjectRef, connectionId: Id, ...repositoryParams })
   .refine(({ externalId, url }) => (externalId === undefined) !== (url === undefined), {
     error: 'must be named by externalId or by url',
@@ -34,7 +34,7 @@ const repository = z
 
 export const forges = {
   connect: operation({
-    ...byAdmins,
+    ...adminAccess,
     name: 'forges.connect',
     effect: 'write',
     summary: 'Connect a forge, so that Muster accepts its signed webhooks',
@@ -50,7 +50,7 @@ export const forges = {
         baseUrl: Url.optional().meta({ description: 'The URL of the forge; required if it is self-hosted' }),
         credentials: ForgeCredentials.optional(),
       })
-      .refine(({ kind, baseUrl }) => baseUrl !== undefined || forgeHomes[kind] !== null, {
+      .refine(({ kind, baseUrl }) => baseUrl !== undefined || forgeHomeUrls[kind] !== null, {
         error: 'is required for a self-hosted forge',
         path: ['baseUrl'],
       })
@@ -65,7 +65,7 @@ export const forges = {
     example: { kind: 'github' },
   }),
   get: operation({
-    ...byAdmins,
+    ...adminAccess,
     name: 'forges.get',
     effect: 'read',
     summary: 'Get a connection to a forge, with its health',
@@ -77,18 +77,18 @@ export const forges = {
     example: { connectionId },
   }),
   list: operation({
-    ...byAdmins,
+    ...adminAccess,
     name: 'forges.list',
     effect: 'read',
     summary: 'List the connections to forges',
     keywords: 'github gitlab integrations',
     description: `Oldest first.`,
-    params: z.strictObject({ ...page }),
-    result: pageOf(ForgeConnection),
+    params: z.strictObject({ ...pageParams }),
+    result: pageSchemaOf(ForgeConnection),
     example: {},
   }),
   update: operation({
-    ...byAdmins,
+    ...adminAccess,
     name: 'forges.update',
     effect: 'write',
     summary: 'Change a connection to a forge, or rotate its secret',
@@ -112,7 +112,7 @@ export const forges = {
     example: { connectionId, name: 'Our GitHub' },
   }),
   disconnect: operation({
-    ...byAdmins,
+    ...adminAccess,
     name: 'forges.disconnect',
     effect: 'write',
     destructive: true,
@@ -128,18 +128,18 @@ export const forges = {
   }),
   repositories: {
     list: operation({
-      ...byLeads,
+      ...leadAccess,
       name: 'forges.repositories.list',
       effect: 'read',
       summary: 'List the repositories linked to a project',
       keywords: 'linked github gitlab',
       description: 'Oldest first; optionally only those of one connection.',
-      params: z.strictObject({ projectId: ProjectRef, connectionId: Id.optional(), ...page }),
-      result: pageOf(ForgeRepository),
+      params: z.strictObject({ projectId: ProjectRef, connectionId: Id.optional(), ...pageParams }),
+      result: pageSchemaOf(ForgeRepository),
       example: { projectId: 'WEB' },
     }),
     link: operation({
-      ...byLeads,
+      ...leadAccess,
       name: 'forges.repositories.link',
       effect: 'write',
       idempotent: true,
@@ -147,20 +147,20 @@ export const forges = {
       keywords: 'connect github gitlab repo',
       description:
         'From now on events that the forge signs for this repository count in the project. Linking it again returns the existing link.',
-      params: repository,
+      params: RepositoryToLink,
       result: z.object({ repository: ForgeRepository }),
       refusals: ['limit_exceeded', 'archived'],
       emits: ['forge.repositoryLinked'],
       example: { projectId: 'WEB', connectionId, url: 'https://github.com/acme/api' },
     }),
     unlink: operation({
-      ...byLeads,
+      ...leadAccess,
       name: 'forges.repositories.unlink',
       effect: 'write',
       summary: 'Unlink a repository from a project',
       keywords: 'disconnect remove github gitlab repo',
       description: 'Data received so far stays.',
-      params: repository,
+      params: RepositoryToLink,
       result: Deleted,
       refusals: ['archived'],
       emits: ['forge.repositoryUnlinked'],
@@ -169,19 +169,19 @@ export const forges = {
   },
   deliveries: {
     list: operation({
-      ...byAdmins,
+      ...adminAccess,
       name: 'forges.deliveries.list',
       effect: 'read',
       summary: 'List webhook deliveries from a forge, with their results',
       keywords: 'webhook log history received ignored',
       description:
         'Newest first, for 14 days. For each fact, outcome says on which execution it was recorded, or why it was not.',
-      params: z.strictObject({ connectionId: Id, state: ForgeDeliveryState.optional(), ...page }),
-      result: pageOf(ForgeDelivery),
+      params: z.strictObject({ connectionId: Id, state: ForgeDeliveryState.optional(), ...pageParams }),
+      result: pageSchemaOf(ForgeDelivery),
       example: { connectionId },
     }),
     redeliver: operation({
-      ...byAdmins,
+      ...adminAccess,
       name: 'forges.deliveries.redeliver',
       effect: 'write',
       summary: 'Process a webhook delivery again',

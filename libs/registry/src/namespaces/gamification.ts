@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { org } from '../kernel/access.ts';
 import { operation } from '../kernel/operation.ts';
-import { page, pageOf } from '../kernel/pagination.ts';
+import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
 import { Id, MemberParam, ProjectRef } from '../kernel/values.ts';
 import { LeaderboardEntry, PointsProfile, PointsSync } from '../records/points.ts';
 
@@ -30,9 +30,9 @@ export const gamification = {
       period: z.enum(['week', 'month', 'all']),
       projectId: ProjectRef.optional(),
       teamId: Id.optional(),
-      ...page,
+      ...pageParams,
     }),
-    result: pageOf(LeaderboardEntry),
+    result: pageSchemaOf(LeaderboardEntry),
     example: { period: 'week', projectId: 'WEB' },
   }),
   sync: operation({

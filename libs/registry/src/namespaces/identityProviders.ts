@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { org } from '../kernel/access.ts';
-import { notAsTool, operation } from '../kernel/operation.ts';
-import { page, pageOf } from '../kernel/pagination.ts';
+import { surfacesWithoutTool, operation } from '../kernel/operation.ts';
+import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
 import { Deleted, ExpectedVersion, Id } from '../kernel/values.ts';
 import {
   ClientId,
@@ -18,24 +18,24 @@ const providerId = '01936d5c-0000-7000-8000-0000000000d4';
  * Only admins themselves may call these: an admin who controls an identity provider can sign in as any
  * person.
  */
-const byAdmins = { access: org('admin'), byMemberOnly: true, surfaces: notAsTool } as const;
-const writes = { ...byAdmins, effect: 'write', auditsRefusal: true, needsProof: true } as const;
+const adminAccess = { access: org('admin'), byMemberOnly: true, surfaces: surfacesWithoutTool } as const;
+const adminWriteAccess = { ...adminAccess, effect: 'write', auditsRefusal: true, needsProof: true } as const;
 
 export const identityProviders = {
   list: operation({
-    ...byAdmins,
+    ...adminAccess,
     name: 'identityProviders.list',
     effect: 'read',
     summary: 'List the identity providers of the organization',
     keywords: 'sso single sign-on oidc openid connect okta entra google keycloak issuer',
     description:
       'Oldest first, with test results, and for each domain the DNS record that proves it. redirectUrl is the URL to enter at the issuer, even before a provider exists here.',
-    params: z.strictObject({ ...page }),
-    result: pageOf(IdentityProvider).extend({ redirectUrl: z.string() }),
+    params: z.strictObject({ ...pageParams }),
+    result: pageSchemaOf(IdentityProvider).extend({ redirectUrl: z.string() }),
     example: {},
   }),
   upsert: operation({
-    ...writes,
+    ...adminWriteAccess,
     name: 'identityProviders.upsert',
     summary: 'Add or change an OpenID Connect identity provider',
     keywords: 'sso single sign-on oidc openid connect okta entra google keycloak issuer company login',
@@ -70,7 +70,7 @@ export const identityProviders = {
     },
   }),
   delete: operation({
-    ...writes,
+    ...adminWriteAccess,
     name: 'identityProviders.delete',
     destructive: true,
     summary: 'Remove an identity provider',
@@ -83,7 +83,7 @@ export const identityProviders = {
     example: { providerId },
   }),
   test: operation({
-    ...byAdmins,
+    ...adminAccess,
     effect: 'write',
     auditsRefusal: true,
     idempotent: true,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { project } from '../kernel/access.ts';
-import { bulkBodyLimit, notAsTool, operation } from '../kernel/operation.ts';
-import { page, pageOf } from '../kernel/pagination.ts';
+import { bulkBodyLimitBytes, surfacesWithoutTool, operation } from '../kernel/operation.ts';
+import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
 import { Id, ProjectRef } from '../kernel/values.ts';
 import {
   Import,
@@ -9,18 +9,18 @@ import {
   ImportName,
   ImportProvider,
   ImportResult,
-  mostImportItems,
+  maxImportItems,
 } from '../records/import.ts';
 
 const importId = '01936d5c-0000-7000-8000-0000000000c0';
-const LeftOut = z.object({ externalId: z.string(), blockedBy: z.string(), reason: z.string() });
-const Kept = z.object({ externalId: z.string(), storyId: Id, key: z.string() });
+const SkippedItem = z.object({ externalId: z.string(), blockedBy: z.string(), reason: z.string() });
+const KeptStory = z.object({ externalId: z.string(), storyId: Id, key: z.string() });
 
 /**
  * The access rule of the import operations. Only people may import, because imported records carry the names
  * of others.
  */
-const byLeads = { access: project('lead'), byMemberOnly: true, surfaces: notAsTool } as const;
+const leadAccess = { access: project('lead'), byMemberOnly: true, surfaces: surfacesWithoutTool } as const;
 
 export const imports = {
   begin: operation({
@@ -30,7 +30,7 @@ export const imports = {
     keywords: 'import migrate jira linear github csv bring in',
     description:
       'Continue with imports.put, as often as needed, and imports.finish. Items are recognized by provider and externalId across all imports of the project.',
-    ...byLeads,
+    ...leadAccess,
     auditsRefusal: true,
     params: z.strictObject({ projectId: ProjectRef, provider: ImportProvider, name: ImportName }),
     result: z.object({ import: Import }),
@@ -45,12 +45,12 @@ export const imports = {
     summary: 'Put items into an import',
     description:
       'Either the whole call succeeds or nothing changes. An item creates a story, or finds the story that it created before. If the source has not changed since, nothing is written (unchanged). If it has, and the story was not changed here, the story is updated (updated). A story that was changed or deleted here stays as it is (kept), unless theirs is true; a story that is being worked on, or whose cancellation would end work, always stays. An item whose column does not exist is refused. Assignees are matched to members by e-mail; others are listed in issues. Admins with a token of scope admin import authors as members by e-mail; other authors remain names. Imported comments have importedBy and importedFrom. A status change of an existing story must pass the checks of stories.updateStatus; otherwise the item is kept, and its issues name the checks. No notifications are sent, no points are given, and limits of work in progress do not apply. Omitted fields of an item keep their values.',
-    ...byLeads,
+    ...leadAccess,
     auditsRefusal: true,
-    bodyLimit: bulkBodyLimit,
+    bodyLimit: bulkBodyLimitBytes,
     params: z.strictObject({
       importId: Id,
-      items: z.array(ImportItem).min(1).max(mostImportItems),
+      items: z.array(ImportItem).min(1).max(maxImportItems),
       theirs: z.boolean().default(false).meta({ description: 'Overwrite stories that were changed here' }),
     }),
     result: z.object({ import: Import, results: z.array(ImportResult) }),
@@ -65,10 +65,10 @@ export const imports = {
     summary: 'Finish an import',
     description:
       'Sets the blockers that items name in blockedBy, now that all items exist. Blockers that match no item or would create a cycle are skipped and listed in leftOut (the first 200). A finished import accepts no more items. Finishing it again has no effect.',
-    ...byLeads,
+    ...leadAccess,
     auditsRefusal: true,
     params: z.strictObject({ importId: Id }),
-    result: z.object({ import: Import, leftOut: z.array(LeftOut) }),
+    result: z.object({ import: Import, leftOut: z.array(SkippedItem) }),
     refusals: ['archived', 'already_resolved'],
     emits: ['import.finished'],
     example: { importId },
@@ -78,7 +78,7 @@ export const imports = {
     effect: 'read',
     summary: 'Get an import',
     description: 'Includes the results of its items.',
-    ...byLeads,
+    ...leadAccess,
     params: z.strictObject({ importId: Id }),
     result: z.object({ import: Import }),
     example: { importId },
@@ -88,9 +88,9 @@ export const imports = {
     effect: 'read',
     summary: 'List the imports of a project',
     description: `Newest first.`,
-    ...byLeads,
-    params: z.strictObject({ projectId: ProjectRef, ...page }),
-    result: pageOf(Import),
+    ...leadAccess,
+    params: z.strictObject({ projectId: ProjectRef, ...pageParams }),
+    result: pageSchemaOf(Import),
     example: { projectId: 'WEB' },
   }),
   undo: operation({
@@ -101,10 +101,10 @@ export const imports = {
     summary: 'Undo an import',
     description:
       'Deletes the stories that it created with their comments, and the epics that are then empty and unassigned. Stories that were touched since stay and are listed in kept (the first 200): those changed, moved, assigned, commented on or worked on, or with a reviewer or a delivery group. Stories that it only updated stay as they are. Undoing it again has no effect.',
-    ...byLeads,
+    ...leadAccess,
     auditsRefusal: true,
     params: z.strictObject({ importId: Id }),
-    result: z.object({ import: Import, removed: z.int(), kept: z.array(Kept) }),
+    result: z.object({ import: Import, removed: z.int(), kept: z.array(KeptStory) }),
     refusals: ['archived'],
     emits: ['import.reverted'],
     example: { importId },

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { org } from '../kernel/access.ts';
 import { operation } from '../kernel/operation.ts';
-import { page, pageOf } from '../kernel/pagination.ts';
+import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
 import { Id } from '../kernel/values.ts';
 import { Invitation, InvitationState } from '../records/invitation.ts';
 
@@ -16,8 +16,8 @@ export const invitations = {
     description:
       'Newest first, in any state unless state is given. A pending invitation becomes expired when its time has passed.',
     access: org('admin'),
-    params: z.strictObject({ state: InvitationState.optional(), ...page }),
-    result: pageOf(Invitation),
+    params: z.strictObject({ state: InvitationState.optional(), ...pageParams }),
+    result: pageSchemaOf(Invitation),
     example: { state: 'pending' },
   }),
   resend: operation({

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { project } from '../kernel/access.ts';
 import { operation } from '../kernel/operation.ts';
-import { page, pageOf } from '../kernel/pagination.ts';
+import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
 import { LeftOut } from '../kernel/short-lists.ts';
 import { Deleted, Id, ProjectRef, StoryRef } from '../kernel/values.ts';
 import { Note, RunId, TtlSeconds } from '../records/execution.ts';
-import { Lock, LockConflict, LockMode, LockResource, mostLockResources } from '../records/lock.ts';
+import { Lock, LockConflict, LockMode, LockResource, maxLockResources } from '../records/lock.ts';
 
 export const locks = {
   acquire: operation({
@@ -20,7 +20,7 @@ export const locks = {
     access: project('contributor'),
     params: z.strictObject({
       projectId: ProjectRef,
-      resources: z.array(LockResource).min(1).max(mostLockResources),
+      resources: z.array(LockResource).min(1).max(maxLockResources),
       mode: LockMode.default('exclusive'),
       ttlSeconds: TtlSeconds.default(600),
       reason: Note.optional(),
@@ -53,9 +53,9 @@ export const locks = {
       projectId: ProjectRef,
       resource: LockResource.optional(),
       mine: z.boolean().default(false),
-      ...page,
+      ...pageParams,
     }),
-    result: pageOf(Lock),
+    result: pageSchemaOf(Lock),
     example: { projectId: 'WEB', resource: '**/*.ts' },
   }),
   release: operation({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { org, orgRoles, projectRoles, self } from '../kernel/access.ts';
+import { org, orgRoles, projectRoles, selfAccess } from '../kernel/access.ts';
 import { operation } from '../kernel/operation.ts';
-import { page, pageOf } from '../kernel/pagination.ts';
+import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
 import { Deleted, Id, MemberParam, ProjectRef, SearchText } from '../kernel/values.ts';
 import { Invitation } from '../records/invitation.ts';
 import { EmailAddress, GivenRole, Member, memberStatuses } from '../records/member.ts';
@@ -44,9 +44,9 @@ export const members = {
       query: SearchText.optional(),
       role: z.enum(orgRoles).optional(),
       status: z.enum(memberStatuses).default('active'),
-      ...page,
+      ...pageParams,
     }),
-    result: pageOf(Member),
+    result: pageSchemaOf(Member),
     example: { role: 'member' },
   }),
   profile: operation({
@@ -114,7 +114,7 @@ export const members = {
     keywords: 'quit resign go away exit company',
     description:
       'Has the same effects as being removed, and also ends the token that makes the call. The owner must transfer the organization first.',
-    access: self(),
+    access: selfAccess(),
     byMemberOnly: true,
     params: z.strictObject({}),
     result: Deleted,

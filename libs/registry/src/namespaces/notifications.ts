@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { self } from '../kernel/access.ts';
+import { selfAccess } from '../kernel/access.ts';
 import { operation } from '../kernel/operation.ts';
-import { page, pageOf } from '../kernel/pagination.ts';
+import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
 import { Id, Instant } from '../kernel/values.ts';
 import {
   Notification,
@@ -11,7 +11,7 @@ import {
   NotificationPreference,
 } from '../records/notification.ts';
 
-const Marked = z.object({ updated: z.int(), unread: z.int() });
+const MarkResult = z.object({ updated: z.int(), unread: z.int() });
 
 export const notifications = {
   list: operation({
@@ -21,14 +21,14 @@ export const notifications = {
     keywords: 'inbox messages mentions what is new alerts',
     description:
       'Your inbox, newest first. Notifications about projects that you may no longer see are neither shown nor counted.',
-    access: self(),
+    access: selfAccess(),
     readsInbox: true,
     params: z.strictObject({
       unreadOnly: z.boolean().default(false),
       kinds: z.array(NotificationKind).min(1).max(notificationKinds.length).optional(),
-      ...page,
+      ...pageParams,
     }),
-    result: pageOf(Notification),
+    result: pageSchemaOf(Notification),
     example: { unreadOnly: true, kinds: ['mention', 'assigned'] },
   }),
   unreadCount: operation({
@@ -37,7 +37,7 @@ export const notifications = {
     summary: 'Count your unread notifications',
     keywords: 'inbox unread messages how many new',
     description: 'In total, and by kind.',
-    access: self(),
+    access: selfAccess(),
     readsInbox: true,
     params: z.strictObject({}),
     result: z.object({ unread: z.int(), byKind: z.record(NotificationKind, z.int()) }),
@@ -51,11 +51,11 @@ export const notifications = {
     keywords: 'inbox dismiss clear read',
     description:
       'If one of them is not in your inbox, none is marked. Notifications that were already read are not counted in updated.',
-    access: self(),
+    access: selfAccess(),
     staysInProjects: true,
     byMemberOnly: true,
     params: z.strictObject({ notificationIds: z.array(Id).min(1).max(200) }),
-    result: Marked,
+    result: MarkResult,
     example: { notificationIds: ['01936d5c-0000-7000-8000-000000000070'] },
   }),
   markAllRead: operation({
@@ -65,11 +65,11 @@ export const notifications = {
     summary: 'Mark all notifications as read',
     keywords: 'clear empty inbox dismiss',
     description: 'With before, only notifications up to that time, so that newer ones stay unread.',
-    access: self(),
+    access: selfAccess(),
     staysInProjects: true,
     byMemberOnly: true,
     params: z.strictObject({ before: Instant.optional() }),
-    result: Marked,
+    result: MarkResult,
     example: {},
   }),
   listPreferences: operation({
@@ -78,10 +78,10 @@ export const notifications = {
     summary: 'List your notification settings',
     keywords: 'settings email push',
     description: 'Every kind with its channels. Settings that you never changed have their default.',
-    access: self(),
+    access: selfAccess(),
     readsInbox: true,
-    params: z.strictObject({ ...page }),
-    result: pageOf(NotificationPreference),
+    params: z.strictObject({ ...pageParams }),
+    result: pageSchemaOf(NotificationPreference),
     example: {},
   }),
   setPreference: operation({
@@ -92,7 +92,7 @@ export const notifications = {
     keywords: 'mute email emails off settings unsubscribe push',
     description:
       'Applies to future notifications. If the inbox is off, a kind can still be sent by e-mail or push.',
-    access: self(),
+    access: selfAccess(),
     byMemberOnly: true,
     params: z.strictObject({ kind: NotificationKind, channel: NotificationChannel, enabled: z.boolean() }),
     result: z.object({ preference: NotificationPreference }),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { org } from '../kernel/access.ts';
 import { operation } from '../kernel/operation.ts';
-import { Deleted, ExpectedVersion, MemberParam, text, Time } from '../kernel/values.ts';
+import { Deleted, ExpectedVersion, MemberParam, boundedText, Time } from '../kernel/values.ts';
 import { Member } from '../records/member.ts';
 import { Org, OrgDescription, OrgName, OrgSlug } from '../records/org.ts';
 
@@ -55,7 +55,7 @@ export const orgs = {
       'All its tokens stop working, including the one that makes the call. Its data is kept for 30 days, until purgeAfter, so that an operator can restore it. confirmSlug must repeat the slug, to prevent accidental deletion.',
     access: org('owner'),
     needsProof: true,
-    params: z.strictObject({ confirmSlug: text(40, 1) }),
+    params: z.strictObject({ confirmSlug: boundedText(40, 1) }),
     result: Deleted.extend({ purgeAfter: Time }),
     refusals: ['confirmation_mismatch'],
     emits: ['org.deleted'],

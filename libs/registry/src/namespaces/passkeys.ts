@@ -1,28 +1,28 @@
 import { z } from 'zod';
-import { self } from '../kernel/access.ts';
-import { notAsTool, operation } from '../kernel/operation.ts';
-import { page, pageOf } from '../kernel/pagination.ts';
+import { selfAccess } from '../kernel/access.ts';
+import { surfacesWithoutTool, operation } from '../kernel/operation.ts';
+import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
 import { Deleted, Id } from '../kernel/values.ts';
 import { Passkey, PasskeyName } from '../records/passkey.ts';
 
 const passkeyId = '01936d5c-0000-7000-8000-0000000000d0';
-const own = { access: self(), byMemberOnly: true, surfaces: notAsTool } as const;
+const ownAccess = { access: selfAccess(), byMemberOnly: true, surfaces: surfacesWithoutTool } as const;
 
 export const passkeys = {
   list: operation({
-    ...own,
+    ...ownAccess,
     name: 'passkeys.list',
     effect: 'read',
     summary: 'List your passkeys',
     keywords: 'webauthn security keys fingerprint face devices sign in',
     description:
       'Oldest first. Passkeys belong to a person, across all of their organizations. Create one at /sign-in/passkeys, in the browser that will use it.',
-    params: z.strictObject({ ...page }),
-    result: pageOf(Passkey),
+    params: z.strictObject({ ...pageParams }),
+    result: pageSchemaOf(Passkey),
     example: {},
   }),
   rename: operation({
-    ...own,
+    ...ownAccess,
     name: 'passkeys.rename',
     effect: 'write',
     idempotent: true,
@@ -35,7 +35,7 @@ export const passkeys = {
     example: { passkeyId, name: 'My laptop' },
   }),
   delete: operation({
-    ...own,
+    ...ownAccess,
     name: 'passkeys.delete',
     effect: 'write',
     destructive: true,

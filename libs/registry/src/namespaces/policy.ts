@@ -5,7 +5,8 @@ import { ExpectedVersion } from '../kernel/values.ts';
 import { Policy, PolicyRecord } from '../records/org.ts';
 
 /** Makes a field of the policy optional: if omitted it stays unchanged, and null resets it to the default. */
-const change = <Field extends z.ZodType>(field: z.ZodDefault<Field>) => field.unwrap().nullable().optional();
+const optionalChange = <Field extends z.ZodType>(field: z.ZodDefault<Field>) =>
+  field.unwrap().nullable().optional();
 const { shape } = Policy;
 
 export const policy = {
@@ -30,23 +31,23 @@ export const policy = {
       "Omitted fields keep their values; null restores the default. The call fails if the default lease exceeds the maximum lease, if auditRetentionDays exceeds the plan's limit (unless unchanged), or if an identity provider has no proven domain. Rules for sessions apply from their next call on.",
     access: org('admin'),
     params: z.strictObject({
-      defaultLeaseTtlSeconds: change(shape.defaultLeaseTtlSeconds),
-      maxLeaseTtlSeconds: change(shape.maxLeaseTtlSeconds),
-      maxLockTtlSeconds: change(shape.maxLockTtlSeconds),
-      requiredApprovals: change(shape.requiredApprovals),
-      requireSpecToStart: change(shape.requireSpecToStart),
-      requireMergeProof: change(shape.requireMergeProof),
-      mergeProof: change(shape.mergeProof),
-      agentsMayReview: change(shape.agentsMayReview),
-      agentsMayComplete: change(shape.agentsMayComplete),
-      authorMayApprove: change(shape.authorMayApprove),
-      wipLimits: change(shape.wipLimits),
-      completeStoryOnMerge: change(shape.completeStoryOnMerge),
-      allowedEmailDomains: change(shape.allowedEmailDomains),
-      requirePasskey: change(shape.requirePasskey),
-      allowedIdentityProviders: change(shape.allowedIdentityProviders),
-      gamificationEnabled: change(shape.gamificationEnabled),
-      auditRetentionDays: change(shape.auditRetentionDays),
+      defaultLeaseTtlSeconds: optionalChange(shape.defaultLeaseTtlSeconds),
+      maxLeaseTtlSeconds: optionalChange(shape.maxLeaseTtlSeconds),
+      maxLockTtlSeconds: optionalChange(shape.maxLockTtlSeconds),
+      requiredApprovals: optionalChange(shape.requiredApprovals),
+      requireSpecToStart: optionalChange(shape.requireSpecToStart),
+      requireMergeProof: optionalChange(shape.requireMergeProof),
+      mergeProof: optionalChange(shape.mergeProof),
+      agentsMayReview: optionalChange(shape.agentsMayReview),
+      agentsMayComplete: optionalChange(shape.agentsMayComplete),
+      authorMayApprove: optionalChange(shape.authorMayApprove),
+      wipLimits: optionalChange(shape.wipLimits),
+      completeStoryOnMerge: optionalChange(shape.completeStoryOnMerge),
+      allowedEmailDomains: optionalChange(shape.allowedEmailDomains),
+      requirePasskey: optionalChange(shape.requirePasskey),
+      allowedIdentityProviders: optionalChange(shape.allowedIdentityProviders),
+      gamificationEnabled: optionalChange(shape.gamificationEnabled),
+      auditRetentionDays: optionalChange(shape.auditRetentionDays),
       expectedVersion: ExpectedVersion,
     }),
     result: z.object({ policy: PolicyRecord }),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { org, project } from '../kernel/access.ts';
 import { operation } from '../kernel/operation.ts';
-import { page, pageOf } from '../kernel/pagination.ts';
+import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
 import { Deleted, Id, MemberParam, ProjectRef } from '../kernel/values.ts';
 import {
   AccessDecision,
@@ -61,8 +61,8 @@ export const projectAccess = {
       description:
         'Sorted by name, each with the effective role and its source. If several sources give the same role, a direct one is shown before a team, and a team before the organization.',
       access: project('viewer'),
-      params: z.strictObject({ projectId: ProjectRef, ...page }),
-      result: pageOf(Participant),
+      params: z.strictObject({ projectId: ProjectRef, ...pageParams }),
+      result: pageSchemaOf(Participant),
       example: { projectId: 'WEB' },
     }),
   },
@@ -105,8 +105,8 @@ export const projectAccess = {
       keywords: 'which squads crews have access permission',
       description: 'Sorted by name, each with the role that it gives.',
       access: project('viewer'),
-      params: z.strictObject({ projectId: ProjectRef, ...page }),
-      result: pageOf(z.object({ team: TeamRef, role: RoleInProject })),
+      params: z.strictObject({ projectId: ProjectRef, ...pageParams }),
+      result: pageSchemaOf(z.object({ team: TeamRef, role: RoleInProject })),
       example: { projectId: 'WEB' },
     }),
   },
@@ -137,8 +137,8 @@ export const projectAccess = {
       keywords: 'who wants waiting pending join get in permission approvals',
       description: 'Newest first, in any state unless state is given.',
       access: project('lead'),
-      params: z.strictObject({ projectId: ProjectRef, state: AccessRequestState.optional(), ...page }),
-      result: pageOf(AccessRequest),
+      params: z.strictObject({ projectId: ProjectRef, state: AccessRequestState.optional(), ...pageParams }),
+      result: pageSchemaOf(AccessRequest),
       example: { projectId: 'WEB', state: 'pending' },
     }),
     resolve: operation({

@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import { org, project } from '../kernel/access.ts';
-import { bulkBodyLimit, notAsTool, operation } from '../kernel/operation.ts';
-import { page, pageOf } from '../kernel/pagination.ts';
+import { bulkBodyLimitBytes, surfacesWithoutTool, operation } from '../kernel/operation.ts';
+import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
 import {
   Deleted,
   ExpectedVersion,
   Id,
   Instant,
-  name,
+  nameText,
   ProjectRef,
-  prose,
+  multilineText,
   SearchText,
-  text,
+  boundedText,
 } from '../kernel/values.ts';
 import {
   BoardColumn,
@@ -28,8 +28,8 @@ import { HealthFigures, HealthWeek } from '../records/health.ts';
 import { Estimate, Labels, Priority, SpecContent, StoryDescription, StoryTitle } from '../records/story.ts';
 import { projectAccess } from './projects-access.ts';
 
-const ProjectName = name(120);
-const ProjectDescription = prose(20_000);
+const ProjectName = nameText(120);
+const ProjectDescription = multilineText(20_000);
 const Columns = z
   .array(NewColumn)
   .min(1)
@@ -38,8 +38,8 @@ const Columns = z
     (columns) => ['backlog', 'done'].every((status) => columns.some((column) => column.status === status)),
     'needs a column with status backlog and one with status done',
   );
-const LocalId = text(200, 1);
-const longestSpanMillis = 366 * 24 * 60 * 60 * 1000;
+const LocalId = boundedText(200, 1);
+const maxHealthSpanMillis = 366 * 24 * 60 * 60 * 1000;
 
 export const projects = {
   create: operation({
@@ -89,9 +89,9 @@ export const projects = {
     params: z.strictObject({
       includeArchived: z.boolean().default(false),
       query: SearchText.optional(),
-      ...page,
+      ...pageParams,
     }),
-    result: pageOf(Project),
+    result: pageSchemaOf(Project),
     example: { limit: 20 },
   }),
   deliveryHealth: operation({
@@ -109,12 +109,12 @@ export const projects = {
         error: 'must be after from',
         path: ['to'],
       })
-      .refine(({ from, to }) => Date.parse(to) - Date.parse(from) <= longestSpanMillis, {
+      .refine(({ from, to }) => Date.parse(to) - Date.parse(from) <= maxHealthSpanMillis, {
         error: 'is more than 366 days after from',
         path: ['to'],
       }),
     result: z.object({ weeks: z.array(HealthWeek), totals: HealthFigures }),
-    surfaces: notAsTool,
+    surfaces: surfacesWithoutTool,
     example: { projectId: 'WEB', from: '2026-11-02T00:00:00.000Z', to: '2026-11-30T00:00:00.000Z' },
   }),
   update: operation({
@@ -151,7 +151,7 @@ export const projects = {
     description:
       "This cannot be undone. confirmKey must repeat the project's key, to prevent accidental deletion.",
     access: org('admin'),
-    params: z.strictObject({ projectId: ProjectRef, confirmKey: text(10, 1) }),
+    params: z.strictObject({ projectId: ProjectRef, confirmKey: boundedText(10, 1) }),
     result: Deleted,
     refusals: ['confirmation_mismatch'],
     emits: ['project.deleted'],
@@ -207,7 +207,7 @@ export const projects = {
     }),
     refusals: ['already_exists', 'limit_exceeded'],
     emits: ['project.converted'],
-    bodyLimit: bulkBodyLimit,
+    bodyLimit: bulkBodyLimitBytes,
     example: {
       localProjectId: 'laptop-1/tools',
       key: 'TOOLS',

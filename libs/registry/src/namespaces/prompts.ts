@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { org, project } from '../kernel/access.ts';
-import { largeBodyLimit, operation } from '../kernel/operation.ts';
-import { page, pageOf } from '../kernel/pagination.ts';
+import { largeBodyLimitBytes, operation } from '../kernel/operation.ts';
+import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
 import { Deleted, ExpectedVersion, ProjectRef } from '../kernel/values.ts';
 import { Prompt, PromptArguments, PromptBody, PromptTags, PromptTitle, Slug } from '../records/prompt.ts';
 
-const draft = {
+const promptParams = {
   slug: Slug,
   title: PromptTitle,
   body: PromptBody,
@@ -13,12 +13,12 @@ const draft = {
   tags: PromptTags.default([]),
   expectedVersion: ExpectedVersion,
 };
-const listed = {
+const promptListParams = {
   slug: Slug.optional().meta({ description: 'Only the prompt with this slug' }),
   includeBody: z.boolean().optional().meta({
     description: 'true returns all texts, false none; by default those up to 4 KiB',
   }),
-  ...page,
+  ...pageParams,
 };
 const example = {
   slug: 'review',
@@ -38,11 +38,11 @@ export const prompts = {
       description:
         'Creates the prompt, or a new version of the prompt with this slug; unchanged content has no effect. It applies to every project that has no prompt of its own with that slug.',
       access: org('admin'),
-      params: z.strictObject(draft),
+      params: z.strictObject(promptParams),
       result: z.object({ prompt: Prompt }),
       refusals: ['version_mismatch'],
       emits: ['prompt.created', 'prompt.updated'],
-      bodyLimit: largeBodyLimit,
+      bodyLimit: largeBodyLimitBytes,
       example,
     }),
     delete: operation({
@@ -67,8 +67,8 @@ export const prompts = {
       description:
         'Sorted by slug. Texts larger than 4 KiB are omitted (body is null, bodyBytes is the size) unless includeBody is true or slug is given.',
       access: org('viewer'),
-      params: z.strictObject(listed),
-      result: pageOf(Prompt),
+      params: z.strictObject(promptListParams),
+      result: pageSchemaOf(Prompt),
       example: {},
     }),
   },
@@ -82,11 +82,11 @@ export const prompts = {
       description:
         "Creates the prompt, or a new version of the prompt with this slug; unchanged content has no effect. In this project it replaces the organization's prompt with that slug.",
       access: project('lead'),
-      params: z.strictObject({ projectId: ProjectRef, ...draft }),
+      params: z.strictObject({ projectId: ProjectRef, ...promptParams }),
       result: z.object({ prompt: Prompt }),
       refusals: ['version_mismatch', 'archived'],
       emits: ['prompt.created', 'prompt.updated'],
-      bodyLimit: largeBodyLimit,
+      bodyLimit: largeBodyLimitBytes,
       example: { projectId: 'WEB', ...example },
     }),
     delete: operation({
@@ -112,8 +112,12 @@ export const prompts = {
       description:
         "Sorted by slug. Texts larger than 4 KiB are omitted (body is null, bodyBytes is the size) unless includeBody is true or slug is given. With effective, the result includes the organization's prompts that the project does not replace: those that a member who works there sees.",
       access: project('viewer'),
-      params: z.strictObject({ projectId: ProjectRef, effective: z.boolean().default(false), ...listed }),
-      result: pageOf(Prompt),
+      params: z.strictObject({
+        projectId: ProjectRef,
+        effective: z.boolean().default(false),
+        ...promptListParams,
+      }),
+      result: pageSchemaOf(Prompt),
       example: { projectId: 'WEB', effective: true },
     }),
   },

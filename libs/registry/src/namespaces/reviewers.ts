@@ -1,16 +1,17 @@
 import { z } from 'zod';
 import { org, project } from '../kernel/access.ts';
 import { operation } from '../kernel/operation.ts';
-import { page, pageOf } from '../kernel/pagination.ts';
+import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
 import { AgentParam, Deleted, MemberParam, StoryRef } from '../kernel/values.ts';
 import { Reviewer, ReviewNote, Verdict } from '../records/review.ts';
 import { DiffHash, Sha } from '../records/story.ts';
 
-const party = { memberId: MemberParam.optional(), agentId: AgentParam.optional() };
-type Party = { readonly memberId?: string | undefined; readonly agentId?: string | undefined };
+const reviewerParams = { memberId: MemberParam.optional(), agentId: AgentParam.optional() };
+type ReviewerParams = { readonly memberId?: string | undefined; readonly agentId?: string | undefined };
 
-const isOne = ({ memberId, agentId }: Party): boolean => (memberId === undefined) !== (agentId === undefined);
-const notOne = { error: 'give either memberId or agentId', path: ['memberId'] };
+const hasExactlyOneId = ({ memberId, agentId }: ReviewerParams): boolean =>
+  (memberId === undefined) !== (agentId === undefined);
+const exactlyOneIdIssue = { error: 'give either memberId or agentId', path: ['memberId'] };
 
 export const reviewers = {
   add: operation({
@@ -21,7 +22,9 @@ export const reviewers = {
     description:
       'The reviewer must be able to see the project; an agent sees what its member sees. Whether an agent may give a verdict depends on the policy at that time. A story has at most 50 reviewers.',
     access: project('contributor'),
-    params: z.strictObject({ storyId: StoryRef, ...party }).refine(isOne, notOne),
+    params: z
+      .strictObject({ storyId: StoryRef, ...reviewerParams })
+      .refine(hasExactlyOneId, exactlyOneIdIssue),
     result: z.object({ reviewer: Reviewer }),
     refusals: ['already_exists', 'no_role_in_project', 'limit_exceeded', 'archived'],
     emits: ['reviewer.added'],
@@ -37,7 +40,9 @@ export const reviewers = {
     description:
       "The reviewer's verdict is removed too. Any contributor may remove a reviewer without a verdict; otherwise only the reviewer, the member of the reviewing agent, or a lead of the project may (else 403 verdict_of_another).",
     access: project('contributor'),
-    params: z.strictObject({ storyId: StoryRef, ...party }).refine(isOne, notOne),
+    params: z
+      .strictObject({ storyId: StoryRef, ...reviewerParams })
+      .refine(hasExactlyOneId, exactlyOneIdIssue),
     result: Deleted,
     refusals: ['archived'],
     emits: ['reviewer.removed'],
@@ -51,8 +56,8 @@ export const reviewers = {
     description:
       'In the order in which they were asked. An approval or a request for changes becomes stale when the spec has a newer version, or when a member, the holder or the forge reports other code. Code is compared by diff hash if known, otherwise by head commit; code that appears where there was none counts as changed. A stale verdict stays stale. Verdicts of former members and their agents are stale too. underReview is the spec version and code that are to be reviewed now.',
     access: project('viewer'),
-    params: z.strictObject({ storyId: StoryRef, ...page }),
-    result: pageOf(Reviewer),
+    params: z.strictObject({ storyId: StoryRef, ...pageParams }),
+    result: pageSchemaOf(Reviewer),
     example: { storyId: 'WEB-1' },
   }),
   listForUser: operation({
@@ -64,12 +69,12 @@ export const reviewers = {
       "Yourself by default: the member for a member's token, the agent for an agent's token. Newest first, in projects that you may see.",
     access: org('viewer'),
     params: z
-      .strictObject({ ...party, verdict: Verdict.optional(), ...page })
+      .strictObject({ ...reviewerParams, verdict: Verdict.optional(), ...pageParams })
       .refine((params) => params.memberId === undefined || params.agentId === undefined, {
         error: 'give either memberId or agentId, not both',
         path: ['agentId'],
       }),
-    result: pageOf(Reviewer),
+    result: pageSchemaOf(Reviewer),
     example: { verdict: 'pending' },
   }),
   setVerdict: operation({

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { org } from '../kernel/access.ts';
 import { operation } from '../kernel/operation.ts';
-import { page, pageOf } from '../kernel/pagination.ts';
+import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
 import { ProjectRef, SearchText } from '../kernel/values.ts';
-import { FoundKind, FoundRecord } from '../records/found.ts';
+import { SearchHitKind, SearchHit } from '../records/found.ts';
 
 export const search = {
   find: operation({
@@ -17,11 +17,11 @@ export const search = {
     access: org('viewer'),
     params: z.strictObject({
       query: SearchText,
-      kinds: z.array(FoundKind).min(1).max(FoundKind.options.length).optional(),
+      kinds: z.array(SearchHitKind).min(1).max(SearchHitKind.options.length).optional(),
       projectId: ProjectRef.optional(),
-      limit: page.limit,
+      limit: pageParams.limit,
     }),
-    result: pageOf(FoundRecord),
+    result: pageSchemaOf(SearchHit),
     example: { query: 'sign in' },
   }),
 };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { self } from '../kernel/access.ts';
-import { notAsTool, operation } from '../kernel/operation.ts';
-import { page, pageOf } from '../kernel/pagination.ts';
+import { selfAccess } from '../kernel/access.ts';
+import { surfacesWithoutTool, operation } from '../kernel/operation.ts';
+import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
 import { Id } from '../kernel/values.ts';
 import { Session } from '../records/session.ts';
 
@@ -13,11 +13,11 @@ export const sessions = {
     keywords: 'devices logins cookies where am I signed in',
     description:
       'Newest first, across all your organizations, because a session belongs to a person. Empty for a member who has never signed in.',
-    access: self(),
+    access: selfAccess(),
     byMemberOnly: true,
-    surfaces: notAsTool,
-    params: z.strictObject({ ...page }),
-    result: pageOf(Session),
+    surfaces: surfacesWithoutTool,
+    params: z.strictObject({ ...pageParams }),
+    result: pageSchemaOf(Session),
     example: {},
   }),
   revoke: operation({
@@ -29,9 +29,9 @@ export const sessions = {
     keywords: 'log out end session lost laptop stolen',
     description:
       'The session stops working immediately, in every organization. Ending it again has no effect.',
-    access: self(),
+    access: selfAccess(),
     byMemberOnly: true,
-    surfaces: notAsTool,
+    surfaces: surfacesWithoutTool,
     auditsRefusal: true,
     params: z.strictObject({ sessionId: Id }),
     result: z.object({ ended: z.int().describe('The number of sessions that were still active') }),
@@ -46,9 +46,9 @@ export const sessions = {
     keywords: 'log out all devices end sessions',
     description:
       'Ends all your sessions except the one that makes the call; called with a token, it ends all of them.',
-    access: self(),
+    access: selfAccess(),
     byMemberOnly: true,
-    surfaces: notAsTool,
+    surfaces: surfacesWithoutTool,
     auditsRefusal: true,
     params: z.strictObject({}),
     result: z.object({ ended: z.int().describe('The number of sessions that were still active') }),

@@ -1,7 +1,13 @@
 import { z } from 'zod';
 import { project } from '../kernel/access.ts';
 import { operation } from '../kernel/operation.ts';
-import { defaultLimit, maxLimit, mostSmallItems, page, pageOf } from '../kernel/pagination.ts';
+import {
+  defaultPageSize,
+  maxPageSize,
+  maxSmallItemsPageSize,
+  pageParams,
+  pageSchemaOf,
+} from '../kernel/pagination.ts';
 import {
   AgentParam,
   Deleted,
@@ -12,8 +18,8 @@ import {
   ProjectRef,
   SearchText,
   StoryRef,
-  text,
-  textOfBytes,
+  boundedText,
+  textWithinBytes,
   Time,
 } from '../kernel/values.ts';
 import { StoryCard } from '../records/card.ts';
@@ -41,7 +47,7 @@ const StoryAndWarnings = z.object({ story: Story, warnings: z.array(Warning) });
  * The first spec in the call that creates a story. Its limit respects the general body limit;
  * storySpec.update accepts longer specs.
  */
-const FirstSpec = textOfBytes(192 * 1024).meta({
+const FirstSpec = textWithinBytes(192 * 1024).meta({
   maxLength: 192 * 1024,
   description: 'The first version of its spec, at most 192 KiB; storySpec.update accepts 256 KiB',
 });
@@ -115,19 +121,19 @@ export const stories = {
         }),
         sort: z.enum(['board', 'updated', 'created']).default('board'),
         view: z.enum(['summary', 'card']).default('summary'),
-        ...page,
+        ...pageParams,
         limit: z
           .int()
           .min(1)
-          .max(mostSmallItems)
-          .default(defaultLimit)
-          .meta({ description: `Items on a page, at most ${maxLimit} where they are no cards` }),
+          .max(maxSmallItemsPageSize)
+          .default(defaultPageSize)
+          .meta({ description: `Items on a page, at most ${maxPageSize} where they are no cards` }),
       })
-      .refine(({ view, limit }) => view === 'card' || limit <= maxLimit, {
-        error: `must be at most ${maxLimit}, unless view is card`,
+      .refine(({ view, limit }) => view === 'card' || limit <= maxPageSize, {
+        error: `must be at most ${maxPageSize}, unless view is card`,
         path: ['limit'],
       }),
-    result: pageOf(z.union([StorySummary, StoryCard])),
+    result: pageSchemaOf(z.union([StorySummary, StoryCard])),
     example: { projectId: 'WEB', status: ['ready', 'in_progress'] },
   }),
   update: operation({
@@ -227,7 +233,7 @@ export const stories = {
     description:
       'Replaces the story that the caller viewed before (on the same device, if deviceId is given); null means none. Returns who else is viewing the same story. It expires after 15 minutes.',
     access: project('viewer'),
-    params: z.strictObject({ storyId: StoryRef.nullable(), deviceId: text(128, 1).optional() }),
+    params: z.strictObject({ storyId: StoryRef.nullable(), deviceId: boundedText(128, 1).optional() }),
     result: z.object({
       selection: z.object({ storyId: Id.nullable(), since: Time.nullable() }),
       others: z.array(z.object({ member: MemberRef, since: Time })),

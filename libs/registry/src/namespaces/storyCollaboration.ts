@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { project } from '../kernel/access.ts';
 import { operation } from '../kernel/operation.ts';
 import { StoryRef } from '../kernel/values.ts';
-import { contextSections, leastContextBytes, mostContextBytes, StoryContext } from '../records/context.ts';
+import { contextSections, minContextBytes, maxContextBytes, StoryContext } from '../records/context.ts';
 
 export const storyCollaboration = {
   context: operation({
@@ -24,8 +24,8 @@ export const storyCollaboration = {
         .meta({ description: 'Only these sections; all by default' }),
       maxBytes: z
         .int()
-        .min(leastContextBytes)
-        .max(mostContextBytes)
+        .min(minContextBytes)
+        .max(maxContextBytes)
         .default(256 * 1024)
         .meta({ description: 'Maximum size of the result as JSON in bytes' }),
     }),

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { project } from '../kernel/access.ts';
-import { largeBodyLimit, operation } from '../kernel/operation.ts';
-import { page, pageOf } from '../kernel/pagination.ts';
-import { StoryRef, text } from '../kernel/values.ts';
+import { largeBodyLimitBytes, operation } from '../kernel/operation.ts';
+import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
+import { StoryRef, boundedText } from '../kernel/values.ts';
 import { Spec, SpecContent, SpecEntry } from '../records/story.ts';
 
 const SpecVersion = z.int().min(0).max(2_147_483_647);
@@ -35,12 +35,12 @@ export const storySpec = {
       baseVersion: SpecVersion.optional().meta({
         description: 'The version that you read; required for MCP tools if a spec exists',
       }),
-      note: text(500).optional(),
+      note: boundedText(500).optional(),
     }),
     result: z.object({ spec: Spec }),
     refusals: ['version_mismatch', 'archived'],
     emits: ['spec.updated'],
-    bodyLimit: largeBodyLimit,
+    bodyLimit: largeBodyLimitBytes,
     example: { storyId: 'WEB-1', content: '# Sign in with a passkey\n\nNo password is asked for.\n' },
   }),
   history: operation({
@@ -50,8 +50,8 @@ export const storySpec = {
     keywords: 'specification changes diff revisions who changed older versions',
     description: 'Newest first, without content, each with the number of added and removed lines.',
     access: project('viewer'),
-    params: z.strictObject({ storyId: StoryRef, ...page }),
-    result: pageOf(SpecEntry.extend({ linesAdded: z.int(), linesRemoved: z.int() })),
+    params: z.strictObject({ storyId: StoryRef, ...pageParams }),
+    result: pageSchemaOf(SpecEntry.extend({ linesAdded: z.int(), linesRemoved: z.int() })),
     example: { storyId: 'WEB-1' },
   }),
   restore: operation({

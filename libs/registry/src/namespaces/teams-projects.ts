@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { org } from '../kernel/access.ts';
 import { operation } from '../kernel/operation.ts';
-import { page, pageOf } from '../kernel/pagination.ts';
+import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
 import { Id } from '../kernel/values.ts';
 import { RoleInProject } from '../records/access.ts';
 import { ProjectShort } from '../records/project.ts';
@@ -15,8 +15,8 @@ export const teamProjects = {
     keywords: 'which boards squad crew works on access',
     description: 'Sorted by key, only projects that you may see, each with the role of the team.',
     access: org('viewer'),
-    params: z.strictObject({ teamId: Id, ...page }),
-    result: pageOf(z.object({ project: ProjectShort, role: RoleInProject })),
+    params: z.strictObject({ teamId: Id, ...pageParams }),
+    result: pageSchemaOf(z.object({ project: ProjectShort, role: RoleInProject })),
     example: { teamId: '01936d5c-0000-7000-8000-000000000042' },
   }),
 };

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { org } from '../kernel/access.ts';
 import { operation } from '../kernel/operation.ts';
-import { page, pageOf } from '../kernel/pagination.ts';
+import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
 import { Deleted, ExpectedVersion, Id, MemberParam, SearchText } from '../kernel/values.ts';
 import { Team, TeamDescription, TeamMember, TeamName, TeamRole } from '../records/team.ts';
 import { teamProjects } from './teams-projects.ts';
 
 const example = { teamId: '01936d5c-0000-7000-8000-000000000021' };
-const inTeam = { ...example, memberId: '01936d5c-0000-7000-8000-000000000020' };
+const exampleTeamMember = { ...example, memberId: '01936d5c-0000-7000-8000-000000000020' };
 
 export const teams = {
   create: operation({
@@ -41,8 +41,8 @@ export const teams = {
     keywords: 'squads groups crews which are there',
     description: 'Sorted by name; query matches part of the name.',
     access: org('viewer'),
-    params: z.strictObject({ query: SearchText.optional(), ...page }),
-    result: pageOf(Team),
+    params: z.strictObject({ query: SearchText.optional(), ...pageParams }),
+    result: pageSchemaOf(Team),
     example: { limit: 20 },
   }),
   update: operation({
@@ -106,7 +106,7 @@ export const teams = {
       result: z.object({ teamMember: TeamMember }),
       refusals: ['policy'],
       emits: ['team.memberRoleChanged'],
-      example: { ...inTeam, role: 'lead' },
+      example: { ...exampleTeamMember, role: 'lead' },
     }),
     remove: operation({
       name: 'teams.members.remove',
@@ -120,7 +120,7 @@ export const teams = {
       params: z.strictObject({ teamId: Id, memberId: MemberParam }),
       result: Deleted,
       emits: ['team.memberRemoved'],
-      example: inTeam,
+      example: exampleTeamMember,
     }),
     list: operation({
       name: 'teams.members.list',
@@ -129,8 +129,8 @@ export const teams = {
       keywords: 'who is in people persons users squad crew colleagues',
       description: 'In the order in which they were added.',
       access: org('viewer'),
-      params: z.strictObject({ teamId: Id, ...page }),
-      result: pageOf(TeamMember),
+      params: z.strictObject({ teamId: Id, ...pageParams }),
+      result: pageSchemaOf(TeamMember),
       example,
     }),
   },

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { self } from '../kernel/access.ts';
-import { notAsTool, operation } from '../kernel/operation.ts';
-import { page, pageOf } from '../kernel/pagination.ts';
+import { selfAccess } from '../kernel/access.ts';
+import { surfacesWithoutTool, operation } from '../kernel/operation.ts';
+import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
 import { AgentParam, Id, MemberParam, ProjectRef } from '../kernel/values.ts';
 import { TokenName } from '../records/member.ts';
-import { AccessToken, GivenScope, tokenDays } from '../records/token.ts';
+import { AccessToken, GrantableScope, tokenLifetimeDays } from '../records/token.ts';
 
 export const tokens = {
   create: operation({
@@ -14,28 +14,29 @@ export const tokens = {
     keywords: 'api key secret credential access new login personal',
     description:
       "The secret is shown only in this response; a repeated call with the same Idempotency-Key returns it empty. A token cannot do more than the token that creates it: no higher scope and no other projects. That token becomes its parent (parentId): the new token expires no later, and is revoked with its parent. A session must be recent (else 403 proof_needed) and is no parent; only the role limits the token. The scope admin is for admins and the owner. Without projectIds it gets the projects of the calling token. An agent's token expires within 90 days, and reads the inbox only with mayReadInbox. Admins with the scope admin can also create tokens for agents of other members, unless that member has a higher role or the token would read that member's inbox. At most 100 active tokens per member.",
-    access: self(),
+    access: selfAccess(),
     byMemberOnly: true,
     staysInProjects: true,
-    surfaces: notAsTool,
+    surfaces: surfacesWithoutTool,
     auditsRefusal: true,
     needsProof: true,
     params: z
       .strictObject({
         name: TokenName,
-        scopes: z.array(GivenScope).min(1).max(3),
+        scopes: z.array(GrantableScope).min(1).max(3),
         projectIds: z.array(ProjectRef).min(1).max(100).optional(),
         agentId: AgentParam.optional(),
-        expiresInDays: z.int().min(1).max(tokenDays.most).default(tokenDays.usual),
+        expiresInDays: z.int().min(1).max(tokenLifetimeDays.most).default(tokenLifetimeDays.usual),
         mayReadInbox: z
           .boolean()
           .optional()
           .meta({ description: "Lets an agent's token read your notifications" }),
       })
       .refine(
-        ({ agentId, expiresInDays }) => agentId === undefined || expiresInDays <= tokenDays.mostOfAgent,
+        ({ agentId, expiresInDays }) =>
+          agentId === undefined || expiresInDays <= tokenLifetimeDays.mostOfAgent,
         {
-          error: `an agent's token must expire within ${tokenDays.mostOfAgent} days`,
+          error: `an agent's token must expire within ${tokenLifetimeDays.mostOfAgent} days`,
           path: ['expiresInDays'],
         },
       )
@@ -55,16 +56,16 @@ export const tokens = {
     keywords: 'api keys credentials last used expiry',
     description:
       'Newest first: your tokens and those of your agents; admins with the scope admin see all of the organization. Revoked and expired tokens only with includeEnded. A token limited to projects sees only tokens limited to the same projects or fewer.',
-    access: self(),
+    access: selfAccess(),
     byMemberOnly: true,
-    surfaces: notAsTool,
+    surfaces: surfacesWithoutTool,
     params: z.strictObject({
       memberId: MemberParam.optional(),
       agentId: AgentParam.optional(),
       includeEnded: z.boolean().default(false),
-      ...page,
+      ...pageParams,
     }),
-    result: pageOf(AccessToken),
+    result: pageSchemaOf(AccessToken),
     example: {},
   }),
   revoke: operation({
@@ -76,10 +77,10 @@ export const tokens = {
     keywords: 'delete api key leaked stolen sign out log out',
     description:
       'You can revoke your own tokens and those of your agents; admins with the scope admin can revoke any of the organization. The token and all tokens created with it (parentId) stop working immediately on all servers. Its leases and locks stay until they expire. Revoking it again has no effect.',
-    access: self(),
+    access: selfAccess(),
     byMemberOnly: true,
     staysInProjects: true,
-    surfaces: notAsTool,
+    surfaces: surfacesWithoutTool,
     auditsRefusal: true,
     params: z.strictObject({ tokenId: Id }),
     result: z.object({ token: AccessToken }),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { org } from '../kernel/access.ts';
-import { notAsTool, operation } from '../kernel/operation.ts';
-import { page, pageOf } from '../kernel/pagination.ts';
+import { surfacesWithoutTool, operation } from '../kernel/operation.ts';
+import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
 import { Deleted, ExpectedVersion, Id, Instant, ProjectRef } from '../kernel/values.ts';
 import {
   Webhook,
@@ -18,13 +18,13 @@ import {
  * The access rule of the webhook operations. Only people may call them: a lead of the endpoint's project, or
  * an admin for an endpoint of the organization.
  */
-const byLeads = {
+const leadAccess = {
   access: org('member', 'projectLead', 'admin'),
   byMemberOnly: true,
-  surfaces: notAsTool,
+  surfaces: surfacesWithoutTool,
 } as const;
-const writesAsLead = { ...byLeads, effect: 'write', auditsRefusal: true } as const;
-const readsAsLead = { ...byLeads, effect: 'read' } as const;
+const leadWriteAccess = { ...leadAccess, effect: 'write', auditsRefusal: true } as const;
+const leadReadAccess = { ...leadAccess, effect: 'read' } as const;
 
 const webhookId = '01936d5c-0000-7000-8000-000000000080';
 const deliveryId = '01936d5c-0000-7000-8000-000000000081';
@@ -33,7 +33,7 @@ const deliveryId = '01936d5c-0000-7000-8000-000000000081';
  * The first or last message of a range: a message number of the endpoint, which the command line sends as
  * text, or a time.
  */
-const Edge = z.union([
+const RangeEdge = z.union([
   z.int().min(1).max(Number.MAX_SAFE_INTEGER),
   z.string().regex(/^[1-9]\d{0,14}$/),
   Instant,
@@ -41,7 +41,7 @@ const Edge = z.union([
 
 export const webhooks = {
   create: operation({
-    ...writesAsLead,
+    ...leadWriteAccess,
     name: 'webhooks.create',
     summary: 'Create a webhook that sends events to a URL',
     keywords: 'subscribe endpoint callback notify integration outgoing push http',
@@ -62,7 +62,7 @@ export const webhooks = {
     example: { projectId: 'WEB', url: 'https://hooks.acme.example/muster', kinds: ['story.created'] },
   }),
   update: operation({
-    ...writesAsLead,
+    ...leadWriteAccess,
     name: 'webhooks.update',
     idempotent: true,
     summary: 'Change a webhook',
@@ -83,7 +83,7 @@ export const webhooks = {
     example: { webhookId, order: 'strict' },
   }),
   delete: operation({
-    ...writesAsLead,
+    ...leadWriteAccess,
     name: 'webhooks.delete',
     idempotent: true,
     destructive: true,
@@ -96,7 +96,7 @@ export const webhooks = {
     example: { webhookId },
   }),
   get: operation({
-    ...readsAsLead,
+    ...leadReadAccess,
     name: 'webhooks.get',
     summary: 'Get a webhook, with its health',
     keywords: 'endpoint status health lag',
@@ -106,18 +106,18 @@ export const webhooks = {
     example: { webhookId },
   }),
   list: operation({
-    ...readsAsLead,
+    ...leadReadAccess,
     name: 'webhooks.list',
     summary: 'List webhooks',
     keywords: 'endpoints subscriptions',
     description:
       'The webhooks of a project, oldest first; admins can omit projectId to list all of the organization.',
-    params: z.strictObject({ projectId: ProjectRef.optional(), ...page }),
-    result: pageOf(Webhook),
+    params: z.strictObject({ projectId: ProjectRef.optional(), ...pageParams }),
+    result: pageSchemaOf(Webhook),
     example: { projectId: 'WEB' },
   }),
   rotateSecret: operation({
-    ...writesAsLead,
+    ...leadWriteAccess,
     name: 'webhooks.rotateSecret',
     summary: 'Rotate the secret of a webhook',
     keywords: 'renew key signature leak',
@@ -134,7 +134,7 @@ export const webhooks = {
     example: { webhookId },
   }),
   test: operation({
-    ...writesAsLead,
+    ...leadWriteAccess,
     name: 'webhooks.test',
     summary: 'Send a test message to a webhook',
     keywords: 'ping try check',
@@ -146,7 +146,7 @@ export const webhooks = {
     example: { webhookId },
   }),
   pause: operation({
-    ...writesAsLead,
+    ...leadWriteAccess,
     name: 'webhooks.pause',
     idempotent: true,
     summary: 'Pause a webhook',
@@ -158,7 +158,7 @@ export const webhooks = {
     example: { webhookId },
   }),
   resume: operation({
-    ...writesAsLead,
+    ...leadWriteAccess,
     name: 'webhooks.resume',
     idempotent: true,
     summary: 'Resume a paused webhook',
@@ -171,20 +171,20 @@ export const webhooks = {
     example: { webhookId },
   }),
   replay: operation({
-    ...writesAsLead,
+    ...leadWriteAccess,
     name: 'webhooks.replay',
     summary: "Send the webhook's events in a range again",
     keywords: 'resend redeliver backfill recover missed',
     description:
       'Both ends are included; they are sequence numbers of the webhook, or times of events. Each event keeps its id and number; events that are still pending are not counted. Events delivered more than 30 days ago are no longer available. At most 10,000 per call.',
-    params: z.strictObject({ webhookId: Id, from: Edge, to: Edge }),
+    params: z.strictObject({ webhookId: Id, from: RangeEdge, to: RangeEdge }),
     result: z.object({ count: z.int() }),
     refusals: ['resync', 'limit_exceeded'],
     example: { webhookId, from: '1', to: '10' },
   }),
   deliveries: {
     list: operation({
-      ...readsAsLead,
+      ...leadReadAccess,
       name: 'webhooks.deliveries.list',
       summary: 'List the deliveries of a webhook',
       keywords: 'attempts log history tries failed',
@@ -192,13 +192,13 @@ export const webhooks = {
       params: z.strictObject({
         webhookId: Id,
         state: z.enum(webhookDeliveryStates).optional(),
-        ...page,
+        ...pageParams,
       }),
-      result: pageOf(WebhookDelivery),
+      result: pageSchemaOf(WebhookDelivery),
       example: { webhookId },
     }),
     get: operation({
-      ...readsAsLead,
+      ...leadReadAccess,
       name: 'webhooks.deliveries.get',
       summary: 'Get a delivery of a webhook, with request and response',
       keywords: 'attempt response body inspect debug',
@@ -208,7 +208,7 @@ export const webhooks = {
       example: { deliveryId },
     }),
     redeliver: operation({
-      ...writesAsLead,
+      ...leadWriteAccess,
       name: 'webhooks.deliveries.redeliver',
       summary: 'Send one delivery of a webhook again',
       keywords: 'resend retry now',

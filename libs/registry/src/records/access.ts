@@ -1,7 +1,7 @@
 /** Access to projects, and requests for it. */
 import { z } from 'zod';
 import { projectRoles } from '../kernel/access.ts';
-import { Id, prose, stamps, Time } from '../kernel/values.ts';
+import { Id, multilineText, recordStamps, Time } from '../kernel/values.ts';
 import { Actor, MemberRef } from './member.ts';
 
 /** The zod schema of a role in a project. The kernel defines the matching type. */
@@ -49,7 +49,7 @@ export const accessDecisions = ['approve', 'deny'] as const;
 export const AccessDecision = z.enum(accessDecisions);
 export type AccessDecision = z.infer<typeof AccessDecision>;
 
-export const AccessMessage = prose(2_000, 1);
+export const AccessMessage = multilineText(2_000, 1);
 
 /** A request for access. It states only the id of the project, because the caller may not see the project. */
 export const AccessRequest = z
@@ -63,7 +63,7 @@ export const AccessRequest = z
     resolvedBy: Actor.nullable(),
     resolvedAt: Time.nullable(),
     note: z.string().nullable(),
-    ...stamps,
+    ...recordStamps,
   })
   .meta({ id: 'AccessRequest' });
 export type AccessRequest = z.infer<typeof AccessRequest>;

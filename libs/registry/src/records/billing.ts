@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { orgRoles } from '../kernel/access.ts';
-import { Id, stamps, Time } from '../kernel/values.ts';
+import { Id, recordStamps, Time } from '../kernel/values.ts';
 import { plans } from './org.ts';
 
 /** An amount of money in whole minor units of the currency, such as cents. */
@@ -47,7 +47,7 @@ export const Subscription = z
     seats: z.int(),
     currentPeriodStart: Time,
     currentPeriodEnd: Time,
-    ...stamps,
+    ...recordStamps,
   })
   .meta({ id: 'Subscription' });
 export type Subscription = z.infer<typeof Subscription>;

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { Id, prose, Time } from '../kernel/values.ts';
+import { Id, multilineText, Time } from '../kernel/values.ts';
 import { Actor } from './member.ts';
 
 export const broadcastLevels = ['info', 'warning', 'critical'] as const;
 export const BroadcastLevel = z.enum(broadcastLevels);
 
-export const BroadcastMessage = prose(4_000, 1).refine(
+export const BroadcastMessage = multilineText(4_000, 1).refine(
   (value) => value.trim().length > 0,
   'must not be blank',
 );

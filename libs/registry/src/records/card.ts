@@ -7,9 +7,9 @@ import { StorySummary } from './story.ts';
 import { Time } from '../kernel/values.ts';
 
 /** The largest count that a card shows. */
-export const mostCounted = 100;
+export const maxCardCount = 100;
 
-const Count = z.int().min(0).max(mostCounted);
+const Count = z.int().min(0).max(maxCardCount);
 
 export const StoryCard = StorySummary.pick({
   id: true,
@@ -34,7 +34,7 @@ export const StoryCard = StorySummary.pick({
         openBlockers: Count.describe('Stories that this one waits for'),
         reviewers: Count,
       })
-      .describe(`Each number stops at ${mostCounted}`),
+      .describe(`Each number stops at ${maxCardCount}`),
     execution: z
       .object({
         id: z.string(),

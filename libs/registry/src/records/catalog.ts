@@ -1,6 +1,6 @@
 /** The catalog: agents that an organization shares, in immutable versions. */
 import { z } from 'zod';
-import { Id, name, text, textOfBytes, Time } from '../kernel/values.ts';
+import { Id, nameText, boundedText, textWithinBytes, Time } from '../kernel/values.ts';
 import { Actor } from './member.ts';
 
 export const CatalogSlug = z
@@ -15,38 +15,38 @@ export const CatalogSlug = z
  * The official pattern of Semantic Versioning 2.0.0. Numbers are limited to those that JavaScript represents
  * exactly, and the length to 128 characters.
  */
-const semanticVersion =
+const semanticVersionPattern =
   /^(?=.{1,128}$)(0|[1-9]\d{0,14})\.(0|[1-9]\d{0,14})\.(0|[1-9]\d{0,14})(-(0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)(\.(0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*))*)?(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$/;
 export const CatalogVersion = z
   .string()
-  .regex(semanticVersion, 'must be a semantic version such as 1.4.0 or 2.0.0-beta.1')
+  .regex(semanticVersionPattern, 'must be a semantic version such as 1.4.0 or 2.0.0-beta.1')
   .meta({ description: 'A semantic version, such as 1.4.0 or 2.0.0-beta.1' });
 
 /** A requested version: an exact one, or a range that stands for its newest version. */
-export const VersionRange = text(256, 1).meta({
+export const VersionRange = boundedText(256, 1).meta({
   description:
     'A version, or a range such as ^1.2, which selects the newest match; by default the newest version',
 });
 
-export const CatalogName = name(120);
-export const CatalogDescription = text(4000);
+export const CatalogName = nameText(120);
+export const CatalogDescription = boundedText(4000);
 /** The maximum size of a manifest, 64 KiB. */
-export const mostManifestBytes = 64 * 1024;
+export const maxManifestBytes = 64 * 1024;
 
 /** The maximum size of the content, 4 MiB after decoding. */
-export const mostContentBytes = 4 * 1024 * 1024;
+export const maxContentBytes = 4 * 1024 * 1024;
 /** The content as text. Base64 takes four characters for every three bytes. */
-export const CatalogContent = textOfBytes(4 * Math.ceil(mostContentBytes / 3))
+export const CatalogContent = textWithinBytes(4 * Math.ceil(maxContentBytes / 3))
   .refine((content) => content !== '', 'must not be empty')
   .meta({ description: 'Text, or base64 for binary content; at most 4 MiB decoded' });
 export const ContentEncoding = z.enum(['utf8', 'base64']);
 export type ContentEncoding = z.infer<typeof ContentEncoding>;
 
-const mediaType =
+const mediaTypePattern =
   /^(?=.{3,255}$)[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*\/[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*(; ?[A-Za-z0-9_-]+=[A-Za-z0-9!#$&^_.+-]+)*$/;
 export const ContentType = z
   .string()
-  .regex(mediaType, 'must be a media type such as text/markdown')
+  .regex(mediaTypePattern, 'must be a media type such as text/markdown')
   .meta({ description: 'A media type; the default is plain text for utf8 and binary for base64' });
 
 /** One version of an agent in the catalog. */

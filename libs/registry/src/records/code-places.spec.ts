@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { branchName, canonicalPullUrl, pullAddressOf, repositoryAddress } from './code-places.ts';
+import { shortBranchName, canonicalPullUrl, parsePullUrl, repositoryAddress } from './code-places.ts';
 
 const forges = [
   { kind: 'github', baseUrl: 'https://github.com' },
@@ -18,7 +18,7 @@ describe('the address of a pull request', () => {
     'http://me@github.com:80/acme/web/pull/5',
   ])('is the same for %s', (url) => {
     expect(canonicalPullUrl(forges, url, 5)).toBe('https://github.com/acme/web/pull/5');
-    expect(pullAddressOf(url)).toEqual({ repository: 'github.com/acme/web', number: 5 });
+    expect(parsePullUrl(url)).toEqual({ repository: 'github.com/acme/web', number: 5 });
   });
 
   it('has the form and the scheme of its forge', () => {
@@ -41,7 +41,7 @@ describe('the address of a pull request', () => {
     ],
   ])('is that of its page for %s of an API', (url, page) => {
     expect(canonicalPullUrl(forges, url, 5)).toBe(page);
-    expect(pullAddressOf(url)?.number).toBe(5);
+    expect(parsePullUrl(url)?.number).toBe(5);
   });
 
   it.each([
@@ -77,6 +77,6 @@ it('is one repository by https, ssh and in either case', () => {
 
 it('is one branch by all names that git has for it', () => {
   for (const name of ['x/y', 'refs/heads/x/y', 'refs/remotes/fork/x/y', 'remotes/origin/x/y', 'origin/x/y'])
-    expect(branchName(name)).toBe('x/y');
-  for (const name of ['origin/', 'feature/origin/x', 'heads/x']) expect(branchName(name)).toBe(name);
+    expect(shortBranchName(name)).toBe('x/y');
+  for (const name of ['origin/', 'feature/origin/x', 'heads/x']) expect(shortBranchName(name)).toBe(name);
 });

@@ -5,7 +5,7 @@ import { forgeApiRoot, type ForgeKind } from './forge.ts';
  * Returns host and path of a URL for comparison: lower case, without scheme, default port, `www.` and outer
  * slashes.
  */
-const hostAndPath = (url: string): string =>
+const normalizeUrl = (url: string): string =>
   url
     .trim()
     .toLowerCase()
@@ -21,7 +21,7 @@ const hostAndPath = (url: string): string =>
  * Normalizes the address of a repository. It also accepts `git@host:owner/name.git`, git's notation for ssh.
  */
 export const repositoryAddress = (url: string): string =>
-  hostAndPath(url.trim().replace(/^([^@/\s]+@[^:/]+):(?!\d+\/)/, '$1/')).replace(/\.git$/, '');
+  normalizeUrl(url.trim().replace(/^([^@/\s]+@[^:/]+):(?!\d+\/)/, '$1/')).replace(/\.git$/, '');
 
 export interface PullAddress {
   /** The repository's address in the notation of `repositoryAddress`. */
@@ -29,14 +29,14 @@ export interface PullAddress {
   readonly number: number;
 }
 
-const pull = /^([^/]+(?:\/[^/]+){2,}?)(?:\/-)?\/(pull|pulls|merge_requests)\/(\d{1,9})(?:\/.*)?$/;
+const pullUrlPattern = /^([^/]+(?:\/[^/]+){2,}?)(?:\/-)?\/(pull|pulls|merge_requests)\/(\d{1,9})(?:\/.*)?$/;
 
 /**
  * Finds the pull request that a URL belongs to, by the paths of all kinds of forges; undefined for other
  * URLs.
  */
-export function pullAddressOf(url: string): PullAddress | undefined {
-  const [, repository, , number] = pull.exec(hostAndPath(url)) ?? [];
+export function parsePullUrl(url: string): PullAddress | undefined {
+  const [, repository, , number] = pullUrlPattern.exec(normalizeUrl(url)) ?? [];
   return repository === undefined || Number(number) === 0
     ? undefined
     : { repository, number: Number(number) };
@@ -56,17 +56,18 @@ export interface KnownForge {
 }
 
 /** Returns the part of an address below a root; undefined for other addresses. */
-const partBelow = (root: string, address: string): string | undefined =>
+const pathBelow = (root: string, address: string): string | undefined =>
   address.startsWith(`${root}/`) ? address.slice(root.length + 1) : undefined;
 
-const pullInApi = /^(?:repos\/([^/]+\/[^/]+)\/pulls|projects\/([^/]+)\/merge_requests)\/(\d{1,9})(?:\/.*)?$/;
+const pullApiPathPattern =
+  /^(?:repos\/([^/]+\/[^/]+)\/pulls|projects\/([^/]+)\/merge_requests)\/(\d{1,9})(?:\/.*)?$/;
 
 /**
  * Finds the pull request that a URL of a forge's API belongs to. A numeric project id of GitLab cannot be
  * converted to an address.
  */
-function pullOfApi(home: string, part: string): PullAddress | undefined {
-  const [, repository, project = '', number] = pullInApi.exec(part) ?? [];
+function parsePullApiPath(home: string, apiPath: string): PullAddress | undefined {
+  const [, repository, project = '', number] = pullApiPathPattern.exec(apiPath) ?? [];
   const path = repository ?? (/^\d*$/.test(project) ? undefined : project.replaceAll('%2f', '/'));
   return path === undefined ? undefined : { repository: `${home}/${path}`, number: Number(number) };
 }
@@ -75,12 +76,12 @@ function pullOfApi(home: string, part: string): PullAddress | undefined {
  * Finds the pull request of a URL at a connected forge. Returns null if the URL is no pull request, and
  * undefined if it belongs to another host.
  */
-function pullAt({ kind, baseUrl }: KnownForge, url: string): PullAddress | null | undefined {
-  const [home, address] = [hostAndPath(baseUrl), hostAndPath(url)];
-  const inApi = partBelow(hostAndPath(forgeApiRoot(kind, baseUrl)), address);
-  if (inApi !== undefined) return pullOfApi(home, inApi) ?? null;
-  if (partBelow(home, `${address}/`) === undefined) return undefined;
-  const [, repository, segment = '', number] = pull.exec(address) ?? [];
+function parsePullUrlAtForge({ kind, baseUrl }: KnownForge, url: string): PullAddress | null | undefined {
+  const [home, address] = [normalizeUrl(baseUrl), normalizeUrl(url)];
+  const inApi = pathBelow(normalizeUrl(forgeApiRoot(kind, baseUrl)), address);
+  if (inApi !== undefined) return parsePullApiPath(home, inApi) ?? null;
+  if (pathBelow(home, `${address}/`) === undefined) return undefined;
+  const [, repository, segment = '', number] = pullUrlPattern.exec(address) ?? [];
   const isPull = repository !== undefined && pullPaths[kind].endsWith(`/${segment}/`);
   return isPull ? { repository, number: Number(number) } : null;
 }
@@ -96,7 +97,7 @@ export function canonicalPullUrl(
   number: number | null,
 ): string | null {
   for (const forge of forges) {
-    const found = pullAt(forge, url);
+    const found = parsePullUrlAtForge(forge, url);
     if (found === undefined) continue;
     if (found === null || found.number === 0 || (number !== null && found.number !== number)) return null;
     const scheme = /^http:/i.test(forge.baseUrl) ? 'http' : 'https';
@@ -106,5 +107,5 @@ export function canonicalPullUrl(
 }
 
 /** Normalizes a branch name: `refs/heads/x`, `refs/remotes/origin/x` and `origin/x` become `x`. */
-export const branchName = (branch: string): string =>
+export const shortBranchName = (branch: string): string =>
   branch.replace(/^(?:refs\/heads\/|(?:refs\/)?remotes\/[^/]+\/|origin\/)(?=.)/, '');

@@ -1,29 +1,35 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { codeSaid, codeSeen, type CodeUnderReview, noCode, type SeenHead } from './code.ts';
+import {
+  applyReportedCode,
+  applyForgeHead,
+  type CodeUnderReview,
+  noReportedCode,
+  type ForgeHeadFact,
+} from './code.ts';
 
 const at = (minute: number) => `2026-11-21T09:${String(minute).padStart(2, '0')}:00.000Z`;
 const sha = fc.constantFrom('aaaaaaaa', 'bbbbbbbb', 'cccccccc');
 const fact = fc
   .record({ sha: fc.option(sha, { nil: null }), minute: fc.nat(9), dedupeKey: fc.constantFrom('x', 'y') })
-  .map(({ minute, ...seen }): SeenHead => ({ ...seen, at: at(minute) }));
+  .map(({ minute, ...seen }): ForgeHeadFact => ({ ...seen, at: at(minute) }));
 const shaOf = (letter: string): string => letter.repeat(40);
-const head = (letter: string, minute: number, before?: string): SeenHead => ({
+const head = (letter: string, minute: number, before?: string): ForgeHeadFact => ({
   ...{ sha: shaOf(letter), at: at(minute), dedupeKey: `${letter}-${minute}` },
   ...(before !== undefined && { before: shaOf(before) }),
 });
 const diffHash = fc.option(fc.constantFrom('d1', 'd2'), { nil: null });
 const said = fc.record({ headSha: fc.option(sha, { nil: null }), diffHash }, { requiredKeys: [] });
 const news = fc.oneof(
-  fact.map((seen) => (code: CodeUnderReview) => codeSeen(code, seen)),
-  said.map((what) => (code: CodeUnderReview) => codeSaid(code, what, at(5))),
+  fact.map((seen) => (code: CodeUnderReview) => applyForgeHead(code, seen)),
+  said.map((what) => (code: CodeUnderReview) => applyReportedCode(code, what, at(5))),
 );
 
 describe('the code under review', () => {
   it('has a number that never falls, and rises exactly when it cannot be told to be the same code', () => {
     fc.assert(
       fc.property(fc.array(news, { maxLength: 12 }), (all) => {
-        let code = noCode;
+        let code = noReportedCode;
         for (const happen of all) {
           const after = happen(code);
           expect(after.seq - code.seq).toBeGreaterThanOrEqual(0);
@@ -46,7 +52,7 @@ describe('the code under review', () => {
     fc.assert(
       fc.property(facts, (all) => {
         const newest = all.toSorted((one, other) => (one.at < other.at ? -1 : 1));
-        expect(all.reduce(codeSeen, noCode).headSha).toBe(newest.at(-1)?.sha);
+        expect(all.reduce(applyForgeHead, noReportedCode).headSha).toBe(newest.at(-1)?.sha);
       }),
     );
   });
@@ -56,8 +62,8 @@ describe('the code under review', () => {
       ['a', 'b', 'c'],
       ['c', 'b', 'a'],
     ]) {
-      const seen = order.map((letter): SeenHead => head(letter, 1));
-      expect(seen.reduce(codeSeen, noCode).headSha).toBe(shaOf(order.at(-1) ?? ''));
+      const seen = order.map((letter): ForgeHeadFact => head(letter, 1));
+      expect(seen.reduce(applyForgeHead, noReportedCode).headSha).toBe(shaOf(order.at(-1) ?? ''));
     }
   });
 
@@ -66,33 +72,33 @@ describe('the code under review', () => {
     const pushes = ['a', 'b', 'c', 'd'].map((letter, index) => head(letter, index, 'zabc'[index]));
     fc.assert(
       fc.property(fc.shuffledSubarray(pushes, { minLength: 4 }), minutes, (arrivals, times) => {
-        const seen = arrivals.map((one, index): SeenHead => ({ ...one, at: at(times[index] ?? 0) }));
-        const together = seen.map((one): SeenHead => ({ ...one, at: at(1) }));
-        expect(together.reduce(codeSeen, noCode).headSha).toBe(shaOf('d'));
-        const inOrder = pushes.map((one, index): SeenHead => ({ ...one, at: at(times[index] ?? 0) }));
-        expect(inOrder.reduce(codeSeen, noCode).headSha).toBe(shaOf('d'));
-        expect(seen.reduce(codeSeen, noCode).headSha).not.toBeNull();
+        const seen = arrivals.map((one, index): ForgeHeadFact => ({ ...one, at: at(times[index] ?? 0) }));
+        const together = seen.map((one): ForgeHeadFact => ({ ...one, at: at(1) }));
+        expect(together.reduce(applyForgeHead, noReportedCode).headSha).toBe(shaOf('d'));
+        const inOrder = pushes.map((one, index): ForgeHeadFact => ({ ...one, at: at(times[index] ?? 0) }));
+        expect(inOrder.reduce(applyForgeHead, noReportedCode).headSha).toBe(shaOf('d'));
+        expect(seen.reduce(applyForgeHead, noReportedCode).headSha).not.toBeNull();
       }),
     );
   });
 
   it('goes back with a push that goes back', () => {
     const seen = [head('a', 1), head('b', 2, 'a'), head('a', 3, 'b')];
-    expect(seen.reduce(codeSeen, noCode).headSha).toBe(shaOf('a'));
+    expect(seen.reduce(applyForgeHead, noReportedCode).headSha).toBe(shaOf('a'));
     const late = [head('a', 1), head('a', 3, 'b'), head('b', 2, 'a')];
-    expect(late.reduce(codeSeen, noCode).headSha).toBe(shaOf('a'));
+    expect(late.reduce(applyForgeHead, noReportedCode).headSha).toBe(shaOf('a'));
   });
 
   it('is other code with a second head of the same time, so that verdicts of the first are stale', () => {
-    const first = codeSeen(noCode, head('f', 1));
-    expect(codeSeen(first, head('a', 1)).seq).toBe(first.seq + 1);
+    const first = applyForgeHead(noReportedCode, head('f', 1));
+    expect(applyForgeHead(first, head('a', 1)).seq).toBe(first.seq + 1);
   });
 
   it('keeps the longer of two spellings of a commit', () => {
-    const short = codeSaid(noCode, { headSha: 'aaaaaaa' }, at(1));
-    const long = codeSeen(short, { sha: 'aaaaaaa111', at: at(2), dedupeKey: 'x' });
+    const short = applyReportedCode(noReportedCode, { headSha: 'aaaaaaa' }, at(1));
+    const long = applyForgeHead(short, { sha: 'aaaaaaa111', at: at(2), dedupeKey: 'x' });
     expect([long.seq, long.headSha]).toEqual([1, 'aaaaaaa111']);
-    expect(codeSaid(long, { headSha: 'aaaaaaa' }, at(3))).toEqual(long);
-    expect(codeSaid(long, { headSha: 'aaaaaaa222' }, at(3)).seq).toBe(2);
+    expect(applyReportedCode(long, { headSha: 'aaaaaaa' }, at(3))).toEqual(long);
+    expect(applyReportedCode(long, { headSha: 'aaaaaaa222' }, at(3)).seq).toBe(2);
   });
 });

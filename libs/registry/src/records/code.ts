@@ -1,6 +1,6 @@
 /**
- * The state of a story's code under review, computed only here. `codeSaid` applies reports of members and
- * lease holders, `codeSeen` those of the forge. Verdicts, gates and lists use the result.
+ * The state of a story's code under review, computed only here. `applyReportedCode` applies reports of members and
+ * lease holders, `applyForgeHead` those of the forge. Verdicts, gates and lists use the result.
  */
 
 /** The known facts about the code at one point in time. */
@@ -25,16 +25,16 @@ export interface CodeUnderReview extends KnownCode {
   /** The earlier head commits under review, oldest first. */
   readonly before: readonly string[];
   /** The replacements of one head commit by another that the forge reported, oldest first. */
-  readonly replaced?: readonly Replacement[];
+  readonly replaced?: readonly HeadReplacement[];
 }
 
-interface Replacement {
+interface HeadReplacement {
   readonly from: string;
   readonly to: string;
 }
 
 /** The code of a story before any code was reported. */
-export const noCode: CodeUnderReview = {
+export const noReportedCode: CodeUnderReview = {
   seq: 0,
   headSha: null,
   diffHash: null,
@@ -43,7 +43,7 @@ export const noCode: CodeUnderReview = {
   before: [],
 };
 
-const mostBefore = 50;
+const maxEarlierHeads = 50;
 
 /** Returns true if two hashes name the same commit. One may be an abbreviation of the other. */
 export const isSameCommit = (one: string, other: string): boolean =>
@@ -56,7 +56,7 @@ const isSameHead = (one: string | null, other: string | null): boolean =>
  * Returns true if the code is known to differ. The diff hashes decide if both are known, otherwise the head
  * commits if both are known.
  */
-export function isOtherCode(one: KnownCode, other: KnownCode): boolean {
+export function isDifferentCode(one: KnownCode, other: KnownCode): boolean {
   if (one.diffHash !== null && other.diffHash !== null) return one.diffHash !== other.diffHash;
   return one.headSha !== null && other.headSha !== null && !isSameCommit(one.headSha, other.headSha);
 }
@@ -65,15 +65,15 @@ export function isOtherCode(one: KnownCode, other: KnownCode): boolean {
  * Returns true if the code may have changed. The diff hash decides if the old one is known, otherwise the
  * head commit.
  */
-function hasMovedOn(before: KnownCode, after: KnownCode): boolean {
+function mayHaveChanged(before: KnownCode, after: KnownCode): boolean {
   if (before.diffHash !== null) return before.diffHash !== after.diffHash;
   return before.headSha === null || !isSameHead(before.headSha, after.headSha);
 }
 
-function become(code: CodeUnderReview, next: KnownCode, at: string): CodeUnderReview {
+function withKnownCode(code: CodeUnderReview, next: KnownCode, at: string): CodeUnderReview {
   const isSame = next.headSha === code.headSha && next.diffHash === code.diffHash;
   if (isSame) return code;
-  const isSameCode = !hasMovedOn(code, next);
+  const isSameCode = !mayHaveChanged(code, next);
   const keepsHead = isSameHead(code.headSha, next.headSha);
   return {
     ...code,
@@ -81,7 +81,9 @@ function become(code: CodeUnderReview, next: KnownCode, at: string): CodeUnderRe
     seq: isSameCode ? code.seq : code.seq + 1,
     at: isSameCode && keepsHead ? code.at : at,
     before:
-      keepsHead || code.headSha === null ? code.before : [...code.before, code.headSha].slice(-mostBefore),
+      keepsHead || code.headSha === null
+        ? code.before
+        : [...code.before, code.headSha].slice(-maxEarlierHeads),
   };
 }
 
@@ -89,23 +91,27 @@ function become(code: CodeUnderReview, next: KnownCode, at: string): CodeUnderRe
  * Applies the report of a member, a reviewer or a lease holder. An omitted field stays unchanged, and null
  * clears it. With a new head, the diff hash becomes unknown unless the report contains it.
  */
-export function codeSaid(
+export function applyReportedCode(
   code: CodeUnderReview,
-  news: { readonly headSha?: string | null | undefined; readonly diffHash?: string | null | undefined },
+  report: { readonly headSha?: string | null | undefined; readonly diffHash?: string | null | undefined },
   at: string,
 ): CodeUnderReview {
-  const headSha = news.headSha === undefined ? code.headSha : news.headSha;
+  const headSha = report.headSha === undefined ? code.headSha : report.headSha;
   const keepsHead = isSameHead(headSha, code.headSha);
-  const diffHash = news.diffHash === undefined ? (keepsHead ? code.diffHash : null) : news.diffHash;
-  return become(code, { headSha: keepsHead ? longer(code.headSha, headSha) : headSha, diffHash }, at);
+  const diffHash = report.diffHash === undefined ? (keepsHead ? code.diffHash : null) : report.diffHash;
+  return withKnownCode(
+    code,
+    { headSha: keepsHead ? longerSha(code.headSha, headSha) : headSha, diffHash },
+    at,
+  );
 }
 
 /** Returns the longer of two notations of a commit. */
-const longer = (one: string | null, other: string | null): string | null =>
+const longerSha = (one: string | null, other: string | null): string | null =>
   (other?.length ?? 0) > (one?.length ?? 0) ? other : one;
 
 /** A fact of the forge about a head commit. `sha` is null if something was pushed, but the commit is unknown. */
-export interface SeenHead {
+export interface ForgeHeadFact {
   readonly sha: string | null;
   readonly at: string;
   readonly dedupeKey: string;
@@ -113,23 +119,25 @@ export interface SeenHead {
   readonly before?: string | null | undefined;
 }
 
-const mostReplaced = 50;
+const maxReplacements = 50;
 
-function withReplacement(code: CodeUnderReview, { sha, before }: SeenHead): readonly Replacement[] {
+function addReplacement(code: CodeUnderReview, { sha, before }: ForgeHeadFact): readonly HeadReplacement[] {
   const known = code.replaced ?? [];
   const isKnown = known.some(({ from, to }) => from === before && to === sha);
   if (sha === null || before == null || before === sha || isKnown) return known;
-  return [...known, { from: before, to: sha }].slice(-mostReplaced);
+  return [...known, { from: before, to: sha }].slice(-maxReplacements);
 }
 
 /**
  * Returns the heads that came after the given head, in order. The list ends with the given head if it came
  * back.
  */
-function successorsOf(sha: string, replaced: readonly Replacement[]): string[] {
+function successorsOf(sha: string, replacements: readonly HeadReplacement[]): string[] {
   const successors: string[] = [];
   for (let head: string | undefined = sha; head !== undefined;) {
-    const next: string | undefined = replaced.findLast(({ from }) => isSameCommit(from, head as string))?.to;
+    const next: string | undefined = replacements.findLast(({ from }) =>
+      isSameCommit(from, head as string),
+    )?.to;
     if (next === undefined || successors.includes(next)) break;
     successors.push(next);
     head = isSameCommit(next, sha) ? undefined : next;
@@ -142,16 +150,16 @@ function successorsOf(sha: string, replaced: readonly Replacement[]): string[] {
  * connects both heads, it decides. Otherwise the times decide, and of equal times the later arrival wins. A
  * head that the forge reports without history is compared by time alone.
  */
-function isLater(
+function isLaterHead(
   code: CodeUnderReview,
-  { sha, at, before }: SeenHead,
-  replaced: readonly Replacement[],
+  { sha, at, before }: ForgeHeadFact,
+  replacements: readonly HeadReplacement[],
 ): boolean {
   const { headSha, fact } = code;
   if (fact === null) return true;
   if (sha !== null && headSha !== null) {
-    const isAfter = successorsOf(headSha, replaced).some((one) => isSameCommit(one, sha));
-    const isBefore = successorsOf(sha, replaced).some((one) => isSameCommit(one, headSha));
+    const isAfter = successorsOf(headSha, replacements).some((one) => isSameCommit(one, sha));
+    const isBefore = successorsOf(sha, replacements).some((one) => isSameCommit(one, headSha));
     // True if the head may have come back by a push that was never reported: it was seen later, and its
     // history is unknown.
     const mayBeBack = before == null && at > fact.at;
@@ -165,27 +173,31 @@ function isLater(
  * database's clock are compared only if an error does no harm. An earlier head comes back only by a fact that
  * is newer than the present head. A head that was never under review is other code, whatever the clocks say.
  */
-export function codeSeen(known: CodeUnderReview, seen: SeenHead): CodeUnderReview {
-  const { at, dedupeKey } = seen;
-  const replaced = withReplacement(known, seen);
+export function applyForgeHead(known: CodeUnderReview, headFact: ForgeHeadFact): CodeUnderReview {
+  const { at, dedupeKey } = headFact;
+  const replaced = addReplacement(known, headFact);
   const code = replaced.length === 0 ? known : { ...known, replaced };
   if (code.fact?.dedupeKey === dedupeKey && code.fact.at === at) return code;
-  const sha = seen.sha === null ? null : (successorsOf(seen.sha, replaced).at(-1) ?? seen.sha);
+  const sha = headFact.sha === null ? null : (successorsOf(headFact.sha, replaced).at(-1) ?? headFact.sha);
   const isHead = sha !== null && code.headSha !== null && isSameCommit(code.headSha, sha);
-  if (!isHead && !isLater(code, seen, replaced)) return code;
+  if (!isHead && !isLaterHead(code, headFact, replaced)) return code;
   const told = { ...code, fact: code.fact !== null && code.fact.at > at ? code.fact : { at, dedupeKey } };
   const isLate = at < code.at;
   if (sha === null) {
     if (isLate) return told;
     // The code after a push whose commit is unknown. It differs from the code before.
-    const emptied = become(told, { headSha: null, diffHash: null }, at);
+    const emptied = withKnownCode(told, { headSha: null, diffHash: null }, at);
     return { ...emptied, at, seq: code.seq + 1 };
   }
-  if (isHead) return { ...told, headSha: longer(code.headSha, sha) };
+  if (isHead) return { ...told, headSha: longerSha(code.headSha, sha) };
   const isBack = code.before.some((head) => isSameCommit(head, sha));
-  if (isLate && isBack && !follows(code, sha, replaced)) return told;
-  return become(told, { headSha: sha, diffHash: null }, at);
+  if (isLate && isBack && !isSuccessorOfHead(code, sha, replaced)) return told;
+  return withKnownCode(told, { headSha: sha, diffHash: null }, at);
 }
 
-const follows = (code: CodeUnderReview, sha: string, replaced: readonly Replacement[]): boolean =>
-  code.headSha !== null && successorsOf(code.headSha, replaced).some((one) => isSameCommit(one, sha));
+const isSuccessorOfHead = (
+  code: CodeUnderReview,
+  sha: string,
+  replacements: readonly HeadReplacement[],
+): boolean =>
+  code.headSha !== null && successorsOf(code.headSha, replacements).some((one) => isSameCommit(one, sha));

@@ -1,21 +1,21 @@
 import { z } from 'zod';
-import { Id, prose, saysAnything, stamps, text, Time } from '../kernel/values.ts';
+import { Id, multilineText, hasVisibleCharacter, recordStamps, boundedText, Time } from '../kernel/values.ts';
 import { Actor } from './member.ts';
 
-export const CommentBody = prose(20_000, 1).refine(saysAnything, 'must not be blank');
+export const CommentBody = multilineText(20_000, 1).refine(hasVisibleCharacter, 'must not be blank');
 
 const isEmoji = (value: string): boolean => /^\p{RGI_Emoji}$/v.test(value);
 
 /** Returns the form of an emoji in Unicode's own list. Some keyboards add or omit the variation selector. */
-const listed = (value: string): string => {
+const normalizeEmoji = (value: string): string => {
   const bare = value.replace(/\u{FE0F}$/u, '');
   return [value, bare, `${bare}\u{FE0F}`].find(isEmoji) ?? value;
 };
 
 /** One emoji as people see it. 32 UTF-16 units are enough for every sequence in Unicode's own list. */
-export const Emoji = text(32, 1)
-  .refine((value) => isEmoji(listed(value)), 'must be one emoji')
-  .overwrite(listed);
+export const Emoji = boundedText(32, 1)
+  .refine((value) => isEmoji(normalizeEmoji(value)), 'must be one emoji')
+  .overwrite(normalizeEmoji);
 
 /** The position in a spec to which a comment refers. */
 export const Anchor = z.strictObject({ specVersion: z.int().min(1), line: z.int().min(1).max(1_000_000) });
@@ -40,17 +40,17 @@ export const Comment = z
     resolvedBy: Actor.nullable(),
     editedAt: Time.nullable(),
     deletedAt: Time.nullable(),
-    ...stamps,
+    ...recordStamps,
   })
   .meta({ id: 'Comment' });
 export type Comment = z.infer<typeof Comment>;
 
 /** The maximum number of replies that are included with a root comment. */
-export const mostRepliesShown = 20;
+export const maxRepliesShown = 20;
 
 /** A root comment with its first replies, oldest first. */
 export const Thread = Comment.extend({
-  replies: z.array(Comment).describe(`The first replies, at most ${mostRepliesShown}`),
+  replies: z.array(Comment).describe(`The first replies, at most ${maxRepliesShown}`),
   repliesCursor: z
     .string()
     .nullable()

@@ -1,10 +1,10 @@
 /** Connections: the access that people granted to programs by OAuth. */
 import { z } from 'zod';
 import { Id, Time } from '../kernel/values.ts';
-import { GivenScope } from './token.ts';
+import { GrantableScope } from './token.ts';
 
 /** The maximum number of active connections of a member. */
-export const mostConnections = 100;
+export const maxConnections = 100;
 
 export const Connection = z
   .object({
@@ -22,7 +22,7 @@ export const Connection = z
       .array(Id)
       .nullable()
       .describe('The projects it is limited to; null means every project that its member may see'),
-    scopes: z.array(GivenScope),
+    scopes: z.array(GrantableScope),
     createdAt: Time,
     lastUsedAt: Time.nullable().describe('Accurate to the minute'),
     expiresAt: Time,

@@ -52,14 +52,14 @@ const obstacleNames = Object.keys(obstacles) as [Obstacle, ...Obstacle[]];
 /**
  * The reasons why a story is not offered as the next one. They include the obstacles that prevent work on it.
  */
-export const passedOver = {
+export const passedOverMeanings = {
   ...obstacles,
   reserved: 'The work is offered to another member or agent for a few minutes.',
   in_active_group: 'The story belongs to an open delivery group, so it is delivered together with others.',
   assigned_to_another: 'The story is assigned to another member or agent.',
 } as const;
-export type PassedOverReason = keyof typeof passedOver;
-const passedOverReasons = Object.keys(passedOver) as [PassedOverReason, ...PassedOverReason[]];
+export type PassedOverReason = keyof typeof passedOverMeanings;
+const passedOverReasons = Object.keys(passedOverMeanings) as [PassedOverReason, ...PassedOverReason[]];
 
 export const PassedOver = z
   .object({ storyId: Id, key: z.string(), reasons: z.array(z.enum(passedOverReasons)) })
@@ -81,7 +81,7 @@ export type Readiness = z.infer<typeof Readiness>;
  * The sections by name. A section that was not requested, or for which there was no room, is null or has no
  * items.
  */
-const sections = z.object({
+const contextSectionsSchema = z.object({
   story: Story.nullable(),
   epic: Epic.nullable(),
   spec: Spec.nullable().describe(
@@ -122,11 +122,14 @@ const sections = z.object({
     .describe('Who else is viewing the story now'),
   readiness: Readiness.nullable(),
 });
-export type ContextSections = z.infer<typeof sections>;
+export type ContextSections = z.infer<typeof contextSectionsSchema>;
 export type ContextSection = keyof ContextSections;
-export const contextSections = Object.keys(sections.shape) as [ContextSection, ...ContextSection[]];
+export const contextSections = Object.keys(contextSectionsSchema.shape) as [
+  ContextSection,
+  ...ContextSection[],
+];
 
-export const StoryContext = sections.extend({
+export const StoryContext = contextSectionsSchema.extend({
   truncated: z.array(z.enum(contextSections)).describe('The sections that were cut or left out'),
 });
 export type StoryContext = z.infer<typeof StoryContext>;
@@ -135,5 +138,5 @@ export type StoryContext = z.infer<typeof StoryContext>;
  * The smallest size limit that a caller can set for the context of a story. An answer with all sections empty
  * still fits.
  */
-export const leastContextBytes = 4 * 1024;
-export const mostContextBytes = 4 * 1024 * 1024;
+export const minContextBytes = 4 * 1024;
+export const maxContextBytes = 4 * 1024 * 1024;

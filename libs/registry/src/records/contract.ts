@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Id, textOfBytes, Time, Version, withLineFeeds } from '../kernel/values.ts';
+import { Id, textWithinBytes, Time, Version, normalizeLineFeeds } from '../kernel/values.ts';
 import { Actor } from './member.ts';
 
 /** The formats of a contract's content. Formats based on JSON are validated to be a JSON object. */
@@ -14,9 +14,9 @@ export const contractKinds = [
 export const ContractKind = z.enum(contractKinds);
 export type ContractKind = z.infer<typeof ContractKind>;
 
-export const ContractContent = textOfBytes(256 * 1024)
+export const ContractContent = textWithinBytes(256 * 1024)
   .refine((content) => content.length > 0, 'must not be empty')
-  .overwrite(withLineFeeds);
+  .overwrite(normalizeLineFeeds);
 
 /**
  * One version of an interface between stories. Versions never change. A new version may be of another kind.

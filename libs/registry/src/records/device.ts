@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { Id, name, text, Time } from '../kernel/values.ts';
+import { Id, nameText, boundedText, Time } from '../kernel/values.ts';
 
 /** The id that the client assigned to a device. */
-export const DeviceId = text(128, 1);
-export const DeviceName = name(120);
-export const AppVersion = name(64);
-export const PushToken = text(4096, 1).meta({ description: 'A secret; no response contains it' });
-const bytesOf = (base64: string): number => Math.floor((base64.replace(/=+$/, '').length * 3) / 4);
+export const DeviceId = boundedText(128, 1);
+export const DeviceName = nameText(120);
+export const AppVersion = nameText(64);
+export const PushToken = boundedText(4096, 1).meta({ description: 'A secret; no response contains it' });
+const decodedByteCount = (base64: string): number => Math.floor((base64.replace(/=+$/, '').length * 3) / 4);
 const base64 = z.string().regex(/^[A-Za-z0-9_+/-]+={0,2}$/);
 
 /**
@@ -16,8 +16,10 @@ const base64 = z.string().regex(/^[A-Za-z0-9_+/-]+={0,2}$/);
 export const WebPushSubscription = z.object({
   endpoint: z.url({ protocol: /^https$/ }),
   keys: z.object({
-    p256dh: base64.startsWith('B').refine((text) => bytesOf(text) === 65, 'a point of 65 bytes in base64url'),
-    auth: base64.refine((text) => bytesOf(text) === 16, '16 bytes in base64url'),
+    p256dh: base64
+      .startsWith('B')
+      .refine((text) => decodedByteCount(text) === 65, 'a point of 65 bytes in base64url'),
+    auth: base64.refine((text) => decodedByteCount(text) === 16, '16 bytes in base64url'),
   }),
 });
 

@@ -4,24 +4,24 @@ import {
   Id,
   Instant,
   jsonObject,
-  name,
-  prose,
-  text,
-  textOfBytes,
+  nameText,
+  multilineText,
+  boundedText,
+  textWithinBytes,
   Time,
   Url,
   Version,
 } from '../kernel/values.ts';
 import { Actor } from './member.ts';
-import { Trust, verifiedKeys } from './merge-proof.ts';
+import { Trust, verifiedKeyPrefix } from './merge-proof.ts';
 import { StoryStatus } from './project.ts';
 import { Git, Sha } from './story.ts';
 
 /** The id that a client assigns to one run of an agent or a person. */
-export const RunId = name(128).meta({ description: "The client's own id of its run" });
+export const RunId = nameText(128).meta({ description: "The client's own id of its run" });
 
 /** The lease token. Only the acquire that granted the lease answers it. */
-export const LeaseToken = text(200, 1).meta({ description: 'As returned by acquire' });
+export const LeaseToken = boundedText(200, 1).meta({ description: 'As returned by acquire' });
 
 /**
  * The requested duration of a lease. Any number is accepted: the policy caps it, and values below 5 s are
@@ -113,16 +113,16 @@ export const Checkpoint = z
   .meta({ id: 'Checkpoint' });
 export type Checkpoint = z.infer<typeof Checkpoint>;
 
-const mostDataBytes = 64 * 1024;
+const maxCheckpointDataBytes = 64 * 1024;
 
 /** The parameters of a checkpoint. Executions and groups both use them. */
 export const checkpointParams = {
-  summary: text(2000, 1),
-  nextSteps: z.array(text(500, 1)).max(50).optional(),
-  filesTouched: z.array(text(512, 1)).max(500).optional(),
+  summary: boundedText(2000, 1),
+  nextSteps: z.array(boundedText(500, 1)).max(50).optional(),
+  filesTouched: z.array(boundedText(512, 1)).max(500).optional(),
   headSha: Sha.optional(),
   pushed: z.boolean().optional(),
-  data: jsonObject(mostDataBytes).optional(),
+  data: jsonObject(maxCheckpointDataBytes).optional(),
   expectedSeq: z.int().min(0).max(2_147_483_647).optional().meta({
     description:
       'The seq of the checkpoint that you read, 0 if there was none; any other value fails with 409 version_mismatch',
@@ -263,11 +263,11 @@ export type Observation = z.infer<typeof Observation>;
 
 /** An observation at the forge that a caller wants to record. */
 export const ObservationInput = z.strictObject({
-  dedupeKey: text(255, 1).refine((key) => !key.startsWith(verifiedKeys), {
-    error: `must not begin with "${verifiedKeys}", which is reserved for connected forges`,
+  dedupeKey: boundedText(255, 1).refine((key) => !key.startsWith(verifiedKeyPrefix), {
+    error: `must not begin with "${verifiedKeyPrefix}", which is reserved for connected forges`,
   }),
   kind: ObservationKind,
-  ref: text(255, 1).optional(),
+  ref: boundedText(255, 1).optional(),
   sha: Sha.optional(),
   number: z.int().min(1).max(2_147_483_647).optional(),
   url: Url.optional(),
@@ -307,5 +307,5 @@ export type ForgeState = Readonly<Partial<Record<ForgeAspect, ForgeFact>>> & {
   readonly reviews?: Readonly<Record<string, ForgeFact>>;
 };
 
-export const Note = prose(2000, 1);
-export const Summary = textOfBytes(16 * 1024);
+export const Note = multilineText(2000, 1);
+export const Summary = textWithinBytes(16 * 1024);

@@ -1,6 +1,6 @@
 /** Forges: connections to them, their linked repositories, and the deliveries that they sent. */
 import { z } from 'zod';
-import { Id, name, RepositoryUrl, stamps, text, Time } from '../kernel/values.ts';
+import { Id, nameText, RepositoryUrl, recordStamps, boundedText, Time } from '../kernel/values.ts';
 import { ObservationKind } from './execution.ts';
 import { Trust } from './merge-proof.ts';
 
@@ -16,7 +16,7 @@ export const forgeNames: Readonly<Record<ForgeKind, string>> = {
   forgejo: 'Forgejo',
 };
 
-const apiRoots: Readonly<Record<ForgeKind, string>> = {
+const apiRootPaths: Readonly<Record<ForgeKind, string>> = {
   github: '/api/v3',
   gitlab: '/api/v4',
   gitea: '/api/v1',
@@ -24,7 +24,7 @@ const apiRoots: Readonly<Record<ForgeKind, string>> = {
 };
 
 /** Returns true if GitHub operates the host: github.com, or a customer's own subdomain of ghe.com. */
-export const isOfGitHub = (host: string): boolean => host === 'github.com' || host.endsWith('.ghe.com');
+export const isGitHubHost = (host: string): boolean => host === 'github.com' || host.endsWith('.ghe.com');
 
 /**
  * Returns the root of a forge's API, without a slash at the end. Hosts that GitHub operates have a separate
@@ -32,25 +32,25 @@ export const isOfGitHub = (host: string): boolean => host === 'github.com' || ho
  */
 export const forgeApiRoot = (kind: ForgeKind, baseUrl: string): string => {
   const { host } = new URL(baseUrl);
-  return kind === 'github' && isOfGitHub(host) ? `https://api.${host}` : `${baseUrl}${apiRoots[kind]}`;
+  return kind === 'github' && isGitHubHost(host) ? `https://api.${host}` : `${baseUrl}${apiRootPaths[kind]}`;
 };
 
 /** The default address of each kind of forge; null if each organization runs its own server. */
-export const forgeHomes: Readonly<Record<ForgeKind, string | null>> = {
+export const forgeHomeUrls: Readonly<Record<ForgeKind, string | null>> = {
   github: 'https://github.com',
   gitlab: 'https://gitlab.com',
   gitea: null,
   forgejo: null,
 };
 
-export const ForgeName = name(100);
+export const ForgeName = nameText(100);
 
 /** The credentials for calls to a forge: a token, or a GitHub App with its id and private key. */
 export const ForgeCredentials = z
   .strictObject({
-    token: text(1_000, 1).optional(),
+    token: boundedText(1_000, 1).optional(),
     appId: z.int().min(1).max(Number.MAX_SAFE_INTEGER).optional(),
-    privateKey: text(8_192, 1).optional().describe('As PEM'),
+    privateKey: boundedText(8_192, 1).optional().describe('As PEM'),
   })
   .refine(
     ({ token, appId, privateKey }) =>
@@ -81,7 +81,7 @@ export const ForgeConnection = z
     lastStatusAt: Time.nullable(),
     state: z.enum(['active', 'failing']).describe('failing: lastError has the reason'),
     lastError: ForgeFailure.nullable().describe('null if the last call succeeded'),
-    ...stamps,
+    ...recordStamps,
   })
   .meta({ id: 'ForgeConnection' });
 export type ForgeConnection = z.infer<typeof ForgeConnection>;
@@ -113,14 +113,14 @@ export const ForgeRepository = z
     url: z.string().nullable(),
     fullName: z.string().nullable(),
     defaultBranch: z.string().nullable(),
-    ...stamps,
+    ...recordStamps,
   })
   .meta({ id: 'ForgeRepository' });
 export type ForgeRepository = z.infer<typeof ForgeRepository>;
 
 /** The parameters that name a repository. Callers give one of the two. */
 export const repositoryParams = {
-  externalId: text(100, 1).optional().meta({ description: 'The id of the delivery at the forge' }),
+  externalId: boundedText(100, 1).optional().meta({ description: 'The id of the delivery at the forge' }),
   url: RepositoryUrl.optional(),
 };
 

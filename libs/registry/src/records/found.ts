@@ -2,16 +2,16 @@
 import { z } from 'zod';
 import { Id } from '../kernel/values.ts';
 
-export const FoundKind = z.enum(['story', 'epic', 'spec', 'comment', 'member']);
-export type FoundKind = z.output<typeof FoundKind>;
+export const SearchHitKind = z.enum(['story', 'epic', 'spec', 'comment', 'member']);
+export type SearchHitKind = z.output<typeof SearchHitKind>;
 
 /**
  * The marks around each match in a snippet. If the text itself contains one of them, it is shown as [ or ].
  */
-export const hitMarks = ['⟦', '⟧'] as const;
+export const matchMarkers = ['⟦', '⟧'] as const;
 
-export const FoundRecord = z.object({
-  type: FoundKind,
+export const SearchHit = z.object({
+  type: SearchHitKind,
   id: Id.describe('The id of the story, epic, comment or member; for a spec, that of its story'),
   key: z
     .string()
@@ -25,9 +25,9 @@ export const FoundRecord = z.object({
   snippet: z
     .string()
     .describe(
-      `Plain text around the first match, at most 200 characters, with each match between ${hitMarks.join(' and ')}; the title if only the title matches`,
+      `Plain text around the first match, at most 200 characters, with each match between ${matchMarkers.join(' and ')}; the title if only the title matches`,
     ),
   projectId: Id.nullable().describe('null for a member'),
   score: z.number().describe('From 0 to 1; comparable only within one response'),
 });
-export type FoundRecord = z.output<typeof FoundRecord>;
+export type SearchHit = z.output<typeof SearchHit>;

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { mergeGit, nothingKnown } from './git.ts';
+import { mergeGit, emptyGit } from './git.ts';
 
 const pullRequest = { number: 7, url: 'https://example.com/7', state: 'open' as const };
 
 describe('what is known of the code', () => {
   it('is kept where nothing is said, cleared by null, replaced by a value', () => {
-    const now = { ...nothingKnown, branch: 'a', checks: 'passing' };
+    const now = { ...emptyGit, branch: 'a', checks: 'passing' };
     expect(mergeGit(now, { checks: null, headSha: 'abcdef0' })).toEqual({
       ...now,
       checks: null,
@@ -14,7 +14,7 @@ describe('what is known of the code', () => {
   });
 
   it('takes a pull request as a whole', () => {
-    const now = { ...nothingKnown, pullRequest: { ...pullRequest, title: 'Old' } };
+    const now = { ...emptyGit, pullRequest: { ...pullRequest, title: 'Old' } };
     expect(mergeGit(now, { pullRequest }).pullRequest).toEqual({ ...pullRequest, title: null });
     expect(mergeGit(now, { pullRequest: null }).pullRequest).toBeNull();
     expect(mergeGit(now, {}).pullRequest).toEqual(now.pullRequest);

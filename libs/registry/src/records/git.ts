@@ -1,9 +1,9 @@
 /** Updates the information about the code of stories, groups and executions. */
 import { type z } from 'zod';
-import { branchName } from './code-places.ts';
+import { shortBranchName } from './code-places.ts';
 import { type Git, type GitMeta } from './story.ts';
 
-export const nothingKnown: Git = {
+export const emptyGit: Git = {
   branch: null,
   baseBranch: null,
   headSha: null,
@@ -12,20 +12,24 @@ export const nothingKnown: Git = {
   checks: null,
 };
 
-const kept = <Value>(now: Value, news: Value | undefined): Value => (news === undefined ? now : news);
+const updatedOrCurrent = <Value>(current: Value, update: Value | undefined): Value =>
+  update === undefined ? current : update;
 
 /**
  * Merges new information about the code into the known one, field by field. An omitted field stays unchanged,
  * null clears it, and a pull request is replaced as a whole.
  */
-export function mergeGit(now: Git, news: z.output<typeof GitMeta>): Git {
-  const { pullRequest } = news;
+export function mergeGit(current: Git, update: z.output<typeof GitMeta>): Git {
+  const { pullRequest } = update;
   return {
-    branch: kept(now.branch, news.branch && branchName(news.branch)),
-    baseBranch: kept(now.baseBranch, news.baseBranch && branchName(news.baseBranch)),
-    headSha: kept(now.headSha, news.headSha),
-    diffHash: kept(now.diffHash, news.diffHash),
-    pullRequest: kept(now.pullRequest, pullRequest && { ...pullRequest, title: pullRequest.title ?? null }),
-    checks: kept(now.checks, news.checks),
+    branch: updatedOrCurrent(current.branch, update.branch && shortBranchName(update.branch)),
+    baseBranch: updatedOrCurrent(current.baseBranch, update.baseBranch && shortBranchName(update.baseBranch)),
+    headSha: updatedOrCurrent(current.headSha, update.headSha),
+    diffHash: updatedOrCurrent(current.diffHash, update.diffHash),
+    pullRequest: updatedOrCurrent(
+      current.pullRequest,
+      pullRequest && { ...pullRequest, title: pullRequest.title ?? null },
+    ),
+    checks: updatedOrCurrent(current.checks, update.checks),
   };
 }

@@ -1,6 +1,6 @@
 /** Delivery groups: stories that are delivered together. */
 import { z } from 'zod';
-import { Id, name, stamps, StoryRef } from '../kernel/values.ts';
+import { Id, nameText, recordStamps, StoryRef } from '../kernel/values.ts';
 import { Checkpoint, Lease } from './execution.ts';
 import { Git, Upstream } from './story.ts';
 
@@ -11,7 +11,7 @@ export type GroupState = z.infer<typeof GroupState>;
 export const MergeStrategy = z.enum(['per_story', 'integration_branch', 'stacked']);
 export type MergeStrategy = z.infer<typeof MergeStrategy>;
 
-export const GroupName = name(200);
+export const GroupName = nameText(200);
 
 /**
  * The stories of a group in the order of their delivery. Upper and lower case in keys are equal. Whether an
@@ -51,7 +51,7 @@ export const Group = z
     ),
     checkpoint: Checkpoint.nullable(),
     progress: GroupProgress,
-    ...stamps,
+    ...recordStamps,
   })
   .meta({ id: 'Group' });
 export type Group = z.infer<typeof Group>;

@@ -1,12 +1,12 @@
 /** Identity providers: OpenID Connect issuers at which an organization's members sign in. */
 import { z } from 'zod';
-import { Id, name, stamps, text, Time, Url } from '../kernel/values.ts';
+import { Id, nameText, recordStamps, boundedText, Time, Url } from '../kernel/values.ts';
 import { DomainName } from './org.ts';
 
-export const ProviderName = name(120);
+export const ProviderName = nameText(120);
 export const ProviderDomains = z.array(DomainName).min(1).max(50);
-export const ClientId = text(255, 1);
-export const ClientSecret = text(1_000, 1);
+export const ClientId = boundedText(255, 1);
+export const ClientSecret = boundedText(1_000, 1);
 
 /** The issuer identifier, byte for byte as in its metadata (`issuer`). */
 export const Issuer = Url.refine(
@@ -41,7 +41,7 @@ export const IdentityProvider = z
       .object({ at: Time, problem: z.string().nullable() })
       .nullable()
       .describe('The result of the last test; problem is null if it passed. null while a test is running'),
-    ...stamps,
+    ...recordStamps,
   })
   .meta({ id: 'IdentityProvider' });
 export type IdentityProvider = z.infer<typeof IdentityProvider>;

@@ -1,6 +1,6 @@
 /** Imports from other trackers: the items of a batch, and their results. */
 import { z } from 'zod';
-import { Day, Id, Instant, name, stamps, text, Time, Url } from '../kernel/values.ts';
+import { Day, Id, Instant, nameText, recordStamps, boundedText, Time, Url } from '../kernel/values.ts';
 import { CommentBody } from './comment.ts';
 import { Actor, EmailAddress, MemberName } from './member.ts';
 import { EpicTitle, StoryStatus } from './project.ts';
@@ -15,16 +15,16 @@ import {
 } from './story.ts';
 
 export const ImportProvider = UpstreamInput.shape.provider;
-export const ImportName = name(120);
+export const ImportName = nameText(120);
 export const importStates = ['open', 'finished', 'reverted'] as const;
 export const importOutcomes = ['created', 'updated', 'unchanged', 'kept', 'refused'] as const;
 export type ImportOutcome = (typeof importOutcomes)[number];
 
-/** The maximum number of items in one put of an import. `mostItemComments` limits the comments of an item. */
-export const mostImportItems = 200;
-const mostItemComments = 500;
+/** The maximum number of items in one put of an import. `maxCommentsPerItem` limits the comments of an item. */
+export const maxImportItems = 200;
+const maxCommentsPerItem = 500;
 
-const ExternalId = text(255, 1).meta({ description: 'The id of the record in the other tracker' });
+const ExternalId = boundedText(255, 1).meta({ description: 'The id of the record in the other tracker' });
 
 export const ImportItem = z.strictObject({
   externalId: ExternalId,
@@ -33,7 +33,7 @@ export const ImportItem = z.strictObject({
   description: StoryDescription.optional(),
   spec: SpecContent.optional(),
   status: StoryStatus.optional(),
-  column: name(120).optional().meta({ description: 'The name of a board column; give this or status' }),
+  column: nameText(120).optional().meta({ description: 'The name of a board column; give this or status' }),
   priority: Priority.optional(),
   labels: Labels.optional(),
   estimate: Estimate.optional(),
@@ -59,7 +59,7 @@ export const ImportItem = z.strictObject({
         parent: ExternalId.optional().meta({ description: 'The comment to which this one replies' }),
       }),
     )
-    .max(mostItemComments)
+    .max(maxCommentsPerItem)
     .optional(),
 });
 export type ImportItem = z.output<typeof ImportItem>;
@@ -85,7 +85,7 @@ export const Import = z
     ),
     finishedAt: Time.nullable(),
     revertedAt: Time.nullable(),
-    ...stamps,
+    ...recordStamps,
   })
   .meta({ id: 'Import' });
 export type Import = z.infer<typeof Import>;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Id, stamps, Time } from '../kernel/values.ts';
+import { Id, recordStamps, Time } from '../kernel/values.ts';
 import { Actor, GivenRole } from './member.ts';
 
 /**
@@ -24,7 +24,7 @@ export const Invitation = z
     invitedBy: Actor,
     expiresAt: Time,
     memberId: Id.nullable().describe('The member who accepted it'),
-    ...stamps,
+    ...recordStamps,
   })
   .meta({ id: 'Invitation' });
 export type Invitation = z.infer<typeof Invitation>;

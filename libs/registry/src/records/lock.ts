@@ -1,18 +1,18 @@
 /** Locks: temporary claims on files or on other named resources. */
 import { z } from 'zod';
-import { Id, text, Time } from '../kernel/values.ts';
+import { Id, boundedText, Time } from '../kernel/values.ts';
 import { Actor } from './member.ts';
 
 /**
  * The resource of a lock: a path with everything below it, a glob over the paths of the repository, or a
  * name.
  */
-export const LockResource = text(512, 1).meta({
+export const LockResource = boundedText(512, 1).meta({
   description:
     'A repository path and everything below it, such as src/auth; a glob, such as **/*.sql; or a name, such as name:db-migrations',
 });
 
-export const mostLockResources = 50;
+export const maxLockResources = 50;
 
 export const LockMode = z.enum(['exclusive', 'shared']);
 export type LockMode = z.infer<typeof LockMode>;

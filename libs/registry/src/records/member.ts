@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { orgRoles, scopes } from '../kernel/access.ts';
-import { Id, name, stamps, Time } from '../kernel/values.ts';
+import { Id, nameText, recordStamps, Time } from '../kernel/values.ts';
 
-export const MemberName = name(120);
-export const AgentName = name(120);
-export const TokenName = name(120);
+export const MemberName = nameText(120);
+export const AgentName = nameText(120);
+export const TokenName = nameText(120);
 /** An e-mail address as it was entered. Addresses that differ only in case are the same. */
 export const EmailAddress = z.email().min(3).max(320);
 
@@ -36,7 +36,7 @@ export const Member = z
     handle: z.string().describe('Unique in the organization; used in mentions'),
     role: z.enum(orgRoles),
     status: z.enum(memberStatuses),
-    ...stamps,
+    ...recordStamps,
   })
   .meta({ id: 'Member' });
 export type Member = z.infer<typeof Member>;

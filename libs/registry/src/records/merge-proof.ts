@@ -13,7 +13,7 @@ export const Trust = z.enum(['reported', 'verified']);
 export type Trust = z.infer<typeof Trust>;
 
 /** The prefix of the deduplication keys of verified facts. A key that a token writes never has it. */
-export const verifiedKeys = 'verified:';
+export const verifiedKeyPrefix = 'verified:';
 
 type ProofPolicy = Pick<Policy, 'requireMergeProof' | 'mergeProof'>;
 
@@ -22,17 +22,17 @@ export const needsVerifiedMerge = ({ requireMergeProof, mergeProof }: ProofPolic
   requireMergeProof && mergeProof === 'verified';
 
 /** Returns true if a report of a merge with this trust proves the merge under this policy. */
-export const mergeCounts = (policy: ProofPolicy, trust: Trust): boolean =>
+export const isMergeProven = (policy: ProofPolicy, trust: Trust): boolean =>
   trust === 'verified' || !needsVerifiedMerge(policy);
 
 /**
  * Returns the caller's report of code with only the facts that count for verdicts. If the forge must prove a
  * merge, a caller's diff hash is no proof of unchanged code. The head commit decides in that case.
  */
-export const codeThatCounts = <Said extends { readonly diffHash?: string | null | undefined }>(
+export const trustedCodeReport = <Said extends { readonly diffHash?: string | null | undefined }>(
   { mergeProof }: Pick<Policy, 'mergeProof'>,
-  said: Said,
-): Said => (mergeProof === 'verified' ? { ...said, diffHash: undefined } : said);
+  report: Said,
+): Said => (mergeProof === 'verified' ? { ...report, diffHash: undefined } : report);
 
 /**
  * The missing proof of a merge, as `details.unmet` states it. `seen` is the highest trust of any report of
@@ -47,7 +47,7 @@ export interface UnmetMergeProof {
 
 /** Returns the proof of the merge that is missing, or undefined if none is missing. */
 export function unmetMergeProof(policy: ProofPolicy, seen: Trust | null): UnmetMergeProof | undefined {
-  if (!policy.requireMergeProof || (seen !== null && mergeCounts(policy, seen))) return undefined;
+  if (!policy.requireMergeProof || (seen !== null && isMergeProven(policy, seen))) return undefined;
   return needsVerifiedMerge(policy)
     ? { gate: 'requireMergeProof', needs: 'verified', seen }
     : { gate: 'requireMergeProof' };

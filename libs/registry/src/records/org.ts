@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { Id, name, prose, stamps, Time, Version } from '../kernel/values.ts';
+import { Id, nameText, multilineText, recordStamps, Time, Version } from '../kernel/values.ts';
 
-export const OrgName = name(120);
-export const OrgDescription = prose(2_000);
+export const OrgName = nameText(120);
+export const OrgDescription = multilineText(2_000);
 export const OrgSlug = z.string().regex(/^[a-z0-9-]{3,40}$/, 'must be 3 to 40 characters: a-z, 0-9 and -');
 
 export const Org = z
@@ -11,7 +11,7 @@ export const Org = z
     slug: z.string(),
     name: z.string(),
     description: z.string().nullable(),
-    ...stamps,
+    ...recordStamps,
   })
   .meta({ id: 'Org' });
 export type Org = z.infer<typeof Org>;
@@ -89,9 +89,9 @@ export type Policy = z.infer<typeof Policy>;
  * Returns the policy that applies, given the values that the organization stored. With a linked repository,
  * merges must be verified unless an admin set mergeProof.
  */
-export function effectivePolicy(stored: unknown, isLinked: boolean): Policy {
+export function effectivePolicy(stored: unknown, hasLinkedRepository: boolean): Policy {
   const policy = Policy.parse(stored);
-  return isLinked && !isMergeProofSet(stored) ? { ...policy, mergeProof: 'verified' } : policy;
+  return hasLinkedRepository && !isMergeProofSet(stored) ? { ...policy, mergeProof: 'verified' } : policy;
 }
 
 export const isMergeProofSet = (stored: unknown): boolean =>

@@ -1,8 +1,8 @@
 /** Passkeys: credentials on a person's device that prove their identity. */
 import { z } from 'zod';
-import { Id, name, Time } from '../kernel/values.ts';
+import { Id, nameText, Time } from '../kernel/values.ts';
 
-export const PasskeyName = name(120);
+export const PasskeyName = nameText(120);
 
 export const Passkey = z
   .object({

@@ -1,7 +1,7 @@
 /** Records that operators of the installation see, about all organizations. */
 import { z } from 'zod';
 import { orgRoles } from '../kernel/access.ts';
-import { Id, stamps, Time } from '../kernel/values.ts';
+import { Id, recordStamps, Time } from '../kernel/values.ts';
 import { ExecutionState } from './execution.ts';
 import { plans } from './org.ts';
 
@@ -53,7 +53,7 @@ export const PlatformSubscription = z
     status,
     seats: count,
     currentPeriodEnd: Time.nullable(),
-    ...stamps,
+    ...recordStamps,
   })
   .meta({ id: 'PlatformSubscription' });
 export type PlatformSubscription = z.infer<typeof PlatformSubscription>;

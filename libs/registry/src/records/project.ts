@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { projectRoles } from '../kernel/access.ts';
-import { Day, Id, name, prose, RepositoryUrl, stamps, Time } from '../kernel/values.ts';
+import { Day, Id, nameText, multilineText, RepositoryUrl, recordStamps, Time } from '../kernel/values.ts';
 
 export const storyStatuses = ['backlog', 'ready', 'in_progress', 'in_review', 'done', 'canceled'] as const;
 export const StoryStatus = z.enum(storyStatuses).meta({ id: 'StoryStatus' });
@@ -33,7 +33,7 @@ export const Visibility = z.enum(['org', 'private']);
 export const Repository = z.strictObject({
   provider: z.enum(['github', 'gitlab', 'gitea', 'forgejo', 'bitbucket', 'other']),
   url: RepositoryUrl,
-  defaultBranch: name(255).default('main'),
+  defaultBranch: nameText(255).default('main'),
 });
 
 export const Project = z
@@ -47,7 +47,7 @@ export const Project = z
     origin: z.enum(['hosted', 'converted']),
     archivedAt: Time.nullable(),
     myRole: z.enum(projectRoles),
-    ...stamps,
+    ...recordStamps,
   })
   .meta({ id: 'Project' });
 export type Project = z.infer<typeof Project>;
@@ -55,7 +55,7 @@ export type Project = z.infer<typeof Project>;
 /** A project as a reference inside another record. */
 export const ProjectShort = z.object({ id: Id, key: ProjectKey, name: z.string() });
 
-export const ColumnName = name(80);
+export const ColumnName = nameText(80);
 export const WipLimit = z.int().min(1).max(10_000);
 
 export const BoardColumn = z
@@ -67,7 +67,7 @@ export const BoardColumn = z
     position: z.int().min(0).describe('0 is the leftmost column'),
     wipLimit: z.int().nullable(),
     archivedAt: Time.nullable(),
-    ...stamps,
+    ...recordStamps,
   })
   .meta({ id: 'BoardColumn' });
 export type BoardColumn = z.infer<typeof BoardColumn>;
@@ -79,8 +79,8 @@ export const NewColumn = z.strictObject({
 });
 
 export const Color = z.string().regex(/^#[0-9a-f]{6}$/, 'must be a color such as #3366cc');
-export const EpicTitle = name(300);
-export const EpicDescription = prose(20_000);
+export const EpicTitle = nameText(300);
+export const EpicDescription = multilineText(20_000);
 
 export const Epic = z
   .object({
@@ -92,7 +92,7 @@ export const Epic = z
     targetDate: Day.nullable(),
     status: z.enum(['open', 'done', 'canceled']),
     progress: z.object({ total: z.int(), done: z.int() }),
-    ...stamps,
+    ...recordStamps,
   })
   .meta({ id: 'Epic' });
 export type Epic = z.infer<typeof Epic>;

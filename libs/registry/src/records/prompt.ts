@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { Id, name, stamps, text, textOfBytes } from '../kernel/values.ts';
+import { Id, nameText, recordStamps, boundedText, textWithinBytes } from '../kernel/values.ts';
 import { Actor } from './member.ts';
 
 /** The name by which people and programs use a prompt or a contract. */
 export const Slug = z.string().regex(/^[a-z0-9-]{1,64}$/, 'must be 1 to 64 characters: a-z, 0-9 and -');
 
-export const PromptTitle = name(200);
-export const PromptBody = textOfBytes(64 * 1024).refine((body) => body.length > 0, 'must not be empty');
+export const PromptTitle = nameText(200);
+export const PromptBody = textWithinBytes(64 * 1024).refine((body) => body.length > 0, 'must not be empty');
 export const PromptTags = z
-  .array(name(50))
+  .array(nameText(50))
   .max(20)
   .overwrite((tags) => [...new Set(tags)])
   .meta({ description: 'Its tags, at most 20; duplicates count once' });
@@ -16,7 +16,7 @@ export const PromptTags = z
 /** A value that the user of the prompt fills in. */
 const PromptArgument = z.strictObject({
   name: z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, 'must be a single word such as storyKey'),
-  description: text(500).default(''),
+  description: boundedText(500).default(''),
   required: z.boolean().default(false),
 });
 export const PromptArguments = z
@@ -37,7 +37,7 @@ export const Prompt = z
     tags: z.array(z.string()),
     createdBy: Actor,
     updatedBy: Actor,
-    ...stamps,
+    ...recordStamps,
   })
   .meta({ id: 'Prompt' });
 export type Prompt = z.infer<typeof Prompt>;

@@ -1,11 +1,14 @@
 import { z } from 'zod';
-import { Id, prose, stamps, Time } from '../kernel/values.ts';
+import { Id, multilineText, recordStamps, Time } from '../kernel/values.ts';
 
 export const verdicts = ['pending', 'approved', 'changes_requested', 'commented'] as const;
 export const Verdict = z.enum(verdicts);
 export type Verdict = z.infer<typeof Verdict>;
 
-export const ReviewNote = prose(4000, 1).refine((value) => value.trim().length > 0, 'must not be blank');
+export const ReviewNote = multilineText(4000, 1).refine(
+  (value) => value.trim().length > 0,
+  'must not be blank',
+);
 
 /** A reviewer: a member or an agent. */
 export const ReviewerRef = z.object({
@@ -49,7 +52,7 @@ export const Reviewer = z
     diffHash: z.string().nullable().describe('The reviewed diff, if known'),
     underReview: UnderReview,
     decidedAt: Time.nullable(),
-    ...stamps,
+    ...recordStamps,
   })
   .meta({ id: 'Reviewer' });
 export type Reviewer = z.infer<typeof Reviewer>;

@@ -1,6 +1,6 @@
 /** Runs of agents, and of people at work, with their last reported state. */
 import { z } from 'zod';
-import { Id, text, Time } from '../kernel/values.ts';
+import { Id, boundedText, Time } from '../kernel/values.ts';
 import { MemberRef } from './member.ts';
 
 export const runEventKinds = [
@@ -25,8 +25,8 @@ export const RunState = z.enum(runStates);
 export type RunState = z.infer<typeof RunState>;
 
 /** The maximum size of an event's data, 16 KiB. */
-export const mostRunDataBytes = 16 * 1024;
-export const RunMessage = text(2000);
+export const maxRunDataBytes = 16 * 1024;
+export const RunMessage = boundedText(2000);
 
 export const RunEvent = z
   .object({

@@ -3,15 +3,15 @@ import {
   Id,
   Instant,
   MemberParam,
-  name,
-  prose,
-  stamps,
+  nameText,
+  multilineText,
+  recordStamps,
   StoryRef,
-  text,
-  textOfBytes,
+  boundedText,
+  textWithinBytes,
   Time,
   Url,
-  withLineFeeds,
+  normalizeLineFeeds,
 } from '../kernel/values.ts';
 import { Actor } from './member.ts';
 import { StoryStatus } from './project.ts';
@@ -20,11 +20,11 @@ export const priorities = ['none', 'low', 'medium', 'high', 'urgent'] as const;
 export const Priority = z.enum(priorities);
 export type Priority = z.infer<typeof Priority>;
 
-export const StoryTitle = name(300);
-export const StoryDescription = prose(20_000);
-export const Label = name(50);
+export const StoryTitle = nameText(300);
+export const StoryDescription = multilineText(20_000);
+export const Label = nameText(50);
 /** Removes labels that differ from an earlier one only in case. */
-function withoutRepeats(labels: readonly string[]): string[] {
+function uniqueLabels(labels: readonly string[]): string[] {
   const folded = labels.map((label) => label.toLowerCase());
   return labels.filter((_, index) => folded.indexOf(folded[index] ?? '') === index);
 }
@@ -32,7 +32,7 @@ function withoutRepeats(labels: readonly string[]): string[] {
 export const Labels = z
   .array(Label)
   .max(20)
-  .overwrite((labels) => withoutRepeats(labels))
+  .overwrite((labels) => uniqueLabels(labels))
   .meta({ description: 'Its labels, at most 20; duplicates count once, and case does not matter' });
 export const Estimate = z
   .number()
@@ -44,7 +44,7 @@ export const BlockedBy = z.array(StoryRef).max(100);
 /** The reason why a story is blocked, and who can unblock it. A story of any status can be blocked. */
 export const Blocked = z.strictObject({
   kind: z.enum(['dependency', 'needs_input', 'external']),
-  note: text(2000),
+  note: boundedText(2000),
   unblockerMemberId: MemberParam,
 });
 
@@ -56,8 +56,8 @@ export const Sha = z
   .string()
   .regex(/^[0-9a-fA-F]{4,64}$/, 'must be 4 to 64 hexadecimal digits')
   .toLowerCase();
-export const DiffHash = text(128, 1);
-const Branch = name(255);
+export const DiffHash = boundedText(128, 1);
+const Branch = nameText(255);
 
 /** The known information about the code of a story. An omitted field stays unchanged, and null clears it. */
 export const GitMeta = z.strictObject({
@@ -70,7 +70,7 @@ export const GitMeta = z.strictObject({
       number: z.int().min(1),
       url: Url,
       state: z.enum(['draft', 'open', 'merged', 'closed']),
-      title: text(300).nullish(),
+      title: boundedText(300).nullish(),
     })
     .nullish(),
   checks: z.enum(['pending', 'passing', 'failing']).nullish(),
@@ -91,9 +91,9 @@ export type Git = z.infer<typeof Git>;
 /** The record of another tracker that the story mirrors. */
 export const UpstreamInput = z.strictObject({
   provider: z.enum(['github', 'gitlab', 'jira', 'linear', 'other']),
-  externalId: text(255, 1),
+  externalId: boundedText(255, 1),
   url: Url.nullish(),
-  state: text(100).nullish(),
+  state: boundedText(100).nullish(),
   syncedAt: Instant.nullish(),
 });
 
@@ -137,7 +137,7 @@ export const StorySummary = z
     upstream: Upstream.nullable(),
     createdBy: Actor,
     completedAt: Time.nullable(),
-    ...stamps,
+    ...recordStamps,
   })
   .meta({ id: 'StorySummary' });
 export type StorySummary = z.infer<typeof StorySummary>;
@@ -156,7 +156,7 @@ export const Warning = z
 export type Warning = z.infer<typeof Warning>;
 
 /** The content of a spec: Markdown of at most 256 KiB. */
-export const SpecContent = textOfBytes(256 * 1024).overwrite(withLineFeeds);
+export const SpecContent = textWithinBytes(256 * 1024).overwrite(normalizeLineFeeds);
 
 export const SpecEntry = z
   .object({

@@ -20,4 +20,4 @@ export const isTargetRef = (params: {
   readonly targetType: TargetType;
   readonly targetId: string;
 }): boolean => params.targetType === 'story' || isUuid(params.targetId);
-export const noTargetRef = { error: 'must be an id, because only stories have keys', path: ['targetId'] };
+export const targetIdIssue = { error: 'must be an id, because only stories have keys', path: ['targetId'] };

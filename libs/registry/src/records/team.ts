@@ -1,19 +1,19 @@
 import { z } from 'zod';
-import { Id, name, prose, stamps, Time } from '../kernel/values.ts';
+import { Id, nameText, multilineText, recordStamps, Time } from '../kernel/values.ts';
 
 export const teamRoles = ['lead', 'member'] as const;
 export const TeamRole = z.enum(teamRoles);
 export type TeamRole = z.infer<typeof TeamRole>;
 
-export const TeamName = name(120);
-export const TeamDescription = prose(2_000);
+export const TeamName = nameText(120);
+export const TeamDescription = multilineText(2_000);
 
 export const Team = z
   .object({
     id: Id,
     name: z.string(),
     description: z.string().nullable(),
-    ...stamps,
+    ...recordStamps,
   })
   .meta({ id: 'Team' });
 export type Team = z.infer<typeof Team>;

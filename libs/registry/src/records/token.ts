@@ -4,8 +4,8 @@ import { scopes } from '../kernel/access.ts';
 import { Id, Time } from '../kernel/values.ts';
 
 /** The scopes that a member can give to a token. Only the operators' command line grants `platform`. */
-export const GivenScope = z.enum(['read', 'write', 'admin']);
-export type GivenScope = z.infer<typeof GivenScope>;
+export const GrantableScope = z.enum(['read', 'write', 'admin']);
+export type GrantableScope = z.infer<typeof GrantableScope>;
 
 /**
  * The kinds of tokens. `api` is used by a program, `session` is a person's session in an organization, and
@@ -14,12 +14,12 @@ export type GivenScope = z.infer<typeof GivenScope>;
 export const tokenKinds = ['api', 'session', 'oauth'] as const;
 
 /** The days until a token expires: the default, the maximum, and the maximum for a token of an agent. */
-export const tokenDays = { usual: 90, most: 365, mostOfAgent: 90 } as const;
+export const tokenLifetimeDays = { usual: 90, most: 365, mostOfAgent: 90 } as const;
 
 /** The maximum number of tokens of a member, including those of their agents. */
-export const mostTokens = 100;
+export const maxTokensPerMember = 100;
 /** The maximum number of active agents of a member. */
-export const mostAgents = 50;
+export const maxAgentsPerMember = 50;
 
 export const AccessToken = z
   .object({

@@ -1,7 +1,7 @@
 /** Webhook endpoints and the messages sent to them. */
 import { z } from 'zod';
 import { eventKinds } from '../kernel/events.ts';
-import { Id, stamps, text, Time, Url } from '../kernel/values.ts';
+import { Id, recordStamps, boundedText, Time, Url } from '../kernel/values.ts';
 import { Actor } from './member.ts';
 
 /** The kind of a test message, which is sent only on request. */
@@ -33,7 +33,7 @@ export const WebhookKinds = z
   .min(1)
   .max(eventKinds.length)
   .overwrite((kinds) => [...new Set(kinds)]);
-export const WebhookDescription = text(500);
+export const WebhookDescription = boundedText(500);
 
 export const Webhook = z
   .object({
@@ -51,7 +51,7 @@ export const Webhook = z
     lastSuccessAt: Time.nullable(),
     lastFailureAt: Time.nullable(),
     madeBy: Actor.describe('The member whose permissions decide which events are sent'),
-    ...stamps,
+    ...recordStamps,
   })
   .meta({ id: 'Webhook' });
 export type Webhook = z.infer<typeof Webhook>;
@@ -66,7 +66,7 @@ export const WebhookTry = z.object({
 });
 export type WebhookTry = z.infer<typeof WebhookTry>;
 
-const delivery = {
+const deliveryFields = {
   id: Id,
   webhookId: Id,
   eventId: Id.describe('The same webhook-id in all attempts'),
@@ -78,12 +78,12 @@ const delivery = {
   doneAt: Time.nullable(),
   createdAt: Time,
 };
-export const WebhookDelivery = z.object(delivery).meta({ id: 'WebhookDelivery' });
+export const WebhookDelivery = z.object(deliveryFields).meta({ id: 'WebhookDelivery' });
 export type WebhookDelivery = z.infer<typeof WebhookDelivery>;
 
 export const WebhookExchange = z
   .object({
-    ...delivery,
+    ...deliveryFields,
     request: z.object({ url: z.string(), body: z.string() }),
     answer: z.string().nullable().describe('The first 2 KiB of the last response'),
   })

@@ -11,17 +11,17 @@ export const accessIds = {
   accessRequest: '01936d5c-0000-7000-8000-000000000043',
 } as const;
 
-interface Place {
+interface AccessSetUp {
   readonly orgId: string;
   readonly projectId: string;
   /** Returns the id that the example names, or a new one. */
-  readonly idOf: (wanted: string) => string;
+  readonly idOf: (exampleId: string) => string;
 }
 
 /** Inserts a member, a team, an applicant and an access request. Returns the id of the access request. */
 export async function arrangeAccess(
   world: Makers,
-  { orgId, projectId, idOf }: Place,
+  { orgId, projectId, idOf }: AccessSetUp,
 ): Promise<{ accessRequest: string }> {
   const [member, applicant] = [idOf(accessIds.member), idOf(accessIds.applicant)];
   const [team, accessRequest] = [idOf(accessIds.team), idOf(accessIds.accessRequest)];

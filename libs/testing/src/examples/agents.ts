@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { type Makers, type People } from '../world.ts';
 
-const exampleId = '01936d5c-0000-7000-8000-0000000000a0';
+const exampleAgentId = '01936d5c-0000-7000-8000-0000000000a0';
 const content = Buffer.from('# Read the change');
 
 interface CatalogSetUp {
@@ -17,7 +17,7 @@ export async function arrangeCatalog(
   { rows }: Makers,
   { orgId, ana, author, idOf }: CatalogSetUp,
 ): Promise<{ catalogAgent: string }> {
-  const catalogAgent = idOf(exampleId);
+  const catalogAgent = idOf(exampleAgentId);
   await rows(
     `insert into catalog_agents (org_id, id, slug, publisher_id, latest_version) values ($1, $2, 'code-reviewer', $3, '1.0.0')`,
     orgId,

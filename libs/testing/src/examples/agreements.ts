@@ -5,7 +5,7 @@
 import { newId } from '@muster/driver';
 import { type Makers } from '../world.ts';
 
-interface Board {
+interface AgreementsSetUp {
   readonly orgId: string;
   readonly projectId: string;
   /** The id of WEB-1. */
@@ -16,7 +16,7 @@ interface Board {
 
 export async function arrangeAgreements(
   world: Makers,
-  { orgId, projectId, storyId, author }: Board,
+  { orgId, projectId, storyId, author }: AgreementsSetUp,
 ): Promise<void> {
   for (const owner of [null, projectId]) {
     await world.rows(

@@ -17,7 +17,7 @@ interface DeliverySetUp {
   readonly ana: People['ana'];
   readonly projectId: string;
   readonly storyId: string;
-  readonly idOf: (wanted: string) => string;
+  readonly idOf: (exampleId: string) => string;
 }
 
 export async function arrangeDelivery(

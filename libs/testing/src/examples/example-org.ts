@@ -7,7 +7,7 @@
  */
 import { newId } from '@muster/driver';
 import { type People, type Person, type Makers, type World } from '../world.ts';
-import { arrangePeople, takeSlug } from './people.ts';
+import { arrangePeople, assignSlug } from './people.ts';
 import { arrangeAccess } from './access.ts';
 import { arrangeCatalog } from './agents.ts';
 import { arrangeDelivery } from './delivery.ts';
@@ -28,7 +28,7 @@ import { arrangeWebhooks } from './webhooks.ts';
 export { exampleIds } from './projects.ts';
 
 /** The records of one organization by kind, for specs that refer to one. */
-export interface Records {
+export interface ExampleRecordIds {
   readonly project: string;
   readonly column: string;
   readonly epic: string;
@@ -57,7 +57,7 @@ export interface Records {
 }
 
 export interface ExampleOrg extends People {
-  readonly records: Records;
+  readonly records: ExampleRecordIds;
   /** People whose only role in WEB is the one of their name, if WEB is private. */
   readonly lead: Person;
   readonly contributor: Person;
@@ -68,7 +68,7 @@ export interface ExampleOrg extends People {
   readonly outsider: Person;
 }
 
-interface SetUp {
+interface ExampleOrgSetUp {
   readonly visibility?: Visibility;
   /** Uses the ids in the contract's examples, or new ids, which a second organization needs. */
   readonly ids?: 'examples' | 'fresh';
@@ -78,18 +78,18 @@ interface SetUp {
   readonly slug?: 'own';
 }
 
-export const exampleOrg = (world: World, setUp: SetUp = {}): Promise<ExampleOrg> =>
-  world.gathered((makers) => makeExampleOrg(makers, setUp));
+export const createExampleOrg = (world: World, setUp: ExampleOrgSetUp = {}): Promise<ExampleOrg> =>
+  world.batchStatements((makers) => makeExampleOrg(makers, setUp));
 
 async function makeExampleOrg(
   world: Makers,
-  { visibility = 'private', ids = 'examples', slug: wanted }: SetUp,
+  { visibility = 'private', ids = 'examples', slug: wanted }: ExampleOrgSetUp,
 ): Promise<ExampleOrg> {
   const people = await world.org();
   const { orgId, ana, robo } = people;
   const idOf = (example: string): string => (ids === 'examples' ? example : newId());
   const slug = ids === 'examples' && wanted !== 'own' ? 'acme' : people.slug;
-  if (slug !== people.slug) await takeSlug(world, orgId, slug);
+  if (slug !== people.slug) await assignSlug(world, orgId, slug);
   const { team } = await arrangePeople(world, { orgId, anaId: ana.me.memberId, idOf });
   const author = JSON.stringify({
     kind: 'member',
@@ -122,7 +122,7 @@ async function makeExampleOrg(
   };
 }
 
-interface Place {
+interface ExampleContext {
   readonly orgId: string;
   readonly ana: Person;
   /** The id of WEB. */
@@ -131,14 +131,16 @@ interface Place {
   readonly stories: readonly string[];
   /** The actor as JSON. */
   readonly author: string;
-  readonly idOf: (wanted: string) => string;
+  readonly idOf: (exampleId: string) => string;
 }
 
 /** Inserts the other records, except for people and boards, domain by domain. */
 async function arrangeRecords(
   world: Makers,
-  place: Place,
-): Promise<Omit<Records, 'project' | 'column' | 'epic' | 'story' | 'comment' | 'member' | 'team' | 'agent'>> {
+  place: ExampleContext,
+): Promise<
+  Omit<ExampleRecordIds, 'project' | 'column' | 'epic' | 'story' | 'comment' | 'member' | 'team' | 'agent'>
+> {
   const { ana, stories } = place;
   await arrangeAgreements(world, { ...place, storyId: stories[0] });
   await arrangeReviews(world, { ...place, anaId: ana.me.memberId });

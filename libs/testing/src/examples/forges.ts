@@ -10,17 +10,17 @@ const forgeIds = {
   delivery: '01936d5c-0000-7000-8000-0000000000c2',
 } as const;
 
-interface Place {
+interface ForgesExampleSetUp {
   readonly orgId: string;
   readonly projectId: string;
   /** The actor as JSON. */
   readonly author: string;
-  readonly idOf: (wanted: string) => string;
+  readonly idOf: (exampleId: string) => string;
 }
 
 export async function arrangeForges(
   { rows }: Makers,
-  { orgId, projectId, author, idOf }: Place,
+  { orgId, projectId, author, idOf }: ForgesExampleSetUp,
 ): Promise<{ forgeConnection: string; forgeDelivery: string }> {
   const [connection, repository] = [idOf(forgeIds.connection), idOf(forgeIds.repository)];
   const delivery = idOf(forgeIds.delivery);

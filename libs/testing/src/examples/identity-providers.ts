@@ -4,22 +4,22 @@
  */
 import { type Makers } from '../world.ts';
 
-const exampleProvider = '01936d5c-0000-7000-8000-0000000000d4';
+const exampleProviderId = '01936d5c-0000-7000-8000-0000000000d4';
 
-interface Place {
+interface ProvidersSetUp {
   readonly orgId: string;
   /** The actor as JSON. */
   readonly author: string;
   /** Returns the id that the example names, or a new one. */
-  readonly idOf: (wanted: string) => string;
+  readonly idOf: (exampleId: string) => string;
 }
 
 /** Inserts the identity providers that the examples name, and returns the id of the first one. */
 export async function arrangeIdentityProviders(
   { rows }: Makers,
-  { orgId, author, idOf }: Place,
+  { orgId, author, idOf }: ProvidersSetUp,
 ): Promise<{ identityProvider: string }> {
-  const [identityProvider, other] = [idOf(exampleProvider), idOf('01936d5c-0000-7000-8000-0000000000d5')];
+  const [identityProvider, other] = [idOf(exampleProviderId), idOf('01936d5c-0000-7000-8000-0000000000d5')];
   await rows(
     `insert into identity_providers (org_id, id, name, issuer, client_id, created_by)
      select $1, one.id, one.name, 'https://' || one.name || '.example', 'muster', $2

@@ -7,7 +7,7 @@ interface ImportSetUp {
   /** The actor as JSON. */
   readonly author: string;
   /** Returns the id that the example names, or a new one. */
-  readonly idOf: (wanted: string) => string;
+  readonly idOf: (exampleId: string) => string;
 }
 
 /** Inserts the import, and returns its id. */

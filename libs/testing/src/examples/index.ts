@@ -1,4 +1,4 @@
 /** The organization in which the contract's examples work, and the caller of each example. */
-export { type ExampleOrg, exampleOrg, type Records } from './example-org.ts';
-export { exampleOrgs } from './org-for.ts';
-export { callerOf, endsItsCaller } from './people.ts';
+export { type ExampleOrg, createExampleOrg, type ExampleRecordIds } from './example-org.ts';
+export { createExampleOrgProvider } from './org-for.ts';
+export { exampleCallerOf, endsCallerToken } from './people.ts';

@@ -10,7 +10,7 @@ interface InvitationsSetUp {
   readonly orgId: string;
   readonly author: string;
   /** Returns the id that the example names, or a new one. */
-  readonly idOf: (wanted: string) => string;
+  readonly idOf: (exampleId: string) => string;
 }
 
 /** Inserts the invitations, and returns the id of the pending one. */

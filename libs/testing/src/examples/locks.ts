@@ -4,20 +4,20 @@
  */
 import { type Makers, type People } from '../world.ts';
 
-const exampleLock = '01936d5c-0000-7000-8000-000000000095';
+const exampleLockId = '01936d5c-0000-7000-8000-000000000095';
 
 interface LocksSetUp {
   readonly orgId: string;
   readonly ana: People['ana'];
   readonly projectId: string;
-  readonly idOf: (wanted: string) => string;
+  readonly idOf: (exampleId: string) => string;
 }
 
 export async function arrangeLocks(
   { rows }: Makers,
   { orgId, ana, projectId, idOf }: LocksSetUp,
 ): Promise<{ lock: string }> {
-  const lock = idOf(exampleLock);
+  const lock = idOf(exampleLockId);
   await rows(
     'insert into lock_counters (org_id, project_id, fencing_token) values ($1, $2, 1)',
     orgId,

@@ -1,12 +1,13 @@
 import { type Operation } from '@muster/registry';
 import { type World } from '../world.ts';
-import { type ExampleOrg, exampleOrg } from './example-org.ts';
+import { type ExampleOrg, createExampleOrg } from './example-org.ts';
 
 /**
  * Returns the organization for an operation. Each write gets a new one, and all reads share one, because they
  * do not change it.
  */
-export function exampleOrgs(world: World): (operation: Operation) => Promise<ExampleOrg> {
+export function createExampleOrgProvider(world: World): (operation: Operation) => Promise<ExampleOrg> {
   let forReads: Promise<ExampleOrg> | undefined;
-  return ({ effect }) => (effect === 'read' ? (forReads ??= exampleOrg(world)) : exampleOrg(world));
+  return ({ effect }) =>
+    effect === 'read' ? (forReads ??= createExampleOrg(world)) : createExampleOrg(world);
 }

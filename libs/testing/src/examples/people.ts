@@ -15,7 +15,7 @@ const exampleIds = {
 interface PeopleSetUp {
   readonly orgId: string;
   readonly anaId: string;
-  readonly idOf: (wanted: string) => string;
+  readonly idOf: (exampleId: string) => string;
 }
 
 export async function arrangePeople(
@@ -56,7 +56,7 @@ export async function arrangePeople(
  * Gives the organization the slug that the examples name. A slug is unique, so an organization that had it
  * loses it.
  */
-export async function takeSlug({ rows }: Makers, orgId: string, slug: string): Promise<void> {
+export async function assignSlug({ rows }: Makers, orgId: string, slug: string): Promise<void> {
   await rows(`update orgs set slug = 'org-' || right(id::text, 12) where slug = $1`, slug);
   await rows('update orgs set slug = $2 where id = $1', orgId, slug);
 }
@@ -65,11 +65,14 @@ export async function takeSlug({ rows }: Makers, orgId: string, slug: string): P
  * Returns the caller of the example, usually the owner. Leaving and requesting access need another member,
  * because an owner leads every project. Platform operations need an operator.
  */
-export function callerOf({ name, access }: Operation, org: People & { readonly operator: Person }): Person {
+export function exampleCallerOf(
+  { name, access }: Operation,
+  org: People & { readonly operator: Person },
+): Person {
   if (access.kind === 'platform') return org.operator;
   return name === 'members.leave' || name === 'projects.requestAccess' ? org.chloe : org.ana;
 }
 
 /** Returns true if the call ends its caller's token, so that the caller cannot call again. */
-export const endsItsCaller = ({ name }: Operation): boolean =>
+export const endsCallerToken = ({ name }: Operation): boolean =>
   name === 'members.leave' || name === 'orgs.delete';

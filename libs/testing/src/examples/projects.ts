@@ -15,17 +15,17 @@ export const exampleIds = {
 
 export type Visibility = 'org' | 'private';
 
-interface Place {
+interface ProjectsSetUp {
   readonly orgId: string;
   readonly ana: Person;
   readonly visibility: Visibility;
   /** The actor as JSON. */
   readonly author: string;
   /** Returns the id that the example names, or a new one. */
-  readonly idOf: (wanted: string) => string;
+  readonly idOf: (exampleId: string) => string;
 }
 
-interface Web {
+interface WebProject {
   readonly project: string;
   /** The id of the last column of WEB, which contains no story. */
   readonly column: string;
@@ -40,7 +40,7 @@ const storyTitles = ['Sign in with a passkey', 'Reset a passkey by mail'] as con
 const statuses = ['backlog', 'ready', 'in_progress', 'in_review', 'done'] as const;
 
 /** Inserts the project WEB, and returns the ids of its records. */
-export async function arrangeWeb(world: Makers, place: Place): Promise<Web> {
+export async function arrangeWeb(world: Makers, place: ProjectsSetUp): Promise<WebProject> {
   const { orgId, ana, visibility, author, idOf } = place;
   const project = await insertProject(world, orgId, 'WEB', visibility);
   const columns: string[] = [];
@@ -72,7 +72,7 @@ export async function arrangeWeb(world: Makers, place: Place): Promise<Web> {
 /** Inserts the projects DOCS and OLD. */
 export async function arrangeOtherProjects(
   world: Makers,
-  { orgId, visibility, idOf }: Pick<Place, 'orgId' | 'visibility' | 'idOf'>,
+  { orgId, visibility, idOf }: Pick<ProjectsSetUp, 'orgId' | 'visibility' | 'idOf'>,
 ): Promise<{ docs: string }> {
   const docs = await insertProject(world, orgId, 'DOCS', visibility);
   const [left, right] = [idOf(exampleIds.leftColumn), idOf(exampleIds.rightColumn)];
@@ -100,7 +100,7 @@ async function insertProject(
   return id;
 }
 
-interface Column {
+interface ColumnRecord {
   readonly orgId: string;
   readonly project: string;
   readonly id: string;
@@ -110,7 +110,7 @@ interface Column {
 
 async function insertColumn(
   world: Makers,
-  { orgId, project, id, status, position }: Column,
+  { orgId, project, id, status, position }: ColumnRecord,
 ): Promise<string> {
   await world.rows(
     'insert into board_columns (org_id, id, project_id, name, status, position) values ($1, $2, $3, $4, $4, $5)',
@@ -123,7 +123,7 @@ async function insertColumn(
   return id;
 }
 
-interface Backlog {
+interface StoryParents {
   readonly project: string;
   readonly column: string | undefined;
   readonly epic: string;
@@ -132,8 +132,8 @@ interface Backlog {
 /** Inserts the stories of the epic, in order within the column, each with the first version of its spec. */
 async function insertStories(
   world: Makers,
-  { orgId, author }: Pick<Place, 'orgId' | 'author'>,
-  { project, column, epic }: Backlog,
+  { orgId, author }: Pick<ProjectsSetUp, 'orgId' | 'author'>,
+  { project, column, epic }: StoryParents,
 ): Promise<readonly string[]> {
   const stories = storyTitles.map(() => newId());
   for (const [index, id] of stories.entries()) {

@@ -7,18 +7,18 @@ const exampleIds = {
   agent: '01936d5c-0000-7000-8000-000000000051',
 } as const;
 
-interface Board {
+interface ReviewsSetUp {
   readonly orgId: string;
   readonly projectId: string;
   /** The ids of WEB-1 and WEB-2. */
   readonly stories: readonly string[];
   readonly anaId: string;
-  readonly idOf: (wanted: string) => string;
+  readonly idOf: (exampleId: string) => string;
 }
 
 export async function arrangeReviews(
   { rows }: Makers,
-  { orgId, projectId, stories: [first, second], anaId, idOf }: Board,
+  { orgId, projectId, stories: [first, second], anaId, idOf }: ReviewsSetUp,
 ): Promise<void> {
   const nora = idOf(exampleIds.member);
   await rows(

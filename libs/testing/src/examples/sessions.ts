@@ -2,14 +2,14 @@
 import { randomBytes } from 'node:crypto';
 import { type Makers, type People } from '../world.ts';
 
-const exampleSession = '01936d5c-0000-7000-8000-0000000000c0';
-const examplePasskey = '01936d5c-0000-7000-8000-0000000000d0';
+const exampleSessionId = '01936d5c-0000-7000-8000-0000000000c0';
+const examplePasskeyId = '01936d5c-0000-7000-8000-0000000000d0';
 
 interface SessionsSetUp {
   readonly orgId: string;
   readonly ana: People['ana'];
   /** Returns the id that the example names, or a new one. */
-  readonly idOf: (wanted: string) => string;
+  readonly idOf: (exampleId: string) => string;
 }
 
 /**
@@ -21,7 +21,7 @@ export async function arrangeSessions(
   { rows }: Makers,
   { orgId, ana, idOf }: SessionsSetUp,
 ): Promise<{ session: string; passkey: string }> {
-  const [session, passkey] = [idOf(exampleSession), idOf(examplePasskey)];
+  const [session, passkey] = [idOf(exampleSessionId), idOf(examplePasskeyId)];
   // The account gets the id of the member.
   const account = ana.me.memberId;
   await rows(

@@ -6,16 +6,16 @@ export const signalIds = {
   broadcast: '01936d5c-0000-7000-8000-000000000071',
 } as const;
 
-interface Place {
+interface SignalsSetUp {
   readonly orgId: string;
   readonly ana: Person;
-  readonly idOf: (wanted: string) => string;
+  readonly idOf: (exampleId: string) => string;
 }
 
 /** Inserts an unread notification for Ana and a broadcast to all. */
 export async function arrangeSignals(
   world: Makers,
-  { orgId, ana, idOf }: Place,
+  { orgId, ana, idOf }: SignalsSetUp,
 ): Promise<{ notification: string }> {
   const actor = JSON.stringify({ kind: 'system', memberId: null, agentId: null, name: 'Muster' });
   const notification = idOf(signalIds.notification);

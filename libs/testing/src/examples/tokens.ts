@@ -14,7 +14,7 @@ interface TokensSetUp {
   readonly orgId: string;
   readonly ana: People['ana'];
   /** Returns the id that the example names, or a new one. */
-  readonly idOf: (wanted: string) => string;
+  readonly idOf: (exampleId: string) => string;
 }
 
 /** Inserts the records, and returns the ids of the token and the agent. */

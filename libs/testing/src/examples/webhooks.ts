@@ -6,17 +6,17 @@ const webhookIds = {
   delivery: '01936d5c-0000-7000-8000-000000000081',
 } as const;
 
-interface Place {
+interface WebhookExampleSetUp {
   readonly orgId: string;
   readonly ana: Person;
   readonly projectId: string;
   readonly author: string;
-  readonly idOf: (wanted: string) => string;
+  readonly idOf: (exampleId: string) => string;
 }
 
 export async function arrangeWebhooks(
   { rows }: Makers,
-  { orgId, ana, projectId, author, idOf }: Place,
+  { orgId, ana, projectId, author, idOf }: WebhookExampleSetUp,
 ): Promise<{ webhook: string; webhookDelivery: string }> {
   const webhook = idOf(webhookIds.webhook);
   const webhookDelivery = idOf(webhookIds.delivery);

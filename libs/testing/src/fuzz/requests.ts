@@ -7,7 +7,13 @@ import { type Operation, operations } from '@muster/registry';
 import fc, { type Arbitrary } from 'fast-check';
 import { z } from 'zod';
 import corpus from './corpus.json' with { type: 'json' };
-import { exampleLike, hugeNumber, type Json, type Known, objectLike } from './values.ts';
+import {
+  exampleVariants,
+  hugeNumberPlaceholder,
+  type FuzzSchema,
+  type KnownValues,
+  objectValues,
+} from './values.ts';
 
 /** A generated request. */
 export interface FuzzCall {
@@ -17,38 +23,39 @@ export interface FuzzCall {
 }
 
 /** Requests that once got a wrong answer. They are sent again before any others. */
-export const found: readonly FuzzCall[] = corpus;
+export const knownFailures: readonly FuzzCall[] = corpus;
 
-const schemas = new Map<string, Json>();
+const schemas = new Map<string, FuzzSchema>();
 
-function schemaOf(operation: Operation): Json {
+function schemaOf(operation: Operation): FuzzSchema {
   const known = schemas.get(operation.name);
   if (known !== undefined) return known;
-  const schema = z.toJSONSchema(operation.params, { io: 'input', unrepresentable: 'any' }) as Json;
+  const schema = z.toJSONSchema(operation.params, { io: 'input', unrepresentable: 'any' }) as FuzzSchema;
   schemas.set(operation.name, schema);
   return schema;
 }
 
-const wire = (params: unknown): string => JSON.stringify(params).replaceAll(`"${hugeNumber}"`, '1e999');
+const toWireJson = (params: unknown): string =>
+  JSON.stringify(params).replaceAll(`"${hugeNumberPlaceholder}"`, '1e999');
 
 /**
  * Generates requests for the operation: based on its example, based on its schema alone, and with arbitrary
  * JSON.
  */
-export function requestsFor(operation: Operation, known: Known): Arbitrary<FuzzCall> {
+export function requestsFor(operation: Operation, known: KnownValues): Arbitrary<FuzzCall> {
   const schema = schemaOf(operation);
   return fc
     .oneof(
-      { weight: 6, arbitrary: exampleLike(operation.example, schema, known) },
-      { weight: 5, arbitrary: objectLike(schema, known) },
+      { weight: 6, arbitrary: exampleVariants(operation.example, schema, known) },
+      { weight: 5, arbitrary: objectValues(schema, known) },
       { weight: 1, arbitrary: fc.jsonValue() },
     )
-    .map((params) => ({ operation: operation.name, params: wire(params) }));
+    .map((params) => ({ operation: operation.name, params: toWireJson(params) }));
 }
 
-const leaks = /\bat .*\.(ts|js):\d+|select .* from |insert into|\bpg_|node_modules/i;
+const leakPattern = /\bat .*\.(ts|js):\d+|select .* from |insert into|\bpg_|node_modules/i;
 
-const Refused = z.object({
+const RefusalObject = z.object({
   code: z.string(),
   message: z.string(),
   status: z.int(),
@@ -56,17 +63,21 @@ const Refused = z.object({
 });
 
 /** Returns the problem of an answer over HTTP, or undefined if there is none. */
-export function faultIn({ operation: name }: FuzzCall, status: number, body: unknown): string | undefined {
+export function findHttpFault(
+  { operation: name }: FuzzCall,
+  status: number,
+  body: unknown,
+): string | undefined {
   if (status >= 500 || status < 200) return `was answered ${status}`;
-  if (status === 200) return undeclaredIn(name, body);
-  const refused = Refused.safeParse(body);
+  if (status === 200) return findUndeclaredFields(name, body);
+  const refused = RefusalObject.safeParse(body);
   if (!refused.success || refused.data.status !== status)
     return `was refused with ${status} and no error object`;
-  return leaks.test(JSON.stringify(body)) ? 'was told of our inside' : undefined;
+  return leakPattern.test(JSON.stringify(body)) ? 'was told of our inside' : undefined;
 }
 
 /** Parsing removes undeclared fields, so the comparison finds them. */
-function undeclaredIn(name: string, body: unknown): string | undefined {
+function findUndeclaredFields(name: string, body: unknown): string | undefined {
   const parsed = operations.get(name)?.result.safeParse(body);
   if (parsed === undefined) return undefined;
   if (!parsed.success)
@@ -74,43 +85,45 @@ function undeclaredIn(name: string, body: unknown): string | undefined {
   return isDeepStrictEqual(parsed.data, body) ? undefined : 'has more in its result than its contract says';
 }
 
-const Result = z.object({
+const McpToolResult = z.object({
   isError: z.boolean().optional(),
   structuredContent: z.record(z.string(), z.unknown()),
 });
-const Rpc = z.object({
-  result: Result.optional(),
+const RpcResponse = z.object({
+  result: McpToolResult.optional(),
   error: z.object({ code: z.int() }).optional(),
 });
 const internalError = -32_603;
 
 /** Returns the problem of an answer through MCP, or undefined if there is none. */
-export function faultInTool(sent: FuzzCall, status: number, body: unknown): string | undefined {
+export function findMcpFault(sent: FuzzCall, status: number, body: unknown): string | undefined {
   // HTTP rejects a body that is not JSON.
   if (status !== 200) return status >= 500 || status < 400 ? `was answered ${status}` : undefined;
-  const { success, data } = Rpc.safeParse(body);
+  const { success, data } = RpcResponse.safeParse(body);
   if (!success) return 'was answered as no call of a tool is';
   if (data.error !== undefined) return data.error.code === internalError ? 'failed inside' : undefined;
   const { isError = false, structuredContent = {} } = data.result ?? {};
   if (isError) {
-    const refused = Refused.safeParse(structuredContent['error']);
-    return refused.success ? faultIn(sent, refused.data.status, refused.data) : 'has an error that is none';
+    const refused = RefusalObject.safeParse(structuredContent['error']);
+    return refused.success
+      ? findHttpFault(sent, refused.data.status, refused.data)
+      : 'has an error that is none';
   }
   // A shortened answer names the fields that were cut, and does not have to match the whole contract.
-  return 'cut' in structuredContent ? undefined : undeclaredIn(sent.operation, structuredContent);
+  return 'cut' in structuredContent ? undefined : findUndeclaredFields(sent.operation, structuredContent);
 }
 
-const mostKnown = 500;
-const id = /"([0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12})"/g;
-const cursor = /"nextCursor":"([^"]+)"/g;
+const maxKnownValues = 500;
+const idPattern = /"([0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12})"/g;
+const cursorPattern = /"nextCursor":"([^"]+)"/g;
 
 /** Stores the ids and cursors of an answer for later requests. */
-export function learn(known: Known, text: string): void {
+export function collectKnownValues(known: KnownValues, text: string): void {
   for (const [kept, pattern] of [
-    [known.ids, id],
-    [known.cursors, cursor],
+    [known.ids, idPattern],
+    [known.cursors, cursorPattern],
   ] as const) {
     for (const [, value = ''] of text.matchAll(pattern)) if (!kept.includes(value)) kept.push(value);
-    kept.splice(0, Math.max(kept.length - mostKnown, 0));
+    kept.splice(0, Math.max(kept.length - maxKnownValues, 0));
   }
 }

@@ -8,7 +8,7 @@ export interface GithubEvent {
   readonly payload: unknown;
 }
 
-export interface PullLife {
+export interface PullRequestExample {
   readonly repository: {
     readonly id: number;
     readonly html_url: string;
@@ -24,7 +24,7 @@ export interface PullLife {
   readonly headRepository?: number;
 }
 
-export const acmeApi = {
+export const acmeRepository = {
   id: 4_711,
   html_url: 'https://github.com/acme/api',
   full_name: 'acme/api',
@@ -33,12 +33,13 @@ export const acmeApi = {
 
 export const shaOf = (letter: string): string => letter.repeat(40);
 /** Returns the time at the given number of seconds after the pull request's life begins. */
-export const second = (seconds: number): string =>
+export const timeAfterSeconds = (seconds: number): string =>
   new Date(Date.UTC(2026, 10, 21, 9, 0, seconds)).toISOString();
 
-export const pullUrl = (life: PullLife): string => `${life.repository.html_url}/pull/${life.number}`;
+export const pullUrl = (life: PullRequestExample): string =>
+  `${life.repository.html_url}/pull/${life.number}`;
 
-const pull = (life: PullLife, sha: string, seconds: number, more: object = {}) => ({
+const pullPayload = (life: PullRequestExample, sha: string, seconds: number, overrides: object = {}) => ({
   number: life.number,
   html_url: pullUrl(life),
   title: life.title,
@@ -48,41 +49,41 @@ const pull = (life: PullLife, sha: string, seconds: number, more: object = {}) =
   merged: false,
   merge_commit_sha: null,
   mergeable_state: 'clean',
-  created_at: second(1),
-  updated_at: second(seconds),
+  created_at: timeAfterSeconds(1),
+  updated_at: timeAfterSeconds(seconds),
   closed_at: null,
   merged_at: null,
-  ...more,
+  ...overrides,
 });
 
 export const pullEvent = (
-  life: PullLife,
+  life: PullRequestExample,
   action: string,
   sha: string,
   seconds: number,
-  more: object = {},
+  overrides: object = {},
 ) => ({
   event: 'pull_request',
-  payload: { action, pull_request: pull(life, sha, seconds, more), repository: life.repository },
+  payload: { action, pull_request: pullPayload(life, sha, seconds, overrides), repository: life.repository },
 });
-export const mergedEvent = (life: PullLife, sha: string, seconds: number) =>
+export const mergedEvent = (life: PullRequestExample, sha: string, seconds: number) =>
   pullEvent(life, 'closed', sha, seconds, {
     ...{ merged: true, merge_commit_sha: shaOf('f') },
-    ...{ merged_at: second(seconds), closed_at: second(seconds) },
+    ...{ merged_at: timeAfterSeconds(seconds), closed_at: timeAfterSeconds(seconds) },
   });
-export const pushEvent = (life: PullLife, sha: string, seconds: number, message = 'Change') => ({
+export const pushEvent = (life: PullRequestExample, sha: string, seconds: number, message = 'Change') => ({
   event: 'push',
   payload: {
     ref: `refs/heads/${life.branch}`,
     after: sha,
     deleted: false,
-    commits: [{ message, timestamp: second(seconds) }],
-    head_commit: { message, timestamp: second(seconds) },
-    repository: { ...life.repository, pushed_at: Math.floor(Date.parse(second(seconds)) / 1_000) },
+    commits: [{ message, timestamp: timeAfterSeconds(seconds) }],
+    head_commit: { message, timestamp: timeAfterSeconds(seconds) },
+    repository: { ...life.repository, pushed_at: Math.floor(Date.parse(timeAfterSeconds(seconds)) / 1_000) },
   },
 });
 export const suiteEvent = (
-  life: PullLife,
+  life: PullRequestExample,
   sha: string,
   {
     app,
@@ -93,12 +94,18 @@ export const suiteEvent = (
   event: 'check_suite',
   payload: {
     action: conclusion === null ? 'requested' : 'completed',
-    check_suite: { id: app, head_sha: sha, conclusion, updated_at: second(seconds), app: { id: app } },
+    check_suite: {
+      id: app,
+      head_sha: sha,
+      conclusion,
+      updated_at: timeAfterSeconds(seconds),
+      app: { id: app },
+    },
     repository: life.repository,
   },
 });
 export const reviewEvent = (
-  life: PullLife,
+  life: PullRequestExample,
   state: string,
   sha: string,
   seconds: number,
@@ -108,10 +115,10 @@ export const reviewEvent = (
   payload: {
     action: state === 'dismissed' ? 'dismissed' : 'submitted',
     review: {
-      ...{ state, commit_id: sha, submitted_at: second(seconds) },
+      ...{ state, commit_id: sha, submitted_at: timeAfterSeconds(seconds) },
       user: user === null ? null : { id: user },
     },
-    pull_request: pull(life, sha, seconds),
+    pull_request: pullPayload(life, sha, seconds),
     repository: life.repository,
   },
 });
@@ -120,15 +127,19 @@ export const reviewEvent = (
  * Returns the deliveries of a pull request's life: pushed, opened, failed, pushed again, run again, approved,
  * merged.
  */
-export const recordedLife = (life: PullLife, a: string, b: string): GithubEvent[] => [
-  pushEvent(life, a, 1),
-  pullEvent(life, 'opened', a, 2),
-  suiteEvent(life, a, { app: 1, conclusion: 'failure', seconds: 3 }),
-  pushEvent(life, b, 5),
-  pullEvent(life, 'synchronize', b, 6),
-  suiteEvent(life, b, { app: 1, conclusion: 'failure', seconds: 8 }),
-  suiteEvent(life, b, { app: 2, conclusion: 'success', seconds: 9 }),
-  suiteEvent(life, b, { app: 1, conclusion: 'success', seconds: 9 }),
-  reviewEvent(life, 'approved', b, 10),
-  mergedEvent(life, b, 12),
+export const lifecycleEvents = (
+  life: PullRequestExample,
+  firstSha: string,
+  secondSha: string,
+): GithubEvent[] => [
+  pushEvent(life, firstSha, 1),
+  pullEvent(life, 'opened', firstSha, 2),
+  suiteEvent(life, firstSha, { app: 1, conclusion: 'failure', seconds: 3 }),
+  pushEvent(life, secondSha, 5),
+  pullEvent(life, 'synchronize', secondSha, 6),
+  suiteEvent(life, secondSha, { app: 1, conclusion: 'failure', seconds: 8 }),
+  suiteEvent(life, secondSha, { app: 2, conclusion: 'success', seconds: 9 }),
+  suiteEvent(life, secondSha, { app: 1, conclusion: 'success', seconds: 9 }),
+  reviewEvent(life, 'approved', secondSha, 10),
+  mergedEvent(life, secondSha, 12),
 ];

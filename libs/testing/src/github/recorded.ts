@@ -1,17 +1,19 @@
 /** Recorded deliveries of GitHub for each of its events, with the expected interpretation. */
 import { createRequire } from 'node:module';
 
-interface Event {
+interface ExampleEvent {
   readonly name: string;
   readonly examples: readonly { readonly action?: string }[];
 }
-export const githubEvents = createRequire(import.meta.url)('@octokit/webhooks-examples') as readonly Event[];
+export const githubEvents = createRequire(import.meta.url)(
+  '@octokit/webhooks-examples',
+) as readonly ExampleEvent[];
 
 /**
  * The expected facts of recorded deliveries, by event and action. An event that is in neither list fails the
  * spec.
  */
-export const mapped: Readonly<Record<string, readonly string[]>> = {
+export const expectedFacts: Readonly<Record<string, readonly string[]>> = {
   push: ['branch_pushed', 'ignored'],
   'pull_request opened': ['pr_opened'],
   'pull_request synchronize': ['pr_updated', 'pr_updated merge_conflict'],
@@ -31,7 +33,7 @@ export const mapped: Readonly<Record<string, readonly string[]>> = {
   'workflow_run in_progress': ['check pending'],
   status: ['check pending', 'check passed', 'check failed'],
 };
-export const ignored: readonly string[] = [
+export const ignoredEvents: readonly string[] = [
   ...['branch_protection_rule', 'check_run', 'code_scanning_alert', 'commit_comment', 'create', 'delete'],
   ...['dependabot_alert', 'deploy_key', 'deployment', 'deployment_review', 'deployment_status', 'discussion'],
   ...[
@@ -84,7 +86,7 @@ export const ignored: readonly string[] = [
 export const recordedDeliveries = githubEvents.flatMap(({ name, examples: payloads }) =>
   payloads.map((payload, index) => {
     const withAction = `${name} ${payload.action ?? ''}`;
-    const key = withAction in mapped || ignored.includes(withAction) ? withAction : name;
-    return { event: name, key, index, payload, says: mapped[key] ?? ['ignored'] };
+    const key = withAction in expectedFacts || ignoredEvents.includes(withAction) ? withAction : name;
+    return { event: name, key, index, payload, says: expectedFacts[key] ?? ['ignored'] };
   }),
 );

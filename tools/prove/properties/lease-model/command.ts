@@ -1,5 +1,5 @@
 /** One step of the comparison. It does one thing to the model and to Postgres, and then compares both. */
-import { arrows } from '@muster/delivery';
+import { visibleTransitions } from '@muster/delivery';
 import type fc from 'fast-check';
 import { type NewCall } from '../../calls.ts';
 import { type Model, statesOf, viewOf } from './model.ts';
@@ -59,7 +59,7 @@ export class Command implements fc.AsyncCommand<Model, Real> {
   #requireArrows(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): void {
     for (const [id, to] of after) {
       const from = before.get(id) ?? 'none';
-      if (from !== to && !arrows.some((arrow) => arrow.from === from && arrow.to === to)) {
+      if (from !== to && !visibleTransitions.some((arrow) => arrow.from === from && arrow.to === to)) {
         this.#diverge('the way', `in no table`, `from ${from} to ${to}`);
       }
     }

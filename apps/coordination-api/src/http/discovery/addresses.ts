@@ -2,7 +2,7 @@
 import { type ApiConfig } from '../../config.ts';
 
 /** A one-sentence description of Muster. */
-export const about = 'Coordinates people and coding agents around a codebase.';
+export const productDescription = 'Coordinates people and coding agents around a codebase.';
 
 export interface Addresses {
   /** URL of this API, without a trailing slash. */
@@ -19,14 +19,14 @@ export interface Addresses {
   readonly hasConsole: boolean;
 }
 
-const bare = (url: string): string => url.replace(/\/+$/, '');
+const withoutTrailingSlash = (url: string): string => url.replace(/\/+$/, '');
 
 /** Returns the configured URLs. Without BASE_URL, the API's URL is its listen address. */
 export const addressesOf = (config: ApiConfig): Addresses => ({
-  baseUrl: bare(config.BASE_URL ?? `http://127.0.0.1:${config.PORT}`),
+  baseUrl: withoutTrailingSlash(config.BASE_URL ?? `http://127.0.0.1:${config.PORT}`),
   securityContact: config.SECURITY_CONTACT ?? null,
-  docsUrl: config.DOCS_URL === undefined ? null : bare(config.DOCS_URL),
-  licenseUrl: config.LICENSE_URL === undefined ? null : bare(config.LICENSE_URL),
+  docsUrl: config.DOCS_URL === undefined ? null : withoutTrailingSlash(config.DOCS_URL),
+  licenseUrl: config.LICENSE_URL === undefined ? null : withoutTrailingSlash(config.LICENSE_URL),
   hasMcp: config.MCP_GATEWAY_URL !== undefined,
   hasConsole: config.CONSOLE_URL !== undefined,
 });

@@ -1,7 +1,7 @@
 /** Files with standardized names, which programs look for. */
 import { setImmediate } from 'node:timers/promises';
 import { interfaceVersion, productVersion, scopes } from '@muster/registry';
-import { about, type Addresses, mcpUrlOf } from './addresses.ts';
+import { productDescription, type Addresses, mcpUrlOf } from './addresses.ts';
 import { type SitePage } from './site.ts';
 
 /** Writes llms.txt (https://llmstxt.org): a title, a summary, and lists of described links. */
@@ -10,7 +10,7 @@ export function llmsText({ baseUrl, docsUrl }: Addresses, pages: readonly SitePa
   const reference = pages.filter(({ path }) => path.startsWith('/reference'));
   return [
     '# Muster',
-    `> ${about} Every operation is POST {namespace}/{operation} with JSON and a bearer token.`,
+    `> ${productDescription} Every operation is POST {namespace}/{operation} with JSON and a bearer token.`,
     `API version ${interfaceVersion}.`,
     'Request any page below with `Accept: text/markdown` to get it as Markdown.',
     ...(docsUrl === null
@@ -40,7 +40,7 @@ export async function llmsFullText(pages: readonly SitePage[]): Promise<string> 
 const escapeXml = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
 /** Writes the sitemap (https://www.sitemaps.org); lastmod is the day of a page's last change. */
-export const sitemap = ({ baseUrl }: Addresses, pages: readonly SitePage[]): string =>
+export const sitemapXml = ({ baseUrl }: Addresses, pages: readonly SitePage[]): string =>
   [
     '<?xml version="1.0" encoding="UTF-8"?>',
     '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">',
@@ -53,11 +53,11 @@ export const sitemap = ({ baseUrl }: Addresses, pages: readonly SitePage[]): str
   ].join('\n');
 
 /** Writes robots.txt (RFC 9309). Paths that require a token are not to be crawled. */
-export const robots = ({ baseUrl }: Addresses): string =>
+export const robotsText = ({ baseUrl }: Addresses): string =>
   ['User-agent: *', 'Disallow: /api/', 'Allow: /', `Sitemap: ${baseUrl}/sitemap.xml`, ''].join('\n');
 
 /** Describes the MCP endpoint. Without a mode, it lists the core tools and accepts calls of all. */
-const toolsOf = (url: string | null): unknown => ({
+const mcpToolsOf = (url: string | null): unknown => ({
   ...{ protocol: 'mcp', transport: 'streamable-http', url },
   ...(url !== null && {
     listed: 'core',
@@ -71,7 +71,7 @@ export function agentsJson(addresses: Addresses): unknown {
   const { baseUrl, docsUrl, licenseUrl } = addresses;
   return {
     name: 'Muster',
-    description: about,
+    description: productDescription,
     version: interfaceVersion,
     productVersion,
     api: {
@@ -80,7 +80,7 @@ export function agentsJson(addresses: Addresses): unknown {
       dispatcher: `${baseUrl}/api/query`,
       reference: `${baseUrl}/reference`,
     },
-    tools: toolsOf(mcpUrlOf(addresses)),
+    tools: mcpToolsOf(mcpUrlOf(addresses)),
     authentication: {
       type: 'http',
       scheme: 'bearer',

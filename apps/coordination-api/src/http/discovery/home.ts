@@ -1,9 +1,9 @@
 import { type ReferencePage } from '@muster/reference';
 import { interfaceVersion, operations } from '@muster/registry';
-import { about, type Addresses, mcpUrlOf } from './addresses.ts';
+import { productDescription, type Addresses, mcpUrlOf } from './addresses.ts';
 
 /** The page at `/`: a description of the product with links. */
-export function homePage(addresses: Addresses, reference: readonly ReferencePage[]): ReferencePage {
+export function createHomePage(addresses: Addresses, reference: readonly ReferencePage[]): ReferencePage {
   const { baseUrl, docsUrl, licenseUrl, hasConsole } = addresses;
   const mcpUrl = mcpUrlOf(addresses);
   const ways = [
@@ -30,12 +30,12 @@ export function homePage(addresses: Addresses, reference: readonly ReferencePage
   return {
     path: '',
     title: 'Muster',
-    summary: about,
+    summary: productDescription,
     json: {
       name: 'Muster',
       version: interfaceVersion,
       pages: reference.map(({ path, title }) => ({ path: `/${path}`, title })),
     },
-    markdown: `# Muster\n\n${about} Version ${interfaceVersion}.\n\n${ways.map((way) => `- ${way}`).join('\n')}\n\n## A first call\n\n\`\`\`bash\n${call}\n\`\`\`\n\nEvery page here comes as HTML, as Markdown (\`Accept: text/markdown\`) and as data (\`Accept: application/json\`).\n`,
+    markdown: `# Muster\n\n${productDescription} Version ${interfaceVersion}.\n\n${ways.map((way) => `- ${way}`).join('\n')}\n\n## A first call\n\n\`\`\`bash\n${call}\n\`\`\`\n\nEvery page here comes as HTML, as Markdown (\`Accept: text/markdown\`) and as data (\`Accept: application/json\`).\n`,
   };
 }

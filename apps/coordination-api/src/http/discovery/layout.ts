@@ -3,7 +3,7 @@ import { createPageFrame, Html, html, type RenderedPage } from '@muster/http';
 import { anchorOf } from '@muster/reference';
 import { Marked } from 'marked';
 
-const frame = createPageFrame({
+const pageFrame = createPageFrame({
   name: 'Muster',
   style: `
 body { font: 16px/1.55 var(--font); padding: 1.5em 1em 4em }
@@ -38,7 +38,7 @@ const marked = new Marked({
   },
 });
 
-export function htmlPage({
+export function renderHtmlPage({
   title,
   summary,
   markdown,
@@ -47,7 +47,7 @@ export function htmlPage({
   readonly summary: string;
   readonly markdown: string;
 }): RenderedPage {
-  return frame({
+  return pageFrame({
     ...{ title, summary },
     body: html`<nav><a href="/">Muster</a> · <a href="/reference">Reference</a></nav>
       <main>${new Html(marked.parse(markdown, { async: false }))}</main>`,

@@ -1,16 +1,16 @@
 /** The page that a browser shows for an unknown path. Programs always get the error as JSON. */
-import { acceptsPages, type ErrorPage } from '@muster/http';
+import { acceptsHtml, type RenderErrorPage } from '@muster/http';
 import { type FastifyRequest } from 'fastify';
 import { type Addresses } from './addresses.ts';
-import { htmlPage } from './layout.ts';
+import { renderHtmlPage } from './layout.ts';
 
 /** Returns true if a browser opens a page. Operations are below /api and /hooks. */
 const isNavigation = (request: FastifyRequest): boolean =>
   (request.method === 'GET' || request.method === 'HEAD') &&
-  acceptsPages(request) &&
+  acceptsHtml(request) &&
   !/^\/(?:api|hooks)(?:[/?]|$)/.test(request.url);
 
-export function missingPageOf(addresses: Addresses): ErrorPage {
+export function createNotFoundPage(addresses: Addresses): RenderErrorPage {
   const { docsUrl, hasConsole } = addresses;
   const ways = [
     '[Home page](/)',
@@ -18,7 +18,7 @@ export function missingPageOf(addresses: Addresses): ErrorPage {
     '[Reference](/reference): every operation of the API',
     ...(docsUrl === null ? [] : [`[Guides](${docsUrl}): first steps, concepts, how to run it`]),
   ];
-  const page = htmlPage({
+  const page = renderHtmlPage({
     title: 'Page not found',
     summary: 'There is no page at this address.',
     markdown: `# Page not found\n\nThe address may be mistyped, or the page has moved. Try one of these:\n\n${ways.map((way) => `- ${way}`).join('\n')}\n`,

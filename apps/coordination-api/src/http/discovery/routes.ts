@@ -1,24 +1,31 @@
 /** Serves the pages and files by which people, models and programs discover what this API can do. */
 import accepts from '@fastify/accepts';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { openApi } from '../openapi.ts';
+import { buildOpenApi } from '../openapi.ts';
 import { type Addresses } from './addresses.ts';
-import { agentsJson, llmsFullText, llmsText, robots, securityText, sitemap } from './files.ts';
-import { buildSite, type PageForm, forms, once, plain, type Rendering } from './site.ts';
+import { agentsJson, llmsFullText, llmsText, robotsText, securityText, sitemapXml } from './files.ts';
+import {
+  buildSite,
+  type PageMediaType,
+  pageMediaTypes,
+  cacheResult,
+  plainRendering,
+  type Rendering,
+} from './site.ts';
 
 /** Browsers and proxies may cache a response for this long before they revalidate it. */
 const cacheControl = 'public, max-age=300';
 
-async function send(
+async function sendRendering(
   request: FastifyRequest,
   reply: FastifyReply,
   { headers, body, etag: plainTag, gzipped }: Rendering,
-  { vary, ...more }: Readonly<Record<string, string>> = {},
+  { vary, ...extraHeaders }: Readonly<Record<string, string>> = {},
 ): Promise<FastifyReply> {
   const isGzipped = request.accepts().encoding(['gzip', 'identity']) === 'gzip';
   const etag = isGzipped ? plainTag.replace(/"$/, '-gzip"') : plainTag;
   reply.headers({
-    ...{ ...headers, 'cache-control': cacheControl, etag, ...more },
+    ...{ ...headers, 'cache-control': cacheControl, etag, ...extraHeaders },
     vary: [vary, 'Accept-Encoding'].filter((name) => name !== undefined).join(', '),
   });
   const known = request.headers['if-none-match'];
@@ -28,9 +35,9 @@ async function send(
 }
 
 /** Negotiates the form. `*​/*` and a missing Accept header give HTML, the first form. */
-const formFor = (request: FastifyRequest): PageForm => {
-  const wanted = request.accepts().type([...forms]);
-  return forms.find((form) => form === wanted) ?? 'text/html';
+const negotiateMediaType = (request: FastifyRequest): PageMediaType => {
+  const wanted = request.accepts().type([...pageMediaTypes]);
+  return pageMediaTypes.find((form) => form === wanted) ?? 'text/html';
 };
 
 export async function addDiscoveryRoutes(app: FastifyInstance, addresses: Addresses): Promise<void> {
@@ -39,7 +46,7 @@ export async function addDiscoveryRoutes(app: FastifyInstance, addresses: Addres
   for (const { path, render, lastModified } of pages) {
     app.get(path, (request, reply) => {
       const facts = { 'last-modified': new Date(lastModified).toUTCString(), vary: 'Accept' };
-      return send(request, reply, render(formFor(request)), facts);
+      return sendRendering(request, reply, render(negotiateMediaType(request)), facts);
     });
   }
   const { securityContact } = addresses;
@@ -48,15 +55,15 @@ export async function addDiscoveryRoutes(app: FastifyInstance, addresses: Addres
       reply.type('text/plain; charset=utf-8').send(securityText(addresses.baseUrl, securityContact)),
     );
   const files: Readonly<Record<string, readonly [type: string, text: () => string | Promise<string>]>> = {
-    '/openapi.json': ['application/json', () => JSON.stringify(openApi(addresses))],
+    '/openapi.json': ['application/json', () => JSON.stringify(buildOpenApi(addresses))],
     '/llms.txt': ['text/plain', () => llmsText(addresses, pages)],
     '/llms-full.txt': ['text/plain', () => llmsFullText(pages)],
-    '/sitemap.xml': ['application/xml', () => sitemap(addresses, pages)],
-    '/robots.txt': ['text/plain', () => robots(addresses)],
+    '/sitemap.xml': ['application/xml', () => sitemapXml(addresses, pages)],
+    '/robots.txt': ['text/plain', () => robotsText(addresses)],
     '/.well-known/agents.json': ['application/json', () => JSON.stringify(agentsJson(addresses))],
   };
   for (const [path, [type, text]] of Object.entries(files)) {
-    const file = once(async () => plain(type, await text()));
-    app.get(path, async (request, reply) => send(request, reply, await file()));
+    const file = cacheResult(async () => plainRendering(type, await text()));
+    app.get(path, async (request, reply) => sendRendering(request, reply, await file()));
   }
 }

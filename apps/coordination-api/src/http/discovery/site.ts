@@ -4,12 +4,12 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { type RenderedPage } from '@muster/http';
 import { lastModifiedOf, type ReferencePage, referencePages } from '@muster/reference';
-import { htmlPage } from './layout.ts';
-import { homePage } from './home.ts';
+import { renderHtmlPage } from './layout.ts';
+import { createHomePage } from './home.ts';
 import { type Addresses } from './addresses.ts';
 
-export const forms = ['text/html', 'text/markdown', 'application/json'] as const;
-export type PageForm = (typeof forms)[number];
+export const pageMediaTypes = ['text/html', 'text/markdown', 'application/json'] as const;
+export type PageMediaType = (typeof pageMediaTypes)[number];
 
 export interface Rendering {
   /** The response headers of this form of the page. */
@@ -31,22 +31,22 @@ export interface SitePage {
   readonly markdown: () => string;
   /** The day of the last change, such as 2026-11-21. */
   readonly lastModified: string;
-  readonly render: (form: PageForm) => Rendering;
+  readonly render: (form: PageMediaType) => Rendering;
 }
 
-const rendering = ({ headers, body }: RenderedPage): Rendering => ({
+const createRendering = ({ headers, body }: RenderedPage): Rendering => ({
   ...{ headers, body },
   etag: `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`,
-  gzipped: once(() => compress(body)),
+  gzipped: cacheResult(() => compress(body)),
 });
 
-export const plain = (type: string, body: string): Rendering =>
-  rendering({ headers: { 'content-type': `${type}; charset=utf-8` }, body });
+export const plainRendering = (type: string, body: string): Rendering =>
+  createRendering({ headers: { 'content-type': `${type}; charset=utf-8` }, body });
 
 /** Caches the result of the first call. */
-export function once<Made>(make: () => Made): () => Made {
+export function cacheResult<Made>(compute: () => Made): () => Made {
   let made: { readonly value: Made } | undefined;
-  return () => (made ??= { value: make() }).value;
+  return () => (made ??= { value: compute() }).value;
 }
 
 /**
@@ -57,10 +57,10 @@ export function buildSite(addresses: Addresses): readonly SitePage[] {
   const reference = referencePages();
   const toSitePage = (page: ReferencePage): SitePage => {
     const { path, title, summary } = page;
-    const renderings: Readonly<Record<PageForm, () => Rendering>> = {
-      'text/html': once(() => rendering(htmlPage(page))),
-      'text/markdown': once(() => plain('text/markdown', page.markdown)),
-      'application/json': once(() => plain('application/json', JSON.stringify(page.json))),
+    const renderings: Readonly<Record<PageMediaType, () => Rendering>> = {
+      'text/html': cacheResult(() => createRendering(renderHtmlPage(page))),
+      'text/markdown': cacheResult(() => plainRendering('text/markdown', page.markdown)),
+      'application/json': cacheResult(() => plainRendering('application/json', JSON.stringify(page.json))),
     };
     return {
       ...{ path: `/${path}`, title, summary, lastModified: lastModifiedOf(path) },
@@ -68,5 +68,5 @@ export function buildSite(addresses: Addresses): readonly SitePage[] {
       render: (form) => renderings[form](),
     };
   };
-  return [homePage(addresses, reference), ...reference].map(toSitePage);
+  return [createHomePage(addresses, reference), ...reference].map(toSitePage);
 }

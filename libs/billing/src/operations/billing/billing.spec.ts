@@ -3,15 +3,15 @@ import { newId } from '@muster/driver';
 import { registry } from '@muster/registry';
 import { organizationsHandlers } from '@muster/organizations';
 import { useWorld } from '@muster/testing';
-import { costOf } from '../../rules/proration.ts';
+import { calculateCost } from '../../rules/proration.ts';
 import { defaultSeatPrices, type SeatPrices } from '../../rules/prices.ts';
-import { billing } from './handlers.ts';
+import { createBillingOperationHandlers } from './handlers.ts';
 
 const prices: SeatPrices = {
   ...defaultSeatPrices,
   free: { currency: 'EUR', interval: 'month', tiers: [{ upTo: null, unitAmount: 0 }] },
 };
-const world = useWorld({ ...organizationsHandlers, billing: billing(prices) });
+const world = useWorld({ ...organizationsHandlers, billing: createBillingOperationHandlers(prices) });
 
 /** Sets a billing period of 30 days, of which this many are left. */
 const periodWith = (orgId: string, daysLeft: number) =>
@@ -109,7 +109,10 @@ describe('billing.updateSeats', () => {
     const { ana, orgId } = await world.org();
     await periodWith(orgId, 15);
     const { subscription, usage, proration } = await ana.billing.updateSeats({ seats: 60 });
-    const [before, after] = [costOf(prices.team.tiers, 25) / 2, costOf(prices.team.tiers, 60) / 2];
+    const [before, after] = [
+      calculateCost(prices.team.tiers, 25) / 2,
+      calculateCost(prices.team.tiers, 60) / 2,
+    ];
     const lines = [
       { kind: 'credit', seats: 25, days: 15, amount: -before },
       { kind: 'charge', seats: 60, days: 15, amount: after },
@@ -239,7 +242,7 @@ describe('billing.updateSeats', () => {
 
   it('lets one of two changes win that go by the same version', async () => {
     const { ana, orgId } = await world.org();
-    const outcomes = await world.contend(
+    const outcomes = await world.runUnderContention(
       { table: 'subscriptions', id: orgId, column: 'org_id' },
       () => ana.billing.updateSeats({ seats: 30, expectedVersion: 1 }),
       () => ana.billing.updateSeats({ seats: 40, expectedVersion: 1 }),
@@ -251,7 +254,7 @@ describe('billing.updateSeats', () => {
   it('does not sell the seat from under an invitation that is on its way', async () => {
     const { ana, ben, orgId } = await world.org();
     await ana.billing.updateSeats({ seats: 4 });
-    const outcomes = await world.contend<unknown>(
+    const outcomes = await world.runUnderContention<unknown>(
       { table: 'streams', id: orgId, column: 'org_id' },
       () => ana.billing.updateSeats({ seats: 3 }),
       () => ben.members.invite({ email: 'noor@example.com' }),

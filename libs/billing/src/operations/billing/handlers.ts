@@ -2,15 +2,15 @@ import { type Registry } from '@muster/registry';
 import { type HandlersOf } from '@muster/runtime';
 import { type SeatPrices } from '../../rules/prices.ts';
 import { orgEntitlement } from './orgEntitlement.ts';
-import { seatPricing } from './seatPricing.ts';
+import { createSeatPricingHandler } from './seatPricing.ts';
 import { seatUsage } from './seatUsage.ts';
-import { updateSeats } from './updateSeats.ts';
+import { createUpdateSeatsHandler } from './updateSeats.ts';
 
 /** Returns the handlers. The prices apply to the whole installation until it restarts. */
-export const billing = (prices: SeatPrices) =>
+export const createBillingOperationHandlers = (prices: SeatPrices) =>
   ({
-    seatPricing: seatPricing(prices),
+    seatPricing: createSeatPricingHandler(prices),
     seatUsage,
-    updateSeats: updateSeats(prices),
+    updateSeats: createUpdateSeatsHandler(prices),
     orgEntitlement,
   }) satisfies HandlersOf<Registry['billing']>;

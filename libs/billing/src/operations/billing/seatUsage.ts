@@ -1,13 +1,13 @@
 import { getSeats } from '@muster/organizations';
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { countByRole, findRecalculatedAt, toSeatUsage } from '../../data/seat-usage.ts';
+import { countMembersByRole, findLastSeatCountTime, toSeatUsage } from '../../data/seat-usage.ts';
 
 export const seatUsage = handle(registry.billing.seatUsage, async ({ db, access }) => {
   const [seats, byRole, recalculatedAt, { at }] = await Promise.all([
     getSeats(db),
-    countByRole(db),
-    findRecalculatedAt(db),
+    countMembersByRole(db),
+    findLastSeatCountTime(db),
     access(),
   ]);
   return { usage: toSeatUsage(seats, byRole, recalculatedAt ?? at) };

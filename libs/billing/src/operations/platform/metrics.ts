@@ -1,7 +1,7 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { getMetrics } from '../../data/platform-metrics.ts';
+import { getPlatformMetrics } from '../../data/platform-metrics.ts';
 
-export const metrics = handle(registry.admin.platform.metrics, async ({ everywhere }) => ({
-  metrics: await getMetrics(everywhere),
+export const metrics = handle(registry.admin.platform.metrics, async ({ queryAllServers }) => ({
+  metrics: await getPlatformMetrics(queryAllServers),
 }));

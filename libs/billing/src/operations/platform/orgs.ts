@@ -2,6 +2,6 @@ import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { listOrgs } from '../../data/platform-lists.ts';
 
-export const orgs = handle(registry.admin.platform.orgs, ({ params, everywhere }) =>
-  listOrgs(everywhere, params),
+export const orgs = handle(registry.admin.platform.orgs, ({ params, queryAllServers }) =>
+  listOrgs(queryAllServers, params),
 );

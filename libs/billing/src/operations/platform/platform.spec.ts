@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { mostLookedAt, newId } from '@muster/driver';
+import { maxSearchedRows, newId } from '@muster/driver';
 import { isOutboxJob, jobNames } from '@muster/jobs';
 import { type Scope } from '@muster/registry';
 import { type People, type Person, useWorld } from '@muster/testing';
@@ -183,19 +183,19 @@ describe('operators of the installation', () => {
          insert into orgs (id, slug, name) select gen_random_uuid(), 'zz-' || lpad(n::text, 5, '0'), 'Many'
            from generate_series(1, $1::int + 1) n returning id)
        insert into subscriptions (org_id, plan, seats) select id, 'free', 1 from made`,
-      mostLookedAt,
+      maxSearchedRows,
     );
     await world.rows(
       `update orgs set name = 'Rare' where slug in ('zz-00001', $1, $2)`,
-      `zz-0${mostLookedAt}`,
-      `zz-0${mostLookedAt + 1}`,
+      `zz-0${maxSearchedRows}`,
+      `zz-0${maxSearchedRows + 1}`,
     );
     // From this cursor on, the last row that the first page examines is a match.
     const start = Buffer.from(JSON.stringify(['zz-'])).toString('base64url');
     const { items, sizes } = await pages((cursor) =>
       operator.admin.platform.orgs({ query: 'rare', cursor: start, ...cursor }),
     );
-    const slugs = ['zz-00001', `zz-0${mostLookedAt}`, `zz-0${mostLookedAt + 1}`];
+    const slugs = ['zz-00001', `zz-0${maxSearchedRows}`, `zz-0${maxSearchedRows + 1}`];
     expect(items).toMatchObject(slugs.map((slug) => ({ slug })));
     expect(sizes).toEqual([2, 1]);
     await world.rows(`delete from orgs where slug like 'zz-%'`);

@@ -4,37 +4,40 @@
  * shrinks.
  */
 import { type ContextSection, registry } from '@muster/registry';
-import { recentActivity } from './activity.ts';
-import { contracts, prompts } from './agreements.ts';
-import { assignment, reviewers } from './people.ts';
-import { readiness } from './readiness.ts';
-import { type Section, whole } from './scope.ts';
-import { epic, others, spec, story } from './story.ts';
-import { openThreads, rework } from './threads.ts';
+import { readRecentActivity } from './activity.ts';
+import { readContracts, readPrompts } from './agreements.ts';
+import { readAssignment, readReviewers } from './people.ts';
+import { readReadiness } from './readiness.ts';
+import { type SectionReader, toCompleteSection } from './scope.ts';
+import { readEpic, readOnlookers, readSpec, readStory } from './story.ts';
+import { readOpenThreads, readRequestedChanges } from './threads.ts';
 
-export const sections: { readonly [Name in ContextSection]: Section<Name> } = {
-  story,
-  epic,
-  spec,
-  openThreads,
-  rework,
-  reviewers,
-  assignment,
-  execution: async ({ execution }) => whole(await execution()),
-  deliveryGroup: async ({ perform, storyRef }) =>
-    whole((await perform(registry.deliveryGroups.getForStory, { storyId: storyRef })).group),
-  locks: async ({ workAround }) => {
-    const { locks, moreLocks } = await workAround();
-    return { value: locks, more: moreLocks };
+export const sectionReaders: { readonly [Name in ContextSection]: SectionReader<Name> } = {
+  story: readStory,
+  epic: readEpic,
+  spec: readSpec,
+  openThreads: readOpenThreads,
+  rework: readRequestedChanges,
+  reviewers: readReviewers,
+  assignment: readAssignment,
+  execution: async ({ loadExecution }) => toCompleteSection(await loadExecution()),
+  deliveryGroup: async ({ performOperation, storyRef }) =>
+    toCompleteSection(
+      (await performOperation(registry.deliveryGroups.getForStory, { storyId: storyRef })).group,
+    ),
+  locks: async ({ loadNearbyWork }) => {
+    const { locks, moreLocks } = await loadNearbyWork();
+    return { value: locks, hasMore: moreLocks };
   },
-  collisions: async ({ workAround }) => {
-    const { collisions, moreCollisions } = await workAround();
-    return { value: collisions, more: moreCollisions };
+  collisions: async ({ loadNearbyWork }) => {
+    const { collisions, moreCollisions } = await loadNearbyWork();
+    return { value: collisions, hasMore: moreCollisions };
   },
-  prompts,
-  contracts,
-  policy: async ({ perform }) => whole((await perform(registry.policy.get, {})).policy),
-  recentActivity,
-  others,
-  readiness,
+  prompts: readPrompts,
+  contracts: readContracts,
+  policy: async ({ performOperation }) =>
+    toCompleteSection((await performOperation(registry.policy.get, {})).policy),
+  recentActivity: readRecentActivity,
+  others: readOnlookers,
+  readiness: readReadiness,
 };

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { mostLookedAt, newId } from '@muster/driver';
+import { maxSearchedRows, newId } from '@muster/driver';
 import { registry, type Story } from '@muster/registry';
 import { type People, useWorld } from '@muster/testing';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
@@ -208,7 +208,7 @@ describe('assignments.set', () => {
       await removing.query(`update members set status = 'removed' where id = $1`, [idOf(ben)]);
       const assigning = ana.assignments.set({ ...onStory(), memberId: idOf(ben) });
       const outcome = expect(assigning).rejects.toMatchObject({ status: 404 });
-      await world.waiting(1);
+      await world.waitUntilBlocked(1);
       await removing.query('select app.release_member($1, $2)', [people.orgId, idOf(ben)]);
       await removing.query('commit');
       await outcome;
@@ -220,7 +220,7 @@ describe('assignments.set', () => {
 
   it('lets two who assign at once have their way one after the other', async () => {
     const { ana, ben, chloe } = people;
-    const outcomes = await world.contend(
+    const outcomes = await world.runUnderContention(
       { table: 'stories', id: story.id },
       () => ana.assignments.set({ ...onStory(), memberId: idOf(ben) }),
       () => chloe.assignments.set({ ...onStory(), agentId: roboId() }),
@@ -273,7 +273,7 @@ describe('assignments.clear', () => {
   it('lets only one of two take it away', async () => {
     const { ana, ben } = people;
     await ana.assignments.set({ ...onStory(), memberId: idOf(ben) });
-    const outcomes = await world.contend(
+    const outcomes = await world.runUnderContention(
       { table: 'assignments', id: story.id, column: 'target_id' },
       () => ana.assignments.clear(onStory()),
       () => ben.assignments.clear(onStory()),
@@ -354,7 +354,7 @@ describe('the lists of assignments', () => {
     await world.rows(
       `insert into assignments (org_id, target_type, target_id, project_id, member_id, assigned_by)
        select $1, 'story', ('ff000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, $2, $3, '{}' from generate_series(1, $4) n`,
-      ...[people.orgId, projectId, idOf(people.ben), mostLookedAt],
+      ...[people.orgId, projectId, idOf(people.ben), maxSearchedRows],
     );
     const first = await people.chloe.assignments.listForOrg({});
     expect(first).toMatchObject({ items: [], nextCursor: expect.any(String) });

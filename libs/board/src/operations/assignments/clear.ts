@@ -10,7 +10,7 @@ export const clear = handle(registry.assignments.clear, async ({ params, targetI
     lockAssignment(db, { targetType, targetId }),
   ]);
   if (member === null && agent === null) throw notFound();
-  db.later(deleteAssignment({ targetType, targetId: target.id }));
+  db.deferToCommit(deleteAssignment({ targetType, targetId: target.id }));
   emit('assignment.cleared', target, {
     previousMemberId: member?.id ?? null,
     previousAgentId: agent?.id ?? null,

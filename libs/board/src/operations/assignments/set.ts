@@ -6,7 +6,7 @@ import {
   lockAssignment,
   setAssignment,
   toAssignment,
-  unassigned,
+  emptyAssignment,
 } from '../../data/assignments.ts';
 import { lockAgent, lockMember, requireParticipant } from '../../data/participants.ts';
 import { lockTarget } from '../../data/targets.ts';
@@ -42,9 +42,9 @@ export const set = handle(
       previousAgentId: current.agent?.id ?? null,
     };
     if (member === null && agent === null) {
-      db.later(deleteAssignment({ targetType, targetId: target.id }));
+      db.deferToCommit(deleteAssignment({ targetType, targetId: target.id }));
       emit('assignment.cleared', target, previous);
-      return { assignment: toAssignment(targetType, target, unassigned) };
+      return { assignment: toAssignment(targetType, target, emptyAssignment) };
     }
     const assignment = toAssignment(targetType, target, {
       member,
@@ -53,7 +53,7 @@ export const set = handle(
       createdAt: current.createdAt ?? at,
       updatedAt: at,
     });
-    db.later(setAssignment(assignment));
+    db.deferToCommit(setAssignment(assignment));
     emit('assignment.changed', target, {
       memberId: member?.id ?? null,
       agentId: agent?.id ?? null,

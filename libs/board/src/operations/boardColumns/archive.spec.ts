@@ -124,7 +124,7 @@ describe('boardColumns.archive', () => {
   it('lets only one of the last two go', async () => {
     const { ana, ben, projectId, columns } = await twoReady();
     const { column } = await ana.boardColumns.create({ projectId, name: 'Shipped', status: 'done' });
-    const outcomes = await world.contend(
+    const outcomes = await world.runUnderContention(
       { table: 'board_columns', id: columns.backlog },
       () => ana.boardColumns.archive({ columnId: columns.done }),
       () => ben.boardColumns.archive({ columnId: column.id }),
@@ -148,7 +148,10 @@ describe('boardColumns.archive', () => {
         () => ben.stories.reorder({ storyId: third.id, columnId: from }),
       ];
       const calls = archiveFirst ? [archive, ...moves] : [...moves, archive];
-      const outcomes = await world.contend<unknown>({ table: 'board_columns', id: from }, ...calls);
+      const outcomes = await world.runUnderContention<unknown>(
+        { table: 'board_columns', id: from },
+        ...calls,
+      );
       for (const outcome of outcomes) {
         // A move that comes after the archiving no longer finds the column.
         if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 'not_found' });

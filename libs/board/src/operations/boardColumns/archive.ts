@@ -2,30 +2,30 @@ import { type Policy, registry, type Warning } from '@muster/registry';
 import { badRequest, handle, type HandlerContext, notFound } from '@muster/runtime';
 import {
   type ColumnStory,
-  countDone,
-  findLastRank,
-  lockStoriesIn,
+  addToDoneCounts,
+  findLastRankInColumn,
+  lockStoriesInColumn,
   moveStories,
 } from '../../data/column-stories.ts';
 import {
-  aboutColumn,
+  toColumnEventSubject,
   addStoryCount,
   boardColumns,
   type ColumnRow,
   lockBoard,
-  setPositions,
+  setColumnPositions,
   toColumn,
 } from '../../data/columns.ts';
-import { countByHand } from '../../data/counts.ts';
-import { notInProject } from '../../data/elsewhere.ts';
-import { findReviewsIn, gatesOf, noReviews, type Reviews } from '../../data/reviews.ts';
-import { aboutStory, keyOf } from '../../data/stories.ts';
-import { isIndispensable, misplaced, onBoard } from '../../rules/columns.ts';
+import { disableStoryCountTriggers } from '../../data/counts.ts';
+import { notInProjectError } from '../../data/elsewhere.ts';
+import { findReviewsOfColumn, toMoveGates, noReviews, type Reviews } from '../../data/reviews.ts';
+import { toStoryEventSubject, toStoryKey } from '../../data/stories.ts';
+import { isRequiredColumn, findMovedColumns, getActiveColumns } from '../../rules/columns.ts';
 import { ranksAfter } from '../../rules/ranks.ts';
-import { canMove, unmetGates } from '../../rules/workflow.ts';
-import { roomFor } from '../stories/room.ts';
+import { canMove, findUnmetGates } from '../../rules/workflow.ts';
+import { checkWipLimit } from '../stories/room.ts';
 
-type Context = HandlerContext<typeof registry.boardColumns.archive>;
+type ArchiveColumnContext = HandlerContext<typeof registry.boardColumns.archive>;
 
 export const archive = handle(registry.boardColumns.archive, async (context) => {
   const { params, db, access, policy: askPolicy, emit, refuse } = context;
@@ -40,22 +40,22 @@ export const archive = handle(registry.boardColumns.archive, async (context) => 
     access(),
     askPolicy(),
     lockBoard(db, { columnId }),
-    lockStoriesIn(db, columnId),
-    targetId === undefined ? null : findLastRank(db, targetId),
-    targetId === undefined ? new Map<string, Reviews>() : findReviewsIn(db, { columnId, targetId }),
+    lockStoriesInColumn(db, columnId),
+    targetId === undefined ? null : findLastRankInColumn(db, targetId),
+    targetId === undefined ? new Map<string, Reviews>() : findReviewsOfColumn(db, { columnId, targetId }),
   ]);
-  const active = onBoard(columns);
+  const active = getActiveColumns(columns);
   const column = columns.find(({ id }) => id === columnId);
   if (column === undefined) throw notFound();
   if (column.archived_at !== null) return { column: toColumn(column), movedStories: 0, warnings: [] };
 
   const target = active.find(({ id }) => id === targetId);
   if (targetId !== undefined && target === undefined)
-    throw await notInProject(context, projectId, 'board_columns', {
+    throw await notInProjectError(context, projectId, 'board_columns', {
       ref: targetId,
       path: 'moveStoriesToColumnId',
     });
-  if (isIndispensable(active, column)) throw refuse('last_column', { status: column.status });
+  if (isRequiredColumn(active, column)) throw refuse('last_column', { status: column.status });
   if (target === undefined && stories.length > 0)
     throw refuse('column_not_empty', { stories: stories.length });
 
@@ -65,19 +65,20 @@ export const archive = handle(registry.boardColumns.archive, async (context) => 
   }
   const archived = boardColumns.save(db, column, { archived_at: at }, at);
   if (target !== undefined && stories.length > 0) {
-    warnings.push(...roomFor(refuse, target, stories.length, policy));
-    if (target.status !== column.status) enter(context, { column, target, stories, reviews, policy });
-    await db.all(countByHand());
+    warnings.push(...checkWipLimit(refuse, target, stories.length, policy));
+    if (target.status !== column.status)
+      checkGatesAndEmitStatusChanges(context, { column, target, stories, reviews, policy });
+    await db.all(disableStoryCountTriggers());
     const ids = stories.map(({ id }) => id);
     await moveStories(db, target, ids, ranksAfter(last, ids.length), at);
-    db.later(addStoryCount(column.id, -ids.length));
-    db.later(addStoryCount(target.id, ids.length));
+    db.deferToCommit(addStoryCount(column.id, -ids.length));
+    db.deferToCommit(addStoryCount(target.id, ids.length));
     const done = Number(target.status === 'done') - Number(column.status === 'done');
-    if (done !== 0) db.later(countDone(projectId, ids, done));
+    if (done !== 0) db.deferToCommit(addToDoneCounts(projectId, ids, done));
   }
-  const moved = misplaced(active.filter(({ id }) => id !== columnId));
-  if (moved.length > 0) db.later(setPositions(moved, at));
-  emit('column.archived', aboutColumn(archived), { movedStories: stories.length });
+  const moved = findMovedColumns(active.filter(({ id }) => id !== columnId));
+  if (moved.length > 0) db.deferToCommit(setColumnPositions(moved, at));
+  emit('column.archived', toColumnEventSubject(archived), { movedStories: stories.length });
   return { column: toColumn(archived), movedStories: stories.length, warnings };
 });
 
@@ -85,9 +86,9 @@ export const archive = handle(registry.boardColumns.archive, async (context) => 
  * Checks for each story the gates of a single move to the target's status, and emits its events. Throws if a
  * gate is not met.
  */
-function enter(
-  { caller, emit, refuse }: Context,
-  way: {
+function checkGatesAndEmitStatusChanges(
+  { caller, emit, refuse }: ArchiveColumnContext,
+  columnMove: {
     readonly column: ColumnRow;
     readonly target: ColumnRow;
     readonly stories: readonly ColumnStory[];
@@ -95,12 +96,12 @@ function enter(
     readonly policy: Policy;
   },
 ): void {
-  const { column, target, policy } = way;
-  for (const story of way.stories) {
-    const gates = gatesOf(story, way.reviews.get(story.id) ?? noReviews, policy, caller);
-    const unmet = unmetGates(target.status, policy, gates);
-    if (unmet.length > 0) throw refuse('policy', { unmet, storyId: story.id, storyKey: keyOf(story) });
-    emit('story.statusChanged', aboutStory(story), {
+  const { column, target, policy } = columnMove;
+  for (const story of columnMove.stories) {
+    const gates = toMoveGates(story, columnMove.reviews.get(story.id) ?? noReviews, policy, caller);
+    const unmet = findUnmetGates(target.status, policy, gates);
+    if (unmet.length > 0) throw refuse('policy', { unmet, storyId: story.id, storyKey: toStoryKey(story) });
+    emit('story.statusChanged', toStoryEventSubject(story), {
       from: column.status,
       to: target.status,
       columnId: target.id,

@@ -246,7 +246,7 @@ describe('boardColumns.reorder', () => {
     const { orgId, ana, ben } = await world.org();
     const { projectId, columns } = await arrangeBoard(world, orgId);
     const columnIds = Object.values(columns).reverse();
-    const [reordered, created] = await world.contend<unknown>(
+    const [reordered, created] = await world.runUnderContention<unknown>(
       { table: 'board_columns', id: columns.backlog },
       () => ana.boardColumns.reorder({ projectId, columnIds }),
       () =>

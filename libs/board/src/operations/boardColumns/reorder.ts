@@ -1,9 +1,9 @@
-import { nextVersion } from '@muster/driver';
+import { withNextVersion } from '@muster/driver';
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { lockBoard, setPositions, toColumn } from '../../data/columns.ts';
-import { aboutProject, projects } from '../../data/projects.ts';
-import { inOrderOf, misplaced, onBoard } from '../../rules/columns.ts';
+import { lockBoard, setColumnPositions, toColumn } from '../../data/columns.ts';
+import { toProjectEventSubject, projects } from '../../data/projects.ts';
+import { sortColumnsByIds, findMovedColumns, getActiveColumns } from '../../rules/columns.ts';
 
 export const reorder = handle(
   registry.boardColumns.reorder,
@@ -14,15 +14,15 @@ export const reorder = handle(
       lockBoard(db, { projectId: targetId }),
       projects.get(db, targetId),
     ]);
-    const ordered = inOrderOf(onBoard(columns), columnIds);
+    const ordered = sortColumnsByIds(getActiveColumns(columns), columnIds);
     if (ordered === undefined) throw refuse('incomplete_order');
 
-    const moved = misplaced(ordered);
+    const moved = findMovedColumns(ordered);
     if (moved.length > 0) {
-      db.later(setPositions(moved, at));
-      emit('columns.reordered', aboutProject(project), { columnIds });
+      db.deferToCommit(setColumnPositions(moved, at));
+      emit('columns.reordered', toProjectEventSubject(project), { columnIds });
     }
-    const changed = new Map(moved.map((column) => [column.id, nextVersion(column, {}, at)]));
+    const changed = new Map(moved.map((column) => [column.id, withNextVersion(column, {}, at)]));
     return { items: ordered.map((column) => toColumn(changed.get(column.id) ?? column)), nextCursor: null };
   },
 );

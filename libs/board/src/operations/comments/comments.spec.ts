@@ -175,7 +175,11 @@ describe('comments.update', () => {
     const comment = await say('x');
     const edit = (body: string) => () =>
       people.chloe.comments.update({ commentId: comment.id, body, expectedVersion: 1 });
-    const outcomes = await world.contend({ table: 'comments', id: comment.id }, edit('y'), edit('z'));
+    const outcomes = await world.runUnderContention(
+      { table: 'comments', id: comment.id },
+      edit('y'),
+      edit('z'),
+    );
     expect(outcomes.map((outcome) => outcome.status).sort()).toEqual(['fulfilled', 'rejected']);
   });
 });
@@ -236,7 +240,7 @@ describe('comments.delete', () => {
     const root = await say('x');
     const replies = [await say('a', people.dan, root.id), await say('b', people.chloe, root.id)];
     await people.chloe.comments.delete({ commentId: root.id });
-    const outcomes = await world.contend(
+    const outcomes = await world.runUnderContention(
       { table: 'comments', id: root.id },
       () => people.dan.comments.delete({ commentId: replies[0]?.id ?? '' }),
       () => people.chloe.comments.delete({ commentId: replies[1]?.id ?? '' }),
@@ -293,7 +297,7 @@ describe('comments.react', () => {
   it('counts one for a member who clicks twice at once', async () => {
     const comment = await say('x');
     const react = () => people.dan.comments.react({ commentId: comment.id, emoji: '👍' });
-    const outcomes = await world.contend({ table: 'comments', id: comment.id }, react, react);
+    const outcomes = await world.runUnderContention({ table: 'comments', id: comment.id }, react, react);
     expect(outcomes.map((outcome) => outcome.status)).toEqual(['fulfilled', 'fulfilled']);
     expect((await threads())[0]?.reactions).toEqual([{ emoji: '👍', count: 1, mine: true }]);
   });
@@ -308,7 +312,7 @@ describe('comments.react', () => {
       people.ana.me.memberId,
       emojis.slice(0, 49),
     );
-    const outcomes = await world.contend(
+    const outcomes = await world.runUnderContention(
       { table: 'comments', id: comment.id },
       ...emojis.slice(49).map((emoji) => () => people.dan.comments.react({ commentId: comment.id, emoji })),
     );
@@ -343,7 +347,7 @@ describe('comments.resolve', () => {
 
   it('is resolved once by two who do so at the same time', async () => {
     const { id } = await say('x');
-    const outcomes = await world.contend(
+    const outcomes = await world.runUnderContention(
       { table: 'comments', id },
       () => people.dan.comments.resolve({ commentId: id }),
       () => people.robo.comments.resolve({ commentId: id }),

@@ -155,7 +155,7 @@ describe('comments.create', () => {
 
   it('answers a reply to a thread that was deleted meanwhile as to one that never was', async () => {
     const root = await say();
-    const [removed, replied] = await world.contend<unknown>(
+    const [removed, replied] = await world.runUnderContention<unknown>(
       { table: 'comments', id: root.id },
       () => people.chloe.comments.delete({ commentId: root.id }),
       () => people.dan.comments.create({ storyId: story.id, body: 'x', parentId: root.id }),
@@ -183,7 +183,7 @@ describe('comments.create', () => {
         [people.orgId, newId(), story.id, root.id, root.author, people.dan.me.memberId],
       );
       const removed = people.chloe.comments.delete({ commentId: root.id });
-      await world.waiting(1);
+      await world.waitUntilBlocked(1);
       await writer.query('commit');
       expect(await removed).toEqual({ deleted: true });
     } finally {

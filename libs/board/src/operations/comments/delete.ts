@@ -1,6 +1,6 @@
 import { projectRank as rankOf, registry } from '@muster/registry';
 import { handle, notFound } from '@muster/runtime';
-import { aboutStoryOf, comments, deleteComment, lockThread } from '../../data/comments.ts';
+import { toCommentedStoryEventSubject, comments, deleteComment, lockThread } from '../../data/comments.ts';
 import { deleteReactions } from '../../data/reactions.ts';
 import { isAuthor } from '../../rules/comment-rights.ts';
 
@@ -9,7 +9,7 @@ export const deleteOperation = handle(
   registry.comments.delete,
   async ({ params, caller, db, access, projectRank, requireGround, emit }) => {
     const { commentId } = params;
-    const [{ comment, root, hasOthers }, { at }, rank] = await Promise.all([
+    const [{ comment, root, hasOtherReplies }, { at }, rank] = await Promise.all([
       lockThread(db, commentId),
       access(),
       projectRank(),
@@ -20,15 +20,15 @@ export const deleteOperation = handle(
       rank >= rankOf('lead') && 'projectLead',
     );
 
-    if (comment.id === root.id && hasOthers) {
+    if (comment.id === root.id && hasOtherReplies) {
       comments.save(db, comment, { body: null, mentions: [], deleted_at: at }, at);
-      db.later(deleteReactions(commentId));
+      db.deferToCommit(deleteReactions(commentId));
     } else {
       // A tombstone is a deleted root whose replies remain. It is deleted together with the last reply.
-      const tombstoneIsDone = root.deleted_at !== null && !hasOthers;
-      db.later(deleteComment(tombstoneIsDone ? root.id : commentId));
+      const tombstoneIsDone = root.deleted_at !== null && !hasOtherReplies;
+      db.deferToCommit(deleteComment(tombstoneIsDone ? root.id : commentId));
     }
-    emit('comment.deleted', aboutStoryOf(comment), { commentId });
+    emit('comment.deleted', toCommentedStoryEventSubject(comment), { commentId });
     return { deleted: true as const };
   },
 );

@@ -1,11 +1,11 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { aboutStoryOf, lockComment, toComment } from '../../data/comments.ts';
+import { toCommentedStoryEventSubject, lockComment, toComment } from '../../data/comments.ts';
 import { deleteReaction, insertReaction, listReactions } from '../../data/reactions.ts';
-import { withReaction } from '../../rules/reactions.ts';
+import { applyReaction } from '../../rules/reactions.ts';
 
 /** The maximum number of different emojis under a comment. */
-const mostEmojis = 50;
+const maxEmojisPerComment = 50;
 
 export const react = handle(registry.comments.react, async ({ params, caller, db, access, emit, refuse }) => {
   const { commentId, emoji, on } = params;
@@ -16,13 +16,13 @@ export const react = handle(registry.comments.react, async ({ params, caller, db
     access(),
   ]);
   if (comment.deleted_at !== null) throw refuse('tombstone');
-  const after = withReaction(before, emoji, on);
-  if (after.length > before.length && after.length > mostEmojis)
-    throw refuse('limit_exceeded', { limit: mostEmojis });
+  const after = applyReaction(before, emoji, on);
+  if (after.length > before.length && after.length > maxEmojisPerComment)
+    throw refuse('limit_exceeded', { limit: maxEmojisPerComment });
   if (after !== before) {
     const given = { commentId, memberId, emoji, at };
-    db.later(on ? insertReaction(given) : deleteReaction(given));
-    emit('comment.reacted', aboutStoryOf(comment), { commentId, emoji, on });
+    db.deferToCommit(on ? insertReaction(given) : deleteReaction(given));
+    emit('comment.reacted', toCommentedStoryEventSubject(comment), { commentId, emoji, on });
   }
   return { comment: toComment(comment, after) };
 });

@@ -1,6 +1,6 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { aboutStoryOf, comments, lockComment, toComment } from '../../data/comments.ts';
+import { toCommentedStoryEventSubject, comments, lockComment, toComment } from '../../data/comments.ts';
 import { listReactions } from '../../data/reactions.ts';
 
 export const resolve = handle(
@@ -19,7 +19,9 @@ export const resolve = handle(
       ? { resolved_at: at, resolved_by: caller.actor }
       : { resolved_at: null, resolved_by: null };
     const changed = comments.save(db, comment, resolution, at);
-    emit(resolved ? 'comment.resolved' : 'comment.reopened', aboutStoryOf(comment), { commentId });
+    emit(resolved ? 'comment.resolved' : 'comment.reopened', toCommentedStoryEventSubject(comment), {
+      commentId,
+    });
     return { comment: toComment(changed, reactions) };
   },
 );

@@ -1,10 +1,16 @@
 import { requireVersion } from '@muster/driver';
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { aboutStoryOf, comments, findMentioned, lockComment, toComment } from '../../data/comments.ts';
+import {
+  toCommentedStoryEventSubject,
+  comments,
+  findMentionedMemberIds,
+  lockComment,
+  toComment,
+} from '../../data/comments.ts';
 import { listReactions } from '../../data/reactions.ts';
 import { isAuthor } from '../../rules/comment-rights.ts';
-import { mentionedHandles } from '../../rules/mentions.ts';
+import { findMentionedHandles } from '../../rules/mentions.ts';
 
 export const update = handle(
   registry.comments.update,
@@ -13,7 +19,7 @@ export const update = handle(
     const [comment, reactions, mentions, { at }] = await Promise.all([
       lockComment(db, commentId),
       listReactions(db, caller.memberId, commentId),
-      findMentioned(db, { ofComment: commentId }, mentionedHandles(body)),
+      findMentionedMemberIds(db, { ofComment: commentId }, findMentionedHandles(body)),
       access(),
     ]);
     await requireGround(isAuthor(comment.author, caller) && 'author');
@@ -25,7 +31,7 @@ export const update = handle(
     const told = [...comment.told, ...mentionedAnew];
     const changed = comments.save(db, comment, { body, mentions, told, edited_at: at }, at);
     // Members whom an earlier version mentioned already have a notification.
-    emit('comment.updated', aboutStoryOf(comment), { commentId, mentions: mentionedAnew });
+    emit('comment.updated', toCommentedStoryEventSubject(comment), { commentId, mentions: mentionedAnew });
     return { comment: toComment(changed, reactions) };
   },
 );

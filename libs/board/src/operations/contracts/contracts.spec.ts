@@ -99,7 +99,7 @@ describe('contracts.publish', () => {
 
   it('gives two who publish at once consecutive versions', async () => {
     const { contract } = await publish('zero');
-    const outcomes = await world.contend(
+    const outcomes = await world.runUnderContention(
       { table: 'contracts', id: contract.id },
       () => publishAs(people.chloe, 'one'),
       () => publishAs(people.ana, 'two'),
@@ -111,7 +111,7 @@ describe('contracts.publish', () => {
 
   it('lets one of two who publish on the same version win', async () => {
     const { contract } = await publish('zero');
-    const outcomes = await world.contend(
+    const outcomes = await world.runUnderContention(
       { table: 'contracts', id: contract.id },
       () => publishAs(people.chloe, 'one', { baseVersion: 1 }),
       () => publishAs(people.ana, 'two', { baseVersion: 1 }),
@@ -126,7 +126,10 @@ describe('contracts.publish', () => {
     // Both calls start before either of them commits, so neither sees the contract that the other one
     // inserts.
     const drafts = ['one', 'two'].map((content) => () => publishAs(people.chloe, content));
-    const outcomes = await world.contend({ table: 'streams', id: people.orgId, column: 'org_id' }, ...drafts);
+    const outcomes = await world.runUnderContention(
+      { table: 'streams', id: people.orgId, column: 'org_id' },
+      ...drafts,
+    );
     expect(outcomes.map((outcome) => outcome.status)).toEqual(['fulfilled', 'fulfilled']);
     const { items } = await people.dan.contracts.list({ projectId: 'WEB', slug: 'session-api' });
     expect(items.map((item) => item.version)).toEqual([2, 1]);

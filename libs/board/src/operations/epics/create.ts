@@ -1,12 +1,12 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { aboutEpic, epics, toEpic } from '../../data/epics.ts';
+import { toEpicEventSubject, epics, toEpic } from '../../data/epics.ts';
 import { projects } from '../../data/projects.ts';
 
 export const create = handle(registry.epics.create, async ({ params, targetId, db, access, emit }) => {
   const [{ at }, project] = await Promise.all([access(), projects.get(db, targetId)]);
   const epic = epics.make({ ...params, projectId: project.id }, at);
-  db.later(epics.insert(epic));
-  emit('epic.created', aboutEpic(epic), {});
+  db.deferToCommit(epics.insert(epic));
+  emit('epic.created', toEpicEventSubject(epic), {});
   return { epic: toEpic(epic) };
 });

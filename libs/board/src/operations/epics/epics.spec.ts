@@ -112,7 +112,7 @@ describe('epics.update', () => {
     const { orgId, ana, chloe } = await world.org();
     const { projectId } = await arrangeBoard(world, orgId);
     const { epic } = await chloe.epics.create({ projectId, title: 'A' });
-    const outcomes = await world.contend(
+    const outcomes = await world.runUnderContention(
       { table: 'epics', id: epic.id },
       () => ana.epics.update({ epicId: epic.id, title: 'B', expectedVersion: 1 }),
       () => chloe.epics.update({ epicId: epic.id, title: 'C', expectedVersion: 1 }),
@@ -194,7 +194,7 @@ describe('epics.delete', () => {
             epicId: n % 2 === 0 ? other.id : epic.id,
           }),
     );
-    await world.contend<unknown>(
+    await world.runUnderContention<unknown>(
       { table: 'epics', id: epic.id },
       () => ana.epics.delete({ epicId: epic.id }),
       ...calls,
@@ -209,11 +209,11 @@ describe('epics.delete', () => {
     const { epic } = await chloe.epics.create({ projectId, title: 'A' });
     const { epic: other } = await chloe.epics.create({ projectId, title: 'B' });
     const { story } = await chloe.stories.create({ projectId, title: 'x', epicId: epic.id });
-    const outcomes = await world.contend<unknown>(
+    const outcomes = await world.runUnderContention<unknown>(
       { table: 'stories', id: story.id },
       () => chloe.stories.update({ storyId: story.id, epicId: other.id }),
       async () => {
-        await world.waiting(1);
+        await world.waitUntilBlocked(1);
         return ana.epics.delete({ epicId: epic.id });
       },
     );
@@ -229,11 +229,11 @@ describe('epics.delete', () => {
       `insert into assignments (org_id, target_type, target_id, project_id, member_id) values ($1, 'epic', $2, $3, $4)`,
       ...[orgId, epic.id, projectId, ana.me.memberId],
     );
-    const [deleted, created] = await world.contend<unknown>(
+    const [deleted, created] = await world.runUnderContention<unknown>(
       { table: 'assignments', column: 'target_id', id: epic.id },
       () => ana.epics.delete({ epicId: epic.id }),
       async () => {
-        await world.waiting(1);
+        await world.waitUntilBlocked(1);
         return chloe.stories.create({ projectId, title: 'x', epicId: epic.id });
       },
     );

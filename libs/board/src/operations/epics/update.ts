@@ -1,11 +1,11 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { aboutEpic, epics, toEpic } from '../../data/epics.ts';
+import { toEpicEventSubject, epics, toEpic } from '../../data/epics.ts';
 
 export const update = handle(registry.epics.update, async ({ params, db, access, emit }) => {
   const { epicId, expectedVersion, ...wanted } = params;
   const [{ at }, epic] = await Promise.all([access(), epics.lock(db, epicId, expectedVersion)]);
   const { changed, fields } = epics.change(db, epic, wanted, at);
-  if (fields.length > 0) emit('epic.updated', aboutEpic(changed), { fields });
+  if (fields.length > 0) emit('epic.updated', toEpicEventSubject(changed), { fields });
   return { epic: toEpic(changed) };
 });

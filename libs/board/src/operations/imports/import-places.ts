@@ -3,7 +3,7 @@ import { type ImportItem } from '@muster/registry';
 import { type ImportBoard, type ImportColumn } from '../../data/import-board.ts';
 import { type StoryRow } from '../../data/stories.ts';
 import { type ImportIssue } from '../../rules/import-plan.ts';
-import { canceledRank, rankBetween } from '../../rules/ranks.ts';
+import { createCanceledRank, rankBetween } from '../../rules/ranks.ts';
 
 export interface ImportPosition {
   /** Null for a canceled story, which is in no column. */
@@ -13,14 +13,14 @@ export interface ImportPosition {
    * True if the item names the column itself. If the item only has a status, the column is the first one of
    * that status.
    */
-  readonly isNamed: boolean;
+  readonly isColumnNamed: boolean;
 }
 
 /**
  * Returns the place on the board that an item asks for. Returns null if the item names neither a column nor a
  * status. Returns `refused` if the board has no such place.
  */
-export function placeOf(
+export function resolveImportPosition(
   { columns }: ImportBoard,
   { column, status }: ImportItem,
 ): ImportPosition | { readonly refused: ImportIssue } | null {
@@ -28,31 +28,31 @@ export function placeOf(
     const found = columns.find(({ name }) => name.toLowerCase() === column.toLowerCase());
     return found === undefined
       ? { refused: { path: 'column', message: `The board has no column named ${column}.` } }
-      : { column: found, status: found.status, isNamed: true };
+      : { column: found, status: found.status, isColumnNamed: true };
   }
   if (status === undefined) return null;
-  if (status === 'canceled') return { column: null, status, isNamed: false };
+  if (status === 'canceled') return { column: null, status, isColumnNamed: false };
   const found = columns.find((candidate) => candidate.status === status);
   return found === undefined
     ? { refused: { path: 'status', message: `The board has no column with status ${status}.` } }
-    : { column: found, status, isNamed: false };
+    : { column: found, status, isColumnNamed: false };
 }
 
 /** Returns the place of a new item that names neither a column nor a status: the first backlog column. */
-export const firstPlace = ({ columns }: ImportBoard): ImportPosition => ({
+export const defaultImportPosition = ({ columns }: ImportBoard): ImportPosition => ({
   column: columns.find(({ status }) => status === 'backlog') ?? null,
   status: 'backlog',
-  isNamed: false,
+  isColumnNamed: false,
 });
 
 /**
  * Returns a function that answers the next rank at the end of a column. Each rank comes after
  * the rank of the previous call for that column.
  */
-export function endsOf({ columns }: ImportBoard) {
+export function createEndRankGenerator({ columns }: ImportBoard) {
   const lasts = new Map(columns.map(({ id, last }) => [id, last]));
   return (column: ImportColumn | null): string => {
-    if (column === null) return canceledRank();
+    if (column === null) return createCanceledRank();
     const rank = rankBetween(lasts.get(column.id) ?? null, null);
     lasts.set(column.id, rank);
     return rank;

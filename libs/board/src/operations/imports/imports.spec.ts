@@ -269,7 +269,7 @@ describe('imports.put', () => {
       externalId: `${index}`,
       title: `Story ${index}`,
     }));
-    const results = await world.contend(
+    const results = await world.runUnderContention(
       { table: 'imports', id: importId },
       () => outcomes(items),
       () => outcomes(items),

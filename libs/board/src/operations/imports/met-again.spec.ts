@@ -255,7 +255,7 @@ describe('an assignee who is being removed', () => {
       const outcome = expect(putting).resolves.toMatchObject([
         { outcome: 'created', issues: [{ path: 'assigneeEmail' }] },
       ]);
-      await world.waiting(1);
+      await world.waitUntilBlocked(1);
       await removing.query('select app.release_member($1, $2)', [people.orgId, memberId]);
       await removing.query('commit');
       await outcome;

@@ -1,11 +1,16 @@
 /** Writes the comments of those items in a call of imports.put that have stories. */
 import { type Actor, type ImportItem } from '@muster/registry';
 import { type CommentRow, comments } from '../../data/comments.ts';
-import { type CommentPlace, findCommentPlaces, idAt, lockComments } from '../../data/import-board.ts';
-import { itemKey, type ItemRow, type NotedItem } from '../../data/imports.ts';
-import { hashOf } from '../../rules/import-merge.ts';
+import {
+  type CommentLocation,
+  findCommentLocations,
+  createIdForTime,
+  lockComments,
+} from '../../data/import-board.ts';
+import { importItemKey, type ImportItemRow, type ImportedItem } from '../../data/imports.ts';
+import { hashFields } from '../../rules/import-merge.ts';
 import { type ImportIssue } from '../../rules/import-plan.ts';
-import { type ImportBatch, type Placed } from './put-stories.ts';
+import { type ImportBatch, type ItemWithStory } from './put-stories.ts';
 
 type ItemComment = NonNullable<ImportItem['comments']>[number];
 
@@ -30,8 +35,8 @@ export const commentKeysOf = (item: ImportItem): string[] => [
   ),
 ];
 
-interface PutComments {
-  readonly notes: readonly NotedItem[];
+interface PutCommentsResult {
+  readonly notes: readonly ImportedItem[];
   /** The problems with comments, by the external ID of the comment's item. */
   readonly issues: ReadonlyMap<string, ImportIssue[]>;
   /** The external IDs of the items for which the put wrote a comment. */
@@ -39,60 +44,63 @@ interface PutComments {
 }
 
 /** A comment from the file whose item has a story. */
-interface Wanted extends Placed {
+interface IncomingComment extends ItemWithStory {
   readonly comment: ItemComment;
   readonly key: string;
   readonly hash: Buffer;
 }
 
 /** A call of imports.put in progress: the data that it has read, and the rows that it will write. */
-interface Put extends ImportBatch {
+interface CommentPutState extends ImportBatch {
   /** The stored comments that earlier puts wrote, by record ID. */
-  readonly there: ReadonlyMap<string, CommentPlace>;
+  readonly there: ReadonlyMap<string, CommentLocation>;
   /** The locked comments, which this put may change or reply to, by record ID. */
   readonly locked: ReadonlyMap<string, CommentRow>;
   /** The keys of the comments that this put has processed so far. */
   readonly seen: Set<string>;
   /** The comments that this put creates, by key. */
   readonly made: Map<string, CommentRow>;
-  readonly notes: NotedItem[];
+  readonly notes: ImportedItem[];
   readonly issues: Map<string, ImportIssue[]>;
   readonly written: Set<string>;
 }
 
-const hashOfComment = ({ authorName, authorEmail, body, at, parent }: ItemComment): Buffer =>
-  hashOf([authorName, authorEmail ?? null, body, at, parent ?? null]);
+const hashComment = ({ authorName, authorEmail, body, at, parent }: ItemComment): Buffer =>
+  hashFields([authorName, authorEmail ?? null, body, at, parent ?? null]);
 
-export async function putComments(meeting: ImportBatch, placed: readonly Placed[]): Promise<PutComments> {
-  const { db, noted } = meeting;
-  const all = placed.flatMap(({ item, storyId, isNew }) =>
-    (item.comments ?? []).map((comment): Wanted => ({
+export async function putComments(
+  batch: ImportBatch,
+  itemsWithStories: readonly ItemWithStory[],
+): Promise<PutCommentsResult> {
+  const { db, noted } = batch;
+  const all = itemsWithStories.flatMap(({ item, storyId, isNew }) =>
+    (item.comments ?? []).map((comment): IncomingComment => ({
       ...{ item, storyId, isNew, comment },
       key: commentKey(item, comment),
-      hash: hashOfComment(comment),
+      hash: hashComment(comment),
     })),
   );
-  const lockedIds = idsToLock(meeting, all);
+  const lockedIds = findCommentIdsToLock(batch, all);
   const otherIds = [...noted.values()].flatMap(({ kind, record_id: id }) =>
     kind === 'comment' && !lockedIds.has(id) ? id : [],
   );
   const [locked, others] = await Promise.all([
     lockComments(db, [...lockedIds]),
-    findCommentPlaces(db, otherIds),
+    findCommentLocations(db, otherIds),
   ]);
-  const there = new Map<string, CommentPlace>([...others, ...locked]);
-  const put: Put = {
-    ...{ ...meeting, there, locked, seen: new Set(), made: new Map<string, CommentRow>() },
+  const there = new Map<string, CommentLocation>([...others, ...locked]);
+  const put: CommentPutState = {
+    ...{ ...batch, there, locked, seen: new Set(), made: new Map<string, CommentRow>() },
     ...{ notes: [], issues: new Map<string, ImportIssue[]>(), written: new Set() },
   };
 
   // The comments are written in the order of their times, so that each reply comes after the comment to which
   // it replies.
   const inOrder = [...all].sort((a, b) => Date.parse(a.comment.at) - Date.parse(b.comment.at));
-  for (const wanted of inOrder) putOne(put, wanted);
+  for (const wanted of inOrder) putComment(put, wanted);
 
   const { made, notes, issues, written } = put;
-  for (const insert of comments.insertAll([...made.values()])) db.later(insert);
+  for (const insert of comments.insertAll([...made.values()])) db.deferToCommit(insert);
   return { notes, issues, written };
 }
 
@@ -100,40 +108,48 @@ export async function putComments(meeting: ImportBatch, placed: readonly Placed[
  * Returns the IDs of the comments that the put may change or reply to. A comment that has not changed in the
  * source is not locked. Most comments have not changed.
  */
-function idsToLock({ noted }: ImportBatch, all: readonly Wanted[]): ReadonlySet<string> {
+function findCommentIdsToLock(
+  { noted }: ImportBatch,
+  incomingComments: readonly IncomingComment[],
+): ReadonlySet<string> {
   return new Set(
-    all.flatMap(({ item, comment, key, hash, isNew }) => {
-      const known = noted.get(itemKey('comment', key));
+    incomingComments.flatMap(({ item, comment, key, hash, isNew }) => {
+      const known = noted.get(importItemKey('comment', key));
       if (!isNew && known?.source_hash?.equals(hash) === true) return [];
       const parent =
         comment.parent === undefined
           ? undefined
-          : noted.get(itemKey('comment', commentKey(item, { externalId: comment.parent })));
+          : noted.get(importItemKey('comment', commentKey(item, { externalId: comment.parent })));
       return [known, parent].flatMap((one) => one?.record_id ?? []);
     }),
   );
 }
 
 /** Decides whether a comment is created, updated or left unchanged, and requests the write. */
-function putOne(put: Put, wanted: Wanted): void {
-  const { noted, seen } = put;
-  const { key } = wanted;
+function putComment(state: CommentPutState, incomingComment: IncomingComment): void {
+  const { noted, seen } = state;
+  const { key } = incomingComment;
   if (seen.has(key)) {
-    complain(put, wanted, 'An earlier comment has the same externalId.');
+    addIssue(state, incomingComment, 'An earlier comment has the same externalId.');
     return;
   }
   seen.add(key);
-  const known = noted.get(itemKey('comment', key));
-  if (known === undefined || isElsewhere(put, wanted, known)) create(put, wanted);
-  else update(put, wanted, known);
+  const known = noted.get(importItemKey('comment', key));
+  if (known === undefined || belongsToAnotherStory(state, incomingComment, known))
+    createComment(state, incomingComment);
+  else updateComment(state, incomingComment, known);
 }
 
 /**
  * Reports whether the stored comment belongs to a story that its item had before, or was deleted together
  * with that story.
  */
-function isElsewhere({ there }: Put, { storyId, isNew }: Wanted, known: ItemRow): boolean {
-  const row = there.get(known.record_id);
+function belongsToAnotherStory(
+  { there }: CommentPutState,
+  { storyId, isNew }: IncomingComment,
+  existingItem: ImportItemRow,
+): boolean {
+  const row = there.get(existingItem.record_id);
   return row === undefined ? isNew : row.story_id !== storyId;
 }
 
@@ -141,54 +157,63 @@ function isElsewhere({ there }: Put, { storyId, isNew }: Wanted, known: ItemRow)
  * Updates a comment if its text changed in the source and no one changed the comment here since the last
  * import.
  */
-function update(put: Put, wanted: Wanted, known: ItemRow): void {
-  const { db, at, caller, locked, writesForMembers } = put;
-  const { comment, hash } = wanted;
-  const row = locked.get(known.record_id);
-  const isSame = known.source_hash?.equals(hash) === true;
-  if (isSame || row === undefined || row.version !== known.record_version || row.body === comment.body)
+function updateComment(
+  state: CommentPutState,
+  incomingComment: IncomingComment,
+  existingItem: ImportItemRow,
+): void {
+  const { db, at, caller, locked, writesForMembers } = state;
+  const { comment, hash } = incomingComment;
+  const row = locked.get(existingItem.record_id);
+  const isSame = existingItem.source_hash?.equals(hash) === true;
+  if (isSame || row === undefined || row.version !== existingItem.record_version || row.body === comment.body)
     return;
   if (!writesForMembers && row.author.memberId !== null) {
-    complain(put, wanted, 'Only an admin may change a comment of a member.');
+    addIssue(state, incomingComment, 'Only an admin may change a comment of a member.');
     return;
   }
   const after = comments.save(db, row, { body: comment.body, imported_by: caller.actor }, at);
-  note(put, wanted, after, false);
+  recordPutComment(state, incomingComment, after, false);
 }
 
-function create(put: Put, wanted: Wanted): void {
-  const { at, made } = put;
-  const { storyId, comment, key } = wanted;
-  const parentId = comment.parent === undefined ? null : rootOf(put, wanted, comment.parent);
+function createComment(state: CommentPutState, incomingComment: IncomingComment): void {
+  const { at, made } = state;
+  const { storyId, comment, key } = incomingComment;
+  const parentId =
+    comment.parent === undefined ? null : findThreadRootId(state, incomingComment, comment.parent);
   if (parentId === undefined)
-    complain(put, wanted, 'The comment it replies to was not imported, so it became a separate thread.');
-  const { actor, memberId } = authorOf(put, comment);
+    addIssue(
+      state,
+      incomingComment,
+      'The comment it replies to was not imported, so it became a separate thread.',
+    );
+  const { actor, memberId } = resolveAuthor(state, comment);
   const row: CommentRow = {
     ...comments.make(
       {
         ...{
-          id: idAt(comment.at),
+          id: createIdForTime(comment.at),
           storyId,
           parentId: parentId ?? null,
           kind: 'comment',
           body: comment.body,
         },
         ...{ author: actor, authorMemberId: memberId, mentions: [], told: [] },
-        ...{ importedBy: put.caller.actor, importedFrom: put.current.provider },
+        ...{ importedBy: state.caller.actor, importedFrom: state.current.provider },
       },
       at,
     ),
     created_at: comment.at,
   };
   made.set(key, row);
-  note(put, wanted, row, true);
+  recordPutComment(state, incomingComment, row, true);
 }
 
 /**
  * Returns the author of an imported comment. An author who is not a known member is stored by name only. The
  * comment then belongs to the importing member.
  */
-function authorOf(
+function resolveAuthor(
   { caller, members, writesForMembers }: ImportBatch,
   { authorName, authorEmail }: ItemComment,
 ): { actor: Actor; memberId: string } {
@@ -209,13 +234,17 @@ function authorOf(
  * Returns the ID of the root of the thread that a reply belongs to. Returns undefined if the comment to which
  * it replies does not exist on the same story.
  */
-function rootOf({ made, there, noted }: Put, { item, storyId }: Wanted, parent: string): string | undefined {
-  const key = commentKey(item, { externalId: parent });
-  const found = made.get(key) ?? there.get(noted.get(itemKey('comment', key))?.record_id ?? '');
+function findThreadRootId(
+  { made, there, noted }: CommentPutState,
+  { item, storyId }: IncomingComment,
+  parentExternalId: string,
+): string | undefined {
+  const key = commentKey(item, { externalId: parentExternalId });
+  const found = made.get(key) ?? there.get(noted.get(importItemKey('comment', key))?.record_id ?? '');
   return found?.story_id === storyId ? (found.parent_id ?? found.id) : undefined;
 }
 
-function complain({ issues }: Put, { item, comment }: Wanted, message: string): void {
+function addIssue({ issues }: CommentPutState, { item, comment }: IncomingComment, message: string): void {
   const index = item.comments?.indexOf(comment) ?? 0;
   const list = issues.get(item.externalId) ?? [];
   list.push({ path: `comments.${index}`, message });
@@ -226,12 +255,12 @@ function complain({ issues }: Put, { item, comment }: Wanted, message: string): 
  * Notes the record of a comment, its version, and the hash of the source's content. Records that something
  * was written for the comment's item.
  */
-function note(
-  { notes, written }: Put,
-  { item, key, hash }: Wanted,
+function recordPutComment(
+  { notes, written }: CommentPutState,
+  { item, key, hash }: IncomingComment,
   { id: recordId, version }: CommentRow,
-  isMade: boolean,
+  isCreated: boolean,
 ): void {
-  notes.push({ kind: 'comment', externalId: key, recordId, isMade, hash, version, blockedBy: [] });
+  notes.push({ kind: 'comment', externalId: key, recordId, isMade: isCreated, hash, version, blockedBy: [] });
   written.add(item.externalId);
 }

@@ -5,41 +5,41 @@
 import { type ImportItem } from '@muster/registry';
 import { epics } from '../../data/epics.ts';
 import { lockEpics } from '../../data/import-board.ts';
-import { itemKey, type NotedItem } from '../../data/imports.ts';
-import { hashOf } from '../../rules/import-merge.ts';
+import { importItemKey, type ImportedItem } from '../../data/imports.ts';
+import { hashFields } from '../../rules/import-merge.ts';
 import { type ImportBatch } from './put-stories.ts';
 
 type ItemEpic = NonNullable<ImportItem['epic']>;
 
-export interface ItemEpics {
+export interface ImportedEpics {
   /**
    * Returns the ID of an item's epic, and creates the epic if necessary. Returns null if the epic was deleted
    * in Muster.
    */
-  readonly idOf: (epic: ItemEpic) => string | null;
-  readonly notes: () => readonly NotedItem[];
+  readonly findOrCreateEpicId: (epic: ItemEpic) => string | null;
+  readonly getImportedItems: () => readonly ImportedItem[];
 }
 
-export async function openEpics(
+export async function loadImportedEpics(
   { db, at, current, noted }: ImportBatch,
   items: readonly ImportItem[],
-): Promise<ItemEpics> {
+): Promise<ImportedEpics> {
   const known = items.flatMap(({ epic }) =>
-    epic === undefined ? [] : (noted.get(itemKey('epic', epic.externalId))?.record_id ?? []),
+    epic === undefined ? [] : (noted.get(importItemKey('epic', epic.externalId))?.record_id ?? []),
   );
   const there = await lockEpics(db, [...new Set(known)]);
   const found = new Map<string, string | null>();
-  const notes: NotedItem[] = [];
+  const notes: ImportedItem[] = [];
 
   const find = ({ externalId, ...said }: ItemEpic): string | null => {
-    const item = noted.get(itemKey('epic', externalId));
-    const hash = hashOf(Object.values(said));
+    const item = noted.get(importItemKey('epic', externalId));
+    const hash = hashFields(Object.values(said));
     const note = (recordId: string, version: number, isMade: boolean): void => {
       notes.push({ kind: 'epic', externalId, recordId, isMade, hash, version, blockedBy: [] });
     };
     if (item === undefined) {
       const made = epics.make({ projectId: current.project_id, ...said }, at);
-      db.later(epics.insert(made));
+      db.deferToCommit(epics.insert(made));
       note(made.id, made.version, true);
       return made.id;
     }
@@ -53,13 +53,13 @@ export async function openEpics(
     return epic.id;
   };
   return {
-    idOf: (epic) => {
+    findOrCreateEpicId: (epic) => {
       const before = found.get(epic.externalId);
       if (before !== undefined) return before;
       const id = find(epic);
       found.set(epic.externalId, id);
       return id;
     },
-    notes: () => notes,
+    getImportedItems: () => notes,
   };
 }

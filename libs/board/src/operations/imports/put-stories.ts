@@ -4,23 +4,28 @@ import { type ImportItem, type ImportResult, type Policy } from '@muster/registr
 import { type Caller } from '@muster/runtime';
 import {
   assignStories,
-  findSpecs,
-  idAt,
+  findCurrentSpecs,
+  createIdForTime,
   type ImportBoard,
-  type KnownMember,
+  type MatchedMember,
   type ImportedStory,
   lockStories,
-  setLastNumber,
+  setLastStoryNumber,
 } from '../../data/import-board.ts';
-import { type ImportRow, itemKey, type ItemRow, type NotedItem } from '../../data/imports.ts';
-import { findReviewsOf, gatesOf, noReviews, type Reviews } from '../../data/reviews.ts';
-import { firstSpecRow, nextSpec, setSpec, specBefore } from '../../data/specs.ts';
-import { keyOf, stories, type StoryRow } from '../../data/stories.ts';
-import { hashOf } from '../../rules/import-merge.ts';
-import { type Change, type ImportIssue, planImport } from '../../rules/import-plan.ts';
-import { isFinished, unmetGates } from '../../rules/workflow.ts';
-import { endsOf, firstPlace, type ImportPosition, placeOf } from './import-places.ts';
-import { type ItemEpics, openEpics } from './put-epics.ts';
+import { type ImportRow, importItemKey, type ImportItemRow, type ImportedItem } from '../../data/imports.ts';
+import { findReviewsByStoryIds, toMoveGates, noReviews, type Reviews } from '../../data/reviews.ts';
+import { firstSpecRow, nextSpecRow, insertSpecVersion, toPreviousSpec } from '../../data/specs.ts';
+import { toStoryKey, stories, type StoryRow } from '../../data/stories.ts';
+import { hashFields } from '../../rules/import-merge.ts';
+import { type PlannedChange, type ImportIssue, planImport } from '../../rules/import-plan.ts';
+import { isFinished, findUnmetGates } from '../../rules/workflow.ts';
+import {
+  createEndRankGenerator,
+  defaultImportPosition,
+  type ImportPosition,
+  resolveImportPosition,
+} from './import-places.ts';
+import { type ImportedEpics, loadImportedEpics } from './put-epics.ts';
 
 /** The data that all parts of an imports.put share: the call, the board, and the notes of earlier imports. */
 export interface ImportBatch {
@@ -30,63 +35,63 @@ export interface ImportBatch {
   readonly policy: Policy;
   readonly current: ImportRow;
   readonly board: ImportBoard;
-  /** The notes of earlier imports about the items, by itemKey. */
-  readonly noted: ReadonlyMap<string, ItemRow>;
+  /** The notes of earlier imports about the items, by importItemKey. */
+  readonly noted: ReadonlyMap<string, ImportItemRow>;
   /** Stories that mirror items, by external id. */
   readonly mirrors: ReadonlyMap<string, { readonly id: string; readonly version: number }>;
   /** The members by e-mail. */
-  readonly members: ReadonlyMap<string, KnownMember>;
+  readonly members: ReadonlyMap<string, MatchedMember>;
   /** True if the caller may import and change comments whose author is another member: admins only. */
   readonly writesForMembers: boolean;
 }
 
 /** An item that has a story after the put. */
-export interface Placed {
+export interface ItemWithStory {
   readonly item: ImportItem;
   readonly storyId: string;
   /** True if the put created the story, or if the item had another story at its last import. */
   readonly isNew: boolean;
 }
 
-interface PutStories {
+interface PutStoriesResult {
   readonly results: readonly ImportResult[];
-  readonly notes: readonly NotedItem[];
-  readonly placed: readonly Placed[];
+  readonly notes: readonly ImportedItem[];
+  readonly placed: readonly ItemWithStory[];
 }
 
 /** A call of imports.put in progress: the data that it has read, and the rows that it will write. */
-interface Put extends ImportBatch {
+interface StoryPutState extends ImportBatch {
   readonly there: Awaited<ReturnType<typeof lockStories>>;
-  readonly specs: Awaited<ReturnType<typeof findSpecs>>;
+  readonly specs: Awaited<ReturnType<typeof findCurrentSpecs>>;
   readonly reviews: ReadonlyMap<string, Reviews>;
-  readonly epicsOf: ItemEpics;
-  readonly rankAtEnd: ReturnType<typeof endsOf>;
+  readonly epicsOf: ImportedEpics;
+  readonly rankAtEnd: ReturnType<typeof createEndRankGenerator>;
   readonly made: StoryRow[];
   readonly specRows: ReturnType<typeof firstSpecRow>[];
   readonly assigned: { readonly storyId: string; readonly memberId: string }[];
-  readonly notes: NotedItem[];
+  readonly notes: ImportedItem[];
 }
 
 /**
  * An item that the put will write. `epicId` is undefined if the item names no epic. `issues` lists the
  * problems found so far.
  */
-interface Wanted {
+interface ItemToWrite {
   readonly item: ImportItem;
   readonly hash: Buffer;
-  readonly place: ImportPosition | null;
+  readonly position: ImportPosition | null;
   readonly epicId: string | null | undefined;
   readonly issues: ImportIssue[];
 }
 
 /** The result for an item. `story` is undefined if the item has no story. */
-interface Outcome {
+interface StoryPutOutcome {
   readonly outcome: ImportResult['outcome'];
   readonly story?: StoryRow | undefined;
 }
 
-const hashOfItem = (item: ImportItem): Buffer =>
-  hashOf(
+const hashItem = (item: ImportItem): Buffer =>
+  hashFields(
     [
       ...[item.url, item.title, item.description, item.spec, item.status, item.column, item.priority],
       ...[item.labels, item.estimate, item.epic, item.blockedBy, item.assigneeEmail],
@@ -98,8 +103,8 @@ const hashOfItem = (item: ImportItem): Buffer =>
  * Returns the notes of earlier imports about an item. If another story mirrors the item, the result names
  * that story, without a known hash. At most one story mirrors an item.
  */
-function knownOf({ noted, mirrors }: ImportBatch, externalId: string) {
-  const item = noted.get(itemKey('story', externalId));
+function findEarlierImport({ noted, mirrors }: ImportBatch, externalId: string) {
+  const item = noted.get(importItemKey('story', externalId));
   const mirror = mirrors.get(externalId);
   if (mirror !== undefined && mirror.id !== item?.record_id)
     return { storyId: mirror.id, hash: null, version: 0 };
@@ -107,129 +112,134 @@ function knownOf({ noted, mirrors }: ImportBatch, externalId: string) {
 }
 
 export async function putStories(
-  meeting: ImportBatch,
+  batch: ImportBatch,
   items: readonly ImportItem[],
-  theirs: boolean,
-): Promise<PutStories> {
-  const { db, caller, at, board } = meeting;
-  const ids = items.flatMap(({ externalId }) => knownOf(meeting, externalId)?.storyId ?? []);
+  sourceWins: boolean,
+): Promise<PutStoriesResult> {
+  const { db, caller, at, board } = batch;
+  const ids = items.flatMap(({ externalId }) => findEarlierImport(batch, externalId)?.storyId ?? []);
   const [there, specs, epicsOf, reviews] = await Promise.all([
     lockStories(db, ids),
-    findSpecs(db, ids),
-    openEpics(meeting, items),
-    findReviewsOf(db, ids),
+    findCurrentSpecs(db, ids),
+    loadImportedEpics(batch, items),
+    findReviewsByStoryIds(db, ids),
   ]);
-  const put: Put = {
-    ...{ ...meeting, there, specs, epicsOf, reviews, rankAtEnd: endsOf(board) },
+  const put: StoryPutState = {
+    ...{ ...batch, there, specs, epicsOf, reviews, rankAtEnd: createEndRankGenerator(board) },
     ...{ made: [], specRows: [], assigned: [], notes: [] },
   };
-  const placed: Placed[] = [];
-  const candidates = items.map((item) => candidateOf(put, item));
-  const plan = planImport(candidates, { theirs, first: firstPlace(board) });
+  const placed: ItemWithStory[] = [];
+  const candidates = items.map((item) => toCandidate(put, item));
+  const plan = planImport(candidates, { theirs: sourceWins, first: defaultImportPosition(board) });
   const results = plan.map(([candidate, change]): ImportResult => {
     const { item } = candidate;
     const { externalId } = item;
     const issues: ImportIssue[] = [];
     const { outcome, story } = applyChange(put, candidate, change, issues);
     if (story !== undefined) {
-      const before = meeting.noted.get(itemKey('story', externalId))?.record_id;
+      const before = batch.noted.get(importItemKey('story', externalId))?.record_id;
       const isNew = outcome === 'created' || (before !== undefined && before !== story.id);
       placed.push({ item, storyId: story.id, isNew });
     }
-    const key = story === undefined ? null : keyOf(story);
+    const key = story === undefined ? null : toStoryKey(story);
     return { externalId, outcome, storyId: story?.id ?? null, key, issues };
   });
 
   const { made, specRows, assigned, notes } = put;
-  const { project_id: projectId } = meeting.current;
+  const { project_id: projectId } = batch.current;
   if (made.length > 0) {
-    for (const insert of stories.insertAll(made)) db.later(insert);
-    db.later(setLastNumber(projectId, board.lastNumber + made.length));
+    for (const insert of stories.insertAll(made)) db.deferToCommit(insert);
+    db.deferToCommit(setLastStoryNumber(projectId, board.lastStoryNumber + made.length));
   }
-  for (const row of specRows) db.later(setSpec(row));
-  if (assigned.length > 0) db.later(assignStories(projectId, caller.actor, assigned, at));
-  return { results, notes: [...epicsOf.notes(), ...notes], placed };
+  for (const row of specRows) db.deferToCommit(insertSpecVersion(row));
+  if (assigned.length > 0) db.deferToCommit(assignStories(projectId, caller.actor, assigned, at));
+  return { results, notes: [...epicsOf.getImportedItems(), ...notes], placed };
 }
 
 /**
  * Reports whether work on the story keeps the import from changing it. Work in the state `available` prevents
  * only the cancellation of the story.
  */
-const isWorkedOn = ({ work, status }: ImportedStory, place: ImportPosition | null): boolean =>
-  work !== null && (work !== 'available' || (place?.status === 'canceled' && status !== 'canceled'));
+const isKeptByWork = ({ work, status }: ImportedStory, targetPosition: ImportPosition | null): boolean =>
+  work !== null && (work !== 'available' || (targetPosition?.status === 'canceled' && status !== 'canceled'));
 
-function candidateOf(put: Put, item: ImportItem) {
+function toCandidate(state: StoryPutState, item: ImportItem) {
   const { externalId } = item;
-  const noted = knownOf(put, externalId);
-  const known = noted && put.there.get(noted.storyId);
-  const found = placeOf(put.board, item);
+  const noted = findEarlierImport(state, externalId);
+  const known = noted && state.there.get(noted.storyId);
+  const found = resolveImportPosition(state.board, item);
   const isRefused = found !== null && 'refused' in found;
   const [refused, place] = isRefused ? [found.refused, null] : [undefined, found];
   return {
-    ...{ item, externalId, hash: hashOfItem(item), noted, known, place, refused },
-    story: known && { id: known.id, version: known.version, isWorkedOn: isWorkedOn(known, place) },
-    closedGates: () => (known === undefined ? [] : shutGates(put, known, item, place)),
+    ...{ item, externalId, hash: hashItem(item), noted, known, place, refused },
+    story: known && { id: known.id, version: known.version, isWorkedOn: isKeptByWork(known, place) },
+    closedGates: () => (known === undefined ? [] : findUnmetGateNames(state, known, item, place)),
   };
 }
 
 function applyChange(
-  put: Put,
-  { item, hash, known, place }: ReturnType<typeof candidateOf>,
-  change: Change,
+  state: StoryPutState,
+  { item, hash, known, place }: ReturnType<typeof toCandidate>,
+  change: PlannedChange,
   issues: ImportIssue[],
-): Outcome {
+): StoryPutOutcome {
   if ('issue' in change) {
     issues.push(change.issue);
     return change.kind === 'duplicate' ? { outcome: 'refused' } : { outcome: change.kind, story: known };
   }
   if (change.kind === 'unchanged') return { outcome: 'unchanged', story: known };
-  const epicId = item.epic === undefined ? undefined : put.epicsOf.idOf(item.epic);
+  const epicId = item.epic === undefined ? undefined : state.epicsOf.findOrCreateEpicId(item.epic);
   if (epicId === null) issues.push({ path: 'epic', message: 'The epic was deleted in Muster.' });
-  const wanted: Wanted = { item, hash, place, epicId, issues };
-  return change.kind === 'update' && known !== undefined ? update(put, known, wanted) : create(put, wanted);
+  const wanted: ItemToWrite = { item, hash, position: place, epicId, issues };
+  return change.kind === 'update' && known !== undefined
+    ? updateStoryFromItem(state, known, wanted)
+    : createStoryFromItem(state, wanted);
 }
 
 /** The names of the gates that keep an existing story from the status that its item asks for. */
-function shutGates(
-  { policy, caller, specs, reviews }: Put,
+function findUnmetGateNames(
+  { policy, caller, specs, reviews }: StoryPutState,
   story: ImportedStory,
   { spec }: ImportItem,
-  place: ImportPosition | null,
+  targetPosition: ImportPosition | null,
 ): string[] {
-  if (place === null || place.status === story.status) return [];
-  const content = spec ?? specBefore(story.id, specs.get(story.id)).content;
+  if (targetPosition === null || targetPosition.status === story.status) return [];
+  const content = spec ?? toPreviousSpec(story.id, specs.get(story.id)).content;
   const isNewSpec = spec !== undefined && spec !== specs.get(story.id)?.content;
   const judged = {
     ...story,
     has_spec: content.trim() !== '',
     spec_version: isNewSpec ? story.spec_version + 1 : story.spec_version,
   };
-  const gates = gatesOf(judged, reviews.get(story.id) ?? noReviews, policy, caller);
-  return unmetGates(place.status, policy, gates).map(({ gate }) => gate);
+  const gates = toMoveGates(judged, reviews.get(story.id) ?? noReviews, policy, caller);
+  return findUnmetGates(targetPosition.status, policy, gates).map(({ gate }) => gate);
 }
 
 /** Notes the record of an item, its version, and the hash of the source's content, for the next import. */
-function note(
-  { notes }: Put,
-  { item, hash }: Wanted,
+function recordPutStory(
+  { notes }: StoryPutState,
+  { item, hash }: ItemToWrite,
   record: { id: string; version: number },
-  isMade: boolean,
+  isCreated: boolean,
 ) {
   const { externalId, blockedBy = [] } = item;
   const { id: recordId, version } = record;
-  notes.push({ kind: 'story', externalId, recordId, isMade, hash, version, blockedBy });
+  notes.push({ kind: 'story', externalId, recordId, isMade: isCreated, hash, version, blockedBy });
 }
 
 /**
  * Returns the upstream reference of a story that mirrors the item. If the story already mirrored the item, a
  * missing address and the state keep their values.
  */
-function upstreamOf(
+function buildUpstream(
   { current: { provider }, at }: ImportBatch,
   { externalId, url }: ImportItem,
-  before: StoryRow['upstream'] = null,
+  previousUpstream: StoryRow['upstream'] = null,
 ) {
-  const same = before?.provider === provider && before.externalId === externalId ? before : null;
+  const same =
+    previousUpstream?.provider === provider && previousUpstream.externalId === externalId
+      ? previousUpstream
+      : null;
   return {
     ...{ provider, externalId, url: url ?? same?.url ?? null },
     ...{ state: same?.state ?? null, syncedAt: at },
@@ -237,23 +247,27 @@ function upstreamOf(
 }
 
 /** The columns of an existing story that a put may change. */
-const followedColumns = [
+const importedColumns = [
   ...['title', 'description', 'epic_id', 'priority', 'labels', 'estimate', 'upstream'],
   ...['status', 'column_id', 'rank', 'completed_at', 'spec_version'],
 ];
 
-function update(put: Put, story: ImportedStory, wanted: Wanted): Outcome {
-  const { db, caller, at, specs } = put;
-  const { item } = wanted;
-  const after = followed(put, story, wanted);
-  const before = specBefore(story.id, specs.get(story.id));
+function updateStoryFromItem(
+  state: StoryPutState,
+  story: ImportedStory,
+  itemToWrite: ItemToWrite,
+): StoryPutOutcome {
+  const { db, caller, at, specs } = state;
+  const { item } = itemToWrite;
+  const after = applyItemFields(state, story, itemToWrite);
+  const before = toPreviousSpec(story.id, specs.get(story.id));
   const specRow =
     item.spec === undefined || item.spec === before.content
       ? null
-      : nextSpec(before, { content: item.spec, author: caller.actor, note: null, at });
-  const upstream = upstreamOf(put, item, story.upstream);
+      : nextSpecRow(before, { content: item.spec, author: caller.actor, note: null, at });
+  const upstream = buildUpstream(state, item, story.upstream);
   if (after === story && specRow === null && upstream.url === (story.upstream?.url ?? null)) {
-    note(put, wanted, story, false);
+    recordPutStory(state, itemToWrite, story, false);
     return { outcome: 'unchanged', story };
   }
   const { work: _, ...row } = after;
@@ -262,48 +276,52 @@ function update(put: Put, story: ImportedStory, wanted: Wanted): Outcome {
     ...{ upstream, updated_at: at, version: story.version + 1 },
     spec_version: specRow?.version ?? story.spec_version,
   };
-  if (specRow !== null) db.later(setSpec(specRow));
-  db.later(stories.write(written, followedColumns));
-  note(put, wanted, written, false);
+  if (specRow !== null) db.deferToCommit(insertSpecVersion(specRow));
+  db.deferToCommit(stories.write(written, importedColumns));
+  recordPutStory(state, itemToWrite, written, false);
   return { outcome: 'updated', story };
 }
 
 /** Returns the story with the fields of the item. Returns the same object if the item changes nothing. */
-function followed(
-  { at, rankAtEnd }: Put,
+function applyItemFields(
+  { at, rankAtEnd }: StoryPutState,
   story: ImportedStory,
-  { item, place, epicId }: Wanted,
+  { item, position, epicId }: ItemToWrite,
 ): ImportedStory {
   const { title, description, priority, labels, estimate, updatedAt } = item;
   const { changed } = stories.changed(story, { title, description, priority, labels, estimate, epicId }, at);
   // If the item names a column, the story moves to that column. If the item only has a status, the story
   // moves only if its status differs. Members choose among the columns of one status.
   const moves =
-    place !== null &&
-    (place.status !== story.status || place.isNamed) &&
-    place.column?.id !== (story.column_id ?? undefined);
+    position !== null &&
+    (position.status !== story.status || position.isColumnNamed) &&
+    position.column?.id !== (story.column_id ?? undefined);
   if (!moves) return changed;
   return {
     ...changed,
-    status: place.status,
-    column_id: place.column?.id ?? null,
-    rank: rankAtEnd(place.column),
-    completed_at: isFinished(place.status) ? (story.completed_at ?? updatedAt ?? at) : null,
+    status: position.status,
+    column_id: position.column?.id ?? null,
+    rank: rankAtEnd(position.column),
+    completed_at: isFinished(position.status) ? (story.completed_at ?? updatedAt ?? at) : null,
   };
 }
 
-function create(put: Put, wanted: Wanted): Outcome {
-  const { caller, at, current, board, members, rankAtEnd, made, specRows, assigned } = put;
-  const { item, epicId, issues } = wanted;
-  const { column, status } = wanted.place ?? firstPlace(board);
+function createStoryFromItem(state: StoryPutState, itemToWrite: ItemToWrite): StoryPutOutcome {
+  const { caller, at, current, board, members, rankAtEnd, made, specRows, assigned } = state;
+  const { item, epicId, issues } = itemToWrite;
+  const { column, status } = itemToWrite.position ?? defaultImportPosition(board);
   const { createdAt = at, spec = '', assigneeEmail } = item;
   const story: StoryRow = {
     project_key: board.projectKey,
     ...stories.make(
       {
-        ...{ id: idAt(createdAt), projectId: current.project_id, number: board.lastNumber + made.length + 1 },
+        ...{
+          id: createIdForTime(createdAt),
+          projectId: current.project_id,
+          number: board.lastStoryNumber + made.length + 1,
+        },
         ...{ title: item.title, description: item.description, priority: item.priority, labels: item.labels },
-        ...{ estimate: item.estimate, epicId, upstream: upstreamOf(put, item), createdBy: caller.actor },
+        ...{ estimate: item.estimate, epicId, upstream: buildUpstream(state, item), createdBy: caller.actor },
         ...{ status, columnId: column?.id ?? null, rank: rankAtEnd(column) },
         specVersion: spec === '' ? 0 : 1,
         completedAt: isFinished(status) ? (item.updatedAt ?? at) : null,
@@ -321,6 +339,6 @@ function create(put: Put, wanted: Wanted): Outcome {
       path: 'assigneeEmail',
       message: 'No member with access to the project has this e-mail address.',
     });
-  note(put, wanted, story, true);
+  recordPutStory(state, itemToWrite, story, true);
   return { outcome: 'created', story };
 }

@@ -1,7 +1,14 @@
 import { orgRank, registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { findMembersByEmail, findMirrors, openImportBoard } from '../../data/import-board.ts';
-import { aboutImport, findItems, imports, noteItems, planForEachCall, toImport } from '../../data/imports.ts';
+import { findMembersByEmail, findStoriesByExternalId, lockImportBoard } from '../../data/import-board.ts';
+import {
+  toImportEventSubject,
+  findImportItems,
+  imports,
+  storeImportedItems,
+  forceCustomPlans,
+  toImport,
+} from '../../data/imports.ts';
 import { commentKeysOf, putComments } from './put-comments.ts';
 import { putStories } from './put-stories.ts';
 
@@ -11,7 +18,7 @@ export const put = handle(registry.imports.put, async (context) => {
   const [{ at, actingRole }, current] = await Promise.all([
     access(),
     imports.lock(db, targetId),
-    planForEachCall(db),
+    forceCustomPlans(db),
   ]);
   if (current.state !== 'open') throw refuse('already_resolved', { state: current.state });
   const { project_id: projectId } = current;
@@ -22,13 +29,13 @@ export const put = handle(registry.imports.put, async (context) => {
   ]);
   const externalIds = items.map(({ externalId }) => externalId);
   const [board, noted, mirrors, members, policy] = await Promise.all([
-    openImportBoard(db, projectId),
-    findItems(db, current, {
+    lockImportBoard(db, projectId),
+    findImportItems(db, current, {
       story: externalIds,
       epic: items.flatMap(({ epic }) => epic?.externalId ?? []),
       comment: items.flatMap(commentKeysOf),
     }),
-    findMirrors(db, projectId, current.provider, externalIds),
+    findStoriesByExternalId(db, projectId, current.provider, externalIds),
     findMembersByEmail(db, projectId, emails),
     askPolicy(),
   ]);
@@ -48,7 +55,7 @@ export const put = handle(registry.imports.put, async (context) => {
   const stories = await putStories(meeting, items, theirs);
   const comments = await putComments(meeting, stories.placed);
   const notes = [...stories.notes, ...comments.notes];
-  for (const query of noteItems(current, notes, at)) db.later(query);
+  for (const query of storeImportedItems(current, notes, at)) db.deferToCommit(query);
 
   const results = stories.results.map((result) => {
     const issues = [...result.issues, ...(comments.issues.get(result.externalId) ?? [])];
@@ -71,6 +78,6 @@ export const put = handle(registry.imports.put, async (context) => {
   );
   // One event covers all stories of the put. No event is emitted if the put changed nothing.
   const [created, updated] = [count('created'), count('updated')];
-  if (created + updated > 0) emit('import.stored', aboutImport(current), { created, updated });
+  if (created + updated > 0) emit('import.stored', toImportEventSubject(current), { created, updated });
   return { import: toImport(counted), results };
 });

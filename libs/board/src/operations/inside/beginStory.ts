@@ -1,28 +1,28 @@
-import { inside, movesToStart } from '@muster/registry';
+import { internalOperations, movesToStart } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { listNextStories } from '../../data/next-stories.ts';
 import { tryLockMove } from '../../data/ranks.ts';
 import { lockStory } from '../../data/stories.ts';
-import { againstBeginning } from '../stories/against-beginning.ts';
+import { findReasonsAgainstBeginning } from '../stories/against-beginning.ts';
 import { moveStory } from '../stories/move-story.ts';
 
-const work = { status: 'in_progress' } as const;
+const inProgressDestination = { status: 'in_progress' } as const;
 
-export const beginStory = handle(inside.beginStory, async (context) => {
+export const beginStory = handle(internalOperations.beginStory, async (context) => {
   const { params, targetId, caller, db, policy: askPolicy } = context;
   const { storyId, status, moves, isSentBack } = params;
   const isMoved = moves && movesToStart(status, isSentBack);
   const asked = { ...params, statuses: [status], storyIds: [storyId], limit: 1 };
   const [policy, move, , [row]] = await Promise.all([
     askPolicy(),
-    isMoved ? tryLockMove(db, storyId, work) : null,
+    isMoved ? tryLockMove(db, storyId, inProgressDestination) : null,
     isMoved ? null : lockStory(db, storyId),
     listNextStories(db, caller, targetId, asked),
   ]);
   if (move === undefined) return { begins: false, reasons: [], moved: true };
   if (row === undefined) return { begins: false, reasons: [], moved: false };
-  const reasons = againstBeginning(row, policy, isMoved);
+  const reasons = findReasonsAgainstBeginning(row, policy, isMoved);
   const begins = reasons.length === 0;
-  if (begins && move !== null) await moveStory(context, move, policy, work);
+  if (begins && move !== null) await moveStory(context, move, policy, inProgressDestination);
   return { begins, reasons, moved: false };
 });

@@ -1,23 +1,23 @@
-import { inside } from '@muster/registry';
+import { internalOperations } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { reviewable } from '../../data/reviewers.ts';
+import { toReviewable } from '../../data/reviewers.ts';
 import { findReviews } from '../../data/reviews.ts';
-import { getStory, keyOf } from '../../data/stories.ts';
-import { countFresh, isStale } from '../../rules/reviews.ts';
+import { getStory, toStoryKey } from '../../data/stories.ts';
+import { countFreshVerdicts, isReviewStale } from '../../rules/reviews.ts';
 
-export const mergeGate = handle(inside.mergeGate, async ({ targetId, db, policy: askPolicy }) => {
+export const mergeGate = handle(internalOperations.mergeGate, async ({ targetId, db, policy: askPolicy }) => {
   const [story, { verdicts, authors }, policy] = await Promise.all([
     getStory(db, targetId),
     findReviews(db, targetId),
     askPolicy(),
   ]);
-  const now = reviewable(story);
+  const now = toReviewable(story);
   return {
-    key: keyOf(story),
+    key: toStoryKey(story),
     specVersion: story.spec_version,
     requiredApprovals: policy.requiredApprovals,
-    ...countFresh(verdicts, now, authors, policy),
-    staleVerdicts: verdicts.filter((review) => review.isActive && isStale(review, now)).length,
+    ...countFreshVerdicts(verdicts, now, authors, policy),
+    staleVerdicts: verdicts.filter((review) => review.isActive && isReviewStale(review, now)).length,
     headSha: now.code.headSha,
   };
 });

@@ -1,9 +1,9 @@
-import { inside, movesToStart } from '@muster/registry';
+import { internalOperations, movesToStart } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { listNextStories, placeOf } from '../../data/next-stories.ts';
-import { againstBeginning } from '../stories/against-beginning.ts';
+import { listNextStories, toNextStoryCursor } from '../../data/next-stories.ts';
+import { findReasonsAgainstBeginning } from '../stories/against-beginning.ts';
 
-export const nextStories = handle(inside.nextStories, async (context) => {
+export const nextStories = handle(internalOperations.nextStories, async (context) => {
   const { params, targetId, caller, db, policy: askPolicy } = context;
   const [rows, policy] = await Promise.all([listNextStories(db, caller, targetId, params), askPolicy()]);
   const items = rows.slice(0, params.limit);
@@ -13,8 +13,8 @@ export const nextStories = handle(inside.nextStories, async (context) => {
       storyId: row.id,
       key: row.key,
       status: row.status,
-      reasons: againstBeginning(row, policy, params.moves && movesToStart(row.status)),
+      reasons: findReasonsAgainstBeginning(row, policy, params.moves && movesToStart(row.status)),
     })),
-    next: rows.length > params.limit && last !== undefined ? placeOf(last) : null,
+    next: rows.length > params.limit && last !== undefined ? toNextStoryCursor(last) : null,
   };
 });

@@ -41,10 +41,10 @@ async function meet(
     await holder.query('begin');
     await holder.query(`select from ${held.table} where ${held.column} = $1 for update`, [held.id]);
     const calls = [first()];
-    await world.waiting(1);
+    await world.waitUntilBlocked(1);
     calls.push(second());
     const settled = Promise.allSettled(calls);
-    await world.waiting(2);
+    await world.waitUntilBlocked(2);
     await holder.query('rollback');
     return (await settled).map((outcome) =>
       outcome.status === 'fulfilled' ? 'done' : (outcome.reason as { reason?: string }).reason,

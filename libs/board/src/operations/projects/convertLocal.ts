@@ -1,10 +1,16 @@
 import { leadRank, registry } from '@muster/registry';
 import { badRequest, handle } from '@muster/runtime';
 import { boardColumns } from '../../data/columns.ts';
-import { convert, setConversion } from '../../data/conversion.ts';
-import { setNewProject } from '../../data/new-project.ts';
-import { findProjectRoom, isFull, lockProjectRoom } from '../../data/project-limit.ts';
-import { aboutProject, findConverted, lockLocalBoard, projects, toProject } from '../../data/projects.ts';
+import { buildConversion, writeConversion } from '../../data/conversion.ts';
+import { insertNewProject } from '../../data/new-project.ts';
+import { findProjectUsage, isProjectLimitReached, lockProjectUsage } from '../../data/project-limit.ts';
+import {
+  toProjectEventSubject,
+  findConvertedProject,
+  lockLocalBoard,
+  projects,
+  toProject,
+} from '../../data/projects.ts';
 import { defaultColumns } from '../../rules/columns.ts';
 import { conversionIssues } from '../../rules/conversion.ts';
 
@@ -13,42 +19,43 @@ export const convertLocal = handle(
   async ({ params, caller, db, access, emit, refuse }) => {
     const { localProjectId, columns: wanted = defaultColumns } = params;
     const issues = conversionIssues(params, wanted);
-    if (issues.length > 0) throw badRequest('The local board is inconsistent.', issues.slice(0, mostIssues));
+    if (issues.length > 0)
+      throw badRequest('The local board is inconsistent.', issues.slice(0, maxReportedIssues));
 
     // The second of two calls for one local board waits for this lock, and then finds the first call's
     // project.
     const [{ at }, , room, converted] = await Promise.all([
       access(),
       db.all(lockLocalBoard(localProjectId)),
-      findProjectRoom(db),
-      findConverted(db, caller, localProjectId),
+      findProjectUsage(db),
+      findConvertedProject(db, caller, localProjectId),
     ]);
     if (converted !== undefined) {
       if (converted.rank === null || converted.conversion === null) throw refuse('already_exists');
       return { project: toProject(converted, converted.rank), mapping: converted.conversion };
     }
-    if (isFull(room)) throw refuse('limit_exceeded', { ...room });
+    if (isProjectLimitReached(room)) throw refuse('limit_exceeded', { ...room });
 
     const project = projects.make({ ...params, origin: 'converted' }, at);
     const empty = wanted.map((column, position) =>
       boardColumns.make({ ...column, projectId: project.id, position }, at),
     );
-    const conversion = convert(caller, project.id, params, empty, at);
+    const conversion = buildConversion(caller, project.id, params, empty, at);
     const { columns, epics, stories, canceledStories, mapping } = conversion;
-    setNewProject(db, caller, project, {
+    insertNewProject(db, caller, project, {
       columns,
       lastStoryNumber: stories.length,
       canceledStories,
-      local: { id: localProjectId, mapping },
+      localBoard: { id: localProjectId, mapping },
     });
-    setConversion(db, caller, conversion, at);
+    writeConversion(db, caller, conversion, at);
     await db.writeNow();
     // The row with the plan's limit is locked last, so that other callers do not wait while a large board is
     // written.
-    const { limit, used } = await lockProjectRoom(db);
+    const { limit, used } = await lockProjectUsage(db);
     const others = { limit, used: used - 1 };
-    if (isFull(others)) throw refuse('limit_exceeded', { ...others });
-    emit('project.converted', aboutProject(project), {
+    if (isProjectLimitReached(others)) throw refuse('limit_exceeded', { ...others });
+    emit('project.converted', toProjectEventSubject(project), {
       localProjectId,
       epics: epics.length,
       stories: stories.length,
@@ -58,4 +65,4 @@ export const convertLocal = handle(
 );
 
 /** The maximum number of validation issues in an error. More of them would only repeat the first ones. */
-const mostIssues = 20;
+const maxReportedIssues = 20;

@@ -109,7 +109,7 @@ describe('projects.delete', () => {
   it('races with stories that are made in it, and leaves none of them', async () => {
     const { orgId, ana, chloe } = await world.org();
     const { project, columns } = await ana.projects.create({ key: 'WEB', name: 'Web' });
-    const outcomes = await world.contend<unknown>(
+    const outcomes = await world.runUnderContention<unknown>(
       { table: 'board_columns', id: columns[0]?.id ?? '' },
       () => chloe.stories.create({ projectId: 'WEB', title: 'a' }),
       () => ana.projects.delete({ projectId: 'WEB', confirmKey: 'WEB' }),

@@ -111,7 +111,7 @@ describe('projects.create', () => {
   it('counts what another call is about to add', async () => {
     const { orgId, ana, ben } = await world.org({ plan: 'free' });
     // Every call that adds a project locks the organization's row, so all eight calls wait for that row.
-    const outcomes = await world.contend(
+    const outcomes = await world.runUnderContention(
       { table: 'orgs', id: orgId },
       ...Array.from(
         { length: 8 },
@@ -286,7 +286,7 @@ describe('projects.update', () => {
   it('lets one of two with the same version through', async () => {
     const { ana, ben } = await world.org();
     const { project } = await ana.projects.create({ key: 'WEB', name: 'Web' });
-    const outcomes = await world.contend(
+    const outcomes = await world.runUnderContention(
       { table: 'projects', id: project.id },
       () => ana.projects.update({ projectId: 'WEB', name: 'A', expectedVersion: 1 }),
       () => ben.projects.update({ projectId: 'WEB', archived: true, expectedVersion: 1 }),

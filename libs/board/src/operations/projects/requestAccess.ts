@@ -1,26 +1,26 @@
 import { projectRank, projectRoles, registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { projectIdOf } from '@muster/tenancy';
+import { projectIdSql } from '@muster/tenancy';
 import {
   accessRequests,
-  findPending,
-  findRest,
+  findPendingRequest,
+  findEarliestRetryTime,
   getApplicant,
   toAccessRequest,
 } from '../../data/access-requests.ts';
-import { aboutProject, projects } from '../../data/projects.ts';
+import { toProjectEventSubject, projects } from '../../data/projects.ts';
 
 export const requestAccess = handle(
   registry.projects.requestAccess,
   async ({ params, caller, db, access, emit, refuse }) => {
     const { role } = params;
     const { memberId } = caller;
-    const projectId = projectIdOf(params.projectId);
+    const projectId = projectIdSql(params.projectId);
     const [project, applicant, pending, retryAt, { at }] = await Promise.all([
       projects.lock(db, projectId),
       getApplicant(db, caller, projectId),
-      findPending(db, projectId, memberId),
-      findRest(db, projectId, memberId),
+      findPendingRequest(db, projectId, memberId),
+      findEarliestRetryTime(db, projectId, memberId),
       access(),
     ]);
     if (applicant.rank !== null && applicant.rank >= projectRank(role))
@@ -30,8 +30,8 @@ export const requestAccess = handle(
     if (retryAt !== undefined) throw refuse('already_resolved', { state: 'denied', retryAt });
 
     const request = accessRequests.make({ ...params, projectId: project.id, memberId }, at);
-    db.later(accessRequests.insert(request));
-    emit('access.requested', aboutProject(project), { accessRequestId: request.id, memberId, role });
+    db.deferToCommit(accessRequests.insert(request));
+    emit('access.requested', toProjectEventSubject(project), { accessRequestId: request.id, memberId, role });
     const { name: member_name, handle: member_handle } = applicant;
     return { accessRequest: toAccessRequest({ ...request, member_name, member_handle }) };
   },

@@ -1,9 +1,9 @@
 import { requireVersion } from '@muster/driver';
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { getLeads } from '../../data/project-leads.ts';
-import { setGivenRole } from '../../data/project-members.ts';
-import { aboutProject, barProject, projects, toProject } from '../../data/projects.ts';
+import { getLeadStatus } from '../../data/project-leads.ts';
+import { setDirectProjectRole } from '../../data/project-members.ts';
+import { toProjectEventSubject, blockProjectWrites, projects, toProject } from '../../data/projects.ts';
 
 export const update = handle(
   registry.projects.update,
@@ -12,10 +12,10 @@ export const update = handle(
     const { memberId } = caller;
     const [{ at }, , rank, project, leads] = await Promise.all([
       access(),
-      archived === undefined ? undefined : db.find(barProject()),
+      archived === undefined ? undefined : db.find(blockProjectWrites()),
       projectRank(),
       projects.lock(db, targetId),
-      given.visibility === 'private' ? getLeads(db, targetId, null) : undefined,
+      given.visibility === 'private' ? getLeadStatus(db, targetId, null) : undefined,
     ]);
     requireVersion(project, expectedVersion);
     const isArchived = project.archived_at !== null;
@@ -27,11 +27,11 @@ export const update = handle(
     const { changed, fields: all } = projects.change(db, project, wanted, at);
     const fields = all.filter((field) => field !== 'archivedAt');
     if (leads?.hasLead === false && fields.includes('visibility')) {
-      db.later(setGivenRole(project.id, memberId, { role: 'lead', created_at: at }));
-      emit('project.memberAdded', aboutProject(changed), { memberId, role: 'lead' });
+      db.deferToCommit(setDirectProjectRole(project.id, memberId, { role: 'lead', created_at: at }));
+      emit('project.memberAdded', toProjectEventSubject(changed), { memberId, role: 'lead' });
     }
-    if (fields.length > 0) emit('project.updated', aboutProject(changed), { fields });
-    if (turns) emit(archived ? 'project.archived' : 'project.unarchived', aboutProject(changed), {});
+    if (fields.length > 0) emit('project.updated', toProjectEventSubject(changed), { fields });
+    if (turns) emit(archived ? 'project.archived' : 'project.unarchived', toProjectEventSubject(changed), {});
     return { project: toProject(changed, rank) };
   },
 );

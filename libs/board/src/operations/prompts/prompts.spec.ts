@@ -116,7 +116,7 @@ describe.each(owners)('prompts.%s.upsert', (owner) => {
   });
 
   it('makes one prompt where two make the same one at once', async () => {
-    const outcomes = await world.contend(
+    const outcomes = await world.runUnderContention(
       { table: 'streams', id: people.orgId, column: 'org_id' },
       () => upsert[owner]({ title: 'One' }),
       () => upsert[owner]({ title: 'Two' }, people.ana),
@@ -131,7 +131,7 @@ describe.each(owners)('prompts.%s.upsert', (owner) => {
 
   it('lets one of two who change the same version win', async () => {
     const made = await upsert[owner]();
-    const outcomes = await world.contend(
+    const outcomes = await world.runUnderContention(
       { table: 'prompts', id: made.id },
       () => upsert[owner]({ title: 'One', expectedVersion: 1 }),
       () => upsert[owner]({ title: 'Two', expectedVersion: 1 }, people.ana),
@@ -144,7 +144,7 @@ describe.each(owners)('prompts.%s.upsert', (owner) => {
 
   it('makes it anew where it is deleted at the same moment, or is deleted after', async () => {
     const made = await upsert[owner]();
-    const outcomes = await world.contend<unknown>(
+    const outcomes = await world.runUnderContention<unknown>(
       { table: 'prompts', id: made.id },
       () => remove[owner](people.ben, 'start'),
       () => upsert[owner]({ title: 'Again' }, people.ana),

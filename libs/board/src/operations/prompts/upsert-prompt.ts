@@ -1,25 +1,25 @@
 /** Creates or updates a prompt of the organization or of a project. */
-import { type Id, nextVersion, requireVersion } from '@muster/driver';
+import { type IdOrSql, withNextVersion, requireVersion } from '@muster/driver';
 import { type Prompt, type registry } from '@muster/registry';
 import { changedFields, type HandlerContext } from '@muster/runtime';
-import { aboutPrompt, claimPrompt, setPrompt, toPrompt } from '../../data/prompts.ts';
+import { toPromptEventSubject, lockOrCreatePrompt, writePrompt, toPrompt } from '../../data/prompts.ts';
 
-type Context = Pick<
+type UpsertPromptContext = Pick<
   HandlerContext<typeof registry.prompts.org.upsert>,
   'params' | 'caller' | 'db' | 'access' | 'emit'
 >;
 
 export async function upsertPrompt(
-  { params, caller, db, access, emit }: Context,
-  projectId: Id | null,
+  { params, caller, db, access, emit }: UpsertPromptContext,
+  projectId: IdOrSql | null,
 ): Promise<{ prompt: Prompt }> {
   const [{ prompt, created }, { at }] = await Promise.all([
-    claimPrompt(db, caller, projectId, params),
+    lockOrCreatePrompt(db, caller, projectId, params),
     access(),
   ]);
   requireVersion(created ? { version: 0 } : prompt, params.expectedVersion);
   if (created) {
-    emit('prompt.created', aboutPrompt(prompt), { slug: prompt.slug });
+    emit('prompt.created', toPromptEventSubject(prompt), { slug: prompt.slug });
     return { prompt: toPrompt(prompt) };
   }
   const { title, body, arguments: asks, tags } = params;
@@ -27,8 +27,8 @@ export async function upsertPrompt(
   if (changedFields(prompt, draft).length === 0) return { prompt: toPrompt(prompt) };
 
   const changes = { ...draft, body_bytes: Buffer.byteLength(body), updated_by: caller.actor };
-  const changed = nextVersion(prompt, changes, at);
-  db.later(setPrompt(changed));
-  emit('prompt.updated', aboutPrompt(changed), { slug: changed.slug });
+  const changed = withNextVersion(prompt, changes, at);
+  db.deferToCommit(writePrompt(changed));
+  emit('prompt.updated', toPromptEventSubject(changed), { slug: changed.slug });
   return { prompt: toPrompt(changed) };
 }

@@ -1,10 +1,10 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { listReviewsOf } from '../../data/reviewers.ts';
+import { listReviewRequestsOf } from '../../data/reviewers.ts';
 
 export const listForUser = handle(registry.reviewers.listForUser, ({ params, caller, db }) => {
   const { memberId, agentId } = params;
   const isNamed = memberId !== undefined || agentId !== undefined;
   const who = isNamed ? { memberId: memberId ?? null, agentId: agentId ?? null } : caller;
-  return listReviewsOf(db, caller, who, params);
+  return listReviewRequestsOf(db, caller, who, params);
 });

@@ -1,7 +1,7 @@
 import { leadRank, projectRoles, registry } from '@muster/registry';
 import { type Caller, forbidden, handle, notFound } from '@muster/runtime';
 import { deleteReviewer, lockReview, type ReviewRow } from '../../data/reviewers.ts';
-import { aboutStory, lockStory } from '../../data/stories.ts';
+import { toStoryEventSubject, lockStory } from '../../data/stories.ts';
 
 export const remove = handle(
   registry.reviewers.remove,
@@ -13,11 +13,11 @@ export const remove = handle(
       lockReview(db, targetId, who),
     ]);
     if (review === undefined) throw notFound();
-    if (review.verdict !== 'pending' && rank < leadRank && !isOwn(review, caller)) {
+    if (review.verdict !== 'pending' && rank < leadRank && !isOwnReview(review, caller)) {
       throw forbidden('verdict_of_another', undefined, { needed: 'lead', held: projectRoles[rank - 1] });
     }
-    db.later(deleteReviewer(review.id));
-    emit('reviewer.removed', aboutStory(story), who);
+    db.deferToCommit(deleteReviewer(review.id));
+    emit('reviewer.removed', toStoryEventSubject(story), who);
     return { deleted: true as const };
   },
 );
@@ -26,5 +26,5 @@ export const remove = handle(
  * Reports whether the review is the caller's own. A member's own reviews include those of its agents, but not
  * the reverse.
  */
-const isOwn = (review: ReviewRow, caller: Caller): boolean =>
+const isOwnReview = (review: ReviewRow, caller: Caller): boolean =>
   caller.agentId === null ? review.acting_member_id === caller.memberId : review.agent_id === caller.agentId;

@@ -85,7 +85,7 @@ describe('reviewers.add', () => {
       status: 409,
       reason: 'already_exists',
     });
-    const outcomes = await world.contend(
+    const outcomes = await world.runUnderContention(
       { table: 'stories', id: story.id },
       () => ana.reviewers.add({ storyId: story.id, memberId: idOf(ben) }),
       () => chloe.reviewers.add({ storyId: story.id, memberId: idOf(ben) }),

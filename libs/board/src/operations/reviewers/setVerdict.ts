@@ -1,9 +1,14 @@
-import { codeThatCounts, type CodeUnderReview, registry } from '@muster/registry';
+import { trustedCodeReport, type CodeUnderReview, registry } from '@muster/registry';
 import { changedFields, forbidden, handle, notFound } from '@muster/runtime';
-import { lockReview, reviewable, type ReviewRow, reviews, toReviewer } from '../../data/reviewers.ts';
-import { authorsOf } from '../../data/reviews.ts';
-import { aboutStory, lockStory, setCode } from '../../data/stories.ts';
-import { type ReviewedVersion, type Reviewable, reviewed, unmetForVerdict } from '../../rules/reviews.ts';
+import { lockReview, toReviewable, type ReviewRow, reviews, toReviewer } from '../../data/reviewers.ts';
+import { findAuthors } from '../../data/reviews.ts';
+import { toStoryEventSubject, lockStory, setCodeUnderReview } from '../../data/stories.ts';
+import {
+  type ReviewedVersion,
+  type ReviewableContent,
+  resolveReviewedContent,
+  findRulesViolatedByVerdict,
+} from '../../rules/reviews.ts';
 
 export const setVerdict = handle(
   registry.reviewers.setVerdict,
@@ -15,40 +20,47 @@ export const setVerdict = handle(
       askPolicy(),
       lockStory(db, targetId),
       lockReview(db, targetId, caller),
-      authorsOf(db, targetId),
+      findAuthors(db, targetId),
     ]);
     if (review === undefined) {
       throw forbidden('not_a_reviewer');
     }
     if (params.specVersion !== undefined && params.specVersion > story.spec_version) throw notFound();
     const who = { agentId: review.agent_id, actingMemberId: review.acting_member_id };
-    const unmet = unmetForVerdict(verdict, who, authors, policy);
+    const unmet = findRulesViolatedByVerdict(verdict, who, authors, policy);
     if (unmet.length > 0) throw refuse('policy', { unmet });
 
     const { said, code } =
       verdict === 'pending'
-        ? { said: nothingSaid, code: story.code }
-        : saidOf(codeThatCounts(policy, params), reviewable(story), at);
+        ? { said: pendingVerdict, code: story.code }
+        : toStoredVerdict(trustedCodeReport(policy, params), toReviewable(story), at);
     const reviewedStory = { ...story, code };
     if (changedFields(review, said).length === 0) return { reviewer: toReviewer(review, reviewedStory) };
 
     const decidedAt = verdict === 'pending' ? null : at;
     const changed = reviews.save(db, review, { ...said, decided_at: decidedAt }, at);
     const reviewer = toReviewer(changed, reviewedStory);
-    if (code !== story.code && code !== null) db.later(setCode(story.id, code));
+    if (code !== story.code && code !== null) db.deferToCommit(setCodeUnderReview(story.id, code));
     if (verdict === 'pending') {
-      emit('review.retracted', aboutStory(story), { previousVerdict: review.verdict });
+      emit('review.retracted', toStoryEventSubject(story), { previousVerdict: review.verdict });
     } else {
       const { stale } = reviewer;
-      emit('review.decided', aboutStory(story), { verdict, note: changed.note, ...(stale && { stale }) });
+      emit('review.decided', toStoryEventSubject(story), {
+        verdict,
+        note: changed.note,
+        ...(stale && { stale }),
+      });
     }
     return { reviewer };
   },
 );
 
-type Said = Pick<ReviewRow, 'verdict' | 'note' | 'spec_version' | 'code_seq' | 'head_sha' | 'diff_hash'>;
+type StoredVerdict = Pick<
+  ReviewRow,
+  'verdict' | 'note' | 'spec_version' | 'code_seq' | 'head_sha' | 'diff_hash'
+>;
 
-const nothingSaid: Said = {
+const pendingVerdict: StoredVerdict = {
   verdict: 'pending',
   note: null,
   spec_version: null,
@@ -61,12 +73,12 @@ const nothingSaid: Said = {
  * Returns the verdict in its stored form, with the content that was reviewed. Also returns the resulting code
  * under review.
  */
-function saidOf(
-  params: ReviewedVersion & { verdict: Said['verdict']; note?: string | undefined },
-  now: Reviewable,
+function toStoredVerdict(
+  params: ReviewedVersion & { verdict: StoredVerdict['verdict']; note?: string | undefined },
+  currentContent: ReviewableContent,
   at: string,
-): { said: Said; code: CodeUnderReview } {
-  const { reviewed: about, code } = reviewed(params, now, at);
+): { said: StoredVerdict; code: CodeUnderReview } {
+  const { reviewed: about, code } = resolveReviewedContent(params, currentContent, at);
   return {
     said: {
       verdict: params.verdict,

@@ -1,15 +1,15 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { blockersIn, findStories, insertBlockers } from '../../data/blockers.ts';
-import { notInProject } from '../../data/elsewhere.ts';
+import { resolveBlockerIds, findStories, insertBlockers } from '../../data/blockers.ts';
+import { notInProjectError } from '../../data/elsewhere.ts';
 import { findEpic } from '../../data/story-epics.ts';
 import { takeStoryNumber } from '../../data/project-counters.ts';
-import { lockEnd } from '../../data/ranks.ts';
-import { firstSpecRow, saysSomething, setSpec } from '../../data/specs.ts';
-import { aboutStory, stories, type StoryRow, toStory } from '../../data/stories.ts';
+import { lockColumnEnd } from '../../data/ranks.ts';
+import { firstSpecRow, hasSpecContent, insertSpecVersion } from '../../data/specs.ts';
+import { toStoryEventSubject, stories, type StoryRow, toStory } from '../../data/stories.ts';
 import { rankBetween } from '../../rules/ranks.ts';
-import { isFinished, nothingShown, unmetGates } from '../../rules/workflow.ts';
-import { roomFor } from './room.ts';
+import { isFinished, noGateFacts, findUnmetGates } from '../../rules/workflow.ts';
+import { checkWipLimit } from './room.ts';
 
 export const create = handle(registry.stories.create, async (context) => {
   const { params, targetId, caller, db, access, policy: askPolicy, emit, refuse } = context;
@@ -20,7 +20,7 @@ export const create = handle(registry.stories.create, async (context) => {
     access(),
     askPolicy(),
     takeStoryNumber(db, targetId),
-    lockEnd(db, targetId, columnId === undefined ? { status } : { columnId }),
+    lockColumnEnd(db, targetId, columnId === undefined ? { status } : { columnId }),
     epicId === undefined ? undefined : findEpic(db, epicId),
     findStories(db, blockedBy),
   ]);
@@ -28,21 +28,21 @@ export const create = handle(registry.stories.create, async (context) => {
   if (end === undefined) {
     throw columnId === undefined
       ? refuse('invalid_transition', { from: null, to: status })
-      : await notInProject(context, projectId, 'board_columns', { ref: columnId, path: 'columnId' });
+      : await notInProjectError(context, projectId, 'board_columns', { ref: columnId, path: 'columnId' });
   }
   if (epicId !== undefined && epic?.project_id !== projectId)
-    throw await notInProject(context, projectId, 'epics', { ref: epicId, path: 'epicId' });
-  const blockers = await blockersIn(context, projectId, blockedBy, found);
+    throw await notInProjectError(context, projectId, 'epics', { ref: epicId, path: 'epicId' });
+  const blockers = await resolveBlockerIds(context, projectId, blockedBy, found);
 
   const { column, last } = end;
   const specVersion = spec === '' ? 0 : 1;
-  const unmet = unmetGates(column.status, policy, {
-    ...nothingShown,
-    hasSpec: saysSomething(spec),
+  const unmet = findUnmetGates(column.status, policy, {
+    ...noGateFacts,
+    hasSpec: hasSpecContent(spec),
     isAgent: caller.agentId !== null,
   });
   if (unmet.length > 0) throw refuse('policy', { unmet });
-  roomFor(refuse, column, 1, policy);
+  checkWipLimit(refuse, column, 1, policy);
 
   const story: StoryRow = {
     project_key: project.project_key,
@@ -62,13 +62,13 @@ export const create = handle(registry.stories.create, async (context) => {
       at,
     ),
   };
-  db.later(stories.insert(story));
-  if (blockers.length > 0) db.later(insertBlockers(projectId, story.id, blockers));
-  emit('story.created', aboutStory(story), { status: story.status });
+  db.deferToCommit(stories.insert(story));
+  if (blockers.length > 0) db.deferToCommit(insertBlockers(projectId, story.id, blockers));
+  emit('story.created', toStoryEventSubject(story), { status: story.status });
   if (specVersion > 0) {
     const row = firstSpecRow(story.id, { content: spec, author: caller.actor, at });
-    db.later(setSpec(row));
-    emit('spec.updated', aboutStory(story), {
+    db.deferToCommit(insertSpecVersion(row));
+    emit('spec.updated', toStoryEventSubject(story), {
       version: row.version,
       linesAdded: row.lines_added,
       linesRemoved: row.lines_removed,

@@ -1,56 +1,72 @@
 /** Moves a story on the board. All operations that move stories share these rules, gates and limits. */
-import { type inside, type Policy, type registry, type StoryStatus, type Warning } from '@muster/registry';
-import { type HandlerContext, notFound, nothingAt } from '@muster/runtime';
-import { notInProject } from '../../data/elsewhere.ts';
-import { type MoveDestination, type LockedColumn, type Move, rankAt } from '../../data/ranks.ts';
-import { gatesOf } from '../../data/reviews.ts';
-import { aboutStory, stories, toStory } from '../../data/stories.ts';
-import { canceledRank } from '../../rules/ranks.ts';
-import { canMove, isFinished, unmetGates } from '../../rules/workflow.ts';
-import { roomFor } from './room.ts';
+import {
+  type internalOperations,
+  type Policy,
+  type registry,
+  type StoryStatus,
+  type Warning,
+} from '@muster/registry';
+import { type HandlerContext, notFound, pathNotFound } from '@muster/runtime';
+import { notInProjectError } from '../../data/elsewhere.ts';
+import { type MoveDestination, type LockedColumn, type LockedMove, assignRank } from '../../data/ranks.ts';
+import { toMoveGates } from '../../data/reviews.ts';
+import { toStoryEventSubject, stories, toStory } from '../../data/stories.ts';
+import { createCanceledRank } from '../../rules/ranks.ts';
+import { canMove, isFinished, findUnmetGates } from '../../rules/workflow.ts';
+import { checkWipLimit } from './room.ts';
 
 /**
  * The context of any operation that moves a story. It can refuse at least with the reasons of
  * inside.beginStory.
  */
-type Context = Pick<HandlerContext<typeof registry.stories.reorder>, 'caller' | 'db' | 'access' | 'emit'> &
-  Pick<HandlerContext<typeof inside.beginStory>, 'refuse'>;
+type MoveStoryContext = Pick<
+  HandlerContext<typeof registry.stories.reorder>,
+  'caller' | 'db' | 'access' | 'emit'
+> &
+  Pick<HandlerContext<typeof internalOperations.beginStory>, 'refuse'>;
 
 /** Throws not_found or mismatched_project if the column or the anchor story of the destination is missing. */
-export async function requireNamed(
-  context: Context,
-  { story, columns, place }: Move,
+export async function requireDestinationExists(
+  context: MoveStoryContext,
+  { story, columns, position }: LockedMove,
   { columnId, anchor }: MoveDestination,
 ): Promise<void> {
   const column = columns.find(({ id }) => id === columnId);
   if (columnId !== undefined && column === undefined) {
     const named = { ref: columnId, path: 'columnId' };
-    throw await notInProject(context, story.project_id, 'board_columns', named);
+    throw await notInProjectError(context, story.project_id, 'board_columns', named);
   }
-  if (anchor !== undefined && place.anchor_id === null) {
+  if (anchor !== undefined && position.anchor_id === null) {
     const named = { ref: anchor.ref, path: `${anchor.side}StoryId` };
-    throw await notInProject(context, story.project_id, 'stories', named);
+    throw await notInProjectError(context, story.project_id, 'stories', named);
   }
-  if (column !== undefined && column.archived_at !== null) throw nothingAt('columnId');
+  if (column !== undefined && column.archived_at !== null) throw pathNotFound('columnId');
 }
 
 /** Returns the destination column; null cancels the story. Throws if there is no such column. */
-function columnOf(
-  { refuse }: Context,
-  { story, columns, place }: Move,
-  to: MoveDestination,
+function requireDestinationColumn(
+  { refuse }: MoveStoryContext,
+  { story, columns, position }: LockedMove,
+  destination: MoveDestination,
 ): LockedColumn | null {
-  if (to.columnId !== undefined && place.column_id !== to.columnId) {
-    throw refuse('invalid_transition', { columnId: to.columnId, anchorColumnId: place.column_id });
+  if (destination.columnId !== undefined && position.column_id !== destination.columnId) {
+    throw refuse('invalid_transition', {
+      columnId: destination.columnId,
+      anchorColumnId: position.column_id,
+    });
   }
-  const column = columns.find(({ id }) => id === place.column_id);
+  const column = columns.find(({ id }) => id === position.column_id);
   if (column === undefined) {
-    if (to.status === 'canceled') return null;
-    throw refuse('invalid_transition', { from: story.status, to: to.status ?? null });
+    if (destination.status === 'canceled') return null;
+    throw refuse('invalid_transition', { from: story.status, to: destination.status ?? null });
   }
   if (column.archived_at !== null) throw notFound();
-  if (to.status !== undefined && column.status !== to.status) {
-    throw refuse('invalid_transition', { from: story.status, to: to.status, columnStatus: column.status });
+  if (destination.status !== undefined && column.status !== destination.status) {
+    throw refuse('invalid_transition', {
+      from: story.status,
+      to: destination.status,
+      columnStatus: column.status,
+    });
   }
   return column;
 }
@@ -60,37 +76,37 @@ function columnOf(
  * limit forbids the move.
  */
 export async function moveStory(
-  context: Context,
-  move: Move,
+  context: MoveStoryContext,
+  move: LockedMove,
   policy: Policy,
-  to: MoveDestination,
+  destination: MoveDestination,
 ): Promise<{ story: ReturnType<typeof toStory>; warnings: Warning[] }> {
   const { caller, db, access, emit, refuse } = context;
-  const { story, place } = move;
+  const { story, position } = move;
   const { at } = await access();
-  const column = columnOf(context, move, to);
+  const column = requireDestinationColumn(context, move, destination);
   const status: StoryStatus = column?.status ?? 'canceled';
 
   if (status !== story.status) {
     if (!canMove(story.status, status))
       throw refuse('invalid_transition', { from: story.status, to: status });
-    const unmet = unmetGates(
+    const unmet = findUnmetGates(
       status,
       policy,
-      gatesOf({ ...story, has_spec: place.has_spec }, move.reviews, policy, caller),
+      toMoveGates({ ...story, has_spec: position.has_spec }, move.reviews, policy, caller),
     );
     if (unmet.length > 0) throw refuse('policy', { unmet });
   }
   const warnings: Warning[] = [];
   if (column !== null && column.id !== story.column_id) {
-    warnings.push(...roomFor(refuse, column, 1, policy));
-  } else if (column !== null && isThere(move)) {
+    warnings.push(...checkWipLimit(refuse, column, 1, policy));
+  } else if (column !== null && isAlreadyInPosition(move)) {
     return { story: toStory(story), warnings };
   }
   if (status === 'done' && column !== null && status !== story.status)
-    warnings.push(...warningsOfDone(move, column.id));
+    warnings.push(...warnAboutUnfinishedWork(move, column.id));
 
-  const rank = column === null ? canceledRank() : await rankAt(db, story, column.id, place);
+  const rank = column === null ? createCanceledRank() : await assignRank(db, story, column.id, position);
   const finished = isFinished(story.status) ? story.completed_at : at;
   const changed = stories.save(
     db,
@@ -99,13 +115,13 @@ export async function moveStory(
     at,
   );
   if (status !== story.status) {
-    emit('story.statusChanged', aboutStory(story), {
+    emit('story.statusChanged', toStoryEventSubject(story), {
       from: story.status,
       to: status,
       columnId: changed.column_id,
     });
   } else if (column !== null) {
-    emit('story.reordered', aboutStory(story), { columnId: column.id });
+    emit('story.reordered', toStoryEventSubject(story), { columnId: column.id });
   }
   return { story: toStory(changed), warnings };
 }
@@ -114,8 +130,8 @@ export async function moveStory(
  * Returns warnings about a move to done while the story has open blockers or its work continues. Such moves
  * are rarely intended.
  */
-function warningsOfDone({ story, unfinished }: Move, columnId: string): Warning[] {
-  const { blockers = [], holder = null, awaitsMerge = false } = unfinished ?? {};
+function warnAboutUnfinishedWork({ story, unfinishedWork }: LockedMove, columnId: string): Warning[] {
+  const { blockers = [], holder = null, awaitsMerge = false } = unfinishedWork ?? {};
   const warnings: Warning[] = [];
   const warn = (code: Warning['code'], message: string): void => {
     warnings.push({ code, message, columnId });
@@ -134,6 +150,7 @@ function warningsOfDone({ story, unfinished }: Move, columnId: string): Warning[
 }
 
 /** Reports whether the story is already at the place to which it should move. */
-const isThere = ({ story, place }: Move): boolean =>
-  place.anchor_id === story.id ||
-  ((place.lower === null || place.lower < story.rank) && (place.upper === null || story.rank < place.upper));
+const isAlreadyInPosition = ({ story, position }: LockedMove): boolean =>
+  position.anchor_id === story.id ||
+  ((position.lower === null || position.lower < story.rank) &&
+    (position.upper === null || story.rank < position.upper));

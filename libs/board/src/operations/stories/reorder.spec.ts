@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type People, type Person, refusalOf, useWorld } from '@muster/testing';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
-import { longestRank } from '../../rules/ranks.ts';
+import { maxRankLength } from '../../rules/ranks.ts';
 import { stories } from './handlers.ts';
 
 const world = useWorld({ stories });
@@ -217,7 +217,7 @@ describe('stories.reorder', () => {
 
   it('puts two stories that come to one place at once beside each other', async () => {
     await makeMany(4);
-    const outcomes = await world.contend(
+    const outcomes = await world.runUnderContention(
       { table: 'board_columns', id: board.columns.backlog },
       () => ana.stories.reorder({ storyId: 'WEB-3', beforeStoryId: 'WEB-2' }),
       () => people.ben.stories.reorder({ storyId: 'WEB-4', beforeStoryId: 'WEB-2' }),
@@ -233,7 +233,7 @@ describe('stories.reorder', () => {
     await makeMany(6);
     const order = [1, 2, 3, 4, 5, 6];
     // Ranks as long as those after hundreds of moves to one place.
-    const long = `a0${'V'.repeat(longestRank - 3)}`;
+    const long = `a0${'V'.repeat(maxRankLength - 3)}`;
     await world.rows(
       `update stories set rank = case number when 2 then $2 when 3 then $3 else rank end where project_id = $1 and number in (2, 3)`,
       board.projectId,

@@ -2,7 +2,7 @@ import { requireVersion } from '@muster/driver';
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { type MoveDestination, lockMove } from '../../data/ranks.ts';
-import { moveStory, requireNamed } from './move-story.ts';
+import { moveStory, requireDestinationExists } from './move-story.ts';
 
 export const reorder = handle(registry.stories.reorder, async (context) => {
   const { params, targetId, db, policy: askPolicy } = context;
@@ -12,7 +12,7 @@ export const reorder = handle(registry.stories.reorder, async (context) => {
   if (afterStoryId !== undefined) anchor = { ref: afterStoryId, side: 'after' };
   const to = { columnId, anchor };
   const [policy, move] = await Promise.all([askPolicy(), lockMove(db, targetId, to)]);
-  await requireNamed(context, move, to);
+  await requireDestinationExists(context, move, to);
   requireVersion(move.story, params.expectedVersion);
   return moveStory(context, move, policy, to);
 });

@@ -4,7 +4,7 @@
  */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { noCode, type Story, type Verdict, verdicts } from '@muster/registry';
+import { noReportedCode, type Story, type Verdict, verdicts } from '@muster/registry';
 import { type People, type Person, useWorld } from '@muster/testing';
 import fc from 'fast-check';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
@@ -198,10 +198,10 @@ describe('the gate into done, while somebody else changes what it goes by', () =
       await holder.query('begin');
       await holder.query('select from stories where id = $1 for update', [story.id]);
       const calls = [first()];
-      await world.waiting(1);
+      await world.waitUntilBlocked(1);
       calls.push(second());
       const settled = Promise.allSettled(calls);
-      await world.waiting(2);
+      await world.waitUntilBlocked(2);
       await holder.query('rollback');
       return await settled;
     } finally {
@@ -262,7 +262,7 @@ describe('the gate into done, while somebody else changes what it goes by', () =
   });
 
   it('is the same for two who do it at once, whoever comes first', async () => {
-    const outcomes = await world.contend<unknown>({ table: 'stories', id: story.id }, finish, () =>
+    const outcomes = await world.runUnderContention<unknown>({ table: 'stories', id: story.id }, finish, () =>
       say(people.ben, 'changes_requested'),
     );
     expect(outcomes[1]?.status).toBe('fulfilled');
@@ -292,7 +292,7 @@ describe('over any verdicts', () => {
             story.id,
             board.columns.in_review,
             is.specVersion,
-            is.codeSeq === 0 ? null : { ...noCode, seq: is.codeSeq },
+            is.codeSeq === 0 ? null : { ...noReportedCode, seq: is.codeSeq },
           );
           await world.rows('delete from story_reviewers where story_id = $1', story.id);
           const decided = reviews.map(({ verdict }) => verdict !== 'pending');

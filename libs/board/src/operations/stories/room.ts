@@ -2,17 +2,17 @@
 import { type Policy, type Warning } from '@muster/registry';
 import { type ApiError } from '@muster/runtime';
 import { type LockedColumn } from '../../data/ranks.ts';
-import { wipVerdict } from '../../rules/workflow.ts';
+import { compareWithWipLimit } from '../../rules/workflow.ts';
 
 /** Returns a warning if the column exceeds its limit. Throws if the policy enforces the limit. */
-export function roomFor(
+export function checkWipLimit(
   refuse: (reason: 'wip_limit', details: Record<string, unknown>) => ApiError,
   column: Pick<LockedColumn, 'id' | 'wip_limit' | 'story_count'>,
-  coming: number,
+  incomingStories: number,
   { wipLimits }: Policy,
 ): Warning[] {
-  const storyCount = column.story_count + coming;
-  const verdict = wipVerdict({ wipLimit: column.wip_limit, storyCount: storyCount - 1 }, wipLimits);
+  const storyCount = column.story_count + incomingStories;
+  const verdict = compareWithWipLimit({ wipLimit: column.wip_limit, storyCount: storyCount - 1 }, wipLimits);
   if (verdict === 'refuse') throw refuse('wip_limit', { columnId: column.id, limit: column.wip_limit });
   if (verdict === 'fine') return [];
   const message = `The column now has ${storyCount} stories; its limit is ${column.wip_limit ?? 0}.`;

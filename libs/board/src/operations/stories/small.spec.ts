@@ -182,7 +182,7 @@ describe('stories.updateGitMeta', () => {
 
   it('keeps both of two changes that come at once', async () => {
     const { id } = await make();
-    await world.contend(
+    await world.runUnderContention(
       { table: 'stories', id },
       () => ana.stories.updateGitMeta({ storyId: id, git: { branch: 'b' } }),
       () => ben.stories.updateGitMeta({ storyId: id, git: { checks: 'passing' } }),
@@ -298,7 +298,7 @@ describe('stories.delete', () => {
   it('is for leads, and succeeds for one of two', async () => {
     const { id } = await make();
     await expect(people.chloe.stories.delete({ storyId: id })).rejects.toMatchObject({ code: 'forbidden' });
-    const outcomes = await world.contend(
+    const outcomes = await world.runUnderContention(
       { table: 'stories', id },
       () => ana.stories.delete({ storyId: id }),
       () => ben.stories.delete({ storyId: id }),

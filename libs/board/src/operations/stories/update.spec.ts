@@ -113,7 +113,7 @@ describe('stories.update', () => {
 
   it('lets one of two who read the same version change it', async () => {
     const { id } = await make();
-    const outcomes = await world.contend(
+    const outcomes = await world.runUnderContention(
       { table: 'stories', id },
       () => ana.stories.update({ storyId: id, title: 'a', expectedVersion: 1 }),
       () => people.ben.stories.update({ storyId: id, title: 'b', expectedVersion: 1 }),
@@ -125,7 +125,7 @@ describe('stories.update', () => {
   it('keeps what others change at the same time in other fields', async () => {
     const one = await make();
     const { id } = await make();
-    const outcomes = await world.contend(
+    const outcomes = await world.runUnderContention(
       { table: 'stories', id },
       () => ana.stories.update({ storyId: id, blockedBy: [one.id] }),
       () => people.ben.stories.update({ storyId: id, title: 'b' }),
@@ -169,7 +169,7 @@ describe('stories.update', () => {
   it('refuses one of two calls that together close a circle', async () => {
     const [one, two] = [await make(), await make()];
     // A write locks the row of streams last, so both calls have begun before either of them can commit.
-    const outcomes = await world.contend(
+    const outcomes = await world.runUnderContention(
       { table: 'streams', id: people.orgId, column: 'org_id' },
       () => ana.stories.update({ storyId: one.id, blockedBy: [two.id] }),
       () => people.ben.stories.update({ storyId: two.id, blockedBy: [one.id] }),
@@ -194,7 +194,7 @@ describe('stories.update', () => {
         ana.stories.update({ storyId: one.id, epicId: other }),
         people.ben.stories.update({ storyId: two.id, epicId }),
       ]);
-      await world.waiting(2);
+      await world.waitUntilBlocked(2);
       await holder.query('commit');
       expect((await moving).map(({ story }) => story.epicId)).toEqual([other, epicId]);
     } finally {

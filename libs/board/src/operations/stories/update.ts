@@ -1,42 +1,42 @@
 import { requireVersion } from '@muster/driver';
 import { registry } from '@muster/registry';
-import { cleared, handle } from '@muster/runtime';
+import { replaceNull, handle } from '@muster/runtime';
 import {
-  blockersIn,
-  closesCircle,
+  resolveBlockerIds,
+  wouldCreateCycle,
   deleteBlockers,
   findStories,
   insertBlockers,
 } from '../../data/blockers.ts';
-import { notInProject } from '../../data/elsewhere.ts';
+import { notInProjectError } from '../../data/elsewhere.ts';
 import { findMember, requireParticipant } from '../../data/participants.ts';
-import { lockCounters } from '../../data/project-counters.ts';
-import { aboutStory, lockStory, stories, toStory } from '../../data/stories.ts';
-import { lockEpicsOf } from '../../data/story-epics.ts';
+import { lockProjectCounters } from '../../data/project-counters.ts';
+import { toStoryEventSubject, lockStory, stories, toStory } from '../../data/stories.ts';
+import { lockCurrentAndNewEpic } from '../../data/story-epics.ts';
 
 export const update = handle(registry.stories.update, async (context) => {
   const { params, targetId, db, access, emit, refuse } = context;
   const { storyId: _target, blocked, epicId, expectedVersion, ...plain } = params;
-  const blockedBy = cleared(plain.blockedBy, []);
+  const blockedBy = replaceNull(plain.blockedBy, []);
 
   const [{ at }, , story, epics, named, unblocker] = await Promise.all([
     access(),
-    blockedBy === undefined ? undefined : db.find(lockCounters(targetId)),
+    blockedBy === undefined ? undefined : db.find(lockProjectCounters(targetId)),
     lockStory(db, targetId),
-    epicId === undefined ? [] : lockEpicsOf(db, targetId, epicId),
+    epicId === undefined ? [] : lockCurrentAndNewEpic(db, targetId, epicId),
     findStories(db, blockedBy ?? []),
     blocked == null ? undefined : findMember(db, blocked.unblockerMemberId),
   ]);
   if (epicId != null && !epics.some((epic) => epic.id === epicId && epic.project_id === story.project_id)) {
-    throw await notInProject(context, story.project_id, 'epics', { ref: epicId, path: 'epicId' });
+    throw await notInProjectError(context, story.project_id, 'epics', { ref: epicId, path: 'epicId' });
   }
   if (blocked != null) requireParticipant(unblocker, refuse, 'blocked.unblockerMemberId');
   const blockers =
     blockedBy === undefined
       ? story.blocked_by
-      : await blockersIn(context, story.project_id, blockedBy, named);
+      : await resolveBlockerIds(context, story.project_id, blockedBy, named);
   requireVersion(story, expectedVersion);
-  if (blockedBy !== undefined && (await closesCircle(db, story.id, blockers)))
+  if (blockedBy !== undefined && (await wouldCreateCycle(db, story.id, blockers)))
     throw refuse('blocking_circle');
 
   const wanted = { ...plain, epicId, blocked, blockedBy: blockers };
@@ -44,8 +44,8 @@ export const update = handle(registry.stories.update, async (context) => {
   if (fields.length === 0) return { story: toStory(story) };
   const gone = story.blocked_by.filter((id) => !blockers.includes(id));
   const come = blockers.filter((id) => !story.blocked_by.includes(id));
-  if (gone.length > 0) db.later(deleteBlockers(story.id, gone));
-  if (come.length > 0) db.later(insertBlockers(story.project_id, story.id, come));
-  emit('story.updated', aboutStory(changed), { fields });
+  if (gone.length > 0) db.deferToCommit(deleteBlockers(story.id, gone));
+  if (come.length > 0) db.deferToCommit(insertBlockers(story.project_id, story.id, come));
+  emit('story.updated', toStoryEventSubject(changed), { fields });
   return { story: toStory(changed) };
 });

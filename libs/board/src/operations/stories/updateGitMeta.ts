@@ -1,17 +1,17 @@
-import { codeSaid, codeThatCounts, noCode, registry } from '@muster/registry';
-import { canonicalGit, changedGit, handle } from '@muster/runtime';
-import { aboutStory, lockStory, stories, toStory } from '../../data/stories.ts';
+import { applyReportedCode, trustedCodeReport, noReportedCode, registry } from '@muster/registry';
+import { withCanonicalPullRequest, mergeReportedGit, handle } from '@muster/runtime';
+import { toStoryEventSubject, lockStory, stories, toStory } from '../../data/stories.ts';
 
 export const updateGitMeta = handle(registry.stories.updateGitMeta, async (context) => {
   const { params, targetId, db, access, policy: askPolicy, emit } = context;
   const [{ at }, story, policy] = await Promise.all([access(), lockStory(db, targetId), askPolicy()]);
-  const { git, fields } = changedGit(story.git, await canonicalGit(context, params.git));
-  const before = story.code ?? noCode;
-  const code = codeSaid(before, codeThatCounts(policy, params.git), at);
+  const { git, fields } = mergeReportedGit(story.git, await withCanonicalPullRequest(context, params.git));
+  const before = story.code ?? noReportedCode;
+  const code = applyReportedCode(before, trustedCodeReport(policy, params.git), at);
   // A caller may repeat an older report after reports of other code. Its git fields then change nothing, but
   // the code under review changes.
   if (fields.length === 0 && code === before) return { story: toStory(story) };
   const changed = stories.save(db, story, { git, code }, at);
-  emit('story.gitMetaUpdated', aboutStory(story), { fields });
+  emit('story.gitMetaUpdated', toStoryEventSubject(story), { fields });
   return { story: toStory(changed) };
 });

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type StoryStatus } from '@muster/registry';
-import { type People, until, useWorld } from '@muster/testing';
+import { type People, waitUntil, useWorld } from '@muster/testing';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { canMove } from '../../rules/workflow.ts';
 import { storySpec } from '../storySpec/handlers.ts';
@@ -87,7 +87,7 @@ describe('stories.updateStatus', () => {
   it('makes two people dragging the same card take turns', async () => {
     const { ana, ben } = people;
     const story = await make({ status: 'in_review' });
-    const outcomes = await world.contend(
+    const outcomes = await world.runUnderContention(
       { table: 'stories', id: story.id },
       () => ana.stories.updateStatus({ storyId: story.id, status: 'done' }),
       () => ben.stories.updateStatus({ storyId: story.id, status: 'canceled' }),
@@ -104,7 +104,7 @@ describe('stories.updateStatus', () => {
     for (let round = 0; round < 5; round += 1) {
       const [to, from] =
         round % 2 === 0 ? (['in_progress', 'ready'] as const) : (['ready', 'in_progress'] as const);
-      const outcomes = await world.contend(
+      const outcomes = await world.runUnderContention(
         { table: 'board_columns', id: board.columns.ready },
         () => ana.stories.updateStatus({ storyId: there.id, status: to }),
         () => ben.stories.updateStatus({ storyId: back.id, status: from }),
@@ -151,7 +151,7 @@ describe('stories.updateStatus', () => {
     const story = await make();
     const move = (who: typeof ana, status: StoryStatus) => () =>
       who.stories.updateStatus({ storyId: story.id, status, expectedVersion: 1 });
-    const outcomes = await world.contend(
+    const outcomes = await world.runUnderContention(
       { table: 'stories', id: story.id },
       move(ana, 'ready'),
       move(ben, 'in_progress'),
@@ -305,7 +305,7 @@ describe('stories.updateStatus', () => {
       await ana.stories.create({ projectId, title: '1' }),
       await ana.stories.create({ projectId, title: '2' }),
     ];
-    const outcomes = await world.contend(
+    const outcomes = await world.runUnderContention(
       { table: 'board_columns', id: columns.ready },
       () => ana.stories.updateStatus({ storyId: one.story.id, status: 'ready' }),
       () => ben.stories.updateStatus({ storyId: two.story.id, status: 'ready' }),
@@ -324,9 +324,9 @@ describe('stories.updateStatus', () => {
       await holder.query('begin');
       await holder.query('update board_columns set name = name where id = $1', [board.columns.backlog]);
       const moving = ana.stories.updateStatus({ storyId: id, status: 'ready' });
-      await world.waiting(1);
+      await world.waitUntilBlocked(1);
       const deleting = ben.stories.delete({ storyId: id });
-      await world.waiting(2);
+      await world.waitUntilBlocked(2);
       await holder.query('commit');
       expect((await moving).story.status).toBe('ready');
       expect(await deleting).toEqual({ deleted: true });
@@ -357,12 +357,12 @@ describe('stories.updateStatus', () => {
       ]);
       await mover.query('update board_columns set story_count = story_count - 1 where id = $1', [backlog]);
       const moving = ana.stories.updateStatus({ storyId: story.id, status: 'in_progress' });
-      await world.waiting(1);
+      await world.waitUntilBlocked(1);
       await mover.query('commit');
       // The query finds a call of Ana that waits for the bystander's lock on ready. Her earlier wait for
       // backlog may stay visible for a while.
       const waitsForReady = 'select from pg_stat_activity where $1::int = any (pg_blocking_pids(pid))';
-      await until(async () => (await world.rows(waitsForReady, rows[0]?.pid)).length > 0);
+      await waitUntil(async () => (await world.rows(waitsForReady, rows[0]?.pid)).length > 0);
       const free = await bystander.query(
         'select from board_columns where id = any ($1) for no key update skip locked',
         [[backlog, in_progress]],
@@ -381,7 +381,7 @@ describe('stories.updateStatus', () => {
   it('gives a story that is made and one that is moved places of their own', async () => {
     const { ana, ben } = people;
     const story = await make();
-    const outcomes = await world.contend(
+    const outcomes = await world.runUnderContention(
       { table: 'board_columns', id: board.columns.ready },
       () => ana.stories.updateStatus({ storyId: story.id, status: 'ready' }),
       () => ben.stories.create({ projectId: board.projectId, title: 'y', status: 'ready' }),
@@ -407,7 +407,7 @@ describe('stories.updateStatus', () => {
       ]);
       const moving = ana.stories.updateStatus({ storyId: story.id, status: 'ready' });
       const making = make({ status: 'ready' });
-      await world.waiting(2);
+      await world.waitUntilBlocked(2);
       await archiving.query('commit');
       expect((await moving).story.columnId).toBe(second);
       expect((await making).columnId).toBe(second);

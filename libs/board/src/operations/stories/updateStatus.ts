@@ -3,7 +3,7 @@ import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { lockMove } from '../../data/ranks.ts';
 import { toStory } from '../../data/stories.ts';
-import { moveStory, requireNamed } from './move-story.ts';
+import { moveStory, requireDestinationExists } from './move-story.ts';
 
 export const updateStatus = handle(registry.stories.updateStatus, async (context) => {
   const { params, targetId, db, policy: askPolicy } = context;
@@ -11,7 +11,7 @@ export const updateStatus = handle(registry.stories.updateStatus, async (context
   const to = { status, columnId };
   const [policy, move] = await Promise.all([askPolicy(), lockMove(db, targetId, to)]);
   const { story } = move;
-  await requireNamed(context, move, to);
+  await requireDestinationExists(context, move, to);
   requireVersion(story, expectedVersion);
   if (status === story.status && (columnId === undefined || columnId === story.column_id)) {
     return { story: toStory(story), warnings: [] };

@@ -1,6 +1,6 @@
 import { registry, toUpstream } from '@muster/registry';
 import { changedFields, handle } from '@muster/runtime';
-import { aboutStory, lockStory, stories, toStory } from '../../data/stories.ts';
+import { toStoryEventSubject, lockStory, stories, toStory } from '../../data/stories.ts';
 
 export const updateUpstream = handle(
   registry.stories.updateUpstream,
@@ -12,7 +12,7 @@ export const updateUpstream = handle(
     const changed = stories.save(db, story, { upstream }, at);
     // If another story has this upstream, the write above violates a unique index and the call fails with
     // already_exists.
-    emit('story.upstreamUpdated', aboutStory(story), {
+    emit('story.upstreamUpdated', toStoryEventSubject(story), {
       provider: upstream?.provider ?? null,
       externalId: upstream?.externalId ?? null,
     });

@@ -3,16 +3,16 @@ import { type EventEmitter } from 'node:events';
 import { createPool, newId } from '@muster/driver';
 import {
   contextSections,
-  inside,
+  internalOperations,
   type InputOf,
-  leastContextBytes,
+  minContextBytes,
   registry,
   type Story,
   StoryContext,
 } from '@muster/registry';
 import { organizationsHandlers } from '@muster/organizations';
 import { handle } from '@muster/runtime';
-import { patient, type People, useWorld } from '@muster/testing';
+import { withTestTimeouts, type People, useWorld } from '@muster/testing';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { assignments } from '../assignments/handlers.ts';
 import { comments } from '../comments/handlers.ts';
@@ -41,7 +41,7 @@ const world = useWorld({
     getForTarget: handle(registry.deliveryExecutions.getForTarget, async () => ({ execution: null })),
   },
   inside: {
-    workAround: handle(inside.workAround, async () => ({
+    workAround: handle(internalOperations.workAround, async () => ({
       locks: [],
       moreLocks: false,
       collisions: [],
@@ -345,10 +345,10 @@ describe('its room', () => {
     expect(little.spec).toMatchObject({ contentHash: whole.spec?.contentHash, version: 1 });
     expect(little.openThreads).toEqual([]);
 
-    const least = await contextOf({ maxBytes: leastContextBytes });
-    expect(bytesOf(least)).toBeLessThanOrEqual(leastContextBytes);
+    const least = await contextOf({ maxBytes: minContextBytes });
+    expect(bytesOf(least)).toBeLessThanOrEqual(minContextBytes);
     expect(least).toMatchObject({ story: { key: 'WEB-1' }, readiness: { canStart: true } });
-    for (const maxBytes of [leastContextBytes - 1, 4 * 1024 * 1024 + 1]) {
+    for (const maxBytes of [minContextBytes - 1, 4 * 1024 * 1024 + 1]) {
       await expect(contextOf({ maxBytes })).rejects.toMatchObject({ status: 400 });
     }
   });
@@ -372,13 +372,13 @@ describe('its room', () => {
     expect(context.openThreads).toMatchObject([{ replies: [] }]);
     expect(context.openThreads?.[0]?.body).toMatch(/^3 /);
     // Not a single thread fits.
-    const none = await contextOf({ include: ['openThreads'], maxBytes: leastContextBytes });
+    const none = await contextOf({ include: ['openThreads'], maxBytes: minContextBytes });
     expect(none).toMatchObject({ openThreads: [], truncated: ['openThreads'] });
   });
 });
 
 it('asks Postgres everything in one round trip', async () => {
-  const pool = patient(createPool({ url: world.database.url, role: 'muster_app', max: 1 }));
+  const pool = withTestTimeouts(createPool({ url: world.database.url, role: 'muster_app', max: 1 }));
   let roundTrips = 0;
   // The server sends readyForQuery once per round trip.
   pool.on('connect', (client) => {

@@ -1,7 +1,7 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { getSpec, nextSpec, setSpec, toSpec } from '../../data/specs.ts';
-import { aboutStory, lockStory, stories } from '../../data/stories.ts';
+import { getSpec, nextSpecRow, insertSpecVersion, toSpec } from '../../data/specs.ts';
+import { toStoryEventSubject, lockStory, stories } from '../../data/stories.ts';
 
 export const restore = handle(
   registry.storySpec.restore,
@@ -15,10 +15,13 @@ export const restore = handle(
     ]);
     if (old.content === current.content) return { spec: current };
 
-    const spec = nextSpec(current, { content: old.content, author: actor, note: null, at });
-    db.later(setSpec(spec));
+    const spec = nextSpecRow(current, { content: old.content, author: actor, note: null, at });
+    db.deferToCommit(insertSpecVersion(spec));
     stories.save(db, story, { spec_version: spec.version }, at);
-    emit('spec.restored', aboutStory(story), { version: spec.version, restoredVersion: old.version });
+    emit('spec.restored', toStoryEventSubject(story), {
+      version: spec.version,
+      restoredVersion: old.version,
+    });
     return { spec: toSpec(spec) };
   },
 );

@@ -133,7 +133,7 @@ describe('storySpec.update', () => {
 
   it('lets one of two who write on the same version win', async () => {
     await write('base\n');
-    const outcomes = await world.contend(
+    const outcomes = await world.runUnderContention(
       { table: 'stories', id: story.id },
       () => people.ana.storySpec.update({ storyId: story.id, content: 'of Ana\n', baseVersion: 1 }),
       () => people.ben.storySpec.update({ storyId: story.id, content: 'of Ben\n', baseVersion: 1 }),
@@ -146,7 +146,7 @@ describe('storySpec.update', () => {
   });
 
   it('keeps both when two write without naming a version, each against the one before', async () => {
-    const outcomes = await world.contend(
+    const outcomes = await world.runUnderContention(
       { table: 'stories', id: story.id },
       () => people.ana.storySpec.update({ storyId: story.id, content: 'a\n' }),
       () => people.ben.storySpec.update({ storyId: story.id, content: 'a\nb\n' }),

@@ -1,8 +1,8 @@
 import { requireVersion } from '@muster/driver';
-import { registry, withLineFeeds } from '@muster/registry';
+import { registry, normalizeLineFeeds } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { getSpec, nextSpec, setSpec, toSpec } from '../../data/specs.ts';
-import { aboutStory, lockStory, stories } from '../../data/stories.ts';
+import { getSpec, nextSpecRow, insertSpecVersion, toSpec } from '../../data/specs.ts';
+import { toStoryEventSubject, lockStory, stories } from '../../data/stories.ts';
 
 export const update = handle(
   registry.storySpec.update,
@@ -14,17 +14,17 @@ export const update = handle(
       access(),
     ]);
     requireVersion(current, params.baseVersion);
-    if (params.content === withLineFeeds(current.content)) return { spec: current };
+    if (params.content === normalizeLineFeeds(current.content)) return { spec: current };
 
-    const spec = nextSpec(current, {
+    const spec = nextSpecRow(current, {
       content: params.content,
       author: actor,
       note: params.note ?? null,
       at,
     });
-    db.later(setSpec(spec));
+    db.deferToCommit(insertSpecVersion(spec));
     stories.save(db, story, { spec_version: spec.version }, at);
-    emit('spec.updated', aboutStory(story), {
+    emit('spec.updated', toStoryEventSubject(story), {
       version: spec.version,
       linesAdded: spec.lines_added,
       linesRemoved: spec.lines_removed,

@@ -144,7 +144,7 @@ describe('deliveryExecutions.acquire', () => {
       .then(({ execution, leaseToken }) =>
         people.chloe.deliveryExecutions.release({ executionId: execution.id, leaseToken }),
       );
-    const outcomes = await world.contend(
+    const outcomes = await world.runUnderContention(
       { table: 'leases', id: stories[0] ?? '', column: 'unit_id' },
       ...[people.ana, people.ben, people.chloe, people.robo].map(
         (person) => () => person.deliveryExecutions.acquire(target),

@@ -1,16 +1,19 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { acquireTarget } from './granting.ts';
-import { reissuedToken } from './reissue.ts';
+import { reissueToken } from './reissue.ts';
 
 export const acquire = handle(
   registry.deliveryExecutions.acquire,
   (context) =>
-    acquireTarget(context, context.params.targetType, context.targetId, { ...context.params, isNamed: true }),
+    acquireTarget(context, context.params.targetType, context.targetId, {
+      ...context.params,
+      isTargetNamed: true,
+    }),
   {
-    reissue: async (context, kept) => ({
+    reissueSecret: async (context, kept) => ({
       ...kept,
-      leaseToken: await reissuedToken(context, kept.execution),
+      leaseToken: await reissueToken(context, kept.execution),
     }),
   },
 );

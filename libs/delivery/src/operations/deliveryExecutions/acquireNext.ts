@@ -1,99 +1,127 @@
-import { type InputOf, inside, registry, type ResultOf, type StoryStatus } from '@muster/registry';
+import {
+  type InputOf,
+  internalOperations,
+  registry,
+  type ResultOf,
+  type StoryStatus,
+} from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { lockClaimant } from '../../data/claimants.ts';
-import { findBegun, findHeldByRun, lockRun, readWorkOn, type WorkOnStory } from '../../data/next-work.ts';
+import {
+  findBegunWork,
+  findStoryHeldByRun,
+  lockNextSearchOfRun,
+  readWorkOnStories,
+  type WorkOnStory,
+} from '../../data/next-work.ts';
 import { isOfferedTo } from '../../rules/acquire.ts';
-import { acquireTarget, holderOf, type LeaseRequest } from './granting.ts';
-import { filtersOf, isBy, type CandidateWork, NextSearch, type SearchContext } from './next-search.ts';
-import { reissuedToken } from './reissue.ts';
+import { acquireTarget, toHolder, type LeaseRequest } from './granting.ts';
+import {
+  toBoardFilters,
+  isSameMemberAndAgent,
+  type CandidateWork,
+  NextStorySearch,
+  type SearchContext,
+} from './next-search.ts';
+import { reissueToken } from './reissue.ts';
 
-type Looked = ResultOf<typeof inside.nextStories>;
+type CandidatePage = ResultOf<typeof internalOperations.nextStories>;
 
 /**
  * The page sizes of the search for candidates. The first page usually contains the next story. Otherwise the
  * next story is usually far down the list.
  */
-const [firstLook, laterLooks] = [8, 256];
+const [firstPageSize, laterPageSize] = [8, 256];
 /** The maximum number of story IDs in one query. */
-const mostBegun = 1_000;
-const mostSkipped = 20;
+const maxBegunStories = 1_000;
+const maxSkippedStories = 20;
 const begunStatuses: StoryStatus[] = ['in_progress', 'in_review'];
 
 export const acquireNext = handle(
   registry.deliveryExecutions.acquireNext,
   async (context) => {
-    const wanted: LeaseRequest = { ...context.params, takeOver: false, isNamed: false };
+    const wanted: LeaseRequest = { ...context.params, takeOver: false, isTargetNamed: false };
     const { db, caller, targetId } = context;
-    const me = holderOf(context, wanted);
+    const me = toHolder(context, wanted);
     const [, , ready, begun, held] = await Promise.all([
       lockClaimant(db, caller),
-      me.runId === null ? undefined : lockRun(db, targetId, me),
-      look(context, { statuses: ['ready'], limit: firstLook }),
-      findBegun(db, targetId, { held: false, limit: mostBegun }),
-      me.runId === null ? undefined : findHeldByRun(db, targetId, me),
+      me.runId === null ? undefined : lockNextSearchOfRun(db, targetId, me),
+      readCandidates(context, { statuses: ['ready'], limit: firstPageSize }),
+      findBegunWork(db, targetId, { held: false, limit: maxBegunStories }),
+      me.runId === null ? undefined : findStoryHeldByRun(db, targetId, me),
     ]);
     if (held !== undefined) return { ...(await acquireTarget(context, 'story', held, wanted)), skipped: [] };
-    const search = new NextSearch(context, wanted);
-    const skipped = () => search.skipped().slice(0, mostSkipped);
-    for await (const page of pages(context, ready, begun)) {
+    const search = new NextStorySearch(context, wanted);
+    const skipped = () => search.skipped().slice(0, maxSkippedStories);
+    for await (const page of candidatePages(context, ready, begun)) {
       const granted = await search.takeFirst(page);
       if (granted !== undefined) return { ...granted, skipped: skipped() };
     }
     const last = await search.takeClaimed();
     if (last !== undefined) return { ...last, skipped: skipped() };
-    context.changedNothing();
+    context.reportNoChange();
     return { execution: null, leaseToken: null, resumed: false, signals: [], skipped: skipped() };
   },
   {
     // While one call writes its story, other calls of the same project search for their stories.
-    atOnce: 3,
-    reissue: async (context, kept) => ({
+    maxConcurrentCalls: 3,
+    reissueSecret: async (context, kept) => ({
       ...kept,
-      leaseToken: kept.execution === null ? null : await reissuedToken(context, kept.execution),
+      leaseToken: kept.execution === null ? null : await reissueToken(context, kept.execution),
     }),
   },
 );
 
-type Page = Pick<InputOf<typeof inside.nextStories>, 'statuses' | 'storyIds' | 'after' | 'limit'>;
+type CandidatePageRequest = Pick<
+  InputOf<typeof internalOperations.nextStories>,
+  'statuses' | 'storyIds' | 'after' | 'limit'
+>;
 
 /** Reads a page of candidates in order, without locks. */
-const look = (context: SearchContext, page: Page): Promise<Looked> =>
-  context.perform(inside.nextStories, { ...page, ...filtersOf(context) });
+const readCandidates = (context: SearchContext, page: CandidatePageRequest): Promise<CandidatePage> =>
+  context.perform(internalOperations.nextStories, { ...page, ...toBoardFilters(context) });
 
-const idsOf = (items: Looked['items']): string[] => items.map(({ storyId }) => storyId);
+const storyIdsOf = (items: CandidatePage['items']): string[] => items.map(({ storyId }) => storyId);
 
-const known = (items: Looked['items'], workOn: ReadonlyMap<string, WorkOnStory>): CandidateWork[] =>
-  items.map((candidate) => ({ candidate, work: workOn.get(candidate.storyId) }));
+const withWork = (
+  items: CandidatePage['items'],
+  workByStory: ReadonlyMap<string, WorkOnStory>,
+): CandidateWork[] => items.map((candidate) => ({ candidate, work: workByStory.get(candidate.storyId) }));
 
-const byStory = (work: readonly WorkOnStory[]): ReadonlyMap<string, WorkOnStory> =>
+const mapByStory = (work: readonly WorkOnStory[]): ReadonlyMap<string, WorkOnStory> =>
   new Map(work.map((row) => [row.story_id, row]));
 
 /** Yields the candidates of a status page by page, starting with a page that was already read. */
-async function* inOrder(
+async function* candidatesOfStatus(
   context: SearchContext,
   status: StoryStatus,
-  first: Looked,
+  firstPage: CandidatePage,
 ): AsyncGenerator<CandidateWork[]> {
-  for (let { items, next } = first; ;) {
-    if (items.length > 0) yield known(items, byStory(await readWorkOn(context.db, idsOf(items))));
+  for (let { items, next } = firstPage; ;) {
+    if (items.length > 0)
+      yield withWork(items, mapByStory(await readWorkOnStories(context.db, storyIdsOf(items))));
     if (next === null) return;
-    ({ items, next } = await look(context, { statuses: [status], limit: laterLooks, after: next }));
+    ({ items, next } = await readCandidates(context, {
+      statuses: [status],
+      limit: laterPageSize,
+      after: next,
+    }));
   }
 }
 
 /** Yields, page by page, the candidates among the stories that have work in progress. */
-async function* atWork(
+async function* candidatesWithWork(
   context: SearchContext,
   work: readonly WorkOnStory[],
 ): AsyncGenerator<CandidateWork[]> {
   if (work.length === 0) return;
-  const workOn = byStory(work);
+  const workOn = mapByStory(work);
   const page = { statuses: begunStatuses, storyIds: [...workOn.keys()] };
-  let { items, next } = await look(context, { ...page, limit: firstLook });
-  yield known(items, workOn);
+  let { items, next } = await readCandidates(context, { ...page, limit: firstPageSize });
+  yield withWork(items, workOn);
   while (next !== null) {
-    ({ items, next } = await look(context, { ...page, limit: laterLooks, after: next }));
-    yield known(items, workOn);
+    ({ items, next } = await readCandidates(context, { ...page, limit: laterPageSize, after: next }));
+    yield withWork(items, workOn);
   }
 }
 
@@ -101,20 +129,28 @@ async function* atWork(
  * Yields all candidates page by page. Held stories come last: the caller cannot take them, but the answer
  * names them as skipped.
  */
-async function* pages(
+async function* candidatePages(
   context: SearchContext,
-  ready: Looked,
+  ready: CandidatePage,
   begun: readonly WorkOnStory[],
 ): AsyncGenerator<CandidateWork[]> {
   const { db, caller, targetId } = context;
   const isForCaller = ({ offer, rework_for: reworkFor }: WorkOnStory): boolean =>
-    (offer !== null && isOfferedTo(offer, caller)) || (reworkFor !== null && isBy(reworkFor, caller));
-  yield* atWork(context, begun.filter(isForCaller));
-  yield* atWork(
+    (offer !== null && isOfferedTo(offer, caller)) ||
+    (reworkFor !== null && isSameMemberAndAgent(reworkFor, caller));
+  yield* candidatesWithWork(context, begun.filter(isForCaller));
+  yield* candidatesWithWork(
     context,
     begun.filter((work) => !isForCaller(work)),
   );
-  yield* inOrder(context, 'ready', ready);
-  yield* inOrder(context, 'backlog', await look(context, { statuses: ['backlog'], limit: laterLooks }));
-  yield* atWork(context, await findBegun(db, targetId, { held: true, limit: mostSkipped }));
+  yield* candidatesOfStatus(context, 'ready', ready);
+  yield* candidatesOfStatus(
+    context,
+    'backlog',
+    await readCandidates(context, { statuses: ['backlog'], limit: laterPageSize }),
+  );
+  yield* candidatesWithWork(
+    context,
+    await findBegunWork(db, targetId, { held: true, limit: maxSkippedStories }),
+  );
 }

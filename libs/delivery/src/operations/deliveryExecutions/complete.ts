@@ -1,23 +1,28 @@
 import {
   ApiError,
   isSameCommit,
-  mergeCounts,
+  isMergeProven,
   type Policy,
   registry,
   type Rework,
   type UnmetMergeProof,
   unmetMergeProof,
 } from '@muster/registry';
-import { canonicalPull, handle, type HandlerContext } from '@muster/runtime';
-import { lockCode } from '../../data/code-under-review.ts';
-import { mayHold } from '../../data/executions.ts';
-import { landedStories } from '../../data/observations.ts';
-import { findRequest } from '../../data/rework.ts';
-import { aboutTarget, getTargetOf } from '../../data/targets.ts';
-import { asEnder, endLease, type ExecutionHolder, standing } from '../../leases/execution-holder.ts';
-import { hadLanded, reworkOf } from '../../rules/forge.ts';
-import { claimOf } from '../../rules/lease-tokens.ts';
-import { landStories } from './land-stories.ts';
+import { withCanonicalUrl, handle, type HandlerContext } from '@muster/runtime';
+import { lockCodeUnderReview } from '../../data/code-under-review.ts';
+import { mightHoldLease } from '../../data/executions.ts';
+import { storiesToLand } from '../../data/observations.ts';
+import { findChangeRequest } from '../../data/rework.ts';
+import { targetSubject, getTargetOfExecution } from '../../data/targets.ts';
+import {
+  requireHolderToEnd,
+  endExecutionLease,
+  type ExecutionHolder,
+  currentExecution,
+} from '../../leases/execution-holder.ts';
+import { wasAlreadyMerged, requestedRework } from '../../rules/forge.ts';
+import { parseLeaseToken } from '../../rules/lease-tokens.ts';
+import { moveStoriesToDone } from './land-stories.ts';
 
 export const complete = handle(registry.deliveryExecutions.complete, async (context) => {
   const { params, caller, db, policy: askPolicy, emit, refuse, perform } = context;
@@ -32,8 +37,8 @@ export const complete = handle(registry.deliveryExecutions.complete, async (cont
   let moves = false;
   if (submits || outcome === 'succeeded') {
     const [target, isHolder] = await Promise.all([
-      getTargetOf(db, executionId),
-      mayHold(db, executionId, claimOf(leaseToken)),
+      getTargetOfExecution(db, executionId),
+      mightHoldLease(db, executionId, parseLeaseToken(leaseToken)),
     ]);
     if (isHolder && target.type === 'story' && target.status === 'in_progress') {
       moves = await perform(registry.stories.updateStatus, { storyId: target.id, status: 'in_review' }).then(
@@ -46,14 +51,14 @@ export const complete = handle(registry.deliveryExecutions.complete, async (cont
         },
       );
     }
-    if (isHolder && !submits) await landReported(context, executionId);
+    if (isHolder && !submits) await landReportedMerges(context, executionId);
   }
   const [policy, , request, holder] = await Promise.all([
     askPolicy(),
     // The row lock orders this call and a verdict one after the other.
-    submits ? lockCode(db, executionId) : [],
-    submits ? findRequest(db, executionId) : null,
-    asEnder(context, { executionId, leaseToken }, call),
+    submits ? lockCodeUnderReview(db, executionId) : [],
+    submits ? findChangeRequest(db, executionId) : null,
+    requireHolderToEnd(context, { executionId, leaseToken }, call),
   ]);
   if (holder.kind === 'repeated') {
     // An identical call ended the lease in between, and a later holder took the story up again. The move of
@@ -61,27 +66,27 @@ export const complete = handle(registry.deliveryExecutions.complete, async (cont
     if (moves && holder.target.status === 'in_progress') {
       throw refuse('stale_lease', { currentEpoch: holder.lease?.epoch ?? 0 });
     }
-    return { execution: standing(holder) };
+    return { execution: currentExecution(holder) };
   }
   const pullRequest =
     params.pullRequest === undefined
       ? holder.execution.pull_request
-      : await canonicalPull(context, params.pullRequest);
-  if (submits && pullRequest === null && !hasBranch(holder)) {
+      : await withCanonicalUrl(context, params.pullRequest);
+  if (submits && pullRequest === null && !hasBranchOrPullRequest(holder)) {
     throw refuse('branch_required');
   }
   if (outcome === 'succeeded') {
-    const unmet = unmetToSucceed(policy, holder, caller.agentId !== null);
+    const unmet = unmetCompletionConditions(policy, holder, caller.agentId !== null);
     if (unmet.length > 0) throw refuse('policy', { unmet });
   }
 
-  const about = aboutTarget(holder.target);
-  const landed = submits && hadLanded(policy, holder.execution, pullRequest);
+  const about = targetSubject(holder.target);
+  const landed = submits && wasAlreadyMerged(policy, holder.execution, pullRequest);
   if (submits) emit('execution.submitted', about, { executionId });
-  const rework = submits ? (request ?? requestAtForge(holder)) : null;
+  const rework = submits ? (request ?? forgeChangeRequest(holder)) : null;
   const end = landed ? 'succeeded' : outcome;
   if (end !== 'submitted') emit('execution.completed', about, { executionId, outcome: end });
-  const execution = endLease(context, holder, call, submits ? 'submit' : 'finish', {
+  const execution = endExecutionLease(context, holder, call, submits ? 'submit' : 'finish', {
     sets: {
       outcome,
       failure: params.failure ?? null,
@@ -99,32 +104,33 @@ export const complete = handle(registry.deliveryExecutions.complete, async (cont
  * Moves stories to done whose merge was reported before the policy accepted reports. The policy accepts such
  * a merge now.
  */
-async function landReported(
+async function landReportedMerges(
   context: Pick<HandlerContext<typeof registry.deliveryExecutions.complete>, 'db' | 'policy' | 'perform'>,
   executionId: string,
 ): Promise<void> {
-  const { uncounted } = await landedStories(context.db, executionId);
+  const { uncounted } = await storiesToLand(context.db, executionId);
   if (uncounted.length === 0) return;
   const policy = await context.policy();
-  if (policy.completeStoryOnMerge && mergeCounts(policy, 'reported')) await landStories(context, uncounted);
+  if (policy.completeStoryOnMerge && isMergeProven(policy, 'reported'))
+    await moveStoriesToDone(context, uncounted);
 }
 
-const hasBranch = ({ execution: { git } }: ExecutionHolder): boolean =>
+const hasBranchOrPullRequest = ({ execution: { git } }: ExecutionHolder): boolean =>
   git?.branch != null || git?.pullRequest != null;
 
 /**
  * Returns the forge's request for changes, unless it is known to be about another head than the submitted
  * one.
  */
-function requestAtForge({ execution: { forge, git } }: ExecutionHolder): Rework | null {
-  const rework = reworkOf(forge);
+function forgeChangeRequest({ execution: { forge, git } }: ExecutionHolder): Rework | null {
+  const rework = requestedRework(forge);
   const isOther =
     rework?.headSha != null && git?.headSha != null && !isSameCommit(rework.headSha, git.headSha);
   return isOther ? null : rework;
 }
 
 /** Lists the conditions of the policy that the work does not meet yet. */
-function unmetToSucceed(
+function unmetCompletionConditions(
   policy: Policy,
   { execution }: ExecutionHolder,
   isAgent: boolean,

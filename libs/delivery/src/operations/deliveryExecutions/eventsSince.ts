@@ -1,4 +1,4 @@
-import { shortenable } from '@muster/driver';
+import { makeShortenable } from '@muster/driver';
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { listEvents } from '../../leases/events.ts';
@@ -9,11 +9,11 @@ export const eventsSince = handle(
     const { executionId, afterSeq, limit, waitSeconds } = params;
     const items = await listEvents(db, executionId, { afterSeq, limit });
     if (items.length === 0 && waitSeconds > 0)
-      waitFor({ position: { executionId, afterSeq }, seconds: waitSeconds });
+      waitFor({ position: { executionId, afterSeq }, timeoutSeconds: waitSeconds });
     const upTo = (count: number) => ({
       items: items.slice(0, count),
       lastSeq: items[count - 1]?.seq ?? afterSeq,
     });
-    return shortenable(upTo(items.length), upTo);
+    return makeShortenable(upTo(items.length), upTo);
   },
 );

@@ -1,5 +1,5 @@
 /** Grants a lease. A target that the caller names and one that a search found follow the same decision. */
-import { type Id } from '@muster/driver';
+import { type IdOrSql } from '@muster/driver';
 import {
   type ExecutionTarget,
   movesToStart,
@@ -10,29 +10,34 @@ import {
   type ResultOf,
 } from '@muster/registry';
 import { type ApiError, forbidden, type HandlerContext } from '@muster/runtime';
-import { type Acquiring, lockForAcquire, newExecution, toOpenExecution } from '../../data/acquiring.ts';
+import {
+  type LockedAcquireRows,
+  lockForAcquire,
+  newExecution,
+  toOpenExecution,
+} from '../../data/acquiring.ts';
 import { lockClaimant } from '../../data/claimants.ts';
 import {
   addContributor,
   type ExecutionRow,
-  findForTarget,
+  findExecutionForTarget,
   insertExecution,
   toExecution,
 } from '../../data/executions.ts';
-import { grantedRow, grantLease, heldLease, later, newGrant } from '../../data/leases.ts';
-import { keepLocks } from '../../data/locks.ts';
+import { grantedRow, grantLease, toHeldLease, addSeconds, newGrant } from '../../data/leases.ts';
+import { extendLocks } from '../../data/locks.ts';
 import { passLocks } from '../../data/passing-locks.ts';
-import { listSignals, signalsFor } from '../../data/signals.ts';
-import { aboutTarget, getTarget, isOver, type DeliveryTarget } from '../../data/targets.ts';
-import { step } from '../../leases/step.ts';
-import { endInTheWay } from '../../leases/superseding.ts';
+import { listUndeliveredEvents, signalsFor } from '../../data/signals.ts';
+import { targetSubject, getTarget, isTargetFinished, type DeliveryTarget } from '../../data/targets.ts';
+import { applyTransition } from '../../leases/step.ts';
+import { endConflictingLeases } from '../../leases/superseding.ts';
 import { writeStep } from '../../leases/write-step.ts';
-import { type AcquireDecision, decideAcquire, heldDetails, type Holder } from '../../rules/acquire.ts';
-import { leaseTtl } from '../../rules/ttl.ts';
+import { type AcquireDecision, decideAcquire, leaseHeldDetails, type Holder } from '../../rules/acquire.ts';
+import { leaseDurationSeconds } from '../../rules/ttl.ts';
 
-type Acquire = typeof registry.deliveryExecutions.acquire;
+type AcquireOperation = typeof registry.deliveryExecutions.acquire;
 export type GrantContext = Pick<
-  HandlerContext<Acquire>,
+  HandlerContext<AcquireOperation>,
   'caller' | 'db' | 'policy' | 'projectRank' | 'emit' | 'refuse' | 'perform'
 >;
 
@@ -41,15 +46,15 @@ export interface LeaseRequest {
   readonly ttlSeconds?: number | undefined;
   readonly runId?: string | undefined;
   readonly deviceId?: string | undefined;
-  readonly phase?: ResultOf<Acquire>['execution']['phase'] | undefined;
+  readonly phase?: ResultOf<AcquireOperation>['execution']['phase'] | undefined;
   readonly start: boolean;
   readonly takeOver: boolean;
   /** True if the caller names the target; false if a search found it. */
-  readonly isNamed: boolean;
+  readonly isTargetNamed: boolean;
 }
 
 /** Returns the caller as a lease holder. */
-export const holderOf = (
+export const toHolder = (
   { caller }: Pick<GrantContext, 'caller'>,
   { runId }: Pick<LeaseRequest, 'runId'>,
 ): Holder => ({
@@ -65,7 +70,7 @@ async function startStory(
 ): Promise<void> {
   const isSentBack =
     story.status === 'in_review' &&
-    (await findForTarget(db, 'story', story.id))?.execution.needs_rework === true;
+    (await findExecutionForTarget(db, 'story', story.id))?.execution.needs_rework === true;
   if (!movesToStart(story.status, isSentBack)) return;
   await perform(registry.stories.updateStatus, { storyId: story.id, status: 'in_progress' });
 }
@@ -74,18 +79,18 @@ async function startStory(
  * The rank of the caller's role that is passed for calls that take over no lease. No decision about such
  * calls uses the rank, and reading the real rank would cost five tables.
  */
-export const noRank = 0;
+export const unusedRank = 0;
 
 /** Takes the lease on a target. Throws a refusal if that is not possible. */
 export async function acquireTarget(
   context: GrantContext,
   type: ExecutionTarget,
-  id: Id,
-  wanted: LeaseRequest,
-): Promise<ResultOf<Acquire>> {
+  id: IdOrSql,
+  request: LeaseRequest,
+): Promise<ResultOf<AcquireOperation>> {
   const { caller, db, policy: askPolicy, projectRank } = context;
   // Lock order: moving the story locks columns, which come before leases, so the move goes first.
-  if (wanted.start && type === 'story') {
+  if (request.start && type === 'story') {
     const [, story] = await Promise.all([lockClaimant(db, caller), getTarget(db, type, id)]);
     await startStory(context, story);
   }
@@ -93,46 +98,46 @@ export async function acquireTarget(
     lockClaimant(db, caller),
     lockForAcquire(db, type, id),
     askPolicy(),
-    wanted.takeOver ? projectRank() : noRank,
+    request.takeOver ? projectRank() : unusedRank,
   ]);
-  const decision = decide(context, facts, wanted, rank);
-  if (decision.kind === 'refuse') throw refusalOf(context, facts, decision, rank);
-  return grant(context, facts, decision, wanted, policy);
+  const decision = decideGrant(context, facts, request, rank);
+  if (decision.kind === 'refuse') throw toRefusal(context, facts, decision, rank);
+  return grantLeaseOnTarget(context, facts, decision, request, policy);
 }
 
 /** Decides an acquire from the locked rows. */
-export function decide(
+export function decideGrant(
   context: GrantContext,
-  facts: Acquiring,
-  wanted: LeaseRequest,
+  facts: LockedAcquireRows,
+  request: LeaseRequest,
   rank: number,
 ): AcquireDecision {
   const { target, lease, now } = facts;
-  if (isOver(target)) throw context.refuse('invalid_transition', { status: target.status });
+  if (isTargetFinished(target)) throw context.refuse('invalid_transition', { status: target.status });
   return decideAcquire({
     now,
-    caller: holderOf(context, wanted),
+    caller: toHolder(context, request),
     isLead: rank >= leadRank,
-    takeOver: wanted.takeOver,
-    own: heldLease(lease),
-    rivals: facts.rivals,
+    takeOver: request.takeOver,
+    targetLease: toHeldLease(lease),
+    rivalLeases: facts.heldRivalLeases,
     execution: toOpenExecution(facts.execution),
-    isStopped: stoppedIn(facts) !== undefined,
-    liftsStop: context.caller.agentId === null && wanted.isNamed,
+    isStopped: findStoppedExecution(facts) !== undefined,
+    mayLiftStop: context.caller.agentId === null && request.isTargetNamed,
     rivalExecutions: facts.rivalExecutions.map(toOpenExecution).filter((rival) => rival !== null),
   });
 }
 
 /** Returns the execution that carries the target's stop. */
-const stoppedIn = ({ execution, stopped }: Acquiring): ExecutionRow | undefined =>
-  [execution, stopped].find((row) => row !== undefined && row.stop_requested !== null);
+const findStoppedExecution = ({ execution, stoppedExecution }: LockedAcquireRows): ExecutionRow | undefined =>
+  [execution, stoppedExecution].find((row) => row !== undefined && row.stop_requested !== null);
 
-type Decided<Kind> = Extract<AcquireDecision, { readonly kind: Kind }>;
+type DecisionOfKind<Kind> = Extract<AcquireDecision, { readonly kind: Kind }>;
 
-function refusalOf(
+function toRefusal(
   { refuse, caller }: GrantContext,
-  facts: Acquiring,
-  decision: Decided<'refuse'>,
+  facts: LockedAcquireRows,
+  decision: DecisionOfKind<'refuse'>,
   rank: number,
 ): ApiError {
   if (decision.reason === 'take_over_forbidden') {
@@ -141,10 +146,10 @@ function refusalOf(
   if (decision.reason === 'lease_held') {
     const { by } = decision;
     const work = [facts.execution, ...facts.rivalExecutions].find((row) => row?.target_id === by.targetId);
-    return refuse('lease_held', heldDetails(by, caller, work?.id ?? null));
+    return refuse('lease_held', leaseHeldDetails(by, caller, work?.id ?? null));
   }
   if (decision.reason === 'reserved') return refuse('reserved', { offer: decision.offer });
-  const { stop_requested: stop } = stoppedIn(facts) ?? {};
+  const { stop_requested: stop } = findStoppedExecution(facts) ?? {};
   return refuse('stop_requested', {
     stopRequested: stop && { by: stop.by, reason: stop.reason, at: stop.at },
   });
@@ -152,12 +157,12 @@ function refusalOf(
 
 function emitGrant(
   { emit }: GrantContext,
-  target: Acquiring['target'],
+  target: LockedAcquireRows['target'],
   { id: executionId, attempt }: ExecutionRow,
-  { superseded, takenOverLive: live }: Decided<'grant'>,
+  { superseded, takenOverLive: live }: DecisionOfKind<'grant'>,
   resumed: boolean,
 ): void {
-  const about = aboutTarget(target);
+  const about = targetSubject(target);
   emit('execution.acquired', about, { executionId, attempt, resumed });
   if (superseded === null) return;
   const { memberId: fromMemberId, agentId: fromAgentId } = superseded.holder;
@@ -165,72 +170,73 @@ function emitGrant(
 }
 
 /** Writes a positive decision, and returns the execution with its lease token. */
-export async function grant(
+export async function grantLeaseOnTarget(
   context: GrantContext,
-  facts: Acquiring,
+  facts: LockedAcquireRows,
   decision: Exclude<AcquireDecision, { readonly kind: 'refuse' }>,
-  wanted: LeaseRequest,
+  request: LeaseRequest,
   policy: Policy,
-): Promise<ResultOf<Acquire>> {
+): Promise<ResultOf<AcquireOperation>> {
   const { caller, db, emit } = context;
   const { target, lease, now } = facts;
-  const me = holderOf(context, wanted);
+  const me = toHolder(context, request);
   const { runId } = me;
   const extends_ = decision.kind === 'extend';
   const { grant: granted, leaseToken } = newGrant(lease, caller, {
-    extends: extends_,
+    isExtension: extends_,
     runId,
-    ttlSeconds: leaseTtl(wanted.ttlSeconds, policy),
+    ttlSeconds: leaseDurationSeconds(request.ttlSeconds, policy),
     now,
   });
 
-  const stopped = stoppedIn(facts);
+  const stopped = findStoppedExecution(facts);
   const before = { ...(facts.execution ?? newExecution(target, now)), stop_requested: null };
   const isNew = facts.execution === undefined;
-  const signals = extends_ ? signalsFor(me, before, await listSignals(db, before)) : [];
+  const signals = extends_ ? signalsFor(me, before, await listUndeliveredEvents(db, before)) : [];
   const taken = extends_ ? null : decision.superseded;
   const takenOverLive = !extends_ && decision.takenOverLive;
   const attempt = before.attempt + 1;
   const transition = extends_ ? 'renew' : isNew ? 'begin' : decision.offered ? 'accept' : 'acquire';
-  const taking = step(before, transition, {
+  const taking = applyTransition(before, transition, {
     now,
     sets: {
       ...(stopped !== undefined && { stop_requested: null }),
-      ...(wanted.phase !== undefined && { phase: wanted.phase }),
-      ...(wanted.deviceId !== undefined && { device_id: wanted.deviceId }),
+      ...(request.phase !== undefined && { phase: request.phase }),
+      ...(request.deviceId !== undefined && { device_id: request.deviceId }),
       ...(!extends_ && {
         epoch: granted.newEpoch,
         attempt,
         run_id: runId,
-        device_id: wanted.deviceId ?? null,
+        device_id: request.deviceId ?? null,
         spec_version: target.specVersion,
       }),
     },
-    earlier: [
+    precedingEvents: [
       ...(stopped === undefined || isNew ? [] : [{ kind: 'stop_lifted', data: {} } as const]),
       ...(taken === null
         ? []
         : [{ kind: 'taken_over', data: { from: taken.actor, live: takenOverLive } } as const]),
     ],
     data: { epoch: granted.newEpoch, attempt, runId },
-    tellsHolder: true,
+    isHolderAware: true,
   });
   const changed = taking.row;
   // The leases are written first, because they fence the statements that follow.
   if (decision.kind === 'grant') {
-    const { rivalRows: leases, rivalExecutions: executions } = facts;
-    await endInTheWay(context, { freed: decision.freed, leases, executions, now, joining: false });
+    const { rivalLeaseRows: leases, rivalExecutions: executions } = facts;
+    const ending = { leasesToEnd: decision.freed, leases, executions, now, joining: false };
+    await endConflictingLeases(context, ending);
   }
-  db.later(grantLease(granted));
+  db.deferToCommit(grantLease(granted));
   if (stopped !== undefined) {
-    if (isNew) writeStep(context, step(stopped, 'liftStop', { now }), undefined);
-    emit('execution.stopLifted', aboutTarget(target), { executionId: stopped.id });
+    if (isNew) writeStep(context, applyTransition(stopped, 'liftStop', { now }), undefined);
+    emit('execution.stopLifted', targetSubject(target), { executionId: stopped.id });
   }
-  if (isNew) db.later(insertExecution(taking, caller.actor));
+  if (isNew) db.deferToCommit(insertExecution(taking, caller.actor));
   else writeStep(context, taking, lease);
-  db.later(addContributor(changed.id, caller, changed.attempt));
-  const expiresAt = later(now, granted.ttlSeconds);
-  if (extends_) db.later(keepLocks(changed.id, expiresAt));
+  db.deferToCommit(addContributor(changed.id, caller, changed.attempt));
+  const expiresAt = addSeconds(now, granted.ttlSeconds);
+  if (extends_) db.deferToCommit(extendLocks(changed.id, expiresAt));
   if (decision.kind === 'grant') {
     if (decision.offered) {
       await passLocks(db, changed.id, { ...me, actor: caller.actor }, expiresAt);

@@ -1,11 +1,11 @@
-import { type Db, of, sql } from '@muster/driver';
+import { type Db, orgFilter, sql } from '@muster/driver';
 import { registry } from '@muster/registry';
-import { handle, nothingAt } from '@muster/runtime';
-import { isActing } from '../../data/claimants.ts';
-import { later } from '../../data/leases.ts';
-import { keepLocks } from '../../data/locks.ts';
-import { aboutTarget } from '../../data/targets.ts';
-import { asEnder, endLease, standing } from '../../leases/execution-holder.ts';
+import { handle, pathNotFound } from '@muster/runtime';
+import { tryLockActiveAgent } from '../../data/claimants.ts';
+import { addSeconds } from '../../data/leases.ts';
+import { extendLocks } from '../../data/locks.ts';
+import { targetSubject } from '../../data/targets.ts';
+import { requireHolderToEnd, endExecutionLease, currentExecution } from '../../leases/execution-holder.ts';
 
 export const handoff = handle(registry.deliveryExecutions.handoff, async (context) => {
   const { params, db, emit, refuse } = context;
@@ -16,20 +16,20 @@ export const handoff = handle(registry.deliveryExecutions.handoff, async (contex
   const call = `handoff to ${toMemberId ?? toAgentId ?? ''}`;
   const [isThere, acts, holder] = await Promise.all([
     canContribute(db, executionId, { toMemberId, toAgentId }),
-    toAgentId === null ? true : isActing(db, toAgentId),
-    asEnder(context, { executionId, leaseToken }, call),
+    toAgentId === null ? true : tryLockActiveAgent(db, toAgentId),
+    requireHolderToEnd(context, { executionId, leaseToken }, call),
   ]);
-  if (holder.kind === 'repeated') return { execution: standing(holder) };
-  if (!isThere || !acts) throw nothingAt(toAgentId === null ? 'toMemberId' : 'toAgentId');
+  if (holder.kind === 'repeated') return { execution: currentExecution(holder) };
+  if (!isThere || !acts) throw pathNotFound(toAgentId === null ? 'toMemberId' : 'toAgentId');
   if (holder.execution.checkpoint === null) throw refuse('checkpoint_required');
 
   const note = params.note ?? null;
-  const expiresAt = later(holder.now, offerTtlSeconds);
+  const expiresAt = addSeconds(holder.now, offerTtlSeconds);
   // The locks stay until the offer expires, because the work stays reserved until then.
-  db.later(keepLocks(executionId, expiresAt));
-  emit('execution.offered', aboutTarget(holder.target), { executionId, toMemberId, toAgentId });
+  db.deferToCommit(extendLocks(executionId, expiresAt));
+  emit('execution.offered', targetSubject(holder.target), { executionId, toMemberId, toAgentId });
   return {
-    execution: endLease(context, holder, call, 'handOff', {
+    execution: endExecutionLease(context, holder, call, 'handOff', {
       sets: { offer: { toMemberId, toAgentId, note, expiresAt } },
       data: { toMemberId, toAgentId, note },
     }),
@@ -48,8 +48,8 @@ const canContribute = async (
   (await db.find(
     sql`select m.id from executions e join projects p on p.org_id = e.org_id and p.id = e.project_id
        join members m on m.org_id = e.org_id and m.status = 'active'
-         and m.id = coalesce(${toMemberId}::uuid, (select a.member_id from agents a where ${of('a')} and a.id = ${toAgentId}::uuid))
-       where ${of('e')} and e.id = ${executionId}
+         and m.id = coalesce(${toMemberId}::uuid, (select a.member_id from agents a where ${orgFilter('a')} and a.id = ${toAgentId}::uuid))
+       where ${orgFilter('e')} and e.id = ${executionId}
          and app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) >= 2
        for share of m`,
   )) !== undefined;

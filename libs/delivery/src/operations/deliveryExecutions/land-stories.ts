@@ -2,7 +2,7 @@ import { ApiError, registry } from '@muster/registry';
 import { type HandlerContext } from '@muster/runtime';
 
 /** Moves merged stories to done, as far as the board permits it. */
-export async function landStories(
+export async function moveStoriesToDone(
   { perform }: Pick<HandlerContext<typeof registry.deliveryExecutions.complete>, 'perform'>,
   storyIds: readonly string[],
 ): Promise<void> {

@@ -1,11 +1,11 @@
 import { registry } from '@muster/registry';
-import { canonicalUrlOf, handle, requireProject } from '@muster/runtime';
+import { canonicalPullUrlOf, handle, requireProject } from '@muster/runtime';
 import { listExecutions } from '../../data/execution-lists.ts';
 
 export const list = handle(registry.deliveryExecutions.list, async ({ params, caller, db }) => {
   const { pullRequest } = params;
   const isUrl = typeof pullRequest === 'string' && Number.isNaN(Number(pullRequest));
-  const url = isUrl ? ((await canonicalUrlOf(db, pullRequest, null)) ?? pullRequest) : pullRequest;
+  const url = isUrl ? ((await canonicalPullUrlOf(db, pullRequest, null)) ?? pullRequest) : pullRequest;
   const [page] = await Promise.all([
     listExecutions(db, caller, { ...params, pullRequest: url }),
     params.projectId === undefined ? undefined : requireProject(db, caller, params.projectId),

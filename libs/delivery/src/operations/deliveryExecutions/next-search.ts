@@ -1,7 +1,7 @@
 /** The search of one caller for its next story. It takes a candidate and records why it skipped others. */
 import {
   isBeforeWork,
-  inside,
+  internalOperations,
   type PassedOver,
   type PassedOverReason,
   type registry,
@@ -9,16 +9,16 @@ import {
 } from '@muster/registry';
 import { type HandlerContext } from '@muster/runtime';
 import { lockForAcquire, toOpenExecution } from '../../data/acquiring.ts';
-import { heldLease } from '../../data/leases.ts';
-import { claimNext, type WorkOnStory } from '../../data/next-work.ts';
+import { toHeldLease } from '../../data/leases.ts';
+import { claimFirstFreeStory, type WorkOnStory } from '../../data/next-work.ts';
 import { decideAcquire, type Holder } from '../../rules/acquire.ts';
-import { judgeNext, type NextVerdict, reasonsOf } from '../../rules/next-work.ts';
-import { decide, grant, holderOf, type LeaseRequest, noRank } from './granting.ts';
+import { judgeNextStory, type NextStoryVerdict, refusalReasons } from '../../rules/next-work.ts';
+import { decideGrant, grantLeaseOnTarget, toHolder, type LeaseRequest, unusedRank } from './granting.ts';
 
-type Operation = typeof registry.deliveryExecutions.acquireNext;
-export type SearchContext = HandlerContext<Operation>;
-type Granted = Omit<ResultOf<Operation>, 'skipped'>;
-type Candidate = ResultOf<typeof inside.nextStories>['items'][number];
+type AcquireNextOperation = typeof registry.deliveryExecutions.acquireNext;
+export type SearchContext = HandlerContext<AcquireNextOperation>;
+type GrantResult = Omit<ResultOf<AcquireNextOperation>, 'skipped'>;
+type Candidate = ResultOf<typeof internalOperations.nextStories>['items'][number];
 
 /** A candidate as it was read, with the work on it. */
 export interface CandidateWork {
@@ -27,58 +27,58 @@ export interface CandidateWork {
 }
 
 /** The result of an attempt to take one of several candidates. */
-interface Attempted {
-  readonly granted: Granted | undefined;
+interface TakeAttemptResult {
+  readonly granted: GrantResult | undefined;
   /**
    * The number of candidates before the taken one that other callers have claimed or hold. If no candidate
    * was free, it is the number of all candidates.
    */
-  readonly passed: number;
+  readonly passedOverCount: number;
   /** The reasons for which the candidate was not taken. */
   readonly reasons: readonly PassedOverReason[];
   /** True if the candidate moved after it was read, and may be taken from its new column. */
-  readonly moved: boolean;
+  readonly hasMoved: boolean;
 }
 
 /**
  * The number of attempts for a story that moves while the search claims it. After that the story is left to
  * those who move it.
  */
-const mostTries = 3;
+const maxAttempts = 3;
 
 /** Reports whether both holders are the same member, and both act through the same agent or in person. */
-export const isBy = (
-  one: Pick<Holder, 'memberId' | 'agentId'>,
-  other: Pick<Holder, 'memberId' | 'agentId'>,
-): boolean => one.memberId === other.memberId && one.agentId === other.agentId;
+export const isSameMemberAndAgent = (
+  left: Pick<Holder, 'memberId' | 'agentId'>,
+  right: Pick<Holder, 'memberId' | 'agentId'>,
+): boolean => left.memberId === right.memberId && left.agentId === right.agentId;
 
 /** Returns the call's filters in the form that the board's operations take. */
-export function filtersOf({ params }: SearchContext) {
+export function toBoardFilters({ params }: SearchContext) {
   const { projectId, labels, epicId, assignedToMe, start } = params;
   return { projectId, labels, epicId, assignedToMe, moves: start };
 }
 
-export class NextSearch {
+export class NextStorySearch {
   private readonly context: SearchContext;
-  private readonly wanted: LeaseRequest;
-  private readonly waiting: PassedOver[] = [];
-  private readonly begun: PassedOver[] = [];
-  private readonly claimed: CandidateWork[] = [];
+  private readonly request: LeaseRequest;
+  private readonly skippedBeforeWork: PassedOver[] = [];
+  private readonly skippedWithWork: PassedOver[] = [];
+  private readonly claimedByOthers: CandidateWork[] = [];
 
   constructor(context: SearchContext, wanted: LeaseRequest) {
     this.context = context;
-    this.wanted = wanted;
+    this.request = wanted;
   }
 
   /** Returns the skipped stories: first those whose work has not begun, then those with work. */
   skipped(): PassedOver[] {
-    return [...this.waiting, ...this.begun];
+    return [...this.skippedBeforeWork, ...this.skippedWithWork];
   }
 
   /**
    * Takes the first story of the page that the caller can take. Records the stories that it skipped before.
    */
-  async takeFirst(page: readonly CandidateWork[]): Promise<Granted | undefined> {
+  async takeFirst(page: readonly CandidateWork[]): Promise<GrantResult | undefined> {
     const judged = page.map((known) => ({ ...known, verdict: this.judge(known) }));
     const takeable = judged
       .flatMap(({ candidate, work, verdict }) =>
@@ -89,40 +89,47 @@ export class NextSearch {
     for (const { candidate, verdict } of judged) {
       // Candidates after the taken one were not skipped.
       if (candidate === taken) break;
-      this.note(candidate, verdict.kind === 'pass' ? verdict.reasons : (against.get(candidate) ?? []));
+      this.recordSkipped(
+        candidate,
+        verdict.kind === 'pass' ? verdict.reasons : (against.get(candidate) ?? []),
+      );
     }
     return granted;
   }
 
   /** Tries the candidates that other callers had claimed. It waits for the end of each claim in turn. */
-  async takeClaimed(): Promise<Granted | undefined> {
-    for (const candidate of this.claimed) {
+  async takeClaimed(): Promise<GrantResult | undefined> {
+    for (const candidate of this.claimedByOthers) {
       const { granted } = await this.attempt([candidate], true);
       if (granted !== undefined) return granted;
     }
     return undefined;
   }
 
-  private note({ storyId, key, status }: Candidate, reasons: readonly PassedOverReason[]): void {
+  private recordSkipped({ storyId, key, status }: Candidate, reasons: readonly PassedOverReason[]): void {
     if (reasons.length === 0) return;
-    (isBeforeWork(status) ? this.waiting : this.begun).push({ storyId, key, reasons: [...reasons] });
+    (isBeforeWork(status) ? this.skippedBeforeWork : this.skippedWithWork).push({
+      storyId,
+      key,
+      reasons: [...reasons],
+    });
   }
 
   private async takeOneOf(takeable: readonly CandidateWork[]) {
     const against = new Map<Candidate, readonly PassedOverReason[]>();
     let rest = takeable;
     for (let tries = 1; rest.length > 0;) {
-      const { granted, passed, reasons, moved } = await this.attempt(rest, false);
-      for (const claimed of rest.slice(0, passed)) {
+      const { granted, passedOverCount, reasons, hasMoved } = await this.attempt(rest, false);
+      for (const claimed of rest.slice(0, passedOverCount)) {
         against.set(claimed.candidate, ['lease_held']);
-        this.claimed.push(claimed);
+        this.claimedByOthers.push(claimed);
       }
-      const [next, ...others] = rest.slice(passed);
+      const [next, ...others] = rest.slice(passedOverCount);
       if (next === undefined) break;
       const { candidate } = next;
       if (granted !== undefined) return { taken: candidate, granted, against };
       against.set(candidate, reasons);
-      const isTriedAgain = moved && tries < mostTries;
+      const isTriedAgain = hasMoved && tries < maxAttempts;
       tries = isTriedAgain ? tries + 1 : 1;
       rest = isTriedAgain ? [next, ...others] : others;
     }
@@ -130,13 +137,16 @@ export class NextSearch {
   }
 
   /** Claims the first free candidate, and takes it unless its current state forbids that. */
-  private async attempt(candidates: readonly CandidateWork[], waits: boolean): Promise<Attempted> {
+  private async attempt(
+    candidates: readonly CandidateWork[],
+    waitsForClaims: boolean,
+  ): Promise<TakeAttemptResult> {
     const { db } = this.context;
     let [passed, moved] = [candidates.length, false];
     let reasons: readonly PassedOverReason[] = [];
-    const granted = await this.context.attempt(async () => {
+    const granted = await this.context.runInSavepoint(async () => {
       const ids = candidates.map(({ candidate }) => candidate.storyId);
-      const nth = await claimNext(db, ids, waits);
+      const nth = await claimFirstFreeStory(db, ids, waitsForClaims);
       const claimed = candidates[nth - 1];
       if (claimed === undefined) return undefined;
       passed = nth - 1;
@@ -145,17 +155,17 @@ export class NextSearch {
       [reasons, moved] = [outcome.reasons, outcome.moved];
       return undefined;
     });
-    return { granted, passed, reasons, moved };
+    return { granted, passedOverCount: passed, reasons, hasMoved: moved };
   }
 
   /** Takes a claimed candidate. Members may have moved, changed or acquired it since it was read. */
   private async take({ candidate: { storyId, status }, work }: CandidateWork) {
-    const { context, wanted } = this;
+    const { context, request } = this;
     const { db, perform, policy } = context;
     const [onBoard, facts, policyNow] = await Promise.all([
       // Lock order: columns before leases.
-      perform(inside.beginStory, {
-        ...{ ...filtersOf(context), storyId, status },
+      perform(internalOperations.beginStory, {
+        ...{ ...toBoardFilters(context), storyId, status },
         isSentBack: work?.needs_rework === true,
       }),
       lockForAcquire(db, 'story', storyId),
@@ -163,34 +173,34 @@ export class NextSearch {
     ]);
     const { begins, reasons, moved } = onBoard;
     if (!begins) return { reasons, moved };
-    const decision = decide(context, facts, wanted, noRank);
-    if (decision.kind !== 'grant') return { reasons: reasonsOf(decision), moved };
-    return { granted: await grant(context, facts, decision, wanted, policyNow) };
+    const decision = decideGrant(context, facts, request, unusedRank);
+    if (decision.kind !== 'grant') return { reasons: refusalReasons(decision), moved };
+    return { granted: await grantLeaseOnTarget(context, facts, decision, request, policyNow) };
   }
 
-  private judge({ candidate: { status, reasons }, work }: CandidateWork): NextVerdict {
+  private judge({ candidate: { status, reasons }, work }: CandidateWork): NextStoryVerdict {
     if (work === undefined) return { kind: 'ignore' };
     const { state, offer, is_stopped: isStopped, rework_for: reworkFor } = work;
-    const caller = holderOf(this.context, this.wanted);
-    return judgeNext({
+    const caller = toHolder(this.context, this.request);
+    return judgeNextStory({
       status,
       reasons,
       isGrouped: work.is_grouped,
       isSubmitted: work.awaits_forge,
-      isReworkOfAnother: reworkFor !== null && !isBy(reworkFor, caller),
+      isReworkReservedForAnother: reworkFor !== null && !isSameMemberAndAgent(reworkFor, caller),
       // With `start`, the board decides whether a story has begun. A member who moves a story back to ready
       // wants the work to be taken up again.
-      boardDecides: this.wanted.start,
+      isMovedBackNotBegun: this.request.start,
       decision: decideAcquire({
         now: work.now,
         caller,
         isLead: false,
         takeOver: false,
-        own: heldLease(work.lease ?? undefined),
-        rivals: [],
+        targetLease: toHeldLease(work.lease ?? undefined),
+        rivalLeases: [],
         execution: toOpenExecution(state === null ? undefined : { state, offer }),
         isStopped,
-        liftsStop: false,
+        mayLiftStop: false,
         rivalExecutions: [],
       }),
     });

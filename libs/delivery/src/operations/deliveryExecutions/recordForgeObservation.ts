@@ -1,50 +1,57 @@
 import { type Db } from '@muster/driver';
 import {
   type ApiError,
-  branchName,
-  codeSeen,
+  shortBranchName,
+  applyForgeHead,
   type Execution,
   type ForgeFact,
   type ForgeState,
   type Git,
   isSameCommit,
-  mergeCounts,
+  isMergeProven,
   needsVerifiedMerge,
-  nothingKnown,
+  emptyGit,
   type Observation,
   type ObservationInput,
   registry,
-  type SeenHead,
+  type ForgeHeadFact,
   type Trust,
 } from '@muster/registry';
-import { badRequest, canonicalUrlOf, handle, type HandlerContext } from '@muster/runtime';
+import { badRequest, canonicalPullUrlOf, handle, type HandlerContext } from '@muster/runtime';
 import { type z } from 'zod';
-import { changeCode, lockCode } from '../../data/code-under-review.ts';
+import { changeCodeUnderReview, lockCodeUnderReview } from '../../data/code-under-review.ts';
 import { type ExecutionRow, toExecution } from '../../data/executions.ts';
 import { lockExecution } from '../../data/locked-executions.ts';
 import {
-  isAheadOfClock,
-  landedStories,
-  mostAheadMinutes,
+  isObservedInFuture,
+  storiesToLand,
+  maxClockSkewMinutes,
   recordObservation,
 } from '../../data/observations.ts';
-import { aboutTarget } from '../../data/targets.ts';
-import { can, type TransitionName } from '../../leases/states.ts';
-import { type ExecutionChanges, step } from '../../leases/step.ts';
+import { targetSubject } from '../../data/targets.ts';
+import { canTransition, type TransitionName } from '../../leases/states.ts';
+import { type ExecutionChanges, applyTransition } from '../../leases/step.ts';
 import { writeStep } from '../../leases/write-step.ts';
-import { landStories } from './land-stories.ts';
-import { fold, isClosed, isLanded, needsRework, reworkOf, seenHead } from '../../rules/forge.ts';
+import { moveStoriesToDone } from './land-stories.ts';
+import {
+  applyFact,
+  isClosedUnmerged,
+  isMergeSufficient,
+  needsRework,
+  requestedRework,
+  toSeenHead,
+} from '../../rules/forge.ts';
 
 /**
  * The part of a handler's context that recording an observation needs. Recording a delivery from a forge
  * passes it, too.
  */
-type Context = Pick<
+type ObservationContext = Pick<
   HandlerContext<typeof registry.deliveryExecutions.recordForgeObservation>,
   'caller' | 'db' | 'policy' | 'emit' | 'perform'
 >;
 
-interface Seen {
+interface ObservationToRecord {
   readonly executionId: string;
   readonly observation: z.output<typeof ObservationInput>;
   readonly trust: Trust;
@@ -54,59 +61,59 @@ interface Seen {
 }
 
 /** Records an observation with its trust, and applies its consequences. */
-export async function observe(
-  context: Context,
-  { executionId, observation, trust, rev, before, reviewer }: Seen,
+export async function recordAndApplyObservation(
+  context: ObservationContext,
+  { executionId, observation, trust, rev, before, reviewer }: ObservationToRecord,
 ): Promise<{ recorded: boolean; observation: Observation; execution: Execution }> {
   const { caller, db, policy: askPolicy, emit } = context;
-  const fact = factOf(observation, { rev, before, reviewer });
+  const fact = toForgeFact(observation, { rev, before, reviewer });
   const { at: observedAt, rev: _, before: __, reviewer: ___, ...said } = fact;
   const answered: Observation = { ...said, observedAt, trust };
-  const head = seenHead(fact);
+  const head = toSeenHead(fact);
   const [isAhead, policy, codes, recorded, landing] = await Promise.all([
-    isAheadOfClock(db, observation.observedAt),
+    isObservedInFuture(db, observation.observedAt),
     askPolicy(),
     // Lock order: stories before leases and executions.
-    head === undefined ? [] : lockCode(db, executionId),
+    head === undefined ? [] : lockCodeUnderReview(db, executionId),
     recordObservation(db, executionId, observation, { trust, by: caller.actor }),
-    landedStories(db, executionId),
+    storiesToLand(db, executionId),
   ]);
 
-  if (isAhead) throw aheadOfClock();
+  if (isAhead) throw observedInFutureError();
   const isMerge = fact.kind === 'pr_merged';
   const isAgentsReport = trust === 'reported' && caller.actor.agentId !== null;
   const mayComplete = policy.agentsMayComplete || !isAgentsReport;
-  const counts = !isMerge || (mayComplete && mergeCounts(policy, trust));
+  const counts = !isMerge || (mayComplete && isMergeProven(policy, trust));
 
   // Moving a story locks columns, which come before leases, so the move goes first.
   if (recorded && isMerge && counts && policy.completeStoryOnMerge)
-    await landStories(context, landing[needsVerifiedMerge(policy) ? 'verified' : 'reported']);
+    await moveStoriesToDone(context, landing[needsVerifiedMerge(policy) ? 'verified' : 'reported']);
   const { lease, execution, now, target } = await lockExecution(db, executionId);
   if (!recorded) return { recorded, observation: answered, execution: toExecution(execution, lease, now) };
 
   // Some merges are recorded without changing the state. These are merges that do not count, and reports of
   // agents that may not complete. A later fact of the forge is then still new.
   const { state: forge, news } = counts
-    ? fold(execution.forge, fact)
+    ? applyFact(execution.forge, fact)
     : { state: execution.forge, news: false };
-  const { headSha, isOtherCode } = head ? headAfter(db, codes, head) : unmoved;
+  const { headSha, isOtherCode } = head ? updateHead(db, codes, head) : unchangedHead;
   const seen = { kind: fact.kind, news, ref: fact.ref, number: fact.number, trust };
-  const merges = mergesAfter(execution, forge, fact, trust);
+  const merges = mergeTimesAfter(execution, forge, fact, trust);
   const told = { news: news ? fact : undefined, headSha };
-  const { transition, sets } = follows(execution, forge, {
+  const { transition, sets } = transitionForFact(execution, forge, {
     ...told,
     isOtherCode,
-    isLanded: isLanded(policy, { forge, ...merges }),
+    isLanded: isMergeSufficient(policy, { forge, ...merges }),
   });
   const completes = transition === 'observeMerge';
-  const git = gitAfter(execution, told);
-  const taken = step(execution, transition, {
+  const git = gitChangesFor(execution, told);
+  const taken = applyTransition(execution, transition, {
     now,
     sets: { forge, ...git, ...merges, ...sets },
-    ...(completes ? { earlier: [{ kind: 'forge', data: seen }] } : { data: seen }),
+    ...(completes ? { precedingEvents: [{ kind: 'forge', data: seen }] } : { data: seen }),
   });
   writeStep(context, taken, lease);
-  const about = aboutTarget(target);
+  const about = targetSubject(target);
   emit('execution.observed', about, { executionId, kind: fact.kind });
   if (completes) emit('execution.completed', about, { executionId, outcome: 'succeeded' });
   return { recorded, observation: answered, execution: toExecution(taken.row, lease, now) };
@@ -118,21 +125,21 @@ export const recordForgeObservation = handle(
   async (context) => {
     const { db, params } = context;
     const { url, number = null } = params.observation;
-    const known = url === undefined ? undefined : ((await canonicalUrlOf(db, url, number)) ?? url);
+    const known = url === undefined ? undefined : ((await canonicalPullUrlOf(db, url, number)) ?? url);
     const observation = { ...params.observation, ...(known !== undefined && { url: known }) };
-    return observe(context, { ...params, observation, trust: 'reported' });
+    return recordAndApplyObservation(context, { ...params, observation, trust: 'reported' });
   },
 );
 
-function factOf(
-  observation: Seen['observation'],
-  { rev, before, reviewer }: Pick<Seen, 'rev' | 'before' | 'reviewer'>,
+function toForgeFact(
+  observation: ObservationToRecord['observation'],
+  { rev, before, reviewer }: Pick<ObservationToRecord, 'rev' | 'before' | 'reviewer'>,
 ): ForgeFact {
   return {
     kind: observation.kind,
     at: observation.observedAt,
     dedupeKey: observation.dedupeKey,
-    ref: observation.ref === undefined ? null : branchName(observation.ref),
+    ref: observation.ref === undefined ? null : shortBranchName(observation.ref),
     sha: observation.sha ?? null,
     number: observation.number ?? null,
     url: observation.url ?? null,
@@ -142,16 +149,16 @@ function factOf(
   };
 }
 
-const aheadOfClock = (): ApiError =>
+const observedInFutureError = (): ApiError =>
   badRequest('The time of the observation is in the future.', [
     {
       path: 'observation.observedAt',
-      message: `is more than ${mostAheadMinutes} minutes ahead of the server`,
+      message: `is more than ${maxClockSkewMinutes} minutes ahead of the server`,
     },
   ]);
 
 /** Returns the times of the merge: as reported by any source, and as verified by the forge. */
-function mergesAfter(
+function mergeTimesAfter(
   { merged_at: mergedAt, merge_verified_at: verifiedAt }: ExecutionRow,
   forge: ForgeState,
   { kind, at }: ForgeFact,
@@ -167,33 +174,37 @@ function mergesAfter(
 }
 
 /** The head commit after a fact. */
-interface HeadAfter {
+interface HeadUpdate {
   /** The head; undefined if the fact does not name one, or if a newer one is known. */
   readonly headSha: string | undefined;
   /** True if the code changed, which makes verdicts on the earlier code stale. */
   readonly isOtherCode: boolean;
 }
 
-const unmoved: HeadAfter = { headSha: undefined, isOtherCode: false };
+const unchangedHead: HeadUpdate = { headSha: undefined, isOtherCode: false };
 
 /** Returns the head after this fact, and updates the code under review of the stories. */
-function headAfter(db: Db, codes: Awaited<ReturnType<typeof lockCode>>, head: SeenHead): HeadAfter {
-  const after = changeCode(db, codes, (code) => codeSeen(code, head));
-  const isOtherCode = after.some(({ seq }, index) => seq !== codes[index]?.code.seq);
-  return { headSha: shaAfter(codes, after, head), isOtherCode };
+function updateHead(
+  db: Db,
+  storyCodes: Awaited<ReturnType<typeof lockCodeUnderReview>>,
+  head: ForgeHeadFact,
+): HeadUpdate {
+  const after = changeCodeUnderReview(db, storyCodes, (code) => applyForgeHead(code, head));
+  const isOtherCode = after.some(({ seq }, index) => seq !== storyCodes[index]?.code.seq);
+  return { headSha: headShaAfter(storyCodes, after, head), isOtherCode };
 }
 
-function shaAfter(
-  codes: Awaited<ReturnType<typeof lockCode>>,
-  after: ReturnType<typeof changeCode>,
-  { sha }: SeenHead,
+function headShaAfter(
+  storyCodes: Awaited<ReturnType<typeof lockCodeUnderReview>>,
+  updatedCodes: ReturnType<typeof changeCodeUnderReview>,
+  { sha }: ForgeHeadFact,
 ): string | undefined {
   if (sha === null) return undefined;
-  if (codes.length === 0) return sha;
-  const moved = after.find(
-    ({ headSha }, index) => headSha !== null && headSha !== codes[index]?.code.headSha,
+  if (storyCodes.length === 0) return sha;
+  const moved = updatedCodes.find(
+    ({ headSha }, index) => headSha !== null && headSha !== storyCodes[index]?.code.headSha,
   );
-  const isHead = after.some(({ headSha }) => headSha !== null && isSameCommit(headSha, sha));
+  const isHead = updatedCodes.some(({ headSha }) => headSha !== null && isSameCommit(headSha, sha));
   return moved?.headSha ?? (isHead ? sha : undefined);
 }
 
@@ -201,7 +212,7 @@ function shaAfter(
  * Returns the transition that the facts of the forge cause on an execution without a holder. On a held
  * execution the facts only signal the holder, who completes the work.
  */
-function follows(
+function transitionForFact(
   { state, rework }: ExecutionRow,
   forge: ForgeState,
   {
@@ -214,19 +225,22 @@ function follows(
     readonly isLanded: boolean;
   },
 ): { readonly transition: TransitionName; readonly sets: ExecutionChanges } {
-  if (isLanded && can('observeMerge', state)) return { transition: 'observeMerge', sets: {} };
+  if (isLanded && canTransition('observeMerge', state)) return { transition: 'observeMerge', sets: {} };
   // A closed pull request returns the work that was submitted before it closed, and no later submission.
-  if (news?.kind === 'pr_closed' && can('sendBack', state)) {
+  if (news?.kind === 'pr_closed' && canTransition('sendBack', state)) {
     return { transition: 'sendBack', sets: { needs_rework: true } };
   }
   if (state !== 'submitted' && state !== 'available') return { transition: 'observe', sets: {} };
-  const isGivenBack = state === 'available' && isClosed(forge);
+  const isGivenBack = state === 'available' && isClosedUnmerged(forge);
   // A request for changes made in Muster is stale once the code changes. The forge's request follows the
   // forge's state.
   const own = rework?.source === 'muster' && !isOtherCode ? rework : null;
   return {
     transition: 'observe',
-    sets: { needs_rework: needsRework(forge) || isGivenBack || own !== null, rework: own ?? reworkOf(forge) },
+    sets: {
+      needs_rework: needsRework(forge) || isGivenBack || own !== null,
+      rework: own ?? requestedRework(forge),
+    },
   };
 }
 
@@ -234,18 +248,18 @@ function follows(
  * Returns the git data that is shown to people. The result is empty if neither the new fact nor the head
  * changes the git data.
  */
-function gitAfter(
+function gitChangesFor(
   { git }: ExecutionRow,
   { news, headSha }: { readonly news: ForgeFact | undefined; readonly headSha: string | undefined },
 ): Pick<ExecutionChanges, 'git'> {
-  const known = git ?? nothingKnown;
-  const told = news === undefined ? known : gitOf(known, news);
+  const known = git ?? emptyGit;
+  const told = news === undefined ? known : applyFactToGit(known, news);
   if (told === known && headSha === undefined) return {};
   return { git: { ...told, ...(headSha !== undefined && { headSha }) } };
 }
 
 /** Copies the newest fact of the forge into the git data that people see. */
-function gitOf(git: Git, { kind, ref, number, url }: ForgeFact): Git {
+function applyFactToGit(git: Git, { kind, ref, number, url }: ForgeFact): Git {
   switch (kind) {
     case 'branch_pushed':
       return { ...git, branch: ref ?? git.branch };

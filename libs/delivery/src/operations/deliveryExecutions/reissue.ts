@@ -3,7 +3,7 @@ import { type HandlerContext } from '@muster/runtime';
 import { reissueLeaseToken } from '../../data/leases.ts';
 
 /** Issues a new token of the same epoch, for the answer to a repeated acquire. */
-export async function reissuedToken(
+export async function reissueToken(
   { caller, db }: Pick<HandlerContext<never>, 'caller' | 'db'>,
   execution: Execution,
 ): Promise<string> {

@@ -1,9 +1,12 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { asQuietHolder, renewAndAnswer } from '../../leases/execution-holder.ts';
-import { askedTtl } from '../renewal.ts';
+import { requireHolderWithoutTarget, writeAndRenewLease } from '../../leases/execution-holder.ts';
+import { requestedTtlSeconds } from '../renewal.ts';
 
 export const renew = handle(registry.deliveryExecutions.renew, async (context) => {
-  const [ttlSeconds, holder] = await Promise.all([askedTtl(context), asQuietHolder(context, context.params)]);
-  return renewAndAnswer(context, holder, 'renew', { ttlSeconds });
+  const [ttlSeconds, holder] = await Promise.all([
+    requestedTtlSeconds(context),
+    requireHolderWithoutTarget(context, context.params),
+  ]);
+  return writeAndRenewLease(context, holder, 'renew', { ttlSeconds });
 });

@@ -1,16 +1,16 @@
 import { type registry } from '@muster/registry';
 import { forbidden, type HandlerContext } from '@muster/runtime';
-import { findForTarget, toExecution } from '../../data/executions.ts';
-import { heldLease } from '../../data/leases.ts';
+import { findExecutionForTarget, toExecution } from '../../data/executions.ts';
+import { toHeldLease } from '../../data/leases.ts';
 import { type LockedExecution, lockExecution } from '../../data/locked-executions.ts';
-import { aboutTarget, isOver } from '../../data/targets.ts';
-import { can } from '../../leases/states.ts';
-import { step, type ExecutionStep } from '../../leases/step.ts';
+import { targetSubject, isTargetFinished } from '../../data/targets.ts';
+import { canTransition } from '../../leases/states.ts';
+import { applyTransition, type ExecutionStep } from '../../leases/step.ts';
 import { writeStep } from '../../leases/write-step.ts';
 
-type Context = HandlerContext<typeof registry.deliveryExecutions.update>;
+type UpdateExecutionContext = HandlerContext<typeof registry.deliveryExecutions.update>;
 
-const answerWith = ({ lease, now }: LockedExecution, { row }: Pick<ExecutionStep, 'row'>) => ({
+const toResponse = ({ lease, now }: LockedExecution, { row }: Pick<ExecutionStep, 'row'>) => ({
   execution: toExecution(row, lease, now),
   signals: [],
 });
@@ -19,9 +19,12 @@ const answerWith = ({ lease, now }: LockedExecution, { row }: Pick<ExecutionStep
  * Refuses an execution that is completed and not the target's newest. A stop belongs to the target, and its
  * newest execution carries it, even after its end.
  */
-async function requireNewest({ db, refuse }: Context, { execution }: LockedExecution): Promise<void> {
+async function requireNewestExecution(
+  { db, refuse }: UpdateExecutionContext,
+  { execution }: LockedExecution,
+): Promise<void> {
   if (execution.state !== 'completed') return;
-  const newest = await findForTarget(db, execution.target_type, execution.target_id);
+  const newest = await findExecutionForTarget(db, execution.target_type, execution.target_id);
   if (newest?.execution.id !== execution.id) throw refuse('invalid_transition', { status: execution.state });
 }
 
@@ -29,50 +32,50 @@ async function requireNewest({ db, refuse }: Context, { execution }: LockedExecu
  * Stops the work until a member lifts the stop. The holder is asked to stop; work that no holder will end is
  * canceled immediately. Work on a finished target stays as it is.
  */
-export async function requestStop(context: Context) {
+export async function requestStop(context: UpdateExecutionContext) {
   const { params, caller, db, emit } = context;
   const { executionId } = params;
   const unit = await lockExecution(db, executionId);
   const { lease, execution, now, target } = unit;
   const isCompleted = execution.state === 'completed';
-  if (isCompleted && (isOver(target) || execution.stop_requested !== null))
-    return answerWith(unit, { row: execution });
-  await requireNewest(context, unit);
+  if (isCompleted && (isTargetFinished(target) || execution.stop_requested !== null))
+    return toResponse(unit, { row: execution });
+  await requireNewestExecution(context, unit);
 
   const reason = params.reason ?? null;
   const seq = execution.last_event_seq + 1;
   const said = { reason, by: caller.actor };
   const sets = { stop_requested: { seq, ...said, at: now } };
-  const held = heldLease(lease);
+  const held = toHeldLease(lease);
   // The lease has expired and the target is finished. No other holder can take this work, so no holder would
   // complete it.
-  const isLeft = held !== null && held.expiresAt <= now && isOver(target);
-  const isAsked = isCompleted || (held !== null && !isLeft && can('requestStop', execution.state));
+  const isLeft = held !== null && held.expiresAt <= now && isTargetFinished(target);
+  const isAsked = isCompleted || (held !== null && !isLeft && canTransition('requestStop', execution.state));
   const taken = isAsked
-    ? step(execution, 'requestStop', { now, sets, data: said })
-    : step(execution, 'cancel', {
+    ? applyTransition(execution, 'requestStop', { now, sets, data: said })
+    : applyTransition(execution, 'cancel', {
         now,
         sets,
         data: { reason },
-        earlier: [{ kind: 'stop_requested', data: said }],
+        precedingEvents: [{ kind: 'stop_requested', data: said }],
       });
   writeStep(context, taken, lease);
-  emit('execution.stopRequested', aboutTarget(target), { executionId });
-  if (!isAsked) emit('execution.completed', aboutTarget(target), { executionId, outcome: 'canceled' });
-  return answerWith(unit, taken);
+  emit('execution.stopRequested', targetSubject(target), { executionId });
+  if (!isAsked) emit('execution.completed', targetSubject(target), { executionId, outcome: 'canceled' });
+  return toResponse(unit, taken);
 }
 
 /** Lifts a stop, so that agents can take the work again. */
-export async function liftStop(context: Context) {
+export async function liftStop(context: UpdateExecutionContext) {
   const { params, caller, db, emit } = context;
   const { executionId } = params;
   if (caller.agentId !== null) throw forbidden('agents_may_not');
   const unit = await lockExecution(db, executionId);
   const { lease, execution, now, target } = unit;
-  await requireNewest(context, unit);
-  if (execution.stop_requested === null) return answerWith(unit, { row: execution });
-  const taken = step(execution, 'liftStop', { now, data: { reason: params.reason ?? null } });
+  await requireNewestExecution(context, unit);
+  if (execution.stop_requested === null) return toResponse(unit, { row: execution });
+  const taken = applyTransition(execution, 'liftStop', { now, data: { reason: params.reason ?? null } });
   writeStep(context, taken, lease);
-  emit('execution.stopLifted', aboutTarget(target), { executionId });
-  return answerWith(unit, taken);
+  emit('execution.stopLifted', targetSubject(target), { executionId });
+  return toResponse(unit, taken);
 }

@@ -1,20 +1,20 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { lockClaimant } from '../../data/claimants.ts';
-import { insertCoordination, lockCoordination } from '../../data/group-leases.ts';
+import { insertCoordinationLease, lockCoordinationLease } from '../../data/group-leases.ts';
 import { listGroupSignals } from '../../data/group-signals.ts';
-import { aboutGroup, lockGroup, setGroup, toGroup } from '../../data/groups.ts';
+import { groupSubject, lockGroup, updateGroup, toGroup } from '../../data/groups.ts';
 import {
   grantedRow,
   grantLease,
-  heldLease,
+  toHeldLease,
   newGrant,
   readClock,
   reissueLeaseToken,
 } from '../../data/leases.ts';
-import { decideAcquire, heldDetails } from '../../rules/acquire.ts';
-import { isOverGroup } from '../../rules/group-states.ts';
-import { leaseTtl } from '../../rules/ttl.ts';
+import { decideAcquire, leaseHeldDetails } from '../../rules/acquire.ts';
+import { isFinalGroupState } from '../../rules/group-states.ts';
+import { leaseDurationSeconds } from '../../rules/ttl.ts';
 
 export const acquireLease = handle(
   registry.deliveryGroups.acquireLease,
@@ -25,14 +25,14 @@ export const acquireLease = handle(
     const [, group, , lease, news, now, policy] = await Promise.all([
       lockClaimant(db, caller),
       lockGroup(db, groupId),
-      insertCoordination(db, groupId),
-      lockCoordination(db, groupId),
+      insertCoordinationLease(db, groupId),
+      lockCoordinationLease(db, groupId),
       listGroupSignals(db, caller, groupId),
       readClock(db),
       askPolicy(),
     ]);
     if (lease === undefined) throw new Error('the group has no lease');
-    if (isOverGroup(group.state)) throw refuse('invalid_transition', { state: group.state });
+    if (isFinalGroupState(group.state)) throw refuse('invalid_transition', { state: group.state });
 
     // The coordinator's lease conflicts with no holder's work, and it cannot be offered or stopped.
     const decision = decideAcquire({
@@ -40,30 +40,30 @@ export const acquireLease = handle(
       caller: { memberId, agentId, runId },
       isLead: false,
       takeOver: false,
-      own: heldLease(lease),
-      rivals: [],
+      targetLease: toHeldLease(lease),
+      rivalLeases: [],
       execution: null,
       isStopped: false,
-      liftsStop: false,
+      mayLiftStop: false,
       rivalExecutions: [],
     });
     if (decision.kind === 'refuse') {
       throw refuse(
         'lease_held',
-        decision.reason === 'lease_held' ? heldDetails(decision.by, caller, null) : {},
+        decision.reason === 'lease_held' ? leaseHeldDetails(decision.by, caller, null) : {},
       );
     }
     const goesOn = decision.kind === 'extend';
     const { grant, leaseToken } = newGrant(lease, caller, {
-      extends: goesOn,
+      isExtension: goesOn,
       runId,
-      ttlSeconds: leaseTtl(params.ttlSeconds, policy),
+      ttlSeconds: leaseDurationSeconds(params.ttlSeconds, policy),
       now,
     });
-    db.later(grantLease(grant));
-    db.later(setGroup({ ...group, told_seq: news.toldSeq }, ['told_seq']));
+    db.deferToCommit(grantLease(grant));
+    db.deferToCommit(updateGroup({ ...group, told_seq: news.lastDeliveredSeq }, ['told_seq']));
     if (!goesOn) {
-      emit('group.leaseAcquired', aboutGroup(group), {
+      emit('group.leaseAcquired', groupSubject(group), {
         epoch: grant.newEpoch,
         fromMemberId: decision.superseded?.holder.memberId ?? null,
       });
@@ -72,7 +72,7 @@ export const acquireLease = handle(
     return { group: granted, leaseToken, signals: goesOn ? news.signals : [] };
   },
   {
-    reissue: async ({ caller, db }, kept) => {
+    reissueSecret: async ({ caller, db }, kept) => {
       const { id, lease } = kept.group;
       return { ...kept, leaseToken: await reissueLeaseToken(db, caller, 'coordination', id, lease) };
     },

@@ -94,7 +94,7 @@ describe('the lease on coordinating a group', () => {
   });
 
   it('lets exactly one of many in', async () => {
-    const outcomes = await world.contend(
+    const outcomes = await world.runUnderContention(
       { table: 'delivery_groups', id: groupId },
       ...[people.ana, people.ben, people.chloe, people.robo].map((person) => () => acquire(person)),
     );

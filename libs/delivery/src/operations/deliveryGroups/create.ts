@@ -1,23 +1,28 @@
 import { newId } from '@muster/driver';
 import { registry } from '@muster/registry';
-import { canonicalGit, changedGit, handle } from '@muster/runtime';
-import { aboutGroup, getGroupAfter, insertGroup, toGroup } from '../../data/groups.ts';
-import { lockStories, type JoiningStories, putStories, requireJoinable } from '../../data/group-stories.ts';
+import { withCanonicalPullRequest, mergeReportedGit, handle } from '@muster/runtime';
+import { groupSubject, getGroupAfterWrites, insertGroup, toGroup } from '../../data/groups.ts';
+import {
+  lockNamedStories,
+  type JoiningStories,
+  replaceStoriesOfGroup,
+  requireJoinable,
+} from '../../data/group-stories.ts';
 
 export const create = handle(registry.deliveryGroups.create, async (context) => {
   const { params, targetId, db, access, emit } = context;
   const place: JoiningStories = {
-    refs: params.storyIds,
-    project: targetId,
+    storyRefs: params.storyIds,
+    projectIdSql: targetId,
     groupId: null,
   };
   // A new group has no holder yet, so it cannot conflict with the holders of its stories.
-  const [{ at, projectId }, found] = await Promise.all([access(), lockStories(db, place)]);
+  const [{ at, projectId }, found] = await Promise.all([access(), lockNamedStories(db, place)]);
   if (projectId === null) throw new Error('a group needs a project');
   const storyIds = await requireJoinable(context, place, projectId, found);
 
   const id = newId();
-  const { git } = changedGit(null, (await canonicalGit(context, params.git)) ?? {});
+  const { git } = mergeReportedGit(null, (await withCanonicalPullRequest(context, params.git)) ?? {});
   const made = insertGroup({
     id,
     project_id: projectId,
@@ -26,7 +31,7 @@ export const create = handle(registry.deliveryGroups.create, async (context) => 
     git,
     created_at: at,
   });
-  const group = await getGroupAfter(db, id, [made, ...putStories(projectId, id, storyIds)]);
-  emit('group.created', aboutGroup(group), { stories: storyIds.length });
+  const group = await getGroupAfterWrites(db, id, [made, ...replaceStoriesOfGroup(projectId, id, storyIds)]);
+  emit('group.created', groupSubject(group), { stories: storyIds.length });
   return { group: toGroup(group) };
 });

@@ -1,12 +1,12 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { aboutGroup } from '../../data/groups.ts';
-import { asEnder, endLease, standing } from '../../leases/group-holder.ts';
+import { groupSubject } from '../../data/groups.ts';
+import { requireCoordinatorToEnd, endCoordinationLease, currentGroup } from '../../leases/group-holder.ts';
 
 export const releaseLease = handle(registry.deliveryGroups.releaseLease, async (context) => {
   const { params, emit } = context;
-  const holder = await asEnder(context, params, 'releaseLease');
-  if (holder.kind === 'repeated') return standing(holder);
-  emit('group.leaseReleased', aboutGroup(holder.group), {});
-  return endLease(context, holder, 'releaseLease');
+  const holder = await requireCoordinatorToEnd(context, params, 'releaseLease');
+  if (holder.kind === 'repeated') return currentGroup(holder);
+  emit('group.leaseReleased', groupSubject(holder.group), {});
+  return endCoordinationLease(context, holder, 'releaseLease');
 });

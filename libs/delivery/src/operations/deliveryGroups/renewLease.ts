@@ -1,9 +1,12 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { asCoordinator, renewAndAnswer } from '../../leases/group-holder.ts';
-import { askedTtl } from '../renewal.ts';
+import { requireCoordinator, writeAndRenewLease } from '../../leases/group-holder.ts';
+import { requestedTtlSeconds } from '../renewal.ts';
 
 export const renewLease = handle(registry.deliveryGroups.renewLease, async (context) => {
-  const [ttlSeconds, holder] = await Promise.all([askedTtl(context), asCoordinator(context, context.params)]);
-  return renewAndAnswer(context, holder, { ttlSeconds });
+  const [ttlSeconds, holder] = await Promise.all([
+    requestedTtlSeconds(context),
+    requireCoordinator(context, context.params),
+  ]);
+  return writeAndRenewLease(context, holder, { ttlSeconds });
 });

@@ -115,7 +115,7 @@ describe('deliveryGroups.create', () => {
   });
 
   it('lets exactly one of two have a story', async () => {
-    const outcomes = await world.contend(
+    const outcomes = await world.runUnderContention(
       { table: 'stories', id: storyAt(0) },
       () => create(['WEB-1', 'WEB-2'], people.chloe, 'Hers'),
       () => create(['WEB-3', 'WEB-1'], people.ben, 'His'),
@@ -223,7 +223,7 @@ describe('deliveryGroups.replaceStories', () => {
     for (const key of ['WEB-2', 'WEB-3', 'WEB-4']) {
       const { id: groupId } = await create(['WEB-1']);
       await work(people.chloe, 'delivery_group', groupId);
-      const outcomes = await world.contend<unknown>(
+      const outcomes = await world.runUnderContention<unknown>(
         { table: 'stories', id: storyAt(Number(key.slice(4)) - 1) },
         () => people.chloe.deliveryGroups.replaceStories({ groupId, storyIds: ['WEB-1', key] }),
         () => work(people.ben, 'story', key),
@@ -239,7 +239,7 @@ describe('deliveryGroups.replaceStories', () => {
   it('leaves no two holders, whether the acquire of the group comes before or after', async () => {
     const { id: groupId } = await create(['WEB-1']);
     await work(people.ben, 'story', 'WEB-2');
-    const outcomes = await world.contend<unknown>(
+    const outcomes = await world.runUnderContention<unknown>(
       { table: 'delivery_groups', id: groupId },
       () => people.chloe.deliveryGroups.replaceStories({ groupId, storyIds: ['WEB-1', 'WEB-2'] }),
       () => work(people.robo, 'delivery_group', groupId),
@@ -253,7 +253,7 @@ describe('a new group', () => {
   it('and its story are not both begun for the first time by two at once', async () => {
     for (const key of ['WEB-1', 'WEB-2', 'WEB-3', 'WEB-4']) {
       const { id: groupId } = await create([key]);
-      const outcomes = await world.contend<unknown>(
+      const outcomes = await world.runUnderContention<unknown>(
         { table: 'stories', id: storyAt(Number(key.slice(4)) - 1) },
         () => work(people.ben, 'story', key),
         () => work(people.chloe, 'delivery_group', groupId),

@@ -1,6 +1,6 @@
 import { registry, toUpstream } from '@muster/registry';
 import { changedFields, handle } from '@muster/runtime';
-import { aboutGroup, deliveryGroups, lockGroup, toGroup } from '../../data/groups.ts';
+import { groupSubject, deliveryGroups, lockGroup, toGroup } from '../../data/groups.ts';
 
 export const updateUpstream = handle(
   registry.deliveryGroups.updateUpstream,
@@ -11,7 +11,7 @@ export const updateUpstream = handle(
     if (fields.length === 0) return { group: toGroup(group) };
     const changed = deliveryGroups.save(db, group, { upstream }, at);
     // The unique index refuses a second group with the same upstream: already_exists.
-    emit('group.upstreamUpdated', aboutGroup(group), {
+    emit('group.upstreamUpdated', groupSubject(group), {
       provider: upstream?.provider ?? null,
       externalId: upstream?.externalId ?? null,
     });

@@ -1,14 +1,14 @@
-import { inside } from '@muster/registry';
+import { internalOperations } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { projectIdOf } from '@muster/tenancy';
-import { endWorkIn } from '../../data/ending-work.ts';
-import { aboutTarget } from '../../data/targets.ts';
+import { projectIdSql } from '@muster/tenancy';
+import { endWorkInProject } from '../../data/ending-work.ts';
+import { targetSubject } from '../../data/targets.ts';
 
-export const endWork = handle(inside.endWork, async ({ params, caller, db, emit }) => {
-  const ended = await endWorkIn(db, projectIdOf(params.projectId), caller.actor);
+export const endWork = handle(internalOperations.endWork, async ({ params, caller, db, emit }) => {
+  const ended = await endWorkInProject(db, projectIdSql(params.projectId), caller.actor);
   for (const work of ended) {
     const { executionId, memberId: fromMemberId, agentId: fromAgentId } = work;
-    emit('execution.completed', aboutTarget(work), {
+    emit('execution.completed', targetSubject(work), {
       executionId,
       outcome: 'canceled',
       fromMemberId,

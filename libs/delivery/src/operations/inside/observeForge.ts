@@ -1,9 +1,11 @@
-import { inside } from '@muster/registry';
+import { internalOperations } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { observe } from '../deliveryExecutions/recordForgeObservation.ts';
+import { recordAndApplyObservation } from '../deliveryExecutions/recordForgeObservation.ts';
 
 /**
  * Records an observation for the forge adapter. Only the adapter can record `verified` trust, for what a
  * forge has signed.
  */
-export const observeForge = handle(inside.observeForge, (context) => observe(context, context.params));
+export const observeForge = handle(internalOperations.observeForge, (context) =>
+  recordAndApplyObservation(context, context.params),
+);

@@ -1,9 +1,9 @@
-import { inside } from '@muster/registry';
+import { internalOperations } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { signalForgeDoubt } from '../../data/forge-doubts.ts';
+import { signalAmbiguousForgeFact } from '../../data/forge-doubts.ts';
 
-export const tellForgeDoubt = handle(inside.tellForgeDoubt, async ({ params, caller, db }) => {
+export const tellForgeDoubt = handle(internalOperations.tellForgeDoubt, async ({ params, caller, db }) => {
   const { executionIds, fact } = params;
   const data = { ...fact, ambiguous: true, executionIds };
-  return { told: await signalForgeDoubt(db, caller.actor, executionIds, data) };
+  return { told: await signalAmbiguousForgeFact(db, caller.actor, executionIds, data) };
 });

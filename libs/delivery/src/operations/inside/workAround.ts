@@ -1,23 +1,28 @@
-import { inside } from '@muster/registry';
+import { internalOperations } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { toLock } from '../../data/locks.ts';
-import { mostCollisions, readWorkAround } from '../../data/work-around.ts';
-import { collisionsOf } from '../../rules/collisions.ts';
-import { Effort } from '../../rules/glob-intersection.ts';
-import { mostSteps } from '../../rules/lock-limits.ts';
-import { unlessTooIntricate } from '../../rules/lock-resources.ts';
+import { maxCollisions, readWorkNearStory } from '../../data/work-around.ts';
+import { findCollisions } from '../../rules/collisions.ts';
+import { StepBudget } from '../../rules/glob-intersection.ts';
+import { maxCompareSteps } from '../../rules/lock-limits.ts';
+import { undefinedIfTooComplex } from '../../rules/lock-resources.ts';
 
-export const workAround = handle(inside.workAround, async ({ targetId, db }) => {
-  const { locks, moreLocks, ownFiles, works, moreWorks } = await readWorkAround(db, targetId);
+export const workAround = handle(internalOperations.workAround, async ({ targetId, db }) => {
+  const { locks, hasMoreLocks, ownFiles, otherWork, hasMoreWork } = await readWorkNearStory(db, targetId);
   const around = locks.map((row) => ({ ...row, storyId: row.story_id }));
   // A result that is too expensive to compute is reported as incomplete, never as free of collisions.
-  const found = unlessTooIntricate(() =>
-    collisionsOf({ files: ownFiles }, { locks: around, works }, new Effort(mostSteps), mostCollisions),
+  const found = undefinedIfTooComplex(() =>
+    findCollisions(
+      { files: ownFiles },
+      { locks: around, works: otherWork },
+      new StepBudget(maxCompareSteps),
+      maxCollisions,
+    ),
   );
   return {
     locks: locks.map(toLock),
-    moreLocks,
+    moreLocks: hasMoreLocks,
     collisions: found?.collisions ?? [],
-    moreCollisions: found === undefined || found.more || moreLocks || moreWorks,
+    moreCollisions: found === undefined || found.more || hasMoreLocks || hasMoreWork,
   };
 });

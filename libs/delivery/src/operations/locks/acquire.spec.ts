@@ -37,7 +37,7 @@ describe('locks.acquire', () => {
     });
     expect([extended, conflicts]).toEqual([false, []]);
     expect(lock).toMatchObject({
-      projectId: projectId,
+      projectId,
       resources: ['src/auth/**', 'name:db'],
       mode: 'exclusive',
       holder: { kind: 'member', name: 'Chloé' },
@@ -264,7 +264,7 @@ describe('of many grants at once', () => {
         mode: n % 3 === 0 ? 'shared' : 'exclusive',
       });
     });
-    const outcomes = await world.contend(
+    const outcomes = await world.runUnderContention(
       { table: 'lock_counters', id: projectId, column: 'project_id' },
       ...calls,
     );
@@ -278,7 +278,7 @@ describe('of many grants at once', () => {
 
   it('exactly one gets what all want', async () => {
     await acquire(people.ana, ['name:first']);
-    const outcomes = await world.contend(
+    const outcomes = await world.runUnderContention(
       { table: 'lock_counters', id: projectId, column: 'project_id' },
       ...[people.ana, people.ben, people.chloe, people.robo].map(
         (who) => () => acquire(who, ['src/**'], { runId: 'race' }),

@@ -1,52 +1,57 @@
 import { newId } from '@muster/driver';
-import { type LockConflict, type ParamsOf, registry, withShortLists } from '@muster/registry';
+import { type LockConflict, type ParamsOf, registry, truncateLists } from '@muster/registry';
 import { badRequest, handle, type HandlerContext } from '@muster/runtime';
 import { lockClaimant } from '../../data/claimants.ts';
 import {
-  deleteExpired,
+  deleteExpiredLocks,
   type LockGrantState,
-  type LapsedClaim,
+  type ExpiredExecutionLock,
   lockForGrant,
-  setCounter,
+  storeFencingToken,
 } from '../../data/granting-locks.ts';
 import {
   listTouchedWork,
   type LockConflictSignal,
   signalLockConflicts,
-  timeItself,
+  lockExpiryActor,
   type TouchedWork,
 } from '../../data/lock-conflicts.ts';
-import { later } from '../../data/leases.ts';
+import { addSeconds } from '../../data/leases.ts';
 import {
-  aboutLock,
+  lockSubject,
   deleteLocks,
   getLocks,
   insertLock,
   type LockRow,
-  setLock,
+  updateLock,
   toLock,
 } from '../../data/locks.ts';
-import { Effort } from '../../rules/glob-intersection.ts';
+import { StepBudget } from '../../rules/glob-intersection.ts';
 import {
-  clashesWith,
-  fileOf,
-  isSameSet,
-  issuesOf,
+  findConflicts,
+  fileResource,
+  hasSameResources,
+  validateResources,
   normalizeResource,
-  resourceOf,
-  touches,
-  unlessTooIntricate,
+  parseResource,
+  findOverlaps,
+  undefinedIfTooComplex,
 } from '../../rules/lock-resources.ts';
-import { mostConflicts, mostLocked, mostSignalSteps, mostSteps } from '../../rules/lock-limits.ts';
-import { grantedTtl } from '../../rules/ttl.ts';
+import {
+  maxListedConflicts,
+  maxLockedResources,
+  maxSignalSteps,
+  maxCompareSteps,
+} from '../../rules/lock-limits.ts';
+import { clampDurationSeconds } from '../../rules/ttl.ts';
 
-type Context = HandlerContext<typeof registry.locks.acquire>;
-type Params = ParamsOf<typeof registry.locks.acquire>;
+type AcquireLocksContext = HandlerContext<typeof registry.locks.acquire>;
+type AcquireLocksParams = ParamsOf<typeof registry.locks.acquire>;
 
 export const acquire = handle(registry.locks.acquire, async (context) => {
   const { params, targetId: projectId, caller, db, policy: askPolicy, emit, refuse } = context;
   const asked = params.resources.map(normalizeResource);
-  const issues = issuesOf(asked);
+  const issues = validateResources(asked);
   if (issues.length > 0) throw badRequest('The resources are not valid.', issues);
   const { mode, dryRun, executionId, storyId } = params;
   const resources = [...new Set(asked)];
@@ -68,7 +73,7 @@ export const acquire = handle(registry.locks.acquire, async (context) => {
           db,
           caller,
           projectId,
-          resources.map((text) => resourceOf(text).head),
+          resources.map((text) => parseResource(text).literalPrefix),
         ),
     askPolicy(),
   ]);
@@ -78,27 +83,27 @@ export const acquire = handle(registry.locks.acquire, async (context) => {
   }
   if (execution?.held === false) throw refuse('stale_lease', { currentEpoch: execution.epoch });
 
-  const conflicts = await conflictsOf(context, resources, others);
+  const conflicts = await listConflicts(context, resources, others);
   if (dryRun) {
-    context.changedNothing();
-    return { lock: null, extended: false, leftOut: null, ...withShortLists({ conflicts }) };
+    context.reportNoChange();
+    return { lock: null, extended: false, leftOut: null, ...truncateLists({ conflicts }) };
   }
   if (conflicts.length > 0) throw refuse('lock_held', { conflicts });
 
-  const before = own.find((lock) => isSameSet(lock.resources, resources));
-  const askedUntil = later(now, grantedTtl(params.ttlSeconds, policy.maxLockTtlSeconds));
+  const before = own.find((lock) => hasSameResources(lock.resources, resources));
+  const askedUntil = addSeconds(now, clampDurationSeconds(params.ttlSeconds, policy.maxLockTtlSeconds));
   // Work can be leased for longer than a lock lasts. A lock taken for work lasts as long as its lease.
-  const expiresAt = latest(askedUntil, execution?.leaseExpiresAt);
+  const expiresAt = laterTime(askedUntil, execution?.leaseExpiresAt);
   if (before !== undefined) {
     const extended = extendedLock(before, params, facts, expiresAt);
-    passOver(context, extended, facts.lapsed);
-    db.later(setLock(extended));
+    deleteConflictingExpiredLocks(context, extended, facts.lapsed);
+    db.deferToCommit(updateLock(extended));
     if (extended.mode !== before.mode) {
-      emit('lock.acquired', aboutLock(extended), { resources: extended.resources, mode });
+      emit('lock.acquired', lockSubject(extended), { resources: extended.resources, mode });
     }
     return { lock: toLock(extended), extended: true, conflicts, leftOut: null };
   }
-  refuseTooMany(context, resources, facts);
+  refuseTooManyResources(context, resources, facts);
   const row: LockRow = {
     id: newId(),
     project_id: counter.project_id,
@@ -115,39 +120,46 @@ export const acquire = handle(registry.locks.acquire, async (context) => {
     acquired_at: now,
     expires_at: expiresAt,
   };
-  db.later(setCounter({ ...counter, fencing_token: row.fencing_token }));
-  db.later(deleteExpired(counter.project_id));
-  passOver(context, row, facts.lapsed);
-  db.later(insertLock(row));
-  const signals = signalsOf(row, touched);
-  if (signals.length > 0) db.later(signalLockConflicts(caller.actor, signals));
-  emit('lock.acquired', aboutLock(row), { resources, mode });
+  db.deferToCommit(storeFencingToken({ ...counter, fencing_token: row.fencing_token }));
+  db.deferToCommit(deleteExpiredLocks(counter.project_id));
+  deleteConflictingExpiredLocks(context, row, facts.lapsed);
+  db.deferToCommit(insertLock(row));
+  const signals = conflictSignals(row, touched);
+  if (signals.length > 0) db.deferToCommit(signalLockConflicts(caller.actor, signals));
+  emit('lock.acquired', lockSubject(row), { resources, mode });
   return { lock: toLock(row), extended: false, conflicts, leftOut: null };
 });
 
 /** Returns the conflicting locks in the form that callers see. */
-async function conflictsOf(
-  context: Context,
+async function listConflicts(
+  context: AcquireLocksContext,
   resources: readonly string[],
-  others: LockGrantState['others'],
+  otherLocks: LockGrantState['others'],
 ): Promise<LockConflict[]> {
   const { params, db, refuse } = context;
-  const clashes = unlessTooIntricate(() =>
-    clashesWith({ mode: params.mode, resources }, others, new Effort(mostSteps), mostConflicts),
+  const clashes = undefinedIfTooComplex(() =>
+    findConflicts(
+      { mode: params.mode, resources },
+      otherLocks,
+      new StepBudget(maxCompareSteps),
+      maxListedConflicts,
+    ),
   );
   if (clashes === undefined) throw refuse('limit_exceeded', { limit: 'pattern_effort' });
   if (clashes.length === 0) return [];
-  const shown = await getLocks(db, [...new Set(clashes.map(({ b }) => b.lock.id))]);
+  const shown = await getLocks(db, [...new Set(clashes.map(({ otherResource }) => otherResource.lock.id))]);
   const byId = new Map(shown.map((row) => [row.id, toLock(row)]));
   // A lock that was freed after it was read no longer conflicts. The freed lock may have hidden another
   // conflict, so the remaining locks are compared again.
   const isGone = (lockId: string): boolean =>
-    clashes.some(({ b }) => b.lock.id === lockId) && !byId.has(lockId);
-  const left = others.filter(({ id }) => !isGone(id));
-  if (left.length < others.length) return conflictsOf(context, resources, left);
-  return clashes.flatMap(({ a, b, witness }) => {
-    const lock = byId.get(b.lock.id);
-    return lock === undefined ? [] : [{ resource: a.text, heldResource: b.text, witness, lock }];
+    clashes.some(({ otherResource }) => otherResource.lock.id === lockId) && !byId.has(lockId);
+  const left = otherLocks.filter(({ id }) => !isGone(id));
+  if (left.length < otherLocks.length) return listConflicts(context, resources, left);
+  return clashes.flatMap(({ resource, otherResource, witness }) => {
+    const lock = byId.get(otherResource.lock.id);
+    return lock === undefined
+      ? []
+      : [{ resource: resource.text, heldResource: otherResource.text, witness, lock }];
   });
 }
 
@@ -155,14 +167,14 @@ async function conflictsOf(
  * Refuses a grant if too many resources would be locked. Every grant is compared with all locked resources of
  * the project.
  */
-function refuseTooMany(
-  { refuse }: Context,
+function refuseTooManyResources(
+  { refuse }: AcquireLocksContext,
   resources: readonly string[],
   { own, others, lapsed }: Pick<LockGrantState, 'own' | 'others' | 'lapsed'>,
 ): void {
   const locked = [...own, ...others, ...lapsed].reduce((sum, lock) => sum + lock.resources.length, 0);
-  if (locked + resources.length > mostLocked) {
-    throw refuse('limit_exceeded', { limit: 'locked_resources', max: mostLocked, locked });
+  if (locked + resources.length > maxLockedResources) {
+    throw refuse('limit_exceeded', { limit: 'locked_resources', max: maxLockedResources, locked });
   }
 }
 
@@ -170,60 +182,69 @@ function refuseTooMany(
  * Returns the extended lock. Parameters that are not given keep their value, and the expiry only moves later.
  */
 const extendedLock = (
-  before: LockRow,
-  { mode, reason }: Params,
+  current: LockRow,
+  { mode, reason }: AcquireLocksParams,
   { execution, story }: LockGrantState,
   expiresAt: string,
 ): LockRow => ({
-  ...before,
+  ...current,
   mode,
-  reason: reason ?? before.reason,
-  execution_id: execution?.id ?? before.execution_id,
-  story_id: story?.id ?? before.story_id,
-  expires_at: latest(expiresAt, before.expires_at),
+  reason: reason ?? current.reason,
+  execution_id: execution?.id ?? current.execution_id,
+  story_id: story?.id ?? current.story_id,
+  expires_at: laterTime(expiresAt, current.expires_at),
 });
 
-const latest = (time: string, other: string | null | undefined): string =>
+const laterTime = (time: string, other: string | null | undefined): string =>
   other != null && other > time ? other : time;
 
 /**
  * Deletes expired claims that conflict with this lock, and signals this to the work that had them. The work
  * continues without them. Patterns that are too expensive to compare count as a conflict.
  */
-function passOver({ db }: Context, lock: LockRow, lapsed: readonly LapsedClaim[]): void {
-  if (lapsed.length === 0) return;
-  const clashes = unlessTooIntricate(() =>
-    clashesWith(lock, lapsed, new Effort(mostSignalSteps), Number.POSITIVE_INFINITY),
+function deleteConflictingExpiredLocks(
+  { db }: AcquireLocksContext,
+  lock: LockRow,
+  expiredLocks: readonly ExpiredExecutionLock[],
+): void {
+  if (expiredLocks.length === 0) return;
+  const clashes = undefinedIfTooComplex(() =>
+    findConflicts(lock, expiredLocks, new StepBudget(maxSignalSteps), Number.POSITIVE_INFINITY),
   );
-  const ended = clashes === undefined ? lapsed : [...new Set(clashes.map(({ b }) => b.lock))];
+  const ended =
+    clashes === undefined
+      ? expiredLocks
+      : [...new Set(clashes.map(({ otherResource }) => otherResource.lock))];
   if (ended.length === 0) return;
-  db.later(deleteLocks(ended.map(({ id }) => id)));
+  db.deferToCommit(deleteLocks(ended.map(({ id }) => id)));
   const signals = [...Map.groupBy(ended, ({ executionId }) => executionId)].map(([executionId, locks]) => ({
     executionId,
     data: {
       cause: 'expired',
       lockIds: locks.map(({ id }) => id),
-      resources: locks.flatMap(({ resources }) => resources).slice(0, mostPaths),
+      resources: locks.flatMap(({ resources }) => resources).slice(0, maxSignalPaths),
       grantedLockId: lock.id,
     },
   }));
-  db.later(signalLockConflicts(timeItself, signals));
+  db.deferToCommit(signalLockConflicts(lockExpiryActor, signals));
 }
 
 /** The maximum number of files listed in a signal. The signal matters more than a complete list. */
-const mostPaths = 20;
+const maxSignalPaths = 20;
 
 /**
  * Returns a signal for each execution of others that has files under the lock. Patterns that are too
  * expensive to compare cause a signal, too.
  */
-function signalsOf(lock: LockRow, works: readonly TouchedWork[]): LockConflictSignal[] {
-  const locked = lock.resources.map(resourceOf);
-  const effort = new Effort(mostSignalSteps);
-  return works.flatMap(({ executionId, files }) => {
-    const found = unlessTooIntricate(() => touches(locked, files.map(fileOf), effort, mostPaths));
+function conflictSignals(lock: LockRow, touchedWork: readonly TouchedWork[]): LockConflictSignal[] {
+  const locked = lock.resources.map(parseResource);
+  const effort = new StepBudget(maxSignalSteps);
+  return touchedWork.flatMap(({ executionId, files }) => {
+    const found = undefinedIfTooComplex(() =>
+      findOverlaps(locked, files.map(fileResource), effort, maxSignalPaths),
+    );
     if (found?.length === 0) return [];
-    const paths = [...new Set(found?.map(({ b }) => b.text))];
+    const paths = [...new Set(found?.map(({ otherResource }) => otherResource.text))];
     return [
       {
         executionId,

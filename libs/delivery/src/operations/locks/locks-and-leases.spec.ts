@@ -141,7 +141,7 @@ describe('a renewal and the end of a lock that meet', () => {
     const held = await workOn(chloe, 'WEB-1');
     await acquire(chloe, ['src/**'], { executionId: held.executionId });
     await time(1_000);
-    const outcomes = await world.contend<unknown>(
+    const outcomes = await world.runUnderContention<unknown>(
       { table: 'executions', id: held.executionId },
       () => chloe.deliveryExecutions.renew(held),
       () => acquire(ben, ['src/a.ts']),

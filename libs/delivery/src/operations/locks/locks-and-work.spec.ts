@@ -87,9 +87,9 @@ describe('a lock that goes with work', () => {
       await holder.query('select 1 from locks where id = $1 for update', [other.id]);
       // The call has found the work and now waits. The work must not end while it waits.
       const acquiring = acquire(people.chloe, ['src/**'], { executionId: held.executionId });
-      await world.waiting(1);
+      await world.waitUntilBlocked(1);
       const releasing = people.chloe.deliveryExecutions.release(held);
-      await world.waiting(2);
+      await world.waitUntilBlocked(2);
       await holder.query('rollback');
       await Promise.all([acquiring, releasing]);
     } finally {
@@ -124,7 +124,7 @@ describe('a lock on its way to another', () => {
     const held = await workOn(chloe, 'WEB-1', ['a.ts']);
     const { lock } = await acquire(chloe, ['src/**'], { executionId: held.executionId });
     await chloe.deliveryExecutions.handoff({ ...held, toMemberId: ben.me.memberId });
-    await world.contend<unknown>(
+    await world.runUnderContention<unknown>(
       { table: 'locks', id: lock.id },
       () => ben.deliveryExecutions.acquire({ targetType: 'story', targetId: 'WEB-1' }),
       () => acquire(chloe, ['src/a.ts']),

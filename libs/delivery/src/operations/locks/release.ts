@@ -1,26 +1,26 @@
 import { projectRank as rankOf, registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { lockExecutionOf, signalLockConflicts } from '../../data/lock-conflicts.ts';
-import { aboutLock, deleteLock, lockLock } from '../../data/locks.ts';
+import { lockExecutionOfLock, signalLockConflicts } from '../../data/lock-conflicts.ts';
+import { lockSubject, deleteLock, lockLockRow } from '../../data/locks.ts';
 
 export const release = handle(
   registry.locks.release,
   async ({ params, caller, db, projectRank, requireGround, emit }) => {
     const { actor } = caller;
     const [, lock, rank] = await Promise.all([
-      lockExecutionOf(db, params.lockId),
-      lockLock(db, params.lockId),
+      lockExecutionOfLock(db, params.lockId),
+      lockLockRow(db, params.lockId),
       projectRank(),
     ]);
     const isHolder = lock.member_id === caller.memberId && lock.agent_id === caller.agentId;
     await requireGround(isHolder && 'holder', rank >= rankOf('lead') && 'projectLead');
-    db.later(deleteLock(lock.id));
+    db.deferToCommit(deleteLock(lock.id));
     const { execution_id: executionId, resources, mode } = lock;
     if (!isHolder && executionId !== null) {
       const data = { cause: 'released', lockId: lock.id, mode, resources, paths: [] };
-      db.later(signalLockConflicts(actor, [{ executionId, data }]));
+      db.deferToCommit(signalLockConflicts(actor, [{ executionId, data }]));
     }
-    emit('lock.released', aboutLock(lock), {
+    emit('lock.released', lockSubject(lock), {
       resources,
       fromMemberId: isHolder ? null : lock.member_id,
       fromAgentId: isHolder ? null : lock.agent_id,

@@ -2,7 +2,7 @@ import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { getConnection } from '../../data/connections.ts';
 import {
-  aboutRepository,
+  repositorySubject,
   countLinks,
   findLink,
   lockProjectForLink,
@@ -11,7 +11,7 @@ import {
 } from '../../data/repositories.ts';
 import { repositoryUrl } from '../../rules/fact.ts';
 
-const mostLinks = 200;
+const maxLinksPerProject = 200;
 
 export const link = handle(
   registry.forges.repositories.link,
@@ -25,7 +25,8 @@ export const link = handle(
       countLinks(db, targetId),
     ]);
     if (known !== undefined) return { repository: toRepository(known) };
-    if (count >= mostLinks) throw refuse('limit_exceeded', { limit: 'forgeRepositories', max: mostLinks });
+    if (count >= maxLinksPerProject)
+      throw refuse('limit_exceeded', { limit: 'forgeRepositories', max: maxLinksPerProject });
     const repository = repositories.make(
       {
         ...{ connectionId, projectId: project.id, linkedBy: caller.actor },
@@ -34,8 +35,8 @@ export const link = handle(
       },
       at,
     );
-    db.later(repositories.insert(repository));
-    emit('forge.repositoryLinked', aboutRepository(repository), { connectionId });
+    db.deferToCommit(repositories.insert(repository));
+    emit('forge.repositoryLinked', repositorySubject(repository), { connectionId });
     return { repository: toRepository(repository) };
   },
 );

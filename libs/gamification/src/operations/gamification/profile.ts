@@ -1,17 +1,17 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { findRank, getMemberRef, getStreakDays, listTallies } from '../../data/profile.ts';
-import { findState } from '../../data/state.ts';
-import { badgesOf, byKind, levelBeginsAt, levelOf } from '../../rules/points.ts';
+import { findRank, getMemberRef, getStreakDays, listPointTotals } from '../../data/profile.ts';
+import { findCountingState } from '../../data/state.ts';
+import { badgesOf, pointsByKind, pointsAtLevelStart, levelOf } from '../../rules/points.ts';
 
 export const profile = handle(registry.gamification.profile, async ({ params, caller, db, policy }) => {
   const memberId = params.memberId ?? caller.memberId;
   const [member, kept, rank, streakDays, state, { gamificationEnabled }] = await Promise.all([
     getMemberRef(db, memberId),
-    listTallies(db, memberId),
+    listPointTotals(db, memberId),
     findRank(db, memberId),
     getStreakDays(db, memberId),
-    findState(db),
+    findCountingState(db),
     policy(),
   ]);
   const tallies = gamificationEnabled ? kept : [];
@@ -22,11 +22,11 @@ export const profile = handle(registry.gamification.profile, async ({ params, ca
       member,
       points,
       level,
-      nextLevelAt: levelBeginsAt(level + 1),
+      nextLevelAt: pointsAtLevelStart(level + 1),
       streakDays: gamificationEnabled ? streakDays : 0,
       rank: gamificationEnabled ? rank : null,
       badges: badgesOf(tallies),
-      byKind: byKind(tallies),
+      byKind: pointsByKind(tallies),
       syncedAt: state?.synced_at ?? null,
     },
   };

@@ -69,7 +69,7 @@ describe('a reset', () => {
   it('takes turns with a count, so that nothing of before comes in after it', async () => {
     const { orgId, ana, ben } = await counted();
     await happen(world, orgId, done(ana), done(ben));
-    const outcomes = await world.contend<unknown>(
+    const outcomes = await world.runUnderContention<unknown>(
       { table: 'gamification_state', id: orgId, column: 'org_id' },
       () => count(world, orgId),
       () => ben.gamification.reset({ confirm: true }),

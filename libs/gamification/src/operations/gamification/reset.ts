@@ -1,17 +1,17 @@
-import { type Db, organization, sql } from '@muster/driver';
+import { type Db, currentOrgId, sql } from '@muster/driver';
 import { registry, type Subject } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { getMemberRef } from '../../data/profile.ts';
-import { lockState } from '../../data/state.ts';
-import { countWithPoints, resetSums } from '../../data/sums.ts';
+import { lockCountingState } from '../../data/state.ts';
+import { countMembersWithPoints, resetSums } from '../../data/sums.ts';
 
 /** Returns the event subject of a reset: the member, or the organization. */
-async function subjectOf(db: Db, orgId: string, memberId: string | null): Promise<Subject> {
+async function resetSubject(db: Db, orgId: string, memberId: string | null): Promise<Subject> {
   if (memberId !== null) {
     const { id, name } = await getMemberRef(db, memberId);
     return { type: 'member', id, key: null, title: name, projectId: null };
   }
-  const { name } = await db.one(sql<{ name: string }>`select name from orgs where id = ${organization}`);
+  const { name } = await db.one(sql<{ name: string }>`select name from orgs where id = ${currentOrgId}`);
   return { type: 'org', id: orgId, key: null, title: name, projectId: null };
 }
 
@@ -20,9 +20,9 @@ export const reset = handle(registry.gamification.reset, async ({ params, caller
   const memberId = params.memberId ?? null;
   // The state is locked first, so that no count of points runs at the same time.
   const [, withPoints, subject] = await Promise.all([
-    lockState(db),
-    countWithPoints(db, memberId),
-    subjectOf(db, orgId, memberId),
+    lockCountingState(db),
+    countMembersWithPoints(db, memberId),
+    resetSubject(db, orgId, memberId),
   ]);
   resetSums(db, memberId);
   emit('points.cleared', subject, { memberId });

@@ -20,7 +20,7 @@ describe('asking for a count', () => {
     await happen(world, orgId, done(ana));
     await count(world, orgId);
     await happen(world, orgId, done(ana));
-    const outcomes = await world.contend(
+    const outcomes = await world.runUnderContention(
       { table: 'gamification_state', id: orgId, column: 'org_id' },
       () => ana.gamification.sync(),
       () => ben.gamification.sync(),

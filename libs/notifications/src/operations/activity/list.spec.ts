@@ -3,7 +3,7 @@ import { newId } from '@muster/driver';
 import { eventKinds, registry } from '@muster/registry';
 import { type People, type Person, useWorld } from '@muster/testing';
 import { arrangeStream, type StreamEntry } from '../../../test/stream.ts';
-import { mostLookedAt } from '../../data/streams.ts';
+import { maxScannedEntries } from '../../data/streams.ts';
 import { events } from '../events/handlers.ts';
 import { activity } from './handlers.ts';
 
@@ -180,7 +180,7 @@ describe('activity.list', () => {
     // Counted from the newest, the second rare entry is the last one that a page scans.
     const ids = [
       ...(await happen(rare, rare)),
-      ...(await happen(...Array.from({ length: mostLookedAt - 2 }, () => ({})))),
+      ...(await happen(...Array.from({ length: maxScannedEntries - 2 }, () => ({})))),
       ...(await happen(rare)),
     ];
     const expected = [ids.at(-1), ids[1], ids[0]];

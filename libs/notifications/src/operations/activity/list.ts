@@ -1,10 +1,10 @@
 import { registry } from '@muster/registry';
 import { handle, requireProject, requireStory } from '@muster/runtime';
 import { listActivity } from '../../data/activity.ts';
-import { cursorsOf } from '../../data/event-cursors.ts';
+import { getEventCursors } from '../../data/event-cursors.ts';
 
 export const list = handle(registry.activity.list, async ({ params, caller, db }) => {
-  const cursors = await cursorsOf(db, caller.orgId, 'down');
+  const cursors = await getEventCursors(db, caller.orgId, 'down');
   const [page] = await Promise.all([
     listActivity(db, caller, params, cursors),
     params.projectId === undefined ? undefined : requireProject(db, caller, params.projectId),

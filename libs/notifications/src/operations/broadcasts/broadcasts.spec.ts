@@ -3,12 +3,12 @@ import { newId } from '@muster/driver';
 import { registry } from '@muster/registry';
 import { type People, type Person, useWorld } from '@muster/testing';
 import { arrangeStory, arrangeRole, arrangeTeam } from '../../../test/events.ts';
-import { notify } from '../../notify.ts';
+import { notificationReaction } from '../../notify.ts';
 import { activity } from '../activity/handlers.ts';
 import { notifications } from '../notifications/handlers.ts';
 import { broadcasts } from './handlers.ts';
 
-const world = useWorld({ activity, broadcasts, notifications }, [notify]);
+const world = useWorld({ activity, broadcasts, notifications }, [notificationReaction]);
 
 let people: People;
 /** A private project of Chloé (contributor) and Dan (viewer), and a team of Chloé and Eve. */

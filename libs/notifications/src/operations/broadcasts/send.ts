@@ -1,11 +1,11 @@
 import { newId } from '@muster/driver';
 import { forbidden, projectRank, registry, type Subject } from '@muster/registry';
-import { handle, named } from '@muster/runtime';
+import { handle, withPathOnNotFound } from '@muster/runtime';
 import { countRecipients, getTeamOfBroadcast, insertBroadcast, toBroadcast } from '../../data/broadcasts.ts';
-import { getProject } from '../../data/visible.ts';
+import { getVisibleProject } from '../../data/visible.ts';
 import { excerpt } from '../../rules/excerpts.ts';
 
-const longestTitle = 80;
+const maxTitleLength = 80;
 
 export const send = handle(
   registry.broadcasts.send,
@@ -13,8 +13,8 @@ export const send = handle(
     const { message, level, projectId, teamId, expiresInSeconds } = params;
     const [{ at }, project, team, recipients] = await Promise.all([
       access(),
-      projectId === undefined ? null : getProject(db, caller, projectId),
-      teamId === undefined ? null : named('teamId', getTeamOfBroadcast(db, teamId)),
+      projectId === undefined ? null : getVisibleProject(db, caller, projectId),
+      teamId === undefined ? null : withPathOnNotFound('teamId', getTeamOfBroadcast(db, teamId)),
       countRecipients(db, caller, { projectRef: projectId, teamId }),
     ]);
     if (project === null && caller.projectIds !== null) throw forbidden('bound_token');
@@ -33,14 +33,14 @@ export const send = handle(
       expires_at: new Date(Date.parse(at) + expiresInSeconds * 1_000).toISOString(),
       created_at: at,
     };
-    db.later(insertBroadcast(row));
+    db.deferToCommit(insertBroadcast(row));
     // The event is visible to members who see the project, or to all members without a project. The message
     // to a team is left out of it, because it is for the team only.
     const subject: Subject = {
       type: 'broadcast',
       id: row.id,
       key: null,
-      title: team === null ? excerpt(message, longestTitle) : `To ${team.name}`,
+      title: team === null ? excerpt(message, maxTitleLength) : `To ${team.name}`,
       projectId: row.project_id,
     };
     emit('broadcast.posted', subject, { level, teamId: row.team_id });

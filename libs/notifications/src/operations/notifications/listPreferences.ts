@@ -2,7 +2,7 @@ import { decodeCursor, pageOfRows } from '@muster/driver';
 import { notificationKinds, registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { z } from 'zod';
-import { listChoices } from '../../data/preferences.ts';
+import { listChannelChoices } from '../../data/preferences.ts';
 import { channelsOf } from '../../rules/channels.ts';
 
 /** The last kind on the previous page. */
@@ -12,7 +12,7 @@ export const listPreferences = handle(
   registry.notifications.listPreferences,
   async ({ params: { limit, cursor }, caller, db }) => {
     const after = decodeCursor(cursor, Cursor);
-    const choices = await listChoices(db, caller.memberId);
+    const choices = await listChannelChoices(db, caller.memberId);
     const kinds = notificationKinds.slice(after === undefined ? 0 : notificationKinds.indexOf(after[0]) + 1);
     return pageOfRows(
       kinds,

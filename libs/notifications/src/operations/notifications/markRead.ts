@@ -1,13 +1,13 @@
 import { registry } from '@muster/registry';
 import { handle, notFound } from '@muster/runtime';
-import { getUnread, markThese } from '../../data/notifications.ts';
+import { getUnreadCounts, markReadByIds } from '../../data/notifications.ts';
 
 export const markRead = handle(registry.notifications.markRead, async ({ params, caller, db }) => {
   const ids = [...new Set(params.notificationIds)];
   // The queries are pipelined in this order, so the count includes the effect of marking.
   const [{ found, updated }, { unread }] = await Promise.all([
-    markThese(db, caller, ids),
-    getUnread(db, caller),
+    markReadByIds(db, caller, ids),
+    getUnreadCounts(db, caller),
   ]);
   if (found < ids.length) throw notFound();
   return { updated, unread };

@@ -9,11 +9,11 @@ import {
   type EmittedEvent,
   emitting,
 } from '../../../test/events.ts';
-import { mostAtOnce } from '../../data/notifications.ts';
-import { notify } from '../../notify.ts';
+import { maxMarkedPerStatement } from '../../data/notifications.ts';
+import { notificationReaction } from '../../notify.ts';
 import { notifications } from './handlers.ts';
 
-const world = useWorld({ notifications }, [notify]);
+const world = useWorld({ notifications }, [notificationReaction]);
 
 let people: People;
 let place: ArrangedStory;
@@ -220,7 +220,7 @@ describe('notifications.markRead', () => {
     const phone = await world.token(orgId, chloe.me.memberId);
     await tell(chloe, ['mention', 'mention', 'mention']);
     const [one = '', two = '', three = ''] = await ids(chloe);
-    const outcomes = await world.contend(
+    const outcomes = await world.runUnderContention(
       { table: 'notifications', id: [one, two, three] },
       () => chloe.notifications.markRead({ notificationIds: [one, two] }),
       () => phone.notifications.markRead({ notificationIds: [two, one] }),
@@ -240,7 +240,7 @@ describe('notifications.markRead', () => {
     const { chloe } = people;
     await tell(chloe, ['mention', 'mention']);
     const [one = ''] = await ids(chloe);
-    const outcomes = await world.contend<unknown>(
+    const outcomes = await world.runUnderContention<unknown>(
       { table: 'notification_counts', id: chloe.me.memberId, column: 'member_id' },
       () => chloe.notifications.markRead({ notificationIds: [one] }),
       () => tell(chloe, ['mention']),
@@ -298,9 +298,12 @@ describe('notifications.markAllRead', () => {
        select $1, app.new_id(now()), $2, 'mention', 'x', '{}', now() from generate_series(1, $3::int)`,
       orgId,
       chloe.me.memberId,
-      mostAtOnce + 1,
+      maxMarkedPerStatement + 1,
     );
-    expect(await chloe.notifications.markAllRead()).toEqual({ updated: mostAtOnce + 1, unread: 0 });
+    expect(await chloe.notifications.markAllRead()).toEqual({
+      updated: maxMarkedPerStatement + 1,
+      unread: 0,
+    });
   });
 
   it('leaves what came after the moment', async () => {

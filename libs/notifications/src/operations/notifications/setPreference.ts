@@ -1,13 +1,16 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { listChoices, setChoice } from '../../data/preferences.ts';
+import { listChannelChoices, setChannelChoice } from '../../data/preferences.ts';
 import { channelsOf } from '../../rules/channels.ts';
 
 export const setPreference = handle(
   registry.notifications.setPreference,
   async ({ params, caller: { memberId }, db }) => {
     // The queries are pipelined in this order, so `choices` includes the choice that was just stored.
-    const [, choices] = await Promise.all([db.all(setChoice(memberId, params)), listChoices(db, memberId)]);
+    const [, choices] = await Promise.all([
+      db.all(setChannelChoice(memberId, params)),
+      listChannelChoices(db, memberId),
+    ]);
     return { preference: { kind: params.kind, channels: channelsOf(params.kind, choices) } };
   },
 );

@@ -2,38 +2,38 @@ import { newId } from '@muster/driver';
 import { newWebhookSecret } from '@muster/outbound';
 import { leadRank, registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { organizationKeyOf } from '../../data/event-cursors.ts';
-import { getProject } from '../../data/visible.ts';
+import { getCachedOrganizationKey } from '../../data/event-cursors.ts';
+import { getVisibleProject } from '../../data/visible.ts';
 import {
-  aboutWebhook,
-  activityStands,
+  webhookSubject,
+  getActivityPosition,
   countWebhooks,
-  lockMaking,
-  mostWebhooks,
+  lockWebhookCreation,
+  maxWebhooks,
   toWebhook,
   webhooks,
-  withSecretAgain,
+  withStoredSecret,
 } from '../../data/webhooks.ts';
-import { secretOwner } from '../../rules/webhook-secrets.ts';
-import { requireUrl, type WebhooksSetUp } from './set-up.ts';
+import { webhookSecretOwner } from '../../rules/webhook-secrets.ts';
+import { requireAllowedUrl, type WebhooksConfig } from './set-up.ts';
 
-export const createWith = (setUp: WebhooksSetUp) =>
+export const createHandler = (config: WebhooksConfig) =>
   handle(
     registry.webhooks.create,
     async ({ params, caller, db, access, requireGround, emit, refuse }) => {
       const { projectId, url, kinds, order, description } = params;
-      requireUrl(setUp, url);
+      requireAllowedUrl(config, url);
       const [{ at }, project, organizationKey, , count, stands] = await Promise.all([
         access(),
-        projectId === undefined ? null : getProject(db, caller, projectId),
-        organizationKeyOf(db, caller.orgId),
-        lockMaking(db, caller.orgId),
+        projectId === undefined ? null : getVisibleProject(db, caller, projectId),
+        getCachedOrganizationKey(db, caller.orgId),
+        lockWebhookCreation(db, caller.orgId),
         countWebhooks(db),
-        activityStands(db),
+        getActivityPosition(db),
       ]);
       await requireGround(project !== null && project.rank >= leadRank && 'projectLead');
       if (project?.archived === true) throw refuse('archived');
-      if (count >= mostWebhooks) throw refuse('limit_exceeded', { limit: mostWebhooks });
+      if (count >= maxWebhooks) throw refuse('limit_exceeded', { limit: maxWebhooks });
 
       const id = newId();
       const secret = newWebhookSecret();
@@ -45,18 +45,18 @@ export const createWith = (setUp: WebhooksSetUp) =>
           kinds,
           sendOrder: order,
           description,
-          secret: setUp.seals.seal(secretOwner(organizationKey, id), secret),
+          secret: config.seals.encrypt(webhookSecretOwner(organizationKey, id), secret),
           makerId: caller.memberId,
           madeBy: caller.actor,
           cursorSeq: stands,
         },
         at,
       );
-      db.later(webhooks.insert(row));
-      emit('webhook.created', aboutWebhook(row), {});
+      db.deferToCommit(webhooks.insert(row));
+      emit('webhook.created', webhookSubject(row), {});
       return { webhook: toWebhook({ ...row, lag: 0 }), secret };
     },
     {
-      reissue: ({ db, caller }, kept) => withSecretAgain(db, caller, kept, setUp.seals),
+      reissueSecret: ({ db, caller }, kept) => withStoredSecret(db, caller, kept, config.seals),
     },
   );

@@ -1,13 +1,13 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { aboutWebhook, deleteWebhook, lockWebhook } from '../../data/webhooks.ts';
+import { webhookSubject, deleteWebhook, lockWebhook } from '../../data/webhooks.ts';
 
 export const deleteOperation = handle(
   registry.webhooks.delete,
   async ({ params, caller, db, requireGround, emit }) => {
     const row = await lockWebhook({ db, caller, requireGround }, params.webhookId);
-    db.later(deleteWebhook(row.id));
-    emit('webhook.deleted', aboutWebhook(row), {});
+    db.deferToCommit(deleteWebhook(row.id));
+    emit('webhook.deleted', webhookSubject(row), {});
     return { deleted: true as const };
   },
 );

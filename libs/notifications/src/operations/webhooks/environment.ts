@@ -1,7 +1,7 @@
 /** The environment variables about webhooks, shared by the API and the worker. */
-import { createSeals } from '@muster/outbound';
+import { createSecretCipher } from '@muster/outbound';
 import { z } from 'zod';
-import { type WebhooksSetUp } from './set-up.ts';
+import { type WebhooksConfig } from './set-up.ts';
 
 /** The URL template of pages about an event's subject. */
 export const SubjectUrl = z
@@ -10,13 +10,13 @@ export const SubjectUrl = z
   .optional();
 
 interface Environment {
-  readonly WEBHOOK_NETWORKS: WebhooksSetUp['networks'];
+  readonly WEBHOOK_NETWORKS: WebhooksConfig['networks'];
   readonly SECRETS_KEY: readonly string[];
-  readonly SUBJECT_URL?: WebhooksSetUp['subjectUrl'];
+  readonly SUBJECT_URL?: WebhooksConfig['subjectUrl'];
 }
 
-export const webhooksSetUpOf = (environment: Environment): WebhooksSetUp => ({
+export const toWebhooksConfig = (environment: Environment): WebhooksConfig => ({
   networks: environment.WEBHOOK_NETWORKS,
-  seals: createSeals(environment.SECRETS_KEY),
+  seals: createSecretCipher(environment.SECRETS_KEY),
   subjectUrl: environment.SUBJECT_URL,
 });

@@ -1,8 +1,8 @@
 import { type Registry } from '@muster/registry';
 import { type HandlersOf } from '@muster/runtime';
-import { createWith } from './create.ts';
+import { createHandler } from './create.ts';
 import { deleteOperation } from './delete.ts';
-import { getWith } from './deliveries/get.ts';
+import { getDeliveryHandler } from './deliveries/get.ts';
 import { list as listDeliveries } from './deliveries/list.ts';
 import { redeliver } from './deliveries/redeliver.ts';
 import { get } from './get.ts';
@@ -10,22 +10,22 @@ import { list } from './list.ts';
 import { pause } from './pause.ts';
 import { replay } from './replay.ts';
 import { resume } from './resume.ts';
-import { rotateSecretWith } from './rotateSecret.ts';
-import { type WebhooksSetUp } from './set-up.ts';
+import { rotateSecretHandler } from './rotateSecret.ts';
+import { type WebhooksConfig } from './set-up.ts';
 import { test } from './test.ts';
-import { updateWith } from './update.ts';
+import { updateHandler } from './update.ts';
 
-export const webhooksWith = (setUp: WebhooksSetUp) =>
+export const createWebhookHandlers = (config: WebhooksConfig) =>
   ({
-    create: createWith(setUp),
-    update: updateWith(setUp),
+    create: createHandler(config),
+    update: updateHandler(config),
     delete: deleteOperation,
     get,
     list,
-    rotateSecret: rotateSecretWith(setUp),
+    rotateSecret: rotateSecretHandler(config),
     test,
     pause,
     resume,
     replay,
-    deliveries: { list: listDeliveries, get: getWith(setUp), redeliver },
+    deliveries: { list: listDeliveries, get: getDeliveryHandler(config), redeliver },
   }) satisfies HandlersOf<Registry['webhooks']>;

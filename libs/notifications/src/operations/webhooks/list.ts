@@ -1,12 +1,12 @@
 import { leadRank, registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { getProject } from '../../data/visible.ts';
+import { getVisibleProject } from '../../data/visible.ts';
 import { listWebhooks } from '../../data/webhooks.ts';
 
 export const list = handle(registry.webhooks.list, async ({ params, caller, db, requireGround }) => {
   const [page, project] = await Promise.all([
     listWebhooks(db, params),
-    params.projectId === undefined ? null : getProject(db, caller, params.projectId),
+    params.projectId === undefined ? null : getVisibleProject(db, caller, params.projectId),
   ]);
   await requireGround(project !== null && project.rank >= leadRank && 'projectLead');
   return page;

@@ -1,6 +1,6 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { aboutWebhook, lockWebhook, toWebhook, webhooks } from '../../data/webhooks.ts';
+import { webhookSubject, lockWebhook, toWebhook, webhooks } from '../../data/webhooks.ts';
 
 export const pause = handle(
   registry.webhooks.pause,
@@ -11,7 +11,7 @@ export const pause = handle(
     ]);
     if (row.paused_at !== null) return { webhook: toWebhook(row) };
     const paused = webhooks.save(db, row, { paused_at: at, paused_reason: 'asked' }, at);
-    emit('webhook.paused', aboutWebhook(row), { reason: 'asked', makerId: row.maker_id });
+    emit('webhook.paused', webhookSubject(row), { reason: 'asked', makerId: row.maker_id });
     return { webhook: toWebhook(paused) };
   },
 );

@@ -1,7 +1,14 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { sendWhatWaits } from '../../data/webhook-deliveries.ts';
-import { aboutWebhook, isMember, lockWebhook, toWebhook, wake, webhooks } from '../../data/webhooks.ts';
+import { reschedulePendingDeliveries } from '../../data/webhook-deliveries.ts';
+import {
+  webhookSubject,
+  isActiveMember,
+  lockWebhook,
+  toWebhook,
+  makeWebhookDue,
+  webhooks,
+} from '../../data/webhooks.ts';
 
 export const resume = handle(
   registry.webhooks.resume,
@@ -11,7 +18,7 @@ export const resume = handle(
       lockWebhook({ db, caller, requireGround }, params.webhookId),
     ]);
     if (row.paused_at === null) return { webhook: toWebhook(row) };
-    const maker = (await isMember(db, row.maker_id))
+    const maker = (await isActiveMember(db, row.maker_id))
       ? {}
       : { maker_id: caller.memberId, made_by: caller.actor };
     const resumed = webhooks.save(
@@ -20,9 +27,9 @@ export const resume = handle(
       { paused_at: null, paused_reason: null, failing: 0, ...maker },
       at,
     );
-    db.later(sendWhatWaits(row.id));
-    db.later(wake(row.id));
-    emit('webhook.resumed', aboutWebhook(row), {});
+    db.deferToCommit(reschedulePendingDeliveries(row.id));
+    db.deferToCommit(makeWebhookDue(row.id));
+    emit('webhook.resumed', webhookSubject(row), {});
     return { webhook: toWebhook(resumed) };
   },
 );

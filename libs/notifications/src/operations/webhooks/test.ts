@@ -1,13 +1,13 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import {
-  countTests,
+  countPendingTests,
   insertDelivery,
-  mostTests,
-  testDelivery,
+  maxPendingTests,
+  newTestDelivery,
   toDelivery,
 } from '../../data/webhook-deliveries.ts';
-import { lockWebhook, wake } from '../../data/webhooks.ts';
+import { lockWebhook, makeWebhookDue } from '../../data/webhooks.ts';
 
 export const test = handle(
   registry.webhooks.test,
@@ -16,12 +16,12 @@ export const test = handle(
     const [{ at }, , waiting] = await Promise.all([
       access(),
       lockWebhook({ db, caller, requireGround }, webhookId),
-      countTests(db, webhookId),
+      countPendingTests(db, webhookId),
     ]);
-    if (waiting >= mostTests) throw refuse('limit_exceeded', { limit: mostTests });
-    const row = testDelivery(webhookId, at);
-    db.later(insertDelivery(row));
-    db.later(wake(webhookId));
+    if (waiting >= maxPendingTests) throw refuse('limit_exceeded', { limit: maxPendingTests });
+    const row = newTestDelivery(webhookId, at);
+    db.deferToCommit(insertDelivery(row));
+    db.deferToCommit(makeWebhookDue(webhookId));
     return { delivery: toDelivery(row) };
   },
 );

@@ -1,19 +1,19 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { aboutWebhook, lockWebhook, toWebhook, webhooks } from '../../data/webhooks.ts';
-import { requireUrl, type WebhooksSetUp } from './set-up.ts';
+import { webhookSubject, lockWebhook, toWebhook, webhooks } from '../../data/webhooks.ts';
+import { requireAllowedUrl, type WebhooksConfig } from './set-up.ts';
 
-export const updateWith = (setUp: WebhooksSetUp) =>
+export const updateHandler = (config: WebhooksConfig) =>
   handle(registry.webhooks.update, async ({ params, caller, db, access, requireGround, emit }) => {
     const { webhookId, expectedVersion, order, ...wanted } = params;
-    if (wanted.url !== undefined) requireUrl(setUp, wanted.url);
+    if (wanted.url !== undefined) requireAllowedUrl(config, wanted.url);
     const [{ at }, row] = await Promise.all([
       access(),
       lockWebhook({ db, caller, requireGround }, webhookId, expectedVersion),
     ]);
     const { changed, fields } = webhooks.change(db, row, { ...wanted, sendOrder: order }, at);
     if (fields.length > 0)
-      emit('webhook.updated', aboutWebhook(changed), {
+      emit('webhook.updated', webhookSubject(changed), {
         fields: fields.map((field) => (field === 'sendOrder' ? 'order' : field)),
       });
     return { webhook: toWebhook(changed) };

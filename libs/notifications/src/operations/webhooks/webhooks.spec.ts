@@ -3,22 +3,22 @@
  * apps/delivery-worker/test.
  */
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { createSeals, parseNetworks } from '@muster/outbound';
+import { createSecretCipher, parseNetworks } from '@muster/outbound';
 import { type InputOf, type Registry, registry } from '@muster/registry';
 import { type People, type Person, useWorld } from '@muster/testing';
 import { arrangeRole, arrangeStory } from '../../../test/events.ts';
-import { notify } from '../../notify.ts';
+import { notificationReaction } from '../../notify.ts';
 import { activity } from '../activity/handlers.ts';
 import { notifications } from '../notifications/handlers.ts';
-import { webhooksWith } from './handlers.ts';
+import { createWebhookHandlers } from './handlers.ts';
 
 const setUp = {
   networks: parseNetworks('10.0.0.0/8'),
-  seals: createSeals(['a key of this installation, for specs']),
+  seals: createSecretCipher(['a key of this installation, for specs']),
   subjectUrl: undefined,
 };
-const webhooks = webhooksWith(setUp);
-const world = useWorld({ activity, notifications, webhooks }, [notify]);
+const webhooks = createWebhookHandlers(setUp);
+const world = useWorld({ activity, notifications, webhooks }, [notificationReaction]);
 
 let people: People;
 let projectId: string;

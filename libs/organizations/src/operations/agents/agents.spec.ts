@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { mostAgents } from '@muster/registry';
+import { maxAgentsPerMember } from '@muster/registry';
 import { type People, type Person, useWorld } from '@muster/testing';
 import { arrangeAssignment, arrangeProject, arrangeReview, arrangeStory } from '../../../test/work.ts';
 import { organizationsHandlers } from '../../index.ts';
@@ -88,10 +88,10 @@ describe('agents.create', () => {
       orgId,
       chloe.me.memberId,
     );
-    const full = refused(422, 'limit_exceeded', { limit: 'agents', max: mostAgents });
+    const full = refused(422, 'limit_exceeded', { limit: 'agents', max: maxAgentsPerMember });
     await expect(chloe.agents.create({ name: 'a' })).rejects.toMatchObject(full);
     await chloe.agents.retire({ agentId: robo.me.agentId ?? '' });
-    const outcomes = await world.contend(
+    const outcomes = await world.runUnderContention(
       { table: 'members', id: chloe.me.memberId },
       () => chloe.agents.create({ name: 'a' }),
       () => chloe.agents.create({ name: 'b' }),
@@ -192,12 +192,12 @@ describe('agents.retire', () => {
     async (table) => {
       const { orgId, chloe, ana, robo } = people;
       const agentId = robo.me.agentId ?? '';
-      const outcomes = await world.contend<unknown>(
+      const outcomes = await world.runUnderContention<unknown>(
         // In the case `tokens`, the retirement has already locked the agent when it waits for the agent's
         // tokens. The creation of a token then waits for the agent.
         { table, id: agentId, column: table === 'agents' ? 'id' : 'agent_id' },
         async () => {
-          if (table === 'tokens') await world.waiting(1);
+          if (table === 'tokens') await world.waitUntilBlocked(1);
           return chloe.tokens.create({ name: 'x', scopes: ['write'], agentId });
         },
         () => ana.agents.retire({ agentId }),

@@ -1,10 +1,10 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { listAgents } from '../../data/agents.ts';
-import { requireReach } from '../../data/reach.ts';
+import { requireReachToMember } from '../../data/reach.ts';
 
 export const list = handle(registry.agents.list, async ({ params, caller, db, access }) => {
   const [{ actingRole }, found] = await Promise.all([access(), listAgents(db, caller, params)]);
-  requireReach(caller, actingRole, params.memberId);
+  requireReachToMember(caller, actingRole, params.memberId);
   return found;
 });

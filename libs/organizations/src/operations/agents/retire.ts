@@ -1,6 +1,6 @@
 import { forbidden, registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { aboutAgent, lockAgentToRetire, retireAgent, toAgent } from '../../data/agents.ts';
+import { toAgentEventSubject, lockAgentToRetire, retireAgent, toAgent } from '../../data/agents.ts';
 import { isAdmin } from '../../data/reach.ts';
 
 export const retire = handle(registry.agents.retire, async ({ params, caller, db, access, emit }) => {
@@ -9,6 +9,6 @@ export const retire = handle(registry.agents.retire, async ({ params, caller, db
   if (agent.retired_at !== null) return { agent: toAgent(agent) };
 
   const retired = await retireAgent(db, agent);
-  emit('agent.retired', aboutAgent(retired), { memberId: retired.member_id });
+  emit('agent.retired', toAgentEventSubject(retired), { memberId: retired.member_id });
   return { agent: toAgent(retired) };
 });

@@ -135,7 +135,7 @@ describe('devices.register', () => {
   it('leaves a push token with one device when all register it at once', async () => {
     const { orgId, ana, ben, chloe, dan } = await world.org();
     const people = [ana, ben, chloe, dan];
-    const outcomes = await world.contend(
+    const outcomes = await world.runUnderContention(
       { table: 'members', id: people.map(({ me }) => me.memberId) },
       ...people.map((person) => () => person.devices.register({ ...laptop, pushToken: secret })),
     );
@@ -146,7 +146,7 @@ describe('devices.register', () => {
 
   it('doubles nothing when one device registers twice at once', async () => {
     const { orgId, chloe } = await world.org();
-    const outcomes = await world.contend(
+    const outcomes = await world.runUnderContention(
       { table: 'members', id: chloe.me.memberId },
       () => chloe.devices.register(laptop),
       () => chloe.devices.register(laptop),
@@ -159,7 +159,7 @@ describe('devices.register', () => {
   it('takes 50 devices of one member, also when they come at once', async () => {
     const { orgId, chloe, dan } = await world.org();
     for (let n = 1; n < 50; n += 1) await chloe.devices.register({ ...laptop, deviceId: `d${n}` });
-    const outcomes = await world.contend(
+    const outcomes = await world.runUnderContention(
       { table: 'members', id: chloe.me.memberId },
       () => chloe.devices.register({ ...laptop, deviceId: 'x' }),
       () => chloe.devices.register({ ...laptop, deviceId: 'y' }),
@@ -173,7 +173,7 @@ describe('devices.register', () => {
 
   it('is refused to who was removed while waiting', async () => {
     const { orgId, ana, chloe } = await world.org();
-    const outcomes = await world.contend<unknown>(
+    const outcomes = await world.runUnderContention<unknown>(
       { table: 'members', id: chloe.me.memberId },
       () => ana.members.removeMember({ memberId: chloe.me.memberId }),
       () => chloe.devices.register(laptop),

@@ -3,22 +3,22 @@ import { parseUntrustedJson, registry, WebPushSubscription } from '@muster/regis
 import { badRequest, handle } from '@muster/runtime';
 import {
   countDevices,
-  deleteEndedDevices,
+  deleteDevicesWithEndedTokens,
   findDevice,
   lockPushToken,
   setDevice,
-  takePushToken,
+  removePushTokenFromOtherDevices,
   toDevice,
 } from '../../data/devices.ts';
-import { lockSelf } from '../../data/members.ts';
+import { lockCallerMembership } from '../../data/members.ts';
 
 /** The maximum number of devices of one member. */
-const mostDevices = 50;
+const maxDevicesPerMember = 50;
 
 export const register = handle(registry.devices.register, async ({ params, caller, db, access, refuse }) => {
   const { deviceId, name, platform, pushToken, appVersion } = params;
   const { memberId, tokenId } = caller;
-  if (platform === 'web' && pushToken != null && !isSubscription(pushToken)) {
+  if (platform === 'web' && pushToken != null && !isWebPushSubscription(pushToken)) {
     throw badRequest('The pushToken is not a valid push subscription.', [
       {
         path: 'pushToken',
@@ -29,13 +29,14 @@ export const register = handle(registry.devices.register, async ({ params, calle
   }
   const [{ at }, , , , known, count] = await Promise.all([
     access(),
-    lockSelf(db, caller),
+    lockCallerMembership(db, caller),
     pushToken == null ? undefined : lockPushToken(db, pushToken),
-    deleteEndedDevices(db, caller),
+    deleteDevicesWithEndedTokens(db, caller),
     findDevice(db, caller, deviceId),
     countDevices(db, caller),
   ]);
-  if (known === undefined && count >= mostDevices) throw refuse('limit_exceeded', { limit: mostDevices });
+  if (known === undefined && count >= maxDevicesPerMember)
+    throw refuse('limit_exceeded', { limit: maxDevicesPerMember });
 
   const device = {
     member_id: memberId,
@@ -49,12 +50,12 @@ export const register = handle(registry.devices.register, async ({ params, calle
     created_at: known?.created_at ?? at,
     updated_at: at,
   };
-  if (pushToken != null) db.later(takePushToken(device));
-  db.later(setDevice(device, pushToken !== undefined));
+  if (pushToken != null) db.deferToCommit(removePushTokenFromOtherDevices(device));
+  db.deferToCommit(setDevice(device, pushToken !== undefined));
   return { device: toDevice(device) };
 });
 
-function isSubscription(text: string): boolean {
+function isWebPushSubscription(text: string): boolean {
   try {
     return WebPushSubscription.safeParse(parseUntrustedJson(text)).success;
   } catch {

@@ -11,7 +11,7 @@ export const deleteOperation = handle(
     const { allowedIdentityProviders } = Policy.parse(org.policy);
     if (allowedIdentityProviders.includes(providerId))
       throw refuse('policy', { unmet: [{ gate: 'allowedIdentityProviders', allowedIdentityProviders }] });
-    db.later(deleteProvider(providerId));
+    db.deferToCommit(deleteProvider(providerId));
     return { deleted: true as const };
   },
 );

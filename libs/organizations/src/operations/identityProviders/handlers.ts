@@ -1,15 +1,15 @@
 import { type Registry } from '@muster/registry';
 import { type HandlersOf } from '@muster/runtime';
 import { deleteOperation } from './delete.ts';
-import { listWith } from './list.ts';
-import { type IdentityProvidersSetUp } from './set-up.ts';
-import { testWith } from './test.ts';
-import { upsertWith } from './upsert.ts';
+import { createListHandler } from './list.ts';
+import { type IdentityProvidersConfig } from './set-up.ts';
+import { createTestHandler } from './test.ts';
+import { createUpsertHandler } from './upsert.ts';
 
-export const identityProvidersWith = (setUp: IdentityProvidersSetUp) =>
+export const createIdentityProviderHandlers = (config: IdentityProvidersConfig) =>
   ({
-    list: listWith(setUp),
-    upsert: upsertWith(setUp),
+    list: createListHandler(config),
+    upsert: createUpsertHandler(config),
     delete: deleteOperation,
-    test: testWith(setUp),
+    test: createTestHandler(config),
   }) satisfies HandlersOf<Registry['identityProviders']>;

@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { createSeals, parseNetworks } from '@muster/outbound';
+import { createSecretCipher, parseNetworks } from '@muster/outbound';
 import { type People, useWorld } from '@muster/testing';
 import { organizationsHandlers } from '../../index.ts';
-import { identityProvidersWith } from './handlers.ts';
+import { createIdentityProviderHandlers } from './handlers.ts';
 
-const seals = createSeals(['a key of this installation, for specs']);
+const seals = createSecretCipher(['a key of this installation, for specs']);
 const world = useWorld({
   ...organizationsHandlers,
-  identityProviders: identityProvidersWith({
+  identityProviders: createIdentityProviderHandlers({
     ...{ seals, baseUrl: 'https://muster.example', networks: parseNetworks('10.0.0.0/8') },
   }),
 });
@@ -36,7 +36,7 @@ const secretOf = async (id: string): Promise<string | null | undefined> => {
     id,
   );
   if (row === undefined || row.secret === null) return null;
-  return seals.open({ organizationKey: row.key, name: `identity provider ${id} secret` }, row.secret);
+  return seals.decrypt({ organizationKey: row.key, name: `identity provider ${id} secret` }, row.secret);
 };
 
 describe('identityProviders.upsert', () => {

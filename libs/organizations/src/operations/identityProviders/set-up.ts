@@ -1,13 +1,13 @@
 /** The installation's configuration of identity providers. */
-import { type NamedNetwork, refusedUrl, type Seals } from '@muster/outbound';
+import { type AllowedNetwork, urlRefusalReason, type SecretCipher } from '@muster/outbound';
 import { badRequest } from '@muster/registry';
 
-export interface IdentityProvidersSetUp {
-  readonly seals: Seals;
+export interface IdentityProvidersConfig {
+  readonly seals: SecretCipher;
   /** The public URL of Muster, without a slash at the end. */
   readonly baseUrl: string;
   /** Networks other than the public ones that may contain issuers. */
-  readonly networks: readonly NamedNetwork[];
+  readonly networks: readonly AllowedNetwork[];
 }
 
 /**
@@ -16,12 +16,12 @@ export interface IdentityProvidersSetUp {
  */
 export const redirectPath = (orgId: string): string => `/auth/issuer/${orgId}`;
 
-export const redirectUrlOf = ({ baseUrl }: Pick<IdentityProvidersSetUp, 'baseUrl'>, orgId: string): string =>
+export const redirectUrlOf = ({ baseUrl }: Pick<IdentityProvidersConfig, 'baseUrl'>, orgId: string): string =>
   baseUrl + redirectPath(orgId);
 
 /** Throws 400 if requests to the issuer are not allowed. */
-export function requireIssuer({ networks }: IdentityProvidersSetUp, issuer: string): void {
-  const message = refusedUrl(issuer, networks);
+export function requireAllowedIssuer({ networks }: IdentityProvidersConfig, issuer: string): void {
+  const message = urlRefusalReason(issuer, networks);
   if (message !== null)
     throw badRequest('This address cannot be used as an issuer.', [{ path: 'issuer', message }]);
 }

@@ -1,16 +1,16 @@
 import { registry } from '@muster/registry';
 import { handle, notFound } from '@muster/runtime';
 import { outboxRow } from '@muster/tenancy';
-import { beginCheck, listDomains, lockProviders, toProvider } from '../../data/identity-providers.ts';
-import { type IdentityProvidersSetUp, redirectUrlOf } from './set-up.ts';
+import { clearCheckResult, listDomains, lockProviders, toProvider } from '../../data/identity-providers.ts';
+import { type IdentityProvidersConfig, redirectUrlOf } from './set-up.ts';
 
-export const testWith = (setUp: IdentityProvidersSetUp) =>
+export const createTestHandler = (config: IdentityProvidersConfig) =>
   handle(registry.identityProviders.test, async ({ params: { providerId }, caller, db }) => {
     const [rows, domains] = await Promise.all([lockProviders(db), listDomains(db)]);
     const row = rows.find(({ id }) => id === providerId);
     if (row === undefined) throw notFound();
-    db.later(beginCheck(providerId));
-    db.later(outboxRow('identityProvider.check', { providerId }));
+    db.deferToCommit(clearCheckResult(providerId));
+    db.deferToCommit(outboxRow('identityProvider.check', { providerId }));
     const begun = { ...row, checked_at: null, problem: null };
-    return { provider: toProvider(begun, domains, redirectUrlOf(setUp, caller.orgId)) };
+    return { provider: toProvider(begun, domains, redirectUrlOf(config, caller.orgId)) };
   });

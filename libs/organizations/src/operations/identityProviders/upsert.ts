@@ -3,25 +3,25 @@ import { registry } from '@muster/registry';
 import { handle, notFound } from '@muster/runtime';
 import { getOrganizationKey, outboxRow } from '@muster/tenancy';
 import {
-  beginCheck,
+  clearCheckResult,
   type DomainRow,
   listDomains,
   lockProviders,
   type ProviderRow,
   providers,
   providerSecretOwner,
-  setDomains,
+  setProviderDomains,
   toProvider,
 } from '../../data/identity-providers.ts';
-import { domainProof } from '../../rules/domain-proofs.ts';
-import { type IdentityProvidersSetUp, redirectUrlOf, requireIssuer } from './set-up.ts';
+import { computeDomainProof } from '../../rules/domain-proofs.ts';
+import { type IdentityProvidersConfig, redirectUrlOf, requireAllowedIssuer } from './set-up.ts';
 
-const mostProviders = 20;
+const maxProviders = 20;
 
-export const upsertWith = (setUp: IdentityProvidersSetUp) =>
+export const createUpsertHandler = (config: IdentityProvidersConfig) =>
   handle(registry.identityProviders.upsert, async ({ params, caller, db, access, refuse }) => {
     const { providerId, name, issuer, clientId, clientSecret, trustsAddresses, expectedVersion } = params;
-    requireIssuer(setUp, issuer);
+    requireAllowedIssuer(config, issuer);
     const [{ at }, rows, had, organizationKey] = await Promise.all([
       access(),
       lockProviders(db),
@@ -32,11 +32,13 @@ export const upsertWith = (setUp: IdentityProvidersSetUp) =>
     const known = providerId === undefined ? same : rows.find(({ id }) => id === providerId);
     if (known === undefined && (providerId !== undefined || expectedVersion !== undefined)) throw notFound();
     if (same !== undefined && same.id !== known?.id) throw refuse('already_exists');
-    if (known === undefined && rows.length >= mostProviders)
-      throw refuse('limit_exceeded', { limit: 'identityProviders', max: mostProviders });
+    if (known === undefined && rows.length >= maxProviders)
+      throw refuse('limit_exceeded', { limit: 'identityProviders', max: maxProviders });
 
     const sealed = (id: string): Buffer | null =>
-      clientSecret == null ? null : setUp.seals.seal(providerSecretOwner(organizationKey, id), clientSecret);
+      clientSecret == null
+        ? null
+        : config.seals.encrypt(providerSecretOwner(organizationKey, id), clientSecret);
     const wanted = { issuer, clientId, name, trustsAddresses };
     let row: ProviderRow;
     if (known === undefined) {
@@ -45,7 +47,7 @@ export const upsertWith = (setUp: IdentityProvidersSetUp) =>
         at,
       );
       row = { ...made, secret: sealed(made.id) };
-      db.later(providers.insert(row));
+      db.deferToCommit(providers.insert(row));
     } else {
       requireVersion(known, expectedVersion);
       // The secret belongs to the issuer. It is kept only if the call gives no new secret and does not change
@@ -64,14 +66,14 @@ export const upsertWith = (setUp: IdentityProvidersSetUp) =>
     }
     const domains = [...new Set(params.domains)]
       .toSorted()
-      .map((domain) => ({ domain, proof: domainProof(organizationKey, domain) }));
-    for (const query of setDomains(row.id, domains)) db.later(query);
-    db.later(beginCheck(row.id));
-    db.later(outboxRow('identityProvider.check', { providerId: row.id }));
+      .map((domain) => ({ domain, proof: computeDomainProof(organizationKey, domain) }));
+    for (const query of setProviderDomains(row.id, domains)) db.deferToCommit(query);
+    db.deferToCommit(clearCheckResult(row.id));
+    db.deferToCommit(outboxRow('identityProvider.check', { providerId: row.id }));
     const now = domains.map(({ domain, proof }): DomainRow => {
       const before = had.find((one) => one.provider_id === row.id && one.domain === domain);
       return before ?? { provider_id: row.id, domain, proof, proven_at: null, missing_since: null };
     });
     const begun = { ...row, checked_at: null, problem: null };
-    return { provider: toProvider(begun, now, redirectUrlOf(setUp, caller.orgId)) };
+    return { provider: toProvider(begun, now, redirectUrlOf(config, caller.orgId)) };
   });

@@ -140,7 +140,7 @@ describe('invitations.resend', () => {
       await invitation(people, 'expired', { email: 'elif@example.com' }),
     ];
     await seats(people.orgId, 4);
-    const outcomes = await world.contend(
+    const outcomes = await world.runUnderContention(
       { table: 'streams', id: people.orgId, column: 'org_id' },
       ...ids.map((invitationId) => () => people.ben.invitations.resend({ invitationId })),
     );
@@ -222,7 +222,7 @@ describe('invitations.revoke', () => {
   it('happens once when two do it', async () => {
     const people = await world.org();
     const id = await invitation(people);
-    const outcomes = await world.contend(
+    const outcomes = await world.runUnderContention(
       { table: 'invitations', id },
       () => people.ana.invitations.revoke({ invitationId: id }),
       () => people.ben.invitations.revoke({ invitationId: id }),

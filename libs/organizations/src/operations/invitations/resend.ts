@@ -1,17 +1,17 @@
-import { nextVersion } from '@muster/driver';
+import { withNextVersion } from '@muster/driver';
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import {
-  aboutInvitation,
-  getSendsOf,
+  toInvitationEventSubject,
+  getSendsOfInvitation,
   type InvitationRow,
   lockInvitation,
-  setInvitation,
+  updateInvitation,
   toInvitation,
 } from '../../data/invitations.ts';
 import { lockSeats } from '../../data/seats.ts';
-import { expiryOf, invitationLife } from '../../rules/invitation-states.ts';
-import { mostSends, nextSendAfter } from '../../rules/invitation-sends.ts';
+import { computeInvitationExpiry, invitationTransitions } from '../../rules/invitation-states.ts';
+import { maxMailsPerAddress, findNextSendTime } from '../../rules/invitation-sends.ts';
 import { lacksSeat, requireAllowedAddress, requireOwnerForAdmin, sendInvitation } from './send-invitation.ts';
 
 export const resend = handle(
@@ -22,27 +22,27 @@ export const resend = handle(
       askPolicy(),
       lockSeats(db),
       lockInvitation(db, params.invitationId),
-      getSendsOf(db, params.invitationId),
+      getSendsOfInvitation(db, params.invitationId),
     ]);
     requireOwnerForAdmin(actingRole, invitation.role);
     const { state } = invitation;
-    if ('refused' in invitationLife[state].resend) throw refuse('already_resolved', { state });
+    if ('refused' in invitationTransitions[state].resend) throw refuse('already_resolved', { state });
     requireAllowedAddress(invitation.email, policy);
-    const retryAt = nextSendAfter(sends, at, true);
+    const retryAt = findNextSendTime(sends, at, true);
     if (retryAt !== null)
-      throw refuse('limit_exceeded', { limit: 'invitation_mails', max: mostSends, retryAt });
+      throw refuse('limit_exceeded', { limit: 'invitation_mails', max: maxMailsPerAddress, retryAt });
     // A pending invitation already holds its seat.
     if (state === 'expired' && lacksSeat(invitation.role, seats))
       throw refuse('seats_exhausted', { ...seats });
 
     const mails = state === 'expired' ? 1 : invitation.sends + 1;
-    const renewed = nextVersion<InvitationRow>(
+    const renewed = withNextVersion<InvitationRow>(
       invitation,
-      { state: 'pending', expires_at: expiryOf(at), sends: mails, sent_at: at },
+      { state: 'pending', expires_at: computeInvitationExpiry(at), sends: mails, sent_at: at },
       at,
     );
-    sendInvitation(db, renewed, setInvitation(renewed));
-    emit('invitation.renewed', aboutInvitation(renewed), {});
+    sendInvitation(db, renewed, updateInvitation(renewed));
+    emit('invitation.renewed', toInvitationEventSubject(renewed), {});
     return { invitation: toInvitation(renewed) };
   },
 );

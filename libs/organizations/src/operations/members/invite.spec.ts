@@ -167,7 +167,7 @@ describe('members.invite', () => {
   it('gives the last seat once', async () => {
     const { ana, ben, orgId } = await world.org();
     await seats(orgId, 4);
-    const outcomes = await world.contend(
+    const outcomes = await world.runUnderContention(
       { table: 'streams', id: orgId, column: 'org_id' },
       () => ana.members.invite({ email: 'noor@example.com' }),
       () => ben.members.invite({ email: 'elif@example.com' }),

@@ -2,20 +2,20 @@ import { newId } from '@muster/driver';
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import {
-  aboutInvitation,
-  getSendsTo,
+  toInvitationEventSubject,
+  getSendsToAddress,
   insertInvitation,
   type InvitationRow,
   lockOpenInvitation,
-  setInvitation,
+  updateInvitation,
   toInvitation,
 } from '../../data/invitations.ts';
-import { getTeamIds } from '../../data/invited-into.ts';
-import { isMemberAddress, lockSelf } from '../../data/members.ts';
-import { getProjectIds } from '../../data/named-projects.ts';
+import { requireTeamIds } from '../../data/invited-into.ts';
+import { hasMemberWithEmail, lockCallerMembership } from '../../data/members.ts';
+import { resolveProjectIds } from '../../data/named-projects.ts';
 import { lockSeats } from '../../data/seats.ts';
-import { expiryOf, invitationLife } from '../../rules/invitation-states.ts';
-import { mostSends, nextSendAfter } from '../../rules/invitation-sends.ts';
+import { computeInvitationExpiry, invitationTransitions } from '../../rules/invitation-states.ts';
+import { maxMailsPerAddress, findNextSendTime } from '../../rules/invitation-sends.ts';
 import {
   lacksSeat,
   requireAllowedAddress,
@@ -34,23 +34,23 @@ export const invite = handle(
         lockSeats(db),
         // Removing the caller also revokes the invitations that the caller sent. Because of this lock, either
         // the removal waits for this call, or this call fails.
-        lockSelf(db, caller),
+        lockCallerMembership(db, caller),
         lockOpenInvitation(db, email),
-        isMemberAddress(db, email),
-        getSendsTo(db, email),
-        getTeamIds(db, params.teamIds),
-        getProjectIds(db, caller, params.projectIds),
+        hasMemberWithEmail(db, email),
+        getSendsToAddress(db, email),
+        requireTeamIds(db, params.teamIds),
+        resolveProjectIds(db, caller, params.projectIds),
       ]);
     requireOwnerForAdmin(actingRole, role);
     if (isMember) throw refuse('already_exists');
     if (open !== undefined) {
-      const outcome = invitationLife[open.state].invite;
+      const outcome = invitationTransitions[open.state].invite;
       if ('refused' in outcome) throw refuse('already_exists', { invitationId: open.id });
     }
     requireAllowedAddress(email, policy);
-    const retryAt = nextSendAfter(sends, at, false);
+    const retryAt = findNextSendTime(sends, at, false);
     if (retryAt !== null)
-      throw refuse('limit_exceeded', { limit: 'invitation_mails', max: mostSends, retryAt });
+      throw refuse('limit_exceeded', { limit: 'invitation_mails', max: maxMailsPerAddress, retryAt });
     if (lacksSeat(role, seats)) throw refuse('seats_exhausted', { ...seats });
 
     const invitation: InvitationRow = {
@@ -61,7 +61,7 @@ export const invite = handle(
       project_ids: projectIds,
       state: 'pending',
       invited_by: caller.actor,
-      expires_at: expiryOf(at),
+      expires_at: computeInvitationExpiry(at),
       sends: 1,
       sent_at: at,
       member_id: null,
@@ -69,10 +69,10 @@ export const invite = handle(
       updated_at: at,
       version: (open?.version ?? 0) + 1,
     };
-    const write = open === undefined ? insertInvitation : setInvitation;
+    const write = open === undefined ? insertInvitation : updateInvitation;
     sendInvitation(db, invitation, write(invitation));
-    if (open === undefined) emit('invitation.created', aboutInvitation(invitation), { role });
-    else emit('invitation.renewed', aboutInvitation(invitation), {});
+    if (open === undefined) emit('invitation.created', toInvitationEventSubject(invitation), { role });
+    else emit('invitation.renewed', toInvitationEventSubject(invitation), {});
     return { invitation: toInvitation(invitation) };
   },
 );

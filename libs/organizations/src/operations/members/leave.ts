@@ -1,13 +1,18 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { aboutMember, lockSelf, members, releaseMember } from '../../data/members.ts';
+import {
+  toMemberEventSubject,
+  lockCallerMembership,
+  members,
+  releaseHoldingsOfMember,
+} from '../../data/members.ts';
 
 export const leave = handle(registry.members.leave, async ({ caller, db, access, emit, refuse }) => {
-  const [member, { at }] = await Promise.all([lockSelf(db, caller), access()]);
+  const [member, { at }] = await Promise.all([lockCallerMembership(db, caller), access()]);
   if (member.role === 'owner') throw refuse('owner_required');
 
   members.save(db, member, { status: 'removed' }, at);
-  db.later(releaseMember(member.id));
-  emit('member.departed', aboutMember(member), {});
+  db.deferToCommit(releaseHoldingsOfMember(member.id));
+  emit('member.departed', toMemberEventSubject(member), {});
   return { deleted: true as const };
 });

@@ -258,7 +258,7 @@ describe('members.setRole', () => {
     const { orgId, ana, ben, dan } = await world.org();
     const eve = await world.member(orgId, 'Eve', 'viewer');
     await takeSeats(orgId, 4);
-    const outcomes = await world.contend(
+    const outcomes = await world.runUnderContention(
       { table: 'subscriptions', column: 'org_id', id: orgId },
       () => ana.members.setRole({ memberId: dan.me.memberId, role: 'member' }),
       () => ben.members.setRole({ memberId: eve.me.memberId, role: 'member' }),

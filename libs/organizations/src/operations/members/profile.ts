@@ -1,6 +1,6 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { getStats, listProjectsOfMember } from '../../data/member-lists.ts';
+import { getMemberStats, listProjectsOfMember } from '../../data/member-lists.ts';
 import { listAgentsOfMember } from '../../data/agents.ts';
 import { getMember } from '../../data/members.ts';
 import { listTeamsOfMember } from '../../data/teams.ts';
@@ -13,7 +13,7 @@ export const profile = handle(registry.members.profile, async ({ params, caller,
     listAgentsOfMember(db, memberId),
     listTeamsOfMember(db, memberId),
     listProjectsOfMember(db, caller, memberId),
-    getStats(db, caller, memberId),
+    getMemberStats(db, caller, memberId),
   ]);
   return { member, agents, teams, projects, stats };
 });

@@ -165,11 +165,11 @@ describe.each(['members.removeMember', 'members.leave'] as const)('%s', (way) =>
       orgId,
       chloe.me.memberId,
     );
-    const [invited] = await world.contend<unknown>(
+    const [invited] = await world.runUnderContention<unknown>(
       { table: 'subscriptions', id: orgId, column: 'org_id' },
       () => chloe.members.invite({ email: 'noor@example.com' }),
       async () => {
-        await world.waiting(1);
+        await world.waitUntilBlocked(1);
         if (way === 'members.leave') await chloe.members.leave({});
         else await ana.members.removeMember({ memberId: chloe.me.memberId });
         // world.contend releases the row of subscriptions only when both calls wait for it. This statement
@@ -191,7 +191,7 @@ describe.each(['members.removeMember', 'members.leave'] as const)('%s', (way) =>
   it('twice at once happens once', async () => {
     const people = await world.org();
     const { orgId, chloe } = people;
-    const outcomes = await world.contend<unknown>(
+    const outcomes = await world.runUnderContention<unknown>(
       { table: 'members', id: chloe.me.memberId },
       () => goes(people),
       () => goes(people),
@@ -265,7 +265,7 @@ describe('members.removeMember', () => {
         () => ben.teams.members.add({ teamId: team.id, memberId }),
       ];
       if (first === 'gift') calls.reverse();
-      const outcomes = await world.contend({ table: 'members', id: memberId }, ...calls);
+      const outcomes = await world.runUnderContention({ table: 'members', id: memberId }, ...calls);
       const lost = outcomes.filter((outcome) => outcome.status === 'rejected');
       for (const { reason } of lost) expect(reason).toMatchObject({ status: 404 });
       const left = await world.rows('select from team_members where org_id = $1', orgId);
@@ -278,7 +278,7 @@ describe('members.removeMember', () => {
     const people = await world.org();
     const { orgId, ana, ben, chloe } = people;
     const { stories } = await arrangeHoldings(people);
-    const outcomes = await world.contend(
+    const outcomes = await world.runUnderContention(
       { table: 'assignments', column: 'target_id', id: stories },
       () => ana.members.removeMember({ memberId: chloe.me.memberId }),
       () => ana.members.removeMember({ memberId: ben.me.memberId }),

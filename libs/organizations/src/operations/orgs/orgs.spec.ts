@@ -40,7 +40,7 @@ describe('orgs.update', () => {
 
   it('lets one of two with the same version through', async () => {
     const { orgId, ana, ben } = await world.org();
-    const outcomes = await world.contend(
+    const outcomes = await world.runUnderContention(
       { table: 'orgs', id: orgId },
       () => ana.orgs.update({ name: 'A', expectedVersion: 1 }),
       () => ben.orgs.update({ name: 'B', expectedVersion: 1 }),
@@ -129,7 +129,7 @@ describe('orgs.transferOwnership', () => {
   it('happens once when it is asked for twice at once', async () => {
     const people = await world.org();
     const { ana, ben, chloe } = people;
-    const outcomes = await world.contend(
+    const outcomes = await world.runUnderContention(
       { table: 'members', id: ana.me.memberId },
       () => ana.orgs.transferOwnership({ memberId: ben.me.memberId }),
       () => ana.orgs.transferOwnership({ memberId: chloe.me.memberId }),
@@ -161,7 +161,7 @@ describe('orgs.transferOwnership', () => {
         () => rival(people),
       ];
       if (!transferFirst) calls.reverse();
-      const outcomes = await world.contend({ table: 'members', id: chloe.me.memberId }, ...calls);
+      const outcomes = await world.runUnderContention({ table: 'members', id: chloe.me.memberId }, ...calls);
       expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
       const [now] = await world.rows<{ role: string; status: string }>(
         'select role, status from members where org_id = $1 and id = $2',
@@ -218,7 +218,7 @@ describe('orgs.delete', () => {
 
   it('twice at once happens once, and who waited for it is let in no more', async () => {
     const { orgId, slug, ana, ben } = await world.org();
-    const outcomes = await world.contend<unknown>(
+    const outcomes = await world.runUnderContention<unknown>(
       { table: 'orgs', id: orgId },
       () => ana.orgs.delete({ confirmSlug: slug }),
       () => ana.orgs.delete({ confirmSlug: slug }),

@@ -1,9 +1,9 @@
 import { registry, roleTooLow } from '@muster/registry';
 import { handle, notFound } from '@muster/runtime';
-import { endUnprovenSessions } from '../../data/identity-providers.ts';
+import { endSessionsViolatingPolicy } from '../../data/identity-providers.ts';
 import { lockMembers, members, toMember } from '../../data/members.ts';
-import { aboutOrg, getOrg } from '../../data/orgs.ts';
-import { holdsSeat } from '../../rules/role-changes.ts';
+import { toOrgEventSubject, getOrg } from '../../data/orgs.ts';
+import { roleNeedsSeat } from '../../rules/role-changes.ts';
 
 export const transferOwnership = handle(
   registry.orgs.transferOwnership,
@@ -20,14 +20,14 @@ export const transferOwnership = handle(
     if (owner?.role !== 'owner') throw roleTooLow({ needed: 'owner', held: owner?.role ?? 'viewer' });
     if (heir === undefined) throw notFound();
     if (heir.id === owner.id) return { org, previousOwner: toMember(owner), newOwner: toMember(owner) };
-    if (!holdsSeat(heir.role)) throw refuse('seat_required');
+    if (!roleNeedsSeat(heir.role)) throw refuse('seat_required');
 
     // The previous owner is saved first, because the unique index never allows two owners.
     const previousOwner = members.save(db, owner, { role: 'admin' }, at);
     const newOwner = members.save(db, heir, { role: 'owner' }, at);
     // The policy's requirements for sessions do not apply to the owner, but they do to the previous owner.
-    db.later(endUnprovenSessions());
-    emit('org.ownershipTransferred', aboutOrg(org), { fromMemberId: owner.id, toMemberId: heir.id });
+    db.deferToCommit(endSessionsViolatingPolicy());
+    emit('org.ownershipTransferred', toOrgEventSubject(org), { fromMemberId: owner.id, toMemberId: heir.id });
     return { org, previousOwner: toMember(previousOwner), newOwner: toMember(newOwner) };
   },
 );

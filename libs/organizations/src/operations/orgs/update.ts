@@ -1,7 +1,7 @@
 import { requireVersion } from '@muster/driver';
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { aboutOrg, lockOrg, orgs, setOrg, toOrg } from '../../data/orgs.ts';
+import { toOrgEventSubject, lockOrg, orgs, updateOrg, toOrg } from '../../data/orgs.ts';
 
 export const update = handle(
   registry.orgs.update,
@@ -13,8 +13,8 @@ export const update = handle(
     if (fields.includes('slug') && !(await claimSlug({ wanted: changed.slug, has: org.slug })))
       throw refuse('already_exists');
     if (fields.length > 0) {
-      db.later(setOrg(changed));
-      emit('org.updated', aboutOrg(changed), { fields });
+      db.deferToCommit(updateOrg(changed));
+      emit('org.updated', toOrgEventSubject(changed), { fields });
     }
     return { org: toOrg(changed) };
   },

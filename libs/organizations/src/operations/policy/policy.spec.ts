@@ -77,7 +77,7 @@ describe('policy.update', () => {
 
   it('loses no change of two that are made at once', async () => {
     const { orgId, ana, ben } = await world.org();
-    await world.contend<unknown>(
+    await world.runUnderContention<unknown>(
       { table: 'orgs', id: orgId },
       () => ana.policy.update({ requiredApprovals: 3 }),
       () => ben.policy.update({ wipLimits: 'off' }),

@@ -1,10 +1,10 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { aboutTeam, teams, toTeam } from '../../data/teams.ts';
+import { toTeamEventSubject, teams, toTeam } from '../../data/teams.ts';
 
 export const create = handle(registry.teams.create, async ({ params, db, access, emit }) => {
   const team = teams.make(params, (await access()).at);
-  db.later(teams.insert(team));
-  emit('team.created', aboutTeam(team), {});
+  db.deferToCommit(teams.insert(team));
+  emit('team.created', toTeamEventSubject(team), {});
   return { team: toTeam(team) };
 });

@@ -1,11 +1,11 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { aboutTeam, deleteTeam, lockTeam } from '../../data/teams.ts';
+import { toTeamEventSubject, deleteTeam, lockTeam } from '../../data/teams.ts';
 
 // `delete` is a reserved word.
 export const deleteOperation = handle(registry.teams.delete, async ({ params, caller, db, emit }) => {
   const team = await lockTeam(db, caller, params.teamId);
-  db.later(deleteTeam(team.id));
-  emit('team.deleted', aboutTeam(team), {});
+  db.deferToCommit(deleteTeam(team.id));
+  emit('team.deleted', toTeamEventSubject(team), {});
   return { deleted: true as const };
 });

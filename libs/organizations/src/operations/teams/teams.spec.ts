@@ -139,7 +139,7 @@ describe('teams.update', () => {
     const people = await world.org();
     const { ana, chloe } = people;
     const { teamId } = await arrangeTeam(people);
-    const outcomes = await world.contend(
+    const outcomes = await world.runUnderContention(
       { table: 'teams', id: teamId },
       () => ana.teams.update({ teamId, name: 'A', expectedVersion: 1 }),
       () => chloe.teams.update({ teamId, name: 'B', expectedVersion: 1 }),
@@ -173,7 +173,7 @@ describe('teams.delete', () => {
     const people = await world.org();
     const { orgId, ana, ben } = people;
     const { teamId } = await arrangeTeam(people);
-    await world.contend<unknown>(
+    await world.runUnderContention<unknown>(
       { table: 'teams', id: teamId },
       () => ana.teams.delete({ teamId }),
       () => ana.teams.members.add({ teamId, memberId: ben.me.memberId }),
@@ -304,7 +304,7 @@ describe('teams.members', () => {
     const { orgId, ana, ben, chloe } = people;
     const { teamId } = await arrangeTeam(people);
     const add = { teamId, memberId: ben.me.memberId };
-    const outcomes = await world.contend(
+    const outcomes = await world.runUnderContention(
       { table: 'teams', id: teamId },
       () => ana.teams.members.add(add),
       () => chloe.teams.members.add({ ...add, role: 'lead' }),

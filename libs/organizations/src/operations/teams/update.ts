@@ -1,7 +1,7 @@
 import { requireVersion } from '@muster/driver';
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { aboutTeam, lockTeam, teams, toTeam } from '../../data/teams.ts';
+import { toTeamEventSubject, lockTeam, teams, toTeam } from '../../data/teams.ts';
 
 export const update = handle(
   registry.teams.update,
@@ -11,7 +11,7 @@ export const update = handle(
     await requireGround(team.caller_role === 'lead' && 'teamLead');
     requireVersion(team, expectedVersion);
     const { changed, fields } = teams.change(db, team, wanted, at);
-    if (fields.length > 0) emit('team.updated', aboutTeam(changed), { fields });
+    if (fields.length > 0) emit('team.updated', toTeamEventSubject(changed), { fields });
     return { team: toTeam(changed) };
   },
 );

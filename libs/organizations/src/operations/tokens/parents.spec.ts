@@ -70,7 +70,7 @@ describe('the parent of a token', () => {
     const { orgId, chloe } = people;
     const { token, secret } = await chloe.tokens.create({ name: 'maker', scopes: ['write'] });
     const maker = world.client(secret);
-    await world.contend<unknown>(
+    await world.runUnderContention<unknown>(
       { table: 'tokens', id: token.id },
       () => maker.tokens.create({ name: 'late', scopes: ['write'] }),
       () => chloe.tokens.revoke({ tokenId: token.id }),

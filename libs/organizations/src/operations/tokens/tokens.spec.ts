@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { mostTokens } from '@muster/registry';
+import { maxTokensPerMember } from '@muster/registry';
 import { hashToken, isWellFormedToken } from '@muster/runtime';
 import { type People, useWorld } from '@muster/testing';
 import { arrangeProject, arrangeProjectMember } from '../../../test/work.ts';
@@ -227,7 +227,7 @@ describe('tokens.create', () => {
       orgId,
       chloe.me.memberId,
     );
-    const full = refused(422, 'limit_exceeded', { limit: 'tokens', max: mostTokens });
+    const full = refused(422, 'limit_exceeded', { limit: 'tokens', max: maxTokensPerMember });
     const make = (more: object = {}) => chloe.tokens.create({ name: 'x', scopes: ['read'], ...more });
     await expect(make()).rejects.toMatchObject(full);
     await expect(make({ agentId: agentId() })).rejects.toMatchObject(full);
@@ -237,7 +237,7 @@ describe('tokens.create', () => {
       `update tokens set revoked_at = now() where id in (select id from tokens where org_id = $1 and name = 'n' and revoked_at is null limit 3)`,
       orgId,
     );
-    const outcomes = await world.contend({ table: 'members', id: chloe.me.memberId }, make, () =>
+    const outcomes = await world.runUnderContention({ table: 'members', id: chloe.me.memberId }, make, () =>
       make({ agentId: agentId() }),
     );
     expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
@@ -362,7 +362,7 @@ describe('tokens.revoke', () => {
   it('happens once when two do it', async () => {
     const { ana, ben, dan } = people;
     const tokenId = (await dan.session.identity()).token.id;
-    const outcomes = await world.contend(
+    const outcomes = await world.runUnderContention(
       { table: 'tokens', id: tokenId },
       () => ana.tokens.revoke({ tokenId }),
       () => ben.tokens.revoke({ tokenId }),

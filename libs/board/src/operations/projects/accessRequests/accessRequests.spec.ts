@@ -83,7 +83,7 @@ describe('projects.requestAccess', () => {
 
   it('is one request, however often it is asked at once', async () => {
     const { orgId, eve, projectId } = await hidden();
-    const outcomes = await world.contend(
+    const outcomes = await world.runUnderContention(
       { table: 'projects', id: projectId },
       ...(['viewer', 'contributor', 'lead'] as const).map(
         (role) => () => eve.projects.requestAccess({ projectId, role }),
@@ -263,7 +263,7 @@ describe('projects.accessRequests.resolve', () => {
 
   it('is decided once, also by two leads at the same moment', async () => {
     const { orgId, ana, chloe, accessRequestId } = await asked();
-    const outcomes = await world.contend(
+    const outcomes = await world.runUnderContention(
       { table: 'access_requests', id: accessRequestId },
       () => ana.projects.accessRequests.resolve({ accessRequestId, decision: 'approve' }),
       () => chloe.projects.accessRequests.resolve({ accessRequestId, decision: 'deny' }),
@@ -297,7 +297,7 @@ describe('projects.accessRequests.resolve', () => {
     await holder.query(`update members set status = 'removed' where id = $1`, [eve.me.memberId]);
     const resolving = chloe.projects.accessRequests.resolve({ accessRequestId, decision: 'approve' });
     const refused = expect(resolving).rejects.toMatchObject({ code: 'not_found' });
-    await world.waiting(1);
+    await world.waitUntilBlocked(1);
     await holder.query('commit');
     holder.release();
     await refused;

@@ -1,10 +1,10 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { accessRequests, lockAccessRequest, toAccessRequest } from '../../../data/access-requests.ts';
-import { setGivenRole } from '../../../data/project-members.ts';
-import { aboutProject, lockProjectOfRequest } from '../../../data/projects.ts';
-import { afterDecision } from '../../../rules/access-request-states.ts';
-import { higherRole, unmetByRole } from '../../../rules/project-roles.ts';
+import { setDirectProjectRole } from '../../../data/project-members.ts';
+import { toProjectEventSubject, lockProjectOfRequest } from '../../../data/projects.ts';
+import { stateAfterDecision } from '../../../rules/access-request-states.ts';
+import { pickHigherRole, findRulesViolatedByRole } from '../../../rules/project-roles.ts';
 
 export const resolve = handle(
   registry.projects.accessRequests.resolve,
@@ -15,20 +15,20 @@ export const resolve = handle(
       lockAccessRequest(db, accessRequestId),
       access(),
     ]);
-    const state = afterDecision(request.state, decision);
+    const state = stateAfterDecision(request.state, decision);
     if (state === undefined) throw refuse('already_resolved', { state: request.state });
 
     let { role } = request;
     if (decision === 'approve') {
       const wanted = params.role ?? request.role;
-      const unmet = unmetByRole(request.member_role, wanted);
+      const unmet = findRulesViolatedByRole(request.member_role, wanted);
       if (unmet.length > 0) throw refuse('policy', { unmet });
-      role = higherRole(wanted, request.given_role ?? undefined);
-      db.later(setGivenRole(project.id, request.member_id, { role, created_at: at }));
+      role = pickHigherRole(wanted, request.given_role ?? undefined);
+      db.deferToCommit(setDirectProjectRole(project.id, request.member_id, { role, created_at: at }));
     }
     const decided = { role, state, resolved_by: actor, resolved_at: at, note: note ?? null };
     const resolved = accessRequests.save(db, request, decided, at);
-    emit('access.resolved', aboutProject(project), {
+    emit('access.resolved', toProjectEventSubject(project), {
       accessRequestId,
       memberId: request.member_id,
       decision,

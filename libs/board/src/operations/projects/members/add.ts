@@ -1,9 +1,13 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { getLeads } from '../../../data/project-leads.ts';
-import { findGivenRole, lockActiveMember, setGivenRole } from '../../../data/project-members.ts';
-import { aboutProject, projects } from '../../../data/projects.ts';
-import { losesItsLead, unmetByRole } from '../../../rules/project-roles.ts';
+import { getLeadStatus } from '../../../data/project-leads.ts';
+import {
+  findDirectProjectRole,
+  lockActiveMember,
+  setDirectProjectRole,
+} from '../../../data/project-members.ts';
+import { toProjectEventSubject, projects } from '../../../data/projects.ts';
+import { wouldLoseLastLead, findRulesViolatedByRole } from '../../../rules/project-roles.ts';
 
 export const add = handle(
   registry.projects.members.add,
@@ -14,18 +18,18 @@ export const add = handle(
     const [project, member, given, leads, { at }] = await Promise.all([
       projects.lock(db, targetId),
       lockActiveMember(db, memberId),
-      findGivenRole(db, targetId, memberId),
-      getLeads(db, targetId, { memberId }),
+      findDirectProjectRole(db, targetId, memberId),
+      getLeadStatus(db, targetId, { memberId }),
       access(),
     ]);
-    const unmet = unmetByRole(member.role, role);
+    const unmet = findRulesViolatedByRole(member.role, role);
     if (unmet.length > 0) throw refuse('policy', { unmet });
-    if (role !== 'lead' && losesItsLead(project.visibility, leads)) throw refuse('lead_required');
+    if (role !== 'lead' && wouldLoseLastLead(project.visibility, leads)) throw refuse('lead_required');
 
     const addedAt = given?.created_at ?? at;
     if (given?.role !== role) {
-      db.later(setGivenRole(project.id, memberId, { role, created_at: addedAt }));
-      emit('project.memberAdded', aboutProject(project), { memberId, role });
+      db.deferToCommit(setDirectProjectRole(project.id, memberId, { role, created_at: addedAt }));
+      emit('project.memberAdded', toProjectEventSubject(project), { memberId, role });
     }
     return { projectMember: { projectId: project.id, memberId, ...member, role, addedAt } };
   },

@@ -115,7 +115,7 @@ describe('projects.members.add', () => {
     await holder.query(`update members set status = 'removed' where id = $1`, [eve.me.memberId]);
     const adding = chloe.projects.members.add({ projectId, memberId: eve.me.memberId, role: 'viewer' });
     const refused = expect(adding).rejects.toMatchObject({ code: 'not_found' });
-    await world.waiting(1);
+    await world.waitUntilBlocked(1);
     await holder.query('commit');
     holder.release();
     await refused;
@@ -181,7 +181,7 @@ describe('the last lead of a private project', () => {
   it('is one of two who remove each other at once', async () => {
     const { chloe, eve, projectId } = await hidden();
     await chloe.projects.members.add({ projectId, memberId: eve.me.memberId, role: 'lead' });
-    const outcomes = await world.contend<unknown>(
+    const outcomes = await world.runUnderContention<unknown>(
       { table: 'projects', id: projectId },
       () => chloe.projects.members.remove({ projectId, memberId: eve.me.memberId }),
       () => eve.projects.members.add({ projectId, memberId: chloe.me.memberId, role: 'viewer' }),
@@ -213,7 +213,7 @@ describe('the last lead of a private project', () => {
   it('is there however a project turning private meets its lead leaving', async () => {
     const { ana, chloe } = await world.org();
     const { project } = await chloe.projects.create({ key: 'WEB', name: 'Web' });
-    await world.contend<unknown>(
+    await world.runUnderContention<unknown>(
       { table: 'projects', id: project.id },
       () => ana.projects.update({ projectId: project.id, visibility: 'private' }),
       () => chloe.projects.members.remove({ projectId: project.id, memberId: chloe.me.memberId }),

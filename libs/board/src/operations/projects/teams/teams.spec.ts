@@ -122,7 +122,7 @@ describe('projects.unassignTeam', () => {
     const { orgId, ana, ben, chloe, eve, projectId } = await hidden();
     const teamId = await arrangeTeam(world, orgId, { members: [chloe], on: { projectId, role: 'lead' } });
     await ana.projects.members.add({ projectId, memberId: eve.me.memberId, role: 'lead' });
-    const outcomes = await world.contend<unknown>(
+    const outcomes = await world.runUnderContention<unknown>(
       { table: 'projects', id: projectId },
       () => ana.projects.unassignTeam({ projectId, teamId }),
       () => ben.projects.members.remove({ projectId, memberId: eve.me.memberId }),

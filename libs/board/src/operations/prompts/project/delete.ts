@@ -1,13 +1,13 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { aboutPrompt, deletePrompt } from '../../../data/prompts.ts';
+import { toPromptEventSubject, deletePrompt } from '../../../data/prompts.ts';
 
 // `delete` is a reserved word.
 export const deleteOperation = handle(
   registry.prompts.project.delete,
   async ({ params, targetId, db, emit }) => {
     const prompt = await deletePrompt(db, targetId, params.slug);
-    emit('prompt.deleted', aboutPrompt(prompt), { slug: prompt.slug });
+    emit('prompt.deleted', toPromptEventSubject(prompt), { slug: prompt.slug });
     return { deleted: true as const };
   },
 );

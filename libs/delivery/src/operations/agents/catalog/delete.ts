@@ -1,13 +1,13 @@
 import { registry } from '@muster/registry';
 import { handle, notFound } from '@muster/runtime';
 import {
-  aboutCatalogAgent,
+  catalogAgentSubject,
   deleteAgent,
   deleteVersions,
   lockAgent,
-  setLatest,
+  setLatestVersion,
 } from '../../../data/catalog.ts';
-import { newestFirst } from '../../../rules/catalog-versions.ts';
+import { sortNewestFirst } from '../../../rules/catalog-versions.ts';
 
 // `delete` is a reserved word.
 export const deleteOperation = handle(
@@ -21,16 +21,16 @@ export const deleteOperation = handle(
     const gone = versions.filter((known) => version === undefined || known.version === version);
     if (gone.length === 0) throw notFound();
 
-    db.later(
+    db.deferToCommit(
       deleteVersions(
         head.id,
         slug,
         gone.map((known) => known.version),
       ),
     );
-    const [newest] = newestFirst(versions.filter((known) => !gone.includes(known)));
-    db.later(newest === undefined ? deleteAgent(head.id) : setLatest(head.id, newest.version));
-    emit('agent.deleted', aboutCatalogAgent(head.id, slug, slug), { slug, version: version ?? null });
+    const [newest] = sortNewestFirst(versions.filter((known) => !gone.includes(known)));
+    db.deferToCommit(newest === undefined ? deleteAgent(head.id) : setLatestVersion(head.id, newest.version));
+    emit('agent.deleted', catalogAgentSubject(head.id, slug, slug), { slug, version: version ?? null });
     return { deleted: true as const };
   },
 );

@@ -1,11 +1,11 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { findContent } from '../../../data/catalog.ts';
+import { findVersionContent } from '../../../data/catalog.ts';
 import { encodeContent } from '../../../rules/catalog-content.ts';
-import { wantedVersion } from './wanted-version.ts';
+import { resolveVersion } from './wanted-version.ts';
 
 export const download = handle(registry.agents.catalog.download, async ({ params, db }) => {
-  const { row } = await wantedVersion(db, params, findContent);
+  const { row } = await resolveVersion(db, params, findVersionContent);
   return {
     slug: row.slug,
     version: row.version,

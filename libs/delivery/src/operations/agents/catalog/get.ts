@@ -1,10 +1,10 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { findVersion, toCatalogAgent } from '../../../data/catalog.ts';
-import { newestFirst } from '../../../rules/catalog-versions.ts';
-import { wantedVersion } from './wanted-version.ts';
+import { sortNewestFirst } from '../../../rules/catalog-versions.ts';
+import { resolveVersion } from './wanted-version.ts';
 
 export const get = handle(registry.agents.catalog.get, async ({ params, db }) => {
-  const { row, versions } = await wantedVersion(db, params, findVersion);
-  return { agent: toCatalogAgent(row), versions: newestFirst(versions) };
+  const { row, versions } = await resolveVersion(db, params, findVersion);
+  return { agent: toCatalogAgent(row), versions: sortNewestFirst(versions) };
 });

@@ -1,16 +1,16 @@
 import { registry } from '@muster/registry';
 import { badRequest, handle } from '@muster/runtime';
 import {
-  aboutCatalogAgent,
+  catalogAgentSubject,
   type CatalogRow,
-  claimAgent,
+  createOrLockAgent,
   insertVersion,
-  lockCatalogRoom,
-  setLatest,
+  lockCatalogQuota,
+  setLatestVersion,
   toCatalogAgent,
 } from '../../../data/catalog.ts';
 import { decodeContent, defaultContentType, sha256Of } from '../../../rules/catalog-content.ts';
-import { mostVersions, newestFirst } from '../../../rules/catalog-versions.ts';
+import { maxVersionsPerAgent, sortNewestFirst } from '../../../rules/catalog-versions.ts';
 
 export const publish = handle(
   registry.agents.catalog.publish,
@@ -23,21 +23,19 @@ export const publish = handle(
     const { bytes } = decoded;
     const sha256 = sha256Of(bytes);
 
-    const [{ head, made, versions, published, buriedSha256 }, { at }] = await Promise.all([
-      claimAgent(db, caller, slug, version),
-      access(),
-    ]);
+    const [{ head, wasCreated, versions, publishedVersion, deletedVersionSha256 }, { at }] =
+      await Promise.all([createOrLockAgent(db, caller, slug, version), access()]);
     await requireGround(head.publisherId === caller.memberId && 'publisher');
-    const known = published?.sha256 ?? buriedSha256;
+    const known = publishedVersion?.sha256 ?? deletedVersionSha256;
     if (known !== undefined && known !== sha256) {
-      throw refuse('already_exists', { sha256: known, deleted: published === undefined });
+      throw refuse('already_exists', { sha256: known, deleted: publishedVersion === undefined });
     }
-    if (published !== undefined) return { agent: toCatalogAgent(published) };
-    if (versions.length >= mostVersions) {
-      throw refuse('limit_exceeded', { limit: mostVersions, used: versions.length });
+    if (publishedVersion !== undefined) return { agent: toCatalogAgent(publishedVersion) };
+    if (versions.length >= maxVersionsPerAgent) {
+      throw refuse('limit_exceeded', { limit: maxVersionsPerAgent, used: versions.length });
     }
-    if (made) {
-      const room = await lockCatalogRoom(db);
+    if (wasCreated) {
+      const room = await lockCatalogQuota(db);
       if (room !== undefined && room.used > room.limit)
         throw refuse('limit_exceeded', { limit: room.limit, used: room.used - 1 });
     }
@@ -57,10 +55,10 @@ export const publish = handle(
       published_by: caller.actor,
       created_at: at,
     };
-    db.later(insertVersion(row, bytes));
-    const [newest] = newestFirst([...versions, { version }]);
-    if (newest?.version === version) db.later(setLatest(head.id, version));
-    emit('agent.published', aboutCatalogAgent(head.id, slug, params.name), { slug, version });
+    db.deferToCommit(insertVersion(row, bytes));
+    const [newest] = sortNewestFirst([...versions, { version }]);
+    if (newest?.version === version) db.deferToCommit(setLatestVersion(head.id, version));
+    emit('agent.published', catalogAgentSubject(head.id, slug, params.name), { slug, version });
     return { agent: toCatalogAgent(row) };
   },
 );

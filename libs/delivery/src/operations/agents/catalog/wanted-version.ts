@@ -3,31 +3,31 @@ import { type Db } from '@muster/driver';
 import { type CatalogVersionRef } from '@muster/registry';
 import { badRequest, notFound } from '@muster/runtime';
 import { type AgentSelector, listVersions } from '../../../data/catalog.ts';
-import { isRange, newestIn } from '../../../rules/catalog-versions.ts';
+import { isVersionOrRange, newestVersionInRange } from '../../../rules/catalog-versions.ts';
 
-type Find<Row> = (db: Db, ref: AgentSelector, version: string | undefined) => Promise<Row | undefined>;
+type FindVersion<Row> = (db: Db, ref: AgentSelector, version: string | undefined) => Promise<Row | undefined>;
 
 /** Loads the wanted version with `find`, and lists all versions. Only a range needs a second query. */
-export async function wantedVersion<Row>(
+export async function resolveVersion<Row>(
   db: Db,
   { version, ...ref }: AgentSelector & { readonly version?: string | undefined },
-  find: Find<Row>,
+  findRow: FindVersion<Row>,
 ): Promise<{ readonly row: Row; readonly versions: CatalogVersionRef[] }> {
-  if (version !== undefined && !isRange(version)) {
+  if (version !== undefined && !isVersionOrRange(version)) {
     throw badRequest('The version is invalid.', [
       { path: 'version', message: 'must be a version such as 1.4.0, or a range such as ^1.2' },
     ]);
   }
-  const [exact, versions] = await Promise.all([find(db, ref, version), listVersions(db, ref)]);
+  const [exact, versions] = await Promise.all([findRow(db, ref, version), listVersions(db, ref)]);
   if (exact !== undefined) return { row: exact, versions };
   const newest =
     version === undefined
       ? undefined
-      : newestIn(
+      : newestVersionInRange(
           versions.map((known) => known.version),
           version,
         );
-  const row = newest === undefined ? undefined : await find(db, ref, newest);
+  const row = newest === undefined ? undefined : await findRow(db, ref, newest);
   if (row === undefined) throw notFound();
   return { row, versions };
 }

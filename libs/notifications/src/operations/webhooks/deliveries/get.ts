@@ -1,19 +1,27 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { cursorsOf } from '../../../data/event-cursors.ts';
-import { type DeliveryRow, eventOf, getDelivery, toDelivery } from '../../../data/webhook-deliveries.ts';
+import { getEventCursors } from '../../../data/event-cursors.ts';
+import {
+  type DeliveryRow,
+  getEventOfDelivery,
+  getDelivery,
+  toDelivery,
+} from '../../../data/webhook-deliveries.ts';
 import { getWebhook } from '../../../data/webhooks.ts';
 import { eventMessage, testMessage } from '../../../rules/webhook-message.ts';
-import { type WebhooksSetUp } from '../set-up.ts';
+import { type WebhooksConfig } from '../set-up.ts';
 
-export const getWith = ({ subjectUrl }: WebhooksSetUp) =>
+export const getDeliveryHandler = ({ subjectUrl }: WebhooksConfig) =>
   handle(registry.webhooks.deliveries.get, async ({ params, caller, db, requireGround }) => {
     const row = await getDelivery(db, params.deliveryId);
     const webhook = await getWebhook({ db, caller, requireGround }, row.webhook_id);
     const bodyOf = async ({ seq, activity_seq: place }: DeliveryRow): Promise<string> => {
       if (seq === null || place === null) return testMessage(row.event_at, webhook.id);
-      const [event, cursors] = await Promise.all([eventOf(db, row), cursorsOf(db, caller.orgId)]);
-      return eventMessage(event, { seq, cursor: cursors.seal(place) }, subjectUrl);
+      const [event, cursors] = await Promise.all([
+        getEventOfDelivery(db, row),
+        getEventCursors(db, caller.orgId),
+      ]);
+      return eventMessage(event, { seq, cursor: cursors.encode(place) }, subjectUrl);
     };
     return {
       delivery: {

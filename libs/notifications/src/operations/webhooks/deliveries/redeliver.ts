@@ -1,7 +1,7 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { lockDelivery, sendAgain, toDelivery } from '../../../data/webhook-deliveries.ts';
-import { lockWebhookOfDelivery, wake } from '../../../data/webhooks.ts';
+import { lockDelivery, rescheduleDelivery, toDelivery } from '../../../data/webhook-deliveries.ts';
+import { lockWebhookOfDelivery, makeWebhookDue } from '../../../data/webhooks.ts';
 
 export const redeliver = handle(
   registry.webhooks.deliveries.redeliver,
@@ -14,8 +14,8 @@ export const redeliver = handle(
     const row = await lockDelivery(db, deliveryId);
     // Tests are sent even if the endpoint is paused.
     const waits = webhook.paused_at !== null && row.seq !== null;
-    db.later(sendAgain(row.id, waits));
-    db.later(wake(webhook.id));
+    db.deferToCommit(rescheduleDelivery(row.id, waits));
+    db.deferToCommit(makeWebhookDue(webhook.id));
     return {
       delivery: toDelivery({ ...row, state: 'pending', done_at: null, next_at: waits ? null : at }),
     };

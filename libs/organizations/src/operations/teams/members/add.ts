@@ -1,29 +1,29 @@
 import { registry, type TeamMember } from '@muster/registry';
-import { handle, named } from '@muster/runtime';
+import { handle, withPathOnNotFound } from '@muster/runtime';
 import { lockMember } from '../../../data/members.ts';
 import { findTeamMember, insertTeamMember } from '../../../data/team-members.ts';
-import { aboutTeam, lockTeam } from '../../../data/teams.ts';
-import { unmetByTeamRole } from '../../../rules/team-roles.ts';
+import { toTeamEventSubject, lockTeam } from '../../../data/teams.ts';
+import { findRulesViolatedByTeamRole } from '../../../rules/team-roles.ts';
 
 export const add = handle(
   registry.teams.members.add,
   async ({ params, caller, db, access, requireGround, emit, refuse }) => {
     const { teamId, memberId, role } = params;
     const [team, { at }, member, present] = await Promise.all([
-      named('teamId', lockTeam(db, caller, teamId)),
+      withPathOnNotFound('teamId', lockTeam(db, caller, teamId)),
       access(),
-      named('memberId', lockMember(db, memberId)),
+      withPathOnNotFound('memberId', lockMember(db, memberId)),
       findTeamMember(db, teamId, memberId),
     ]);
     await requireGround(team.caller_role === 'lead' && 'teamLead');
     if (present !== undefined) throw refuse('already_exists');
-    const unmet = unmetByTeamRole(member.role, role);
+    const unmet = findRulesViolatedByTeamRole(member.role, role);
     if (unmet.length > 0) throw refuse('policy', { unmet });
 
     const { name, handle } = member;
     const teamMember: TeamMember = { teamId, memberId, name, handle, role, addedAt: at };
-    db.later(insertTeamMember(teamMember));
-    emit('team.memberAdded', aboutTeam(team), { memberId, role });
+    db.deferToCommit(insertTeamMember(teamMember));
+    emit('team.memberAdded', toTeamEventSubject(team), { memberId, role });
     return { teamMember };
   },
 );
