@@ -209,7 +209,9 @@ create table public.comments (
   updated_at timestamp(3) with time zone not null default now(),
   version integer not null default 1,
   imported_by jsonb,
-  imported_from text
+  imported_from text,
+  agent_mentions uuid[] not null default '{}'::uuid[],
+  directed_to_agent uuid
 );
 create table public.connections (
   org_id uuid not null,
@@ -549,6 +551,25 @@ create table public.imports (
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
   version integer not null default 1
+);
+create table public.inbox_items (
+  org_id uuid not null,
+  recipient_id uuid not null,
+  seq integer not null,
+  kind text not null,
+  actor jsonb not null,
+  project_id uuid not null,
+  story_id uuid,
+  execution_id uuid,
+  comment_id uuid,
+  text text not null,
+  next jsonb,
+  at timestamp(3) with time zone not null default clock_timestamp()
+);
+create table public.inbox_streams (
+  org_id uuid not null,
+  recipient_id uuid not null,
+  last_seq integer not null
 );
 create table public.invitations (
   org_id uuid not null,
@@ -1248,6 +1269,11 @@ alter table imports add constraint imports_org_id_project_id_fkey FOREIGN KEY (o
 alter table imports add constraint imports_pkey PRIMARY KEY (org_id, id);
 alter table imports add constraint imports_provider_check CHECK ((provider = ANY (ARRAY['github'::text, 'gitlab'::text, 'jira'::text, 'linear'::text, 'other'::text])));
 alter table imports add constraint imports_state_check CHECK ((state = ANY (ARRAY['open'::text, 'finished'::text, 'reverted'::text])));
+alter table inbox_items add constraint inbox_items_kind_check CHECK ((kind = ANY (ARRAY['verdict'::text, 'stop'::text, 'stop_lifted'::text, 'mention'::text, 'offer'::text, 'assigned'::text, 'unassigned'::text, 'unblocked'::text, 'question'::text, 'question_answered'::text, 'spec_changed'::text, 'lease_lost'::text, 'merged'::text, 'checks_failed'::text])));
+alter table inbox_items add constraint inbox_items_org_id_recipient_id_fkey FOREIGN KEY (org_id, recipient_id) REFERENCES inbox_streams(org_id, recipient_id) ON DELETE CASCADE;
+alter table inbox_items add constraint inbox_items_pkey PRIMARY KEY (org_id, recipient_id, seq);
+alter table inbox_streams add constraint inbox_streams_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id) ON DELETE CASCADE;
+alter table inbox_streams add constraint inbox_streams_pkey PRIMARY KEY (org_id, recipient_id);
 alter table invitations add constraint invitations_check CHECK (((member_id IS NULL) = (state <> 'accepted'::text)));
 alter table invitations add constraint invitations_email_check CHECK (((length(email) >= 3) AND (length(email) <= 320)));
 alter table invitations add constraint invitations_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id) ON DELETE CASCADE;
@@ -1467,6 +1493,7 @@ CREATE INDEX agent_runs_over ON public.agent_runs USING btree (ended_at) WHERE (
 CREATE INDEX agent_runs_seen ON public.agent_runs USING btree (org_id, last_seen_at) WHERE (ended_at IS NULL);
 CREATE INDEX agent_runs_story ON public.agent_runs USING btree (org_id, story_id) WHERE (story_id IS NOT NULL);
 CREATE INDEX agents_member ON public.agents USING btree (org_id, member_id, id);
+CREATE INDEX agents_slug_of_org ON public.agents USING btree (org_id, slug);
 CREATE INDEX assignments_agent ON public.assignments USING btree (org_id, agent_id, target_type, target_id);
 CREATE INDEX assignments_member ON public.assignments USING btree (org_id, member_id, target_type, target_id);
 CREATE INDEX assignments_project ON public.assignments USING btree (org_id, project_id, target_type, target_id);
@@ -1523,6 +1550,7 @@ CREATE INDEX import_items_made ON public.import_items USING btree (org_id, made_
 CREATE INDEX import_items_put ON public.import_items USING btree (org_id, import_id, kind);
 CREATE INDEX import_items_record ON public.import_items USING btree (org_id, record_id);
 CREATE INDEX imports_project ON public.imports USING btree (org_id, project_id, id);
+CREATE INDEX inbox_items_at ON public.inbox_items USING btree (at);
 CREATE INDEX invitations_accounts ON public.invitations USING btree (lower(email) COLLATE "C") WHERE (state = 'pending'::text);
 CREATE INDEX invitations_address ON public.invitations USING btree (org_id, lower(email), sent_at);
 CREATE INDEX leases_agent ON public.leases USING btree (org_id, agent_id) WHERE ((state = 'held'::text) AND (agent_id IS NOT NULL));
@@ -2618,6 +2646,7 @@ begin
   update executions e set last_event_seq = e.last_event_seq + skipped_epochs
     where e.org_id = org and e.state <> 'completed';
   update leases l set epoch = l.epoch + skipped_epochs where l.org_id = org;
+  update inbox_streams i set last_seq = i.last_seq + skipped_epochs where i.org_id = org;
   update lock_counters c set fencing_token = c.fencing_token + skipped_epochs where c.org_id = org;
   update streams s set lost_after = s.activity, lost_until = s.activity + skipped_numbers,
       activity = s.activity + skipped_numbers, audit_lost_after = s.audit, audit = s.audit + skipped_numbers
@@ -3080,6 +3109,14 @@ begin
 end $procedure$
 ;
 alter function app.let_worker_remove(regclass) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.lock_names(org uuid)
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  select pg_advisory_xact_lock(hashtextextended('names ' || org::text, 0))
+$function$
+;
+alter function app.lock_names(uuid) owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.make_month(kept regclass, begins timestamp with time zone)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -3170,11 +3207,20 @@ CREATE OR REPLACE FUNCTION app.name_agent()
 AS $function$
 declare
   plain text := lower(regexp_replace(normalize(new.name, NFD), '[\u0300-\u036f]', '', 'g'));
+  wanted text := coalesce(new.slug,
+    nullif(trim(both '-' from left(trim(both '-' from regexp_replace(plain, '[^a-z0-9]+', '-', 'g')), 30)), ''), 'agent');
+  number int := 1;
 begin
-  new.slug := coalesce(nullif(trim(both '-' from left(trim(both '-' from regexp_replace(plain, '[^a-z0-9]+', '-', 'g')), 30)), ''), 'agent');
+  perform app.lock_names(new.org_id);
   if exists (select 1 from agents a where a.org_id = new.org_id and a.member_id = new.member_id and a.slug = new.slug) then
-    new.slug := new.slug || '-' || right(new.id::text, 6);
+    return new;
   end if;
+  new.slug := wanted;
+  while exists (select 1 from members m where m.org_id = new.org_id and m.handle = new.slug)
+      or exists (select 1 from agents a where a.org_id = new.org_id and a.slug = new.slug) loop
+    number := number + 1;
+    new.slug := rtrim(left(wanted, 39 - length(number::text)), '-') || '-' || number;
+  end loop;
   return new;
 end $function$
 ;
@@ -3991,7 +4037,11 @@ begin
   return query
     select e.id, e.last_event_seq
     from unnest(orgs, wanted) as w (org_id, id)
-    join public.executions e on e.org_id = w.org_id and e.id = w.id;
+    join public.executions e on e.org_id = w.org_id and e.id = w.id
+    union all
+    select i.recipient_id, i.last_seq
+    from unnest(orgs, wanted) as w (org_id, id)
+    join public.inbox_streams i on i.org_id = w.org_id and i.recipient_id = w.id;
 end $function$
 ;
 alter function app.stream_positions(uuid[],uuid[]) owner to muster_door;
@@ -4154,7 +4204,7 @@ CREATE CONSTRAINT TRIGGER team_members_gone AFTER DELETE ON public.team_members 
 CREATE CONSTRAINT TRIGGER tokens_changed AFTER UPDATE OF org_id, member_id, agent_id, hash, scopes, project_ids, may_read_inbox, expires_at, revoked_at ON public.tokens DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((((((((((old.org_id IS DISTINCT FROM new.org_id) OR (old.member_id IS DISTINCT FROM new.member_id)) OR (old.agent_id IS DISTINCT FROM new.agent_id)) OR (old.hash IS DISTINCT FROM new.hash)) OR (old.scopes IS DISTINCT FROM new.scopes)) OR (old.project_ids IS DISTINCT FROM new.project_ids)) OR (old.may_read_inbox IS DISTINCT FROM new.may_read_inbox)) OR (old.expires_at IS DISTINCT FROM new.expires_at)) OR (old.revoked_at IS DISTINCT FROM new.revoked_at))) EXECUTE FUNCTION app.begin_epoch();
 CREATE CONSTRAINT TRIGGER tokens_gone AFTER DELETE ON public.tokens DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((old.revoked_at IS NULL) AND ((old.expires_at IS NULL) OR (old.expires_at > now())))) EXECUTE FUNCTION app.begin_epoch();
 CREATE TRIGGER accounts_unsent AFTER INSERT OR DELETE OR UPDATE OF email, name ON sign_in.accounts FOR EACH ROW EXECUTE FUNCTION app.note_unsent();
-CREATE TRIGGER agents_named BEFORE INSERT ON public.agents FOR EACH ROW WHEN ((new.slug IS NULL)) EXECUTE FUNCTION app.name_agent();
+CREATE TRIGGER agents_named BEFORE INSERT ON public.agents FOR EACH ROW EXECUTE FUNCTION app.name_agent();
 CREATE TRIGGER agents_retired AFTER UPDATE OF retired_at ON public.agents FOR EACH ROW WHEN (((old.retired_at IS NULL) AND (new.retired_at IS NOT NULL))) EXECUTE FUNCTION app.release_agent();
 CREATE TRIGGER comments_not_searched AFTER DELETE ON public.comments FOR EACH ROW EXECUTE FUNCTION app.drop_documents('comment');
 CREATE TRIGGER comments_searched AFTER INSERT ON public.comments FOR EACH ROW EXECUTE FUNCTION app.keep_comment_document();
@@ -4232,6 +4282,8 @@ alter table identity_provider_domains enable row level security, force row level
 alter table identity_providers enable row level security, force row level security;
 alter table import_items enable row level security, force row level security;
 alter table imports enable row level security, force row level security;
+alter table inbox_items enable row level security, force row level security;
+alter table inbox_streams enable row level security, force row level security;
 alter table invitations enable row level security, force row level security;
 alter table leases enable row level security, force row level security;
 alter table lock_counters enable row level security, force row level security;
@@ -4370,6 +4422,12 @@ create policy worker on import_items for all to muster_worker using true;
 create policy door on imports for all to muster_door using true;
 create policy own_organization on imports for all to muster_app using (org_id = app.org_id());
 create policy worker on imports for all to muster_worker using true;
+create policy own_organization on inbox_items for all to muster_app using (org_id = app.org_id());
+create policy worker on inbox_items for all to muster_worker using true;
+create policy door on inbox_streams for all to muster_door using true;
+create policy operator on inbox_streams for all to muster_operator using true;
+create policy own_organization on inbox_streams for all to muster_app using (org_id = app.org_id());
+create policy worker on inbox_streams for all to muster_worker using true;
 create policy door on invitations for all to muster_door using true;
 create policy operator on invitations for all to muster_operator using true;
 create policy own_organization on invitations for all to muster_app using (org_id = app.org_id());
@@ -4527,6 +4585,8 @@ grant delete on identity_provider_domains to muster_worker;
 grant delete on identity_providers to muster_worker;
 grant delete on import_items to muster_worker;
 grant delete on imports to muster_worker;
+grant delete on inbox_items to muster_worker;
+grant delete on inbox_streams to muster_worker;
 grant delete on invitations to muster_worker;
 grant delete on leases to muster_worker;
 grant delete on lock_counters to muster_worker;
@@ -4638,6 +4698,7 @@ grant insert, select on contract_versions to muster_app;
 grant insert, select on execution_events to muster_app;
 grant insert, select on forge_checks to muster_app;
 grant insert, select on forge_observations to muster_app;
+grant insert, select on inbox_items to muster_app;
 grant insert, select on rights_epochs to muster_operator;
 grant insert, select on search_words to muster_door;
 grant insert, select on seat_ledger to muster_app;
@@ -4645,6 +4706,7 @@ grant insert, select, update on agent_runs to muster_app;
 grant insert, select, update on agents to muster_operator;
 grant insert, select, update on contracts to muster_app;
 grant insert, select, update on forge_deliveries to muster_app;
+grant insert, select, update on inbox_streams to muster_app;
 grant insert, select, update on members to muster_operator;
 grant insert, select, update on notifications to muster_app;
 grant insert, select, update on orgs to muster_operator;
@@ -4668,6 +4730,8 @@ grant select on executions to muster_door;
 grant select on executions to muster_operator;
 grant select on identity_provider_domains to muster_door;
 grant select on imports to muster_door;
+grant select on inbox_streams to muster_door;
+grant select on inbox_streams to muster_operator;
 grant select on invitations to muster_door;
 grant select on invitations to muster_operator;
 grant select on leases to muster_door;
@@ -4748,6 +4812,7 @@ grant execute on function app.keep_look() to public;
 grant execute on function app.keep_months(integer) to muster_worker;
 grant execute on function app.known_address(text) to muster_sign_in;
 grant execute on function app.lacks_proof(jsonb,text,text[]) to public;
+grant execute on function app.lock_names(uuid) to public;
 grant execute on function app.marked(text,text[]) to public;
 grant execute on function app.member_keys(uuid,text,text[],text,text) to public;
 grant execute on function app.moves_while_rights_hold(uuid[],uuid[],timestamp with time zone[]) to muster_app;

@@ -48,7 +48,7 @@ export const ownedTables: Readonly<Record<string, readonly string[]>> = {
   ],
   'libs/notifications': [
     ...['broadcasts', 'notification_counts', 'notification_preferences', 'notifications'],
-    ...['webhook_deliveries', 'webhooks'],
+    ...['inbox_items', 'inbox_streams', 'webhook_deliveries', 'webhooks'],
   ],
   'libs/gamification': [
     ...['gamification_state', 'point_days', 'point_entries', 'point_resets', 'point_scores', 'point_tallies'],

@@ -84,6 +84,8 @@ it("finds the caller's own agent first, then another member's if it is the only 
       `insert into agents (org_id, id, member_id, name) values ($1, gen_random_uuid(), $2, $3) returning id`,
       ...[orgId, memberId, name],
     );
+    // Agents that exist for long may share a slug.
+    await world.rows(`update agents set slug = lower(name) where id = $1`, row?.id);
     return row?.id ?? '';
   };
   const bensRobo = await make(ben.me.memberId, 'Robo');

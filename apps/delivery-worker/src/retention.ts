@@ -195,6 +195,12 @@ export const retention: Readonly<Record<string, Retention>> = {
     'identifies an item that is imported again; the row is deleted with its project',
   ),
   imports: permanentRetention('leads', 'shows what was imported; the row is deleted with its project'),
+  inbox_items: purgedRetention('work by others', '14 days after the item was written', {
+    key: ['org_id', 'recipient_id', 'seq'],
+    due: () => sql.part`t.at < now() - interval '14 days'`,
+    oldestFirst: sql.part`t.at`,
+  }),
+  inbox_streams: cappedRetention('nothing', 'one row for each member and agent'),
   invitations: purgedRetention(
     admins,
     `${retentionDaysName} after the invitation was accepted or revoked, or expired`,

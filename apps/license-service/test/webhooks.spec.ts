@@ -278,7 +278,9 @@ it('go to no address that the operator did not open', async () => {
 it('keep no secret that can be read, and end with their endpoint', async () => {
   const id = await listen();
   await world.issue();
-  const [row] = await world.rows<{ text: string }>('select t::text as text from licenses.webhook_endpoints t');
+  const [row] = await world.rows<{ text: string }>(
+    'select t::text as text from licenses.webhook_endpoints t',
+  );
   const [own = ''] = receiver.secrets;
   const bytes = Buffer.from(own).toString('hex');
   expect(row?.text.includes(own) === true || row?.text.includes(bytes) === true).toBe(false);

@@ -30,6 +30,7 @@ const ofOwnTools: Readonly<Record<string, Args>> = {
   next_work: { projectId: 'WEB', labels: ['api'], runId: 'run-8', assignedToMe: true },
   ask_question: { executionId: nobody, leaseToken: 'token', question: 'Which?', directedTo: nobody },
   wait_for: { executionId: nobody, leaseToken: 'token', waitSeconds: 1 },
+  inbox: { after: 1 },
   submit_work: {
     ...{ executionId: nobody, leaseToken: 'token', summary: 'Done', nextSteps: ['Go on'], pushed: true },
     ...{ outcome: 'submitted', pullRequest: { number: 7, url: 'https://example.com/pull/7' } },

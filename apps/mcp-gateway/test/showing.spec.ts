@@ -39,8 +39,8 @@ describe('the server', () => {
     const { body } = await gateway.rpc(await board(), 'tools/list', {}, { query: '?mode=core' });
     const tools = body.result?.['tools'] as { name: string; title?: string }[];
     const titles = new Map(tools.map(({ name, title }) => [name, title]));
-    expect([titles.get('stories_updateStatus'), titles.get('start_work')]).toEqual([
-      ...['Stories: update status', undefined],
+    expect([titles.get('comments_create'), titles.get('start_work')]).toEqual([
+      ...['Comments: create', undefined],
     ]);
     expect([...titles.values()].filter((title) => title !== undefined && !/^[A-Z]/.test(title))).toEqual([]);
   });

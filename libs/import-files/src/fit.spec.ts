@@ -80,7 +80,11 @@ describe('a status', () => {
       { name: 'Done', trackerStatus: 'canceled' },
       { status: 'canceled' },
     ],
-    ['its hint, where its words are not known', { name: 'Frozen', statusHint: 'backlog' }, { status: 'backlog' }],
+    [
+      'its hint, where its words are not known',
+      { name: 'Frozen', statusHint: 'backlog' },
+      { status: 'backlog' },
+    ],
     ['what was said, before all', { name: 'On Hold', statusHint: 'done' }, { status: 'backlog' }],
     ['a column that was said', { name: 'Blocked' }, { column: 'QA Passed' }],
     ['the column that was said, where it is called as a status is', { name: 'Over' }, { column: 'Done' }],

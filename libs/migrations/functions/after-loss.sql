@@ -30,6 +30,7 @@ begin
   update executions e set last_event_seq = e.last_event_seq + skipped_epochs
     where e.org_id = org and e.state <> 'completed';
   update leases l set epoch = l.epoch + skipped_epochs where l.org_id = org;
+  update inbox_streams i set last_seq = i.last_seq + skipped_epochs where i.org_id = org;
   update lock_counters c set fencing_token = c.fencing_token + skipped_epochs where c.org_id = org;
   update streams s set lost_after = s.activity, lost_until = s.activity + skipped_numbers,
       activity = s.activity + skipped_numbers, audit_lost_after = s.audit, audit = s.audit + skipped_numbers

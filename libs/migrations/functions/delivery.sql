@@ -1,5 +1,5 @@
--- Returns the stream positions of executions, for callers that wait for new entries. It returns only numbers,
--- so any process may call it.
+-- Returns the stream positions of executions, and of inboxes by their recipient, for callers that wait for new entries.
+-- It returns only numbers, so any process may call it.
 create or replace function app.stream_positions(orgs uuid[], wanted uuid[])
 returns table (execution_id uuid, last_seq int)
 language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$
@@ -8,7 +8,11 @@ begin
   return query
     select e.id, e.last_event_seq
     from unnest(orgs, wanted) as w (org_id, id)
-    join public.executions e on e.org_id = w.org_id and e.id = w.id;
+    join public.executions e on e.org_id = w.org_id and e.id = w.id
+    union all
+    select i.recipient_id, i.last_seq
+    from unnest(orgs, wanted) as w (org_id, id)
+    join public.inbox_streams i on i.org_id = w.org_id and i.recipient_id = w.id;
 end $$;
 call app.hand_over('app.stream_positions(uuid[], uuid[])', 'muster_door');
 grant execute on function app.stream_positions(uuid[], uuid[]) to muster_app;

@@ -140,6 +140,8 @@ describe('the roles', () => {
       'forge_checks: INSERT',
       'forge_deliveries: INSERT UPDATE',
       'forge_observations: INSERT',
+      'inbox_items: INSERT',
+      'inbox_streams: INSERT UPDATE',
       'notifications: INSERT UPDATE',
       'orgs: UPDATE',
       'point_entries: INSERT UPDATE',

@@ -1,11 +1,12 @@
 import { activity } from './operations/activity/handlers.ts';
+import { agents } from './operations/agents/handlers.ts';
 import { audit } from './operations/audit/handlers.ts';
 import { broadcasts } from './operations/broadcasts/handlers.ts';
 import { events } from './operations/events/handlers.ts';
 import { notifications } from './operations/notifications/handlers.ts';
 
 /** The handlers of this library, by namespace. */
-export const notificationsHandlers = { activity, audit, broadcasts, events, notifications };
+export const notificationsHandlers = { activity, agents, audit, broadcasts, events, notifications };
 
 export { notificationReaction, notifyNoSeatsLeft } from './notify.ts';
 export { bundleNotification } from './data/bundles.ts';

@@ -6,11 +6,14 @@ import {
   withdrawNotificationsOfComment,
   withdrawNotificationsOfStory,
 } from './data/withdraw.ts';
+import { writeInbox } from './data/write-inbox.ts';
 import { writeNotifications } from './data/write-notifications.ts';
+import { inboxDraftsOf } from './rules/inbox-rules.ts';
 import { draftsOf, seatLimitDrafts } from './rules/notification-rules.ts';
 
 /**
- * The reaction that writes notifications for events, and withdraws those about deleted or decided subjects.
+ * The reaction that writes notifications and inbox items for events, and withdraws notifications about deleted or
+ * decided subjects.
  * Its statements are sent with COMMIT, so it costs no round trip.
  */
 export const notificationReaction: EventReaction = ({ db, actor, domainEvents }) => {
@@ -25,6 +28,9 @@ export const notificationReaction: EventReaction = ({ db, actor, domainEvents })
     if (kind === 'access.resolved')
       markAccessRequestRead(db, subject.projectId, (data as EventData<'access.resolved'>).memberId);
   }
+  // Locks the inboxes after the unread counts, as every transaction does.
+  const inbox = domainEvents.flatMap((domainEvent) => inboxDraftsOf(domainEvent, actor));
+  if (inbox.length > 0) db.deferToCommit(writeInbox(actor, inbox));
   return Promise.resolve(undefined);
 };
 

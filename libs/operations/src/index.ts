@@ -60,7 +60,7 @@ export const createHandlers = ({ seatPrices, forges, webhooks }: HandlersSetUp):
   assignments: boardHandlers.assignments,
   reviewers: boardHandlers.reviewers,
   deliveryExecutions: deliveryHandlers.deliveryExecutions,
-  agents: { ...organizationsHandlers.agents, ...deliveryHandlers.agents },
+  agents: { ...organizationsHandlers.agents, ...deliveryHandlers.agents, ...notificationsHandlers.agents },
   deliveryGroups: deliveryHandlers.deliveryGroups,
   locks: deliveryHandlers.locks,
   forges: forgesHandlers(forges).forges,

@@ -1,6 +1,6 @@
 export const dates = {
   reference: {
-    sha256: 'a4f3ac70878874bda6e5de6c05f88432f3b54f998f2776d4a419d35d953146d9',
+    sha256: 'fd10e00619166e3ff7e692282ce1245a31b9022ce07b1abe99759e3ecd17e32b',
     since: '2026-11-29',
   },
   'reference/deliveryExecutions': {
@@ -12,7 +12,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/agents': {
-    sha256: 'b984bfb73d899c42980fc6188ca6522835d40e4180caed84225adee83a9d77c0',
+    sha256: '80a6b47dd484e2409f7a87c82cd5c42b18184b6a4775946b1bcbaa6e7b1fafc7',
     since: '2026-11-29',
   },
   'reference/agents.catalog': {
@@ -24,7 +24,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/session': {
-    sha256: '6263801d39e1bb63d550471de281f167c20ce4ae2a42ab16aab6d00473e4662e',
+    sha256: '91f0545469d6d60d26d3d0afab37ca77276d965a72644d2108e123eddea24947',
     since: '2026-11-29',
   },
   'reference/sessions': {
@@ -112,11 +112,11 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/storyCollaboration': {
-    sha256: '737ba96257aef8c813b62dc6ca33304d7f55805848c8af9696e7348c3b640ca9',
+    sha256: 'b14e3c4bf173e9df4daefa3344ad664870bfa4f7739b2cca5caf54487537b4f8',
     since: '2026-11-29',
   },
   'reference/comments': {
-    sha256: '932eef3170e3d7cebf6678ad90cf6082838dcf8767b718f94f88110876d38a0a',
+    sha256: '23d25bbfd6f6de53891eded6475cf95dc158ba77103c06f6e566175616f77257',
     since: '2026-11-29',
   },
   'reference/assignments': {
@@ -200,7 +200,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/records': {
-    sha256: 'b35943f9c6ef435b2973ab7a3a788e55aa932bbada7af33ce04745f37dbfcffc',
+    sha256: 'ec0ed7e933c71beb3f65583e49a9622e61e3dd50ca5e724a35983f0ac7eb47e1',
     since: '2026-11-29',
   },
   'reference/errors': {

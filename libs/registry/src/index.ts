@@ -40,6 +40,7 @@ export * from './records/git.ts';
 export * from './records/group.ts';
 export * from './records/health.ts';
 export * from './records/identity-provider.ts';
+export * from './records/inbox.ts';
 export * from './records/import.ts';
 export * from './records/invitation.ts';
 export * from './records/lock.ts';

@@ -22,7 +22,7 @@ export const parameterMeanings: Readonly<Record<string, string>> = {
   connectionId: "The connection's id",
   deliveryId: "The delivery's id",
   deviceId: "The client's own id for the device",
-  directedTo: 'The member who is asked',
+  directedTo: 'The member or agent who is asked',
   epicId: "The epic's id",
   executionId: "The execution's id",
   groupId: "The delivery group's id",

@@ -85,7 +85,7 @@ describe('names', () => {
     // named after their items.
     for (const { name } of reads)
       expect(name).toMatch(
-        /\.((list|history)[A-Za-z]*|leaderboard|eventsSince|replies|find)$|^admin\.platform\.[a-z]+s$/,
+        /\.((list|history)[A-Za-z]*|leaderboard|eventsSince|inbox|replies|find)$|^admin\.platform\.[a-z]+s$/,
       );
   });
 });
@@ -165,7 +165,7 @@ describe('every operation', () => {
   law('has pages, or says why not', (operation) => {
     const { shape } = operation.result;
     // A stream is exempt, because it is read from one position to the next and has no last page.
-    if (!('items' in shape) || 'lastSeq' in shape || 'oldest' in shape) return;
+    if (!('items' in shape) || 'lastSeq' in shape || 'cursor' in shape) return;
     expect(Object.keys(shape)).toContain('nextCursor');
     if (operation.effect === 'write') return;
     const paged = 'limit' in operation.params.shape && 'cursor' in operation.params.shape;

@@ -6,10 +6,10 @@ import { queryOutsideOrg, type Pool, sql } from '@muster/driver';
 import { awaitAll, groupByNode } from '@muster/placement';
 import { createActivityFollowers } from './activity-followers.ts';
 import {
-  type ExecutionPosition,
   type Follower,
   maxPlacementAgeMillis,
   type StreamPosition,
+  type SequencePosition,
   type WaitingCaller,
   type WaitingFollowers,
 } from './waiting.ts';
@@ -42,14 +42,14 @@ export interface Followers {
 
 /** Follows streams on all servers. `failed` receives the error of each poll that got no answer. */
 export function createFollowers(pool: Pool, onPollError: (error: unknown) => void): Followers {
-  const ofExecutions = createExecutionFollowers(pool);
+  const ofStreams = createStreamFollowers(pool);
   const ofActivity = createActivityFollowers(pool);
   let timer: NodeJS.Timeout | null = null;
   let closed = false;
 
   const schedule = (): void => {
     const looks = [
-      ...(ofExecutions.followers.size > 0 ? [ofExecutions] : []),
+      ...(ofStreams.followers.size > 0 ? [ofStreams] : []),
       ...(ofActivity.followers.size + ofActivity.inboxes.size > 0 ? [ofActivity] : []),
     ];
     if (closed || timer !== null || looks.length === 0) return;
@@ -75,9 +75,9 @@ export function createFollowers(pool: Pool, onPollError: (error: unknown) => voi
         const end = setTimeout(wake, seconds * 1000);
         left?.addEventListener('abort', wake);
         const leave =
-          'executionId' in position
-            ? ofExecutions.addFollower({ waiter, position, wake })
-            : ofActivity.addFollower({ waiter, position, wake });
+          'activityAfter' in position
+            ? ofActivity.addFollower({ waiter, position, wake })
+            : ofStreams.addFollower({ waiter, position, wake });
         schedule();
       });
     },
@@ -88,14 +88,14 @@ export function createFollowers(pool: Pool, onPollError: (error: unknown) => voi
     },
     close: () => {
       closed = true;
-      for (const { wake } of [...ofExecutions.followers, ...ofActivity.followers]) wake();
+      for (const { wake } of [...ofStreams.followers, ...ofActivity.followers]) wake();
       if (timer !== null) clearTimeout(timer);
     },
   };
 }
 
-function createExecutionFollowers(pool: Pool): WaitingFollowers<ExecutionPosition> {
-  const waiting = new Set<Follower<ExecutionPosition>>();
+function createStreamFollowers(pool: Pool): WaitingFollowers<SequencePosition> {
+  const waiting = new Set<Follower<SequencePosition>>();
   return {
     followers: waiting,
     addFollower: (follower) => {
@@ -116,12 +116,15 @@ function createExecutionFollowers(pool: Pool): WaitingFollowers<ExecutionPositio
   };
 }
 
+const streamOf = (position: SequencePosition): string =>
+  'executionId' in position ? position.executionId : position.recipientId;
+
 async function wakeAdvancedFollowers(
   pool: Pool,
-  followers: readonly Follower<ExecutionPosition>[],
+  followers: readonly Follower<SequencePosition>[],
 ): Promise<void> {
-  // Each execution is looked up once, no matter how many callers wait for it.
-  const orgOf = new Map(followers.map(({ waiter, position }) => [position.executionId, waiter.orgId]));
+  // Each stream is looked up once, no matter how many callers wait for it.
+  const orgOf = new Map(followers.map(({ waiter, position }) => [streamOf(position), waiter.orgId]));
   const rows = await queryOutsideOrg(
     pool,
     sql<{
@@ -132,6 +135,7 @@ async function wakeAdvancedFollowers(
   const stands = new Map(rows.map((row) => [row.execution_id, row.last_seq]));
   for (const { position, wake } of followers) {
     // A deleted execution also wakes its waiters.
-    if ((stands.get(position.executionId) ?? Infinity) > position.afterSeq) wake();
+    const ifMissing = 'executionId' in position ? Infinity : 0;
+    if ((stands.get(streamOf(position)) ?? ifMissing) > position.afterSeq) wake();
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Types of callers who wait for a stream to advance. The stream is an execution's stream or an organization's
- * activity.
+ * Types of callers who wait for a stream to advance. The stream is an execution's stream, an inbox or an
+ * organization's activity.
  */
 
 /**
@@ -22,6 +22,14 @@ export interface ExecutionPosition {
   readonly afterSeq: number;
 }
 
+/** A position in the inbox of a member or an agent. The inbox exists only after its first item. */
+export interface InboxPosition {
+  readonly recipientId: string;
+  readonly afterSeq: number;
+}
+
+export type SequencePosition = ExecutionPosition | InboxPosition;
+
 /** A position in the activity of the waiter's organization, with the filters for project and kinds. */
 export interface ActivityPosition {
   readonly activityAfter: number;
@@ -29,7 +37,7 @@ export interface ActivityPosition {
   readonly kinds: readonly string[] | null;
 }
 
-export type StreamPosition = ExecutionPosition | ActivityPosition;
+export type StreamPosition = SequencePosition | ActivityPosition;
 
 /** A caller who waits for a stream to advance beyond a position. */
 export interface Follower<At extends StreamPosition> {

@@ -71,6 +71,6 @@ const wantedOf = ({ body, storyId, parentId, mentions, resolved, reactions }: Co
 
 const shownOf = ({ body, storyId, parentId, mentions, resolvedAt, reactions }: Comment): object => ({
   ...{ body, storyId, parentId, resolved: resolvedAt !== null },
-  mentions: mentions.toSorted(),
+  mentions: mentions.map((one) => ('memberId' in one ? one.memberId : one.agentId)).toSorted(),
   reactions: reactions.map(({ emoji, count }) => `${emoji} ${count}`).toSorted(),
 });

@@ -67,7 +67,7 @@ const chosenByNoPerson: ReadonlySet<string> = new Set([
     'executions',
     'queues',
   ],
-  ...['target', 'counts', 'leftOut', 'blockedBy', 'allowedEmailDomains', 'epics', 'stories', 'cut'],
+  ...['params', 'target', 'counts', 'leftOut', 'blockedBy', 'allowedEmailDomains', 'epics', 'stories', 'cut'],
 ]);
 
 function* textFields(schema: ToolSchema, name = ''): Generator<string> {

@@ -11,7 +11,18 @@ import { type AnswerBody } from './answers.ts';
  */
 export const authoredFields: ReadonlySet<string> = new Set([
   ...['title', 'storyTitle', 'targetTitle', 'name', 'fullName', 'description', 'content', 'body', 'snippet'],
-  ...['summary', 'nextSteps', 'filesTouched', 'note', 'message', 'reason', 'question', 'answer', 'decision'],
+  ...[
+    'summary',
+    'nextSteps',
+    'filesTouched',
+    'note',
+    'message',
+    'text',
+    'reason',
+    'question',
+    'answer',
+    'decision',
+  ],
   ...['labels', 'tags', 'branch', 'baseBranch', 'resources', 'resource', 'heldResource', 'witness', 'path'],
   ...['ref', 'checks', 'data', 'manifest', 'error', 'details'],
 ]);

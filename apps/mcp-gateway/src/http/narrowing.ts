@@ -131,7 +131,7 @@ export function createView(restrictions: RestrictionValues): ConnectionView {
   const allows = (tool: AnyTool): boolean => isChosen(tool) && !isForbidden(tool);
   const lists = (tool: AnyTool): boolean => {
     if (!allows(tool)) return false;
-    if (tool.kind === 'macro') return true;
+    if (tool.kind === 'macro') return mode !== 'search' || tool.isInSearchMode;
     if (tool.kind === 'meta') return mode !== 'full';
     return mode === 'full' || (mode === 'core' && isCoreTool(tool));
   };

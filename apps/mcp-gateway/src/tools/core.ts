@@ -10,7 +10,6 @@ export const coreOperations: ReadonlySet<string> = new Set(
     registry.session.identity,
     registry.projects.list,
     registry.stories.list,
-    registry.stories.updateStatus,
     registry.storyCollaboration.context,
     registry.storySpec.update,
     registry.comments.create,

@@ -33,6 +33,8 @@ export interface MacroTool {
   readonly fullParams: ObjectSchema;
   readonly tool: Tool;
   readonly withoutProject: Tool;
+  /** False if the list of `?mode=search` leaves the tool out, because another listed tool does the same. */
+  readonly isInSearchMode: boolean;
   readonly run: (args: AnswerBody, call: ToolCall) => Promise<AnswerBody>;
 }
 
@@ -144,6 +146,7 @@ interface MacroDefinition<Params extends z.ZodObject> {
   readonly description: string;
   readonly params: Params;
   readonly steps: readonly Operation[];
+  readonly isInSearchMode?: boolean;
   readonly run: (params: z.output<Params>, steps: MacroSteps) => Promise<AnswerBody>;
 }
 
@@ -163,6 +166,7 @@ export function defineMacro<Params extends z.ZodObject>(definition: MacroDefinit
     kind: 'macro',
     name,
     toolset: 'work',
+    isInSearchMode: definition.isInSearchMode ?? true,
     steps: definition.steps.flatMap((operation) => operationTool(operation.name) ?? []),
     fullParams: stated,
     tool,

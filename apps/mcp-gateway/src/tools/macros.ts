@@ -13,6 +13,8 @@ const { updateStatus } = registry.stories;
 const { create: createCommentOperation, delete: deleteComment } = registry.comments;
 const { profile: profileOperation } = registry.members;
 const lockOperation = registry.locks.acquire;
+const { inbox } = registry.agents;
+const { after } = inbox.params.shape;
 
 const acquireNextShape = acquireNext.params.shape;
 const { executionId, leaseToken } = renew.params.shape;
@@ -189,14 +191,23 @@ export const macros: readonly MacroTool[] = [
   defineMacro({
     name: 'wait_for',
     description:
-      'Wait for what concerns you: an answer, a stop, a changed spec, a verdict. Keeps the lease. No signals: call again.',
+      'Wait for an answer, stop, changed spec or verdict. Keeps the lease; without one: your inbox. Empty: call again.',
     params: z.strictObject({
-      ...leaseParams,
+      ...{ executionId: executionId.optional(), leaseToken: leaseToken.optional(), after },
       waitSeconds: z.int().min(0).max(300).default(20).meta({ description: 'Up to 25' }),
     }),
-    steps: [renew, eventsSince],
-    run: async ({ waitSeconds, ...own }, steps) => {
-      const until = performance.now() + Math.min(waitSeconds, maxWaitSeconds) * 1_000;
+    steps: [renew, eventsSince, inbox],
+    run: async ({ waitSeconds, after: cursor, ...named }, steps) => {
+      const seconds = Math.min(waitSeconds, maxWaitSeconds);
+      const { executionId: id, leaseToken: token } = named;
+      if (id === undefined && token === undefined)
+        return steps.writeStep(inbox, dropUnsetParams({ after: cursor, waitSeconds: seconds }));
+      if (id === undefined || token === undefined)
+        throw badRequest('The parameters are invalid.', [
+          { path: 'executionId', message: 'belongs to leaseToken; give both, or none of them' },
+        ]);
+      const own = { executionId: id, leaseToken: token };
+      const until = performance.now() + seconds * 1_000;
       for (;;) {
         const { execution, signals } = await renewLease(steps.callStep, own);
         const left = Math.ceil((until - performance.now()) / 1_000);
@@ -210,6 +221,15 @@ export const macros: readonly MacroTool[] = [
         });
       }
     },
+  }),
+  defineMacro({
+    name: 'inbox',
+    description: 'Read what came in for you: verdicts, stops, mentions, answers. Needs no lease.',
+    // wait_for answers the same.
+    isInSearchMode: false,
+    params: z.strictObject({ after, waitSeconds: inbox.params.shape.waitSeconds }),
+    steps: [inbox],
+    run: (asked, { writeStep }) => writeStep(inbox, dropUnsetParams(asked)),
   }),
   defineMacro({
     name: 'submit_work',

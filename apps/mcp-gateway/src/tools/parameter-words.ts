@@ -5,6 +5,7 @@
 import { type ObjectSchema } from './schemas.ts';
 
 const parameterDescriptions: Readonly<Record<string, string>> = {
+  after: 'Last cursor',
   agentId: 'Assigned agent',
   anchor: 'Line of the spec',
   assigneeId: 'Assigned member',
@@ -53,6 +54,7 @@ const parameterDescriptions: Readonly<Record<string, string>> = {
 
 /** Parameters whose description here replaces the contract's. */
 const overriddenParameters: ReadonlySet<string> = new Set([
+  'after',
   'runId',
   'outcome',
   'directedTo',

@@ -9,7 +9,7 @@ import {
   type RowOf,
   sql,
 } from '@muster/driver';
-import { type Comment, type Subject } from '@muster/registry';
+import { type Comment, type Mention, type Subject } from '@muster/registry';
 import { type Selectable } from 'kysely';
 import { toStoryEventSubject, type StoryRow } from './stories.ts';
 
@@ -22,8 +22,10 @@ export const comments = defineRecord('comments', 'c', {
   author_member_id: { hidden: true },
   imported_by: { initial: null },
   imported_from: { initial: null },
-  directed_to: { initial: null },
-  mentions: {},
+  directed_to: { hidden: true, initial: null },
+  directed_to_agent: { hidden: true, initial: null },
+  mentions: { hidden: true },
+  agent_mentions: { hidden: true },
   told: { hidden: true },
   anchor: { initial: null },
   resolved_at: { initial: null },
@@ -39,6 +41,11 @@ export type CommentInStory = CommentRow & Pick<StoryRow, 'project_id' | 'project
 
 export const toComment = (row: CommentRow, reactions: CommentReaction[]): Comment => ({
   ...comments.shown(row),
+  directedTo: row.directed_to ?? row.directed_to_agent,
+  mentions: [
+    ...row.mentions.map((memberId): Mention => ({ memberId })),
+    ...row.agent_mentions.map((agentId): Mention => ({ agentId })),
+  ],
   reactions,
 });
 
@@ -103,24 +110,43 @@ export const findParentComment = (
 export const deleteComment = (id: string): Query<unknown> =>
   sql`delete from comments where ${orgFilter()} and id = ${id}`;
 
-/** Finds the active members among these handles who can see the story's project, ordered by ID. */
-export async function findMentionedMemberIds(
+/** The members and agents that a text mentions, each ordered by ID. */
+export interface Mentioned {
+  readonly members: string[];
+  readonly agents: string[];
+}
+
+/**
+ * Finds the active members and agents with these handles and slugs that can see the story's project. Agents that
+ * exist for long may share a name: then it means the member, else the caller's own agent, else the oldest agent.
+ */
+export async function findMentioned(
   db: Db,
+  callerId: string,
   story: { readonly id: IdOrSql } | { readonly ofComment: string },
   handles: readonly string[],
-): Promise<string[]> {
-  if (handles.length === 0) return [];
+): Promise<Mentioned> {
+  if (handles.length === 0) return { members: [], agents: [] };
   const storyId =
     'id' in story
       ? story.id
       : sql.part`(select c.story_id from comments c where ${orgFilter('c')} and c.id = ${story.ofComment}::uuid)`;
   const rows = await db.all(
-    sql<{ id: string }>`select m.id from stories s
+    sql<{ id: string; is_agent: boolean }>`select n.id, n.is_agent from stories s
        join projects p on p.org_id = s.org_id and p.id = s.project_id
-       join members m on m.org_id = s.org_id and m.status = 'active' and m.handle = any (${handles}::text[])
+       cross join lateral (
+         select distinct on (n.name) n.* from (
+           select m.handle as name, m.id, m.id as member_id, false as is_agent from members m
+           where ${orgFilter('m')} and m.handle = any (${handles}::text[])
+           union all
+           select a.slug, a.id, a.member_id, true from agents a
+           where ${orgFilter('a')} and a.slug = any (${handles}::text[]) and a.retired_at is null) n
+         join members m on ${orgFilter('m')} and m.id = n.member_id and m.status = 'active'
+           and app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) is not null
+         order by n.name, n.is_agent, n.member_id = ${callerId}::uuid desc, n.id) n
        where ${orgFilter('s')} and s.id = ${storyId}
-         and app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) is not null
-       order by m.id`,
+       order by n.id`,
   );
-  return rows.map((row) => row.id);
+  const idsOf = (isAgent: boolean) => rows.filter((row) => row.is_agent === isAgent).map((row) => row.id);
+  return { members: idsOf(false), agents: idsOf(true) };
 }

@@ -71,6 +71,7 @@ describe('drafts', () => {
     });
     expect(all.map(({ kind, recipients, ids, title }) => [kind, recipients, ids, title])).toEqual([
       ['mention', 'members', [asked], 'Ana has a question for you on WEB-1'],
+      ['mention', 'agents', [asked], 'Ana has a question for your agent on WEB-1'],
       ['mention', 'members', [named], 'Ana mentioned you on WEB-1'],
       ['comment_reply', 'thread', [root], 'Ana replied on WEB-1'],
     ]);

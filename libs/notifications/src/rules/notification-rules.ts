@@ -215,6 +215,10 @@ const notificationRules: NotificationRules = {
         title: `${actor.name} ${asks} on ${subjectName(subject)}`,
         body: subjectDetail(subject),
       }),
+      ...createDrafts('mention', 'agents', [data.directedTo], subject, {
+        title: `${actor.name} ${data.kind === 'question' ? 'has a question for' : 'addressed'} your agent on ${subjectName(subject)}`,
+        body: subjectDetail(subject),
+      }),
       ...mentionDrafts(what, data.mentions),
       ...(data.kind === 'question' && data.directedTo === null && data.parentId === null
         ? openQuestionDrafts(what)

@@ -75,17 +75,19 @@ interface NewMember {
   readonly role: OrgRole;
 }
 
-/**
- * Inserts a new member with a unique handle. Calls that add members to the same organization must be
- * serialized.
- */
+/** Inserts a new member with a handle that no other member and no agent of the organization has. */
 export async function insertMember(db: Db, { email, name, role }: NewMember): Promise<Member> {
   const wanted = deriveHandle(name, email);
-  const taken = await db.all(
-    sql<{
-      handle: string;
-    }>`select handle from members where ${orgFilter()} and starts_with(handle, ${wanted})`,
-  );
+  // Sent together; the second statement sees what committed while the first waited for the lock.
+  const [, taken] = await Promise.all([
+    db.all(sql`select app.lock_names(${currentOrgId})`),
+    db.all(
+      sql<{
+        handle: string;
+      }>`select handle from members where ${orgFilter()} and starts_with(handle, ${wanted})
+         union all select slug from agents where ${orgFilter()} and starts_with(slug, ${wanted})`,
+    ),
+  ]);
   const handle = makeHandleUnique(wanted, new Set(taken.map((row) => row.handle)));
   return toMember(
     await db.one(

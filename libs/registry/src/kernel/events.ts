@@ -50,7 +50,9 @@ export const events = {
     commentId: Id,
     parentId: Id.nullable(),
     kind: z.string(),
+    /** A member or an agent. */
     directedTo: Id.nullable(),
+    /** Members and agents. */
     mentions: z.array(Id),
   }),
   'comment.updated': z.object({ commentId: Id, mentions: z.array(Id) }),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { project } from '../kernel/access.ts';
 import { surfacesWithoutTool, operation } from '../kernel/operation.ts';
 import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
-import { Deleted, ExpectedVersion, Id, MemberParam, StoryRef } from '../kernel/values.ts';
+import { ActorParam, Deleted, ExpectedVersion, Id, StoryRef } from '../kernel/values.ts';
 import { Anchor, Comment, CommentBody, Emoji, Thread } from '../records/comment.ts';
 
 const example = { commentId: '01936d5c-0000-7000-8000-000000000003' };
@@ -14,13 +14,13 @@ export const comments = {
     summary: 'Comment on a story',
     keywords: 'ask question reply answer write note message mention discuss decision say to tell',
     description:
-      'Adds a comment, a question (directedTo asks one member) or a decision. @handle mentions a member or agent. A reply to a reply is added to the root comment, so threads are one level deep.',
+      'Adds a comment, a question (directedTo asks one member or agent) or a decision. @handle mentions a member or agent. A reply to a reply is added to the root comment, so threads are one level deep.',
     access: project('viewer'),
     params: z.strictObject({
       storyId: StoryRef,
       body: CommentBody,
       kind: z.enum(['comment', 'question', 'decision']).default('comment'),
-      directedTo: MemberParam.optional(),
+      directedTo: ActorParam.optional(),
       parentId: Id.optional(),
       anchor: Anchor.optional(),
     }),
@@ -70,7 +70,8 @@ export const comments = {
     idempotent: true,
     summary: 'Edit your own comment',
     keywords: 'change fix typo',
-    description: 'Only the author may edit a comment. Members mentioned for the first time are notified.',
+    description:
+      'Only the author may edit a comment. Members and agents mentioned for the first time are notified.',
     access: project('viewer', 'author'),
     params: z.strictObject({ commentId: Id, body: CommentBody, expectedVersion: ExpectedVersion }),
     result: z.object({ comment: Comment }),

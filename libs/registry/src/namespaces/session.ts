@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { org } from '../kernel/access.ts';
 import { operation } from '../kernel/operation.ts';
 import { Id, Time } from '../kernel/values.ts';
+import { HeldWork, mostHeldWork } from '../records/execution.ts';
 import { Member, Token } from '../records/member.ts';
 import { Entitlement, Org } from '../records/org.ts';
 
@@ -12,7 +13,7 @@ export const session = {
     summary: 'Show the identity of the token',
     keywords: 'who am i whoami me my token scopes permissions current user',
     description:
-      "The member and agent of the token, the organization, the token itself with its scopes, the member's teams, and the limits of the plan. A good first call.",
+      "The member and agent of the token, the organization, the token itself with its scopes, the member's teams, the work that the member or agent holds, and the limits of the plan. A good first call.",
     access: org('viewer'),
     params: z.strictObject({}),
     result: z.object({
@@ -24,6 +25,9 @@ export const session = {
       org: Org,
       token: Token,
       teams: z.array(z.object({ id: Id, name: z.string(), role: z.enum(['lead', 'member']) })),
+      holding: z
+        .array(HeldWork)
+        .describe(`Work of this member and agent under a lease, newest first, at most ${mostHeldWork}`),
       entitlement: Entitlement,
       serverTime: Time,
       apiVersion: z.string().describe('The API version, as `info.version` in /openapi.json'),

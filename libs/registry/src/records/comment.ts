@@ -20,6 +20,10 @@ export const Emoji = boundedText(32, 1)
 /** The position in a spec to which a comment refers. */
 export const Anchor = z.strictObject({ specVersion: z.int().min(1), line: z.int().min(1).max(1_000_000) });
 
+/** A mentioned member or agent. */
+export const Mention = z.union([z.object({ memberId: Id }), z.object({ agentId: Id })]);
+export type Mention = z.infer<typeof Mention>;
+
 const Reaction = z.object({ emoji: z.string(), count: z.int(), mine: z.boolean() });
 
 export const Comment = z
@@ -32,8 +36,8 @@ export const Comment = z
     author: Actor,
     importedBy: Actor.nullable().describe('Who imported it; null if it was written in Muster'),
     importedFrom: z.string().nullable().describe('The tracker from which it was imported'),
-    directedTo: Id.nullable(),
-    mentions: z.array(Id),
+    directedTo: Id.nullable().describe('The member or agent who is addressed'),
+    mentions: z.array(Mention),
     anchor: z.object({ specVersion: z.int(), line: z.int() }).nullable(),
     reactions: z.array(Reaction),
     resolvedAt: Time.nullable(),

@@ -48,6 +48,20 @@ export const executionStates = [
 export const ExecutionState = z.enum(executionStates);
 export type ExecutionState = z.infer<typeof ExecutionState>;
 
+/** Work under a lease that the caller holds, or held until it expired. */
+export const HeldWork = z.object({
+  key: z.string().nullable().describe('The key of the story; null for a delivery group'),
+  title: z.string(),
+  executionId: Id,
+  runId: z.string().nullable(),
+  state: ExecutionState,
+  expiresAt: Time,
+});
+export type HeldWork = z.infer<typeof HeldWork>;
+
+/** The most entries of session.identity about held work. */
+export const mostHeldWork = 20;
+
 export const Phase = z.enum(['planning', 'implementing', 'testing', 'reviewing', 'merging']);
 export const Outcome = z.enum(['submitted', 'succeeded', 'failed', 'canceled']);
 export type Outcome = z.infer<typeof Outcome>;

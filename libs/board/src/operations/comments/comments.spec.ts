@@ -123,7 +123,7 @@ describe('comments.update', () => {
     expect(edited).toEqual({
       ...comment,
       body: '@ana @dan?',
-      mentions: [people.ana.me.memberId, people.dan.me.memberId].sort(),
+      mentions: [people.ana.me.memberId, people.dan.me.memberId].sort().map((memberId) => ({ memberId })),
       version: 2,
       editedAt: edited.updatedAt,
       updatedAt: edited.updatedAt,

@@ -94,12 +94,12 @@ describe('comments.create', () => {
     const foreign = await world.org();
     await world.member(foreign.orgId, 'Eve', 'member');
     expect((await say({ body: '@Dan, @ana: `@chloe` @ben @eve @nobody ana@example.com' })).mentions).toEqual(
-      [ana.me.memberId, dan.me.memberId].sort(),
+      [ana.me.memberId, dan.me.memberId].sort().map((memberId) => ({ memberId })),
     );
     const hidden = await arrangeBoard(world, people.orgId, { key: 'HID', visibility: 'private' });
     const { story: secret } = await ana.stories.create({ projectId: hidden.projectId, title: 'x' });
     const { comment } = await ana.comments.create({ storyId: secret.key, body: '@chloe @dan @ana' });
-    expect(comment.mentions).toEqual([ana.me.memberId]);
+    expect(comment.mentions).toEqual([{ memberId: ana.me.memberId }]);
   });
 
   it('hangs a reply to a reply under the root', async () => {

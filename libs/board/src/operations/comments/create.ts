@@ -1,7 +1,7 @@
 import { registry } from '@muster/registry';
 import { handle, pathNotFound } from '@muster/runtime';
-import { comments, findMentionedMemberIds, findParentComment, toComment } from '../../data/comments.ts';
-import { findMember, requireParticipant } from '../../data/participants.ts';
+import { comments, findMentioned, findParentComment, toComment } from '../../data/comments.ts';
+import { findActor, requireParticipant } from '../../data/participants.ts';
 import { toStoryEventSubject } from '../../data/stories.ts';
 import { canSeeStory, getStoryForEvents } from '../../data/story-topics.ts';
 import { findMentionedHandles } from '../../rules/mentions.ts';
@@ -10,14 +10,15 @@ export const create = handle(
   registry.comments.create,
   async ({ params, targetId, caller, db, access, emit, refuse }) => {
     const { parentId, directedTo, body, anchor } = params;
-    const [story, { at }, parent, addressee, mentions] = await Promise.all([
+    const [story, { at }, parent, addressee, mentioned] = await Promise.all([
       getStoryForEvents(db, targetId),
       access(),
       parentId === undefined ? undefined : findParentComment(db, parentId),
-      directedTo === undefined ? undefined : findMember(db, directedTo),
-      findMentionedMemberIds(db, { id: targetId }, findMentionedHandles(body)),
+      directedTo === undefined ? undefined : findActor(db, directedTo),
+      findMentioned(db, caller.memberId, { id: targetId }, findMentionedHandles(body)),
     ]);
     if (directedTo !== undefined) requireParticipant(addressee, refuse, 'directedTo');
+    const isToAgent = addressee !== undefined && addressee.id !== addressee.member_id;
     if (anchor !== undefined && anchor.specVersion > story.spec_version)
       throw pathNotFound('anchor.specVersion');
     if (parentId !== undefined && parent?.story_id !== story.id) {
@@ -26,6 +27,7 @@ export const create = handle(
       throw pathNotFound('parentId');
     }
 
+    const mentions = [...mentioned.members, ...mentioned.agents];
     const comment = comments.make(
       {
         ...params,
@@ -33,7 +35,10 @@ export const create = handle(
         parentId: parent === undefined ? null : (parent.parent_id ?? parent.id),
         author: caller.actor,
         authorMemberId: caller.memberId,
-        mentions,
+        directedTo: isToAgent ? null : (directedTo ?? null),
+        directedToAgent: isToAgent ? addressee.id : null,
+        mentions: mentioned.members,
+        agentMentions: mentioned.agents,
         told: mentions,
       },
       at,
@@ -43,7 +48,7 @@ export const create = handle(
       commentId: comment.id,
       parentId: comment.parent_id,
       kind: comment.kind,
-      directedTo: comment.directed_to,
+      directedTo: directedTo ?? null,
       mentions,
     });
     return { comment: toComment(comment, []) };

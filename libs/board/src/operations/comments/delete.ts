@@ -21,7 +21,7 @@ export const deleteOperation = handle(
     );
 
     if (comment.id === root.id && hasOtherReplies) {
-      comments.save(db, comment, { body: null, mentions: [], deleted_at: at }, at);
+      comments.save(db, comment, { body: null, mentions: [], agent_mentions: [], deleted_at: at }, at);
       db.deferToCommit(deleteReactions(commentId));
     } else {
       // A tombstone is a deleted root whose replies remain. It is deleted together with the last reply.

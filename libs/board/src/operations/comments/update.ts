@@ -4,7 +4,7 @@ import { handle } from '@muster/runtime';
 import {
   toCommentedStoryEventSubject,
   comments,
-  findMentionedMemberIds,
+  findMentioned,
   lockComment,
   toComment,
 } from '../../data/comments.ts';
@@ -16,10 +16,10 @@ export const update = handle(
   registry.comments.update,
   async ({ params, caller, db, access, requireGround, emit, refuse }) => {
     const { commentId, body, expectedVersion } = params;
-    const [comment, reactions, mentions, { at }] = await Promise.all([
+    const [comment, reactions, mentioned, { at }] = await Promise.all([
       lockComment(db, commentId),
       listReactions(db, caller.memberId, commentId),
-      findMentionedMemberIds(db, { ofComment: commentId }, findMentionedHandles(body)),
+      findMentioned(db, caller.memberId, { ofComment: commentId }, findMentionedHandles(body)),
       access(),
     ]);
     await requireGround(isAuthor(comment.author, caller) && 'author');
@@ -27,10 +27,11 @@ export const update = handle(
     requireVersion(comment, expectedVersion);
     if (body === comment.body) return { comment: toComment(comment, reactions) };
 
-    const mentionedAnew = mentions.filter((memberId) => !comment.told.includes(memberId));
+    const { members: mentions, agents: agent_mentions } = mentioned;
+    const mentionedAnew = [...mentions, ...agent_mentions].filter((id) => !comment.told.includes(id));
     const told = [...comment.told, ...mentionedAnew];
-    const changed = comments.save(db, comment, { body, mentions, told, edited_at: at }, at);
-    // Members whom an earlier version mentioned already have a notification.
+    const changed = comments.save(db, comment, { body, mentions, agent_mentions, told, edited_at: at }, at);
+    // Members and agents whom an earlier version mentioned were already notified.
     emit('comment.updated', toCommentedStoryEventSubject(comment), { commentId, mentions: mentionedAnew });
     return { comment: toComment(changed, reactions) };
   },

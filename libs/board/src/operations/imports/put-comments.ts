@@ -198,7 +198,7 @@ function createComment(state: CommentPutState, incomingComment: IncomingComment)
           kind: 'comment',
           body: comment.body,
         },
-        ...{ author: actor, authorMemberId: memberId, mentions: [], told: [] },
+        ...{ author: actor, authorMemberId: memberId, mentions: [], agentMentions: [], told: [] },
         ...{ importedBy: state.caller.actor, importedFrom: state.current.provider },
       },
       at,

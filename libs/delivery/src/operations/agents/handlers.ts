@@ -4,8 +4,11 @@ import { catalog } from './catalog/handlers.ts';
 import { listActive } from './listActive.ts';
 import { runEvent } from './runEvent.ts';
 
-/** The handlers for runs and the catalog of agents. libs/organizations creates, lists and retires agents. */
+/**
+ * The handlers for runs and the catalog of agents. libs/organizations creates, lists and retires agents, and
+ * libs/notifications has their inbox.
+ */
 export const agents = { runEvent, listActive, catalog } satisfies Omit<
   HandlersOf<Registry['agents']>,
-  'create' | 'list' | 'retire'
+  'create' | 'list' | 'retire' | 'inbox'
 >;

@@ -43,14 +43,18 @@ describe('agents.create', () => {
     expect((await people.chloe.agents.create({ name })).agent).toMatchObject({ name, slug });
   });
 
-  it('gives another slug where an agent of the member has it, and takes the one that is given', async () => {
+  it('gives another slug where an agent or a member has it, and takes the one that is given', async () => {
     const { chloe, ben } = people;
     const { agent: first } = await chloe.agents.create({ name: 'Claude' });
     const { agent: second } = await chloe.agents.create({ name: 'claude!' });
-    expect(second.slug).toBe(`claude-${second.id.slice(-6)}`);
+    expect(second.slug).toBe('claude-2');
     expect((await chloe.agents.create({ name: 'Other', slug: 'other-1' })).agent.slug).toBe('other-1');
     // Agents of different members may have the same name.
-    expect((await ben.agents.create({ name: 'Claude' })).agent.slug).toBe(first.slug);
+    expect((await ben.agents.create({ name: 'Claude' })).agent).toMatchObject({
+      name: first.name,
+      slug: 'claude-3',
+    });
+    expect((await ben.agents.create({ name: 'Chloé' })).agent.slug).toBe(`${chloe.me.handle}-2`);
   });
 
   it.each([{ name: 'Robo' }, { name: 'Other', slug: 'robo' }])(

@@ -1,0 +1,18 @@
+import { makeShortenable } from '@muster/driver';
+import { registry } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import { readInbox, recipientOf } from '../../data/inbox.ts';
+
+export const inbox = handle(registry.agents.inbox, async ({ params, caller, db, waitFor }) => {
+  const { after, kinds, limit, waitSeconds } = params;
+  const { items, cursor } = await readInbox(db, caller, { after, kinds, limit });
+  if (items.length === 0 && waitSeconds > 0)
+    waitFor({
+      position: { recipientId: recipientOf(caller), afterSeq: cursor },
+      timeoutSeconds: waitSeconds,
+    });
+  return makeShortenable({ items, cursor }, (count) => ({
+    items: items.slice(0, count),
+    cursor: items[count - 1]?.seq ?? cursor,
+  }));
+});

@@ -1,0 +1,332 @@
+/**
+ * The rules of the inbox for work (agents.inbox): event → recipients, kind, text and the call that answers it. They
+ * are defined only in this table. An event without a rule costs nothing.
+ */
+import {
+  type Actor,
+  type EventData,
+  type EventKind,
+  type InboxKind,
+  type NextCall,
+  type Subject,
+} from '@muster/registry';
+import { type DomainEvent } from '@muster/tenancy';
+import { excerpt } from './excerpts.ts';
+
+/** The kinds of recipients, found by the ids of a draft. The queries are in data/write-inbox.ts. */
+export type InboxRecipients =
+  | 'members'
+  | 'agents'
+  /** The agent or member that held this execution last. */
+  | 'holder'
+  /** As `holder`, before the actor took the work over. */
+  | 'previousHolder'
+  /** The agents and members that held the open work on this story, its group, or this group last. */
+  | 'workers'
+  /** As `workers`, without the work of a group. */
+  | 'storyWorkers'
+  /** The agents and members assigned to this story or group. */
+  | 'assignees'
+  /** The author of this comment, if it is a question. */
+  | 'asker';
+
+export interface InboxDraft {
+  readonly kind: InboxKind;
+  readonly to: InboxRecipients;
+  readonly ids: readonly string[];
+  /** The key of the subject; its id without one. */
+  readonly ref: string;
+  readonly text: string;
+  readonly next: NextCall | null;
+  /**
+   * The item's next call is instead to acquire the work of the recipient, if nobody holds it. `rework` also requires
+   * that it was sent back.
+   */
+  readonly resume?: 'work' | 'rework';
+  /** The item's next call while the recipient's work is held. */
+  readonly nextWhileHeld?: NextCall;
+  readonly projectId: string;
+  readonly storyId: string | null;
+  readonly executionId?: string;
+  /** The comment whose current text follows the text of the item. */
+  readonly commentId?: string;
+}
+
+interface RuleInput<Kind extends EventKind> {
+  readonly subject: Subject;
+  readonly data: EventData<Kind>;
+  readonly actor: Actor;
+}
+type Rules = { readonly [Kind in EventKind]?: (input: RuleInput<Kind>) => readonly InboxDraft[] };
+
+/** The maximum length of a reviewer's note in an item. */
+const longestNote = 1_000;
+
+const nameOf = ({ key, title }: Subject): string => key ?? excerpt(title, 80);
+const refOf = ({ key, id }: Subject): string => key ?? id;
+
+type Content = Pick<InboxDraft, 'kind' | 'text' | 'next'> &
+  Partial<Pick<InboxDraft, 'executionId' | 'commentId' | 'resume' | 'nextWhileHeld'>>;
+
+/** Creates the draft for these recipients. Without ids, or outside of projects, the list is empty. */
+function draft(
+  subject: Subject,
+  to: InboxRecipients,
+  ids: readonly (string | null)[],
+  content: Content,
+): InboxDraft[] {
+  const named = ids.filter((id) => id !== null);
+  if (named.length === 0 || subject.projectId === null) return [];
+  const storyId = subject.type === 'story' ? subject.id : null;
+  return [{ to, ids: named, ref: refOf(subject), projectId: subject.projectId, storyId, ...content }];
+}
+
+/** Work is on stories and groups; other records, such as epics, cannot be acquired. */
+const acquire = (subject: Subject): NextCall | null =>
+  subject.type === 'story' || subject.type === 'delivery_group'
+    ? {
+        operation: 'deliveryExecutions.acquire',
+        params: { targetType: subject.type, targetId: refOf(subject) },
+      }
+    : null;
+const readContext = (subject: Subject): NextCall | null =>
+  subject.type === 'story'
+    ? { operation: 'storyCollaboration.context', params: { storyId: refOf(subject) } }
+    : null;
+const reply = (subject: Subject, rootId: string): NextCall => ({
+  operation: 'comments.create',
+  params: { storyId: refOf(subject), parentId: rootId },
+});
+const readExecution = (executionId: string): NextCall => ({
+  operation: 'deliveryExecutions.get',
+  params: { executionId },
+});
+
+function mentioned(
+  { subject, actor }: RuleInput<EventKind>,
+  data: { readonly commentId: string; readonly mentions: readonly string[] },
+  rootId: string,
+): InboxDraft[] {
+  const content: Content = {
+    kind: 'mention',
+    text: `${actor.name} mentioned you on ${nameOf(subject)}`,
+    next: reply(subject, rootId),
+    commentId: data.commentId,
+  };
+  return [
+    ...draft(subject, 'agents', data.mentions, content),
+    ...draft(subject, 'members', data.mentions, content),
+  ];
+}
+
+const verdicts: Readonly<Record<string, string>> = {
+  approved: 'approved',
+  changes_requested: 'requested changes on',
+  commented: 'commented in the review of',
+};
+
+/** The items about facts of the forge, by the kind of the observation. */
+const observed: Readonly<Record<string, (subject: Subject, executionId: string) => Content>> = {
+  pr_merged: (subject) => ({ kind: 'merged', text: `${nameOf(subject)} was merged`, next: null }),
+  checks_failed: (subject, executionId) => ({
+    kind: 'checks_failed',
+    text: `Checks failed for ${nameOf(subject)}`,
+    next: readExecution(executionId),
+  }),
+  changes_requested: (subject) => ({
+    kind: 'verdict',
+    text: `A reviewer at the forge requested changes on ${nameOf(subject)}`,
+    next: readContext(subject),
+    resume: 'rework',
+  }),
+  review_approved: (subject) => ({
+    kind: 'verdict',
+    text: `A reviewer at the forge approved ${nameOf(subject)}`,
+    next: readContext(subject),
+  }),
+};
+
+const specChanged = ({ subject }: RuleInput<'spec.updated' | 'spec.restored'>): InboxDraft[] =>
+  draft(subject, 'workers', [subject.id], {
+    kind: 'spec_changed',
+    text: `The spec of ${nameOf(subject)} changed`,
+    next: { operation: 'storySpec.get', params: { storyId: refOf(subject) } },
+  });
+
+function assigned(
+  subject: Subject,
+  kind: 'assigned' | 'unassigned',
+  memberId: string | null,
+  agentId: string | null,
+): InboxDraft[] {
+  const content: Content =
+    kind === 'assigned'
+      ? { kind, text: `${nameOf(subject)} was assigned to you`, next: acquire(subject) }
+      : { kind, text: `${nameOf(subject)} is no longer assigned to you`, next: null };
+  return [...draft(subject, 'members', [memberId], content), ...draft(subject, 'agents', [agentId], content)];
+}
+
+/** Returns the id unless it is the other id too. */
+const unless = (id: string | null, other: string | null): string | null => (id === other ? null : id);
+
+function leaseLost(
+  subject: Subject,
+  holder: { readonly memberId: string; readonly agentId: string | null },
+  executionId: string | null,
+  text: string,
+): InboxDraft[] {
+  const content: Content = {
+    kind: 'lease_lost',
+    text,
+    next: readContext(subject),
+    ...(executionId !== null && { executionId }),
+  };
+  return holder.agentId === null
+    ? draft(subject, 'members', [holder.memberId], content)
+    : draft(subject, 'agents', [holder.agentId], content);
+}
+
+const rules: Rules = {
+  'review.decided': ({ subject, data, actor }) => {
+    const verb = verdicts[data.verdict];
+    if (verb === undefined) return [];
+    const note = data.note === null ? '' : `: ${excerpt(data.note, longestNote)}`;
+    return draft(subject, 'workers', [subject.id], {
+      kind: 'verdict',
+      text: `${actor.name} ${verb} ${nameOf(subject)}${note}`,
+      next: readContext(subject),
+      ...(data.verdict === 'changes_requested' && data.stale !== true && { resume: 'rework' }),
+    });
+  },
+  'execution.observed': ({ subject, data: { executionId, kind } }) => {
+    const content = observed[kind]?.(subject, executionId);
+    return content === undefined ? [] : draft(subject, 'holder', [executionId], { ...content, executionId });
+  },
+  'execution.completed': ({ subject, data: { executionId, outcome }, actor }) =>
+    outcome === 'succeeded'
+      ? draft(subject, 'holder', [executionId], {
+          kind: 'merged',
+          text: `${actor.name} completed the work on ${nameOf(subject)}`,
+          next: null,
+          executionId,
+        })
+      : [],
+  'execution.stopRequested': ({ subject, data: { executionId }, actor }) =>
+    draft(subject, 'holder', [executionId], {
+      kind: 'stop',
+      text: `${actor.name} asks you to stop the work on ${nameOf(subject)}`,
+      executionId,
+      next: null,
+      nextWhileHeld: { operation: 'deliveryExecutions.release', params: { executionId } },
+    }),
+  'execution.stopLifted': ({ subject, data: { executionId }, actor }) =>
+    draft(subject, 'previousHolder', [executionId], {
+      kind: 'stop_lifted',
+      text: `${actor.name} lifted the stop of ${nameOf(subject)}`,
+      executionId,
+      next: null,
+      resume: 'work',
+    }),
+  'execution.offered': ({ subject, data: { executionId, toMemberId, toAgentId }, actor }) => {
+    const content: Content = {
+      kind: 'offer',
+      text: `${actor.name} offers you the work on ${nameOf(subject)}`,
+      executionId,
+      next: acquire(subject),
+    };
+    return [
+      ...draft(subject, 'members', [toMemberId], content),
+      ...draft(subject, 'agents', [toAgentId], content),
+    ];
+  },
+  'execution.superseded': ({ subject, data, actor }) =>
+    leaseLost(
+      subject,
+      { memberId: data.fromMemberId, agentId: data.fromAgentId },
+      data.executionId,
+      `${actor.name} ${data.joining ? 'ended your expired lease' : 'took over the work'} on ${nameOf(subject)}`,
+    ),
+  'lease.expired': ({ subject, data }) =>
+    leaseLost(subject, data, data.executionId, `Your lease on ${nameOf(subject)} has expired`),
+  'story.statusChanged': ({ subject, data, actor }) =>
+    data.to === 'canceled'
+      ? draft(subject, 'storyWorkers', [subject.id], {
+          kind: 'lease_lost',
+          text: `${actor.name} canceled ${nameOf(subject)}`,
+          next: null,
+        })
+      : [],
+
+  'comment.created': (input) => {
+    const { subject, data, actor } = input;
+    const { commentId, parentId, directedTo } = data;
+    const rootId = parentId ?? commentId;
+    const isQuestion = data.kind === 'question';
+    const addressed: Content = {
+      kind: isQuestion ? 'question' : 'mention',
+      text: `${actor.name} ${isQuestion ? 'asks you a question' : 'addressed you'} on ${nameOf(subject)}`,
+      next: reply(subject, rootId),
+      commentId,
+    };
+    return [
+      ...draft(subject, 'members', [directedTo], addressed),
+      ...draft(subject, 'agents', [directedTo], addressed),
+      ...draft(subject, 'asker', [parentId], {
+        kind: 'question_answered',
+        text: `${actor.name} answered your question on ${nameOf(subject)}`,
+        next: readContext(subject),
+        commentId,
+      }),
+      ...mentioned(input, data, rootId),
+    ];
+  },
+  // The event contains only the new mentions.
+  'comment.updated': (input) => mentioned(input, input.data, input.data.commentId),
+  'comment.resolved': ({ subject, data: { commentId }, actor }) =>
+    draft(subject, 'asker', [commentId], {
+      kind: 'question_answered',
+      text: `${actor.name} resolved your question on ${nameOf(subject)}`,
+      next: readContext(subject),
+      commentId,
+    }),
+
+  'assignment.changed': ({ subject, data }) => [
+    ...assigned(
+      subject,
+      'assigned',
+      unless(data.memberId, data.previousMemberId),
+      unless(data.agentId, data.previousAgentId),
+    ),
+    ...assigned(
+      subject,
+      'unassigned',
+      unless(data.previousMemberId, data.memberId),
+      unless(data.previousAgentId, data.agentId),
+    ),
+  ],
+  'assignment.cleared': ({ subject, data }) =>
+    assigned(subject, 'unassigned', data.previousMemberId, data.previousAgentId),
+  'story.unblocked': ({ subject }) => {
+    const content: Content = {
+      kind: 'unblocked',
+      text: `${nameOf(subject)} is no longer blocked`,
+      next: acquire(subject),
+    };
+    return [
+      ...draft(subject, 'workers', [subject.id], { ...content, next: null, resume: 'work' }),
+      ...draft(subject, 'assignees', [subject.id], content),
+    ];
+  },
+  'spec.updated': specChanged,
+  'spec.restored': specChanged,
+};
+
+/**
+ * Answers the rule for an event. Each rule is typed by the data of its kind, and `emit` checked that the
+ * event's data matches. The list of events loses this relation between the two types, so it is asserted here.
+ */
+const ruleFor = (kind: EventKind) => rules[kind] as ((input: object) => readonly InboxDraft[]) | undefined;
+
+/** Answers the inbox drafts of an event. */
+export const inboxDraftsOf = ({ kind, subject, data }: DomainEvent, actor: Actor): readonly InboxDraft[] =>
+  ruleFor(kind)?.({ subject, data, actor }) ?? [];
