@@ -22,8 +22,8 @@ export function fillOnFirstUse(command: Command, fill: FillCommand): void {
   parent.hook('preSubcommand', (_parent, inner) => ensureFilled(inner));
 }
 
-/** Fills the whole tree, for code that needs to know every command. */
-export async function fillAllCommands(command: Command): Promise<void> {
+/** Loads the subcommands of the whole tree, for code that needs to know every command. */
+export async function loadAllSubcommands(command: Command): Promise<void> {
   await ensureFilled(command);
-  for (const inner of command.commands) await fillAllCommands(inner);
+  for (const inner of command.commands) await loadAllSubcommands(inner);
 }

@@ -4,7 +4,7 @@ import { Command, Help } from 'commander';
 import { exitCodes, wrapLines } from '@muster/terminal';
 import { operatorCommandSummaries, type OperatorCommandName } from './admin/words.ts';
 import { addCallCommand, addOperations } from './operations/commands.ts';
-import { fillOnFirstUse, fillAllCommands } from './opening.ts';
+import { fillOnFirstUse, loadAllSubcommands } from './opening.ts';
 import { createCommandClient } from './operations/run.ts';
 import { addConnectionFlags, findConnection } from './session/connection.ts';
 import { addSessionCommands } from './session/commands.ts';
@@ -123,7 +123,7 @@ function addHandwrittenCommands(program: Command): void {
   later('completion', 'Print a completion script for bash, zsh or fish', async (command) => {
     const { configureCompletionCommand } = await import('./completion/command.ts');
     configureCompletionCommand(command, async () => {
-      await fillAllCommands(program);
+      await loadAllSubcommands(program);
       return program;
     });
   });

@@ -123,10 +123,10 @@ describe.each(shells)('the script for %s', (shell) => {
 });
 
 /**
- * The patterns that find the table in a completion script: the line of each position, and the candidates in
- * that line.
+ * Patterns that parse a completion script: `place` matches the line of an argument position, and `word` matches
+ * the candidates in that line.
  */
-const tellings = {
+const scriptPatternsByShell = {
   bash: { place: /^    ('(?:[^']|'\\'')*')\) printf '%s ' (.*) ;;$/, word: /'((?:[^']|'\\'')*)'/g },
   zsh: {
     place: /^    ('(?:[^']|'\\'')*')\) reply=\((.*)\) ;;$/,
@@ -137,8 +137,8 @@ const tellings = {
     word: /'((?:[^'\\]|\\.)*)' '(?:[^'\\]|\\.)*'/g,
   },
 };
-function offersIn(shell: (typeof shells)[number]): string[] {
-  const { place, word } = tellings[shell];
+function listCandidatesIn(shell: (typeof shells)[number]): string[] {
+  const { place, word } = scriptPatternsByShell[shell];
   const everyPlace = new RegExp(place.source, 'gm');
   return [...(scripts.get(shell) ?? '').matchAll(everyPlace)].map(([, at = '', words = '']) => {
     const offered = [...words.matchAll(word)].map(([, one = '']) => one.replaceAll('\\:', ':'));
@@ -147,10 +147,10 @@ function offersIn(shell: (typeof shells)[number]): string[] {
 }
 
 it('offers the same words at the same places in every shell', () => {
-  const inBash = offersIn('bash');
+  const inBash = listCandidatesIn('bash');
   expect(inBash.length).toBeGreaterThan(operations.size);
   expect(inBash.join()).toContain(`'choices stories create --priority' none low medium high urgent`);
-  for (const shell of ['zsh', 'fish'] as const) expect(offersIn(shell)).toEqual(inBash);
+  for (const shell of ['zsh', 'fish'] as const) expect(listCandidatesIn(shell)).toEqual(inBash);
 });
 
 it('knows of no other shell', async () => {

@@ -8,8 +8,8 @@ import { type AddressInfo } from 'node:net';
 
 export interface ForwardedRequest {
   readonly path: string;
-  /** The number of the request to the path, counted from 1. */
-  readonly time: number;
+  /** Selects the request to the path. In `keep`, 1 is the next request to it. */
+  readonly nth: number;
   readonly what: 'question' | 'answer';
 }
 
@@ -22,8 +22,8 @@ export interface Forwarder {
   /** Resolves once the API has begun to answer a request to the path. */
   readonly answered: (path: string) => Promise<void>;
   /**
-   * Holds back one request to a path before it reaches the API, or holds back its response. `time` counts the
-   * requests from now on. Resolves once the request or response is held.
+   * Holds back the nth request to a path from now on before it reaches the API, or holds back its response.
+   * Resolves once the request or response is held.
    */
   readonly keep: (kept: ForwardedRequest) => Promise<void>;
   /** Closes all connections and accepts no new ones, like a restarting service. */
@@ -38,8 +38,8 @@ export async function openForwarder(target: string): Promise<Forwarder> {
   let keeping: (ForwardedRequest & { readonly from: number; readonly has: () => void }) | undefined;
   const count = (path: string): number => paths.filter((one) => one === path).length;
   /** Returns true if the request or response is held back, and notifies the spec that waits for it. */
-  const isKept = (path: string, time: number, what: ForwardedRequest['what']): boolean => {
-    if (keeping?.path !== path || keeping.what !== what || keeping.from + keeping.time !== time) return false;
+  const isKept = (path: string, nth: number, what: ForwardedRequest['what']): boolean => {
+    if (keeping?.path !== path || keeping.what !== what || keeping.from + keeping.nth !== nth) return false;
     keeping.has();
     keeping = undefined;
     return true;
@@ -49,11 +49,11 @@ export async function openForwarder(target: string): Promise<Forwarder> {
       const { pathname, search } = new URL(incoming.url ?? '/', target);
       paths.push(pathname);
       asking.emit('asked');
-      const time = count(pathname);
-      if (isKept(pathname, time, 'question')) return;
+      const nth = count(pathname);
+      if (isKept(pathname, nth, 'question')) return;
       const { method, headers } = incoming;
       const outgoing = request(new URL(pathname + search, target), { method, headers }, (answered) => {
-        if (isKept(pathname, time, 'answer')) return;
+        if (isKept(pathname, nth, 'answer')) return;
         answer.writeHead(answered.statusCode ?? 502, answered.headers);
         answered.pipe(answer);
         answers.add(pathname);

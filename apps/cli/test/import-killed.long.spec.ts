@@ -14,11 +14,11 @@ const muster = useMuster();
 const stories = 401;
 /** The calls of one import. Each call of `put` has at most 200 items. */
 const calls = [
-  { path: '/api/imports/begin', time: 1 },
-  { path: '/api/imports/put', time: 1 },
-  { path: '/api/imports/put', time: 2 },
-  { path: '/api/imports/put', time: 3 },
-  { path: '/api/imports/finish', time: 1 },
+  { path: '/api/imports/begin', nth: 1 },
+  { path: '/api/imports/put', nth: 1 },
+  { path: '/api/imports/put', nth: 2 },
+  { path: '/api/imports/put', nth: 3 },
+  { path: '/api/imports/finish', nth: 1 },
 ];
 const kills: readonly ForwardedRequest[] = calls.flatMap((call) => [
   { ...call, what: 'question' as const },

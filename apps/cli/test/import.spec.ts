@@ -64,10 +64,10 @@ describe('muster import', () => {
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(out).toBe(`3 items, 0 comments, 1 epic.
 
-STATUS THERE  ITEMS  HERE
-Todo          1      ready
-In Progress   1      column In progress
-Canceled      1      canceled
+STATUS IN FILE  ITEMS  IN MUSTER
+Todo            1      ready
+In Progress     1      column In progress
+Canceled        1      canceled
 
 The CSV export of Linear has no comments; export from the Linear API to import them.
 Left out: assignee without an e-mail address (1: ENG-3)

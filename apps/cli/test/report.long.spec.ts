@@ -121,13 +121,15 @@ describe('the action of GitHub', () => {
       ...{ ref: 'refs/heads/topic/next', after: 'd'.repeat(40), commits: [{ message, timestamp: at }] },
       ...{ head_commit: { message: "Merge branch 'main'", timestamp: at }, repository },
     });
-    expect(said).toBe(`branch_pushed: recorded for ${next}\n`);
+    expect(said).toBe(`branch_pushed: recorded for execution ${next}\n`);
   });
 
   it('finds the work of a pull request whose address has other capitals', async () => {
     const executionId = await work('topic/capitals', pullUrl(91).replace('acme/web', 'Acme/Web'));
     const payload = { action: 'opened', pull_request: pull(91, 'topic/capitals'), repository };
-    expect((await start('pull_request', payload)).said).toBe(`pr_opened: recorded for ${executionId}\n`);
+    expect((await start('pull_request', payload)).said).toBe(
+      `pr_opened: recorded for execution ${executionId}\n`,
+    );
   });
 
   it('records the pull request and its checks for the work of the branch, and once', async () => {
@@ -135,7 +137,7 @@ describe('the action of GitHub', () => {
     const payload = { action: 'opened', pull_request: pull(7, 'muster/web-1-e1-work'), repository };
     const first = await start('pull_request', payload, { checks: 'success' });
     expect(first).toEqual({
-      said: `pr_opened: recorded for ${executionId}\nchecks_passed: recorded for ${executionId}\n`,
+      said: `pr_opened: recorded for execution ${executionId}\nchecks_passed: recorded for execution ${executionId}\n`,
       outputs: `execution=${executionId}\nrecorded=2\n`,
     });
     expect(await gitOf(executionId)).toMatchObject({
@@ -177,7 +179,7 @@ describe('the action of GitHub', () => {
       ...{ conclusion: 'failure', updated_at: at, head_repository: { id: 1 } },
     };
     const ended = await start('workflow_run', { action: 'completed', workflow_run: run_, repository });
-    expect(ended.said).toBe(`checks_failed: recorded for ${executionId}\n`);
+    expect(ended.said).toBe(`checks_failed: recorded for execution ${executionId}\n`);
     const push = { ref: 'refs/heads/main', after: 'e'.repeat(40), repository };
     const onMain = await start('push', push, { checks: 'success' });
     expect(onMain).toEqual({
@@ -234,7 +236,7 @@ describe('the template of GitLab', () => {
     const executionId = await work('muster/web-3-e1-work');
     const branch = { CI_COMMIT_BRANCH: 'muster/web-3-e1-work', CI_COMMIT_SHA: '1'.repeat(40) };
     expect(await start('muster-passed', { ...branch, CI_PIPELINE_ID: '1' })).toBe(
-      `branch_pushed: recorded for ${executionId}\nchecks_passed: recorded for ${executionId}\n`,
+      `branch_pushed: recorded for execution ${executionId}\nchecks_passed: recorded for execution ${executionId}\n`,
     );
     expect(await gitOf(executionId)).toMatchObject({ headSha: '1'.repeat(40), checks: 'passing' });
     const request = {
@@ -244,7 +246,7 @@ describe('the template of GitLab', () => {
       ...{ CI_MERGE_REQUEST_SOURCE_BRANCH_SHA: '2'.repeat(40), CI_MERGE_REQUEST_TARGET_BRANCH_NAME: 'main' },
     };
     expect(await start('muster-failed', { ...request, CI_PIPELINE_ID: '2' })).toBe(
-      `pr_updated: recorded for ${executionId}\nchecks_failed: recorded for ${executionId}\n`,
+      `pr_updated: recorded for execution ${executionId}\nchecks_failed: recorded for execution ${executionId}\n`,
     );
     expect(await gitOf(executionId)).toMatchObject({
       ...{ headSha: '2'.repeat(40), checks: 'failing' },

@@ -121,7 +121,7 @@ describe('muster watch', () => {
 
   besideOnTerminal('ends where it is told to in the middle of a look', async () => {
     const { forwarder, terminal } = await open('--interval', '1');
-    await forwarder.keep({ path: '/api/locks/list', time: 1, what: 'answer' });
+    await forwarder.keep({ path: '/api/locks/list', nth: 1, what: 'answer' });
     terminal.type('q');
     await terminal.until(/\u001b\[\?1049l$/);
     await forwarder.away();

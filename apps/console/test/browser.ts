@@ -181,8 +181,8 @@ export async function dragUntil(
 }
 
 /**
- * Returns true for each element with that text whose first letter is to the right of its last one. Such a line has the
- * direction of a text that begins in Arabic, although it ends in English.
+ * Returns a value for each element with that text: true if its first letter is drawn to the right of its last one, that
+ * is, if the line is laid out from right to left.
  */
 export const beginsAtTheRight = (page: Page, selector: string, text: string): Promise<unknown> =>
   page.evaluate(`[...document.querySelectorAll(${JSON.stringify(selector)})]

@@ -82,8 +82,8 @@ const openReadinessNodes = (config: ApiConfig): OpenNodes =>
 
 const openCallLimits = (config: ApiConfig, logger: Logger): CallLimits =>
   createCallLimits({
-    token: config.LIMIT_TOKEN,
-    organization: config.LIMIT_ORGANIZATION,
+    limitPerToken: config.LIMIT_TOKEN,
+    limitPerOrganization: config.LIMIT_ORGANIZATION,
     redisUrl: config.REDIS_URL,
     timeoutMillis: config.LIMIT_TIMEOUT_MILLIS,
     logger,

@@ -133,7 +133,7 @@ export function readConfig(variables: Record<string, string | undefined> = proce
   requireSecureBaseUrl(config.BASE_URL);
   if (config.MCP_GATEWAY_URL !== undefined && config.MCP_GATEWAY_KEY.length === 0)
     throw new ConfigError(
-      'The configuration is invalid:\n  MCP_GATEWAY_URL and SIGN_IN_URL together need MCP_GATEWAY_KEY, as the gateway has it',
+      'The configuration is invalid:\n  If MCP_GATEWAY_URL and SIGN_IN_URL are set, MCP_GATEWAY_KEY must be set too, to the same value as in the gateway',
     );
   return config;
 }

@@ -60,20 +60,21 @@ export function createLoops({
     };
     begun.push(startLoop(pauseMillis, turn, tell));
   };
-  /** Returns the database server's name for use in messages, or an empty text if there is only one server. */
-  const of = ({ name }: Node): string => (allNodes(pool).length > 1 ? ` of ${name}` : '');
+  /** Adds the name of the database server to a loop's name, unless there is only one server. */
+  const nameOnNode = (loopName: string, { name }: Node): string =>
+    allNodes(pool).length > 1 ? `${loopName} of ${name}` : loopName;
 
   return {
     startWithoutQueues: () => {
       for (const at of allNodes(pool)) {
         // While Redis is available, the queue `leases` sweeps the leases. This loop is the fallback.
-        begin(`the sweep of leases${of(at)}`, maxSweepDelayMillis, async () => {
+        begin(nameOnNode('the sweep of leases', at), maxSweepDelayMillis, async () => {
           if (hasQueues && (await isReachable(queues))) return 'rest';
           return sweepExpiredLeases(at.pool, (noted) => {
             count('expiredLeases', noted);
           });
         });
-        begin(`the check for due webhooks${of(at)}`, webhookCheckIntervalMillis, () =>
+        begin(nameOnNode('the check for due webhooks', at), webhookCheckIntervalMillis, () =>
           webhookRunner.look(at.pool),
         );
       }
@@ -84,7 +85,7 @@ export function createLoops({
         logger.error(row, 'a job is dead and will not be retried; see muster outbox list');
       };
       for (const at of allNodes(pool))
-        begin(`the relay${of(at)}`, relayIntervalMillis, () =>
+        begin(nameOnNode('the relay', at), relayIntervalMillis, () =>
           runRelayTurn({ pool: at.pool, queues, onDead }),
         );
       begin('the schedule', scheduleIntervalMillis, async () => {

@@ -51,7 +51,7 @@ const idKey = ['org_id', 'id'];
 const writingMembers = 'members who write';
 const leaseHolders = 'holders';
 const admins = 'admins';
-const retentionDaysName = 'RETENTION_DAYS';
+const retentionDaysVariable = 'RETENTION_DAYS';
 
 function auditDaysCaseOf(plan: Plan): Part {
   const { auditRetentionDays: days } = planLimits(plan);
@@ -67,7 +67,7 @@ export const auditRetentionDaysSql = sql.part`least(
   case s.plan ${sql.join(plans.map(auditDaysCaseOf), ' ')} end)`;
 
 export const retention: Readonly<Record<string, Retention>> = {
-  access_requests: purgedRetention('any member', `${retentionDaysName} after the request was decided`, {
+  access_requests: purgedRetention('any member', `${retentionDaysVariable} after the request was decided`, {
     key: idKey,
     due: (days) => sql.part`t.resolved_at < now() - ${days}`,
     oldestFirst: sql.part`t.resolved_at`,
@@ -75,7 +75,7 @@ export const retention: Readonly<Record<string, Retention>> = {
   activity: permanentRetention('each write', 'members read it as history, and points are counted from it'),
   agent_runs: purgedRetention(
     'agents',
-    `${retentionDaysName} after the run ended, or after its agent last reported`,
+    `${retentionDaysVariable} after the run ended, or after its agent last reported`,
     {
       key: idKey,
       due: (days) => sql.part`t.ended_at < now() - ${days}`,
@@ -94,7 +94,7 @@ export const retention: Readonly<Record<string, Retention>> = {
   assignments: cappedRetention(writingMembers, 'one row for each story, epic and group'),
   audit: purgedRetention(
     'each write, and refusals',
-    'as many days as the policy says, and no more than the plan lets',
+    'as many days as the policy sets, up to the maximum of the plan',
     {
       key: ['org_id', 'seq', 'at'],
       daysOf: auditRetentionDaysSql,
@@ -103,11 +103,15 @@ export const retention: Readonly<Record<string, Retention>> = {
     },
   ),
   board_columns: cappedRetention('leads', 'what a board holds; archived ones stay for their name'),
-  broadcasts: purgedRetention('any member who may send', `${retentionDaysName} after the broadcast expired`, {
-    key: idKey,
-    due: (days) => sql.part`t.expires_at < now() - ${days}`,
-    oldestFirst: sql.part`t.expires_at`,
-  }),
+  broadcasts: purgedRetention(
+    'any member who may send',
+    `${retentionDaysVariable} after the broadcast expired`,
+    {
+      key: idKey,
+      due: (days) => sql.part`t.expires_at < now() - ${days}`,
+      oldestFirst: sql.part`t.expires_at`,
+    },
+  ),
   catalog_agents: cappedRetention('any member', 'what the plan allows'),
   catalog_tombstones: permanentRetention(
     'publishers',
@@ -118,7 +122,7 @@ export const retention: Readonly<Record<string, Retention>> = {
   comments: permanentRetention('viewers too', 'the row is deleted with its story'),
   connections: purgedRetention(
     'any member',
-    `${retentionDaysName} after the connection was revoked or expired`,
+    `${retentionDaysVariable} after the connection was revoked or expired`,
     {
       key: idKey,
       due: (days) => sql.part`least(t.revoked_at, t.expires_at) < now() - ${days}`,
@@ -203,7 +207,7 @@ export const retention: Readonly<Record<string, Retention>> = {
   inbox_streams: cappedRetention('nothing', 'one row for each member and agent'),
   invitations: purgedRetention(
     admins,
-    `${retentionDaysName} after the invitation was accepted or revoked, or expired`,
+    `${retentionDaysVariable} after the invitation was accepted or revoked, or expired`,
     {
       key: idKey,
       due: (days) =>
@@ -215,7 +219,7 @@ export const retention: Readonly<Record<string, Retention>> = {
   lock_counters: cappedRetention('nothing', 'one row for each project'),
   // A lock of an execution is removed only with the execution, because its holder may resume both after they
   // expire.
-  locks: purgedRetention(leaseHolders, 'when the lock has expired, or with its execution', {
+  locks: purgedRetention(leaseHolders, 'when the lock has expired, or when its execution is deleted', {
     key: idKey,
     due: () => sql.part`t.execution_id is null and t.expires_at <= now()`,
     oldestFirst: sql.part`t.expires_at`,
@@ -225,7 +229,7 @@ export const retention: Readonly<Record<string, Retention>> = {
   notification_preferences: cappedRetention('any member', 'one row for each kind and channel'),
   notifications: purgedRetention(
     'members who mention or assign',
-    `${retentionDaysName} after the notification was read; a notification that stays unread counts as read after a year`,
+    `${retentionDaysVariable} after the notification was read; a notification that stays unread counts as read after a year`,
     {
       key: idKey,
       due: (days) =>
@@ -284,7 +288,7 @@ export const retention: Readonly<Record<string, Retention>> = {
   subscriptions: cappedRetention('operators', 'one row for each organization'),
   team_members: cappedRetention('team leads', 'one row for each member and team'),
   teams: permanentRetention(admins, 'the row is deleted with its organization'),
-  tokens: purgedRetention('any member', `${retentionDaysName} after the token was revoked or expired`, {
+  tokens: purgedRetention('any member', `${retentionDaysVariable} after the token was revoked or expired`, {
     key: idKey,
     due: (days) => sql.part`least(t.revoked_at, t.expires_at) < now() - ${days}`,
     oldestFirst: sql.part`least(t.revoked_at, t.expires_at)`,

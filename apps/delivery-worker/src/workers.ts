@@ -3,7 +3,7 @@ import {
   pollForge,
   type SendForgeRequest,
   createForgeCalls,
-  requestChangedStatuses,
+  queueChangedStatuses,
   fetchAppKeys,
   requestPullPolls,
   replayFacts,
@@ -84,7 +84,7 @@ export function createWorkers(context: WorkerContext): Workers {
       return undefined;
     },
     'forge.status': ({ payload, ...job }) => sendStatus(forges, job, payload),
-    'forge.statuses': (work) => requestChangedStatuses(forges, work),
+    'forge.statuses': (work) => queueChangedStatuses(forges, work),
     'forge.ask': ({ payload, ...job }) => pollForge(forges, job, payload),
     'forge.app': ({ payload, ...job }) => fetchAppKeys(forges, job, payload),
     'forge.reconcile': (signal) => forEachNode(pool, (at) => requestPullPolls(at.pool, signal)),

@@ -1,6 +1,6 @@
 /** Performs the forge jobs as the worker does, one outbox row after the other. */
 import {
-  requestChangedStatuses,
+  queueChangedStatuses,
   requestPullPolls,
   replayFacts,
   sendStatus,
@@ -57,7 +57,7 @@ export function openForgeJobs(world: World, networks = '127.0.0.0/8:*'): ForgeJo
         return undefined;
       },
       'forge.status': ({ payload, ...job }) => sendStatus(calls, job, payload),
-      'forge.statuses': (work) => requestChangedStatuses(calls, work),
+      'forge.statuses': (work) => queueChangedStatuses(calls, work),
       'forge.app': ({ payload, ...job }) => fetchAppKeys(calls, job, payload),
       'forge.ask': ({ payload, ...job }) => pollForge(calls, job, payload),
     }),

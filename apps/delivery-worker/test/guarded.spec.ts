@@ -114,7 +114,9 @@ describe('a name', () => {
 
   it('without an address is not sent to', async () => {
     const sender = senderWith({ networks: loopback, resolve: async () => [] });
-    await expect(sender.post({ ...post, url: to('nowhere.example') })).rejects.toThrow('has no address');
+    await expect(sender.post({ ...post, url: to('nowhere.example') })).rejects.toThrow(
+      'does not resolve to an IP address',
+    );
   });
 
   it('is what a certificate has to be for, and what is asked for, whatever address it leads to', async () => {

@@ -125,7 +125,7 @@ export function useWebhooks(): WebhookWorld {
         const held = await inOrganizationAsSystem(pool, orgId, (db) => holdWebhook(db, webhookId));
         const epoch = held?.worker_epoch ?? 0;
         await work((sent) => {
-          const asked = { orgId, webhookId, epoch, sent, withWorker: [], most: 10, leaves: false };
+          const asked = { orgId, webhookId, epoch, sent, withWorker: [], most: 10, releasesEndpoint: false };
           return inOrganizationAsSystem(pool, orgId, (db) =>
             runDeliveryRound(db, asked, { ...setUp, reactions }),
           );

@@ -9,7 +9,7 @@ import { addMcpRoute } from './http/http.ts';
 import { createMcp } from './protocol/server.ts';
 
 export interface Gateway {
-  readonly service: Service;
+  readonly httpService: Service;
   /** Closes the connections to the API. Call it after the service has stopped. */
   readonly close: () => Promise<void>;
 }
@@ -18,7 +18,7 @@ export interface Gateway {
  * The number of concurrent calls per connection to the API. Calls spend most of their time waiting for the
  * API, so with more calls the API would be the bottleneck rather than the gateway.
  */
-const callsPerConnection = 4;
+const maxCallsPerConnection = 4;
 
 /**
  * Maximum number of JSON values in a message. A message is parsed several times; an import of 2,000 stories
@@ -51,7 +51,7 @@ export async function createGateway(config: GatewayConfig, logger: Logger): Prom
         run: async () => ((await api.isReady()) ? undefined : 'the API is not ready'),
       },
     ],
-    mostInFlight: config.API_CONNECTIONS * callsPerConnection,
+    mostInFlight: config.API_CONNECTIONS * maxCallsPerConnection,
     valueLimits: maxJsonValues,
     trustProxy: config.TRUST_PROXY ?? false,
     toApiError,
@@ -67,5 +67,5 @@ export async function createGateway(config: GatewayConfig, logger: Logger): Prom
     metrics: service.metrics,
     logger,
   });
-  return { service, close: () => api.close() };
+  return { httpService: service, close: () => api.close() };
 }

@@ -6,7 +6,7 @@ await main(async () => {
   const config = readConfig();
   await beginTracing('mcp-gateway', config);
   const logger = createLogger('mcp-gateway', config.LOG_LEVEL);
-  const { service, close } = await createGateway(config, logger);
-  stopOnSignal({ service, logger, noticeMillis: config.DRAIN_NOTICE_MILLIS, cleanUp: close });
-  logger.info(await service.listen(config), 'listening');
+  const { httpService, close } = await createGateway(config, logger);
+  stopOnSignal({ service: httpService, logger, noticeMillis: config.DRAIN_NOTICE_MILLIS, cleanUp: close });
+  logger.info(await httpService.listen(config), 'listening');
 });

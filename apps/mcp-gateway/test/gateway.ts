@@ -103,10 +103,10 @@ export function useGateway(
   const startGateway = async (): Promise<void> => {
     const config = readConfig({ HOST: '127.0.0.1', COORDINATION_API_URL: apiUrl(), ...environment });
     gateway = await createGateway(config, pino({ level: 'error' }));
-    base = await gateway.service.app.listen({ host: '127.0.0.1', port: gatewayPort });
+    base = await gateway.httpService.app.listen({ host: '127.0.0.1', port: gatewayPort });
   };
   const stopGateway = async (): Promise<void> => {
-    await gateway?.service.stop();
+    await gateway?.httpService.stop();
     await gateway?.close();
   };
 
@@ -186,7 +186,7 @@ export function useGateway(
         // Wait until the gateway notices the disconnect. A proxy between the client and the gateway may delay
         // the disconnect.
         const left = new Promise<void>((resolve) => {
-          gateway?.service.app.server.once('request', (_request, response) =>
+          gateway?.httpService.app.server.once('request', (_request, response) =>
             response.once('close', resolve),
           );
         });

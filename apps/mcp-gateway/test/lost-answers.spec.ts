@@ -44,10 +44,10 @@ beforeAll(async () => {
   const { port } = line.address() as AddressInfo;
   const config = readConfig({ HOST: '127.0.0.1', COORDINATION_API_URL: `http://127.0.0.1:${port}` });
   gateway = await createGateway(config, pino({ level: 'silent' }));
-  url = await gateway.service.app.listen({ host: '127.0.0.1', port: 0 });
+  url = await gateway.httpService.app.listen({ host: '127.0.0.1', port: 0 });
 });
 afterAll(async () => {
-  await gateway.service.stop();
+  await gateway.httpService.stop();
   await gateway.close();
   line.closeAllConnections();
   line.close();

@@ -360,7 +360,7 @@ describe('two copies and a program that numbers its only call alike', () => {
   let other: Gateway | undefined;
   let otherUrl = '';
   afterAll(async () => {
-    await other?.service.stop();
+    await other?.httpService.stop();
     await other?.close();
   });
 
@@ -369,7 +369,7 @@ describe('two copies and a program that numbers its only call alike', () => {
     if (other === undefined) {
       const config = readConfig({ HOST: '127.0.0.1', COORDINATION_API_URL: gateway.apiUrl() });
       other = await createGateway(config, pino({ level: 'error' }));
-      otherUrl = await other.service.app.listen({ host: '127.0.0.1', port: 0 });
+      otherUrl = await other.httpService.app.listen({ host: '127.0.0.1', port: 0 });
     }
     const response = await fetch(`${otherUrl}/api/mcp`, {
       method: 'POST',

@@ -41,7 +41,7 @@ export interface GitRunner {
  * The folder in which git works. `gitDir` is set if git must not search for a repository itself, such as in
  * an agent's folder.
  */
-export interface GitLocation {
+export interface RepositoryLocation {
   readonly folder: string;
   readonly gitDir?: string;
 }
@@ -76,7 +76,10 @@ const safeGitSettings = [
   'submodule.recurse=false',
 ];
 
-function gitEnvironment({ folder, gitDir }: GitLocation, command: string | undefined): NodeJS.ProcessEnv {
+function gitEnvironment(
+  { folder, gitDir }: RepositoryLocation,
+  command: string | undefined,
+): NodeJS.ProcessEnv {
   const listed = Object.entries(process.env).filter(([name]) => isPassedToGit(name));
   const tokens = remoteCommands.has(command ?? '')
     ? forgeTokenVariables.map((name) => [name, originalEnvironmentValue(name)] as const)
@@ -89,7 +92,7 @@ function gitEnvironment({ folder, gitDir }: GitLocation, command: string | undef
   };
 }
 
-export function createGitRunner(location: GitLocation): GitRunner {
+export function createGitRunner(location: RepositoryLocation): GitRunner {
   const ask: GitRunner['ask'] = async (
     args,
     { env = {}, input = '', allowedExitCodes = [0], signal } = {},

@@ -55,7 +55,7 @@ const waitForGoScript = 'IFS= read -r word <&3 && [ "$word" = go ] && exec 3<&- 
  * The script that ends the process group when its standard input closes. The input closes when the runner is
  * gone.
  */
-const guardScript = `cat >/dev/null
+const processGroupGuardScript = `cat >/dev/null
 kill -s TERM -- "-$1" 2>/dev/null
 for second in 1 2 3 4 5 6 7 8 9 10; do
   kill -s 0 -- "-$1" 2>/dev/null || exit 0
@@ -67,7 +67,7 @@ const maxTailLines = 40;
 const maxLineChars = 2_000;
 
 function startGuard(groupId: number): () => Promise<void> {
-  const child = spawn('/bin/sh', ['-c', guardScript, 'muster-guard', String(groupId)], {
+  const child = spawn('/bin/sh', ['-c', processGroupGuardScript, 'muster-guard', String(groupId)], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
   });

@@ -169,7 +169,7 @@ export async function reacquireStory(client: Client, entry: JournalEntry): Promi
   if (!isLeaseHeld(execution)) {
     return execution.runId === runId
       ? { kind: 'over', execution }
-      : { kind: 'lost', why: `its story was ended as ${execution.state} by another run` };
+      : { kind: 'lost', why: `another run already ended the story; its execution is ${execution.state}` };
   }
   if (execution.lease?.runId !== runId) {
     return {

@@ -96,7 +96,7 @@ export function readConfig(variables: Record<string, string | undefined> = proce
   const cookie = sessionCookieOf(config.BASE_URL);
   if (config.DEMO_ACCOUNT !== undefined && (cookie.isSecure || config.HOST !== '127.0.0.1'))
     throw new ConfigError(
-      'The configuration is invalid:\n  DEMO_ACCOUNT is for a BASE_URL and a HOST of this machine alone',
+      'The configuration is invalid:\n  DEMO_ACCOUNT is allowed only if BASE_URL is local to this machine and HOST is 127.0.0.1',
     );
   return { ...config, mailTo, cookie };
 }

@@ -37,7 +37,7 @@ it.each([
 ])('does not start at %s', (_what, where) => {
   const own = { DATABASE_URL: 'postgres://localhost/x', MAIL_FOLDER: 'x', DEMO_ACCOUNT: member };
   expect(() => readConfig({ ...own, ...where })).toThrow(
-    'DEMO_ACCOUNT is for a BASE_URL and a HOST of this machine',
+    'DEMO_ACCOUNT is allowed only if BASE_URL is local to this machine and HOST is 127.0.0.1',
   );
   expect(() => readConfig({ ...own, BASE_URL: 'http://localhost:5100', HOST: '127.0.0.1' })).not.toThrow();
 });

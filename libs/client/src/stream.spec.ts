@@ -13,7 +13,7 @@ const unread = 'event: notifications.unread\ndata: {"unread":2}\n\n';
 const answers = [`id: c1\n\nretry: 1\nevent: end\ndata: ${JSON.stringify(replaced)}\n\n`, unread];
 
 /** Opens a stream to a server that replaces its first connection and continues on the second one. */
-function open(reopensReplaced: boolean) {
+function open(reopensWhenReplaced: boolean) {
   const places: (string | null)[] = [];
   const answer: typeof fetch = async (url) => {
     places.push(new URL(url).searchParams.get('after'));
@@ -23,7 +23,7 @@ function open(reopensReplaced: boolean) {
     baseUrl: 'http://muster.example',
     token: 't',
     fetch: answer,
-    reopensReplaced,
+    reopensWhenReplaced,
   });
   return { places, stream };
 }

@@ -35,7 +35,7 @@ export interface StreamOptions extends HttpOptions, RetryOptions, FollowActivity
    * If true, reconnects after a newer stream of the member replaced this one (`stream_replaced`), after the
    * delay that the server requests. If false, which is the default, throws that refusal.
    */
-  readonly reopensReplaced?: boolean;
+  readonly reopensWhenReplaced?: boolean;
   /** Runs each time the server has accepted a connection. */
   readonly onOpen?: () => void;
 }
@@ -52,7 +52,7 @@ const defaultRetrySeconds = 30;
  */
 export async function* followStream(options: StreamOptions): AsyncGenerator<Streamed, void, undefined> {
   const { after = 'latest', signal, forSeconds = defaultRetrySeconds } = options;
-  const { onRetry = () => undefined, onOpen = () => undefined, reopensReplaced = false } = options;
+  const { onRetry = () => undefined, onOpen = () => undefined, reopensWhenReplaced = false } = options;
   let place = after;
   let failures = 0;
   let failsSince: number | null = null;
@@ -77,7 +77,7 @@ export async function* followStream(options: StreamOptions): AsyncGenerator<Stre
     } catch (failure) {
       if (isOver()) return;
       const known = failure instanceof MusterError ? failure : toNoAnswer(options.baseUrl, failure);
-      const isReopened = reopensReplaced && isRefusal(known, 'stream_replaced');
+      const isReopened = reopensWhenReplaced && isRefusal(known, 'stream_replaced');
       if (!isTemporaryFailure(known) && !isReopened) throw failure;
       failures += 1;
       failsSince ??= performance.now();

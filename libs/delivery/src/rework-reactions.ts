@@ -50,8 +50,9 @@ const findExecutionsInRework = (db: Db, storyId: string): Promise<ExecutionInRew
   );
 
 /**
- * Replaces the rework by the newest request for changes that is still fresh. Without such a request, it ends
- * the rework that reviewers in Muster asked for. Reviewers at the forge may still ask for rework.
+ * If a request for changes still applies to the current spec and code, the newest one becomes the rework.
+ * Otherwise the rework that reviewers in Muster asked for ends. Rework that reviewers at the forge asked for
+ * remains.
  */
 async function endRework(db: Db, storyId: string, isWithdrawn: boolean): Promise<void> {
   for (const { id, forge, state } of await findExecutionsInRework(db, storyId)) {

@@ -9,7 +9,10 @@ export interface ReadTimeout {
 }
 
 // oxlint-disable-next-line typescript/unbound-method -- it is called on a client, as it would be
-const pgClientQuery = pg.Client.prototype.query as (this: pg.Client, ...what: readonly unknown[]) => unknown;
+const originalClientQuery = pg.Client.prototype.query as (
+  this: pg.Client,
+  ...what: readonly unknown[]
+) => unknown;
 const isSubmittable = (candidate: object): boolean =>
   'submit' in candidate && typeof candidate.submit === 'function';
 
@@ -30,7 +33,8 @@ export class Client extends pg.Client {
 Client.prototype.query = function (this: Client, first: string | object, ...others: unknown[]): unknown {
   const { readTimeoutMillis } = this;
   if (first instanceof StatementBurst) first.answerWithin(readTimeoutMillis);
-  if (typeof first !== 'string' && isSubmittable(first)) return pgClientQuery.call(this, first, ...others);
+  if (typeof first !== 'string' && isSubmittable(first))
+    return originalClientQuery.call(this, first, ...others);
   const config = typeof first === 'string' ? { text: first } : first;
-  return pgClientQuery.call(this, { query_timeout: readTimeoutMillis, ...config }, ...others);
+  return originalClientQuery.call(this, { query_timeout: readTimeoutMillis, ...config }, ...others);
 } as typeof pg.Client.prototype.query;

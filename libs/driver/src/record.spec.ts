@@ -11,8 +11,8 @@ const later = '2026-01-02T00:00:00.000Z';
 const epics = defineRecord('epics', 'e', {
   project_id: {},
   title: { set: true },
-  description: { set: true, empty: '' },
-  target_date: { set: true, empty: null },
+  description: { set: true, emptyValue: '' },
+  target_date: { set: true, emptyValue: null },
   status: { set: true, initial: 'open' },
   story_count: { derived: true, initial: 0, hidden: true },
 });

@@ -19,13 +19,13 @@ export type IdOrSql = string | Part;
 interface ColumnTraits<Value> {
   /** True if callers may change the column. */
   readonly set?: true;
-  /** The value in a new record if none is given. A column without `initial` and `empty` requires a value. */
+  /** The value in a new record if none is given. A column without `initial` and `emptyValue` requires a value. */
   readonly initial?: Value;
   /**
    * The value in a new record if none is given, and after a caller clears the column with null. An empty
    * text is shown as null.
    */
-  readonly empty?: Value;
+  readonly emptyValue?: Value;
   /** True if callers do not see the column as a field. */
   readonly hidden?: true;
   /** True if the database computes the column. */
@@ -69,14 +69,14 @@ type ColumnsWithTrait<Columns, Trait> = {
 }[keyof Columns];
 type OptionalColumns<Columns> = ColumnsWithTrait<
   Columns,
-  { initial: unknown } | { empty: unknown } | { derived: true }
+  { initial: unknown } | { emptyValue: unknown } | { derived: true }
 >;
 
 /** A row with the field names of the contract, without its hidden columns. */
 type ContractFields<Row, Columns> = {
   [Key in Exclude<keyof Row, ColumnsWithTrait<Columns, { hidden: true }>> as CamelCase<Key>]:
     | Row[Key]
-    | (Key extends ColumnsWithTrait<Columns, { empty: '' }> ? null : never);
+    | (Key extends ColumnsWithTrait<Columns, { emptyValue: '' }> ? null : never);
 };
 
 /** The fields that a new record is created from. */
@@ -93,7 +93,7 @@ type NewRecordFields<Row, Columns> = {
 type RequestedChanges<Row, Columns> = {
   readonly [Key in ColumnsWithTrait<Columns, { set: true }> as CamelCase<Key>]?:
     | Row[Key & keyof Row]
-    | (Columns[Key] extends { empty: unknown } ? null : never)
+    | (Columns[Key] extends { emptyValue: unknown } ? null : never)
     | undefined;
 };
 
@@ -172,7 +172,7 @@ function columnListsOf(columns: readonly DescribedColumn[]) {
     inserted: [...commonColumns, ...where(({ derived }) => derived !== true)],
     settable: where(({ set, derived }) => set === true && derived !== true),
     seen: [...commonColumns, ...where(({ hidden }) => hidden !== true)],
-    texts: where(({ empty }) => empty === ''),
+    texts: where(({ emptyValue }) => emptyValue === ''),
   };
 }
 
@@ -189,7 +189,7 @@ function requestedChangesOf(
   const fields: string[] = [];
   for (const name of Object.keys(requested)) {
     const column = columns.find(({ field, set }) => field === name && set === true);
-    const value = requested[name] === null ? column?.empty : requested[name];
+    const value = requested[name] === null ? column?.emptyValue : requested[name];
     if (column === undefined || value === undefined) continue;
     if (isDeepStrictEqual(value, currentRow[column.column])) continue;
     values[column.column] = value;
@@ -210,8 +210,8 @@ function buildNewRow(
     updated_at: at,
     version: 1,
   };
-  for (const { column, field, initial, empty } of columns)
-    row[column] = fields[field] ?? initial ?? empty ?? null;
+  for (const { column, field, initial, emptyValue } of columns)
+    row[column] = fields[field] ?? initial ?? emptyValue ?? null;
   return row;
 }
 

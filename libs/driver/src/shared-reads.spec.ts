@@ -36,7 +36,7 @@ const many = 200;
 const echoes = (pool: Pool): Promise<Record<string, unknown>[]> =>
   Promise.all(Array.from({ length: many }, (_, index) => row(pool, echo(index))));
 
-/** Answers, in the given order, the row or the error of each read. */
+/** Returns, in the given order, the row or the error of each read. */
 const outcomes = async (answers: readonly Promise<unknown>[]): Promise<unknown[]> =>
   (await Promise.allSettled(answers)).map((each) =>
     each.status === 'fulfilled' ? each.value : (each.reason as unknown),
@@ -134,8 +134,8 @@ describe('reads that share connections', () => {
   it('fail with their connection where they were written to it, and else have another', async () => {
     const end = sql('select pg_terminate_backend(pg_backend_pid())');
     const fresh = sql('select 3 as said');
-    // On a busy machine the first read may pass the limit before the others are pipelined behind it. In that
-    // case the test tries again.
+    // On a busy machine the first read may take longer than `slowBurstMillis` before the others are pipelined
+    // behind it. Then the test tries again.
     await waitUntil(async () => {
       const { pool, idle } = await busyPool();
       const [ended, next, behind, unwritten, last] = await outcomes(

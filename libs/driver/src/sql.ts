@@ -53,7 +53,10 @@ class StatementShape {
   private next: StatementShape | undefined;
   private readonly others = new Map<readonly string[], Map<number, StatementShape>>();
 
-  /** Yields the statements that were bound with this shape, with the strings of their nested parts. */
+  /**
+   * Yields each statement that was built with this shape or a longer one: its SQL text, and the strings of its
+   * parts. `nested` has the strings on the path to this node.
+   */
   *bound(nested: readonly (readonly string[])[]): Generator<BoundStatement> {
     if (this.text !== null) yield { text: this.text, partStrings: nested };
     if (this.next !== undefined) yield* this.next.bound([...nested, this.strings ?? []]);
@@ -84,7 +87,7 @@ export function* boundStatements(): Generator<BoundStatement> {
   for (const [strings, shape] of statementShapes) yield* shape.bound([strings]);
 }
 
-/** The step in the tree of shapes that stands for the organization. */
+/** The key under which the tree of statement shapes stores a reference to the current organization's id. */
 const organizationShapeKey: readonly string[] = [];
 
 /** Collects the values of a statement, and finds its shape in the same pass. */

@@ -14,4 +14,4 @@ export { abandonDelivery, type ForgeJobContext, replayFacts, processDelivery } f
 export { type SendForgeRequest, ForgeRefusal } from './calls/call.ts';
 export { pollForge } from './identify.ts';
 export { requestPullPolls } from './reconcile.ts';
-export { createForgeCalls, type ForgeCalls, requestChangedStatuses, sendStatus } from './statuses.ts';
+export { createForgeCalls, type ForgeCalls, queueChangedStatuses, sendStatus } from './statuses.ts';

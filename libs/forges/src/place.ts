@@ -135,14 +135,14 @@ export async function recordOrParkFact(
       ? reportedFact
       : { ...reportedFact, url: canonicalUrl(repository, reportedFact.url) };
   const { kind } = fact;
-  const [candidates, links] = await Promise.all([
+  const [candidates, linkedRepositories] = await Promise.all([
     findExecutionCandidates(db, repository, fact),
     listRepositoryAddresses(db, repository.projectId),
   ]);
   const { matches, others, shouldPark, isAmbiguous } = matchCandidates(candidates, {
     fact,
     repository,
-    links,
+    linkedRepositories,
   });
   const noted = others.map(({ id, reason }) => toOutcome(kind, 'noted', id, reason));
   // A match by the story's key alone only links the pull request. The fact is also parked, because it may

@@ -20,17 +20,17 @@ const makesExecutionIdentifiable = ({ kind, data }: DomainEvent): boolean =>
   (kind === 'execution.updated' &&
     (data['fields'] as EventData<'execution.updated'>['fields']).includes('git'));
 
-/** The events that may change the status of the work on their story. */
-const storyStatusKinds: ReadonlySet<string> = new Set([
+/** The events that may change the commit statuses of the work on their story. */
+const storyEventKindsChangingCommitStatus: ReadonlySet<string> = new Set([
   ...['spec.updated', 'spec.restored', 'review.decided', 'review.retracted', 'reviewer.removed'],
   ...['story.gitMetaUpdated', 'assignment.changed', 'assignment.cleared'],
 ]);
-/** The events that may change the status of the execution that they name. */
-const executionStatusKinds: ReadonlySet<string> = new Set([
+/** The events that may change the commit status of the execution that they name. */
+const executionEventKindsChangingCommitStatus: ReadonlySet<string> = new Set([
   ...['execution.observed', 'execution.submitted', 'execution.completed'],
 ]);
-/** The events that may change the status of any work in their project or organization. */
-const projectStatusKinds: ReadonlySet<string> = new Set([
+/** The events that may change the commit statuses of any work in their project or organization. */
+const projectEventKindsChangingCommitStatus: ReadonlySet<string> = new Set([
   ...['lock.acquired', 'lock.released', 'policy.updated', 'member.removed', 'member.departed'],
 ]);
 
@@ -40,13 +40,14 @@ function* jobRequestsFor(domainEvent: DomainEvent): Generator<Query<unknown>> {
   if (typeof executionId === 'string') {
     if (makesExecutionIdentifiable(domainEvent) && subject.projectId !== null)
       yield requestReplay(subject.projectId, executionId);
-    if (executionStatusKinds.has(kind)) yield requestStatusOfExecution(executionId);
+    if (executionEventKindsChangingCommitStatus.has(kind)) yield requestStatusOfExecution(executionId);
   }
   if (kind === 'forge.repositoryLinked') yield requestRepositoryIds(String(data['connectionId']));
   // If the update added credentials, the forge can be asked for the ids of the connection's repositories.
   if (kind === 'forge.updated') yield requestRepositoryIds(subject.id);
-  if (storyStatusKinds.has(kind) && subject.type === 'story') yield requestStatusesOfStory(subject.id);
-  if (projectStatusKinds.has(kind)) yield requestStatusCheck(subject.projectId);
+  if (storyEventKindsChangingCommitStatus.has(kind) && subject.type === 'story')
+    yield requestStatusesOfStory(subject.id);
+  if (projectEventKindsChangingCommitStatus.has(kind)) yield requestStatusCheck(subject.projectId);
 }
 
 export const forgeReactions: EventReaction = async ({ db, domainEvents }) => {

@@ -234,11 +234,11 @@ export async function sendStatus(
   };
 }
 
-/** Requests a status for each head of the organization whose status differs from the last sent one. */
-export async function requestChangedStatuses(
-  calls: ForgeCalls,
-  work: Omit<StatusJob, 'rowId'>,
-): Promise<void> {
+/**
+ * Queues a job that sends the commit status, for each open head of the organization whose status differs from the
+ * last sent one.
+ */
+export async function queueChangedStatuses(calls: ForgeCalls, work: Omit<StatusJob, 'rowId'>): Promise<void> {
   for (const { state, description, ...head } of await listOpenHeads(work.db)) {
     const present = await computeHeadStatus(calls, work, head);
     if (present !== undefined && !isSameStatus(present.commitStatus, { state, description }))

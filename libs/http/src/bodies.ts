@@ -40,7 +40,7 @@ const smallBodyGraceMillis = 500;
  */
 const maxUsualBodyBytes = MiB;
 
-interface BodyClass {
+interface BodyLimits {
   readonly limiter: ConcurrencyLimiter;
   readonly maxBytesPerSender: number;
   readonly deadlineMillis: number;
@@ -50,7 +50,7 @@ interface BodyClass {
  * Limits the bodies that are still arriving. Senders without a token may have 128 such bodies, 8 per address.
  * Callers may have 256, 32 per caller. There may be 3 large bodies, one per caller.
  */
-const createBodyClasses = () => ({
+const createBodyLimits = () => ({
   strangers: {
     limiter: createConcurrencyLimiter(8 * MiB),
     maxBytesPerSender: 512 * KiB,
@@ -93,21 +93,21 @@ export interface BodyLimiter {
 }
 
 export function createBodyLimiter(): BodyLimiter {
-  const { strangers, usual, large } = createBodyClasses();
+  const { strangers, usual, large } = createBodyLimits();
 
-  const sortOf = ({ request, maxBytes }: PendingBody): BodyClass =>
+  const limitsFor = ({ request, maxBytes }: PendingBody): BodyLimits =>
     request.party === null ? strangers : maxBytes > maxUsualBodyBytes ? large : usual;
 
   /** Reserves capacity and starts the deadline. Throws if there is no capacity. */
   const letIn = (coming: PendingBody): void => {
-    const sort = sortOf(coming);
-    const leave = reserveCapacity(sort, coming);
+    const limits = limitsFor(coming);
+    const leave = reserveCapacity(limits, coming);
     clearTimeout(coming.timer);
     coming.release = leave;
     coming.timer = setTimeout(() => {
       coming.hasTimedOut = true;
       failRequest(coming, malformedRequest('body_too_slow'));
-    }, sort.deadlineMillis);
+    }, limits.deadlineMillis);
   };
 
   return {
@@ -188,7 +188,7 @@ function watchBody(
 
 /** Reserves capacity for a body and returns the function that releases it. Throws if no capacity is left. */
 function reserveCapacity(
-  { limiter, maxBytesPerSender }: BodyClass,
+  { limiter, maxBytesPerSender }: BodyLimits,
   { request, maxBytes }: PendingBody,
 ): () => void {
   const party = { key: request.party ?? networkOf(request.ip), most: Math.max(maxBytesPerSender, maxBytes) };

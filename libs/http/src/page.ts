@@ -44,7 +44,7 @@ button:disabled { opacity: .5; cursor: default }
 .wide { overflow-wrap: anywhere }
 `;
 
-export interface FramedPage {
+export interface PageFrameOptions {
   readonly title: string;
   /** The complete body. */
   readonly body: Html;
@@ -77,7 +77,7 @@ export function createPageFrame({
 }: {
   readonly name: string;
   readonly style: string;
-}): (page: FramedPage) => RenderedPage {
+}): (page: PageFrameOptions) => RenderedPage {
   const style = colorStyle + own;
   const styleHash = cspHashOf(style);
   return ({ title, body, summary, script, formsTo, isAddressSecret = false }) => {
@@ -118,7 +118,7 @@ export function createNarrowFrame({
 }: {
   readonly name: string;
   readonly style: string;
-}): (page: FramedPage) => RenderedPage {
+}): (page: PageFrameOptions) => RenderedPage {
   const frame = createPageFrame({ name, style: narrowStyle + style });
   return ({ body, ...page }) =>
     frame({

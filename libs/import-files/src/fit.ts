@@ -1,12 +1,12 @@
 /**
- * Fits an item to the limits of the contract. Parts that do not fit are stored in another field or reported.
+ * Fits an item to the limits of the API schema. Parts that do not fit are stored in another field or reported.
  */
 import { EmailAddress, ImportItem, type Priority, hasVisibleCharacter } from '@muster/registry';
 import { type ImportDraft, type DraftComment, type ImportEntry, type FileItem } from './draft.ts';
 import { type FindStatusTarget } from './statuses.ts';
 import { type DateOrder, parseTime } from './times.ts';
 
-/** The limits of the contract, which counts code points, not UTF-16 units. */
+/** The limits of the API schema, which counts code points, not UTF-16 units. */
 const contractLimits = {
   ...{ id: 255, title: 300, description: 20_000, body: 20_000, label: 50, labels: 20 },
   ...{ blockedBy: 100, authorName: 120, specBytes: 256 * 1024 },
@@ -42,7 +42,7 @@ const toSingleLine = (text: string): string =>
     .replaceAll(/[\u0001-\u001f\u007f\u2028\u2029]+/g, ' ')
     .trim();
 
-/** Counts code points, as the contract does. */
+/** Counts code points, as the API schema does. */
 const countCodePoints = (text: string): number => Array.from(text).length;
 
 function truncateText(text: string, maxCodePoints: number): string {
@@ -74,7 +74,7 @@ const parseNumber = (text: string): number =>
   Number(/^\d{1,3}(,\d{3})+(\.\d+)?$/.test(text) ? text.replaceAll(',', '') : text.replace(',', '.'));
 
 /**
- * Collects the parts of an item that fit the contract, and notes about the parts that could not be stored.
+ * Collects the parts of an item that fit the API schema, and notes about the parts that could not be stored.
  */
 class ItemFitter {
   readonly notes: string[];
@@ -282,7 +282,8 @@ export function fitDraft(draft: ImportDraft, externalId: string, options: FitOpt
   }
   const fitted = new ItemFitter(draft, options);
   const item = buildItem(draft, externalId, title, fitted, found ?? {});
-  // A remaining violation of the contract is a bug of this library. Only the item is rejected.
+  // The values were already fitted to the API schema, so an item that still violates it shows a bug in this
+  // library. Only that item is rejected.
   const parsed = ImportItem.safeParse({ ...item, comments: [] });
   if (!parsed.success) {
     const [{ path, message } = { path: [], message: '' }] = parsed.error.issues;

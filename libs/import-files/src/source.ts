@@ -1,4 +1,4 @@
-/** The input of a format. */
+/** The file content that the reader of a format receives, and helpers to decode it. */
 
 /** The text of a file in pieces of any size. Each call reads from the start. */
 export type TextSource = () => AsyncIterable<string>;

@@ -147,7 +147,7 @@ describe('migrate', () => {
     await expect(migrate(url)).rejects.toThrow(
       'the database cannot be migrated: it has the schema of another Muster version (migration 0002_people where this ' +
         'release has 0002_organizations), and it cannot be upgraded from there. Nothing was changed. Start with an empty ' +
-        'database (with `npm start`: move the folder .data away); pg_dump can save the data of this one.',
+        'database (with `npm start`: move the folder .data away); use pg_dump to save the data of this one.',
     );
     expect(
       await rowsOf(

@@ -228,7 +228,7 @@ function findMissingMigrations(releaseNames: readonly string[], appliedNames: re
   throw new Error(
     `it has the schema of another Muster version (migration ${other}), and it cannot be upgraded from there. ` +
       'Nothing was changed. Start with an empty database (with `npm start`: move the folder .data away); ' +
-      'pg_dump can save the data of this one.',
+      'use pg_dump to save the data of this one.',
   );
 }
 

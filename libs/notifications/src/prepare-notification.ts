@@ -57,12 +57,12 @@ const messageRowsQuery = (notificationId: string) => sql<MessageRow>`
     and (n.project_id is null or app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) is not null)
   order by n.id limit ${maxListedNotifications}`;
 
-/** Answers the title of the only notification, or the number of notifications from the author. */
+/** Returns the title of the only notification, or the number of notifications from the author. */
 const titleOf = ({ title, total, author }: MessageRow): string =>
   total === 1 ? title : `${total} notifications from ${author}`;
 
 /**
- * Prepares the messages for a notification and those bundled with it. Answers null if there is nothing to
+ * Prepares the messages for a notification and those bundled with it. Returns null if there is nothing to
  * send, because the notification was read or deleted, or because the member was removed or lost access to its
  * project.
  */

@@ -1,6 +1,6 @@
 /**
  * Runs one round of deliveries of a worker to an endpoint. The round is one transaction: it stores the
- * results of delivery attempts, adds new events, and answers the messages to send next. Only one worker holds
+ * results of delivery attempts, adds new events, and returns the messages to send next. Only one worker holds
  * an endpoint at a time, identified by an epoch. Results of a worker with an old epoch are dropped, and the
  * new holder sends the messages again with the same ids. Messages are stored in webhook_deliveries from
  * before they are sent until a result is stored. Therefore no message is lost when a worker crashes.
@@ -73,7 +73,7 @@ export interface TurnRequest {
    */
   readonly most: number;
   /** True if the worker releases the endpoint for other workers. */
-  readonly leaves: boolean;
+  readonly releasesEndpoint: boolean;
 }
 
 export interface TurnResponse {
@@ -111,7 +111,7 @@ function toAttemptResult(
   return { ...common, state: 'pending', pause };
 }
 
-/** Answers the reason for which the endpoint must be paused now; null if there is no such reason. */
+/** Returns the reason for which the endpoint must be paused now; null if there is no such reason. */
 function findPauseReason(
   heldWebhook: HeldWebhook,
   results: readonly DeliveryAttemptResult[],
@@ -126,7 +126,7 @@ function findPauseReason(
 }
 
 /**
- * Answers the endpoint's new cursor after a scan of the activity, and whether more activity has to be
+ * Returns the endpoint's new cursor after a scan of the activity, and whether more activity has to be
  * scanned.
  */
 function cursorAfterScan(
@@ -165,7 +165,7 @@ function toReadyMessage(
   return { deliveryId, eventId, seq, attempts, body: bodyOf() };
 }
 
-/** Answers the due deliveries. In strict order, a delivery that is not due blocks all later ones. */
+/** Returns the due deliveries. In strict order, a delivery that is not due blocks all later ones. */
 function takeWhileDue(rows: readonly ReadyDeliveryRow[]): readonly ReadyDeliveryRow[] {
   const first = rows.findIndex((row) => !row.is_due);
   return first === -1 ? rows : rows.slice(0, first);
@@ -181,14 +181,14 @@ const lastAttemptAt = (results: readonly DeliveryAttemptResult[], wasDelivered: 
 
 /**
  * Runs one round of deliveries. If another worker holds the endpoint or the endpoint was deleted, it stores
- * no results and answers undefined.
+ * no results and returns undefined.
  */
 export async function runDeliveryRound(
   db: Db,
   request: TurnRequest,
   config: TurnConfig,
 ): Promise<TurnResponse | undefined> {
-  const { orgId, webhookId, epoch, sent, withWorker, leaves } = request;
+  const { orgId, webhookId, epoch, sent, withWorker, releasesEndpoint } = request;
   const held = await extendHold(db, webhookId, epoch);
   if (held === undefined) return undefined;
   const [organizationKey, cursors] = [
@@ -208,15 +208,17 @@ export async function runDeliveryRound(
   if (pause !== null) await db.all(pauseWebhook(webhookId, pause));
   const isPaused = held.paused_at !== null || pause !== null;
 
-  const walked = isPaused || leaves ? null : await scanActivity(db, held);
+  const walked = isPaused || releasesEndpoint ? null : await scanActivity(db, held);
   const place =
     walked === null
       ? { cursorSeq: held.cursor_seq, isFull: false, more: false }
       : cursorAfterScan(held, walked);
-  const rows = leaves ? [] : await readReadyDeliveries(db, held, isPaused ? 0 : request.most, withWorker);
+  const rows = releasesEndpoint
+    ? []
+    : await readReadyDeliveries(db, held, isPaused ? 0 : request.most, withWorker);
   const ready = takeWhileDue(rows).map((row) => toReadyMessage(row, cursors, config));
   const isStrict = held.send_order === 'strict';
-  const isOver = leaves || (ready.length === 0 && withWorker.length === 0 && !place.more);
+  const isOver = releasesEndpoint || (ready.length === 0 && withWorker.length === 0 && !place.more);
   await db.all(
     updateWebhookAfterTurn({
       id: webhookId,

@@ -14,7 +14,7 @@ export interface StreamEntry {
 
 export function arrangeStream(world: World, people: () => People) {
   /**
-   * Writes entries into the organization's stream as a transaction would. Answers their ids, oldest first.
+   * Writes entries into the organization's stream as a transaction would. Returns their ids, oldest first.
    */
   async function happen(...entries: StreamEntry[]): Promise<string[]> {
     const ids = entries.map(() => newId());

@@ -19,7 +19,7 @@ const authorOf = ({ me }: Person) => ({
   name: me.name,
 });
 
-/** Creates a project with one column and answers its id. */
+/** Creates a project with one column and returns its id. */
 export async function arrangeProject(
   { rows }: Rows,
   orgId: string,
@@ -61,7 +61,7 @@ export async function arrangeProjectMember(
   );
 }
 
-/** Creates a story that is done and answers its id. */
+/** Creates a story that is done and returns its id. */
 export async function arrangeStory({ rows }: Rows, orgId: string, projectId: string): Promise<string> {
   const id = newId();
   await rows(

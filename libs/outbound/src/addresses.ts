@@ -22,7 +22,7 @@ export interface AllowedDestination {
 }
 
 const publicPorts = [443, 8443];
-const privatePorts = [80, ...publicPorts];
+const defaultAllowedPorts = [80, ...publicPorts];
 
 /**
  * IPv6 networks whose addresses embed an IPv4 address in four bytes. `at` is the index of the first of these
@@ -66,7 +66,7 @@ const globalUnicast = ipaddr.parseCIDR('2000::/3');
 const isInNetwork = (address: Address, [network, bits]: CidrRange): boolean =>
   address.kind() === network.kind() && address.match(network, bits);
 
-/** Answers the address that is really reached, without the IPv6 address that embeds it. */
+/** Returns the address that is really reached, without the IPv6 address that embeds it. */
 export function unwrapEmbeddedAddress(address: Address): Address {
   if (address.kind() === 'ipv4' || isInNetwork(address, ipaddr.parseCIDR('::/127'))) return address;
   const bytes = address.toByteArray();
@@ -83,7 +83,7 @@ export function unwrapEmbeddedAddress(address: Address): Address {
   return marked ? ipaddr.fromByteArray(bytes.slice(12)) : address;
 }
 
-/** Answers the reason why the address must not be reached, or null if it may be. */
+/** Returns the reason why the address must not be reached, or null if it may be. */
 export function addressRefusalReason(
   ipAddress: string,
   { protocol, port }: AllowedDestination,
@@ -119,7 +119,7 @@ export function parseNetworks(text: string): AllowedNetwork[] {
       if (!ipaddr.isValidCIDR(`${network}/${bits}`))
         throw new Error(`${part} is not a network such as 10.0.0.0/8`);
       const range = ipaddr.parseCIDR(`${network}/${bits}`);
-      if (port === undefined) return { range, ports: privatePorts };
+      if (port === undefined) return { range, ports: defaultAllowedPorts };
       if (port === '*') return { range, ports: 'any' };
       if (Number(port) < 1 || Number(port) > 65_535) throw new Error(`${part} has no valid port`);
       return { range, ports: [Number(port)] };
@@ -142,7 +142,7 @@ export function destinationOf(
 }
 
 /**
- * Answers the problem of a URL that is visible without a DNS lookup, or null. The addresses of a host name
+ * Returns the problem of a URL that is visible without a DNS lookup, or null. The addresses of a host name
  * are checked when a request is sent.
  */
 export function urlRefusalReason(url: string, networks: readonly AllowedNetwork[]): string | null {

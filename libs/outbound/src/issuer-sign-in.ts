@@ -46,7 +46,7 @@ export interface IssuerSignInRequest {
 
 export interface IssuerSignIn {
   /**
-   * Answers the URL of the issuer and the values to keep until it answers. Throws if the issuer cannot be
+   * Returns the URL of the issuer and the values to keep until it answers. Throws if the issuer cannot be
    * used.
    */
   startSignIn(

@@ -33,7 +33,7 @@ class IssuerProblem extends Error {
 
 const maxMessageLength = 300;
 
-/** Answers the message of the innermost cause, at most 300 characters. */
+/** Returns the message of the innermost cause, at most 300 characters. */
 export function innermostMessageOf(error: unknown): string {
   let first = error;
   while (first instanceof Error && first.cause instanceof Error) first = first.cause;

@@ -21,7 +21,7 @@ export interface SecretOwner {
 export interface SecretCipher {
   readonly encrypt: (owner: SecretOwner, secret: string) => Buffer;
   /**
-   * Decrypts a secret. Answers undefined if no configured key decrypts it, because its key was removed from
+   * Decrypts a secret. Returns undefined if no configured key decrypts it, because its key was removed from
    * the configuration.
    */
   readonly decrypt: (owner: SecretOwner, sealed: Buffer) => string | undefined;

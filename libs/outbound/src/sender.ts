@@ -41,7 +41,7 @@ export interface ResolvedAddress {
 
 export interface SenderOptions {
   readonly networks: readonly AllowedNetwork[];
-  /** Answers all addresses of a host name; the resolver of the operating system by default. */
+  /** Returns all addresses of a host name; the resolver of the operating system by default. */
   readonly resolve?: (host: string) => Promise<readonly ResolvedAddress[]>;
   /** The timeout in seconds from the DNS lookup to the end of the answer. */
   readonly timeoutSeconds?: number;
@@ -72,9 +72,9 @@ export interface OutboundRequest extends Omit<PostRequest, 'body'> {
 }
 
 export interface Sender {
-  /** Answers the response, whatever its status. Throws if none came or nothing was sent. */
+  /** Returns the response, whatever its status. Throws if none came or nothing was sent. */
   post(post: PostRequest): Promise<ReceivedResponse>;
-  /** Sends a request like `post` and answers the whole text. Throws if it is longer than 1 MiB. */
+  /** Sends a request like `post` and returns the whole text. Throws if it is longer than 1 MiB. */
   ask(request: OutboundRequest): Promise<ReceivedResponse>;
   close(): void;
 }
@@ -105,7 +105,7 @@ const guardedLookup =
     answer().then(
       (addresses) => {
         const [first] = addresses;
-        if (first === undefined) callback(new Error(`${host} has no address`), '', 4);
+        if (first === undefined) callback(new Error(`${host} does not resolve to an IP address`), '', 4);
         else if (options.all === true) callback(null, addresses);
         else callback(null, first.address, first.family);
       },

@@ -28,8 +28,8 @@ export const maxWebhookAttempts = retryDelaysSeconds.length + 1;
 const relativeJitter = 0.1;
 
 /**
- * Answers the delay in seconds until the next attempt after this number of failed ones. It is at least the
- * delay that the receiver requested. Answers null after the last attempt. `chance` is a random number from 0
+ * Returns the delay in seconds until the next attempt after this number of failed ones. It is at least the
+ * delay that the receiver requested. Returns null after the last attempt. `chance` is a random number from 0
  * to 1.
  */
 export function secondsUntilNextAttempt(

@@ -80,8 +80,8 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/projects': {
-    sha256: '8240c86b62717c2d332d6dac06787299d552445e457ab950dd329998848c39f9',
-    since: '2026-11-29',
+    sha256: '1c422b7b01088ba44b8c9d0e3df98a2c7d7bbceadd7b54f400aaf810fee1bf7a',
+    since: '2026-11-30',
   },
   'reference/projects.members': {
     sha256: '37b9ebab8d5f0590204ab6fdea163421f79006dc122909815d1bef9c3f100044',
@@ -200,12 +200,12 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/records': {
-    sha256: 'ec0ed7e933c71beb3f65583e49a9622e61e3dd50ca5e724a35983f0ac7eb47e1',
-    since: '2026-11-29',
+    sha256: '3fcd259aec1de34a31967ac6546f88523cf8906ea3be3d89664cef2774a24042',
+    since: '2026-11-30',
   },
   'reference/errors': {
-    sha256: 'e71d4bb71955f23c0f3455d813fb34db503958cbe1c5daadd0ff84b598cd4cb2',
-    since: '2026-11-29',
+    sha256: '9cfe235dd7d00c4d5ac118a20474647be845d947e6e2bac3797ebc0088da87ce',
+    since: '2026-11-30',
   },
   'reference/event-kinds': {
     sha256: 'fcee7694bfb4062ff8360d25afea83f9e7480d89c38f674aa2753ebb478da613',

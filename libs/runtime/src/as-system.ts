@@ -73,7 +73,7 @@ export async function runAsSystem<Result>(
       target: targetOf(operation, parsed),
       domainEvents,
       environment,
-      waitFor: refuseToWait,
+      waitForNewEvents: refuseToWait,
       changedNothing: () => undefined,
     };
     const context = createHandlerContext(operation, systemCaller(orgId, actor), parsed, transaction);

@@ -239,7 +239,8 @@ describe('a write', () => {
         `{"name":"${name}","attempt":2}`,
       );
     }
-    // A call that fails with any other error is not repeated.
+    // Only serialization failures, deadlocks and these two errors of prepared statements are retried. A lock
+    // timeout, for example, is not.
     await expect(world.call(chloe, loses(1, '55P03'), { name: 'f' })).rejects.toMatchObject({ status: 503 });
     expect(await teams(orgId)).toEqual(['a', 'b', 'd', 'e']);
     expect(await audit(orgId)).toHaveLength(4);

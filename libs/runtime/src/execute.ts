@@ -61,7 +61,7 @@ export interface OperationCall {
    * The `Muster-Position` that the caller received with an earlier response. A standby may answer a read once
    * it has replayed up to this position. Without a position, the primary answers.
    */
-  readonly position?: string | null;
+  readonly walPosition?: string | null;
 }
 
 /** The outcome of a call's transaction. */
@@ -79,7 +79,7 @@ interface CallOutcome {
 
 export interface OperationResponse extends CallOutcome {
   /** The position of the write-ahead log, for later calls; null without a standby. */
-  readonly position: string | null;
+  readonly walPosition: string | null;
 }
 
 /**
@@ -139,12 +139,12 @@ export async function execute(
   let { token } = call;
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await executeOnce(pool, handler, { ...call, token }, environment);
+      return await executeAttempt(pool, handler, { ...call, token }, environment);
     } catch (error) {
       if (!isIdentityStale(error)) throw error;
       if (attempt === maxAttempts) throw toApiError(error);
-      // The attempt was rolled back. The caller's token is looked up again, since it may have ended or lack a
-      // proof, and the call starts from the beginning.
+      // The attempt was rolled back. The caller's token is looked up again, because it may have ended, or its
+      // session may lack a sign-in method that the policy requires. Then the call starts from the beginning.
       token = await token.reauthenticate();
     }
   }
@@ -154,7 +154,7 @@ export async function execute(
  * Throws an error recognized by isIdentityStale if the token has ended, or if its access differs from its
  * cached identity.
  */
-async function executeOnce(...[pool, handler, call, environment]: Required<Parameters<typeof execute>>) {
+async function executeAttempt(...[pool, handler, call, environment]: Required<Parameters<typeof execute>>) {
   const { operation } = handler;
   const caller = callerOf(call.token);
   try {
@@ -205,7 +205,7 @@ async function executeWithRetries(pool: Pool, validatedCall: ValidatedCall): Pro
   const { operation } = handler;
   const key = idempotencyKeyOf(validatedCall);
   const { standby } = validatedCall.environment;
-  let position: string | null = null;
+  let walPosition: string | null = null;
   const visit: AccessCheckInput = {
     // 3. The tenant transaction opens. Token, membership and role are checked again, or the cached rights are
     // confirmed. The check finds the record named first (`WEB-42` becomes its id), its project, and the
@@ -219,23 +219,23 @@ async function executeWithRetries(pool: Pool, validatedCall: ValidatedCall): Pro
     // 4. A write with an Idempotency-Key claims the key. If the key was used before, the stored first
     // response is returned (`replay`).
     claim: key === null ? null : claimKey(caller, operation, key.value, key.fingerprint),
-    onPosition:
+    onWalPosition:
       standby &&
       ((at) => {
-        position = at;
+        walPosition = at;
       }),
   };
   if (standby !== undefined && mayReadAtStandby(operation)) {
     const read = (session: TenantTransaction) => runInTransaction(session, validatedCall, visit, key);
-    const answer = await standby.read(visit, call.position ?? null, read);
-    if (answer !== undefined) return { ...answer.result, position: answer.position };
+    const answer = await standby.read(visit, call.walPosition ?? null, read);
+    if (answer !== undefined) return { ...answer.result, walPosition: answer.position };
   }
   for (let attempt = 1; ; attempt += 1) {
     try {
       const outcome = await inOrganization(pool, visit, (session) =>
         runInTransaction(session, validatedCall, visit, key),
       );
-      return { ...outcome, position };
+      return { ...outcome, walPosition };
     } catch (error) {
       if (isTransientFailure(error) && attempt < maxAttempts) {
         await pause(attempt * (10 + Math.random() * 20));
@@ -244,7 +244,7 @@ async function executeWithRetries(pool: Pool, validatedCall: ValidatedCall): Pro
       const replayed =
         key === null ? undefined : await readReplayedResponse(pool, validatedCall, { visit, key, error });
       if (replayed === undefined) throw error;
-      return { ...replayed, position };
+      return { ...replayed, walPosition };
     }
   }
 }
@@ -272,14 +272,14 @@ async function runInTransaction(
   // 6. The handler runs. Its first statements are pipelined with steps 3 to 5, so it may start before those
   // are answered. If one of them fails, that failure is the response, and nothing of the handler is kept.
   let awaits: WaitCondition | null = null;
-  const waitFor = (awaited: WaitCondition): void => {
+  const waitForNewEvents = (awaited: WaitCondition): void => {
     awaits = awaited;
   };
   const said = { isUnchanged: false };
   const changedNothing = (): void => {
     said.isUnchanged = true;
   };
-  const transaction = { session, target, domainEvents, environment, waitFor, changedNothing };
+  const transaction = { session, target, domainEvents, environment, waitForNewEvents, changedNothing };
   const result = await runHandler(handler, caller, params, transaction);
   if (operation.effect === 'read') {
     const { json } = serializeWithinLimit(result, environment.mostPageBytes);
@@ -334,7 +334,7 @@ async function readReplayedResponse(
       target: visit.target,
       domainEvents: [],
       environment,
-      waitFor: refuseToWait,
+      waitForNewEvents: refuseToWait,
       changedNothing: () => undefined,
     };
     return reissueSecret(createHandlerContext(operation, caller, params, transaction), kept);
@@ -360,7 +360,7 @@ export interface Transaction {
   readonly target: AccessCheckInput['target'];
   readonly domainEvents: DomainEvent[];
   readonly environment: HandlerEnvironment;
-  readonly waitFor: HandlerContext<Operation>['waitFor'];
+  readonly waitForNewEvents: HandlerContext<Operation>['waitForNewEvents'];
   readonly changedNothing: HandlerContext<Operation>['reportNoChange'];
 }
 
@@ -394,7 +394,7 @@ export function createHandlerContext(
   params: Record<string, unknown>,
   transaction: Transaction,
 ): HandlerContext<Operation> {
-  const { session, domainEvents, environment, waitFor, changedNothing } = transaction;
+  const { session, domainEvents, environment, waitForNewEvents, changedNothing } = transaction;
   return {
     targetId: targetIdOf(targetOf(operation, params), transaction.target),
     params,
@@ -433,7 +433,7 @@ export function createHandlerContext(
       const context = createHandlerContext(operation, caller, parseParams(operation, others), transaction);
       return (await handler.run(context)) as ResultOf<typeof operation>;
     },
-    waitFor,
+    waitForNewEvents,
     runInSavepoint: (work) => runInSavepoint(transaction, work),
     reportNoChange: changedNothing,
     refuse: refusal,

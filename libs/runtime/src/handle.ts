@@ -97,10 +97,10 @@ export interface HandlerContext<O extends Operation> {
     params: InputOf<Other>,
   ) => Promise<ResultOf<Other>>;
   /**
-   * Used by a read whose result is not available yet: states the condition to wait for. The transport waits
-   * and executes the operation again.
+   * Used by a read that has found no new events: names the position after which it waits for events. The transport
+   * waits and executes the operation again.
    */
-  readonly waitFor: (awaited: WaitCondition) => void;
+  readonly waitForNewEvents: (awaited: WaitCondition) => void;
   /**
    * Runs `work` and undoes it if it returns undefined: its statements with their locks, its deferred
    * statements, and its events.

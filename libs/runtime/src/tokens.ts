@@ -79,7 +79,7 @@ const useWriteIntervalMillis = 10_000;
 /** Wraps each database lookup of a token that is not cached. It may refuse the lookup. */
 export type LookUpWrapper = <Found>(lookUp: () => Promise<Found | undefined>) => Promise<Found | undefined>;
 
-/** Throws 403 if the organization requires a proof that the session lacks. */
+/** Throws 403 if the policy requires a sign-in method, such as a passkey, that the session was not opened with. */
 const identifyBySession = async (
   pool: Pool,
   session: EnteringSession,
@@ -98,7 +98,7 @@ const lookUpDirectly: LookUpWrapper = (look) => look();
 export interface Authenticator {
   /** Authenticates the token in `Authorization: Bearer <secret>`. Throws the same 401 for every reason. */
   readonly authenticate: (secret: string, wrapLookUp?: LookUpWrapper) => Promise<AuthenticatedToken>;
-  /** Authenticates the session behind a cookie in that organization. Throws the same 401 for every reason. */
+  /** Authenticates the session of a cookie in the given organization. Throws the same 401 for every reason. */
   readonly authenticateSession: (
     secret: string,
     orgId: string,

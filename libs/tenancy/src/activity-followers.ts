@@ -39,6 +39,8 @@ interface OrganizationPositions {
   readonly moves: number;
 }
 
+type PositionsByOrg = ReadonlyMap<string, OrganizationPositions>;
+
 export interface ActivityFollowers extends WaitingFollowers<ActivityPosition> {
   readonly inboxes: ReadonlySet<unknown>;
   /**
@@ -52,14 +54,14 @@ export function createActivityFollowers(pool: Pool): ActivityFollowers {
   const waiting = new Set<ActivityWaiter>();
   const inboxes = new Set<FollowedInbox>();
 
-  async function wakeReaders(at: Pool, stands: ReadonlyMap<string, OrganizationPositions>): Promise<void> {
+  async function wakeReaders(nodePool: Pool, positionsByOrg: PositionsByOrg): Promise<void> {
     const behind = [...waiting].flatMap((looking) => {
-      const upTo = stands.get(looking.waiter.orgId)?.activity ?? 0;
+      const upTo = positionsByOrg.get(looking.waiter.orgId)?.activity ?? 0;
       return upTo > looking.checkedUpTo ? [{ looking, upTo, after: looking.checkedUpTo }] : [];
     });
     if (behind.length === 0) return;
     const seen = await queryOutsideOrg(
-      at,
+      nodePool,
       sql<{ nth: number }>`select nth from app.activity_seen(
         ${behind.map(({ looking }) => looking.waiter.orgId)}, ${behind.map(({ looking }) => looking.waiter.memberId)},
         ${behind.map(({ looking }) => looking.waiter.tokenId)}, ${behind.map(({ after }) => after)},
@@ -71,15 +73,15 @@ export function createActivityFollowers(pool: Pool): ActivityFollowers {
     for (const { nth } of seen) behind[nth - 1]?.looking.wake();
   }
 
-  async function tellOwners(at: Pool, stands: ReadonlyMap<string, OrganizationPositions>): Promise<void> {
+  async function notifyInboxFollowers(nodePool: Pool, positionsByOrg: PositionsByOrg): Promise<void> {
     const moved = [...inboxes].flatMap((inbox) => {
-      const moves = stands.get(inbox.waiter.orgId)?.moves;
+      const moves = positionsByOrg.get(inbox.waiter.orgId)?.moves;
       if (moves === undefined) return [];
       return inbox.lastCursor === undefined || moves > inbox.seenChangeCount ? [{ inbox, moves }] : [];
     });
     if (moved.length === 0) return;
     const rows = await queryOutsideOrg(
-      at,
+      nodePool,
       sql<{ nth: number; place: string }>`select nth, place from app.inbox_positions(
         ${moved.map(({ inbox }) => inbox.waiter.orgId)}, ${moved.map(({ inbox }) => inbox.waiter.memberId)})`,
     );
@@ -94,13 +96,16 @@ export function createActivityFollowers(pool: Pool): ActivityFollowers {
     }
   }
 
-  async function lookAt(at: Pool, orgs: readonly string[]): Promise<void> {
+  async function pollNode(nodePool: Pool, orgs: readonly string[]): Promise<void> {
     const rows = await queryOutsideOrg(
-      at,
+      nodePool,
       sql<OrganizationPositions>`select org_id, activity, moves from app.organization_positions(${orgs})`,
     );
-    const stands = new Map(rows.map((row) => [row.org_id, row]));
-    await Promise.all([wakeReaders(at, stands), tellOwners(at, stands)]);
+    const positionsByOrg = new Map(rows.map((row) => [row.org_id, row]));
+    await Promise.all([
+      wakeReaders(nodePool, positionsByOrg),
+      notifyInboxFollowers(nodePool, positionsByOrg),
+    ]);
   }
 
   return {
@@ -123,7 +128,7 @@ export function createActivityFollowers(pool: Pool): ActivityFollowers {
     poll: async () => {
       const orgs = [...new Set([...waiting, ...inboxes].map(({ waiter }) => waiter.orgId))];
       const servers = await groupByNode(pool, orgs, (orgId) => orgId, maxPlacementAgeMillis);
-      await awaitAll([...servers].map(([at, those]) => lookAt(at, those)));
+      await awaitAll([...servers].map(([at, those]) => pollNode(at, those)));
     },
   };
 }

@@ -312,7 +312,7 @@ describe('a transaction', () => {
       });
     await expect(insertMany('team 100')).rejects.toMatchObject({ constraint: 'teams_name' });
     expect(await teams(orgId)).toEqual([]);
-    // The session has sent three portions and the rollback.
+    // The connection has sent three batches of deferred statements, and the rollback.
     expect(sent).toHaveBeenCalledTimes(4);
 
     await insertMany('last');
@@ -326,8 +326,8 @@ describe('a transaction', () => {
       await session.writeNow();
       expect((await count(session, 'teams')).count).toBe(0);
     });
-    // The session has sent seven times before and five times here: three portions limited by size, the count,
-    // and COMMIT.
+    // The connection has sent seven batches before this transaction, and sends five in it: three portions of the
+    // deferred statements, each limited by size, then the query for the row count, and COMMIT.
     expect(sent).toHaveBeenCalledTimes(12);
     await pool.end();
   });

@@ -32,7 +32,7 @@ export const invitationAccessCheck = (credential: Buffer | InvitedAccount): Acce
   effect: 'write',
   orgId: null,
   claim: null,
-  onPosition: undefined,
+  onWalPosition: undefined,
   checkQuery: Buffer.isBuffer(credential)
     ? sql<InvitationGrant>`select e.at, e.org_id as "orgId", null as name from app.enter_by_invitation(${credential}) e`
     : sql<InvitationGrant>`select e.at, e.org_id as "orgId", e.name from app.enter_by_account(${credential.sessionHash}, ${credential.orgId}::uuid, ${credential.invitationId}::uuid) e`,

@@ -63,7 +63,7 @@ export interface AccessCheckInput {
    * Receives a position in the write-ahead log. A write's position lies after its COMMIT; a read's position
    * lies before its statements.
    */
-  readonly onPosition?: ((position: string) => void) | undefined;
+  readonly onWalPosition?: ((position: string) => void) | undefined;
 }
 
 /** The result of the authorization check. */
@@ -100,14 +100,14 @@ export interface AccessCheck<Found> {
   readonly orgId: string | null;
   readonly checkQuery: Part;
   readonly claim: Part | null;
-  readonly onPosition: AccessCheckInput['onPosition'];
+  readonly onWalPosition: AccessCheckInput['onWalPosition'];
   readonly toGrant: (row: unknown) => Found;
   readonly orgIdOf: (found: Found) => string | null;
 }
 
 /** Builds the authorization check of a caller with a token. */
 const tokenAccessCheck = (input: AccessCheckInput): AccessCheck<AccessGrant> => {
-  const { effect, tokenHash, orgId, cachedRights, requiredOrgRank, target, claim, onPosition } = input;
+  const { effect, tokenHash, orgId, cachedRights, requiredOrgRank, target, claim, onWalPosition } = input;
   const { told, learn } = (cachedRights ?? new TokenRightsCache(null)).recall(requiredOrgRank, target);
   const [reach, toldOrgId, epoch, expiresAt, projects] = told;
   const { kind, ref, rank } = target ?? { kind: null, ref: null, rank: null };
@@ -115,14 +115,14 @@ const tokenAccessCheck = (input: AccessCheckInput): AccessCheck<AccessGrant> => 
     effect,
     orgId,
     claim,
-    onPosition,
-    checkQuery: sql<AccessCheckRow>`select *${effect === 'read' && onPosition ? extraWalPositionColumn : emptyPart} from app.enter(
+    onWalPosition,
+    checkQuery: sql<AccessCheckRow>`select *${effect === 'read' && onWalPosition ? extraWalPositionColumn : emptyPart} from app.enter(
       ${tokenHash}, ${requiredOrgRank}, ${kind}, ${ref}, ${rank},
       ${reach}, ${toldOrgId}, ${epoch}, ${expiresAt}, ${projects})/*guard: the way in*//*end*/`,
     toGrant: (row) => {
       const answer = row as AccessCheckRow;
       const { at, target_id, project_id } = answer;
-      if (answer.position !== undefined) onPosition?.(answer.position);
+      if (answer.position !== undefined) onWalPosition?.(answer.position);
       return { at, orgRole: learn(answer), targetId: target_id, projectId: project_id };
     },
     orgIdOf: () => null,
@@ -231,17 +231,17 @@ export class Session<Found = AccessGrant> implements Db {
     const last = portions.pop() ?? [];
     for (const portion of portions) await this.sendPortion(portion);
     const prologue = this.begun ? [] : this.prologue();
-    const { onPosition } = this.wayIn;
+    const { onWalPosition } = this.wayIn;
     const statements = [...prologue, ...last, commitStatement];
     const commitAt = statements.length - 1;
-    if (onPosition !== undefined) statements.push(walPositionStatement);
+    if (onWalPosition !== undefined) statements.push(walPositionStatement);
     this.begun = true;
     try {
       const results = await this.send(statements);
       if (prologue.length > 0) this.readEntry(results[1]);
       if (results[commitAt]?.command !== 'COMMIT') throw new Error('the transaction was rolled back');
       this.inTransaction = false;
-      onPosition?.(results[commitAt + 1]?.rows[0]?.['position'] as string);
+      onWalPosition?.(results[commitAt + 1]?.rows[0]?.['position'] as string);
     } catch (error) {
       const fault = mayHaveCommitted(error, commitAt) ? new CommitOutcomeUnknown(error) : error;
       this.settleEntry.reject(fault);

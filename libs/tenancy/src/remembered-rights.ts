@@ -79,8 +79,8 @@ export class TokenRightsCache {
   private rights: CachedRights | null = null;
 
   /**
-   * Pass null for `identity` if the token's identity is unknown. Then no rights are sent, and the
-   * authorization check reads all rights.
+   * Pass null for `identity` if the token's identity is unknown. Then no cached rights
+   * are passed to the authorization check, and it reads all rights from the database.
    */
   constructor(identity: TokenIdentity | null) {
     this.orgId = identity?.orgId ?? null;

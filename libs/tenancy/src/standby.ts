@@ -95,7 +95,7 @@ export function createStandby(options: StandbyOptions): Standby {
     const stood = { position: '', moves: -1 };
     const { kind, ref } = target ?? { kind: null, ref: null };
     const wayIn: AccessCheck<AccessGrant> = {
-      ...{ effect: 'read', orgId, claim: null, onPosition: undefined },
+      ...{ effect: 'read', orgId, claim: null, onWalPosition: undefined },
       checkQuery: sql<StandbyRow>`select * from app.enter_standby(
         ${position}::pg_lsn, ${orgId}, ${epoch}, ${kind}, ${ref}, ${projects})`,
       toGrant: (row) => {

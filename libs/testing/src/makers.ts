@@ -27,7 +27,7 @@ interface MakerContext {
    * The names of the members that were created here, so that the creation of their tokens needs no lookup in
    * the database.
    */
-  readonly names: Map<string, MemberNames>;
+  readonly memberNamesById: Map<string, MemberNames>;
   readonly transportOf: (secret: string) => Transport;
 }
 
@@ -36,9 +36,9 @@ export function createMakers(
   read: World['rows'],
   transportOf: (secret: string) => Transport,
 ): (rows: World['rows']) => Makers {
-  const names = new Map<string, MemberNames>();
+  const memberNamesById = new Map<string, MemberNames>();
   return (rows) => {
-    const making: MakerContext = { rows, read, names, transportOf };
+    const making: MakerContext = { rows, read, memberNamesById, transportOf };
     return {
       org: (setUp) => makeOrg(making, setUp),
       member: (...member) => makeMember(making, ...member),
@@ -70,13 +70,13 @@ async function makeOrg(making: MakerContext, { policy = {}, plan = 'team' }: Org
 }
 
 async function makeMember(making: MakerContext, orgId: string, name: string, role: OrgRole): Promise<Person> {
-  const { rows, names } = making;
+  const { rows, memberNamesById } = making;
   const id = newId();
   const handle = name
     .normalize('NFD')
     .replaceAll(/[^A-Za-z0-9]/g, '')
     .toLowerCase();
-  names.set(id, { handle, name });
+  memberNamesById.set(id, { handle, name });
   await rows(
     'insert into members (org_id, id, email, name, handle, role) values ($1, $2, $3, $4, $5, $6)',
     orgId,
@@ -91,13 +91,13 @@ async function makeMember(making: MakerContext, orgId: string, name: string, rol
 
 /** Creates a token for the member, or for a new agent of theirs. */
 async function makeToken(
-  { rows, read, names, transportOf }: MakerContext,
+  { rows, read, memberNamesById, transportOf }: MakerContext,
   orgId: string,
   memberId: string,
   setUp: TokenSetUp = {},
 ): Promise<Person> {
   const secret = newTokenSecret('test');
-  const { handle, name } = names.get(memberId) ?? (await readNames(read, orgId, memberId));
+  const { handle, name } = memberNamesById.get(memberId) ?? (await readNames(read, orgId, memberId));
   let agentId: string | null = null;
   if (setUp.agent !== undefined) {
     agentId = newId();

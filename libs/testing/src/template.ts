@@ -46,9 +46,9 @@ export const provideTemplate = (serverUrl: string): Promise<void> =>
   });
 
 /**
- * Makes Postgres assume ten thousand rows a page until it counts them itself.
- * A connection plans each statement once, in a spec while the tables are almost empty. Reading a whole index
- * then looks as cheap as a lookup, and each call would read the rows of all earlier calls. With this
+ * Makes the planner assume ten thousand rows per disk page until Postgres has its own statistics. A connection
+ * plans each statement only once, and in a spec the tables are almost empty at that time. Reading a whole index
+ * would then look as cheap as a lookup, and each call would read the rows of all earlier calls. With this
  * assumption the plans match those of a real installation.
  */
 async function assumeLargeTables(owner: pg.Client): Promise<void> {

@@ -4,8 +4,8 @@ import { cloneDatabase } from './database.ts';
 import { openWorld, type OpenWorld, type World } from './world.ts';
 
 /**
- * Sets up a world for the calling spec file: a database, and calls of the given handlers with the given
- * reactions to their events.
+ * Sets up a test environment for the calling spec file: a database, and calls of the given handlers. Their events
+ * trigger the given reactions.
  */
 export function useWorld(handlers: object, reactions: readonly EventReaction[] = []): World {
   let open: OpenWorld | undefined;

@@ -51,8 +51,8 @@ export interface World {
   /** Calls any handler, even one that is not in the registry. Returns and throws like the pipeline. */
   call(person: Person, handler: Handler, params: unknown, options?: CallSetUp): Promise<OperationResponse>;
   /**
-   * Sends the statements of all makers together at the end. The records do not exist before that, and `rows`
-   * returns no rows.
+   * Collects the INSERT statements of all maker functions that the callback calls, and sends them together when
+   * it returns. Until then the records do not exist, and `rows` of the makers returns an empty array.
    */
   readonly batchStatements: <Result>(createRecords: (makers: Makers) => Promise<Result>) => Promise<Result>;
   /** Queries rows as the owner of the tables. */
@@ -96,7 +96,10 @@ export interface OpenWorld extends World {
   close(): Promise<void>;
 }
 
-/** Opens a world on a database: calls of the given handlers, with the given reactions to their events. */
+/**
+ * Creates a test environment on a database, in which a spec can call the given handlers. Their events trigger the
+ * given reactions.
+ */
 export function openWorld(
   database: TestDatabase,
   handlers: object,

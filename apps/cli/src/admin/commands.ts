@@ -13,7 +13,7 @@ import { addPlatformCommands, addTokenCommands } from './tokens.ts';
 import { operatorCommandSummaries, type OperatorCommandName } from './words.ts';
 
 /** Operators' commands without subcommands. */
-const standaloneCommands = {
+const commandsWithoutSubcommands = {
   migrate: configureMigrateCommand,
   'after-loss': configureAfterLossCommand,
   nodes: configureNodesCommand,
@@ -21,12 +21,12 @@ const standaloneCommands = {
   move: configureMoveCommand,
 } as const;
 
-const isStandaloneCommand = (
+const isCommandWithoutSubcommands = (
   commandName: OperatorCommandName,
-): commandName is keyof typeof standaloneCommands => commandName in standaloneCommands;
+): commandName is keyof typeof commandsWithoutSubcommands => commandName in commandsWithoutSubcommands;
 
 const commandGroupBuilders: Readonly<
-  Record<Exclude<OperatorCommandName, keyof typeof standaloneCommands>, (group: Command) => void>
+  Record<Exclude<OperatorCommandName, keyof typeof commandsWithoutSubcommands>, (group: Command) => void>
 > = {
   org: addOrganizationCommands,
   member: addMemberCommands,
@@ -41,8 +41,8 @@ const commandGroupBuilders: Readonly<
  */
 export function addAdminCommands(parent: Command, operatorCommand?: OperatorCommandName): void {
   const make = (of: OperatorCommandName, command: Command): void => {
-    if (isStandaloneCommand(of))
-      standaloneCommands[of](addDescriptionAndJsonOption(command, operatorCommandSummaries[of]));
+    if (isCommandWithoutSubcommands(of))
+      commandsWithoutSubcommands[of](addDescriptionAndJsonOption(command, operatorCommandSummaries[of]));
     else commandGroupBuilders[of](command.description(operatorCommandSummaries[of]));
   };
   if (operatorCommand !== undefined) {

@@ -42,7 +42,7 @@ export function previewLines({ items, comments, epics, statuses }: Survey): stri
       formatNumber(count),
       cliTruncate(formatStatusTarget(place), 30),
     ]);
-  return [head, '', ...formatTable(['STATUS THERE', 'ITEMS', 'HERE'], rows), ''];
+  return [head, '', ...formatTable(['STATUS IN FILE', 'ITEMS', 'IN MUSTER'], rows), ''];
 }
 
 export const unmappedStatuses = ({ statuses }: Survey): string[] =>

@@ -3,7 +3,7 @@ import { commandWords, exampleWords, flagName, flagsOf, shellQuote, toCommandWor
 import { type Operation, operations } from '@muster/registry';
 import { checkEachCase } from '@muster/testing';
 import { Command, CommanderError } from 'commander';
-import { fillAllCommands } from '../opening.ts';
+import { loadAllSubcommands } from '../opening.ts';
 import { createProgram } from '../program.ts';
 import { addFlags, collectTypedParams, parsePositionalParams } from './typed.ts';
 
@@ -26,7 +26,7 @@ describe('every operation', () => {
   let program: Command;
   beforeAll(async () => {
     program = createProgram();
-    await fillAllCommands(program);
+    await loadAllSubcommands(program);
   });
 
   const commandOf = (of: Operation): Command | undefined =>
@@ -80,7 +80,7 @@ describe('the help of every command', () => {
   }
   const commands = async (): Promise<[string, Command][]> => {
     const program = createProgram();
-    await fillAllCommands(program);
+    await loadAllSubcommands(program);
     return [...visible(program)];
   };
 

@@ -107,7 +107,7 @@ export async function fetchMetadata(baseUrl: string): Promise<Metadata | undefin
     ...[data.device_authorization_endpoint, data.revocation_endpoint],
   ];
   if (endpoints.some((endpoint) => new URL(endpoint).origin !== issuer)) {
-    throw new UsageError(`${issuer} names another address for sign-in`);
+    throw new UsageError(`the sign-in metadata of ${issuer} contains addresses of another origin`);
   }
   return data;
 }

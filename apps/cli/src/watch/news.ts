@@ -45,7 +45,13 @@ export function openChangeFeed(
   const streamed = () =>
     followStream({
       ...connection,
-      ...{ kinds: watchedEventKinds, signal, personal: false, forSeconds: Infinity, reopensReplaced: true },
+      ...{
+        kinds: watchedEventKinds,
+        signal,
+        personal: false,
+        forSeconds: Infinity,
+        reopensWhenReplaced: true,
+      },
       ...(projectId !== undefined && { projectId }),
       // Events between the last refresh and the connection may be missing.
       onOpen: () => {

@@ -1,6 +1,6 @@
 /**
- * Opens the menu of a card, by a key or by the card's own menu. The menu is loaded after the board has
- * rendered.
+ * Opens one of a card's choice menus, such as assignee or priority, by a key or from the card's action menu. The
+ * choice menus are loaded after the board has rendered.
  */
 import { useEffect, useState } from 'react';
 import { type StoryCard } from '@muster/registry';

@@ -38,7 +38,10 @@ export function useNewTextDraft(draftKey: string) {
   };
   return {
     ...{ text, isDirty, askFirst, change },
-    /** Removes the saved text, and keeps text that was typed since. */
+    /**
+     * Call it after `sent` was saved: removes it from the field and the draft, and keeps what was typed after the save
+     * began.
+     */
     saved: (sent: string) => change(unsavedRemainder(latest.current, sent)),
     restored: found !== undefined && text === found.text && (
       <DraftRestoredNotice draft={found} onDiscard={() => change('')} />

@@ -59,7 +59,7 @@ const withoutFields = <Fields extends object>(
 
 export function useEdits<Shown extends { readonly version: number }>(
   record: Shown,
-  calls: EditCallbacks<Shown>,
+  callbacks: EditCallbacks<Shown>,
 ): Edits<Shown> {
   type Field = keyof Shown;
   const [pending, setPending] = useState<Partial<Shown>>({});
@@ -75,8 +75,8 @@ export function useEdits<Shown extends { readonly version: number }>(
       isGone.current = true;
     };
   }, []);
-  const latest = useRef(calls);
-  latest.current = calls;
+  const latest = useRef(callbacks);
+  latest.current = callbacks;
 
   const drop = (fields: readonly Field[]): void =>
     setMeetings((last) => withoutFields(last, (field) => fields.includes(field)));

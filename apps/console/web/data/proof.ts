@@ -61,7 +61,10 @@ export const signInAgain = (previousSignIn: SignedIn): Promise<boolean> =>
     pendingSignIn = undefined;
   }));
 
-/** Asks the person to sign in. If they decline, waits until they accept the question of another call. */
+/**
+ * Asks the person to sign in again. If they decline, waits until another API call asks them and they sign in for
+ * that call.
+ */
 export async function waitUntilSignedIn(previousSignIn: SignedIn): Promise<void> {
   if (await signInAgain(previousSignIn)) return;
   await new Promise<void>((resolve) => resumeCallbacks.add(resolve));

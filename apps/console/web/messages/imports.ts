@@ -24,7 +24,7 @@ export const importTexts = {
   fileHint: 'The source is detected automatically.',
   site: 'Site URL',
   siteHint: 'For links to the originals, e.g. https://acme.atlassian.net',
-  source: 'Source name',
+  source: 'Name for this import source',
   sourceHint: 'Distinguishes ids in this file from ids in other files',
   reading: 'Reading the file',
   unreadable: 'This file could not be read',

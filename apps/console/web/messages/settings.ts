@@ -144,7 +144,7 @@ export const texts = {
     rename: 'Rename',
     removeTitle: (name: string) => `Remove passkey ${name}?`,
     removeWhy:
-      'You can no longer sign in with it. Sessions started with it stay signed in until you end them.',
+      'You can no longer sign in with this passkey. Sessions started with it stay signed in until you end them.',
   },
   providers: {
     intro: 'OpenID Connect providers that members use to sign in.',
@@ -174,7 +174,7 @@ export const texts = {
     test: 'Test',
     removeTitle: (name: string) => `Remove ${name}?`,
     removeWhy:
-      'Members can no longer sign in with it. Accounts and sessions are kept; members can use an e-mail link or a passkey.',
+      'Members can no longer sign in with this provider. Accounts and sessions are kept; members can use an e-mail link or a passkey.',
   },
   sessions: {
     intro: 'Browsers in which you are signed in, across all your organizations.',
@@ -326,7 +326,7 @@ export const texts = {
     repository: 'Repository URL',
     link: 'Link',
     unlink: 'Unlink',
-    via: 'Connection',
+    via: 'Forge connection',
     connectFirst: 'First, an admin connects a forge in the organization settings.',
   },
   prompts: {

@@ -8,7 +8,7 @@ import { t } from '../messages/index.ts';
 export type SectionName = keyof typeof texts.sections;
 
 export interface SettingsSection {
-  readonly section: SectionName;
+  readonly sectionName: SectionName;
   readonly children: ReactNode;
 }
 
@@ -26,8 +26,8 @@ export function SettingsFrame({
   readonly chosenSection: string;
   readonly backLink?: ReactNode;
 }) {
-  const place = sections.find(({ section }) => section === chosenSection) ?? sections[0];
-  useTitle(`${title}: ${place === undefined ? '' : texts.sections[place.section]}`);
+  const place = sections.find(({ sectionName }) => sectionName === chosenSection) ?? sections[0];
+  useTitle(`${title}: ${place === undefined ? '' : texts.sections[place.sectionName]}`);
   const nav = useRef<HTMLElement>(null);
   const router = useRouter();
   // On narrow screens the sections form a single line, in which the chosen section may be out of view. The
@@ -39,7 +39,7 @@ export function SettingsFrame({
         ?.scrollIntoView({ block: 'nearest', inline: 'center', behavior: 'instant' });
     show();
     return router.subscribe('onRendered', show);
-  }, [router, place?.section]);
+  }, [router, place?.sectionName]);
   return (
     <>
       <header className="page-head">
@@ -50,20 +50,20 @@ export function SettingsFrame({
         <div className="settings">
           <nav ref={nav} className="set-nav" aria-label={t.nav.settings}>
             <ul>
-              {sections.map(({ section }) => (
-                <li key={section}>
+              {sections.map(({ sectionName }) => (
+                <li key={sectionName}>
                   <Link
                     {...(projectKey === null
-                      ? ({ to: '/settings/$section', params: { section } } as const)
+                      ? ({ to: '/settings/$section', params: { section: sectionName } } as const)
                       : ({
                           to: '/p/$projectKey/settings/$section',
-                          params: { projectKey, section },
+                          params: { projectKey, section: sectionName },
                         } as const))}
                     className="rail-link"
-                    aria-current={section === place?.section ? 'page' : undefined}
-                    data-chosen={section === place?.section || undefined}
+                    aria-current={sectionName === place?.sectionName ? 'page' : undefined}
+                    data-chosen={sectionName === place?.sectionName || undefined}
                   >
-                    {texts.sections[section]}
+                    {texts.sections[sectionName]}
                   </Link>
                 </li>
               ))}

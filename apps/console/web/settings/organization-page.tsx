@@ -29,27 +29,29 @@ export function OrganizationPage() {
   const own: readonly SettingsSection[] =
     agent === null
       ? [
-          { section: 'tokens', children: <Tokens /> },
-          { section: 'connections', children: <Connections /> },
-          { section: 'notifications', children: <NotificationSettings /> },
-          { section: 'sessions', children: <Sessions /> },
+          { sectionName: 'tokens', children: <Tokens /> },
+          { sectionName: 'connections', children: <Connections /> },
+          { sectionName: 'notifications', children: <NotificationSettings /> },
+          { sectionName: 'sessions', children: <Sessions /> },
           // A caller who signed in with a token has no account, and thus no passkeys.
-          ...(session.signedIn === null ? [] : ([{ section: 'passkeys', children: <Passkeys /> }] as const)),
+          ...(session.signedIn === null
+            ? []
+            : ([{ sectionName: 'passkeys', children: <Passkeys /> }] as const)),
         ]
       : [];
   const places: readonly SettingsSection[] = [
-    { section: 'members', children: <Members /> },
-    { section: 'teams', children: <Teams /> },
-    ...(member.role === 'viewer' ? own.filter((place) => place.section !== 'tokens') : own),
-    { section: 'policy', children: <PolicySettings /> },
-    { section: 'prompts', children: <Prompts projectId={undefined} mayWrite={isAdmin} /> },
+    { sectionName: 'members', children: <Members /> },
+    { sectionName: 'teams', children: <Teams /> },
+    ...(member.role === 'viewer' ? own.filter((place) => place.sectionName !== 'tokens') : own),
+    { sectionName: 'policy', children: <PolicySettings /> },
+    { sectionName: 'prompts', children: <Prompts projectId={undefined} mayWrite={isAdmin} /> },
     ...(isAdmin
       ? ([
-          { section: 'providers', children: <Providers /> },
-          { section: 'webhooks', children: <Webhooks /> },
-          { section: 'forges', children: <ForgeSettings /> },
-          { section: 'seats', children: <Seats /> },
-          { section: 'general', children: <OrganizationGeneralSettings /> },
+          { sectionName: 'providers', children: <Providers /> },
+          { sectionName: 'webhooks', children: <Webhooks /> },
+          { sectionName: 'forges', children: <ForgeSettings /> },
+          { sectionName: 'seats', children: <Seats /> },
+          { sectionName: 'general', children: <OrganizationGeneralSettings /> },
         ] as const)
       : []),
   ];

@@ -33,21 +33,21 @@ export function ProjectPage() {
   const mayLead = myRole === 'lead';
   const mayWrite = archivedAt === null && myRole !== 'viewer';
   const places: readonly SettingsSection[] = [
-    { section: 'people', children: <ProjectPeople projectId={projectId} mayLead={mayLead} /> },
-    { section: 'prompts', children: <Prompts projectId={projectId} mayWrite={mayLead && mayWrite} /> },
-    { section: 'contracts', children: <Contracts projectId={projectId} mayWrite={mayWrite} /> },
+    { sectionName: 'people', children: <ProjectPeople projectId={projectId} mayLead={mayLead} /> },
+    { sectionName: 'prompts', children: <Prompts projectId={projectId} mayWrite={mayLead && mayWrite} /> },
+    { sectionName: 'contracts', children: <Contracts projectId={projectId} mayWrite={mayWrite} /> },
     ...(mayLead && agent === null
       ? ([
-          { section: 'columns', children: <ColumnSettings projectId={projectId} /> },
-          { section: 'webhooks', children: <Webhooks projectId={projectId} /> },
-          { section: 'forges', children: <RepositorySettings projectId={projectId} /> },
+          { sectionName: 'columns', children: <ColumnSettings projectId={projectId} /> },
+          { sectionName: 'webhooks', children: <Webhooks projectId={projectId} /> },
+          { sectionName: 'forges', children: <RepositorySettings projectId={projectId} /> },
           {
-            section: 'import',
+            sectionName: 'import',
             children: (
               <Imports projectId={projectId} projectKey={projectKey} mayWrite={archivedAt === null} />
             ),
           },
-          { section: 'general', children: <ProjectGeneralSettings project={project.data} /> },
+          { sectionName: 'general', children: <ProjectGeneralSettings project={project.data} /> },
         ] as const)
       : []),
   ];

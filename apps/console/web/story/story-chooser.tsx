@@ -18,7 +18,7 @@ interface OpenChooser {
   readonly previousFocus: Element | null;
 }
 
-export function useStoryChooser({
+export function useStoryFieldMenus({
   edits,
   assignment,
   canWrite,

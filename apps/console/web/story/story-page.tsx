@@ -14,7 +14,7 @@ import { t } from '../messages/index.ts';
 import { storyTexts } from '../messages/story.ts';
 import { StorySidebar } from './side.tsx';
 import { SpecPart } from './spec-part.tsx';
-import { useStoryChooser } from './story-chooser.tsx';
+import { useStoryFieldMenus } from './story-chooser.tsx';
 import { useStoryEdits } from './story-edits.ts';
 import { Threads } from './threads.tsx';
 import { StoryDescriptionEditor, StoryTitleEditor } from './title.tsx';
@@ -107,7 +107,7 @@ function StoryContent({
   const { key: storyKey, status } = edits.displayedRecord;
   const place = useRef<HTMLElement>(null);
   useMarkStoryNotificationsRead(storyKey, usePendingKinds(context));
-  const chooser = useStoryChooser({ edits, assignment: context.assignment, canWrite, place });
+  const chooser = useStoryFieldMenus({ edits, assignment: context.assignment, canWrite, place });
   return (
     <>
       <StoryHeader {...{ storyKey, projectKey, status, place }} />

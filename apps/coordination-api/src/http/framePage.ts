@@ -1,5 +1,5 @@
 /** Renders this service's own pages, which are opened by a secret in their URL. */
-import { createNarrowFrame, type FramedPage, type RenderedPage } from '@muster/http';
+import { createNarrowFrame, type PageFrameOptions, type RenderedPage } from '@muster/http';
 
 const pageFrame = createNarrowFrame({
   name: 'Muster',
@@ -11,5 +11,5 @@ pre { margin: 0 0 1rem; padding: .75rem 1rem; white-space: pre-wrap; border-radi
 `,
 });
 
-export const renderFramedPage = (page: FramedPage): RenderedPage =>
+export const renderFramedPage = (page: PageFrameOptions): RenderedPage =>
   pageFrame({ ...page, isAddressSecret: true });

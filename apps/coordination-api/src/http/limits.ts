@@ -28,8 +28,8 @@ export interface CallLimits {
 }
 
 interface CallLimitOptions {
-  readonly token: Rate;
-  readonly organization: Rate;
+  readonly limitPerToken: Rate;
+  readonly limitPerOrganization: Rate;
   /** Redis, in which all processes count together; without it, each process counts separately. */
   readonly redisUrl: string | undefined;
   readonly timeoutMillis: number;
@@ -59,7 +59,7 @@ const createLimitGroup = (limits: readonly CallLimit[], keysOf: LimitGroup['keys
 });
 
 export function createCallLimits(options: CallLimitOptions): CallLimits {
-  const { token, organization, redisUrl, timeoutMillis, logger } = options;
+  const { limitPerToken, limitPerOrganization, redisUrl, timeoutMillis, logger } = options;
   const rateLimiter = createRateLimiter(
     redisUrl === undefined
       ? undefined
@@ -74,12 +74,12 @@ export function createCallLimits(options: CallLimitOptions): CallLimits {
   );
   const calls = createLimitGroup(
     [
-      { name: 'token', rate: token },
-      { name: 'organization', rate: organization },
+      { name: 'token', rate: limitPerToken },
+      { name: 'organization', rate: limitPerOrganization },
     ],
     ({ tokenId, orgId }) => [`${keyPrefixOf(orgId)}:token:${tokenId}`, `${keyPrefixOf(orgId)}:organization`],
   );
-  const renewals = createLimitGroup([{ name: 'renewal', rate: token }], ({ tokenId, orgId }) => [
+  const renewals = createLimitGroup([{ name: 'renewal', rate: limitPerToken }], ({ tokenId, orgId }) => [
     `${keyPrefixOf(orgId)}:renewal:${tokenId}`,
   ]);
 

@@ -137,7 +137,7 @@ function createRunner(
           idempotencyKey: operation.effect === 'write' ? idempotencyKeyOf(request) : null,
           ip: request.ip,
           userAgent: userAgentOf(request),
-          position: operation.effect === 'read' ? positionOf(request) : null,
+          walPosition: operation.effect === 'read' ? positionOf(request) : null,
         };
         const ask = (): Promise<OperationResponse> => execute(pool, handler, call, environment);
         let answer = await ask();
@@ -150,7 +150,7 @@ function createRunner(
           facts.outcome = 'replayed';
           reply.header('idempotency-replayed', 'true');
         }
-        if (answer.position !== null) reply.header('muster-position', answer.position);
+        if (answer.walPosition !== null) reply.header('muster-position', answer.walPosition);
         void reply
           .header('content-type', 'application/json; charset=utf-8')
           .header('cache-control', 'no-store');

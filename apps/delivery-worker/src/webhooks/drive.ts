@@ -41,7 +41,7 @@ export interface EndpointDriver {
    * the endpoint.
    */
   readonly runTurn: (
-    request: Pick<TurnRequest, 'sent' | 'withWorker' | 'most' | 'leaves'>,
+    request: Pick<TurnRequest, 'sent' | 'withWorker' | 'most' | 'releasesEndpoint'>,
   ) => Promise<TurnResponse | undefined>;
   readonly send: (endpoint: TurnResponse, message: ReadyMessage) => Promise<SentMessage>;
   /** Returns true if the endpoint must be released: the worker stops, or other endpoints are waiting. */
@@ -111,9 +111,9 @@ export async function sendEndpointMessages({
     // In strict order, the next messages are fetched only after all fetched ones are settled.
     const isStrictAndBusy = endpoint?.isStrictOrder === true && withWorker.length > 0;
     const most = leaving || isStrictAndBusy ? 0 : Math.max(0, maxQueuedMessages - queue.length);
-    const leaves = leaving && underWay.size === 0;
+    const releasesEndpoint = leaving && underWay.size === 0;
     try {
-      endpoint = await runTurn({ sent: settling, withWorker, most, leaves });
+      endpoint = await runTurn({ sent: settling, withWorker, most, releasesEndpoint });
     } catch (error) {
       // The transaction may have committed before the error. Saving the same results again has no effect.
       onFault(error);

@@ -1,6 +1,6 @@
 /**
- * The ranking of the site's search. A heading with the name ranks above texts that mention it, and
- * instructions rank above explanations.
+ * The ranking of the site's search. A heading that contains the search term ranks above texts that
+ * mention it, and instructions rank above explanations.
  */
 export const searchOptions = {
   fuzzy: 0.2,

@@ -110,7 +110,10 @@ function prepareCall(
   }
   if (part !== undefined && (!isRead || isOwn || typeof part !== 'string'))
     throw badRequest('The parameters are invalid.', [
-      { path: 'part', message: 'must be the value of next from cut.parts of this read' },
+      {
+        path: 'part',
+        message: 'must be a value of next that cut.parts contained in an earlier answer to this read',
+      },
     ]);
   const params: Record<string, unknown> = {
     ...(isList && { limit: modelPageSize }),

@@ -103,7 +103,7 @@ async function runReport(flags: ReportFlags, api: ApiAccess): Promise<void> {
 }
 
 const describeRecording = ({ kind, executionId, recorded, why }: FactRecording): string =>
-  recorded ? `${kind}: recorded for ${executionId ?? ''}` : `${kind}: not recorded: ${why ?? ''}`;
+  recorded ? `${kind}: recorded for execution ${executionId ?? ''}` : `${kind}: not recorded: ${why ?? ''}`;
 
 /** Writes the outputs of the GitHub step. */
 async function writeGithubOutputs(

@@ -37,7 +37,7 @@ export interface HtmlPage {
   readonly script?: string;
 }
 
-/** Renders a page for a response that Fastify does not send. */
+/** Renders a page whose response is sent by other code: by the OAuth provider, or as an error page. */
 export const renderPage = ({ title, body, script }: HtmlPage): RenderedPage =>
   pageFrame({ title, body, script });
 

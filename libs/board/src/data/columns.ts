@@ -33,7 +33,7 @@ export const boardColumns = defineRecord('board_columns', 'c', {
   name: { set: true },
   status: {},
   position: {},
-  wip_limit: { set: true, empty: null },
+  wip_limit: { set: true, emptyValue: null },
   story_count: { initial: 0, hidden: true },
   archived_at: { initial: null },
 });

@@ -39,7 +39,7 @@ const maxReplyBytesPerThread = 256 * 1024;
 /**
  * SQL for the reactions to a comment `c`. They are few, and one JSON column costs less than a row for each.
  */
-const selectReactionsFor = (memberId: string): Part =>
+const selectReactionsAsSeenBy = (memberId: string): Part =>
   sql.part`(select json_agg(g) from (
      select ${reactionColumns(sql.part`${memberId}`)} from comment_reactions x
      where ${orgFilter('x')} and x.comment_id = c.id group by x.emoji order by x.emoji) g) as reactions`;
@@ -83,7 +83,7 @@ export async function listThreads(
          select ${comments.list}, null::boolean as goes_on from fitting c
          union all
          select ${comments.list}, c.goes_on from replies c where c.parent_id in (select f.id from fitting f))
-       select c.*, ${selectReactionsFor(memberId)} from shown c order by c.id`,
+       select c.*, ${selectReactionsAsSeenBy(memberId)} from shown c order by c.id`,
   );
   const replies = Map.groupBy(rows, (row) => row.parent_id);
   return pageOfRows(
@@ -114,7 +114,7 @@ export async function listReplies(
     where ${orgFilter('c')} and c.parent_id = ${commentId}::uuid ${later}
     order by c.id limit ${limit + 1}`;
   const rows = await db.all(
-    sql<CommentWithReactionsRow>`select ${comments.list}, ${selectReactionsFor(memberId)}
+    sql<CommentWithReactionsRow>`select ${comments.list}, ${selectReactionsAsSeenBy(memberId)}
        from (${limitToPageBytes(replies, sql.part`octet_length(q.body)`, sql.part`q.id`)}) c order by c.id`,
   );
   return pageOfRows(rows, limit, (row) => [row.id], toCommentWithReactions);

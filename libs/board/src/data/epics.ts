@@ -18,9 +18,9 @@ import { z } from 'zod';
 export const epics = defineRecord('epics', 'e', {
   project_id: {},
   title: { set: true },
-  description: { set: true, empty: '' },
-  color: { set: true, empty: null },
-  target_date: { set: true, empty: null },
+  description: { set: true, emptyValue: '' },
+  color: { set: true, emptyValue: null },
+  target_date: { set: true, emptyValue: null },
   status: { set: true, initial: 'open' },
   story_count: { derived: true, initial: 0, hidden: true },
   done_count: { derived: true, initial: 0, hidden: true },

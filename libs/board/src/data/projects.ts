@@ -29,11 +29,11 @@ import { z } from 'zod';
 const publicProjectColumns = {
   key: {},
   name: { set: true },
-  description: { set: true, empty: '' },
+  description: { set: true, emptyValue: '' },
   visibility: { set: true, initial: 'org' },
-  repository: { set: true, empty: null },
+  repository: { set: true, emptyValue: null },
   origin: {},
-  archived_at: { set: true, empty: null },
+  archived_at: { set: true, emptyValue: null },
 } as const;
 export const projects = defineRecord('projects', 'p', publicProjectColumns);
 export type ProjectRow = RowOf<typeof projects>;

@@ -50,7 +50,7 @@ export const selectFirstColumnOfStatus = (project: IdOrSql, status: string): Par
     and f.status = ${status} and f.archived_at is null order by f.position, f.id limit 1)`;
 
 /** Returns SQL for the first rank of a column that matches `where`, in this order. */
-const selectNearestRank = (project: IdOrSql, column: Part, where: Part, order: 'asc' | 'desc'): Part =>
+const selectFirstRank = (project: IdOrSql, column: Part, where: Part, order: 'asc' | 'desc'): Part =>
   sql.part`(select n.rank from stories n where ${orgFilter('n')} and n.project_id = ${project}
     and n.column_id = ${column} and ${where} order by n.rank ${sql.word(order)} limit 1)`;
 
@@ -71,7 +71,7 @@ export async function lockColumnEnd(
   const end = sql<{
     id: string | null;
     last: string | null;
-  }>`select t.id, ${selectNearestRank(projectId, sql.part`t.id`, sql.part`true`, 'desc')} as last
+  }>`select t.id, ${selectFirstRank(projectId, sql.part`t.id`, sql.part`true`, 'desc')} as last
     from (select ${target} as id) t`;
   for (;;) {
     const [column, found] = await Promise.all([db.find(lock), db.one(end)]);
@@ -173,7 +173,7 @@ function selectEndPosition(storyId: IdOrSql, destination: MoveDestination) {
   if (destination.columnId !== undefined) column = sql.part`${destination.columnId}::uuid`;
   else if (destination.status !== undefined)
     column = selectFirstColumnOfStatus(sql.part`m.project_id`, destination.status);
-  return sql<RankPosition>`select t.column_id, ${selectNearestRank(sql.part`t.project_id`, sql.part`t.column_id`, sql.part`n.id <> t.id`, 'desc')} as lower,
+  return sql<RankPosition>`select t.column_id, ${selectFirstRank(sql.part`t.project_id`, sql.part`t.column_id`, sql.part`n.id <> t.id`, 'desc')} as lower,
        null as upper, null as anchor_id, ${hasSpec(sql.part`t`)} as has_spec
      from (select m.id, m.project_id, m.spec_version, ${column} as column_id from (${selectStoryColumn(storyId)}) m) t`;
 }
@@ -181,7 +181,7 @@ function selectEndPosition(storyId: IdOrSql, destination: MoveDestination) {
 /** Returns SQL for the place right before or after another story of the same project. */
 function selectAnchoredPosition(storyId: IdOrSql, anchor: NonNullable<MoveDestination['anchor']>) {
   const isBefore = anchor.side === 'before';
-  const next = selectNearestRank(
+  const next = selectFirstRank(
     sql.part`a.project_id`,
     sql.part`a.column_id`,
     isBefore ? sql.part`n.rank < a.rank and n.id <> m.id` : sql.part`n.rank > a.rank and n.id <> m.id`,

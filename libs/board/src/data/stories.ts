@@ -18,13 +18,13 @@ const storySummaryColumns = {
   status: {},
   column_id: {},
   rank: {},
-  epic_id: { set: true, empty: null },
-  priority: { set: true, empty: 'none' },
-  labels: { set: true, empty: [] as string[] },
-  estimate: { set: true, empty: null },
-  blocked: { set: true, empty: null },
+  epic_id: { set: true, emptyValue: null },
+  priority: { set: true, emptyValue: 'none' },
+  labels: { set: true, emptyValue: [] as string[] },
+  estimate: { set: true, emptyValue: null },
+  blocked: { set: true, emptyValue: null },
   // The IDs of the blockers are stored in a table of their own, story_blockers.
-  blocked_by: { set: true, derived: true, empty: [] as string[] },
+  blocked_by: { set: true, derived: true, emptyValue: [] as string[] },
   spec_version: { initial: 0 },
   git: { initial: null },
   code: { initial: null, hidden: true },
@@ -35,7 +35,7 @@ const storySummaryColumns = {
 export const storySummaries = defineRecord('stories', 's', storySummaryColumns);
 export const stories = defineRecord('stories', 's', {
   ...storySummaryColumns,
-  description: { set: true, empty: '' },
+  description: { set: true, emptyValue: '' },
 });
 
 /** The project's key, which is read with a story because the story's key contains it. */

@@ -16,7 +16,7 @@ export interface SectionCut<Sections> {
   readonly shrink: (sections: Sections, excess: number) => Sections;
 }
 
-/** Creates a cut from a function that shrinks a present section. */
+/** Creates a step that shortens one section. The given function is called only if the section exists. */
 export const defineSectionCut = <Sections, Name extends keyof Sections & string>(
   section: Name,
   shrink: (value: NonNullable<Sections[Name]>, excess: number) => Sections[Name],

@@ -91,7 +91,7 @@ const storedStatesShownAs = (states: readonly ExecutionState[]): StoredState[] =
  * Returns queries for the newest execution IDs of project `a.project_id`, limited by `upTo`. Each query uses
  * an index of its own. Two queries may return the same execution.
  */
-function indexQueries(
+function buildQueriesPerIndex(
   indexedFilter: IndexedFilter,
   params: ListExecutionsParams,
   orderAndLimit: Part,
@@ -169,7 +169,11 @@ export async function listExecutions(
   // needed, and would choose a bad plan.
   const most = sql.literal(rest.length === 0 ? limit + 1 : maxSearchedRows);
   const isAfter = after === undefined ? sql.empty : sql.part`and e.id < ${after[0]}::uuid`;
-  const walks = indexQueries(indexedFilter, params, sql.part`${isAfter} order by e.id desc limit ${most}`);
+  const walks = buildQueriesPerIndex(
+    indexedFilter,
+    params,
+    sql.part`${isAfter} order by e.id desc limit ${most}`,
+  );
   const ids = sql.part`select distinct w.id from asked a cross join lateral (${sql.join(walks, ' union all ')}) w
     order by w.id desc limit ${most}`;
   const rows = sql.part`select e.* from (${ids}) w join executions e on ${orgFilter('e')} and e.id = w.id order by e.id desc`;

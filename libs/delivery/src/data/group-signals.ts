@@ -26,7 +26,10 @@ export interface UndeliveredGroupSignals {
   readonly lastDeliveredSeq: number;
 }
 
-/** Returns the condition for activity of others. A resolved comment counts only if it was a question. */
+/**
+ * Returns the condition for activity that others than the coordinator caused and that the coordinator has not
+ * received yet. A resolved comment counts only if it was a question.
+ */
 const isUndeliveredSql = (
   groupId: string,
   coordinator: { readonly memberId: string; readonly agentId: string | null },

@@ -30,7 +30,7 @@ export type UnitType = LeaseRow['unit_type'];
 
 /** A lease with state `held`. */
 export interface HeldLeaseRow extends LeaseWithHolder {
-  readonly row: LeaseRow;
+  readonly leaseRow: LeaseRow;
   readonly ttlSeconds: number;
 }
 
@@ -42,7 +42,7 @@ export function toHeldLease(row: LeaseRow | undefined): HeldLeaseRow | null {
     throw new Error('a held lease has no holder');
   }
   return {
-    row,
+    leaseRow: row,
     actor,
     expiresAt,
     ttlSeconds,
@@ -60,7 +60,7 @@ export function toLease(row: LeaseRow | undefined): Lease | null {
   return {
     holder: actor,
     runId: holder.runId,
-    epoch: held.row.epoch,
+    epoch: held.leaseRow.epoch,
     ttlSeconds,
     expiresAt,
     renewBy: subtractSeconds(expiresAt, ttlSeconds / 3),

@@ -1,6 +1,12 @@
 /** Observations of the forge, kept unchanged forever, once per deduplication key and trust. */
 import { type Db, orgFilter, currentOrgId, sql } from '@muster/driver';
-import { type Actor, type InputOf, type registry, type Trust, verifiedKeyPrefix } from '@muster/registry';
+import {
+  type Actor,
+  type InputOf,
+  type registry,
+  type Trust,
+  verifiedDedupeKeyPrefix,
+} from '@muster/registry';
 
 type Observation = InputOf<typeof registry.deliveryExecutions.recordForgeObservation>['observation'];
 
@@ -25,7 +31,7 @@ export const isObservedInFuture = async (db: Db, observedAt: string): Promise<bo
  * that no token can use, so a report cannot occupy their key.
  */
 const toStoredDedupeKey = (dedupeKey: string, trust: Trust): string =>
-  trust === 'verified' ? `${verifiedKeyPrefix}${dedupeKey}` : dedupeKey;
+  trust === 'verified' ? `${verifiedDedupeKeyPrefix}${dedupeKey}` : dedupeKey;
 
 /** Records an observation. Returns false if its key was already recorded with the same trust. */
 export const recordObservation = async (

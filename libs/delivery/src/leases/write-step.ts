@@ -27,7 +27,7 @@ export function writeStep(
   const { endsLease, locks } = transitions[transition];
   db.deferToCommit(updateExecution(executionStep, actor, endByHolder?.claim));
   const held = toHeldLease(lease);
-  if (endsLease && held !== null) db.deferToCommit(freeLease(held.row, endByHolder));
+  if (endsLease && held !== null) db.deferToCommit(freeLease(held.leaseRow, endByHolder));
   if (locks === 'free' || locks === 'freeWithRun') db.deferToCommit(freeLocksOfExecution(row.id));
   const runId = held?.holder.runId ?? null;
   if (locks === 'freeWithRun' && held !== null && runId !== null) {

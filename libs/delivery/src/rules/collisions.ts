@@ -31,7 +31,7 @@ interface OtherResource extends Resource {
 /**
  * Lists each path once for each lock or work that it collides with. `more` is true if the list stopped at
  * `most` entries. Locks that overlap with the story's own do not collide: they have the same holder, or all
- * of them are shared. Throws TooIntricate.
+ * of them are shared. Throws PatternsTooComplex.
  */
 export function findCollisions(
   ownWork: { readonly files: readonly string[] },

@@ -55,12 +55,12 @@ function replacesKnownFact(arriving: ForgeFact, current: ForgeFact): boolean {
  * that the head changed.
  */
 export function toSeenHead({ kind, sha, at, dedupeKey, before }: ForgeFact): ForgeHeadFact | undefined {
-  const tells = kind === 'branch_pushed' || (sha !== null && headNamingKinds.has(kind));
+  const tells = kind === 'branch_pushed' || (sha !== null && factKindsWithHead.has(kind));
   return tells ? { sha, at, dedupeKey, before } : undefined;
 }
 
 /** The kinds whose commit is the head. The commit of a merge, check or review may be another one. */
-const headNamingKinds: ReadonlySet<ObservationKind> = new Set(['pr_opened', 'pr_updated', 'pr_reopened']);
+const factKindsWithHead: ReadonlySet<ObservationKind> = new Set(['pr_opened', 'pr_updated', 'pr_reopened']);
 
 export const aspectOf = (kind: ObservationKind): ForgeAspect => aspectsByKind[kind].aspect;
 

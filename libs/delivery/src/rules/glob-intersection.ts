@@ -10,7 +10,7 @@ import { type Automaton, automatonOf } from './segment-automaton.ts';
 export class PatternsTooComplex extends Error {
   constructor() {
     super('the patterns are too complex to compare');
-    this.name = 'TooIntricate';
+    this.name = 'PatternsTooComplex';
   }
 }
 
@@ -86,30 +86,37 @@ const readAfterDot = (readBefore: number): number => (readBefore < twoDotsRead ?
 /** Returns the shortest segment that both automata accept; undefined if there is none. */
 function commonSegment(a: Automaton, b: Automaton, stepBudget: StepBudget): string | undefined {
   interface State {
-    readonly a: number;
-    readonly b: number;
+    readonly stateInA: number;
+    readonly stateInB: number;
     readonly read: number;
   }
   const chars = searchBreadthFirst<State, string>(
-    { a: a.startState, b: b.startState, read: nothingRead },
-    (state) => (state.a * b.stateCount + state.b) * 4 + state.read,
-    (state) => state.a === a.endState && state.b === b.endState && state.read === nameRead,
+    { stateInA: a.startState, stateInB: b.startState, read: nothingRead },
+    (state) => (state.stateInA * b.stateCount + state.stateInB) * 4 + state.read,
+    (state) => state.stateInA === a.endState && state.stateInB === b.endState && state.read === nameRead,
     (state, reach) => {
-      const [freeA = [], freeB = []] = [a.freeStepsByState[state.a], b.freeStepsByState[state.b]];
+      const [freeA = [], freeB = []] = [
+        a.freeStepsByState[state.stateInA],
+        b.freeStepsByState[state.stateInB],
+      ];
       stepBudget.spend(freeA.length + freeB.length);
-      for (const to of freeA) reach({ ...state, a: to }, null);
-      for (const to of freeB) reach({ ...state, b: to }, null);
-      for (const stepA of a.stepsByState[state.a] ?? []) {
-        for (const stepB of b.stepsByState[state.b] ?? []) {
+      for (const to of freeA) reach({ ...state, stateInA: to }, null);
+      for (const to of freeB) reach({ ...state, stateInB: to }, null);
+      for (const stepA of a.stepsByState[state.stateInA] ?? []) {
+        for (const stepB of b.stepsByState[state.stateInB] ?? []) {
           // Classes of many ranges take longer to intersect.
           stepBudget.spend(1 + Math.trunc((stepA.codePoints.length + stepB.codePoints.length) / 8));
           const both = intersectCodePoints(stepA.codePoints, stepB.codePoints);
           // A dot could complete the invalid names `.` or `..`, where another character that both classes
           // contain completes a valid name. The search therefore tries a dot and another character.
           const char = pickReadableCharacter(both.flatMap(rangesWithoutDot));
-          if (char !== undefined) reach({ a: stepA.targetState, b: stepB.targetState, read: nameRead }, char);
+          if (char !== undefined)
+            reach({ stateInA: stepA.targetState, stateInB: stepB.targetState, read: nameRead }, char);
           if (both.some(([from, to]) => from <= dotCodePoint && dotCodePoint <= to))
-            reach({ a: stepA.targetState, b: stepB.targetState, read: readAfterDot(state.read) }, '.');
+            reach(
+              { stateInA: stepA.targetState, stateInB: stepB.targetState, read: readAfterDot(state.read) },
+              '.',
+            );
         }
       }
     },
@@ -128,7 +135,7 @@ const rangesWithoutDot = ([from, to]: readonly [number, number]): [number, numbe
 
 const wildcardSegment: Segment = [{ kind: 'any' }];
 
-/** Returns a path that matches both globs; undefined if none exists. Throws TooIntricate. */
+/** Returns a path that matches both globs; undefined if none exists. Throws PatternsTooComplex. */
 export function commonPath(a: Glob, b: Glob, stepBudget: StepBudget): string | undefined {
   const found = new Map<number, string | null>();
   const wildcard = automatonOf(wildcardSegment);
@@ -146,25 +153,31 @@ export function commonPath(a: Glob, b: Glob, stepBudget: StepBudget): string | u
     return segment;
   };
   interface State {
-    readonly a: number;
-    readonly b: number;
+    readonly indexInA: number;
+    readonly indexInB: number;
   }
   const segments = searchBreadthFirst<State, string>(
-    { a: 0, b: 0 },
-    (state) => state.a * (b.length + 1) + state.b,
-    (state) => state.a === a.length && state.b === b.length,
+    { indexInA: 0, indexInB: 0 },
+    (state) => state.indexInA * (b.length + 1) + state.indexInB,
+    (state) => state.indexInA === a.length && state.indexInB === b.length,
     (state, reach) => {
-      const anyA = state.a < a.length && a[state.a] === null;
-      const anyB = state.b < b.length && b[state.b] === null;
-      if (anyA) reach({ ...state, a: state.a + 1 }, null);
-      if (anyB) reach({ ...state, b: state.b + 1 }, null);
-      if (state.a >= a.length || state.b >= b.length) return;
+      const anyA = state.indexInA < a.length && a[state.indexInA] === null;
+      const anyB = state.indexInB < b.length && b[state.indexInB] === null;
+      if (anyA) reach({ ...state, indexInA: state.indexInA + 1 }, null);
+      if (anyB) reach({ ...state, indexInB: state.indexInB + 1 }, null);
+      if (state.indexInA >= a.length || state.indexInB >= b.length) return;
       // If both globs are at a `**`, no segment has to be consumed. Leaving either `**` reaches every state
       // that consuming a segment would reach.
       if (anyA && anyB) return;
-      const segment = common(state.a, state.b);
+      const segment = common(state.indexInA, state.indexInB);
       if (segment === null) return;
-      reach({ a: anyA ? state.a : state.a + 1, b: anyB ? state.b : state.b + 1 }, segment);
+      reach(
+        {
+          indexInA: anyA ? state.indexInA : state.indexInA + 1,
+          indexInB: anyB ? state.indexInB : state.indexInB + 1,
+        },
+        segment,
+      );
     },
     stepBudget,
   );

@@ -154,7 +154,7 @@ function parseOnce(text: string, parse: (text: string) => Glob): Resource['glob'
   };
 }
 
-/** Returns a path or name that both resources cover; undefined if there is none. Throws TooIntricate. */
+/** Returns a path or name that both resources cover; undefined if there is none. Throws PatternsTooComplex. */
 export function findWitness(a: Resource, b: Resource, stepBudget: StepBudget): string | undefined {
   if (a.isLiteral && b.isLiteral) return commonLiteral(a, b);
   if (isNameResource(a.text) || isNameResource(b.text)) return undefined;
@@ -213,7 +213,7 @@ interface ResourceOfLock<Lock> extends Resource {
 
 /**
  * Lists the resources in locks of other holders that conflict with a claim, at most `most` of them. Throws
- * TooIntricate.
+ * PatternsTooComplex.
  */
 export function findConflicts<Lock extends LockClaim>(
   claim: LockClaim,

@@ -156,7 +156,10 @@ export const listRepositoryAddresses = async (db: Db, projectId: string): Promis
   }));
 };
 
-/** Stores the names of the repository in a delivery. A renamed repository stays linked by its id. */
+/**
+ * Stores the id, URL, name and default branch that the forge reported for the repository. A renamed repository stays
+ * linked by its id.
+ */
 export const storeRepositoryNames = (
   id: string,
   { externalId, url, fullName, defaultBranch }: NamedRepository,

@@ -91,8 +91,8 @@ export type ForgeEventReader = (payload: unknown) => DeliveryContent;
 /** The events of a forge, each with its reader or the reason why it is ignored. */
 export type EventReaders = Readonly<Record<string, ForgeEventReader | string>>;
 
-/** The reason why most events are ignored. */
-export const noWorkStateReason = 'it has no information about the state of work';
+/** The reason why most events are ignored: they do not concern work. */
+export const irrelevantEventReason = 'it has no information about the state of work';
 
 export const splitWords = (text: string): string[] => text.split(' ');
 

@@ -6,7 +6,7 @@ import {
   type CommitCheck,
   ForgeTime,
   ignoredEvents,
-  noWorkStateReason,
+  irrelevantEventReason,
   type DeliveryContent,
   type EventReaders,
   splitWords,
@@ -34,7 +34,7 @@ function readPullRequest(payload: unknown): DeliveryContent {
   const { action, pull_request: pull, repository } = PullRequestEvent.parse(payload);
   const told = pullActionByGiteaAction[action];
   return told === undefined
-    ? { ignored: noWorkStateReason }
+    ? { ignored: irrelevantEventReason }
     : toDeliveryContent(repository, { facts: toPullFacts(pull, repository, told) });
 }
 
@@ -145,7 +145,9 @@ function readActionRun(payload: unknown): DeliveryContent {
   return toDeliveryContent(repository, { checks: [{ name, sha: run.commit_sha, state, at }] });
 }
 
-/** The event name under which a requested run is read. */
+/**
+ * The event name of workflow runs that were fetched from the forge's API instead of being received in a delivery.
+ */
 export const polledRunEvent = 'action_run';
 
 export const gitea: EventReaders = {
@@ -166,7 +168,7 @@ export const gitea: EventReaders = {
   ...ignoredEvents('reported by its workflow run', 'workflow_job'),
   ...ignoredEvents('reported by the push event', 'create', 'delete'),
   ...ignoredEvents(
-    noWorkStateReason,
+    irrelevantEventReason,
     ...splitWords('fork issues issue_assign issue_label issue_milestone issue_comment pull_request_assign'),
     ...splitWords(
       'pull_request_label pull_request_milestone pull_request_comment pull_request_review_comment',

@@ -6,7 +6,7 @@ import {
   type CommitCheck,
   ForgeTime,
   ignoredEvents,
-  noWorkStateReason,
+  irrelevantEventReason,
   type DeliveryContent,
   type EventReaders,
   splitWords,
@@ -42,7 +42,7 @@ export const pullActionByGithubAction: Readonly<Record<string, PullAction | { re
         'review_requested review_request_removed auto_merge_enabled auto_merge_disabled enqueued',
       ),
       ...splitWords('dequeued'),
-    ].map((action) => [action, { ignored: noWorkStateReason }]),
+    ].map((action) => [action, { ignored: irrelevantEventReason }]),
   ),
 };
 
@@ -176,7 +176,7 @@ export const github: EventReaders = {
   ...ignoredEvents('a merge queue event; the merge itself is reported separately', 'merge_group'),
   ...ignoredEvents('reported by the push event', 'create', 'delete'),
   ...ignoredEvents(
-    noWorkStateReason,
+    irrelevantEventReason,
     ...splitWords('commit_comment issue_comment issues label milestone gollum discussion discussion_comment'),
     ...splitWords(
       'pull_request_review_comment pull_request_review_thread project project_card project_column',

@@ -7,7 +7,7 @@ import {
   ForgeTime,
   ignoredEvents,
   type NamedRepository,
-  noWorkStateReason,
+  irrelevantEventReason,
   type ForgeEventReader,
   type DeliveryContent,
   type EventReaders,
@@ -141,7 +141,7 @@ function changedReviews({ changes }: z.infer<typeof MergeRequestEvent>, fact: De
 function readMergeRequest(payload: unknown): DeliveryContent {
   const event = MergeRequestEvent.parse(payload);
   const { project, user, object_attributes: merge } = event;
-  const told = factKindByMergeAction[merge.action ?? ''] ?? { ignored: noWorkStateReason };
+  const told = factKindByMergeAction[merge.action ?? ''] ?? { ignored: irrelevantEventReason };
   if (typeof told !== 'string') return told;
   if (told === 'pr_updated' && (merge.state === 'closed' || merge.state === 'merged'))
     return { ignored: 'an edit of a closed merge request' };
@@ -279,7 +279,7 @@ export const gitlab: EventReaders = {
   'Pipeline Hook': readPipeline,
   'Job Hook': 'its pipeline says it',
   ...ignoredEvents(
-    noWorkStateReason,
+    irrelevantEventReason,
     ...hookEventNames(
       'Tag Push, Issue, Confidential Issue, Note, Confidential Note, Wiki Page, Deployment, Release',
     ),

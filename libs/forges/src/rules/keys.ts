@@ -32,8 +32,8 @@ export const findStoryNumbers = (projectKey: string, ...texts: readonly (string 
     .filter((number) => number <= 2_147_483_647);
 
 /**
- * Returns the keys by which an execution may later be found for a parked fact. A fact of a foreign repository
- * waits only until its pull request is submitted.
+ * Returns the keys by which an execution may later be found for a fact that matches no execution yet. A fact from a
+ * fork can match only after a worker has submitted its pull request.
  */
 export function createWaitKeys({ isForeign, trailers, branch, url, number, title }: DeliveryFact): string[] {
   const pull = url === null || number === null ? [] : [`pull:${number}`];

@@ -29,7 +29,7 @@ export interface MatchResult {
 interface MatchContext {
   readonly fact: DeliveryFact;
   readonly repository: LinkedRepository;
-  readonly links: readonly RepositoryAddresses[];
+  readonly linkedRepositories: readonly RepositoryAddresses[];
 }
 
 /**
@@ -38,17 +38,22 @@ interface MatchContext {
  */
 function repositoryIdOfWork(
   { handedIn, seen }: ExecutionCandidate,
-  { fact, repository, links }: MatchContext,
+  { fact, repository, linkedRepositories }: MatchContext,
 ) {
   const address = handedIn === null ? undefined : parsePullUrl(handedIn.url);
   if (address === undefined) return seen?.repositoryId;
   const has = (link: RepositoryAddresses | undefined): boolean =>
     link?.addresses.includes(address.repository) === true;
-  const known = links.find(({ id }) => id === seen?.repositoryId);
+  const known = linkedRepositories.find(({ id }) => id === seen?.repositoryId);
   // After a rename, another repository may receive the old name.
   if (known !== undefined && seen?.number === address.number && has(known)) return known.id;
   if (fact.url !== null && parsePullUrl(fact.url)?.repository === address.repository) return repository.id;
-  return (links.find(({ addresses }) => addresses[0] === address.repository) ?? links.find(has))?.id ?? null;
+  return (
+    (
+      linkedRepositories.find(({ addresses }) => addresses[0] === address.repository) ??
+      linkedRepositories.find(has)
+    )?.id ?? null
+  );
 }
 
 /** Returns true if the work was submitted with the pull request of the fact. */
@@ -84,8 +89,13 @@ const explicitMatchKinds: ReadonlySet<MatchKind> = new Set(['trailer', 'handedIn
  * Returns true if the candidate was found in a way that also identifies the repository. Branches of several
  * repositories can have the same name.
  */
-const identifiesRepository = ({ way }: ExecutionCandidate, { links, fact }: MatchContext): boolean =>
-  links.length < 2 || explicitMatchKinds.has(way) || (way !== 'branch' && locatingKinds.has(fact.kind));
+const identifiesRepository = (
+  { way }: ExecutionCandidate,
+  { linkedRepositories, fact }: MatchContext,
+): boolean =>
+  linkedRepositories.length < 2 ||
+  explicitMatchKinds.has(way) ||
+  (way !== 'branch' && locatingKinds.has(fact.kind));
 
 const unknownRepositoryReason = 'the repository of the work is not known yet';
 

@@ -30,7 +30,7 @@ export async function lockCountingState(db: Db): Promise<CountingState> {
 
 /**
  * Requests a count with this ID, unless one is already requested or there is nothing to count. A request that
- * has not run for an hour counts as lost. Returns the state, and if this call made the request.
+ * has not run for an hour counts as lost. Returns the state, and whether this call made the request.
  */
 export async function requestPointCount(
   db: Db,
@@ -49,7 +49,7 @@ export async function requestPointCount(
   return { state, isRequested: state.job_id === jobId };
 }
 
-/** Records that all activity up to this entry is counted, and if more follows. */
+/** Records that all activity up to this entry is counted, and whether more activity follows. */
 export const storeCountedSeq = (seq: number, hasMore: boolean) =>
   sql`update gamification_state set counted_seq = ${seq}, state = case when ${hasMore}::boolean then 'running' else 'done' end,
        job_id = coalesce(job_id, ${newId()}),

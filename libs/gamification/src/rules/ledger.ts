@@ -23,7 +23,7 @@ export interface RevokedPoints {
 
 /** The facts, in addition to the activity, that are needed to count points. */
 export interface LedgerContext {
-  /** The valid points for the subjects of the activity. */
+  /** The points that were given for the activity's subjects and have not been taken back. */
   readonly validPoints: readonly AwardedPoints[];
   /**
    * The assignee of a story when it was done, by the number of that activity entry. Without an assignee the
@@ -43,7 +43,7 @@ export interface CountedPoints {
 const kindAndSubjectKey = ({ kind, subjectId }: Pick<AwardedPoints, 'kind' | 'subjectId'>): string =>
   `${kind} ${subjectId}`;
 
-/** Counts activity, oldest first. */
+/** Computes the points that the activity gives or takes back. The activity must be ordered from oldest to newest. */
 export function countPoints(occurrences: readonly PointActivity[], context: LedgerContext): CountedPoints {
   const standing = new Map<string, AwardedPoints[]>();
   for (const entry of context.validPoints)

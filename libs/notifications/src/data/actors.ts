@@ -2,7 +2,7 @@
 import { type Part, sql } from '@muster/driver';
 
 /**
- * Answers SQL conditions for the streams of a member, including their agents, and of an agent. The id may
+ * Returns SQL conditions for the streams of a member, including their agents, and of an agent. The id may
  * belong to either.
  */
 export function actorConditions(actorId: string): Part[] {

@@ -22,7 +22,7 @@ export interface EventCursors {
 const keyCache = new LRUCache<string, Buffer>({ max: 10_000 });
 
 /**
- * Answers the organization's key. The first call for an organization in a process needs a query, and later
+ * Returns the organization's key. The first call for an organization in a process needs a query, and later
  * ones use the cache.
  */
 export async function getCachedOrganizationKey(db: Db, orgId: string): Promise<Buffer> {

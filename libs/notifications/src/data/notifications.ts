@@ -40,7 +40,7 @@ const inbox = defineView('notifications', 'n', [
   'created_at',
 ]);
 
-/** Answers the SQL condition that the notification `n` is in the caller's inbox. */
+/** Returns the SQL condition that the notification `n` is in the caller's inbox. */
 const isInInboxSql = (caller: Caller): Part =>
   sql.part`${orgFilter('n')} and n.member_id = ${caller.memberId}::uuid and n.in_inbox
    and (n.project_id is null or ${maySeeProjectSql(caller, sql.part`n.project_id`)})`;

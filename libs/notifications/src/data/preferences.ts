@@ -11,7 +11,7 @@ export const listChannelChoices = (db: Db, memberId: string): Promise<ChannelCho
   );
 
 /**
- * Answers the statement that stores a member's choice for a channel. A choice that equals the default is
+ * Returns the statement that stores a member's choice for a channel. A choice that equals the default is
  * deleted.
  */
 export function setChannelChoice(

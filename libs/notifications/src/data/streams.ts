@@ -63,7 +63,7 @@ export const unencryptedCursors: EventCursors = {
 const maxTransactionDuration = sql.part`interval '1 minute'`;
 
 /**
- * Answers SQL for the highest number up to which all entries are older than `moment`. The SQL is a binary
+ * Returns SQL for the highest number up to which all entries are older than `moment`. The SQL is a binary
  * search with about twenty steps, independent of the length of the stream.
  */
 const lastSeqBeforeSql = (table: Part, time: Part): Part => sql.part`(

@@ -4,7 +4,7 @@ import { type Caller, withPathOnNotFound, projectsVisibleTo } from '@muster/runt
 import { projectIdSql } from '@muster/tenancy';
 
 /**
- * Answers the SQL condition that the caller may see data of this project. Data without a project is visible
+ * Returns the SQL condition that the caller may see data of this project. Data without a project is visible
  * to all members. Owners and admins also see the remaining data of deleted projects, unless their token is
  * bound to projects.
  */
@@ -16,7 +16,7 @@ export const isVisibleSql = (caller: Caller, projectId: Part): Part => sql.part`
   or ${projectId} in (select v.project_id from ${projectsVisibleTo(caller)} v))`;
 
 /**
- * Answers the SQL condition that the caller may see the project, which must exist. It checks only this
+ * Returns the SQL condition that the caller may see the project, which must exist. It checks only this
  * project, while isVisible reads all visible projects once. Use it for pages with entries of few projects.
  */
 export const maySeeProjectSql = (caller: Caller, projectId: Part): Part =>

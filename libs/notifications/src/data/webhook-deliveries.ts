@@ -120,7 +120,7 @@ const isInRangeSql = ({ webhookId, from, to }: ReplayRange): Part =>
     : sql.part`${orgFilter('d')} and d.webhook_id = ${webhookId} and d.seq is not null
         and d.event_at between ${from}::timestamptz and ${to}::timestamptz`;
 
-/** Answers whether all deliveries of the range are still stored. */
+/** Returns whether all deliveries of the range are still stored. */
 export async function isRangeStored(db: Db, { webhookId, from }: ReplayRange): Promise<boolean> {
   const { kept } = await db.one(
     typeof from === 'number'

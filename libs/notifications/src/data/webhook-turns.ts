@@ -48,7 +48,7 @@ export const dueWebhooksQuery = (maxWebhooks: number): Query<DueWebhook> => sql<
 
 /**
  * Moves the cursors of the given endpoints past events to which they do not subscribe, if they have nothing
- * to send. One statement replaces a round of deliveries for each endpoint. Answers the endpoints whose cursor
+ * to send. One statement replaces a round of deliveries for each endpoint. Returns the endpoints whose cursor
  * was moved. An endpoint whose creator left is excluded, because its next round pauses it.
  */
 export const skipUnsubscribedEvents = (ids: readonly string[]): Query<{ readonly id: string }> => sql<{
@@ -62,7 +62,7 @@ export const skipUnsubscribedEvents = (ids: readonly string[]): Query<{ readonly
       and e.kind = any (w.kinds) and (w.project_id is null or e.project_id = w.project_id))
   returning w.id`;
 
-/** Acquires the endpoint and answers the epoch; undefined if another worker holds it. */
+/** Acquires the endpoint and returns the epoch; undefined if another worker holds it. */
 export const acquireWebhook = (db: Db, id: string): Promise<{ readonly worker_epoch: number } | undefined> =>
   db.find(
     sql<
@@ -97,7 +97,7 @@ export interface HeldWebhook extends Pick<
 }
 
 /**
- * Extends the worker's hold and locks the endpoint's row. Answers undefined if another worker acquired the
+ * Extends the worker's hold and locks the endpoint's row. Returns undefined if another worker acquired the
  * endpoint or the endpoint was deleted.
  */
 export const extendHold = (db: Db, id: string, epoch: number): Promise<HeldWebhook | undefined> =>
@@ -123,7 +123,7 @@ export interface DeliveryAttemptResult {
 }
 
 /**
- * Stores the results of delivery attempts, and answers the ids of the deliveries whose result was stored. A
+ * Stores the results of delivery attempts, and returns the ids of the deliveries whose result was stored. A
  * worker that received no answer sends the same result again, which has no effect.
  */
 export const storeAttemptResults = (
@@ -136,7 +136,7 @@ export const storeAttemptResults = (
   where ${orgFilter('d')} and d.id = o.id and d.state = 'pending' and (d.tries -> -1) is distinct from o.tried
   returning d.id`;
 
-/** Answers the SQL condition that the endpoint's creator, who is a member, may see data of this project. */
+/** Returns the SQL condition that the endpoint's creator, who is a member, may see data of this project. */
 const mayReceiveSql = (makerId: string, projectId: Part): Part => sql.part`(
   ${projectId} is null
   or (select m.role in ('owner', 'admin') from members m where ${orgFilter('m')} and m.id = ${makerId}::uuid)
@@ -246,7 +246,7 @@ const earliestDueSql = (id: string, events: Part): Part => sql.part`least(
   (select min(d.next_at) from webhook_deliveries d where ${orgFilter('d')} and d.webhook_id = ${id} and d.state = 'pending' and d.seq is null),
   ${events})`;
 
-/** Answers SQL for the time at which the endpoint's next delivery is due. */
+/** Returns SQL for the time at which the endpoint's next delivery is due. */
 function nextDueSql({ id, isPaused, isStrictOrder }: WebhookAfterTurn): Part {
   if (isPaused) return earliestDueSql(id, sql.part`null::timestamptz`);
   const waiting = sql.part`from webhook_deliveries d where ${orgFilter('d')} and d.webhook_id = ${id} and d.state = 'pending'`;

@@ -36,7 +36,7 @@ export const webhooks = defineRecord('webhooks', 'w', {
   url: { set: true },
   kinds: { set: true },
   send_order: { set: true },
-  description: { set: true, empty: '' },
+  description: { set: true, emptyValue: '' },
   secret: { hidden: true },
   previous_secret: { hidden: true, initial: null },
   previous_until: { hidden: true, initial: null },
@@ -70,7 +70,7 @@ export function toWebhook(row: WebhookWithLag): Webhook {
 }
 
 /**
- * Answers the endpoint as the subject of an event. Only the host of its URL is shown, because the rest may be
+ * Returns the subject of an event about the endpoint. Only the host of its URL is shown, because the rest may be
  * a secret.
  */
 export const webhookSubject = ({
@@ -169,7 +169,7 @@ export const countWebhooks = async (db: Db): Promise<number> =>
     )
   ).count;
 
-/** Answers the current position of the activity. A new endpoint receives the events after it. */
+/** Returns the current position of the activity. A new endpoint receives the events after it. */
 export const getActivityPosition = async (db: Db): Promise<number> =>
   (await db.one(sql<{ activity: number }>`select s.activity from streams s where ${orgFilter('s')}`))
     .activity;
@@ -209,7 +209,7 @@ export const deleteWebhook = (id: string): Query<unknown> =>
 export const makeWebhookDue = (id: string): Query<unknown> =>
   sql`update webhooks set next_at = now() where ${orgFilter()} and id = ${id}`;
 
-/** Answers whether the endpoint's creator is still a member. */
+/** Returns whether the endpoint's creator is still a member. */
 export const isActiveMember = async (db: Db, memberId: string): Promise<boolean> =>
   (
     await db.one(

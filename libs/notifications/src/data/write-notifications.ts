@@ -28,7 +28,7 @@ const bodySql = sql.part`coalesce((
   from broadcasts b where w.recipients = 'broadcast' and ${orgFilter('b')} and b.id = w.ids[1]), w.body)`;
 
 /**
- * Answers the statement that writes notifications. Each member receives at most one per event, by the first
+ * Returns the statement that writes notifications. Each member receives at most one per event, by the first
  * draft that includes them. The acting member and the owner of an acting agent are excluded. The exception is
  * an agent that names its own member or another agent of theirs. Only members who may see the project after
  * this transaction are notified.

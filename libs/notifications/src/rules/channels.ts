@@ -45,7 +45,7 @@ export interface ChannelChoice {
   readonly enabled: boolean;
 }
 
-/** Answers the channels of a kind for a member with these choices. */
+/** Returns the channels of a kind for a member with these choices. */
 export function channelsOf(kind: NotificationKind, choices: readonly ChannelChoice[]): ChannelPreferences {
   const channels = { ...defaultChannelsByKind[kind] };
   for (const channel of notificationChannels) {

@@ -1,5 +1,5 @@
 /**
- * Answers the beginning of a text on one line, of at most `most` characters. It ends in an ellipsis if the
+ * Returns the beginning of a text on one line, of at most `most` characters. It ends in an ellipsis if the
  * text is longer.
  */
 export function excerpt(text: string, maxCharacters: number): string {

@@ -75,7 +75,7 @@ export const maxBodyLength = 280;
 
 const subjectName = ({ key, title }: Subject): string => key ?? excerpt(title, 80);
 
-/** Answers the title as an additional line if the name is only a key. */
+/** Returns the title as an additional line if the name is only a key. */
 const subjectDetail = ({ key, title }: Subject): string => (key === null ? '' : title);
 
 /**
@@ -371,12 +371,12 @@ const notificationRules: NotificationRules = {
 };
 
 /**
- * Answers the rule for an event. Each rule is typed by the data of its kind, and `emit` checked that the
+ * Returns the rule for an event. Each rule is typed by the data of its kind, and `emit` checked that the
  * event's data matches. The list of events loses this relation between the two types, so it is asserted here.
  */
 const ruleFor = (kind: EventKind) =>
   notificationRules[kind] as ((what: object) => readonly NotificationDraft[]) | undefined;
 
-/** Answers the drafts of an event, the most specific first. */
+/** Returns the drafts of an event, the most specific first. */
 export const draftsOf = ({ kind, subject, data }: DomainEvent, actor: Actor): readonly NotificationDraft[] =>
   ruleFor(kind)?.({ subject, data, actor }) ?? [];

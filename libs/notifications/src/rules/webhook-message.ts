@@ -13,7 +13,7 @@ export type LinkTemplate = string | undefined;
 
 type LinkedSubject = Pick<ActivityItem['subject'], 'type' | 'id' | 'key'>;
 
-/** Answers the URL of a subject; null if the installation configured no template. */
+/** Returns the URL of a subject; null if the installation configured no template. */
 export function subjectLink(
   template: LinkTemplate,
   { subject, projectId }: Pick<ActivityItem, 'projectId'> & { readonly subject: LinkedSubject },

@@ -90,7 +90,7 @@ function runSequentially<Result>(pool: Pool, create: () => Promise<Result>): Pro
 }
 
 /**
- * Answers whether the account owns an organization. The advisory lock serializes concurrent calls of one
+ * Returns whether the account owns an organization. The advisory lock serializes concurrent calls of one
  * account, because each server knows only its own organizations.
  */
 async function ownsOrganization(db: SignInDb, accountId: string): Promise<boolean> {

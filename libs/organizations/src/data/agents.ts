@@ -28,7 +28,7 @@ export const toAgent: (row: AgentRow) => Agent = agents.shown;
 
 export type AgentSummary = Pick<AgentRow, 'id' | 'name' | 'slug'>;
 
-/** Answers the agent as the subject of an event. */
+/** Returns the subject of an event about the agent. */
 export const toAgentEventSubject = (agent: AgentRow): Subject =>
   subjectOf('agent', agent, agent.name, agent.slug);
 

@@ -81,7 +81,7 @@ export const lockConnection = (db: Db, caller: Caller, id: string): Promise<Clie
 
 /**
  * Ends a locked connection together with its tokens. The authorization check refuses these tokens after
- * COMMIT. Answers the time at which the connection ended.
+ * COMMIT. Returns the time at which the connection ended.
  */
 export const endConnection = (db: Db, { id }: ClientConnectionRow): Promise<{ revoked_at: string | null }> =>
   db.one(

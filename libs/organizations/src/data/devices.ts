@@ -63,8 +63,8 @@ export const removePushTokenFromOtherDevices = (device: DeviceRow): Query<unknow
      where ${orgFilter()} and md5(push_token) = md5(${device.push_token}) and (member_id, device_id) <> (${device.member_id}, ${device.device_id})`;
 
 /**
- * Inserts or updates a device. The push token is written only if it was `given`, because another device may
- * have taken over the one that was read.
+ * Inserts or updates a device. The push token is written only if the caller gave one. Otherwise the row has the
+ * stored token, which another device may have taken over since the row was read.
  */
 export const setDevice = (device: DeviceRow, writesPushToken: boolean): Query<unknown> =>
   sql`${sql.insert('devices', devices.names, device)} on conflict (org_id, member_id, device_id) do update set

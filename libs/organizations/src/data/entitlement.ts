@@ -26,7 +26,7 @@ const entitlementQuery = () =>
      from subscriptions s where ${orgFilter('s')}`;
 
 /**
- * Answers the limits of the organization's plan and their usage. A seat reserved by an invitation counts as
+ * Returns the limits of the organization's plan and their usage. A seat reserved by an invitation counts as
  * used.
  */
 export async function getEntitlement(db: Db): Promise<Entitlement> {

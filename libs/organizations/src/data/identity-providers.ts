@@ -156,7 +156,7 @@ export const organizationsToCheckQuery = sql<{
 }>`select distinct d.org_id as id from identity_provider_domains d
   where d.proven_at is not null`;
 
-/** Requests a check of each provider of the organization that has a proven domain. Answers their number. */
+/** Requests a check of each provider of the organization that has a proven domain. Returns their number. */
 export async function requestProviderChecks(db: Db): Promise<number> {
   const rows = await db.all(
     sql<{ id: string }>`select distinct d.provider_id as id from identity_provider_domains d
@@ -181,7 +181,7 @@ export interface ProviderCheckResult {
 export const deleteProvider = (id: string): Query<unknown> =>
   sql`delete from identity_providers where ${orgFilter()} and id = ${id}`;
 
-/** Answers the indexes of those providers in the list that have no proven domain or do not exist. */
+/** Returns the indexes of those providers in the list that have no proven domain or do not exist. */
 export async function findUnprovenProviderIndexes(db: Db, providerIds: readonly string[]): Promise<number[]> {
   const rows = await db.all(
     sql<{ id: string }>`select distinct d.provider_id as id from identity_provider_domains d

@@ -56,7 +56,7 @@ export const toInvitation = (row: InvitationRow): Invitation => ({
 });
 
 /**
- * Answers the invitation as the subject of an event. Every member may read events, so it does not contain the
+ * Returns the subject of an event about the invitation. Every member may read events, so it does not contain the
  * e-mail address, which only those who may invite can see.
  */
 export const toInvitationEventSubject = (
@@ -85,8 +85,8 @@ export function lockInvitationBySecret(db: Db, secretHash: Buffer): Promise<Invi
 }
 
 /**
- * Locks the invitation of this address, in any case, that is neither accepted nor revoked. There is at most
- * one.
+ * Locks the invitation of this address that is neither accepted nor revoked. Upper and lower case are equal. There
+ * is at most one such invitation.
  */
 export const lockOpenInvitation = (db: Db, email: string): Promise<InvitationRow | undefined> =>
   db.find(
@@ -94,7 +94,10 @@ export const lockOpenInvitation = (db: Db, email: string): Promise<InvitationRow
        where ${orgFilter('i')} and lower(i.email) = lower(${email}) and i.state = 'pending' for no key update`,
   );
 
-/** Counts the e-mails of all invitations to an address, in any case, during the validity of an invitation. */
+/**
+ * Counts the e-mails of all invitations sent to an address within the last `invitationValidityDays`. Upper and lower
+ * case are equal.
+ */
 const countSendsQuery = (address: unknown): Query<SentMails> =>
   sql<SentMails>`select coalesce(sum(i.sends), 0)::int as count, max(i.sent_at) as last from invitations i
      where ${orgFilter('i')} and lower(i.email) = lower(${address})

@@ -2,7 +2,7 @@
 import { type Db, orgFilter, type Query, sql } from '@muster/driver';
 import { pathNotFound } from '@muster/registry';
 
-/** Answers the ids without duplicates. Throws 404 unless the organization has all of these teams. */
+/** Returns the ids without duplicates. Throws 404 unless the organization has all of these teams. */
 export async function requireTeamIds(db: Db, teamIds: readonly string[]): Promise<string[]> {
   const wanted = [...new Set(teamIds)];
   if (wanted.length === 0) return [];

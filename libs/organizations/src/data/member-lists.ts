@@ -73,7 +73,7 @@ export async function listProjectsOfMember(
 }
 
 /**
- * Answers the statistics of a member in the projects that the caller may see. Each count uses an index of its
+ * Returns the statistics of a member in the projects that the caller may see. Each count uses an index of its
  * own.
  */
 export function getMemberStats(db: Db, caller: Caller, memberId: string): Promise<MemberProfile['stats']> {

@@ -26,12 +26,12 @@ export async function getMember(db: Db, memberId: string): Promise<Member> {
   return toMember(await members.get(db, memberId));
 }
 
-/** Answers the member as the subject of an event. */
+/** Returns the subject of an event about the member. */
 export const toMemberEventSubject = (member: Pick<MemberRow, 'id' | 'handle' | 'name'>): Subject =>
   subjectOf('member', member, member.name, member.handle);
 
 /**
- * Locks active members in the order of their ids against other calls that change or remove them. Answers them
+ * Locks active members in the order of their ids against other calls that change or remove them. Returns them
  * by id. Removed members are left out.
  */
 export async function lockMembers(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, MemberRow>> {
@@ -61,7 +61,7 @@ export async function lockCallerMembership(db: Db, { memberId }: Caller): Promis
 export const releaseHoldingsOfMember = (memberId: string): Query<unknown> =>
   sql`select app.release_member(${currentOrgId}, ${memberId})`;
 
-/** Answers whether an active member has this address, in any case. */
+/** Returns whether an active member has this address. Upper and lower case are equal. */
 export async function hasMemberWithEmail(db: Db, email: string): Promise<boolean> {
   const found = await db.find(
     sql`select id from members where ${orgFilter()} and lower(email) = lower(${email}) and status = 'active'`,

@@ -4,7 +4,7 @@ import { isUuid, pathNotFound } from '@muster/registry';
 import { type Caller, projectsVisibleTo } from '@muster/runtime';
 
 /**
- * Answers the ids of the named projects in the given order, without duplicates. Throws 404 unless the caller
+ * Returns the ids of the named projects in the given order, without duplicates. Throws 404 unless the caller
  * may see all of them.
  */
 export async function resolveProjectIds(db: Db, caller: Caller, refs: readonly string[]): Promise<string[]> {

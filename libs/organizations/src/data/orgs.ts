@@ -5,7 +5,7 @@ import { type Selectable } from 'kysely';
 export const orgs = defineRecord('orgs', 'o', {
   slug: { set: true },
   name: { set: true },
-  description: { set: true, empty: '' },
+  description: { set: true, emptyValue: '' },
 });
 export type OrgRow = RowOf<typeof orgs>;
 export const toOrg: (row: OrgRow) => Org = orgs.shown;
@@ -14,7 +14,7 @@ export async function getOrg(db: Db): Promise<Org> {
   return toOrg(await db.get(sql<OrgRow>`select ${orgs.list} from orgs o where o.id = ${currentOrgId}`));
 }
 
-/** Answers the organization as the subject of an event. */
+/** Returns the subject of an event about the organization. */
 export const toOrgEventSubject = (org: Pick<OrgRow, 'id' | 'slug' | 'name'>): Subject =>
   subjectOf('org', org, org.name, org.slug);
 

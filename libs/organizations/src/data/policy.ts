@@ -13,7 +13,7 @@ export const toPolicy = (row: PolicyRow, hasRepositoryLink: boolean): PolicyReco
 });
 
 /**
- * Answers the effective policy. The default of `mergeProof` depends on whether a repository is linked to
+ * Returns the effective policy. The default of `mergeProof` depends on whether a repository is linked to
  * the call's project or, without a project, to any project.
  */
 export async function getPolicy(db: Db): Promise<PolicyRecord> {

@@ -3,12 +3,12 @@ import { orgFilter, type Part, sql } from '@muster/driver';
 import { orgRank, type OrgRole, roleTooLow, scopeCovers } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 
-/** Answers whether the token may reach data of other members, if its member is an admin. */
+/** Returns whether the token may reach data of other members, if its member is an admin. */
 const canReachOtherMembers = ({ scopes, projectIds }: Caller): boolean =>
   scopeCovers(scopes, 'admin') && projectIds === null;
 
 /**
- * Answers whether the caller acts as an admin of the organization. `actingRole` comes from the authorization
+ * Returns whether the caller acts as an admin of the organization. `actingRole` comes from the authorization
  * check.
  */
 export const isAdmin = (caller: Caller, actingRole: OrgRole): boolean =>

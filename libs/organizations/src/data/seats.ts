@@ -33,11 +33,11 @@ const seatsQuery = () =>
   sql<SeatCounts>`select s.seats as purchased, ${seatCountQueries.used} as used, ${seatCountQueries.pending} as pending
      from subscriptions s where ${orgFilter('s')}`;
 
-/** Answers the current seats without a lock. */
+/** Returns the current seats without a lock. */
 export const getSeats = (db: Db): Promise<SeatCounts> => db.one(seatsQuery());
 
 /**
- * Locks the seats and answers them. Until this transaction ends, no other one can take a seat or change their
+ * Locks the seats and returns them. Until this transaction ends, no other one can take a seat or change their
  * number. Take this lock before any lock on members or invitations. It needs two statements, because a
  * statement that waits for a lock still sees the data from before the wait.
  */
@@ -53,6 +53,6 @@ export async function lockSeats(db: Db): Promise<SeatCounts> {
   return seats;
 }
 
-/** Answers the number of free seats. It is negative if more seats are in use than purchased. */
+/** Returns the number of free seats. It is negative if more seats are in use than purchased. */
 export const countFreeSeats = ({ purchased, used, pending }: SeatCounts): number =>
   purchased - used - pending;

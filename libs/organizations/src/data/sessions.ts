@@ -44,7 +44,7 @@ export async function listSessions(
 }
 
 /**
- * Ends one session of the caller's person, or all except the current one. Answers the number of sessions that
+ * Ends one session of the caller's person, or all except the current one. Returns the number of sessions that
  * were active. Throws 404 for a session of another person.
  */
 export async function endSessions(

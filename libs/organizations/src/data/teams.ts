@@ -25,12 +25,12 @@ import { z } from 'zod';
 
 export const teams = defineRecord('teams', 't', {
   name: { set: true },
-  description: { set: true, empty: '' },
+  description: { set: true, emptyValue: '' },
 });
 export type TeamRow = RowOf<typeof teams>;
 export const toTeam: (row: TeamRow) => Team = teams.shown;
 
-/** Answers the team as the subject of an event. */
+/** Returns the subject of an event about the team. */
 export const toTeamEventSubject = (team: Pick<TeamRow, 'id' | 'name'>): Subject =>
   subjectOf('team', team, team.name);
 

@@ -25,7 +25,7 @@ import { type Caller, hashToken, tokenPrefixOf } from '@muster/runtime';
 import { z } from 'zod';
 import { reachableRowsCondition } from './reach.ts';
 
-/** Answers the facts about a token that its own holder may read. */
+/** Returns the facts about a token that its own holder may read. */
 export async function getToken(db: Db, tokenId: string): Promise<z.infer<typeof Token>> {
   const row = await db.get(
     sql<
@@ -81,7 +81,7 @@ export interface NewToken {
 }
 
 /**
- * Locks the calling token against revocation until COMMIT and answers its id as a parent. Answers null for a
+ * Locks the calling token against revocation until COMMIT and returns its id as a parent. Returns null for a
  * session's token: tokens that were created in a session survive it. Throws 401 if the token was revoked
  * during the wait.
  */

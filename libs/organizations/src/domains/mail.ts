@@ -22,7 +22,7 @@ export async function requestDomainMails(
 }
 
 /**
- * Prepares the e-mail about a missing DNS record. Answers null if the record is back, the domain was removed
+ * Prepares the e-mail about a missing DNS record. Returns null if the record is back, the domain was removed
  * from the provider, or the member is no longer an owner or admin.
  */
 export async function prepareDomainMail(

@@ -130,7 +130,7 @@ interface JoinSteps {
   /** The new member's display name. */
   readonly name: string;
   readonly readLockedInvitation: () => Promise<InvitationRow>;
-  /** Creates the new member's credentials. Answers the id of their token, or null if they use a session. */
+  /** Creates the new member's credentials. Returns the id of their token, or null if they use a session. */
   readonly createCredentials: (member: Member, role: GivenRole) => Promise<string | null>;
   readonly facts: AcceptanceRequestFacts;
   readonly reactions: readonly EventReaction[];
@@ -175,7 +175,7 @@ async function findTokenMember(pool: Pool, apiToken: string): Promise<Member | u
   );
 }
 
-/** Creates the new member's first token and answers its id. */
+/** Creates the new member's first token and returns its id. */
 async function createFirstToken(db: Db, member: Member, role: GivenRole, secret: string): Promise<string> {
   const { id } = await insertToken(db, {
     secret,

@@ -9,7 +9,7 @@ const skippedNumbers = 1_000_000;
 /**
  * Skips numbers after a failover to a standby that had missed the last transactions. Epochs of leases,
  * fencing tokens and stream positions of the lost transactions must not be assigned again. Each organization
- * has a transaction of its own. Answers the slugs of the organizations. Running it twice only skips more
+ * has a transaction of its own. Returns the slugs of the organizations. Running it twice only skips more
  * numbers.
  */
 export async function skipNumbersAfterFailover(pool: Pool): Promise<string[]> {

@@ -42,7 +42,7 @@ const ReplayJobsInput = z.union([
 ]);
 
 /**
- * Schedules dead jobs again with a fresh count of attempts, and answers their ids. If one of the given ids
+ * Schedules dead jobs again with a fresh count of attempts, and returns their ids. If one of the given ids
  * does not exist, none is replayed.
  */
 export async function replayJobs(pool: Pool, input: z.input<typeof ReplayJobsInput>): Promise<string[]> {

@@ -92,7 +92,7 @@ export async function setNodeAcceptsOrganizations(
 }
 
 /**
- * Moves an organization to another server. Answers undefined if the organization is on that server already.
+ * Moves an organization to another server. Returns undefined if the organization is on that server already.
  * Throws CannotMove if the move is impossible.
  */
 export async function moveOrganizationToNode(

@@ -212,7 +212,7 @@ export async function revokeToken(
   pool: Pool,
   input: z.input<typeof RevokeTokenInput>,
 ): Promise<{ id: string; revokedAt: string }> {
-  const revoked = await revokeTokenOnOwnNode(pool, input);
+  const revoked = await revokeTokenOnNodeOfOrg(pool, input);
   // The token's own server already refuses the token. The other servers are asked only afterwards, so an
   // unavailable server delays nothing.
   if (!hasOtherNodes(pool)) return revoked;
@@ -223,7 +223,7 @@ export async function revokeToken(
   return revoked;
 }
 
-function revokeTokenOnOwnNode(
+function revokeTokenOnNodeOfOrg(
   pool: Pool,
   input: z.input<typeof RevokeTokenInput>,
 ): Promise<{ id: string; revokedAt: string }> {
@@ -248,7 +248,7 @@ function revokeTokenOnOwnNode(
   });
 }
 
-/** Creates a token and answers it with its secret, which is not stored. */
+/** Creates a token and returns it with its secret, which is not stored. */
 async function createTokenWithSecret(db: Db, token: Omit<NewToken, 'secret'>): Promise<TokenWithSecret> {
   const secret = newTokenSecret();
   const { id, expires_at: expiresAt } = await insertToken(db, { ...token, secret });

@@ -9,7 +9,7 @@ export interface RemovedPasskey {
   readonly baseUrl: string;
 }
 
-/** Prepares the e-mail about a removed passkey. Answers null if the member was removed. */
+/** Prepares the e-mail about a removed passkey. Returns null if the member was removed. */
 export async function preparePasskeyMail(
   db: Db,
   { memberId, name, baseUrl }: RemovedPasskey,

@@ -35,8 +35,8 @@ export function renderDomainMail({
       : `Sign-in with ${provider} stops working for ${domain} on ${formatReadableTime(until)}`;
   const follows =
     until === null
-      ? `People with an address of ${domain} can no longer sign in with it. They can use a link by e-mail or a passkey, unless the policy of ${organization} requires the identity provider.`
-      : `If the record is not back by ${formatReadableTime(until)}, people with an address of ${domain} can no longer sign in with it.`;
+      ? `People with an address of ${domain} can no longer sign in through the identity provider. They can use a link by e-mail or a passkey, unless the policy of ${organization} requires the identity provider.`
+      : `If the DNS record is not restored by ${formatReadableTime(until)}, people with an address of ${domain} can no longer sign in through the identity provider.`;
   return {
     to,
     subject,

@@ -1,5 +1,5 @@
 /**
- * Answers whether the policy allows this address. An empty list allows all. Domains are compared whole, in
+ * Returns whether the policy allows this address. An empty list allows all. Domains are compared whole, in
  * any case.
  */
 export const isAllowedAddress = (email: string, allowedDomains: readonly string[]): boolean =>

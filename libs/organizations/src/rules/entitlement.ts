@@ -18,10 +18,10 @@ const limitsByPlan: Record<Plan, PlanLimits> = {
   enterprise: { seats: null, projects: null, agentsInCatalog: null, auditRetentionDays: null },
 };
 
-/** Answers the limits of a plan. Null means no limit. */
+/** Returns the limits of a plan. Null means no limit. */
 export const planLimits = (plan: Plan): PlanLimits => limitsByPlan[plan];
 
-/** Answers the features of a plan as booleans for clients to display. They are derived from the limits. */
+/** Returns the features of a plan as booleans for clients to display. They are derived from the limits. */
 export const planFeatures = (plan: Plan): Entitlement['features'] => ({
   agents: true,
   privateProjects: true,

@@ -47,7 +47,7 @@ export const deriveOrganizationSlug = (name: string): string => {
 };
 
 /**
- * Answers the handle itself if it is free. Otherwise appends the first free number: `-2`, `-3` and so on.
+ * Returns the handle itself if it is free. Otherwise appends the first free number: `-2`, `-3` and so on.
  * `taken` must contain all handles with this prefix.
  */
 export function makeHandleUnique(handle: string, takenHandles: ReadonlySet<string>): string {

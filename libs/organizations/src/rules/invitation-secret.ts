@@ -7,5 +7,5 @@ const secretPattern = /^inv_[0-9A-Za-z]{32}$/;
 export const newInvitationSecret = (): string =>
   `inv_${Array.from({ length: 32 }, () => base62Symbols[randomInt(62)] ?? '').join('')}`;
 
-/** Answers whether the text has the form of a secret. Other texts are rejected without a query. */
+/** Returns whether the text has the form of a secret. Other texts are rejected without a query. */
 export const isInvitationSecret = (text: string): boolean => secretPattern.test(text);

@@ -18,7 +18,7 @@ export interface SentMails {
 const addMinutes = (time: string, minutes: number): string =>
   new Date(Date.parse(time) + minutes * 60_000).toISOString();
 
-/** Answers the time from which another mail may be sent; null if it may be sent at the time `at`. */
+/** Returns the time from which another mail may be sent; null if it may be sent at the time `at`. */
 export function findNextSendTime({ count, last }: SentMails, now: string, isResend: boolean): string | null {
   if (last === null) return null;
   if (count >= maxMailsPerAddress) return addMinutes(last, invitationValidityDays * 24 * 60);

@@ -47,6 +47,6 @@ export const invitationTransitions: Readonly<
 /** The validity of an invitation in days. */
 export const invitationValidityDays = 7;
 
-/** Answers the expiry time of an invitation that is sent at the time `at`. */
+/** Returns the expiry time of an invitation that is sent at the time `at`. */
 export const computeInvitationExpiry = (sentAt: string): string =>
   new Date(Date.parse(sentAt) + invitationValidityDays * 86_400_000).toISOString();

@@ -6,7 +6,7 @@ export interface TimeRange {
   readonly end: string;
 }
 
-/** Answers the same day of the next month, or its last day if the month is too short. */
+/** Returns the same day of the next month, or its last day if the month is too short. */
 function addMonth(time: string, anchorDay: number): string {
   const date = new Date(time);
   const [year, month] = [date.getUTCFullYear(), date.getUTCMonth() + 1];
@@ -15,7 +15,7 @@ function addMonth(time: string, anchorDay: number): string {
 }
 
 /**
- * Answers the period that contains `at`: the given one, or a later month. `began` is the start of the
+ * Returns the period that contains `at`: the given one, or a later month. `began` is the start of the
  * subscription. Its day of the month is remembered through months that are too short for it.
  */
 export function findPeriodContaining(period: TimeRange, subscriptionStart: string, time: string): TimeRange {

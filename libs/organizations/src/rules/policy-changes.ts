@@ -9,7 +9,7 @@ export type StoredPolicy = Readonly<Record<string, unknown>>;
 /** The changes of a policy: undefined keeps a field, and null resets it to the default. */
 export type PolicyChanges = { readonly [Field in keyof Policy]?: Policy[Field] | null | undefined };
 
-/** Answers the stored policy after the changes. */
+/** Returns the stored policy after the changes. */
 export function applyPolicyChanges(storedPolicy: StoredPolicy, changes: PolicyChanges): StoredPolicy {
   const wanted = Object.entries(changes).filter(([, value]) => value !== undefined);
   const kept = Object.entries({ ...storedPolicy, ...Object.fromEntries(wanted) });
@@ -17,7 +17,7 @@ export function applyPolicyChanges(storedPolicy: StoredPolicy, changes: PolicyCh
 }
 
 /**
- * Answers the stored policy with its defaults, in a form in which two policies can be compared. A mergeProof
+ * Returns the stored policy with its defaults, in a form in which two policies can be compared. A mergeProof
  * that was never set is null, because setting it to its default counts as a change.
  */
 export const toComparablePolicy = (storedPolicy: StoredPolicy) => {
@@ -25,14 +25,14 @@ export const toComparablePolicy = (storedPolicy: StoredPolicy) => {
   return { ...policy, mergeProof: isMergeProofSet(storedPolicy) ? policy.mergeProof : null };
 };
 
-/** Answers the rules of the policy that contradict each other, for `details.unmet`. */
+/** Returns the rules of the policy that contradict each other, for `details.unmet`. */
 export const findPolicyContradictions = ({ defaultLeaseTtlSeconds, maxLeaseTtlSeconds }: Policy) =>
   defaultLeaseTtlSeconds > maxLeaseTtlSeconds
     ? [{ gate: 'maxLeaseTtlSeconds' as const, maxLeaseTtlSeconds, defaultLeaseTtlSeconds }]
     : [];
 
 /**
- * Answers whether the requested audit retention exceeds the plan. A reset to the default is always allowed,
+ * Returns whether the requested audit retention exceeds the plan. A reset to the default is always allowed,
  * because the plan limits the default, too.
  */
 export const exceedsAuditRetention = (

@@ -4,12 +4,12 @@
  */
 import { type GivenRole, type OrgRole } from '@muster/registry';
 
-/** Answers whether the role needs a seat. All except viewers do. */
+/** Returns whether the role needs a seat. All except viewers do. */
 export const roleNeedsSeat = (role: OrgRole): boolean => role !== 'viewer';
 
 export type RoleChangeDecision = 'unchanged' | 'allowed' | 'needs_seat' | 'owner_required' | 'owner_only';
 
-/** Answers whether a caller of role `by` may change a member from `from` to `to`, or the reason why not. */
+/** Returns whether a caller of role `by` may change a member from `from` to `to`, or the reason why not. */
 export function checkRoleChange(
   callerRole: OrgRole,
   currentRole: OrgRole,
@@ -23,7 +23,7 @@ export function checkRoleChange(
 
 export type RemovalDecision = 'allowed' | 'owner_required' | 'owner_only';
 
-/** Answers whether a caller of role `by` may remove a member of role `whom`, or the reason why not. */
+/** Returns whether a caller of role `by` may remove a member of role `whom`, or the reason why not. */
 export function checkMemberRemoval(callerRole: OrgRole, memberRole: OrgRole): RemovalDecision {
   if (memberRole === 'owner') return 'owner_required';
   return memberRole === 'admin' && callerRole !== 'owner' ? 'owner_only' : 'allowed';

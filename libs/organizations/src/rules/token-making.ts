@@ -12,7 +12,7 @@ export type TokenCreationDecision =
   | { readonly kind: 'role' };
 
 /**
- * Answers whether a token with the scopes `by` may create a token with the scopes `wanted` for a member of
+ * Returns whether a token with the scopes `by` may create a token with the scopes `wanted` for a member of
  * this role.
  */
 export function checkTokenCreation(

@@ -16,7 +16,7 @@ export const expiringTokensCondition = sql.part`t.kind = 'api' and t.revoked_at 
   and t.expires_at > now() and t.expires_at <= now() + ${warningInterval} and t.expires_at > t.created_at + ${warningInterval} + interval '1 hour'`;
 
 /**
- * Requests an e-mail for each token of the organization that expires soon, for at most `most` tokens. Answers
+ * Requests an e-mail for each token of the organization that expires soon, for at most `most` tokens. Returns
  * the number of tokens.
  */
 export async function noteTokenEnds(db: Db, maxTokens: number): Promise<number> {

@@ -49,7 +49,7 @@ const catchUpTimeoutMillis = 5_000;
  */
 const maxClosedMillis = 800;
 const minCatchUpMillis = 200;
-const maxCloseAttempts = 20;
+const maxAttemptsToCloseOrg = 20;
 const reopenPauseMillis = 1_000;
 
 interface PlacementRow {
@@ -241,7 +241,7 @@ async function followAndSwitch(
       const rows = await removeMovedRows(context, replication.from);
       return { from: from.name, to: to.name, closedMillis, rows };
     }
-    if (closing === maxCloseAttempts)
+    if (closing === maxAttemptsToCloseOrg)
       throw new CannotMove('a transaction runs longer than the organization may be closed for writes');
     onStep?.('a transaction runs long; the move closes the organization again in a moment');
     await pause(reopenPauseMillis);

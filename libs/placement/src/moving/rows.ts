@@ -35,7 +35,7 @@ export async function createMissingMonths(from: pg.ClientBase, to: pg.ClientBase
   );
   await to.query('begin');
   try {
-    // The worker takes the same lock while it maintains the partitions.
+    // The worker also takes this advisory lock while it maintains the partitions.
     await to.query('select pg_advisory_xact_lock(4105)');
     for (const { kept, begins } of rows)
       await to.query('select app.make_month($1::regclass, $2::timestamptz)', [kept, begins]);

@@ -15,7 +15,9 @@ export type ProjectRole = (typeof projectRoles)[number];
 export const scopes = ['read', 'write', 'admin', 'platform'] as const;
 export type Scope = (typeof scopes)[number];
 
-/** A condition that grants access in addition to the role. It depends on the record, except for `admin`. */
+/**
+ * A condition that an operation can require in addition to the role. It depends on the record, except for `admin`.
+ */
 export type Ground = 'admin' | 'teamLead' | 'sendsToFew' | 'author' | 'publisher' | 'holder' | 'projectLead';
 
 export type Access<Grounds extends Ground = Ground> =

@@ -45,7 +45,7 @@ const catalogue = {
     invalid_license_key: {
       meaning: 'Not a valid license key.',
       remedy:
-        'Compare it with the key that you received; details.position is the first character that looks wrong.',
+        'Compare the license key that you entered with the one that you received; details.position is the first character that looks wrong.',
     },
   },
   unauthorized: {
@@ -179,7 +179,8 @@ const catalogue = {
     },
     unknown_license_key: {
       meaning: 'No license has this key.',
-      remedy: 'Compare it with the key that you received, or contact the seller.',
+      remedy:
+        'Compare the license key that you entered with the one that you received, or contact the seller.',
     },
   },
   unknown_operation: {

@@ -6,7 +6,10 @@ import { type Ground, type Scope, scopeCovers } from './access.ts';
 import { type Operation } from './operation.ts';
 import { type ReasonOf } from './reasons.ts';
 
-/** The description of each ground, and the reason of the 403 if the caller lacks it. */
+/**
+ * Some operations require a ground in addition to the role, such as being the author. Each ground has a description,
+ * and the reason in the 403 for callers who do not meet it.
+ */
 export const groundDescriptions = {
   admin: { words: 'an admin of the organization, using a token with the scope admin', reason: 'role' },
   teamLead: { words: 'a lead of the team', reason: 'role' },

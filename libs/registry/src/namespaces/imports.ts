@@ -14,7 +14,7 @@ import {
 
 const importId = '01936d5c-0000-7000-8000-0000000000c0';
 const SkippedItem = z.object({ externalId: z.string(), blockedBy: z.string(), reason: z.string() });
-const KeptStory = z.object({ externalId: z.string(), storyId: Id, key: z.string() });
+const StoryKeptByRevert = z.object({ externalId: z.string(), storyId: Id, key: z.string() });
 
 /**
  * The access rule of the import operations. Only people may import, because imported records carry the names
@@ -104,7 +104,7 @@ export const imports = {
     ...leadAccess,
     auditsRefusal: true,
     params: z.strictObject({ importId: Id }),
-    result: z.object({ import: Import, removed: z.int(), kept: z.array(KeptStory) }),
+    result: z.object({ import: Import, removed: z.int(), kept: z.array(StoryKeptByRevert) }),
     refusals: ['archived'],
     emits: ['import.reverted'],
     example: { importId },

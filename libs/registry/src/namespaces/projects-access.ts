@@ -89,7 +89,7 @@ export const projectAccess = {
     summary: "Remove a team's role in a project",
     keywords: 'revoke access squad crew permission remove',
     description:
-      'Its members keep roles from other sources. Fails if a private project would lose its last lead.',
+      "The team's members keep the roles that they have directly or through other teams. Fails if a private project would lose its last lead.",
     access: project('lead'),
     params: z.strictObject({ projectId: ProjectRef, teamId: Id }),
     result: Deleted,

@@ -13,7 +13,7 @@ import {
   Version,
 } from '../kernel/values.ts';
 import { Actor } from './member.ts';
-import { Trust, verifiedKeyPrefix } from './merge-proof.ts';
+import { Trust, verifiedDedupeKeyPrefix } from './merge-proof.ts';
 import { StoryStatus } from './project.ts';
 import { Git, Sha } from './story.ts';
 
@@ -277,8 +277,8 @@ export type Observation = z.infer<typeof Observation>;
 
 /** An observation at the forge that a caller wants to record. */
 export const ObservationInput = z.strictObject({
-  dedupeKey: boundedText(255, 1).refine((key) => !key.startsWith(verifiedKeyPrefix), {
-    error: `must not begin with "${verifiedKeyPrefix}", which is reserved for connected forges`,
+  dedupeKey: boundedText(255, 1).refine((key) => !key.startsWith(verifiedDedupeKeyPrefix), {
+    error: `must not begin with "${verifiedDedupeKeyPrefix}", which is reserved for connected forges`,
   }),
   kind: ObservationKind,
   ref: boundedText(255, 1).optional(),

@@ -8,7 +8,7 @@ export type HealthMeasure = (typeof healthMeasures)[number];
 const Seconds = z.int().nullable();
 
 export const Durations = z.object({
-  count: z.int().describe('The number of occurrences'),
+  count: z.int().describe('How often this happened in the period'),
   p50: Seconds.describe('The median in seconds; null if no duration is known'),
   p90: Seconds.describe('The 90th percentile in seconds'),
 });

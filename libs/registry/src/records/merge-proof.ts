@@ -13,7 +13,7 @@ export const Trust = z.enum(['reported', 'verified']);
 export type Trust = z.infer<typeof Trust>;
 
 /** The prefix of the deduplication keys of verified facts. A key that a token writes never has it. */
-export const verifiedKeyPrefix = 'verified:';
+export const verifiedDedupeKeyPrefix = 'verified:';
 
 type ProofPolicy = Pick<Policy, 'requireMergeProof' | 'mergeProof'>;
 

@@ -18,7 +18,7 @@ const Badge = z.object({
   slug: z.string(),
   title: z.string(),
   kind: z.enum(pointKinds).describe('The action that earned it'),
-  times: z.int().describe('How many times the action was needed'),
+  times: z.int().describe('How many times the action has to be done to earn the badge'),
 });
 export type Badge = z.infer<typeof Badge>;
 

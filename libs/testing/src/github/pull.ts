@@ -36,16 +36,25 @@ export const shaOf = (letter: string): string => letter.repeat(40);
 export const timeAfterSeconds = (seconds: number): string =>
   new Date(Date.UTC(2026, 10, 21, 9, 0, seconds)).toISOString();
 
-export const pullUrl = (life: PullRequestExample): string =>
-  `${life.repository.html_url}/pull/${life.number}`;
+export const pullUrl = (pullRequest: PullRequestExample): string =>
+  `${pullRequest.repository.html_url}/pull/${pullRequest.number}`;
 
-const pullPayload = (life: PullRequestExample, sha: string, seconds: number, overrides: object = {}) => ({
-  number: life.number,
-  html_url: pullUrl(life),
-  title: life.title,
-  body: life.body,
-  head: { ref: life.branch, sha, repo: { id: life.headRepository ?? life.repository.id } },
-  base: { ref: life.base, sha: shaOf('0'), repo: { id: life.repository.id } },
+const pullPayload = (
+  pullRequest: PullRequestExample,
+  sha: string,
+  seconds: number,
+  overrides: object = {},
+) => ({
+  number: pullRequest.number,
+  html_url: pullUrl(pullRequest),
+  title: pullRequest.title,
+  body: pullRequest.body,
+  head: {
+    ref: pullRequest.branch,
+    sha,
+    repo: { id: pullRequest.headRepository ?? pullRequest.repository.id },
+  },
+  base: { ref: pullRequest.base, sha: shaOf('0'), repo: { id: pullRequest.repository.id } },
   merged: false,
   merge_commit_sha: null,
   mergeable_state: 'clean',
@@ -57,33 +66,45 @@ const pullPayload = (life: PullRequestExample, sha: string, seconds: number, ove
 });
 
 export const pullEvent = (
-  life: PullRequestExample,
+  pullRequest: PullRequestExample,
   action: string,
   sha: string,
   seconds: number,
   overrides: object = {},
 ) => ({
   event: 'pull_request',
-  payload: { action, pull_request: pullPayload(life, sha, seconds, overrides), repository: life.repository },
+  payload: {
+    action,
+    pull_request: pullPayload(pullRequest, sha, seconds, overrides),
+    repository: pullRequest.repository,
+  },
 });
-export const mergedEvent = (life: PullRequestExample, sha: string, seconds: number) =>
-  pullEvent(life, 'closed', sha, seconds, {
+export const mergedEvent = (pullRequest: PullRequestExample, sha: string, seconds: number) =>
+  pullEvent(pullRequest, 'closed', sha, seconds, {
     ...{ merged: true, merge_commit_sha: shaOf('f') },
     ...{ merged_at: timeAfterSeconds(seconds), closed_at: timeAfterSeconds(seconds) },
   });
-export const pushEvent = (life: PullRequestExample, sha: string, seconds: number, message = 'Change') => ({
+export const pushEvent = (
+  pullRequest: PullRequestExample,
+  sha: string,
+  seconds: number,
+  message = 'Change',
+) => ({
   event: 'push',
   payload: {
-    ref: `refs/heads/${life.branch}`,
+    ref: `refs/heads/${pullRequest.branch}`,
     after: sha,
     deleted: false,
     commits: [{ message, timestamp: timeAfterSeconds(seconds) }],
     head_commit: { message, timestamp: timeAfterSeconds(seconds) },
-    repository: { ...life.repository, pushed_at: Math.floor(Date.parse(timeAfterSeconds(seconds)) / 1_000) },
+    repository: {
+      ...pullRequest.repository,
+      pushed_at: Math.floor(Date.parse(timeAfterSeconds(seconds)) / 1_000),
+    },
   },
 });
 export const suiteEvent = (
-  life: PullRequestExample,
+  pullRequest: PullRequestExample,
   sha: string,
   {
     app,
@@ -101,25 +122,25 @@ export const suiteEvent = (
       updated_at: timeAfterSeconds(seconds),
       app: { id: app },
     },
-    repository: life.repository,
+    repository: pullRequest.repository,
   },
 });
 export const reviewEvent = (
-  life: PullRequestExample,
+  pullRequest: PullRequestExample,
   state: string,
   sha: string,
-  seconds: number,
+  secondsAfterStart: number,
   user: number | null = null,
 ) => ({
   event: 'pull_request_review',
   payload: {
     action: state === 'dismissed' ? 'dismissed' : 'submitted',
     review: {
-      ...{ state, commit_id: sha, submitted_at: timeAfterSeconds(seconds) },
+      ...{ state, commit_id: sha, submitted_at: timeAfterSeconds(secondsAfterStart) },
       user: user === null ? null : { id: user },
     },
-    pull_request: pullPayload(life, sha, seconds),
-    repository: life.repository,
+    pull_request: pullPayload(pullRequest, sha, secondsAfterStart),
+    repository: pullRequest.repository,
   },
 });
 
@@ -128,18 +149,18 @@ export const reviewEvent = (
  * merged.
  */
 export const lifecycleEvents = (
-  life: PullRequestExample,
+  pullRequest: PullRequestExample,
   firstSha: string,
   secondSha: string,
 ): GithubEvent[] => [
-  pushEvent(life, firstSha, 1),
-  pullEvent(life, 'opened', firstSha, 2),
-  suiteEvent(life, firstSha, { app: 1, conclusion: 'failure', seconds: 3 }),
-  pushEvent(life, secondSha, 5),
-  pullEvent(life, 'synchronize', secondSha, 6),
-  suiteEvent(life, secondSha, { app: 1, conclusion: 'failure', seconds: 8 }),
-  suiteEvent(life, secondSha, { app: 2, conclusion: 'success', seconds: 9 }),
-  suiteEvent(life, secondSha, { app: 1, conclusion: 'success', seconds: 9 }),
-  reviewEvent(life, 'approved', secondSha, 10),
-  mergedEvent(life, secondSha, 12),
+  pushEvent(pullRequest, firstSha, 1),
+  pullEvent(pullRequest, 'opened', firstSha, 2),
+  suiteEvent(pullRequest, firstSha, { app: 1, conclusion: 'failure', seconds: 3 }),
+  pushEvent(pullRequest, secondSha, 5),
+  pullEvent(pullRequest, 'synchronize', secondSha, 6),
+  suiteEvent(pullRequest, secondSha, { app: 1, conclusion: 'failure', seconds: 8 }),
+  suiteEvent(pullRequest, secondSha, { app: 2, conclusion: 'success', seconds: 9 }),
+  suiteEvent(pullRequest, secondSha, { app: 1, conclusion: 'success', seconds: 9 }),
+  reviewEvent(pullRequest, 'approved', secondSha, 10),
+  mergedEvent(pullRequest, secondSha, 12),
 ];

@@ -34,14 +34,14 @@ export interface SitePage {
   readonly render: (form: PageMediaType) => Rendering;
 }
 
-const createRendering = ({ headers, body }: RenderedPage): Rendering => ({
+const withEtagAndGzip = ({ headers, body }: RenderedPage): Rendering => ({
   ...{ headers, body },
   etag: `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`,
   gzipped: cacheResult(() => compress(body)),
 });
 
 export const plainRendering = (type: string, body: string): Rendering =>
-  createRendering({ headers: { 'content-type': `${type}; charset=utf-8` }, body });
+  withEtagAndGzip({ headers: { 'content-type': `${type}; charset=utf-8` }, body });
 
 /** Caches the result of the first call. */
 export function cacheResult<Made>(compute: () => Made): () => Made {
@@ -58,7 +58,7 @@ export function buildSite(addresses: Addresses): readonly SitePage[] {
   const toSitePage = (page: ReferencePage): SitePage => {
     const { path, title, summary } = page;
     const renderings: Readonly<Record<PageMediaType, () => Rendering>> = {
-      'text/html': cacheResult(() => createRendering(renderHtmlPage(page))),
+      'text/html': cacheResult(() => withEtagAndGzip(renderHtmlPage(page))),
       'text/markdown': cacheResult(() => plainRendering('text/markdown', page.markdown)),
       'application/json': cacheResult(() => plainRendering('application/json', JSON.stringify(page.json))),
     };

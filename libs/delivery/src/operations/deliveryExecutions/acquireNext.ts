@@ -32,8 +32,8 @@ type CandidatePage = ResultOf<typeof internalOperations.nextStories>;
  * next story is usually far down the list.
  */
 const [firstPageSize, laterPageSize] = [8, 256];
-/** The maximum number of story IDs in one query. */
-const maxBegunStories = 1_000;
+/** The maximum number of stories with started work that one search considers. */
+const maxStartedStories = 1_000;
 const maxSkippedStories = 20;
 const begunStatuses: StoryStatus[] = ['in_progress', 'in_review'];
 
@@ -47,7 +47,7 @@ export const acquireNext = handle(
       lockClaimant(db, caller),
       me.runId === null ? undefined : lockNextSearchOfRun(db, targetId, me),
       readCandidates(context, { statuses: ['ready'], limit: firstPageSize }),
-      findBegunWork(db, targetId, { held: false, limit: maxBegunStories }),
+      findBegunWork(db, targetId, { held: false, limit: maxStartedStories }),
       me.runId === null ? undefined : findStoryHeldByRun(db, targetId, me),
     ]);
     if (held !== undefined) return { ...(await acquireTarget(context, 'story', held, wanted)), skipped: [] };

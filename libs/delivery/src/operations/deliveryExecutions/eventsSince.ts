@@ -5,11 +5,11 @@ import { listEvents } from '../../leases/events.ts';
 
 export const eventsSince = handle(
   registry.deliveryExecutions.eventsSince,
-  async ({ params, db, waitFor }) => {
+  async ({ params, db, waitForNewEvents }) => {
     const { executionId, afterSeq, limit, waitSeconds } = params;
     const items = await listEvents(db, executionId, { afterSeq, limit });
     if (items.length === 0 && waitSeconds > 0)
-      waitFor({ position: { executionId, afterSeq }, timeoutSeconds: waitSeconds });
+      waitForNewEvents({ position: { executionId, afterSeq }, timeoutSeconds: waitSeconds });
     const upTo = (count: number) => ({
       items: items.slice(0, count),
       lastSeq: items[count - 1]?.seq ?? afterSeq,

@@ -16,8 +16,8 @@ const toResponse = ({ lease, now }: LockedExecution, { row }: Pick<ExecutionStep
 });
 
 /**
- * Refuses an execution that is completed and not the target's newest. A stop belongs to the target, and its
- * newest execution carries it, even after its end.
+ * Refuses an execution that is completed and not the target's newest. A stop request belongs to the target. It is
+ * stored on the target's newest execution, even if that execution has ended.
  */
 async function requireNewestExecution(
   { db, refuse }: UpdateExecutionContext,

@@ -50,7 +50,7 @@ export function endGroup(
   }
   db.deferToCommit(releaseStoriesOfGroup(group.id));
   const coordination = toHeldLease(leases.coordinationLease);
-  if (coordination !== null) db.deferToCommit(freeLease(coordination.row));
+  if (coordination !== null) db.deferToCommit(freeLease(coordination.leaseRow));
   if (execution === undefined) return;
   writeStep(
     context,

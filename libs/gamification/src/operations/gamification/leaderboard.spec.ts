@@ -49,7 +49,7 @@ describe('a leaderboard', () => {
 
   it('is of this week or month, with the change against the one before; over all time there is none', async () => {
     const { orgId, ana } = await world.org();
-    // Times that are certainly in the previous week and in the previous month.
+    // A time in the previous week, and a time in the previous month.
     const lastWeek = `date_trunc('week', now()) - interval '1 day'`;
     const lastMonth = `date_trunc('month', now()) - interval '1 day'`;
     await happen(

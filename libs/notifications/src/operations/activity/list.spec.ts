@@ -20,7 +20,7 @@ type Params = Parameters<Person['activity']['list']>[0];
 const seen = async (who: Person, params: Params = {}) =>
   (await who.activity.list(params)).items.map((item) => item.id);
 
-/** Reads all pages and answers the items of each. */
+/** Reads all pages and returns the items of each. */
 async function pages(who: Person, params: Params) {
   const all = [];
   let cursor: string | undefined;

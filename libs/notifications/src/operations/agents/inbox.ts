@@ -3,11 +3,11 @@ import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { readInbox, recipientOf } from '../../data/inbox.ts';
 
-export const inbox = handle(registry.agents.inbox, async ({ params, caller, db, waitFor }) => {
+export const inbox = handle(registry.agents.inbox, async ({ params, caller, db, waitForNewEvents }) => {
   const { after, kinds, limit, waitSeconds } = params;
   const { items, cursor } = await readInbox(db, caller, { after, kinds, limit });
   if (items.length === 0 && waitSeconds > 0)
-    waitFor({
+    waitForNewEvents({
       position: { recipientId: recipientOf(caller), afterSeq: cursor },
       timeoutSeconds: waitSeconds,
     });

@@ -25,7 +25,7 @@ beforeEach(async () => {
   teamId = await arrangeTeam(world, orgId, 'Web', chloe.me.memberId, eve.me.memberId);
 });
 
-/** Answers the names of members who have the broadcast in their inbox. */
+/** Returns the names of members who have the broadcast in their inbox. */
 const told = async (): Promise<string[]> =>
   (
     await world.rows<{ name: string }>(

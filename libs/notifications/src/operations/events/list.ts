@@ -4,7 +4,7 @@ import { handle, requireProject } from '@muster/runtime';
 import { getEventCursors } from '../../data/event-cursors.ts';
 import { readEvents } from '../../data/events.ts';
 
-export const list = handle(registry.events.list, async ({ params, caller, db, waitFor, refuse }) => {
+export const list = handle(registry.events.list, async ({ params, caller, db, waitForNewEvents, refuse }) => {
   const { after, projectId, kinds, limit, waitSeconds } = params;
   const cursors = await getEventCursors(db, caller.orgId);
   const from = after === undefined || after === 'latest' ? after : cursors.decode(after);
@@ -14,7 +14,7 @@ export const list = handle(registry.events.list, async ({ params, caller, db, wa
   ]);
   if (isPositionLost || (typeof from === 'number' && from < seqBeforeOldest)) throw refuse('resync');
   if (items.length === 0 && waitSeconds > 0)
-    waitFor({
+    waitForNewEvents({
       position: { activityAfter: scannedUpToSeq, projectId: resolvedProjectId, kinds: kinds ?? null },
       timeoutSeconds: waitSeconds,
     });

@@ -15,7 +15,10 @@ export interface WebhooksConfig {
   readonly subjectUrl: LinkTemplate;
 }
 
-/** The default configuration: public networks only, no key of the installation, no links. */
+/**
+ * The default configuration: only receivers in public networks, no encryption key of the installation, and no links
+ * to subjects in messages.
+ */
 export const defaultWebhooksConfig: WebhooksConfig = {
   networks: [],
   seals: createSecretCipher([]),

@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 
 /**
- * Creates a connection through which a program acts as an agent of the person. Answers its id and the secret
+ * Creates a connection through which a program acts as an agent of the person. Returns its id and the secret
  * of its token.
  */
 async function connect(

@@ -11,7 +11,7 @@ export interface IdentityProvidersConfig {
 }
 
 /**
- * Answers the path of the redirect URL. Each organization has its own, so that an issuer's answer cannot be
+ * Returns the path of the redirect URL. Each organization has its own, so that an issuer's answer cannot be
  * used for a sign-in at another organization.
  */
 export const redirectPath = (orgId: string): string => `/auth/issuer/${orgId}`;

@@ -22,7 +22,7 @@ export function requireAllowedAddress(email: string, { allowedEmailDomains: allo
     throw refusal('policy', { unmet: [{ gate: 'allowedEmailDomains', allowed }] });
 }
 
-/** Answers whether a member of the given role needs a seat but no seat is free. Viewers need no seat. */
+/** Returns whether a member of the given role needs a seat but no seat is free. Viewers need no seat. */
 export const lacksSeat = (role: OrgRole, seats: SeatCounts): boolean =>
   roleNeedsSeat(role) && countFreeSeats(seats) <= 0;
 

@@ -56,7 +56,7 @@ async function arrangeHoldings({ orgId, ana, ben, chloe, robo }: People) {
   return { stories };
 }
 
-/** Answers the remaining records, by table and name. */
+/** Returns the remaining records, by table and name. */
 const leftOf = async (orgId: string): Promise<string[]> => {
   const rows = await world.rows<{ held: string }>(
     `select 'assignment ' || s.number || ' ' || coalesce(m.name, '-') || ' ' || coalesce(g.name, '-') as held

@@ -11,7 +11,7 @@ beforeEach(async () => {
   people = await world.org();
 });
 
-/** Gives a member an account with passkeys of these names, and answers their ids. */
+/** Gives a member an account with passkeys of these names, and returns their ids. */
 async function withPasskeys({ me }: Person, ...names: string[]): Promise<string[]> {
   const account = newId();
   await world.rows(
