@@ -104,7 +104,7 @@ export function listCommandPositions(program: Command): CommandPosition[] {
     ...places.map((place) => (place.commandPath === 'call' ? { ...place, commands: called } : place)),
     ...called.flatMap(({ name }) => {
       const place = byPlace.get(commandWords(name).join(' '));
-      return place === undefined ? [] : [{ ...place, at: `call ${name}` }];
+      return place === undefined ? [] : [{ ...place, commandPath: `call ${name}` }];
     }),
   ];
 }
