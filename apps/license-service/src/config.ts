@@ -43,8 +43,8 @@ export const environment = {
   BASE_URL: z.url({ protocol: /^https?$/ }).optional(),
   /**
    * The OpenID Connect issuer with which support staff sign in. `license operator grant` grants their rights. Without an
-   * issuer they sign in with a token of `license token new`. It needs BASE_URL; the redirect URL is
-   * BASE_URL/support/callback.
+   * issuer they sign in with a token of `license token new`. An issuer needs BASE_URL, because its redirect URL
+   * is BASE_URL/support/callback.
    */
   OPERATORS_ISSUER: z.url({ protocol: /^https?$/ }).optional(),
   /** The client ID of this service at the issuer. */

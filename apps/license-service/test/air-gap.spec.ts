@@ -83,7 +83,7 @@ describe('a machine that never comes online', () => {
     const before = await kept(client);
     expect(await client.acceptOffline(answer)).toMatchObject({ mayRun: true });
     expect(await kept(client)).toMatchObject({ certificate: before.certificate });
-    // Stores a later time as seen by the client, so that the current clock counts as turned back.
+    // Stores that the client has already seen a later time, so that the current clock counts as turned back.
     const later = Date.now() + 3_600_000;
     const seen = { aheadMillis: 0, latestMillis: later };
     await writeFile(client.file, JSON.stringify({ ...before, time: seen }));

@@ -35,7 +35,7 @@ it('answers 503 and retry while Postgres is away, and goes on when it is back', 
       expect(answer.headers.get('signature')).toContain('license=');
     }
   }
-  // The log has the refusal that the caller got. It has no internal fault.
+  // The log contains the refusal that the caller got, and no internal error.
   const outcomes = lines
     .filter((line) => line.includes('"msg":"license"'))
     .map((line): unknown => JSON.parse(line));

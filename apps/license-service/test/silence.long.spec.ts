@@ -1,4 +1,4 @@
-/** Tests the operators' command line with a Postgres that accepts connections but never answers, all in parallel. */
+/** Tests the operators' command line with a Postgres that accepts connections but never answers. All commands run in parallel. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';

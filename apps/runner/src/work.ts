@@ -41,7 +41,7 @@ interface WorkFlags {
 function parseParallelCount(text: string): number {
   const count = Number(text);
   if (!Number.isInteger(count) || count < 1 || count > 32)
-    throw new InvalidArgumentError('It must be a number from 1 to 32.');
+    throw new InvalidArgumentError('The number must be from 1 to 32.');
   return count;
 }
 

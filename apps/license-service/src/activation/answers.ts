@@ -32,8 +32,8 @@ export function activationRefusal({
   leaseSeconds,
 }: Pick<GrantedActivation, 'state' | 'leaseSeconds'>): ApiError | undefined {
   if (state === 'active' || state === 'unactivated') return undefined;
-  // If slots are leased, the slot becomes free again later. Asking for it is therefore not counted as a guess
-  // of the key.
+  // A leased slot becomes free again, so a machine that was refused may succeed later. Its repeated requests are
+  // therefore not counted as guesses of the key.
   return state === 'other_machine' && leaseSeconds !== null
     ? refusal('slots_taken')
     : refusalsByState[state]();

@@ -36,7 +36,7 @@ export function parseCount(countText: string): number {
 export function parseMachineLimit(countText: string): number {
   const machines = parseCount(countText);
   if (machines >= 1 && machines <= maxMachinesPerLicense) return machines;
-  throw new InvalidArgumentError(`It must be a number from 1 to ${maxMachinesPerLicense}.`);
+  throw new InvalidArgumentError(`The number must be from 1 to ${maxMachinesPerLicense}.`);
 }
 
 const [minLeaseSeconds, maxLeaseSeconds] = [60, 31 * 86_400];

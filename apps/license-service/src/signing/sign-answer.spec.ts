@@ -5,8 +5,8 @@ import { component, createSignatureSync } from 'http-message-sig';
 import { createAnswerSigner, digestOf } from './sign-answer.ts';
 
 const { privateKey } = generateKeyPairSync('ed25519');
-// A key ID that ends like the placeholder of the status. A real key ID may contain those digits, because it
-// is a thumbprint.
+// A key ID that ends with the same digits as the template's placeholder for the status code. A real key ID may
+// contain them, because it is a thumbprint.
 const kid = 'a-key-599';
 const signAnswer = createAnswerSigner({ kid, key: privateKey });
 

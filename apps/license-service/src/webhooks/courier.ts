@@ -126,7 +126,7 @@ export function createWebhookDispatcher({
     const message = { id: due.eventId, body: webhookBodyOf(due, license) };
     const outcome =
       secrets.length === 0
-        ? failedAttempt('its secret does not open with LICENSE_SEAL')
+        ? failedAttempt('the secret of the endpoint cannot be decrypted with LICENSE_SEAL')
         : await sendWebhook(sender, { url: due.url, secrets }, message);
     await inTransaction(pool, (db) => recordOutcome(db, due, outcome));
     const { endpointId, kind, tries } = due;
