@@ -1,6 +1,6 @@
 /** The imports of a project: a form for a new one, and the list of earlier ones. */
 import { useQuery } from '@tanstack/react-query';
-import { Suspense, useState } from 'react';
+import { useState } from 'react';
 import { type Import, type ImportOutcome } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { lazyComponent } from '../components/lazily.ts';
@@ -15,7 +15,10 @@ import { importTexts } from '../messages/imports.ts';
 import { texts } from '../messages/settings.ts';
 
 /** Loaded on demand with the formats of trackers and the schemas of items, which only an import needs. */
-const ImportPanel = lazyComponent(async () => ({ default: (await import('./bring-in.tsx')).ImportPanel }));
+const ImportPanel = lazyComponent(
+  async () => ({ default: (await import('./bring-in.tsx')).ImportPanel }),
+  () => <Loading label={texts.loading} rows={3} />,
+);
 
 const importOutcomes: readonly ImportOutcome[] = ['created', 'updated', 'unchanged', 'kept', 'refused'];
 const toneByState = { open: 'wait', finished: 'good', reverted: 'none' } as const;
@@ -93,14 +96,12 @@ export function Imports({
         intro={mayWrite ? importTexts.intro : importTexts.archived}
       >
         {mayWrite && (
-          <Suspense fallback={<Loading label={texts.loading} rows={3} />}>
-            <ImportPanel
-              key={form}
-              projectId={projectId}
-              projectKey={projectKey}
-              onNewImport={() => setForm(form + 1)}
-            />
-          </Suspense>
+          <ImportPanel
+            key={form}
+            projectId={projectId}
+            projectKey={projectKey}
+            onNewImport={() => setForm(form + 1)}
+          />
         )}
       </Section>
       <Section id="imports" title={importTexts.list} intro={importTexts.listIntro}>
