@@ -40,10 +40,10 @@ describe('a turn', () => {
     await writeFile(
       program,
       `import { appendFileSync } from 'node:fs';
-import { inTurn } from ${JSON.stringify(path.join(sources, 'turn.ts'))};
+import { withFileLock } from ${JSON.stringify(path.join(sources, 'turn.ts'))};
 const note = (what) => appendFileSync(${JSON.stringify(path.join(scratch, 'notes'))}, what + ' ${name}\\n');
 process.stdout.write('waits\\n');
-await inTurn(${JSON.stringify(path.join(scratch, 'turn'))}, async () => {
+await withFileLock(${JSON.stringify(path.join(scratch, 'turn'))}, async () => {
   note('takes');
   process.stdout.write('works\\n');
   ${work}
