@@ -1,14 +1,7 @@
 /** Generates the page of states from the tables that the code uses. */
 import path from 'node:path';
 import { accessRequestTransitions, reviewStates, workflow } from '@muster/board';
-import {
-  visibleTransitions,
-  runStateByEventKind,
-  groupTransitions,
-  isFinalRunState,
-  stalledAfterSeconds,
-  runStateAfterEvent,
-} from '@muster/delivery';
+import * as delivery from '@muster/delivery';
 import { invitationValidityDays, invitationTransitions } from '@muster/organizations';
 import { runEventKinds, runStates } from '@muster/registry';
 import { formatted } from '@muster/tools';
@@ -147,13 +140,15 @@ const drawTransitions = (
   })),
 });
 
-const execution = drawTransitions(visibleTransitions);
+const execution = drawTransitions(delivery.visibleTransitions);
 
 const run = drawTransitions(
-  ['none', ...runStates.filter((state) => !isFinalRunState(state))].flatMap((from) =>
+  ['none', ...runStates.filter((state) => !delivery.isFinalRunState(state))].flatMap((from) =>
     runEventKinds.map((kind) => ({
       from,
-      to: runStateByEventKind[kind] ?? (from === 'none' ? runStateAfterEvent(kind, undefined) : from),
+      to:
+        delivery.runStateByEventKind[kind] ??
+        (from === 'none' ? delivery.runStateAfterEvent(kind, undefined) : from),
       transition: kind,
     })),
   ),
@@ -199,12 +194,12 @@ const parts: readonly (readonly [title: string, source: string, sentence: string
     'A delivery group',
     'libs/delivery/src/rules/group-states.ts',
     "A move without an arrow is refused. By the organization's policy, landing may need an observed merge, too; a merge alone lands no group.",
-    { ...drawMoves(groupTransitions), first: 'draft' },
+    { ...drawMoves(delivery.groupTransitions), first: 'draft' },
   ],
   [
     'A run',
     'libs/delivery/src/rules/run-states.ts',
-    `What an agent reports of its run; any event may be the first. Stalled is computed when it is read, never stored: ${stalledAfterSeconds} seconds without an event and without a live lease. After the end only the same end is accepted, and changes nothing.`,
+    `What an agent reports of its run; any event may be the first. Stalled is computed when it is read, never stored: ${delivery.stalledAfterSeconds} seconds without an event and without a live lease. After the end only the same end is accepted, and changes nothing.`,
     run,
   ],
 ];

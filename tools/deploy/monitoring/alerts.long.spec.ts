@@ -49,9 +49,10 @@ it('takes no call for slow that waits because it was asked to', () => {
   expect(asked.length).toBeGreaterThan(3);
   for (const selector of asked.flatMap(selectorsIn))
     expect(mayWait.filter((operation) => isCounted(selector, operation))).toEqual([]);
-  // The names of the waiting operations as MCP tools, and two tools that wait under other names.
+  // The names of the waiting operations as MCP tools, and three tools that wait under other names.
   const [slow] = selectorsIn(asked[0] ?? '');
-  const byTools = [...mayWait.map((name) => name.replaceAll('.', '_')), 'wait_for', 'call_read_operation'];
+  const toolNames = mayWait.map((name) => name.replaceAll('.', '_'));
+  const byTools = [...toolNames, 'inbox', 'wait_for', 'call_read_operation'];
   expect(byTools.filter((tool) => slow === undefined || isCounted(slow, tool))).toEqual([]);
 });
 
