@@ -289,7 +289,7 @@ export function pagesJourneys(house: House): void {
     const as = 'as agent Robo · read and write';
     const ends = String.raw`until \w{3} \d+, 20\d\d`;
     await says(
-      new RegExp(`Editor from editor\\.example · ${as} · Web shop, 1 other project · ${ends}`),
+      new RegExp(`Editor, verified by editor\\.example · ${as} · Web shop, 1 other project · ${ends}`),
     ).waitFor();
     await says(new RegExp(`Editor, not verified · ${as} · all projects of the member · ${ends}`)).waitFor();
   });

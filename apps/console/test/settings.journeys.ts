@@ -247,7 +247,7 @@ export function settingsJourneys(house: House): void {
     await page.getByLabel('Source').selectOption('csv');
     const buffer = Buffer.from('What;Created\nFrom a table;03/04/2024\n');
     await page.getByLabel('File').setInputFiles({ name: 'table.csv', mimeType: 'text/csv', buffer });
-    await page.getByRole('alert').getByText('no column has the title').waitFor();
+    await page.getByRole('alert').getByText('no column contains the story titles').waitFor();
     await page.getByLabel('Title').selectOption('What');
     await page.getByLabel('Date order (01/02/2024)').selectOption('dmy');
     await page.getByRole('button', { name: 'Import 1 story' }).click();

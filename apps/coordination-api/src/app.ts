@@ -194,7 +194,7 @@ export function createApp(config: ApiConfig, logger: Logger): CoordinationApi {
   const authenticator = createAuthenticator(pool);
   const cookie = config.SIGN_IN_URL === undefined ? undefined : sessionCookieOf(addressesOf(config).baseUrl);
   const { authenticate, authenticateToken } = createAuthenticate(authenticator, {
-    unknownTokens: config.LIMIT_UNKNOWN_TOKENS,
+    unknownTokenRate: config.LIMIT_UNKNOWN_TOKENS,
     cookie,
     gatewayKeys: config.MCP_GATEWAY_KEY,
   });

@@ -38,7 +38,7 @@ beforeAll(async () => {
   refusing = await createExampleOrg(world);
 });
 
-/** The result of calling an operation's own example. */
+/** The result of calling an operation with the example parameters of its contract. */
 interface Performed {
   readonly org: ExampleOrg;
   readonly answer: RawAnswer;
@@ -48,7 +48,7 @@ interface Performed {
 
 const performances = new Map<Operation, Promise<Performed>>();
 
-/** Calls the example of an operation once for all tests that use its result. */
+/** Calls an operation with its example parameters, once for all tests that use the result. */
 function performed(operation: Operation): Promise<Performed> {
   const perform = async (): Promise<Performed> => {
     const org = await orgFor(operation);
@@ -84,7 +84,7 @@ const minutes = 300_000;
 
 describe('every operation', () => {
   it(
-    'refuses an unknown token on each of its paths, and leaves no audit entry',
+    'refuses an unknown token on each of its URL paths, and leaves no audit entry',
     async () => {
       await checkEachCase(named, async (operation) => {
         for (const path of pathsOf(operation.name)) {

@@ -61,7 +61,7 @@ export function readConfig(variables: Record<string, string | undefined> = proce
   const config = parseEnvironment(environment, variables);
   if (config.OAUTH_ISSUER !== undefined && config.MCP_GATEWAY_KEY.length === 0)
     throw new ConfigError(
-      'The configuration is invalid:\n  OAUTH_ISSUER needs MCP_GATEWAY_KEY, as coordination-api has it',
+      'The configuration is invalid:\n  OAUTH_ISSUER requires MCP_GATEWAY_KEY, with the same value as in coordination-api',
     );
   return config;
 }

@@ -22,7 +22,7 @@ import {
   register,
 } from './oauth.ts';
 
-/** Documents of the server by path. */
+/** The client metadata documents that the test server serves, by path. */
 const documents = new Map<string, object>();
 const server = createServer({ cert: certificate, key }, ({ url = '' }, response) => {
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(documents.get(url)));
@@ -51,7 +51,7 @@ beforeEach(async () => {
   ({ browser, form } = await arrangeConsent(installation));
 });
 
-/** Publishes a client's document and returns its id. */
+/** Publishes a client's metadata document and returns its URL, which is the client id. */
 function publish(path: string, document: object): string {
   const id = `https://clients.example:${(server.address() as AddressInfo).port}${path}`;
   documents.set(path, { client_id: id, ...document });

@@ -2,8 +2,8 @@
  * The template tag for SQL: sql`select … where s.id = ${id}`. An inserted value becomes a parameter, so it cannot change
  * the meaning of the statement. Only a nested part can change it, and parts consist of text from the source code alone.
  *
- * The text of a statement is built once for each shape: the call site and the parts that are nested in it. Later calls
- * only collect their values.
+ * The text of a statement is built once for each shape. A shape consists of the template literal at the call site and
+ * those of the nested parts. Later calls with the same shape only collect their values.
  */
 import { type Insertable, type Updateable } from 'kysely';
 import { type Statement } from './burst.ts';
@@ -33,12 +33,13 @@ export interface Query<Row> extends Part {
   readonly [rowType]: Row;
 }
 
-/**
- * The text of a built statement, and the strings of its parts. The strings of the statement itself come
- * first.
- */
 export interface BoundStatement {
+  /** The complete SQL text. */
   readonly text: string;
+  /**
+   * The string arrays of the template literals from which the text was built: first that of the statement
+   * itself, then those of its nested parts.
+   */
   readonly partStrings: readonly (readonly string[])[];
 }
 
@@ -54,8 +55,8 @@ class StatementShape {
   private readonly others = new Map<readonly string[], Map<number, StatementShape>>();
 
   /**
-   * Yields each statement that was built with this shape or a longer one: its SQL text, and the strings of its
-   * parts. `nested` has the strings on the path to this node.
+   * Yields each statement that was built with this shape or a longer one. `nested` has the template string
+   * arrays on the path to this node.
    */
   *bound(nested: readonly (readonly string[])[]): Generator<BoundStatement> {
     if (this.text !== null) yield { text: this.text, partStrings: nested };
@@ -79,7 +80,7 @@ class StatementShape {
   }
 }
 
-/** The shapes by the strings of the statement at the call site. */
+/** The shapes by the template string array of the statement at the call site. */
 const statementShapes = new Map<readonly string[], StatementShape>();
 
 /** Yields every statement text that this process has built. Specs use it. */
@@ -119,7 +120,7 @@ class ValueCollector {
   private addOrganization(): void {
     if (this.isOrganizationThere) return;
     if (this.orgId === null)
-      throw new Error('a statement names the organization of its transaction, which is in none');
+      throw new Error('a statement refers to the organization of its transaction, which has no organization');
     this.isOrganizationThere = true;
     this.parameters.push(this.orgId);
   }

@@ -55,7 +55,7 @@ export interface PlainDb extends Db {
   discard(): void;
 }
 
-/** Returns the query interface of the same transaction for statements that name this organization. */
+/** Returns a Db in the current transaction for statements that refer to the organization `orgId`. */
 export type DbForOrg = (orgId: string) => PlainDb;
 
 interface TransactionOptions {

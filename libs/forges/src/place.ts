@@ -193,8 +193,8 @@ async function recordFact(
   // branch nor head.
   const key = factKey(fact, context.isPollAnswer && headKinds.has(kind));
   const observation: Observation = {
-    // A fact from a forge's answer to a poll gets its own deduplication key. It decides between two heads
-    // with the same time, even if a delivery reported the same head before.
+    // A fact from a poll gets its own deduplication key, so that it is recorded even if a webhook delivery
+    // reported the same head before. It decides which of two heads with the same time is current.
     ...{ kind, at, number, url },
     // A link gets its own deduplication key. The complete fact can then still be recorded, once the execution
     // is identified in a more reliable way.

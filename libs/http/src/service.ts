@@ -166,7 +166,7 @@ const connectionLimits = {
 
 type ErrorHandler = ReturnType<typeof createErrorHandler>;
 
-/** Creates Fastify with the service's limits, refusals in the contract's form, and no compilers. */
+/** Creates Fastify with the service's limits, error responses in the contract's form, and no schema compilers. */
 const createFastify = (
   { trustProxy, isSecret }: ServiceOptions,
   answerError: ErrorHandler,

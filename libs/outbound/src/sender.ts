@@ -147,7 +147,8 @@ const cleanText = (bytes: Buffer): string =>
 const isStaleConnection = (request: ClientRequest, error: unknown): boolean =>
   request.reusedSocket && ['ECONNRESET', 'EPIPE'].includes((error as NodeJS.ErrnoException).code ?? '');
 
-interface SizedRequest extends OutboundRequest {
+interface PreparedRequest extends OutboundRequest {
+  /** True to read the complete response, or fail if it is too large; false to keep only its beginning. */
   readonly isWhole: boolean;
 }
 
@@ -160,7 +161,7 @@ export function createSender(options: SenderOptions): Sender {
   };
 
   const once = (
-    asked: SizedRequest,
+    asked: PreparedRequest,
     signal: AbortSignal,
     agent: HttpAgent | false,
   ): Promise<ReceivedResponse> => {
@@ -193,7 +194,7 @@ export function createSender(options: SenderOptions): Sender {
     });
   };
 
-  const send = (asked: SizedRequest): Promise<ReceivedResponse> =>
+  const send = (asked: PreparedRequest): Promise<ReceivedResponse> =>
     once(asked, AbortSignal.timeout(timeoutSeconds * 1_000), agents[destinationOf(asked.url).protocol]);
   return {
     post: (post) => send({ ...post, method: 'POST', isWhole: false }),

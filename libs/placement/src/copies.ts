@@ -246,8 +246,8 @@ export async function sendCopiesToOtherNodes(nodes: Nodes, maxWaitMillis: number
 }
 
 /**
- * Sends changes in both directions with every server. When all transfers have finished, throws the first
- * error, if any.
+ * Exchanges pending changes with every server, in both directions. When all transfers have finished, throws
+ * the first error, if any.
  */
 export async function exchangeCopies(pool: Pool): Promise<void> {
   const nodes = nodesOf(pool);

@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { DatabaseAway, DatabaseBusy, type Pool } from '@muster/driver';
 import {
   type AllNodes,
-  type QueryHome,
+  type QueryPrimaryServer,
   lookupRetryDelayMillis,
   connectNodes,
   homeNodeName,
@@ -49,7 +49,7 @@ export interface OrganizationDatabase {
 export function databaseFor(pool: Pool, orgId: string): OrganizationDatabase {
   const nodes = nodesOf(pool);
   if (nodes === undefined)
-    return { run: (work) => work({ pool, isOrganizationGone: false }), isHostedOn: async () => true };
+    return { run: (work) => work({ pool, isOrganizationDeleted: false }), isHostedOn: async () => true };
   return {
     run: async (work, { looksUpPlacement = false, unknownSqlState } = {}) => {
       if (looksUpPlacement) await nodes.findNodes([orgId], 0);
@@ -107,7 +107,7 @@ export async function forEachInSequence<Item>(
       faults.push(error);
     });
   if (faults.length === 1) throw faults[0];
-  if (faults.length > 1) throw new AggregateError(faults, `it failed ${faults.length} times`);
+  if (faults.length > 1) throw new AggregateError(faults, `${faults.length} items failed`);
 }
 
 /** Runs the work on every server, one after the other. */
@@ -123,7 +123,7 @@ export async function findOnNodes<Found>(
   pool: Pool,
   find: (at: Pool) => Promise<Found | undefined>,
   orgIdOf: (found: Found) => string,
-  queryHome?: QueryHome,
+  queryHome?: QueryPrimaryServer,
 ): Promise<Found | undefined> {
   const nodes = nodesOf(pool);
   if (nodes === undefined) return find(pool);
@@ -154,8 +154,9 @@ export async function findOnNodes<Found>(
 const maxLookupAttempts = 100;
 
 /**
- * Runs the work on the server that knows what the work names; all others throw `unknown`. If no server knows
- * it and one did not answer, throws that server's error.
+ * Runs the work on the servers, one after the other, until one of them knows the record that the work names.
+ * The others throw an error with `unknownSqlState`. If no server knows the record and one did not answer,
+ * throws that server's error.
  */
 export async function runWhereKnown<Result>(
   pool: Pool,
@@ -173,8 +174,8 @@ export async function runWhereKnown<Result>(
         const isUnknown = sqlStateOf(error) === unknownSqlState;
         const isAway = error instanceof DatabaseAway || error instanceof DatabaseBusy;
         if (!isUnknown && !isAway && !isHostedElsewhere(error)) throw error;
-        // Throws `unknown` only if every server has thrown it. Any other error goes to the front of the list
-        // and takes precedence.
+        // Throws the error of an unknown record only if every server has thrown it. Any other error goes to the
+        // front of the list and takes precedence.
         if (isUnknown) faults.push(error);
         else faults.unshift(error);
       }

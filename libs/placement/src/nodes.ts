@@ -41,7 +41,7 @@ export interface Nodes {
   readonly findNodes: (
     orgIds: readonly string[],
     maxAgeMillis: number,
-    atHome?: QueryHome,
+    atHome?: QueryPrimaryServer,
   ) => Promise<ReadonlyMap<string, Node>>;
   /**
    * Runs a request to a server. Throws DatabaseAway immediately if the server refused a connection a moment
@@ -54,10 +54,10 @@ export interface Nodes {
  * Queries the primary server in a transaction that the caller already has there, since a second connection
  * may not be free.
  */
-export type QueryHome = <Row>(query: Query<Row>) => Promise<Row[]>;
+export type QueryPrimaryServer = <Row>(query: Query<Row>) => Promise<Row[]>;
 
 export interface LookupOptions {
-  readonly queryHome?: QueryHome | undefined;
+  readonly queryHome?: QueryPrimaryServer | undefined;
   /**
    * The SQLSTATE of a server that does not know what the work names. It may have moved with its organization.
    */
@@ -70,7 +70,7 @@ export interface NodeAccess {
    * True if the primary server names this server, but the server does not know the organization: it was
    * removed.
    */
-  readonly isOrganizationGone: boolean;
+  readonly isOrganizationDeleted: boolean;
 }
 
 interface CachedPlacement {
@@ -112,7 +112,7 @@ function createPlacementCache(home: Pool, all: readonly Node[]) {
 
   const askHome = async (
     orgIds: readonly string[],
-    atHome: QueryHome = (query) => queryOutsideOrg(home, query),
+    atHome: QueryPrimaryServer = (query) => queryOutsideOrg(home, query),
   ): Promise<void> => {
     const rows = await atHome(
       sql<{
@@ -132,7 +132,7 @@ function createPlacementCache(home: Pool, all: readonly Node[]) {
     }
   };
 
-  const look = async (orgId: string, queryHome?: QueryHome): Promise<CachedPlacement> => {
+  const look = async (orgId: string, queryHome?: QueryPrimaryServer): Promise<CachedPlacement> => {
     if (!known.has(orgId)) await askHome([orgId], queryHome);
     const found = known.get(orgId);
     if (found === undefined)
@@ -204,7 +204,7 @@ export function connectNodes(home: Pool, others: readonly Node[]): Nodes {
       for (;;) {
         const { node } = place;
         try {
-          return await visit(node, () => work({ pool: node.pool, isOrganizationGone: isGone }));
+          return await visit(node, () => work({ pool: node.pool, isOrganizationDeleted: isGone }));
         } catch (error) {
           const sqlState = sqlStateOf(error);
           if (sqlState !== elsewhereSqlState && sqlState !== unknownSqlState) throw error;

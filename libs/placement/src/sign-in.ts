@@ -6,7 +6,7 @@
 import { queryOutsideOrg, type Db, inTransaction, type Pool, type Query, sql } from '@muster/driver';
 import { sendCopiesToOtherNodes } from './copies.ts';
 import { findOnNodes } from './databases.ts';
-import { type QueryHome, nodesOf } from './nodes.ts';
+import { type QueryPrimaryServer, nodesOf } from './nodes.ts';
 
 /** A transaction on the primary server, with access to the servers of organizations. */
 export interface SignInDb extends Db {
@@ -62,7 +62,7 @@ export async function inSignInTransaction<Result>(
 
 function createSignInDb(pool: Pool, db: Db): SignInDb {
   const nodes = nodesOf(pool);
-  const askHome: QueryHome = (query) => db.all(query);
+  const askHome: QueryPrimaryServer = (query) => db.all(query);
   const others = nodes?.all.filter((node) => node !== nodes.home) ?? [];
   return {
     ...db,

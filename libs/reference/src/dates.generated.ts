@@ -4,8 +4,8 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/deliveryExecutions': {
-    sha256: '14dc6bb5b7c07b4065dcd874c66bc4cd3ef5a3b226c2fcde644f717314883878',
-    since: '2026-11-29',
+    sha256: 'd3f1ff1e086850abbe2170213be1f24920ecea9288dbc1c93d181479a618b46d',
+    since: '2026-11-30',
   },
   'reference/deliveryGroups': {
     sha256: 'f2fa89b06c10d05bbff6a33fe0ea95a48611853e059c0d54b2ec793e3b933b9b',
@@ -112,8 +112,8 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/storyCollaboration': {
-    sha256: 'b14e3c4bf173e9df4daefa3344ad664870bfa4f7739b2cca5caf54487537b4f8',
-    since: '2026-11-29',
+    sha256: '6f44352ca747bba4d01a0cdf5129e6c75614387a9eee86a1038da7b641247b09',
+    since: '2026-11-30',
   },
   'reference/comments': {
     sha256: '23d25bbfd6f6de53891eded6475cf95dc158ba77103c06f6e566175616f77257',
@@ -200,7 +200,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/records': {
-    sha256: '3fcd259aec1de34a31967ac6546f88523cf8906ea3be3d89664cef2774a24042',
+    sha256: '28dc0bcfa36f543ac15e03456c8cd552a044a0471b4dbf5fc7e5d8b347103a77',
     since: '2026-11-30',
   },
   'reference/errors': {

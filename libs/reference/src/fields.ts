@@ -42,7 +42,7 @@ export const recordsOf = (schema: z.ZodObject): Map<string, ReferenceField[]> =>
   new Map(namedSchemasOf(schema).map(([name, json]) => [name, [...walkFields(json, '')]]));
 
 /** Lists the records that are not objects, such as a status, with their types. */
-export function simpleRecordsOf(schema: z.ZodObject): Map<string, string> {
+export function nonObjectRecordsOf(schema: z.ZodObject): Map<string, string> {
   return new Map(
     namedSchemasOf(schema)
       .filter(([, json]) => json.properties === undefined)

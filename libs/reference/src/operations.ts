@@ -7,7 +7,7 @@ import {
   identityProofValidMinutes,
   pathOf,
   type ErrorReason,
-  describeGrounds,
+  describePermittedCallers,
   groundsOf,
   reasons,
   type Scope,
@@ -62,7 +62,7 @@ export function describeAccess(operation: Operation): string {
   const { access, byMemberOnly, needsProof, readsInbox, takesBoundTokens } = operation;
   const wanted = groundsOf(access);
   return [
-    describeRequiredRole(access) + (wanted.length > 0 ? `, who is ${describeGrounds(wanted)}` : ''),
+    describeRequiredRole(access) + (wanted.length > 0 ? `, who is ${describePermittedCallers(wanted)}` : ''),
     ...(byMemberOnly ? ["not with an agent's token"] : []),
     ...(readsInbox ? ["with an agent's token only if its member lets it read the inbox"] : []),
     ...(takesBoundTokens ? [] : ['not with a token that is limited to projects']),

@@ -12,7 +12,7 @@ import {
   type ErrorReason,
   reasons,
 } from '@muster/registry';
-import { type ReferenceField, recordsOf, simpleRecordsOf } from './fields.ts';
+import { type ReferenceField, recordsOf, nonObjectRecordsOf } from './fields.ts';
 import { anchorOf } from './anchors.ts';
 import { namespaceGroups, sentenceOf } from './groups.ts';
 import {
@@ -162,7 +162,7 @@ function recordsContent(summary: string): PageContent {
   const simple = new Map<string, string>();
   for (const { result } of operations.values()) {
     for (const [name, fields] of recordsOf(result)) records.set(name, fields);
-    for (const [name, type] of simpleRecordsOf(result)) simple.set(name, type);
+    for (const [name, type] of nonObjectRecordsOf(result)) simple.set(name, type);
   }
   const names = [...records.keys()].toSorted();
   const section = (name: string): string => {

@@ -188,7 +188,7 @@ export const parameterMeanings: Readonly<Record<string, string>> = {
   'observation.number': 'The number of the pull request',
   'observation.url': 'The URL of the observed item',
   'observation.data': 'Any other data from the forge, as a JSON object',
-  observedAt: 'When the forge observed it',
+  observedAt: 'When the forge made the observation',
   repository: 'The repository with the code',
   'repository.provider': 'The forge that hosts the repository',
   defaultBranch: 'The branch from which work starts',

@@ -207,7 +207,7 @@ describe('every operation', () => {
     expect(new Set(operation.emits).size).toBe(operation.emits.length);
     if (operation.effect === 'write') return;
     expect(operation.emits).toEqual([]);
-    // Among reads, only a stream can be refused, because its events may no longer be stored.
+    // Among reads, only a stream declares a reason for refusal of its own: its events may no longer be stored.
     expect(operation.refusals.filter((reason) => reason !== 'resync')).toEqual([]);
   });
 
@@ -310,7 +310,7 @@ describe('an agent', () => {
 });
 
 describe('the surface', () => {
-  // After an intended change, `npm run generate` updates the file, and reviewers read the difference.
+  // After an intended change, `npm run generate` updates the snapshot, and reviewers read its diff.
   it('is the pinned one', () => {
     const pinned = readFileSync(path.join(import.meta.dirname, '../surface.generated.json'), 'utf8');
     expect(JSON.parse(surfaceText())).toEqual(JSON.parse(pinned));

@@ -7,7 +7,7 @@ import {
   forbidden,
   type Ground,
   groundDescriptions,
-  describeGrounds,
+  describePermittedCallers,
   type Operation,
   orgRank,
   type OrgRole,
@@ -40,7 +40,7 @@ export function requireOneOfGrounds(
   }
   const [first = 'admin'] = acceptedGrounds.filter((ground) => ground !== 'admin');
   const { reason } = groundDescriptions[first];
-  const message = `Only ${describeGrounds(acceptedGrounds)} may do this.`;
+  const message = `Only ${describePermittedCallers(acceptedGrounds)} may do this.`;
   throw reason === 'role'
     ? roleTooLow({ needed: acceptedGrounds, held: orgRole }, message)
     : forbidden(reason, message, { needed: acceptedGrounds });

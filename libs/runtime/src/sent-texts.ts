@@ -68,7 +68,7 @@ export function omitSentTexts(
 const valueAt = (value: unknown, path: ValuePath): unknown =>
   path.reduce((inner, step) => (inner as Record<string | number, unknown>)[step], value);
 
-/** Restores the full response. */
+/** Puts the texts that the caller sent back into a stored response, which omits them. */
 export function restoreSentTexts(
   params: unknown,
   shortened: unknown,

@@ -68,7 +68,7 @@ export async function identifyToken(pool: Pool, tokenHash: Buffer): Promise<Toke
   return row && { ...row, tokenHash, session: null };
 }
 
-/** A session that is about to enter an organization. */
+/** A sign-in session for which a transaction in an organization is about to begin. */
 export interface EnteringSession {
   /** SHA-256 of the session's secret. */
   readonly sessionHash: Buffer;

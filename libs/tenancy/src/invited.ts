@@ -17,7 +17,7 @@ export interface InvitedAccount {
 export interface InvitationGrant {
   readonly at: string;
   readonly orgId: string;
-  /** The name of the account that signed in; null for the bearer of the secret. */
+  /** The name of the account that signed in; null for a caller who has only the secret. */
   readonly name: string | null;
 }
 

@@ -53,12 +53,12 @@ describe('the organization of a statement', () => {
     });
     expect(await after).toEqual({ id: orgId });
     await expect(inInvitingOrganization(pool, secretHash, (db) => db.one(named))).rejects.toThrow(
-      'names the organization of its transaction, which is in none',
+      'refers to the organization of its transaction, which has no organization',
     );
   });
 
   it('is a fault where there is none, also for what goes out later', async () => {
-    const fault = 'names the organization of its transaction, which is in none';
+    const fault = 'refers to the organization of its transaction, which has no organization';
     const { owner } = world.database;
     await expect(acrossOrganizations(owner, (db) => db.all(named))).rejects.toThrow(fault);
     await expect(inOperatorTransaction(owner, (db) => db.all(named))).rejects.toThrow(fault);

@@ -25,7 +25,7 @@ interface TableInfo {
    * The foreign keys that refer to the table and whose rows are removed with it, farthest from the root
    * first.
    */
-  readonly links: readonly ForeignKey[];
+  readonly foreignKeys: readonly ForeignKey[];
   readonly keyColumns: readonly string[];
 }
 
@@ -72,7 +72,7 @@ async function removeRows(
 ): Promise<void> {
   const table = removal.tables.get(tableName);
   if (table === undefined) throw new Error(`the table ${tableName} does not exist`);
-  for (const link of table.links) {
+  for (const link of table.foreignKeys) {
     for (;;) {
       const children = await runPortion(removal, (db) => findChildren(db, removal, link, keys));
       if (children.length === 0) break;
@@ -170,7 +170,9 @@ async function readTables(db: Db): Promise<TablesByName> {
         {
           name,
           primaryKey: columns,
-          links: own.toSorted((one, other) => (depths.get(other.child) ?? 0) - (depths.get(one.child) ?? 0)),
+          foreignKeys: own.toSorted(
+            (one, other) => (depths.get(other.child) ?? 0) - (depths.get(one.child) ?? 0),
+          ),
           keyColumns: [...new Set([...columns, ...own.flatMap(({ parentColumns }) => parentColumns)])],
         },
       ];

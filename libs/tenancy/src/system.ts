@@ -43,7 +43,7 @@ export const inOrganizationAsSystem = <Result>(
   const isAlone = !hasOtherNodes(pool);
   return databaseFor(pool, orgId).run((at) => {
     const enter =
-      isAlone || at.isOrganizationGone
+      isAlone || at.isOrganizationDeleted
         ? sql`select set_config('muster.org_id', ${orgId}, true)`
         : sql`select app.enter_as_system(${orgId}::uuid)`;
     return inTransaction(at.pool, { prologue: [setServiceRole, bindStatement(enter, null)], orgId }, work);

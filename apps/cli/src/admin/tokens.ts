@@ -65,7 +65,7 @@ export function addTokenCommands(token: Command): void {
         return {
           json: { items },
           lines: formatTable(
-            ['ID', 'NAME', 'MEMBER', 'AGENT', 'SCOPES', 'ENDS IN', 'EXPIRES', 'LAST USED', 'REVOKED'],
+            ['ID', 'NAME', 'MEMBER', 'AGENT', 'SCOPES', 'LAST 4', 'EXPIRES', 'LAST USED', 'REVOKED'],
             items.map((line) => [
               line.id,
               line.name,

@@ -73,7 +73,9 @@ export async function signInByBrowser(
   let isAnswered = false;
 
   /** Returns the outcome of the answer and the page that reports it to the person. */
-  async function take(answer: NonNullable<RedirectAnswer>): Promise<[() => StoredLogin, LoopbackPage]> {
+  async function processAnswer(
+    answer: NonNullable<RedirectAnswer>,
+  ): Promise<[() => StoredLogin, LoopbackPage]> {
     const failed = (error: Error, page: LoopbackPage): [() => StoredLogin, LoopbackPage] => [
       () => {
         throw error;
@@ -115,7 +117,7 @@ export async function signInByBrowser(
       return;
     }
     isAnswered = true;
-    const [outcome, page] = await take(answer);
+    const [outcome, page] = await processAnswer(answer);
     sendLoopbackPage(response, page);
     // The answer counts even if the person has closed the page.
     await finished(response).catch(() => undefined);

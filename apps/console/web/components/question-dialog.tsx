@@ -4,13 +4,13 @@ import { currentQuestion, type Question, subscribeToQuestions } from '../data/qu
 import { t } from '../messages/index.ts';
 import { Dialog } from './dialog.tsx';
 
-const returnParameter = `to=${encodeURIComponent(signInConfirmedPath)}`;
+const returnPathParameter = `to=${encodeURIComponent(signInConfirmedPath)}`;
 
 function confirmQuestion({ kind, answer }: Question): void {
   if (kind === 'leave' || kind === 'discard') answer(true);
   else
     window.open(
-      kind === 'proof' ? `/sign-in?again&${returnParameter}` : `/sign-in?${returnParameter}`,
+      kind === 'proof' ? `/sign-in?again&${returnPathParameter}` : `/sign-in?${returnPathParameter}`,
       'muster-proof',
     );
 }

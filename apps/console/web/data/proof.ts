@@ -46,12 +46,12 @@ async function waitForRecentSignIn(): Promise<boolean> {
 }
 
 let pendingSignIn: Promise<boolean> | undefined;
-const resumeCallbacks = new Set<() => void>();
+const callbacksAwaitingSignIn = new Set<() => void>();
 
 async function waitForSignIn(previousSignIn: SignedIn): Promise<boolean> {
   if ((await fetchSignIn()) !== 'outside') return true;
   const isBack = await askToSignInUntil('expired', previousSignIn, () => true);
-  if (isBack) for (const resume of resumeCallbacks) resume();
+  if (isBack) for (const resume of callbacksAwaitingSignIn) resume();
   return isBack;
 }
 
@@ -67,7 +67,7 @@ export const signInAgain = (previousSignIn: SignedIn): Promise<boolean> =>
  */
 export async function waitUntilSignedIn(previousSignIn: SignedIn): Promise<void> {
   if (await signInAgain(previousSignIn)) return;
-  await new Promise<void>((resolve) => resumeCallbacks.add(resolve));
+  await new Promise<void>((resolve) => callbacksAwaitingSignIn.add(resolve));
 }
 
 /** Notifies the waiting window that the person has signed in. */

@@ -1,4 +1,4 @@
-/** English texts of the first steps on a board without stories, loaded with them. */
+/** English texts of the first steps on a board without stories, loaded when these steps are shown. */
 
 export const boardStartTexts = {
   title: 'This board is empty',

@@ -118,7 +118,7 @@ export const viewTexts = {
     what: 'What',
     where: 'IP address',
     letIn: (name: string, host: string | null) =>
-      host === null ? `${name}, not verified` : `${name} from ${host}`,
+      host === null ? `${name}, not verified` : `${name}, verified by ${host}`,
     asAgent: (agent: string) => `as agent ${agent}`,
     may: { read: 'read', write: 'read and write', admin: 'full admin access' },
     allProjects: 'all projects of the member',

@@ -20,7 +20,10 @@ const actorIdOf = ({ agentId, memberId }: ActivityItem['actor']): string | null 
 const isSameActorAndSubject = (one: ActivityItem, other: ActivityItem): boolean =>
   actorIdOf(one.actor) === actorIdOf(other.actor) && one.subject.id === other.subject.id;
 
-/** Groups events, which are sorted newest first. Reports share a line even if others acted in between. */
+/**
+ * Groups events, which are sorted newest first. Progress reports of one actor about one subject share a line,
+ * even if other actors acted in between.
+ */
 export function collapseEvents(items: readonly ActivityItem[]): ActivityLine[] {
   const lines: {
     newestEvent: ActivityItem;

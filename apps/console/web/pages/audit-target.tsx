@@ -9,7 +9,7 @@ import { viewTexts } from '../messages/views.ts';
 
 const isStoryKey = (target: string): boolean => /^[A-Z][A-Z\d]*-\d+$/i.test(target);
 const isUuid = (target: string): boolean => /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(target);
-/** Namespaces whose first parameter names a story. */
+/** Namespaces whose operations take a story as their first parameter. */
 const storyNamespaces: ReadonlySet<string> = new Set([
   ...['stories', 'storySpec', 'storyGit', 'storyUpstream', 'storyCollaboration', 'reviewers'],
 ]);

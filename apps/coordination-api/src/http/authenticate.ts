@@ -40,7 +40,7 @@ const isForMcpOnly = (resource: string | null): boolean =>
   resource !== null && new URL(resource).pathname.endsWith(mcpPath);
 
 interface AuthenticateOptions {
-  readonly unknownTokens: Rate;
+  readonly unknownTokenRate: Rate;
   /** The session cookie; undefined without sign-in. */
   readonly cookie: SessionCookie | undefined;
   /** Keys of the MCP gateway. Any of them proves that a call comes through it. */
@@ -53,14 +53,14 @@ interface AuthenticateOptions {
  */
 export function createAuthenticate(
   authenticator: Authenticator,
-  { unknownTokens, cookie, gatewayKeys }: AuthenticateOptions,
+  { unknownTokenRate, cookie, gatewayKeys }: AuthenticateOptions,
 ): RequestAuthentication {
   const isFromGateway = createGatewayCheck(gatewayKeys);
   const store = createMemoryStore();
   const countedFor =
     ({ ip }: FastifyRequest): LookUpWrapper =>
     async (look) => {
-      const costs = [{ key: networkOf(ip), rate: unknownTokens }];
+      const costs = [{ key: networkOf(ip), rate: unknownTokenRate }];
       requireWithinLimits(await store.take(costs), 'unknown_tokens');
       let isUnknown = false;
       try {

@@ -25,11 +25,11 @@ export interface ForgeAppRouteOptions {
   readonly logger: Logger;
 }
 
-const queryText = z.string().max(1_000).catch('');
+const queryParameterText = z.string().max(1_000).catch('');
 const AppPageQuery = z.object({
-  ticket: queryText,
-  state: queryText,
-  code: queryText,
+  ticket: queryParameterText,
+  state: queryParameterText,
+  code: queryParameterText,
   organization: z.string().trim().min(1).max(100).optional().catch(undefined),
   made: z.literal('1').optional().catch(undefined),
 });

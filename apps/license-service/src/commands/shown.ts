@@ -35,7 +35,7 @@ function formatMachineLine({
 /** Formats the details of a license for people. */
 export const formatLicenseLines = (license: License): string[] => [
   `License …${license.hint} (${license.id}), plan ${license.plan}: ${stateOf(license)}${license.reason === null ? '' : `, ${license.reason}`}`,
-  `  ends       ${formatLicenseEnd(license)}`,
+  `  expires    ${formatLicenseEnd(license)}`,
   formatMachineLine(license),
   ...(license.leaseSeconds === null
     ? []

@@ -89,7 +89,7 @@ function truncateText(text: string, length: number): string {
 }
 
 /** Bytes reserved for the description of the cut parts. */
-const cutDescriptionBytes = 600;
+const bytesReservedForCutParts = 600;
 const maxCuts = 40;
 
 interface CutOptions {
@@ -110,7 +110,7 @@ export function shortenTo(
   const parts = new Map<string, CutPart>();
   let left: unknown = answer;
   for (let cuts = 0; cuts < maxCuts; cuts += 1) {
-    const over = jsonBytesOf(left) - (maxBytes - cutDescriptionBytes);
+    const over = jsonBytesOf(left) - (maxBytes - bytesReservedForCutParts);
     if (over <= 0) break;
     const all = [...findCuttableValues(left, [])].sort((a, b) => b.bytes - a.bytes);
     // Cut texts before lists: a list with a missing item is less useful than one with shorter items.

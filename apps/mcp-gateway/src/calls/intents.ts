@@ -30,6 +30,10 @@ const sharedKeyWindowMillis = 60_000;
 interface RememberedKey {
   readonly key: string;
   readonly expiresAtMillis: number;
+  /**
+   * Increases when the same call is made again after its response was delivered. The new call then gets its
+   * own key.
+   */
   readonly generation: number;
   readonly isDelivered: boolean;
 }

@@ -254,7 +254,7 @@ function setToNull(args: AnswerBody, path: string): AnswerBody {
   const [name = '', field] = path.split('.');
   const value = args[name];
   const isGiven = field === undefined ? name in args : isRecord(value) && field in value;
-  if (isGiven) throw invalidParameter(clearParam, `${path} is given, but also named in clear`);
+  if (isGiven) throw invalidParameter(clearParam, `${path} has a value, but is also listed in clear`);
   if (field === undefined) return { ...args, [name]: null };
   return { ...args, [name]: { ...(isRecord(value) ? value : {}), [field]: null } };
 }

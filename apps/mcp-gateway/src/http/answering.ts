@@ -154,12 +154,12 @@ export async function answerRequest(
 ): Promise<FastifyReply> {
   const asked = { ...others, message: normalizeArguments(sent) };
   const { request, message, classification } = asked;
-  const asker = authenticatedCallerOf(request);
-  const overload = await checkRateLimit(gate, message, asker.tokenDigest);
-  const course = trackRequest(reply, asker);
+  const caller = authenticatedCallerOf(request);
+  const overload = await checkRateLimit(gate, message, caller.tokenDigest);
+  const course = trackRequest(reply, caller);
   // A call that is not executed makes no request to the API, not even to verify its token.
   if (overload !== undefined) course.isApiCalled = true;
-  const intent = gate.intentOf(request, message, asker.tokenDigest);
+  const intent = gate.intentOf(request, message, caller.tokenDigest);
   const session = createSession(gate, asked, course, { intent, overload });
   const progress = startProgressNotifications(message, request.headers.accept ?? '', reply);
   const answered = await gate.options.mcp.handleRequest(message, classification, session);

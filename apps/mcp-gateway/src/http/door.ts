@@ -21,7 +21,7 @@ import { reachesApi } from '../tools/toolbox.ts';
 declare module 'fastify' {
   interface FastifyRequest {
     /** The authenticated caller; set before the body is read. */
-    asker: AuthenticatedCaller | null;
+    mcpCaller: AuthenticatedCaller | null;
   }
 }
 
@@ -62,9 +62,9 @@ export function headerOf({ headers }: FastifyRequest, name: string): string | un
   return typeof value === 'string' ? value : undefined;
 }
 
-export function authenticatedCallerOf({ asker }: FastifyRequest): AuthenticatedCaller {
-  if (asker === null) throw new Error('nobody asked who it is');
-  return asker;
+export function authenticatedCallerOf({ mcpCaller }: FastifyRequest): AuthenticatedCaller {
+  if (mcpCaller === null) throw new Error('the request was not authenticated');
+  return mcpCaller;
 }
 
 /**
@@ -97,7 +97,7 @@ export class RequestGate {
     const known = this.identities.known(token);
     const identity =
       known ?? (await this.identities.of(token, this.transportFor(request, { token: secret })));
-    request.asker = { secret, tokenDigest: token, identity, isJustVerified: known === undefined };
+    request.mcpCaller = { secret, tokenDigest: token, identity, isJustVerified: known === undefined };
     request.party = identity.ids?.memberId ?? token;
   }
 

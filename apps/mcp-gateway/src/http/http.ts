@@ -130,7 +130,7 @@ export function addMcpRoute(app: FastifyInstance, { originRules, ...options }: M
   app.addHook('preClose', async () => {
     stopping.abort();
   });
-  app.decorateRequest('asker', null);
+  app.decorateRequest('mcpCaller', null);
   allowOrigins(app, originRules);
 
   const config = { isForMcp: true };

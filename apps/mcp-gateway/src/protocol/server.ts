@@ -340,7 +340,7 @@ function createServer(
 }
 
 /** Methods that describe the server. Their responses depend on the caller. */
-const greetingMethods: ReadonlySet<string> = new Set(['initialize', 'server/discover']);
+const handshakeMethods: ReadonlySet<string> = new Set(['initialize', 'server/discover']);
 
 export interface McpHandler {
   handleRequest(
@@ -374,7 +374,7 @@ export async function createMcp(website?: string): Promise<McpHandler> {
   );
   return {
     handleRequest: async (message, classification, session) => {
-      if (greetingMethods.has(message.method)) {
+      if (handshakeMethods.has(message.method)) {
         const { identity, view } = session;
         const { visibleTools } = toolListFor(view, identity);
         const exchange = await connected(classification, instructionsFor(identity, view, visibleTools));

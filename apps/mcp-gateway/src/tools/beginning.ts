@@ -18,7 +18,7 @@ const includedSections = contextSections.filter((section) => !omittedSections.ha
 
 const minContextBytes = 4_096;
 /** Bytes reserved for the description of the cut parts. */
-const cutDescriptionBytes = 600;
+const bytesReservedForCutParts = 600;
 const maxDecisions = 10;
 const maxDecisionChars = 500;
 
@@ -117,7 +117,7 @@ export async function addStoryContext(
   const known = decisions.length === 0 ? startedWork : { ...startedWork, decisions };
   const maxBytes = Math.max(
     minContextBytes,
-    defaultAnswerBytes - jsonBytesOf(known) - jsonBytesOf(parts) - cutDescriptionBytes,
+    defaultAnswerBytes - jsonBytesOf(known) - jsonBytesOf(parts) - bytesReservedForCutParts,
   );
   const all = await steps.callStep(contextOperation, { storyId, include: includedSections, maxBytes });
   // If changes were requested, the section `rework` already includes the open threads.

@@ -87,12 +87,15 @@ export const meaningsOfQuestion = (text: string): string[] =>
 /** Returns the meanings in an operation's name or summary, where only the product's own terms count. */
 export const meaningsOfStatement = (text: string): string[] => findMeanings(text, productTerms);
 
-const firstStems = (rows: Readonly<Record<string, string>>): Set<string> =>
+const firstStemsOfPhrases = (synonyms: Readonly<Record<string, string>>): Set<string> =>
   new Set(
-    Object.entries(rows).flatMap(([key, row]) => phrasesOf(key, row).map((one) => stemsOf(one)[0] ?? '')),
+    Object.entries(synonyms).flatMap(([key, row]) => phrasesOf(key, row).map((one) => stemsOf(one)[0] ?? '')),
   );
-const readingStems = new Set([...firstStems(readActionSynonyms), ...questionWords.split(', ').map(stemOf)]);
-const changingStems = firstStems(writeActionSynonyms);
+const readingStems = new Set([
+  ...firstStemsOfPhrases(readActionSynonyms),
+  ...questionWords.split(', ').map(stemOf),
+]);
+const changingStems = firstStemsOfPhrases(writeActionSynonyms);
 
 /** Polite openings such as "How do I …", which do not affect the meaning. */
 const courtesyPattern =

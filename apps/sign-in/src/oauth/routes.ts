@@ -198,8 +198,10 @@ function addDeviceRoutes(app: FastifyInstance, parts: ConsentDependencies & Rout
   const { api } = resourceUrlsOf(config.baseUrl);
   const unknown = 'This code is wrong or has expired. Check it, or get a new one from the program.';
 
-  async function askedBy(typed: string): Promise<(ConsentRequest & { readonly code: string }) | undefined> {
-    const code = parseCode(typed);
+  async function findDeviceConsentRequest(
+    typedCode: string,
+  ): Promise<(ConsentRequest & { readonly code: string }) | undefined> {
+    const code = parseCode(typedCode);
     const device =
       code === undefined ? undefined : await inSignInTransaction(pool, (db) => findDevice(db, code));
     const client = device && (await provider.Client.find(device.clientId));
@@ -226,7 +228,7 @@ function addDeviceRoutes(app: FastifyInstance, parts: ConsentDependencies & Rout
     await throttle(request);
     const form = formFieldsOf(request);
     const { user_code: typed = '' } = form;
-    const asked = await askedBy(typed);
+    const asked = await findDeviceConsentRequest(typed);
     if (asked === undefined) return sendPage(reply, devicePage(typed.slice(0, 12), unknown));
     const answer = await handleConsent(parts, request, asked, form);
     if ('goTo' in answer) return reply.redirect(answer.goTo, 303);

@@ -19,7 +19,7 @@ export interface ImportColumn {
   readonly name: string;
   readonly status: ColumnStatus;
   /** The rank of the column's last story; null for an empty column. */
-  readonly last: string | null;
+  readonly lastRank: string | null;
 }
 
 export interface ImportBoard {
@@ -46,7 +46,7 @@ export async function lockImportBoard(db: Db, projectId: string): Promise<Import
     db.all(
       sql<ImportColumn>`select c.id, c.name, c.status,
            (select n.rank from stories n where ${orgFilter('n')} and n.project_id = c.project_id and n.column_id = c.id
-             order by n.rank desc limit 1) as last
+             order by n.rank desc limit 1) as "lastRank"
          from board_columns c where ${orgFilter('c')} and c.project_id = ${projectId} and c.archived_at is null
          order by c.position, c.id`,
     ),

@@ -83,7 +83,10 @@ export async function lockColumnEnd(
   }
 }
 
-/** A locked story that is moving, with the locked columns that it leaves and may enter. */
+/**
+ * A locked story that is being moved, with the locked columns: the one that it leaves and its possible
+ * destinations.
+ */
 export interface LockedMove {
   readonly story: StoryRow;
   readonly columns: readonly LockedColumn[];
@@ -142,11 +145,14 @@ export async function lockMove(db: Db, storyId: IdOrSql, destination: MoveDestin
   }
 }
 
-/** Reports whether the move may end in done. */
+/**
+ * Reports whether the move may set the status to done. The status of a column or anchor is not known yet, so
+ * it may be done.
+ */
 const mayEndInDone = ({ status, columnId, anchor }: MoveDestination): boolean =>
   status === undefined ? columnId !== undefined || anchor !== undefined : status === 'done';
 
-/** Locks the column that the story leaves and those that it may enter. */
+/** Locks the column that the story leaves and its possible destinations. */
 function lockAffectedColumns(storyId: IdOrSql, destination: MoveDestination) {
   const moved = selectStoryColumn(storyId);
   const among = [sql.part`(select m.column_id from moved m)`];

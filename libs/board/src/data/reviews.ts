@@ -139,7 +139,7 @@ export async function findReviewsOfColumn(
 }
 
 /** Reads the members who worked on the story. */
-export async function findAuthors(db: Db, storyId: IdOrSql): Promise<AuthorIds> {
+export async function findWorkAuthors(db: Db, storyId: IdOrSql): Promise<AuthorIds> {
   const rows = await db.all(sql<{ member_id: string | null }>`${selectAuthors(storyId)}`);
   return new Set(rows.flatMap(({ member_id }) => member_id ?? []));
 }

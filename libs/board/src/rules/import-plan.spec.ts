@@ -10,7 +10,7 @@ const refused = { path: 'column', message: 'No such column.' };
 
 function candidate(changes: Partial<ImportCandidate> = {}): ImportCandidate {
   const unknown = { noted: undefined, story: undefined, place: null, refused: undefined };
-  return { externalId: 'a', hash: now, ...unknown, closedGates: () => [], ...changes };
+  return { externalId: 'a', hash: now, ...unknown, findUnmetGateNames: () => [], ...changes };
 }
 const cases: [title: string, candidates: ImportCandidate[], planned: string[]][] = [
   ['a new item', [candidate()], ['create']],
@@ -35,8 +35,8 @@ const cases: [title: string, candidates: ImportCandidate[], planned: string[]][]
     ['refused status'],
   ],
   ['a canceled item', [candidate({ place: { column: null, status: 'canceled' } })], ['create']],
-  ['a closed gate', [candidate({ noted, story, closedGates: () => ['spec'] })], ['kept status']],
-  ['a closed gate of a new item', [candidate({ closedGates: () => ['spec'] })], ['create']],
+  ['a closed gate', [candidate({ noted, story, findUnmetGateNames: () => ['spec'] })], ['kept status']],
+  ['a closed gate of a new item', [candidate({ findUnmetGateNames: () => ['spec'] })], ['create']],
 ];
 
 it.each(cases)('plans %s', (_title, candidates, planned) => {

@@ -25,7 +25,7 @@ export interface ImportCandidate {
   /** The problem of an item that names a place which the board does not have. */
   readonly refused: ImportIssue | undefined;
   /** Returns the gates that keep the story from the status of its new place. */
-  readonly closedGates: () => readonly string[];
+  readonly findUnmetGateNames: () => readonly string[];
 }
 
 export type PlannedChange =
@@ -67,7 +67,7 @@ export function planImport<Item extends ImportCandidate>(
     story,
     place,
     refused,
-    closedGates,
+    findUnmetGateNames,
   }: Item): PlannedChange => {
     if (seen.has(externalId))
       return toChangeWithIssue(
@@ -89,7 +89,7 @@ export function planImport<Item extends ImportCandidate>(
         ? toChangeWithIssue('refused', 'status', 'The board has no column with status backlog.')
         : { kind: 'create' };
     }
-    const gates = closedGates();
+    const gates = findUnmetGateNames();
     if (gates.length > 0)
       return toChangeWithIssue(
         'kept',

@@ -3,7 +3,7 @@ import {
   applyReportedCode,
   type CodeUnderReview,
   isDifferentCode,
-  type KnownCode,
+  type CodeHashes,
   type Policy,
   type Verdict,
 } from '@muster/registry';
@@ -17,7 +17,7 @@ export interface ReviewableContent {
 }
 
 /** The content that a verdict is about; nothing while the verdict is pending. */
-export interface ReviewedContent extends KnownCode {
+export interface ReviewedContent extends CodeHashes {
   readonly specVersion: number | null;
   /** The number of the code under review; null if the verdict is about other code. */
   readonly codeSeq: number | null;

@@ -20,7 +20,7 @@ export interface LockedAcquireRows {
   readonly rivalLeaseRows: readonly LeaseRow[];
   /** The target's execution that is not completed. */
   readonly execution: ExecutionRow | undefined;
-  /** The target's completed execution that carries a stop. */
+  /** The target's completed execution for which a stop was requested. */
   readonly stoppedExecution: ExecutionRow | undefined;
   /** The open executions of the stories or groups that have the leases in `rivals`. */
   readonly rivalExecutions: readonly ExecutionRow[];

@@ -63,7 +63,10 @@ export const isGroupMergedSql = isTargetMergedSql(sql.part`'delivery_group'`, sq
 const coordinationUnitType = sql.part`'coordination'`;
 const groupLeaseJson = leaseJson({ type: coordinationUnitType, id: sql.part`g.id` });
 
-/** Returns SQL for complete groups, from rows of delivery_groups. A group has at most 100 stories. */
+/**
+ * Returns SQL for groups with their stories and lease, from rows of delivery_groups. A group has at most 100
+ * stories.
+ */
 const completeGroupsSql = (groupRowsSql: Part, extraColumns: Part = sql.empty): Part => sql.part`
   select ${deliveryGroups.list}${extraColumns}, m.*, ${groupLeaseJson} as lease
   from (${groupRowsSql}) g

@@ -14,21 +14,21 @@ const maxWatchedExecutions = 100;
  * Work of another holder, with the files of its last checkpoint that share a prefix with the lock's
  * resources.
  */
-export interface TouchedWork {
+export interface WorkWithTouchedFiles {
   readonly executionId: string;
   readonly files: readonly string[];
 }
 
 /**
- * Lists touched work of others, pipelined with the statements that lock. `heads` are the prefixes of the
- * paths that the resources can match.
+ * Lists work of other holders that has touched files, pipelined with the statements that lock. `pathPrefixes`
+ * are the prefixes of the paths that the resources can match.
  */
-export function listTouchedWork(
+export function listWorkWithTouchedFiles(
   db: Db,
   caller: Caller,
   projectId: IdOrSql,
   pathPrefixes: readonly string[],
-): Promise<TouchedWork[]> {
+): Promise<WorkWithTouchedFiles[]> {
   return db.all(
     sql`select w.id as "executionId", f.files from (
          select e.id, e.checkpoint from executions e

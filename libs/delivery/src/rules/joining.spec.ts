@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type LeaseWithHolder, isSameHolder } from './acquire.ts';
-import { decideJoining } from './joining.ts';
+import { decideJoiningGroup } from './joining.ts';
 
 const now = '2026-11-21T09:30:00.000Z';
 const lease = (targetId: string, who: string, isLive: boolean): LeaseWithHolder => ({
@@ -15,13 +15,13 @@ const lease = (targetId: string, who: string, isLive: boolean): LeaseWithHolder 
 describe('joining a group', () => {
   it('is free where nobody works on the group', () => {
     const stories = [lease('one', 'ana', true), lease('two', 'ben', true)];
-    expect(decideJoining({ now, group: null, stories })).toEqual({ kind: 'join', freed: [] });
+    expect(decideJoiningGroup({ now, group: null, stories })).toEqual({ kind: 'join', freed: [] });
   });
 
   it('is refused where both are worked on by different holders', () => {
     const theirs = lease('two', 'ben', true);
     const stories = [lease('one', 'ana', true), theirs];
-    expect(decideJoining({ now, group: lease('group', 'ana', true), stories })).toEqual({
+    expect(decideJoiningGroup({ now, group: lease('group', 'ana', true), stories })).toEqual({
       kind: 'refuse',
       by: theirs,
     });
@@ -30,7 +30,7 @@ describe('joining a group', () => {
   it('tells runs of one holder apart', () => {
     const story = lease('one', 'ana', true);
     const inRun = { ...story, holder: { ...story.holder, runId: 'r1' } };
-    const decision = decideJoining({ now, group: lease('group', 'ana', true), stories: [inRun] });
+    const decision = decideJoiningGroup({ now, group: lease('group', 'ana', true), stories: [inRun] });
     expect(decision.kind).toBe('refuse');
   });
 
@@ -42,7 +42,7 @@ describe('joining a group', () => {
       fc.property(fc.option(fc.tuple(who, fc.boolean())), some, (ofGroup, ofStories) => {
         const group = ofGroup === null ? null : lease('group', ...ofGroup);
         const stories = ofStories.map((of, index) => lease(`story ${index}`, ...of));
-        const decision = decideJoining({ now, group, stories });
+        const decision = decideJoiningGroup({ now, group, stories });
         if (decision.kind === 'refuse') {
           expect(group !== null && isLive(group) && isLive(decision.by)).toBe(true);
           return;

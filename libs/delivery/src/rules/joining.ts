@@ -13,7 +13,7 @@ export type JoinDecision =
       readonly freed: readonly LeaseWithHolder[];
     };
 
-export function decideJoining(facts: {
+export function decideJoiningGroup(facts: {
   /** The database's time after all leases were locked. */
   readonly now: string;
   /** The lease on the group's work; null without a holder. */

@@ -43,7 +43,7 @@ export interface RunOwner {
 
 export type RunDecision = 'accept' | 'repeat' | 'not_own' | 'ended';
 
-/** Decides about an event of an existing run. */
+/** Decides if an existing run accepts an event, has already recorded it, or rejects it. */
 export function decideRunEvent(
   run: RunOwner & { readonly state: RunState },
   event: RunOwner & { readonly kind: RunEventKind; readonly isDuplicateEvent: boolean },

@@ -75,16 +75,14 @@ export const credentialsSecretOwner = (organizationKey: Buffer, connectionId: st
   organizationKey,
   name: `forge ${connectionId} credentials`,
 });
-/**
- * Returns the name and key by which the ticket in the URL of the page that creates a GitHub App is encrypted.
- */
+/** Returns the owner for encrypting the ticket in the URL of the page that creates a GitHub App. */
 export const ticketSecretOwner = (organizationKey: Buffer, connectionId: string): SecretOwner => ({
   organizationKey,
   name: `forge ${connectionId} ticket`,
 });
 /**
- * Returns the name and key by which the code of a created GitHub App is encrypted. The code is stored until
- * the app's keys are fetched.
+ * Returns the owner for encrypting the code of a created GitHub App. The code is stored until the app's keys
+ * are fetched.
  */
 export const appCodeSecretOwner = (organizationKey: Buffer, connectionId: string): SecretOwner => ({
   organizationKey,

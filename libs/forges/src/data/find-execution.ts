@@ -105,8 +105,8 @@ export async function findExecutionCandidates(
 }
 
 /**
- * Returns the keys for which a parked fact about this execution may wait; undefined if the execution was
- * deleted.
+ * Returns the keys under which facts about this execution may have been stored before it could be found.
+ * Returns undefined if the execution was deleted.
  */
 export const findWaitKeysOfExecution = (
   db: Db,

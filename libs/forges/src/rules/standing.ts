@@ -1,5 +1,6 @@
 /**
- * The status of the work at a head for the forge: whether it may be merged, and what is missing, in one line.
+ * The status that the forge shows at a head commit: whether the work at this commit may be merged, and what
+ * is missing, in one line.
  */
 import { type internalOperations, isSameCommit, type ResultOf } from '@muster/registry';
 
@@ -9,7 +10,7 @@ export interface CommitStatus {
   readonly description: string;
 }
 
-/** The state of a story whose work is at the head. */
+/** The state of a story whose work is at the head commit. */
 export interface StoryMergeState extends ResultOf<typeof internalOperations.mergeGate> {
   /** The files of the story's work on which other holders have a lock. */
   readonly lockedPaths: readonly string[];
@@ -17,7 +18,7 @@ export interface StoryMergeState extends ResultOf<typeof internalOperations.merg
   readonly hasMoreLocks: boolean;
 }
 
-/** The work at the head. */
+/** The work at the head commit. */
 export interface WorkMergeState {
   /** The outcome of completed work, if it was not successful. */
   readonly endedAs: string | null;
@@ -71,7 +72,7 @@ function storyCommitStatus(story: StoryMergeState, sha: string): CommitStatus {
 }
 
 /**
- * Combines the statuses of all work at the head. The worst status is the result, and its story comes first in
+ * Combines the statuses of all work at the head commit. The worst status is the result, and its story comes first in
  * the text.
  */
 export function combineWorkStatus(works: readonly WorkMergeState[], sha: string): CommitStatus {

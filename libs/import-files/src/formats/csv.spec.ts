@@ -63,7 +63,9 @@ describe('rows of any CSV', () => {
   });
 
   it('need a title, and quotes that end', async () => {
-    await expect(read('csv', 'a,b\n1,2\n')).rejects.toThrow('no column has the title (columns: a, b)');
+    await expect(read('csv', 'a,b\n1,2\n')).rejects.toThrow(
+      'no column contains the story titles (columns: a, b)',
+    );
     await expect(read('csv', 'title\n"open\n')).rejects.toThrow(
       'the file is not valid CSV: Quote Not Closed',
     );

@@ -101,7 +101,10 @@ export async function openCsv(source: TextSource, { map = new Map() }: ReadOptio
   const table = await openTable(source);
   const columns = findCsvColumns(table.head, map);
   if (!columns.has('title')) {
-    throw new UnreadableFileError(`no column has the title (columns: ${table.head.join(', ')})`, 'columns');
+    throw new UnreadableFileError(
+      `no column contains the story titles (columns: ${table.head.join(', ')})`,
+      'columns',
+    );
   }
   return {
     notes: [],

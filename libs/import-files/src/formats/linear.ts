@@ -36,7 +36,7 @@ const splitList = (text = ''): string[] =>
     .map((item) => item.trim())
     .filter((item) => item !== '');
 
-/** Derives the kind of a team's custom status from the dates. */
+/** Derives the kind of a team's custom status from the dates: started, completed, canceled. */
 function deriveStatusHint(row: ParsedRow): StoryStatus {
   if (row.get('canceled') !== undefined) return 'canceled';
   if (row.get('completed') !== undefined) return 'done';

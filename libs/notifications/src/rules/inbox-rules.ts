@@ -34,7 +34,7 @@ export interface InboxDraft {
   readonly kind: InboxKind;
   readonly to: InboxRecipients;
   readonly ids: readonly string[];
-  /** The key of the subject; its id without one. */
+  /** The key of the subject, or its id if it has no key. */
   readonly ref: string;
   readonly text: string;
   readonly next: NextCall | null;
@@ -82,22 +82,22 @@ function draft(
 }
 
 /** Work is on stories and groups; other records, such as epics, cannot be acquired. */
-const acquire = (subject: Subject): NextCall | null =>
+const acquireCall = (subject: Subject): NextCall | null =>
   subject.type === 'story' || subject.type === 'delivery_group'
     ? {
         operation: 'deliveryExecutions.acquire',
         params: { targetType: subject.type, targetId: refOf(subject) },
       }
     : null;
-const readContext = (subject: Subject): NextCall | null =>
+const readContextCall = (subject: Subject): NextCall | null =>
   subject.type === 'story'
     ? { operation: 'storyCollaboration.context', params: { storyId: refOf(subject) } }
     : null;
-const reply = (subject: Subject, rootId: string): NextCall => ({
+const replyCall = (subject: Subject, rootId: string): NextCall => ({
   operation: 'comments.create',
   params: { storyId: refOf(subject), parentId: rootId },
 });
-const readExecution = (executionId: string): NextCall => ({
+const readExecutionCall = (executionId: string): NextCall => ({
   operation: 'deliveryExecutions.get',
   params: { executionId },
 });
@@ -110,7 +110,7 @@ function mentioned(
   const content: Content = {
     kind: 'mention',
     text: `${actor.name} mentioned you on ${nameOf(subject)}`,
-    next: reply(subject, rootId),
+    next: replyCall(subject, rootId),
     commentId: data.commentId,
   };
   return [
@@ -131,18 +131,18 @@ const observed: Readonly<Record<string, (subject: Subject, executionId: string) 
   checks_failed: (subject, executionId) => ({
     kind: 'checks_failed',
     text: `Checks failed for ${nameOf(subject)}`,
-    next: readExecution(executionId),
+    next: readExecutionCall(executionId),
   }),
   changes_requested: (subject) => ({
     kind: 'verdict',
     text: `A reviewer at the forge requested changes on ${nameOf(subject)}`,
-    next: readContext(subject),
+    next: readContextCall(subject),
     resume: 'rework',
   }),
   review_approved: (subject) => ({
     kind: 'verdict',
     text: `A reviewer at the forge approved ${nameOf(subject)}`,
-    next: readContext(subject),
+    next: readContextCall(subject),
   }),
 };
 
@@ -161,7 +161,7 @@ function assigned(
 ): InboxDraft[] {
   const content: Content =
     kind === 'assigned'
-      ? { kind, text: `${nameOf(subject)} was assigned to you`, next: acquire(subject) }
+      ? { kind, text: `${nameOf(subject)} was assigned to you`, next: acquireCall(subject) }
       : { kind, text: `${nameOf(subject)} is no longer assigned to you`, next: null };
   return [...draft(subject, 'members', [memberId], content), ...draft(subject, 'agents', [agentId], content)];
 }
@@ -178,7 +178,7 @@ function leaseLost(
   const content: Content = {
     kind: 'lease_lost',
     text,
-    next: readContext(subject),
+    next: readContextCall(subject),
     ...(executionId !== null && { executionId }),
   };
   return holder.agentId === null
@@ -194,7 +194,7 @@ const rules: Rules = {
     return draft(subject, 'workers', [subject.id], {
       kind: 'verdict',
       text: `${actor.name} ${verb} ${nameOf(subject)}${note}`,
-      next: readContext(subject),
+      next: readContextCall(subject),
       ...(data.verdict === 'changes_requested' && data.stale !== true && { resume: 'rework' }),
     });
   },
@@ -232,7 +232,7 @@ const rules: Rules = {
       kind: 'offer',
       text: `${actor.name} offers you the work on ${nameOf(subject)}`,
       executionId,
-      next: acquire(subject),
+      next: acquireCall(subject),
     };
     return [
       ...draft(subject, 'members', [toMemberId], content),
@@ -265,7 +265,7 @@ const rules: Rules = {
     const addressed: Content = {
       kind: isQuestion ? 'question' : 'mention',
       text: `${actor.name} ${isQuestion ? 'asks you a question' : 'addressed you'} on ${nameOf(subject)}`,
-      next: reply(subject, rootId),
+      next: replyCall(subject, rootId),
       commentId,
     };
     return [
@@ -274,7 +274,7 @@ const rules: Rules = {
       ...draft(subject, 'asker', [parentId], {
         kind: 'question_answered',
         text: `${actor.name} answered your question on ${nameOf(subject)}`,
-        next: readContext(subject),
+        next: readContextCall(subject),
         commentId,
       }),
       ...mentioned(input, data, rootId),
@@ -286,7 +286,7 @@ const rules: Rules = {
     draft(subject, 'asker', [commentId], {
       kind: 'question_answered',
       text: `${actor.name} resolved your question on ${nameOf(subject)}`,
-      next: readContext(subject),
+      next: readContextCall(subject),
       commentId,
     }),
 
@@ -310,7 +310,7 @@ const rules: Rules = {
     const content: Content = {
       kind: 'unblocked',
       text: `${nameOf(subject)} is no longer blocked`,
-      next: acquire(subject),
+      next: acquireCall(subject),
     };
     return [
       ...draft(subject, 'workers', [subject.id], { ...content, next: null, resume: 'work' }),

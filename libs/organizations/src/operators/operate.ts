@@ -99,7 +99,7 @@ export async function getOrgBySlug(db: Db, slug: string): Promise<Org> {
   return toOrg(row);
 }
 
-/** Finds the active member with this address, in any case. */
+/** Finds the active member with this e-mail address, ignoring upper and lower case. */
 export async function getMemberByEmail(db: Db, org: Org, email: string): Promise<Member> {
   const row = await db.find(
     sql<MemberRow>`select ${members.list} from members m

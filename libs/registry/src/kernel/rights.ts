@@ -23,8 +23,8 @@ export const groundDescriptions = {
   projectLead: { words: 'a lead of the project', reason: 'role' },
 } as const satisfies Record<Ground, { words: string; reason: ReasonOf<'forbidden'> }>;
 
-/** Describes the callers to whom these grounds give access: `its author, or a lead of the project`. */
-export const describeGrounds = (requiredGrounds: readonly Ground[]): string =>
+/** Describes the callers whom these grounds permit: `its author, or a lead of the project`. */
+export const describePermittedCallers = (requiredGrounds: readonly Ground[]): string =>
   requiredGrounds.map((ground) => groundDescriptions[ground].words).join(', or ');
 
 /** The facts about a token on which access depends. */

@@ -3,13 +3,13 @@
  * lease holders, `applyForgeHead` those of the forge. Verdicts, gates and lists use the result.
  */
 
-/** The known facts about the code at one point in time. */
-export interface KnownCode {
+/** The hashes that identify the code at one point in time; null if unknown. */
+export interface CodeHashes {
   readonly headSha: string | null;
   readonly diffHash: string | null;
 }
 
-export interface CodeUnderReview extends KnownCode {
+export interface CodeUnderReview extends CodeHashes {
   /**
    * A number that increases each time the code changes, and never decreases. A verdict stores the number that
    * applied when it was given.
@@ -56,7 +56,7 @@ const isSameHead = (one: string | null, other: string | null): boolean =>
  * Returns true if the code is known to differ. The diff hashes decide if both are known, otherwise the head
  * commits if both are known.
  */
-export function isDifferentCode(one: KnownCode, other: KnownCode): boolean {
+export function isDifferentCode(one: CodeHashes, other: CodeHashes): boolean {
   if (one.diffHash !== null && other.diffHash !== null) return one.diffHash !== other.diffHash;
   return one.headSha !== null && other.headSha !== null && !isSameCommit(one.headSha, other.headSha);
 }
@@ -65,12 +65,12 @@ export function isDifferentCode(one: KnownCode, other: KnownCode): boolean {
  * Returns true if the code may have changed. The diff hash decides if the old one is known, otherwise the
  * head commit.
  */
-function mayHaveChanged(before: KnownCode, after: KnownCode): boolean {
+function mayHaveChanged(before: CodeHashes, after: CodeHashes): boolean {
   if (before.diffHash !== null) return before.diffHash !== after.diffHash;
   return before.headSha === null || !isSameHead(before.headSha, after.headSha);
 }
 
-function withKnownCode(code: CodeUnderReview, next: KnownCode, at: string): CodeUnderReview {
+function withCodeHashes(code: CodeUnderReview, next: CodeHashes, at: string): CodeUnderReview {
   const isSame = next.headSha === code.headSha && next.diffHash === code.diffHash;
   if (isSame) return code;
   const isSameCode = !mayHaveChanged(code, next);
@@ -99,7 +99,7 @@ export function applyReportedCode(
   const headSha = report.headSha === undefined ? code.headSha : report.headSha;
   const keepsHead = isSameHead(headSha, code.headSha);
   const diffHash = report.diffHash === undefined ? (keepsHead ? code.diffHash : null) : report.diffHash;
-  return withKnownCode(
+  return withCodeHashes(
     code,
     { headSha: keepsHead ? longerSha(code.headSha, headSha) : headSha, diffHash },
     at,
@@ -170,8 +170,9 @@ function isLaterHead(
 
 /**
  * Applies a fact of the forge about a head. A late fact changes only the history. The forge's clock and the
- * database's clock are compared only if an error does no harm. An earlier head comes back only by a fact that
- * is newer than the present head. A head that was never under review is other code, whatever the clocks say.
+ * database's clock are compared only if an error does no harm. An earlier head becomes current again only by a
+ * fact that is newer than the current head. A head that was never under review becomes current even if its fact
+ * is older.
  */
 export function applyForgeHead(known: CodeUnderReview, headFact: ForgeHeadFact): CodeUnderReview {
   const { at, dedupeKey } = headFact;
@@ -186,13 +187,13 @@ export function applyForgeHead(known: CodeUnderReview, headFact: ForgeHeadFact):
   if (sha === null) {
     if (isLate) return told;
     // The code after a push whose commit is unknown. It differs from the code before.
-    const emptied = withKnownCode(told, { headSha: null, diffHash: null }, at);
+    const emptied = withCodeHashes(told, { headSha: null, diffHash: null }, at);
     return { ...emptied, at, seq: code.seq + 1 };
   }
   if (isHead) return { ...told, headSha: longerSha(code.headSha, sha) };
   const isBack = code.before.some((head) => isSameCommit(head, sha));
   if (isLate && isBack && !isSuccessorOfHead(code, sha, replaced)) return told;
-  return withKnownCode(told, { headSha: sha, diffHash: null }, at);
+  return withCodeHashes(told, { headSha: sha, diffHash: null }, at);
 }
 
 const isSuccessorOfHead = (

@@ -113,7 +113,7 @@ const contextSectionsSchema = z.object({
   contracts: z
     .array(Contract)
     .nullable()
-    .describe('The newest versions; those of the story first, then those of the project'),
+    .describe('The newest contract versions; those of the story first, then those of the project'),
   policy: PolicyRecord.nullable(),
   recentActivity: z.array(ActivityItem).nullable().describe('The newest 20 entries for the story'),
   others: z

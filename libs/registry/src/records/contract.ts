@@ -30,7 +30,7 @@ export const Contract = z
     kind: ContractKind,
     content: z.string().nullable().describe('null if omitted, either on request or because it is large'),
     contentHash: z.string().describe('SHA-256 of the content, hexadecimal'),
-    size: z.int().describe('Bytes of the content'),
+    size: z.int().describe('Size of the content in bytes'),
     storyId: Id.nullable().describe('The story for which this version was published'),
     note: z.string().nullable(),
     publishedBy: Actor,

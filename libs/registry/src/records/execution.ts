@@ -20,7 +20,7 @@ import { Git, Sha } from './story.ts';
 /** The id that a client assigns to one run of an agent or a person. */
 export const RunId = nameText(128).meta({ description: "The client's own id of its run" });
 
-/** The lease token. Only the acquire that granted the lease answers it. */
+/** The lease token. Only the acquire call that granted the lease returns it. */
 export const LeaseToken = boundedText(200, 1).meta({ description: 'As returned by acquire' });
 
 /**

@@ -50,11 +50,11 @@ export const defaultImportPosition = ({ columns }: ImportBoard): ImportPosition 
  * the rank of the previous call for that column.
  */
 export function createEndRankGenerator({ columns }: ImportBoard) {
-  const lasts = new Map(columns.map(({ id, last }) => [id, last]));
+  const lastRanks = new Map(columns.map(({ id, lastRank }) => [id, lastRank]));
   return (column: ImportColumn | null): string => {
     if (column === null) return createCanceledRank();
-    const rank = rankBetween(lasts.get(column.id) ?? null, null);
-    lasts.set(column.id, rank);
+    const rank = rankBetween(lastRanks.get(column.id) ?? null, null);
+    lastRanks.set(column.id, rank);
     return rank;
   };
 }

@@ -27,7 +27,7 @@ import {
 } from './import-places.ts';
 import { type ImportedEpics, loadImportedEpics } from './put-epics.ts';
 
-/** The data that all parts of an imports.put share: the call, the board, and the notes of earlier imports. */
+/** The data that all parts of an imports.put share: the call, the board, and the results of earlier imports. */
 export interface ImportBatch {
   readonly db: Db;
   readonly caller: Caller;
@@ -35,7 +35,7 @@ export interface ImportBatch {
   readonly policy: Policy;
   readonly current: ImportRow;
   readonly board: ImportBoard;
-  /** The notes of earlier imports about the items, by importItemKey. */
+  /** The stored results of earlier imports of the items, by importItemKey. */
   readonly noted: ReadonlyMap<string, ImportItemRow>;
   /** Stories that mirror items, by external id. */
   readonly mirrors: ReadonlyMap<string, { readonly id: string; readonly version: number }>;
@@ -100,7 +100,7 @@ const hashItem = (item: ImportItem): Buffer =>
   );
 
 /**
- * Returns the notes of earlier imports about an item. If another story mirrors the item, the result names
+ * Returns the stored result of an earlier import of an item. If another story mirrors the item, the result names
  * that story, without a known hash. At most one story mirrors an item.
  */
 function findEarlierImport({ noted, mirrors }: ImportBatch, externalId: string) {
@@ -173,7 +173,7 @@ function toCandidate(state: StoryPutState, item: ImportItem) {
   return {
     ...{ item, externalId, hash: hashItem(item), noted, known, place, refused },
     story: known && { id: known.id, version: known.version, isWorkedOn: isKeptByWork(known, place) },
-    closedGates: () => (known === undefined ? [] : findUnmetGateNames(state, known, item, place)),
+    findUnmetGateNames: () => (known === undefined ? [] : findUnmetGateNames(state, known, item, place)),
   };
 }
 

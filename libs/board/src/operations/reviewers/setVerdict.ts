@@ -1,7 +1,7 @@
 import { trustedCodeReport, type CodeUnderReview, registry } from '@muster/registry';
 import { changedFields, forbidden, handle, notFound } from '@muster/runtime';
 import { lockReview, toReviewable, type ReviewRow, reviews, toReviewer } from '../../data/reviewers.ts';
-import { findAuthors } from '../../data/reviews.ts';
+import { findWorkAuthors } from '../../data/reviews.ts';
 import { toStoryEventSubject, lockStory, setCodeUnderReview } from '../../data/stories.ts';
 import {
   type ReviewedVersion,
@@ -20,7 +20,7 @@ export const setVerdict = handle(
       askPolicy(),
       lockStory(db, targetId),
       lockReview(db, targetId, caller),
-      findAuthors(db, targetId),
+      findWorkAuthors(db, targetId),
     ]);
     if (review === undefined) {
       throw forbidden('not_a_reviewer');

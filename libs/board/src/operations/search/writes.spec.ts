@@ -65,7 +65,7 @@ const fromTheRecords = [
      union all
      select m.org_id, m.id, 'member', null, array_to_tsvector(app.member_keys(m.org_id, m.name, app.words(m.name), m.handle, m.email))
      from members m where m.status = 'active'`,
-  // Only the words of titles and texts count, without the prefix of their keys.
+  // search_words has only the words of titles and texts. Their keys start with a prefix of five characters.
   `insert into search_words (org_id, word, slips)
      select o.org_id, w.word, app.slips(o.org_id, w.word)
      from (select distinct d.org_id from search_documents d) o

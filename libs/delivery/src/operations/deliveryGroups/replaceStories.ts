@@ -14,7 +14,7 @@ import { toHeldLease, readClock } from '../../data/leases.ts';
 import { endConflictingLeases } from '../../leases/superseding.ts';
 import { findLiveLeaseOfAnother, leaseHeldDetails } from '../../rules/acquire.ts';
 import { isFinalGroupState } from '../../rules/group-states.ts';
-import { decideJoining } from '../../rules/joining.ts';
+import { decideJoiningGroup } from '../../rules/joining.ts';
 
 export const replaceStories = handle(registry.deliveryGroups.replaceStories, async (context) => {
   const { params, caller, db, access, emit, refuse } = context;
@@ -44,7 +44,7 @@ export const replaceStories = handle(registry.deliveryGroups.replaceStories, asy
   if (isSame && added.length === 0) return { group: toGroup(group), added, removed };
 
   const joining = leases.storyLeases.filter((lease) => added.includes(lease.unit_id));
-  const decision = decideJoining({
+  const decision = decideJoiningGroup({
     now,
     group: toHeldLease(leases.workLease),
     stories: joining.map(toHeldLease).filter((lease) => lease !== null),

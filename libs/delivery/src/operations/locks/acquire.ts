@@ -10,11 +10,11 @@ import {
   storeFencingToken,
 } from '../../data/granting-locks.ts';
 import {
-  listTouchedWork,
+  listWorkWithTouchedFiles,
   type LockConflictSignal,
   signalLockConflicts,
   lockExpiryActor,
-  type TouchedWork,
+  type WorkWithTouchedFiles,
 } from '../../data/lock-conflicts.ts';
 import { addSeconds } from '../../data/leases.ts';
 import {
@@ -69,7 +69,7 @@ export const acquire = handle(registry.locks.acquire, async (context) => {
     }),
     dryRun
       ? []
-      : listTouchedWork(
+      : listWorkWithTouchedFiles(
           db,
           caller,
           projectId,
@@ -236,7 +236,7 @@ const maxSignalPaths = 20;
  * Returns a signal for each execution of others that has files under the lock. Patterns that are too
  * expensive to compare cause a signal, too.
  */
-function conflictSignals(lock: LockRow, touchedWork: readonly TouchedWork[]): LockConflictSignal[] {
+function conflictSignals(lock: LockRow, touchedWork: readonly WorkWithTouchedFiles[]): LockConflictSignal[] {
   const locked = lock.resources.map(parseResource);
   const effort = new StepBudget(maxSignalSteps);
   return touchedWork.flatMap(({ executionId, files }) => {

@@ -231,8 +231,8 @@ describe('tokens.create', () => {
     const make = (more: object = {}) => chloe.tokens.create({ name: 'x', scopes: ['read'], ...more });
     await expect(make()).rejects.toMatchObject(full);
     await expect(make({ agentId: agentId() })).rejects.toMatchObject(full);
-    // There are 100 tokens, including Chloé's own and Robo's. After three are revoked, one more can be
-    // created.
+    // 102 tokens are active: the 100 inserted ones, Chloé's own and Robo's. After three are revoked, one more
+    // can be created.
     await world.rows(
       `update tokens set revoked_at = now() where id in (select id from tokens where org_id = $1 and name = 'n' and revoked_at is null limit 3)`,
       orgId,
