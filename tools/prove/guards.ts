@@ -26,8 +26,11 @@ interface Marked {
   readonly at: number;
 }
 
-/** Matches the comment that marks a guard, and the line of code after it. */
-const lineMark = /^[ \t]*\/\/ guard: (.+)\n(.*)$/gm;
+/**
+ * Matches the comment that marks a guard, and the line of code after it. A condition whose statement is on the next
+ * line does not count, because taking it out would leave the statement.
+ */
+const lineMark = /^[ \t]*\/\/ guard: (.+)\n(?![ \t]*(?:if|while|for) .*\)$)(.*)$/gm;
 const sqlMark = /\/\*(?:guard: ([^*]+)|end)\*\//g;
 
 /** Lists the marked guards of a source. In SQL, guards may be nested. */

@@ -36,24 +36,25 @@ export const defaultValueLimits: ValueLimits = { usual: 500_000, large: 500_000 
 const smallBodyMaxBytes = 256 * 1024;
 
 const badJson = (message: string): ApiError => malformedRequest('invalid_json', message);
+const tooManyValues = (max: number): ApiError =>
+  payloadTooLarge('too_many_values', `The body has more than ${max} values.`);
 
 /** Checks depth and number of values before the body is parsed. Throws 400 and 413. */
 function requireWithinJsonLimits(text: string, maxValues: number): void {
   const limit = exceededJsonLimit(text, { depth: maxJsonDepth, values: maxValues });
   if (limit === 'depth') throw badJson(`The body is nested more than ${maxJsonDepth} levels deep.`);
   // guard: values of a body
-  if (limit === 'values')
-    throw payloadTooLarge('too_many_values', `The body has more than ${maxValues} values.`);
+  if (limit === 'values') throw tooManyValues(maxValues);
 }
 
 /**
  * Checks every key and text in the value. In valid UTF-8, only escapes can produce NUL or lone surrogates.
  */
-function isClean(value: unknown): boolean {
+function hasCleanTexts(value: unknown): boolean {
   if (typeof value === 'string') return isCleanText(value);
-  if (Array.isArray(value)) return value.every(isClean);
+  if (Array.isArray(value)) return value.every(hasCleanTexts);
   if (typeof value === 'object' && value !== null) {
-    return Object.entries(value).every(([key, inner]) => isCleanText(key) && isClean(inner));
+    return Object.entries(value).every(([key, inner]) => isCleanText(key) && hasCleanTexts(inner));
   }
   return true;
 }
@@ -70,9 +71,9 @@ export function parseJsonBody(bytes: Buffer, valueLimits: ValueLimits = defaultV
   } catch {
     throw badJson('The body is not valid JSON.');
   }
+  const isClean = !text.includes('\\u') || hasCleanTexts(value);
   // guard: texts are clean
-  if (text.includes('\\u') && !isClean(value))
-    throw badJson('A text in the body has NUL or an unpaired surrogate.');
+  if (!isClean) throw badJson('A text in the body has NUL or an unpaired surrogate.');
   return value;
 }
 

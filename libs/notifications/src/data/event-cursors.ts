@@ -65,9 +65,9 @@ export const createEventCursors = (key: Buffer, direction: ReadDirection = 'up')
   },
   decode: (cursor) => {
     const bytes = Buffer.from(cursor, 'base64url');
+    const isComplete = bytes.length === nonceBytes + seqBytes + tagBytes;
     // guard: a cursor is opened
-    if (bytes.length !== nonceBytes + seqBytes + tagBytes)
-      throw new BadCursor(cursorParamByDirection[direction]);
+    if (!isComplete) throw new BadCursor(cursorParamByDirection[direction]);
     const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, nonceBytes), cipherOptions);
     decipher.setAAD(authenticatedDataByDirection[direction]);
     decipher.setAuthTag(bytes.subarray(-tagBytes));
