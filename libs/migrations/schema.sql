@@ -2555,6 +2555,26 @@ begin
 end $function$
 ;
 alter function app.forget_place(uuid,text) owner to muster_door;
+CREATE OR REPLACE FUNCTION app.free_name(org uuid, wanted text, longest integer)
+ RETURNS text
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  candidate text := wanted;
+  number int := 1;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('names ' || org::text, 0));
+  -- These statements see what was committed during the wait for the lock.
+  while exists (select 1 from members m where m.org_id = org and m.handle = candidate)
+      or exists (select 1 from agents a where a.org_id = org and a.slug = candidate) loop
+    number := number + 1;
+    candidate := rtrim(left(wanted, longest - 1 - length(number::text)), '-') || '-' || number;
+  end loop;
+  return candidate;
+end $function$
+;
+alter function app.free_name(uuid,text,integer) owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.free_work(org uuid, member uuid, agent uuid, why text)
  RETURNS void
  LANGUAGE plpgsql
@@ -3109,14 +3129,6 @@ begin
 end $procedure$
 ;
 alter function app.let_worker_remove(regclass) owner to the_migrator;
-CREATE OR REPLACE FUNCTION app.lock_names(org uuid)
- RETURNS void
- LANGUAGE sql
-AS $function$
-  select pg_advisory_xact_lock(hashtextextended('names ' || org::text, 0))
-$function$
-;
-alter function app.lock_names(uuid) owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.make_month(kept regclass, begins timestamp with time zone)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -3207,20 +3219,11 @@ CREATE OR REPLACE FUNCTION app.name_agent()
 AS $function$
 declare
   plain text := lower(regexp_replace(normalize(new.name, NFD), '[\u0300-\u036f]', '', 'g'));
-  wanted text := coalesce(new.slug,
-    nullif(trim(both '-' from left(trim(both '-' from regexp_replace(plain, '[^a-z0-9]+', '-', 'g')), 30)), ''), 'agent');
-  number int := 1;
 begin
-  perform app.lock_names(new.org_id);
-  if exists (select 1 from agents a where a.org_id = new.org_id and a.member_id = new.member_id and a.slug = new.slug) then
-    return new;
+  if not exists (select 1 from agents a where a.org_id = new.org_id and a.member_id = new.member_id and a.slug = new.slug) then
+    new.slug := app.free_name(new.org_id, coalesce(new.slug,
+      nullif(trim(both '-' from left(trim(both '-' from regexp_replace(plain, '[^a-z0-9]+', '-', 'g')), 30)), ''), 'agent'), 40);
   end if;
-  new.slug := wanted;
-  while exists (select 1 from members m where m.org_id = new.org_id and m.handle = new.slug)
-      or exists (select 1 from agents a where a.org_id = new.org_id and a.slug = new.slug) loop
-    number := number + 1;
-    new.slug := rtrim(left(wanted, 39 - length(number::text)), '-') || '-' || number;
-  end loop;
   return new;
 end $function$
 ;
@@ -4795,6 +4798,7 @@ grant execute on function app.find_forge_connection(uuid) to muster_app;
 grant execute on function app.find_identity_provider(uuid) to muster_sign_in;
 grant execute on function app.fold(text) to public;
 grant execute on function app.forget_place(uuid,text) to muster_app, muster_operator, muster_sign_in;
+grant execute on function app.free_name(uuid,text,integer) to public;
 grant execute on function app.free_work(uuid,uuid,uuid,text) to public;
 grant execute on function app.give_connection_token(uuid,uuid,bytea,text,text,text[],integer) to muster_sign_in;
 grant execute on function app.given_rank(text,text) to public;
@@ -4812,7 +4816,6 @@ grant execute on function app.keep_look() to public;
 grant execute on function app.keep_months(integer) to muster_worker;
 grant execute on function app.known_address(text) to muster_sign_in;
 grant execute on function app.lacks_proof(jsonb,text,text[]) to public;
-grant execute on function app.lock_names(uuid) to public;
 grant execute on function app.marked(text,text[]) to public;
 grant execute on function app.member_keys(uuid,text,text[],text,text) to public;
 grant execute on function app.moves_while_rights_hold(uuid[],uuid[],timestamp with time zone[]) to muster_app;

@@ -51,7 +51,7 @@ export function accessJourneys(house: House): void {
         return [hasOutline, boxShadow, borderColor].join();
       };
       const all = document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex="0"]');
-      // Of controls with equal tag, class and type, only one is tried.
+      // Controls with the same tag, class and type look alike, so one of them is enough.
       const kinds = new Map([...all].map((element) => [element.tagName + element.className + element.type, element]));
       [...kinds.values()].filter((element) => {
         element.focus({ preventScroll: true });

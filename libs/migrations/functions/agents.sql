@@ -1,31 +1,33 @@
--- Lets one transaction at a time give a name that @ mentions use in the organization.
-create or replace function app.lock_names(org uuid) returns void
-language sql volatile as $$
-  select pg_advisory_xact_lock(hashtextextended('names ' || org::text, 0))
-$$;
+-- Returns the name itself if no member and no agent of the organization has it, and otherwise the name with the first
+-- free number: `-2`, `-3` and so on. So an @ mention means one of them. Holds a lock until the transaction ends, so that
+-- no other transaction gives the same name. `longest` is the maximum length of the result.
+create or replace function app.free_name(org uuid, wanted text, longest int) returns text
+language plpgsql volatile set search_path = pg_catalog, public, pg_temp as $$
+declare
+  candidate text := wanted;
+  number int := 1;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('names ' || org::text, 0));
+  -- These statements see what was committed during the wait for the lock.
+  while exists (select 1 from members m where m.org_id = org and m.handle = candidate)
+      or exists (select 1 from agents a where a.org_id = org and a.slug = candidate) loop
+    number := number + 1;
+    candidate := rtrim(left(wanted, longest - 1 - length(number::text)), '-') || '-' || number;
+  end loop;
+  return candidate;
+end $$;
 
--- Gives a new agent a slug that no member and no other agent of the organization has, so that @name means one of
--- them. Without a slug it is derived from the name. If the slug is taken, the first free number is appended; a given
--- slug that another agent of the member has is refused by agents_slug. The lock serializes new names of the
--- organization, of members too (libs/organizations/src/data/members.ts).
+-- Gives a new agent a slug, derived from its name if none is given. A given slug that another agent of the member has is
+-- refused by the index agents_slug.
 create or replace function app.name_agent() returns trigger
 language plpgsql set search_path = pg_catalog, public, pg_temp as $$
 declare
   plain text := lower(regexp_replace(normalize(new.name, NFD), '[\u0300-\u036f]', '', 'g'));
-  wanted text := coalesce(new.slug,
-    nullif(trim(both '-' from left(trim(both '-' from regexp_replace(plain, '[^a-z0-9]+', '-', 'g')), 30)), ''), 'agent');
-  number int := 1;
 begin
-  perform app.lock_names(new.org_id);
-  if exists (select 1 from agents a where a.org_id = new.org_id and a.member_id = new.member_id and a.slug = new.slug) then
-    return new;
+  if not exists (select 1 from agents a where a.org_id = new.org_id and a.member_id = new.member_id and a.slug = new.slug) then
+    new.slug := app.free_name(new.org_id, coalesce(new.slug,
+      nullif(trim(both '-' from left(trim(both '-' from regexp_replace(plain, '[^a-z0-9]+', '-', 'g')), 30)), ''), 'agent'), 40);
   end if;
-  new.slug := wanted;
-  while exists (select 1 from members m where m.org_id = new.org_id and m.handle = new.slug)
-      or exists (select 1 from agents a where a.org_id = new.org_id and a.slug = new.slug) loop
-    number := number + 1;
-    new.slug := rtrim(left(wanted, 39 - length(number::text)), '-') || '-' || number;
-  end loop;
   return new;
 end $$;
 create or replace trigger agents_named before insert on agents for each row execute function app.name_agent();

@@ -195,7 +195,7 @@ export function Menu({
   items,
   children,
   className,
-  staysOpenAfterChoice: staysOpen = false,
+  staysOpenAfterChoice = false,
   tabIndex,
 }: MenuProps) {
   const [isOpen, setOpen] = useState(false);
@@ -219,7 +219,7 @@ export function Menu({
           label={label}
           items={typeof items === 'function' ? items() : items}
           anchor={() => button.current}
-          staysOpenAfterChoice={staysOpen}
+          staysOpenAfterChoice={staysOpenAfterChoice}
           onClose={(isBack) => {
             setOpen(false);
             if (isBack) button.current?.focus();

@@ -187,7 +187,7 @@ function FileForm({ projectId }: { readonly projectId: string }) {
 export function ImportPanel({
   projectId,
   projectKey,
-  onNewImport: onOther,
+  onNewImport,
 }: {
   readonly projectId: string;
   readonly projectKey: string;
@@ -197,6 +197,6 @@ export function ImportPanel({
   return run === undefined ? (
     <FileForm projectId={projectId} />
   ) : (
-    <ImportProgress run={run} projectId={projectId} projectKey={projectKey} onNewImport={onOther} />
+    <ImportProgress run={run} projectId={projectId} projectKey={projectKey} onNewImport={onNewImport} />
   );
 }

@@ -138,9 +138,9 @@ export function ImportPreview({
   isBusy,
   overwritesStories,
   onOverwriteChange,
-  onColumnChange: onPlace,
-  onMemberChange: onPerson,
-  onImport: onRun,
+  onColumnChange,
+  onMemberChange,
+  onImport,
 }: {
   readonly survey: Survey;
   readonly columns: readonly BoardColumn[];
@@ -167,8 +167,8 @@ export function ImportPreview({
           )}
         </p>
       </div>
-      <StatusTable statuses={statuses} columns={columns} onColumnChange={onPlace} />
-      <PersonMappingTable people={survey.people} members={members} onMemberChange={onPerson} />
+      <StatusTable statuses={statuses} columns={columns} onColumnChange={onColumnChange} />
+      <PersonMappingTable people={survey.people} members={members} onMemberChange={onMemberChange} />
       <div className="folds">
         <FoldedIssueList
           title={importTexts.refusedItems(refused.length)}
@@ -190,7 +190,7 @@ export function ImportPreview({
         />
         {importTexts.theirs}
       </label>
-      <ImportFooter items={items} unmappedStatusCount={unplaced} isBusy={isBusy} onImport={onRun} />
+      <ImportFooter items={items} unmappedStatusCount={unplaced} isBusy={isBusy} onImport={onImport} />
     </>
   );
 }

@@ -68,8 +68,8 @@ function PickedStoryList({
 
 export function StoryPicker({
   projectKey,
-  pickedStories: picked,
-  onPickedChange: onPick,
+  pickedStories,
+  onPickedChange,
 }: StoryPickerProps & { readonly projectKey: string }) {
   const client = useClient();
   const listId = useId();
@@ -90,11 +90,11 @@ export function StoryPicker({
     if (story === undefined) return;
     setText('');
     const { id, key, title } = story;
-    if (!picked.some((one) => one.id === id)) onPick([...picked, { id, key, title }]);
+    if (!pickedStories.some((one) => one.id === id)) onPickedChange([...pickedStories, { id, key, title }]);
   };
   return (
     <div className="picker">
-      <PickedStoryList pickedStories={picked} onPickedChange={onPick} inputRef={field} />
+      <PickedStoryList pickedStories={pickedStories} onPickedChange={onPickedChange} inputRef={field} />
       <input
         ref={field}
         className="field"

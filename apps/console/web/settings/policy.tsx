@@ -91,7 +91,7 @@ const FlagRule = ({
 
 const ChoiceRule = <Id extends 'mergeProof' | 'wipLimits'>({
   id,
-  optionLabels: words,
+  optionLabels,
   hint,
   rules,
   changeRules,
@@ -109,7 +109,7 @@ const ChoiceRule = <Id extends 'mergeProof' | 'wipLimits'>({
         isHidden
         disabled={!mayChange}
         value={rules[id]}
-        optionLabels={words}
+        optionLabels={optionLabels}
         onChange={(value) => changeRules({ [id]: value })}
       />
       {hint !== undefined && <span className="hint">{hint}</span>}

@@ -244,7 +244,7 @@ function WebhookMenu({ webhook, onNewSecret }: WebhookRowProps) {
   );
 }
 
-function WebhookRow({ webhook, onNewSecret: onSecret }: WebhookRowProps) {
+function WebhookRow({ webhook, onNewSecret }: WebhookRowProps) {
   const [showsDeliveries, setShowsDeliveries] = useState(false);
   const { url, kinds, state, pausedReason, lag, lastSuccessAt } = webhook;
   const isActive = state === 'active';
@@ -270,7 +270,7 @@ function WebhookRow({ webhook, onNewSecret: onSecret }: WebhookRowProps) {
         {texts.webhooks.deliveries}
         <span className="sr-only"> {url}</span>
       </button>
-      <WebhookMenu webhook={webhook} onNewSecret={onSecret} />
+      <WebhookMenu webhook={webhook} onNewSecret={onNewSecret} />
       {showsDeliveries && <DeliveriesDialog webhook={webhook} onClose={() => setShowsDeliveries(false)} />}
     </ListItem>
   );

@@ -138,7 +138,7 @@ function DescriptionView({
   canWrite,
   opener,
   onOpen,
-  onTaskChange: onTask,
+  onTaskChange,
 }: Omit<EditButtonProps, 'label'> & {
   readonly text: string | null;
   readonly canWrite: boolean;
@@ -147,7 +147,7 @@ function DescriptionView({
   if (text !== null)
     return (
       <div className="story-title">
-        <Markdown text={text} parentHeadingLevel={1} onTaskChange={canWrite ? onTask : undefined} />
+        <Markdown text={text} parentHeadingLevel={1} onTaskChange={canWrite ? onTaskChange : undefined} />
         {canWrite && <EditButton opener={opener} label={editTexts.editDescription} onOpen={onOpen} />}
       </div>
     );

@@ -10,14 +10,14 @@ import { type InboxDraft, type InboxRecipients } from '../rules/inbox-rules.ts';
 const noAgent = '00000000-0000-0000-0000-000000000000';
 
 /** Selects the work of executions `e` with the agent or member that held it last. */
-const workOf = (executions: Part, isExcluded: Part): Part => sql.part`
+const workOf = (executions: Part, condition: Part = sql.part`true`): Part => sql.part`
   select coalesce(h.agent_id, h.member_id), h.member_id, e.target_type, e.target_id, e.needs_rework,
     exists (select from leases l where ${orgFilter('l')} and l.unit_type = e.target_type and l.unit_id = e.target_id
       and l.state = 'held' and l.expires_at > clock_timestamp())
   from ${executions}
   cross join lateral (
     select c.member_id, nullif(c.agent_id, ${noAgent}::uuid) as agent_id from execution_contributors c
-    where ${orgFilter('c')} and c.execution_id = e.id and not ${isExcluded} order by c.attempt desc limit 1) h`;
+    where ${orgFilter('c')} and c.execution_id = e.id and ${condition} order by c.attempt desc limit 1) h`;
 
 /** Selects the newest execution of each target, if it is open or ended in this transaction. */
 const openWorkOn = (targets: Part): Part => sql.part`(${targets}) t
@@ -25,33 +25,31 @@ const openWorkOn = (targets: Part): Part => sql.part`(${targets}) t
     order by e.id desc limit 1) e on e.completed_at is null or e.completed_at >= now()::timestamptz(3)`;
 
 const namedExecution = sql.part`(select e.* from executions e where ${orgFilter('e')} and e.id = w.ids[1]) e`;
-const nobody = sql.part`false`;
 const noWork = sql.part`null::text, null::uuid, false, false`;
 
 /**
- * Each query answers recipients with the member whose rights decide, and the recipient's work. An agent comes with
+ * Each query returns recipients with the member whose rights decide, and the recipient's work. An agent comes with
  * its member.
  */
-const recipientQueries = (actor: Actor): Record<InboxRecipients, Part> => ({
+const recipientQueries: Record<InboxRecipients, Part> = {
   members: sql.part`select u.id, u.id, ${noWork} from unnest(w.ids) u(id)`,
 
   agents: sql.part`select a.id, a.member_id, ${noWork} from agents a where ${orgFilter('a')} and a.id = any (w.ids)`,
 
-  holder: workOf(namedExecution, nobody),
+  holder: workOf(namedExecution),
 
   previousHolder: workOf(
     namedExecution,
-    sql.part`(c.member_id = ${actor.memberId} and c.agent_id = coalesce(${actor.agentId}::uuid, ${noAgent}::uuid))`,
+    sql.part`coalesce(nullif(c.agent_id, ${noAgent}::uuid), c.member_id) is distinct from w.ids[2]`,
   ),
 
   workers: workOf(
     openWorkOn(
       sql.part`${workTargetsSql(sql.part`w.ids[1]`)} union select 'delivery_group', w.ids[1] where w.story_id is null`,
     ),
-    nobody,
   ),
 
-  storyWorkers: workOf(openWorkOn(sql.part`select 'story' as type, w.ids[1] as id`), nobody),
+  storyWorkers: workOf(openWorkOn(sql.part`select 'story' as type, w.ids[1] as id`)),
 
   assignees: sql.part`select i.id, i.member_id, ${noWork} from assignments t
     left join agents g on ${orgFilter('g')} and g.id = t.agent_id
@@ -60,7 +58,7 @@ const recipientQueries = (actor: Actor): Record<InboxRecipients, Part> => ({
 
   asker: sql.part`select coalesce((c.author ->> 'agentId')::uuid, c.author_member_id), c.author_member_id, ${noWork}
     from comments c where ${orgFilter('c')} and c.id = w.ids[1] and c.kind = 'question' and c.deleted_at is null`,
-});
+};
 
 /** The call that answers item `c`, for the work of its recipient. */
 const nextCall = sql.part`case
@@ -75,7 +73,7 @@ const wantedColumns = sql.part`ord int, recipients text, ids uuid[], kind text, 
   resume text, ref text, project_id uuid, story_id uuid, execution_id uuid, comment_id uuid`;
 
 /**
- * Answers the statement that writes the items. A recipient receives one item per kind and subject of a transaction:
+ * Returns the statement that writes the items. A recipient receives one item per kind and subject of a transaction:
  * the first one. The acting agent or member is excluded, as are recipients that may not see the project after
  * this transaction.
  */
@@ -92,10 +90,9 @@ export function writeInbox(actor: Actor, drafts: readonly InboxDraft[]): Query<u
       next_while_held: nextWhileHeld ?? null,
     }),
   );
-  const queries = recipientQueries(actor);
   const reached = [...new Set(drafts.map(({ to }) => to))].sort().map(
     (recipients) =>
-      sql.part`select w.*, r.* from wanted w cross join lateral (${queries[recipients]})
+      sql.part`select w.*, r.* from wanted w cross join lateral (${recipientQueries[recipients]})
            r (recipient_id, member_id, target_type, target_id, needs_rework, is_held)
          where w.recipients = ${recipients}`,
   );

@@ -1,16 +1,10 @@
 /**
  * The rules of the inbox for work (agents.inbox): event → recipients, kind, text and the call that answers it. They
- * are defined only in this table. An event without a rule costs nothing.
+ * are defined only in this table.
  */
-import {
-  type Actor,
-  type EventData,
-  type EventKind,
-  type InboxKind,
-  type NextCall,
-  type Subject,
-} from '@muster/registry';
+import { type Actor, type EventKind, type InboxKind, type NextCall, type Subject } from '@muster/registry';
 import { type DomainEvent } from '@muster/tenancy';
+import { applyRule, type EventRules, type RuleInput, subjectName, verdictVerbs } from './event-rules.ts';
 import { excerpt } from './excerpts.ts';
 
 /** The kinds of recipients, found by the ids of a draft. The queries are in data/write-inbox.ts. */
@@ -19,7 +13,7 @@ export type InboxRecipients =
   | 'agents'
   /** The agent or member that held this execution last. */
   | 'holder'
-  /** As `holder`, before the actor took the work over. */
+  /** As `holder`, leaving out the agent or member that the second id names. */
   | 'previousHolder'
   /** The agents and members that held the open work on this story, its group, or this group last. */
   | 'workers'
@@ -52,17 +46,9 @@ export interface InboxDraft {
   readonly commentId?: string;
 }
 
-interface RuleInput<Kind extends EventKind> {
-  readonly subject: Subject;
-  readonly data: EventData<Kind>;
-  readonly actor: Actor;
-}
-type Rules = { readonly [Kind in EventKind]?: (input: RuleInput<Kind>) => readonly InboxDraft[] };
-
 /** The maximum length of a reviewer's note in an item. */
 const longestNote = 1_000;
 
-const nameOf = ({ key, title }: Subject): string => key ?? excerpt(title, 80);
 const refOf = ({ key, id }: Subject): string => key ?? id;
 
 type Content = Pick<InboxDraft, 'kind' | 'text' | 'next'> &
@@ -109,7 +95,7 @@ function mentioned(
 ): InboxDraft[] {
   const content: Content = {
     kind: 'mention',
-    text: `${actor.name} mentioned you on ${nameOf(subject)}`,
+    text: `${actor.name} mentioned you on ${subjectName(subject)}`,
     next: replyCall(subject, rootId),
     commentId: data.commentId,
   };
@@ -119,29 +105,23 @@ function mentioned(
   ];
 }
 
-const verdicts: Readonly<Record<string, string>> = {
-  approved: 'approved',
-  changes_requested: 'requested changes on',
-  commented: 'commented in the review of',
-};
-
 /** The items about facts of the forge, by the kind of the observation. */
 const observed: Readonly<Record<string, (subject: Subject, executionId: string) => Content>> = {
-  pr_merged: (subject) => ({ kind: 'merged', text: `${nameOf(subject)} was merged`, next: null }),
+  pr_merged: (subject) => ({ kind: 'merged', text: `${subjectName(subject)} was merged`, next: null }),
   checks_failed: (subject, executionId) => ({
     kind: 'checks_failed',
-    text: `Checks failed for ${nameOf(subject)}`,
+    text: `Checks failed for ${subjectName(subject)}`,
     next: readExecutionCall(executionId),
   }),
   changes_requested: (subject) => ({
     kind: 'verdict',
-    text: `A reviewer at the forge requested changes on ${nameOf(subject)}`,
+    text: `A reviewer at the forge requested changes on ${subjectName(subject)}`,
     next: readContextCall(subject),
     resume: 'rework',
   }),
   review_approved: (subject) => ({
     kind: 'verdict',
-    text: `A reviewer at the forge approved ${nameOf(subject)}`,
+    text: `A reviewer at the forge approved ${subjectName(subject)}`,
     next: readContextCall(subject),
   }),
 };
@@ -149,7 +129,7 @@ const observed: Readonly<Record<string, (subject: Subject, executionId: string) 
 const specChanged = ({ subject }: RuleInput<'spec.updated' | 'spec.restored'>): InboxDraft[] =>
   draft(subject, 'workers', [subject.id], {
     kind: 'spec_changed',
-    text: `The spec of ${nameOf(subject)} changed`,
+    text: `The spec of ${subjectName(subject)} changed`,
     next: { operation: 'storySpec.get', params: { storyId: refOf(subject) } },
   });
 
@@ -161,8 +141,8 @@ function assigned(
 ): InboxDraft[] {
   const content: Content =
     kind === 'assigned'
-      ? { kind, text: `${nameOf(subject)} was assigned to you`, next: acquireCall(subject) }
-      : { kind, text: `${nameOf(subject)} is no longer assigned to you`, next: null };
+      ? { kind, text: `${subjectName(subject)} was assigned to you`, next: acquireCall(subject) }
+      : { kind, text: `${subjectName(subject)} is no longer assigned to you`, next: null };
   return [...draft(subject, 'members', [memberId], content), ...draft(subject, 'agents', [agentId], content)];
 }
 
@@ -186,14 +166,14 @@ function leaseLost(
     : draft(subject, 'agents', [holder.agentId], content);
 }
 
-const rules: Rules = {
+const inboxRules: EventRules<InboxDraft> = {
   'review.decided': ({ subject, data, actor }) => {
-    const verb = verdicts[data.verdict];
+    const verb = verdictVerbs[data.verdict];
     if (verb === undefined) return [];
     const note = data.note === null ? '' : `: ${excerpt(data.note, longestNote)}`;
     return draft(subject, 'workers', [subject.id], {
       kind: 'verdict',
-      text: `${actor.name} ${verb} ${nameOf(subject)}${note}`,
+      text: `${actor.name} ${verb} ${subjectName(subject)}${note}`,
       next: readContextCall(subject),
       ...(data.verdict === 'changes_requested' && data.stale !== true && { resume: 'rework' }),
     });
@@ -206,7 +186,7 @@ const rules: Rules = {
     outcome === 'succeeded'
       ? draft(subject, 'holder', [executionId], {
           kind: 'merged',
-          text: `${actor.name} completed the work on ${nameOf(subject)}`,
+          text: `${actor.name} completed the work on ${subjectName(subject)}`,
           next: null,
           executionId,
         })
@@ -214,15 +194,15 @@ const rules: Rules = {
   'execution.stopRequested': ({ subject, data: { executionId }, actor }) =>
     draft(subject, 'holder', [executionId], {
       kind: 'stop',
-      text: `${actor.name} asks you to stop the work on ${nameOf(subject)}`,
+      text: `${actor.name} asks you to stop the work on ${subjectName(subject)}`,
       executionId,
       next: null,
       nextWhileHeld: { operation: 'deliveryExecutions.release', params: { executionId } },
     }),
   'execution.stopLifted': ({ subject, data: { executionId }, actor }) =>
-    draft(subject, 'previousHolder', [executionId], {
+    draft(subject, 'previousHolder', [executionId, actor.agentId ?? actor.memberId], {
       kind: 'stop_lifted',
-      text: `${actor.name} lifted the stop of ${nameOf(subject)}`,
+      text: `${actor.name} lifted the stop of ${subjectName(subject)}`,
       executionId,
       next: null,
       resume: 'work',
@@ -230,7 +210,7 @@ const rules: Rules = {
   'execution.offered': ({ subject, data: { executionId, toMemberId, toAgentId }, actor }) => {
     const content: Content = {
       kind: 'offer',
-      text: `${actor.name} offers you the work on ${nameOf(subject)}`,
+      text: `${actor.name} offers you the work on ${subjectName(subject)}`,
       executionId,
       next: acquireCall(subject),
     };
@@ -244,15 +224,15 @@ const rules: Rules = {
       subject,
       { memberId: data.fromMemberId, agentId: data.fromAgentId },
       data.executionId,
-      `${actor.name} ${data.joining ? 'ended your expired lease' : 'took over the work'} on ${nameOf(subject)}`,
+      `${actor.name} ${data.joining ? 'ended your expired lease' : 'took over the work'} on ${subjectName(subject)}`,
     ),
   'lease.expired': ({ subject, data }) =>
-    leaseLost(subject, data, data.executionId, `Your lease on ${nameOf(subject)} has expired`),
+    leaseLost(subject, data, data.executionId, `Your lease on ${subjectName(subject)} has expired`),
   'story.statusChanged': ({ subject, data, actor }) =>
     data.to === 'canceled'
       ? draft(subject, 'storyWorkers', [subject.id], {
           kind: 'lease_lost',
-          text: `${actor.name} canceled ${nameOf(subject)}`,
+          text: `${actor.name} canceled ${subjectName(subject)}`,
           next: null,
         })
       : [],
@@ -264,7 +244,7 @@ const rules: Rules = {
     const isQuestion = data.kind === 'question';
     const addressed: Content = {
       kind: isQuestion ? 'question' : 'mention',
-      text: `${actor.name} ${isQuestion ? 'asks you a question' : 'addressed you'} on ${nameOf(subject)}`,
+      text: `${actor.name} ${isQuestion ? 'asks you a question' : 'addressed you'} on ${subjectName(subject)}`,
       next: replyCall(subject, rootId),
       commentId,
     };
@@ -273,7 +253,7 @@ const rules: Rules = {
       ...draft(subject, 'agents', [directedTo], addressed),
       ...draft(subject, 'asker', [parentId], {
         kind: 'question_answered',
-        text: `${actor.name} answered your question on ${nameOf(subject)}`,
+        text: `${actor.name} answered your question on ${subjectName(subject)}`,
         next: readContextCall(subject),
         commentId,
       }),
@@ -285,7 +265,7 @@ const rules: Rules = {
   'comment.resolved': ({ subject, data: { commentId }, actor }) =>
     draft(subject, 'asker', [commentId], {
       kind: 'question_answered',
-      text: `${actor.name} resolved your question on ${nameOf(subject)}`,
+      text: `${actor.name} resolved your question on ${subjectName(subject)}`,
       next: readContextCall(subject),
       commentId,
     }),
@@ -309,7 +289,7 @@ const rules: Rules = {
   'story.unblocked': ({ subject }) => {
     const content: Content = {
       kind: 'unblocked',
-      text: `${nameOf(subject)} is no longer blocked`,
+      text: `${subjectName(subject)} is no longer blocked`,
       next: acquireCall(subject),
     };
     return [
@@ -321,12 +301,6 @@ const rules: Rules = {
   'spec.restored': specChanged,
 };
 
-/**
- * Answers the rule for an event. Each rule is typed by the data of its kind, and `emit` checked that the
- * event's data matches. The list of events loses this relation between the two types, so it is asserted here.
- */
-const ruleFor = (kind: EventKind) => rules[kind] as ((input: object) => readonly InboxDraft[]) | undefined;
-
-/** Answers the inbox drafts of an event. */
-export const inboxDraftsOf = ({ kind, subject, data }: DomainEvent, actor: Actor): readonly InboxDraft[] =>
-  ruleFor(kind)?.({ subject, data, actor }) ?? [];
+/** Returns the inbox drafts of an event. */
+export const inboxDraftsOf = (domainEvent: DomainEvent, actor: Actor): readonly InboxDraft[] =>
+  applyRule(inboxRules, domainEvent, actor);

@@ -3,14 +3,9 @@
  * without a rule notifies no member and costs nothing. If several drafts of one event include the same
  * member, the first one wins, so the more specific one comes first.
  */
-import {
-  type Actor,
-  type EventData,
-  type EventKind,
-  type NotificationKind,
-  type Subject,
-} from '@muster/registry';
+import { type Actor, type EventKind, type NotificationKind, type Subject } from '@muster/registry';
 import { type DomainEvent } from '@muster/tenancy';
+import { applyRule, type EventRules, type RuleInput, subjectName, verdictVerbs } from './event-rules.ts';
 import { excerpt } from './excerpts.ts';
 
 /** The kinds of recipients, found by the ids of a draft. The queries are in data/recipients.ts. */
@@ -59,21 +54,10 @@ export interface NotificationDraft {
   readonly commentId?: string;
 }
 
-interface NotificationRuleInput<Kind extends EventKind> {
-  readonly subject: Subject;
-  readonly data: EventData<Kind>;
-  readonly actor: Actor;
-}
-
 type NotificationText = Pick<NotificationDraft, 'title' | 'body'>;
-type NotificationRules = {
-  readonly [Kind in EventKind]?: (what: NotificationRuleInput<Kind>) => readonly NotificationDraft[];
-};
 
 /** The maximum length of a notification's body. The record itself has the complete text. */
 export const maxBodyLength = 280;
-
-const subjectName = ({ key, title }: Subject): string => key ?? excerpt(title, 80);
 
 /** Returns the title as an additional line if the name is only a key. */
 const subjectDetail = ({ key, title }: Subject): string => (key === null ? '' : title);
@@ -94,7 +78,7 @@ function createDrafts(
 }
 
 function mentionDrafts(
-  { subject, actor }: NotificationRuleInput<EventKind>,
+  { subject, actor }: RuleInput<EventKind>,
   mentions: readonly string[],
 ): NotificationDraft[] {
   const title = `${actor.name} mentioned you on ${subjectName(subject)}`;
@@ -105,7 +89,7 @@ function mentionDrafts(
  * Notifies the members responsible for the story about a question that is not addressed to a specific member.
  * If an agent asks, its owner is notified too.
  */
-function openQuestionDrafts({ subject, actor }: NotificationRuleInput<EventKind>): NotificationDraft[] {
+function openQuestionDrafts({ subject, actor }: RuleInput<EventKind>): NotificationDraft[] {
   const words = {
     title: `${actor.name} has a question on ${subjectName(subject)}`,
     body: subjectDetail(subject),
@@ -129,12 +113,6 @@ export const seatLimitDrafts = ({ subject }: { readonly subject: Subject }): Not
     body: 'Free a seat or buy more seats to let others join.',
   });
 
-const verdictPhrases: Readonly<Record<string, string>> = {
-  approved: 'approved',
-  changes_requested: 'requested changes on',
-  commented: 'commented in the review of',
-};
-
 /** The explanations of why an endpoint was paused. A pause by a caller needs none. */
 const pauseExplanations: Readonly<Record<string, string>> = {
   failing: 'Ten delivery attempts in a row failed.',
@@ -148,7 +126,7 @@ const broadcastTitleByLevel: Readonly<Record<string, string>> = {
   critical: 'Critical message',
 };
 
-const notificationRules: NotificationRules = {
+const notificationRules: EventRules<NotificationDraft> = {
   'execution.superseded': ({ subject, data, actor }) =>
     createDrafts('lease_taken_over', 'members', [data.fromMemberId], subject, {
       title: data.joining
@@ -285,7 +263,7 @@ const notificationRules: NotificationRules = {
     ];
   },
   'review.decided': ({ subject, data, actor }) => {
-    const said = verdictPhrases[data.verdict];
+    const said = verdictVerbs[data.verdict];
     if (said === undefined) return [];
     const words = {
       title: `${actor.name} ${said} ${subjectName(subject)}`,
@@ -370,13 +348,6 @@ const notificationRules: NotificationRules = {
   'seats.changed': (what) => (what.data.to < what.data.from ? seatLimitDrafts(what) : []),
 };
 
-/**
- * Returns the rule for an event. Each rule is typed by the data of its kind, and `emit` checked that the
- * event's data matches. The list of events loses this relation between the two types, so it is asserted here.
- */
-const ruleFor = (kind: EventKind) =>
-  notificationRules[kind] as ((what: object) => readonly NotificationDraft[]) | undefined;
-
 /** Returns the drafts of an event, the most specific first. */
-export const draftsOf = ({ kind, subject, data }: DomainEvent, actor: Actor): readonly NotificationDraft[] =>
-  ruleFor(kind)?.({ subject, data, actor }) ?? [];
+export const draftsOf = (domainEvent: DomainEvent, actor: Actor): readonly NotificationDraft[] =>
+  applyRule(notificationRules, domainEvent, actor);

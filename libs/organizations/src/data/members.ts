@@ -10,7 +10,7 @@ import {
 } from '@muster/driver';
 import { type Member, notFound, type OrgRole, type Subject, subjectOf, unauthorized } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
-import { deriveHandle, makeHandleUnique } from '../rules/handles.ts';
+import { deriveHandle } from '../rules/handles.ts';
 
 export const members = defineRecord('members', 'm', {
   email: {},
@@ -77,21 +77,9 @@ interface NewMember {
 
 /** Inserts a new member with a handle that no other member and no agent of the organization has. */
 export async function insertMember(db: Db, { email, name, role }: NewMember): Promise<Member> {
-  const wanted = deriveHandle(name, email);
-  // Sent together; the second statement sees what committed while the first waited for the lock.
-  const [, taken] = await Promise.all([
-    db.all(sql`select app.lock_names(${currentOrgId})`),
-    db.all(
-      sql<{
-        handle: string;
-      }>`select handle from members where ${orgFilter()} and starts_with(handle, ${wanted})
-         union all select slug from agents where ${orgFilter()} and starts_with(slug, ${wanted})`,
-    ),
-  ]);
-  const handle = makeHandleUnique(wanted, new Set(taken.map((row) => row.handle)));
   return toMember(
     await db.one(
-      sql<MemberRow>`insert into members as m (org_id, id, email, name, handle, role, status) values (${currentOrgId}, ${newId()}, ${email}, ${name}, ${handle}, ${role}, 'active') returning ${members.list}`,
+      sql<MemberRow>`insert into members as m (org_id, id, email, name, handle, role, status) values (${currentOrgId}, ${newId()}, ${email}, ${name}, app.free_name(${currentOrgId}, ${deriveHandle(name, email)}, 39), ${role}, 'active') returning ${members.list}`,
     ),
   );
 }

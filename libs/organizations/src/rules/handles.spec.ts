@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { deriveHandle, makeHandleUnique } from './handles.ts';
+import { deriveHandle } from './handles.ts';
 
 const shape = /^[a-z0-9][a-z0-9-]{0,38}$/;
 
@@ -20,22 +20,12 @@ describe('handles', () => {
     expect(deriveHandle(name, email)).toBe(handle);
   });
 
-  it('always fit the shape and are never taken', () => {
+  it('always fit the shape', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'grapheme' }),
         fc.oneof(fc.emailAddress(), fc.string({ unit: 'binary' })),
-        fc.integer({ min: 0, max: 200 }),
-        (name, email, others) => {
-          const wanted = deriveHandle(name, email);
-          const taken = new Set<string>();
-          for (let count = 0; count < others; count += 1) taken.add(makeHandleUnique(wanted, taken));
-          expect(taken.size).toBe(others);
-          const handle = makeHandleUnique(wanted, taken);
-          expect(handle).toMatch(shape);
-          expect(taken.has(handle)).toBe(false);
-          expect(handle.startsWith(wanted)).toBe(true);
-        },
+        (name, email) => expect(deriveHandle(name, email)).toMatch(shape),
       ),
       { numRuns: 300 },
     );

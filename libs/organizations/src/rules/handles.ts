@@ -45,13 +45,3 @@ export const deriveOrganizationSlug = (name: string): string => {
   const slug = toSlug(name);
   return slug.length >= 3 ? slug : `${slug || 'team'}-org`;
 };
-
-/**
- * Returns the handle itself if it is free. Otherwise appends the first free number: `-2`, `-3` and so on.
- * `taken` must contain all handles with this prefix.
- */
-export function makeHandleUnique(handle: string, takenHandles: ReadonlySet<string>): string {
-  let unique = handle;
-  for (let number = 2; takenHandles.has(unique); number += 1) unique = `${handle}-${number}`;
-  return unique;
-}

@@ -57,6 +57,27 @@ describe('agents.create', () => {
     expect((await ben.agents.create({ name: 'Chloé' })).agent.slug).toBe(`${chloe.me.handle}-2`);
   });
 
+  it.each(['ana-2', 'x'.repeat(50), '--'])(
+    'numbers %s until the name is free, and fits a mention',
+    async (name) => {
+      const { orgId, dan } = people;
+      const slugs = await world.rows<{ slug: string }>(
+        `insert into agents (org_id, id, member_id, name)
+         select $1, gen_random_uuid(), $2, $3 || repeat('!', n) from generate_series(1, 60) n returning slug`,
+        ...[orgId, dan.me.memberId, name],
+      );
+      const wanted = slugs[0]?.slug ?? '';
+      for (const { slug } of slugs) expect(slug).toMatch(/^[a-z0-9][a-z0-9-]{0,38}$/);
+      expect(slugs.filter(({ slug }) => !slug.startsWith(wanted))).toEqual([]);
+      const [free] = await world.rows<{ name: string }>(
+        'select app.free_name($1, $2, 39) as name',
+        orgId,
+        wanted,
+      );
+      expect(new Set([...slugs.map(({ slug }) => slug), free?.name]).size).toBe(61);
+    },
+  );
+
   it.each([{ name: 'Robo' }, { name: 'Other', slug: 'robo' }])(
     'refuses %j, which is taken',
     async (params) => {
