@@ -138,7 +138,7 @@ const enforceBoundaries = (depConstraints, allow = []) => [
 ];
 
 export default defineConfig(
-  globalIgnores(['**/dist', '**/node_modules', '**/coverage', '.nx', '.data']),
+  globalIgnores(['**/dist', '**/node_modules', '**/coverage', '**/.vitepress/.temp', '.nx', '.data']),
   {
     files: ['**/*.{ts,tsx}'],
     plugins: { '@nx': nx },
