@@ -4,7 +4,8 @@
  */
 import { type BarePath } from './bare-statements.ts';
 import { type BenchOrg } from './data.ts';
-import { recall, type Remember } from './memory.ts';
+import { type Remember } from './load-request.ts';
+import { recall } from './memory.ts';
 import { pick, placeOf, type Twin, twin, type Workload } from './work.ts';
 
 /** The number of stories that one connection works on. No other connection uses them. */

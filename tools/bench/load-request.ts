@@ -1,4 +1,5 @@
-import { type Remember } from './memory.ts';
+/** The path of each value in the answer, by the value's name: property names separated by dots. */
+export type Remember = Readonly<Record<string, string>>;
 
 /** A request as one connection sends it. */
 export interface LoadRequest {

@@ -1,9 +1,7 @@
 /** Values of an answer that a connection remembers for its next requests, such as a lease token. */
 
-import { type LoadRequest } from './load-request.ts';
+import { type LoadRequest, type Remember } from './load-request.ts';
 
-/** The path of each value in the answer, by the value's name: property names separated by dots. */
-export type Remember = Readonly<Record<string, string>>;
 export type Memory = Record<string, string>;
 
 const placeOf = /\{\{(\w+)\}\}/g;

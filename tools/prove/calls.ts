@@ -1,15 +1,9 @@
 /** Builds the calls about the work on a board. Each call is an operation with its parameters. */
 import { type ProofBoard, type StoryName, type TargetName, typeOf } from './board.ts';
 import { type TestUser } from './organization.ts';
-import { type Name } from './team.ts';
+import { type Name, type NewCall } from './team.ts';
 
-type Params = Readonly<Record<string, unknown>>;
-
-export interface NewCall {
-  readonly person: Name | TestUser;
-  readonly operation: string;
-  readonly params: Params;
-}
+type Params = NewCall['params'];
 
 /** A granted lease, with the data that its holder has. */
 export interface Grant {

@@ -2,7 +2,6 @@
 import { createPool, newId, type Pool } from '@muster/driver';
 import { handlers, performableHandlers, reactions } from '@muster/operations';
 import { createAuthenticator, execute, toApiError } from '@muster/runtime';
-import { type NewCall } from './calls.ts';
 import { type GuardRemoval } from './guards.ts';
 import { foundOrganization, type TestOrg, type TestUser } from './organization.ts';
 import { type Database, type Scope } from './services.ts';
@@ -42,6 +41,13 @@ export async function joinForAWhile({
     agent: await enter(newcomer.email, { scopes: ['write'], agent: 'Guest' }),
     admin: await enter(people.ana.email, { scopes: ['admin'] }),
   };
+}
+
+/** A call as it will be made. */
+export interface NewCall {
+  readonly person: Name | TestUser;
+  readonly operation: string;
+  readonly params: Readonly<Record<string, unknown>>;
 }
 
 /** The outcome of a call: its result, or the reason of its refusal. */

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { sanitizeToOneLine } from '@muster/terminal';
-import { inheritedVariables } from './environment.ts';
+import { inheritedVariables } from './inherited-variables.ts';
 import { forgeTokenVariables, originalEnvironmentValue } from './secrets.ts';
 import { requireTrustedConfig } from './trusted-config.ts';
 

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { cloneDatabase, withTestTimeouts, type TestDatabase } from '@muster/testing';
 import { type PoolClient } from 'pg';
-import { BurstError, sendBurst, type Statement } from './burst.ts';
+import { BurstError, sendBurst } from './burst.ts';
 import { createPool, type Pool } from './pool.ts';
+import { type Statement } from './sql.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

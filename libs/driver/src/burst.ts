@@ -8,12 +8,8 @@
 import pg, { type ClientBase, type Submittable } from 'pg';
 import { serialize } from 'pg-protocol';
 import { prepareValue } from './prepare-value.ts';
+import { type Statement } from './sql.ts';
 import { inBurstSpan } from './trace.ts';
-
-export interface Statement {
-  readonly sql: string;
-  readonly parameters: readonly unknown[];
-}
 
 export interface StatementResult {
   readonly rows: Record<string, unknown>[];

@@ -1,5 +1,5 @@
 export { queryOutsideOrg } from './ask.ts';
-export { BurstError, sendBurst, type Statement, type StatementResult } from './burst.ts';
+export { BurstError, sendBurst, type StatementResult } from './burst.ts';
 export { newId } from './id.ts';
 export {
   BadCursor,
@@ -40,7 +40,16 @@ export {
 } from './record.ts';
 export { type DB } from './schema.generated.ts';
 export { sendRead, sendShortWrite } from './shared-reads.ts';
-export { bindStatement, boundStatements, orgFilter, currentOrgId, Part, type Query, sql } from './sql.ts';
+export {
+  bindStatement,
+  boundStatements,
+  orgFilter,
+  currentOrgId,
+  Part,
+  type Query,
+  sql,
+  type Statement,
+} from './sql.ts';
 export { inTransactionSpan, traceStatements } from './trace.ts';
 export {
   type Db,

@@ -2,8 +2,9 @@ import { type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { cloneDatabase, type TestDatabase, waitUntil } from '@muster/testing';
-import { BurstError, sendBurst, type Statement } from './burst.ts';
+import { BurstError, sendBurst } from './burst.ts';
 import { checkOutConnection, createPool, DatabaseAway, DatabaseBusy, type Pool } from './pool.ts';
+import { type Statement } from './sql.ts';
 import { sendRead } from './shared-reads.ts';
 
 const sql = (text: string, ...parameters: unknown[]): Statement => ({ sql: text, parameters });

@@ -13,11 +13,11 @@ import {
   type StatementBurst,
   runBurst,
   type BurstListener,
-  type Statement,
   type StatementResult,
   type WritableConnection,
 } from './burst.ts';
 import { checkOutConnection, type Pool } from './pool.ts';
+import { type Statement } from './sql.ts';
 
 /** Up to this many concurrent reads get their own connection. Further reads are pipelined on them. */
 const dedicatedReadConnections = 2;

@@ -6,7 +6,6 @@
  * those of the nested parts. Later calls with the same shape only collect their values.
  */
 import { type Insertable, type Updateable } from 'kysely';
-import { type Statement } from './burst.ts';
 import { type DB } from './schema.generated.ts';
 
 /**
@@ -31,6 +30,12 @@ export class Part {
 /** A statement that can be sent or nested. Its author declares the type of its rows. */
 export interface Query<Row> extends Part {
   readonly [rowType]: Row;
+}
+
+/** A statement as it is sent. */
+export interface Statement {
+  readonly sql: string;
+  readonly parameters: readonly unknown[];
 }
 
 export interface BoundStatement {

@@ -1,8 +1,7 @@
 /** Trace spans of statements. They have summaries of the SQL and never its parameters. */
 import { inSpan, traceParent } from '@muster/tracing';
 import { LRUCache } from 'lru-cache';
-import { type Statement } from './burst.ts';
-import { bindStatement, sql } from './sql.ts';
+import { bindStatement, sql, type Statement } from './sql.ts';
 
 /** Patterns for the verb and table of a summary. The first table that is written counts, otherwise the first one read. */
 const changePattern = /\b(insert into|update|delete from)\s+"?(?!of\b|set\b|skip\b)([a-z_.]+)/i;

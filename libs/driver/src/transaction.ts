@@ -4,9 +4,9 @@
  */
 import { notFound } from '@muster/registry';
 import { type ClientBase } from 'pg';
-import { BurstError, sendBurst, type Statement, type StatementResult } from './burst.ts';
+import { BurstError, sendBurst, type StatementResult } from './burst.ts';
 import { checkOutConnection, type Pool } from './pool.ts';
-import { bindStatement, type Query } from './sql.ts';
+import { bindStatement, type Query, type Statement } from './sql.ts';
 import { inTransactionSpan, traceStatements } from './trace.ts';
 
 /** The query interface of a handler. Every query names the organization, and row-level security enforces it. */

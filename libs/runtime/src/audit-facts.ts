@@ -1,7 +1,7 @@
 /** Builds the facts of a call that the audit stores. */
 import { type Operation } from '@muster/registry';
 import { type AuditFacts, type DomainEvent } from '@muster/tenancy';
-import { type OperationCall } from './execute.ts';
+import { type OperationCall } from './operation-call.ts';
 
 /**
  * True for a parameter that names a record. Text that a member wrote is never stored, since the trail

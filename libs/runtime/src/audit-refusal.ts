@@ -3,8 +3,8 @@ import { type Pool } from '@muster/driver';
 import { type ApiError, type Operation } from '@muster/registry';
 import { inOrganization, trailStatement, type AccessCheckInput } from '@muster/tenancy';
 import { buildAuditFacts } from './audit-facts.ts';
-import { type OperationCall } from './execute.ts';
 import { type Caller } from './handle.ts';
+import { type OperationCall } from './operation-call.ts';
 
 export async function auditRefusal(
   pool: Pool,

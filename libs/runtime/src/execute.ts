@@ -43,26 +43,12 @@ import { lockAgainstArchiving, isRefusedWhenArchived } from './archived.ts';
 import { auditRefusal } from './audit-refusal.ts';
 import { mayReadAtStandby } from './at-standby.ts';
 import { requireOneOfGrounds, requireToken } from './grounds.ts';
+import { type OperationCall } from './operation-call.ts';
 import { parseParams } from './parse.ts';
 import { getProjectRank } from './project-rank.ts';
 import { replaceNamesWithIds } from './references.ts';
 import { targetIdOf, targetOf } from './target.ts';
 import { type AuthenticatedToken } from './tokens.ts';
-
-/** A call as its transport received it. */
-export interface OperationCall {
-  readonly token: AuthenticatedToken;
-  readonly params: unknown;
-  readonly requestId: string;
-  readonly idempotencyKey: string | null;
-  readonly ip: string | null;
-  readonly userAgent: string | null;
-  /**
-   * The `Muster-Position` that the caller received with an earlier response. A standby may answer a read once
-   * it has replayed up to this position. Without a position, the primary answers.
-   */
-  readonly walPosition?: string | null;
-}
 
 /** The outcome of a call's transaction. */
 interface CallOutcome {
@@ -354,7 +340,7 @@ const withoutSecret = ({ secret }: Operation, result: Record<string, unknown>): 
 type TransactionSession = Db & Pick<TenantTransaction, 'entry' | 'flush' | 'discard'>;
 
 /** One transaction, for the handlers that run in it. */
-export interface Transaction {
+interface Transaction {
   readonly session: TransactionSession;
   /** The record that the call names, even while a performed operation runs. */
   readonly target: AccessCheckInput['target'];

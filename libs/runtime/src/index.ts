@@ -14,7 +14,7 @@ export { runReactionsAndWriteTrail } from './conclude.ts';
 export { changedFields, mergeReportedGit, replaceNull } from './changes.ts';
 export { toApiError, valuesMissedByValidation } from './errors.ts';
 export { runAsSystem, type PerformAsSystem } from './as-system.ts';
-export { type OperationResponse, type OperationCall, execute } from './execute.ts';
+export { type OperationResponse, execute } from './execute.ts';
 export {
   type AllHandlers,
   type WaitCondition,
@@ -27,6 +27,7 @@ export {
   type HandlersOf,
   type EventReaction,
 } from './handle.ts';
+export { type OperationCall } from './operation-call.ts';
 export { withCanonicalPullRequest, withCanonicalUrl, canonicalPullUrlOf } from './pull-addresses.ts';
 export { isWellFormedSession, newSessionSecret, sessionTokenHash } from './sessions.ts';
 export {

@@ -2,7 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { describe, expect, it, jest } from '@jest/globals';
 import { BurstError, createPool, newId, CommitOutcomeUnknown, type Query, sql } from '@muster/driver';
 import { withTestTimeouts, type People, type Person, useWorld } from '@muster/testing';
-import { inOrganization, type Session, type AccessCheckInput } from './organization.ts';
+import { type AccessCheckInput } from './access-check.ts';
+import { inOrganization, type Session } from './organization.ts';
 
 const world = useWorld({});
 

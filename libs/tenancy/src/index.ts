@@ -1,3 +1,4 @@
+export { type AccessCheckInput, type AccessGrant } from './access-check.ts';
 export { createFollowers, type Followers } from './followers.ts';
 export { findForgeDeliveryKeys, type ForgeDeliveryKeys } from './forge-door.ts';
 export {
@@ -10,12 +11,7 @@ export {
 export { type InvitedAccount, type InvitationGrant } from './invited.ts';
 export { inOperatorTransaction } from './operator.ts';
 export { getOrganizationKey } from './organization-key.ts';
-export {
-  type AccessGrant,
-  inInvitingOrganization,
-  inOrganization,
-  type AccessCheckInput,
-} from './organization.ts';
+export { inInvitingOrganization, inOrganization } from './organization.ts';
 export { outboxRow } from './outbox.ts';
 export {
   containsPattern,

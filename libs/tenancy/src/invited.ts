@@ -1,6 +1,6 @@
 /** Opens an organization's transaction for a person who has no token there yet, by an invitation. */
 import { sql } from '@muster/driver';
-import { type AccessCheck } from './organization.ts';
+import { type AccessCheck } from './access-check.ts';
 
 /** A person who signed in, and an invitation to the address of their account. */
 export interface InvitedAccount {

@@ -15,13 +15,8 @@ import {
   sendRead,
   sql,
 } from '@muster/driver';
-import {
-  type AccessGrant,
-  runAndCommit,
-  Session,
-  type AccessCheckInput,
-  type AccessCheck,
-} from './organization.ts';
+import { type AccessCheck, type AccessCheckInput, type AccessGrant } from './access-check.ts';
+import { runAndCommit, Session } from './organization.ts';
 import { TokenRightsCache } from './remembered-rights.ts';
 
 /**

@@ -1,14 +1,7 @@
 /** Runs calls concurrently: a spec holds locks in the database until all of the calls wait for one. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type TestDatabase } from './database.ts';
-import { type World } from './world.ts';
-
-/** The rows of `table` in which `column` has one of the ids. The default column is `id`. */
-export interface RowLock {
-  readonly table: string;
-  readonly id: string | readonly string[];
-  readonly column?: string;
-}
+import { type RowLock, type World } from './world.ts';
 
 /**
  * The time limit until all of the calls wait for a lock, in milliseconds. It is longer than any lock timeout

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import { type EventReaction } from '@muster/runtime';
 import { cloneDatabase } from './database.ts';
-import { openWorld, type OpenWorld, type World } from './world.ts';
+import { openWorld, type OpenWorld } from './open-world.ts';
+import { type World } from './world.ts';
 
 /**
  * Sets up a test environment for the calling spec file: a database, and calls of the given handlers. Their events

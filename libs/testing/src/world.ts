@@ -1,12 +1,9 @@
 /** The world of a spec: organizations with people, who call operations as their tokens allow. */
-import { type Client, createClient } from '@muster/client';
-import { type Pool, sendBurst, type Statement } from '@muster/driver';
+import { type Client } from '@muster/client';
+import { type Pool } from '@muster/driver';
 import { type OrgRole, type Plan, type Policy, type Scope } from '@muster/registry';
-import { type OperationResponse, type Handler, type EventReaction } from '@muster/runtime';
-import { openCalls } from './calls.ts';
-import { waitUntilAllBlocked, runUnderContention, type RowLock } from './contention.ts';
+import { type Handler, type OperationResponse } from '@muster/runtime';
 import { type TestDatabase } from './database.ts';
-import { createMakers } from './makers.ts';
 
 /** A member or an agent with a token: the typed client, and their identity. */
 export type Person = Client & {
@@ -72,6 +69,13 @@ export interface World {
   waitUntilBlocked(count: number): Promise<void>;
 }
 
+/** The rows of `table` in which `column` has one of the ids. The default column is `id`. */
+export interface RowLock {
+  readonly table: string;
+  readonly id: string | readonly string[];
+  readonly column?: string;
+}
+
 /** The functions that create rows and people. */
 export type Makers = Pick<World, 'org' | 'member' | 'token' | 'rows'>;
 
@@ -89,56 +93,4 @@ export interface CallSetUp {
   readonly pool?: Pool;
   /** The byte limit of a page instead of 1 MiB. */
   readonly mostPageBytes?: number;
-}
-
-/** A world that has to be closed together with its database. */
-export interface OpenWorld extends World {
-  close(): Promise<void>;
-}
-
-/**
- * Creates a test environment on a database, in which a spec can call the given handlers. Their events trigger the
- * given reactions.
- */
-export function openWorld(
-  database: TestDatabase,
-  handlers: object,
-  reactions: readonly EventReaction[] = [],
-): OpenWorld {
-  const rows = async <Row>(sql: string, ...parameters: unknown[]): Promise<Row[]> =>
-    (await database.owner.query(sql, parameters)).rows as Row[];
-  const calls = openCalls(database, handlers, reactions);
-  const makersBy = createMakers(rows, calls.transportOf);
-
-  const gathered = async <Result>(make: (makers: Makers) => Promise<Result>): Promise<Result> => {
-    const statements: Statement[] = [];
-    const result = await make(
-      makersBy(async (sql, ...parameters) => {
-        statements.push({ sql, parameters });
-        return [];
-      }),
-    );
-    const client = await database.owner.connect();
-    try {
-      await sendBurst(client, statements);
-    } finally {
-      client.release();
-    }
-    return result;
-  };
-
-  return {
-    database,
-    close: async () => {
-      await calls.close();
-      await database.close();
-    },
-    client: (secret) => createClient(calls.transportOf(secret)),
-    call: (person, handler, params, options = {}) => calls.run(person.me.token, handler, params, options),
-    ...makersBy(rows),
-    org: (setUp) => gathered(({ org }) => org(setUp)),
-    batchStatements: gathered,
-    waitUntilBlocked: (count) => waitUntilAllBlocked(count, rows),
-    runUnderContention: (lock, ...racing) => runUnderContention(database, rows, lock, racing),
-  };
 }

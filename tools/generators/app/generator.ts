@@ -6,14 +6,7 @@
  */
 import { formatFiles, type Tree } from '@nx/devkit';
 import { metricsPortOf, portOfApp, portsOfApps } from '@muster/tools';
-import { sourcesOf } from './sources.ts';
-
-export interface AppOptions {
-  readonly name: string;
-  readonly description: string;
-  /** The name of a team in CODEOWNERS. */
-  readonly owner: string;
-}
+import { type AppOptions, sourcesOf } from './sources.ts';
 
 /** The app whose deployment files a new app copies. */
 const model = 'docs';

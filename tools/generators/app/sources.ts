@@ -1,4 +1,9 @@
-import { type AppOptions } from './generator.ts';
+export interface AppOptions {
+  readonly name: string;
+  readonly description: string;
+  /** The name of a team in CODEOWNERS. */
+  readonly owner: string;
+}
 
 /** Returns the source files of a new app, by path. */
 export function sourcesOf(

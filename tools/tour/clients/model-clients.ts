@@ -2,8 +2,7 @@
  * Agents built with an SDK, and coding agents of the command line. Each is set up as its users do, with a
  * stub instead of its model.
  */
-import { type packages } from './packages.ts';
-import { scripted } from './scripted-clients.ts';
+import { type NamedClient, type Scripted, scripted } from './scripted-clients.ts';
 
 export interface CliFolder {
   readonly url: string;
@@ -11,27 +10,14 @@ export interface CliFolder {
   readonly model: string;
 }
 
-interface Named {
-  readonly name: string;
-  readonly package: keyof typeof packages;
-}
-
 /** A client that is a separate program. */
-export interface ModelCli extends Named {
+export interface ModelCli extends NamedClient {
   /** The program and its first arguments, relative to the folder of the packages. */
   readonly program: readonly string[];
   /** Configuration files by their path in the client's home folder, which is also its working directory. */
   readonly files: (place: CliFolder) => Readonly<Record<string, string>>;
   readonly env: (place: CliFolder) => Readonly<Record<string, string>>;
   readonly args: readonly string[];
-}
-
-/**
- * A client that is a Node module. It runs in the folder of the packages, with URL, TOKEN, MODEL and PROMPT in
- * its environment.
- */
-export interface Scripted extends Named {
-  readonly script: string;
 }
 
 export type ModelClient = ModelCli | Scripted;

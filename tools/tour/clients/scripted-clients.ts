@@ -2,7 +2,20 @@
  * Short agents built with SDKs that have their own agent loop. The loop gives the tools to the model and
  * makes the calls that the model chooses.
  */
-import { type Scripted } from './model-clients.ts';
+import { type packages } from './packages.ts';
+
+export interface NamedClient {
+  readonly name: string;
+  readonly package: keyof typeof packages;
+}
+
+/**
+ * A client that is a Node module. It runs in the folder of the packages, with URL, TOKEN, MODEL and PROMPT in
+ * its environment.
+ */
+export interface Scripted extends NamedClient {
+  readonly script: string;
+}
 
 const place = `const { URL: place, TOKEN, MODEL, PROMPT } = process.env;
 const headers = { Authorization: 'Bearer ' + TOKEN };

@@ -12,9 +12,8 @@ import {
 } from '@muster/driver';
 import { type Actor, type Execution, type ExecutionTarget } from '@muster/registry';
 import { type Holder } from '../rules/acquire.ts';
-import { appendEventsSql } from '../leases/events.ts';
+import { appendEventsSql, type NewExecutionEvent } from '../leases/events.ts';
 import { isHeldState, visibleState } from '../leases/states.ts';
-import { type ExecutionChanges, type NewExecutionEvent } from '../leases/step.ts';
 import { clockColumn, fenceSql, leaseJson, type LeaseRow, toLease } from './leases.ts';
 
 const executions = defineRecord('executions', 'e', {
@@ -50,6 +49,11 @@ const executions = defineRecord('executions', 'e', {
 });
 export type ExecutionRow = RowOf<typeof executions>;
 export const executionColumnList = executions.list;
+
+/** The columns that a transition may change. */
+export type ExecutionChanges = Partial<
+  Omit<ExecutionRow, 'id' | 'project_id' | 'target_type' | 'target_id' | 'created_at' | 'version'>
+>;
 
 /**
  * Returns the API record. It shows the target's lease only if this execution holds the lease, and not if

@@ -4,6 +4,13 @@
  */
 import { type Db, orgFilter, currentOrgId, type Part, sql, limitToPageBytes } from '@muster/driver';
 import { type ExecutionEvent } from '@muster/registry';
+import { type ExecutionEventKind } from './states.ts';
+
+/** An event of an execution's stream. */
+export interface NewExecutionEvent {
+  readonly kind: ExecutionEventKind;
+  readonly data: Record<string, unknown>;
+}
 
 /**
  * Returns the SQL that appends events to streams; no other statement does so. `news` is a set of `(id, seq,

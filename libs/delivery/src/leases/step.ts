@@ -1,23 +1,13 @@
 /** Applies one transition to one execution, and computes everything that has to be written. */
-import { type ExecutionRow } from '../data/executions.ts';
+import { type ExecutionChanges, type ExecutionRow } from '../data/executions.ts';
+import { type NewExecutionEvent } from './events.ts';
 import {
   canTransition,
   clearedValues,
-  type ExecutionEventKind,
   type StoredState,
   type TransitionName,
   transitions,
 } from './states.ts';
-
-/** An event of an execution's stream. */
-export interface NewExecutionEvent {
-  readonly kind: ExecutionEventKind;
-  readonly data: Record<string, unknown>;
-}
-
-export type ExecutionChanges = Partial<
-  Omit<ExecutionRow, 'id' | 'project_id' | 'target_type' | 'target_id' | 'created_at' | 'version'>
->;
 
 export interface StepInput {
   /** The database's time when the execution was locked. */

@@ -20,7 +20,6 @@ import {
   subjectOf,
 } from '@muster/registry';
 import { z } from 'zod';
-import { type RepositoryAddresses } from '../rules/match.ts';
 import { type NamedRepository, repositoryUrl, repositoryUrls } from '../rules/fact.ts';
 
 export const repositories = defineRecord('forge_repositories', 'r', {
@@ -139,6 +138,12 @@ export const lockLinkedRepositoriesOfProject = (db: Db, projectId: string): Prom
     sql<LinkedRepository>`select ${linkedRepositoryColumns} from ${linkedRepositoryTables}
        where ${orgFilter('r')} and r.project_id = ${projectId} order by r.id for no key update of r`,
   );
+
+/** A repository of the project with its addresses, the current one first. */
+export interface RepositoryAddresses {
+  readonly id: string;
+  readonly addresses: readonly string[];
+}
 
 /** Returns the current and former addresses of all repositories of a project. */
 export const listRepositoryAddresses = async (db: Db, projectId: string): Promise<RepositoryAddresses[]> => {

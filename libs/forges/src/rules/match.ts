@@ -4,14 +4,8 @@
  */
 import { parsePullUrl } from '@muster/registry';
 import { type ExecutionCandidate, type MatchKind, matchKinds } from '../data/find-execution.ts';
-import { type LinkedRepository } from '../data/repositories.ts';
+import { type LinkedRepository, type RepositoryAddresses } from '../data/repositories.ts';
 import { type DeliveryFact } from './fact.ts';
-
-/** A repository of the project with its addresses, the current one first. */
-export interface RepositoryAddresses {
-  readonly id: string;
-  readonly addresses: readonly string[];
-}
 
 export interface MatchResult {
   readonly matches: readonly ExecutionCandidate[];

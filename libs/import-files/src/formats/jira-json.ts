@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type ReadOptions } from '../draft.ts';
 import { UnreadableFileError } from '../source.ts';
 import { isObject, type JsonItem, listUnreadFields, listUnreadFieldsOfPart } from '../unread.ts';
-import { type JiraIssue } from './jira.ts';
+import { type JiraIssue } from './jira-issue.ts';
 import { parseEach } from './json.ts';
 
 const NamedObject = z.looseObject({ name: z.string() }).nullish();

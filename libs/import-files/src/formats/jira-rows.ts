@@ -5,7 +5,7 @@
 import { requireColumns, openTable, type ParsedRow } from '../csv.ts';
 import { type ReadOptions } from '../draft.ts';
 import { type TextSource } from '../source.ts';
-import { type JiraIssue } from './jira.ts';
+import { type JiraIssue } from './jira-issue.ts';
 
 /**
  * The columns that are read, and columns that only repeat other columns. All other columns are reported as

@@ -1,7 +1,7 @@
 /** The calls of callers that compete for a lease. */
 import { type StoryName, type TargetName } from '../../board.ts';
-import { type NewCall, type CallSet, type Grant } from '../../calls.ts';
-import { type Name } from '../../team.ts';
+import { type CallSet, type Grant } from '../../calls.ts';
+import { type Name, type NewCall } from '../../team.ts';
 
 /** A call, and the statement before which its connection is held if the call goes first. */
 export interface Act<Arranged> {

@@ -2,10 +2,10 @@
  * Scenes in which locks compete with executions, and claims with the removal of their claimants. Each scene
  * has exactly one correct outcome.
  */
-import { type NewCall, type CallSet, type Grant } from '../../calls.ts';
+import { type CallSet, type Grant } from '../../calls.ts';
 import { never, without } from '../../guards.ts';
 import { type TestUser } from '../../organization.ts';
-import { joinForAWhile } from '../../team.ts';
+import { joinForAWhile, type NewCall } from '../../team.ts';
 import { acquire, checkpoint, lockAs, lockForWork, renew } from './acts.ts';
 import { type Arranging, type Interleaving, scene } from './stage.ts';
 

@@ -1,10 +1,10 @@
 /** One step of the comparison. It does one thing to the model and to Postgres, and then compares both. */
 import { visibleTransitions } from '@muster/delivery';
 import type fc from 'fast-check';
-import { type NewCall } from '../../calls.ts';
 import { type Model, statesOf, viewOf } from './model.ts';
 import { type Real } from './real.ts';
 import { type Forecast } from './verdicts.ts';
+import { type NewCall } from '../../team.ts';
 
 /**
  * The plan of a step. It is undefined if the step does not apply. `call: null` marks a step that has already

@@ -4,8 +4,8 @@
  */
 import fc from 'fast-check';
 import { stories, type StoryName, type TargetName } from '../../board.ts';
-import { type NewCall, type CallSet } from '../../calls.ts';
-import { type Name, names } from '../../team.ts';
+import { type CallSet } from '../../calls.ts';
+import { type Name, names, type NewCall } from '../../team.ts';
 import { Command, type CommandPlan } from './command.ts';
 import * as lockVerdicts from './lock-verdicts.ts';
 import { type ModelExecution, type ModelHolder, type Model, openOf, type Target } from './model.ts';

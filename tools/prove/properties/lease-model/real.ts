@@ -3,8 +3,8 @@
  * makes, and the view of the database.
  */
 import { type ProofBoard, targets, type TargetName, typeOf } from '../../board.ts';
-import { type NewCall, type CallSet, callsOn } from '../../calls.ts';
-import { type CallResult, callAt, type Desk, type Name, names } from '../../team.ts';
+import { type CallSet, callsOn } from '../../calls.ts';
+import { callAt, type CallResult, type Desk, type Name, names, type NewCall } from '../../team.ts';
 
 export interface Real {
   readonly board: ProofBoard;

@@ -10,7 +10,8 @@ import {
 import { importItemKey, type ImportItemRow, type ImportedItem } from '../../data/imports.ts';
 import { hashFields } from '../../rules/import-merge.ts';
 import { type ImportIssue } from '../../rules/import-plan.ts';
-import { type ImportBatch, type ItemWithStory } from './put-stories.ts';
+import { type ImportBatch } from './import-batch.ts';
+import { type ItemWithStory } from './put-stories.ts';
 
 type ItemComment = NonNullable<ImportItem['comments']>[number];
 

@@ -7,7 +7,7 @@ import { epics } from '../../data/epics.ts';
 import { lockEpics } from '../../data/import-board.ts';
 import { importItemKey, type ImportedItem } from '../../data/imports.ts';
 import { hashFields } from '../../rules/import-merge.ts';
-import { type ImportBatch } from './put-stories.ts';
+import { type ImportBatch } from './import-batch.ts';
 
 type ItemEpic = NonNullable<ImportItem['epic']>;
 

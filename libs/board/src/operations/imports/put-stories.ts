@@ -1,18 +1,14 @@
 /** Writes the stories of a call of imports.put, and the epics that they name. */
-import { type Db } from '@muster/driver';
-import { type ImportItem, type ImportResult, type Policy } from '@muster/registry';
-import { type Caller } from '@muster/runtime';
+import { type ImportItem, type ImportResult } from '@muster/registry';
 import {
   assignStories,
   findCurrentSpecs,
   createIdForTime,
-  type ImportBoard,
-  type MatchedMember,
   type ImportedStory,
   lockStories,
   setLastStoryNumber,
 } from '../../data/import-board.ts';
-import { type ImportRow, importItemKey, type ImportItemRow, type ImportedItem } from '../../data/imports.ts';
+import { importItemKey, type ImportedItem } from '../../data/imports.ts';
 import { findReviewsByStoryIds, toMoveGates, noReviews, type Reviews } from '../../data/reviews.ts';
 import { firstSpecRow, nextSpecRow, insertSpecVersion, toPreviousSpec } from '../../data/specs.ts';
 import { toStoryKey, stories, type StoryRow } from '../../data/stories.ts';
@@ -25,25 +21,8 @@ import {
   type ImportPosition,
   resolveImportPosition,
 } from './import-places.ts';
+import { type ImportBatch } from './import-batch.ts';
 import { type ImportedEpics, loadImportedEpics } from './put-epics.ts';
-
-/** The data that all parts of an imports.put share: the call, the board, and the results of earlier imports. */
-export interface ImportBatch {
-  readonly db: Db;
-  readonly caller: Caller;
-  readonly at: string;
-  readonly policy: Policy;
-  readonly current: ImportRow;
-  readonly board: ImportBoard;
-  /** The stored results of earlier imports of the items, by importItemKey. */
-  readonly noted: ReadonlyMap<string, ImportItemRow>;
-  /** Stories that mirror items, by external id. */
-  readonly mirrors: ReadonlyMap<string, { readonly id: string; readonly version: number }>;
-  /** The members by e-mail. */
-  readonly members: ReadonlyMap<string, MatchedMember>;
-  /** True if the caller may import and change comments whose author is another member: admins only. */
-  readonly writesForMembers: boolean;
-}
 
 /** An item that has a story after the put. */
 export interface ItemWithStory {

@@ -20,7 +20,7 @@ import {
 import { badRequest, canonicalPullUrlOf, handle, type HandlerContext } from '@muster/runtime';
 import { type z } from 'zod';
 import { changeCodeUnderReview, lockCodeUnderReview } from '../../data/code-under-review.ts';
-import { type ExecutionRow, toExecution } from '../../data/executions.ts';
+import { type ExecutionChanges, type ExecutionRow, toExecution } from '../../data/executions.ts';
 import { lockExecution } from '../../data/locked-executions.ts';
 import {
   isObservedInFuture,
@@ -30,7 +30,7 @@ import {
 } from '../../data/observations.ts';
 import { targetSubject } from '../../data/targets.ts';
 import { canTransition, type TransitionName } from '../../leases/states.ts';
-import { type ExecutionChanges, applyTransition } from '../../leases/step.ts';
+import { applyTransition } from '../../leases/step.ts';
 import { writeStep } from '../../leases/write-step.ts';
 import { moveStoriesToDone } from './land-stories.ts';
 import {
