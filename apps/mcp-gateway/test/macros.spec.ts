@@ -172,6 +172,17 @@ describe('next_work', () => {
     ]);
   });
 
+  it('waits until there is a story', async () => {
+    const { robo, ben, api } = await board();
+    for (const storyId of ['WEB-1', 'WEB-2']) await begun(ben.me.token, { storyId });
+    const waiting = next(robo.me.token, { projectId: 'WEB', runId: 'run-1', waitSeconds: 25 });
+    const { story } = await api.stories.create({ projectId: 'WEB', title: 'New', status: 'ready' });
+    expect((await waiting).structuredContent).toMatchObject({
+      execution: { targetId: story.id },
+      context: { story: { title: 'New' } },
+    });
+  });
+
   it('is about the project of the connection, and no other', async () => {
     const { robo, api } = await board();
     await api.projects.create({ key: 'APP', name: 'App' });
@@ -183,7 +194,7 @@ describe('next_work', () => {
     const { body } = await gateway.rpc(robo.me.token, 'tools/list', {}, { query });
     const tools = body.result?.['tools'] as { name: string; inputSchema: { properties: object } }[];
     const shown = tools.find(({ name }) => name === 'next_work')?.inputSchema.properties ?? {};
-    expect(Object.keys(shown)).toEqual(['labels', 'runId', 'assignedToMe']);
+    expect(Object.keys(shown)).toEqual(['labels', 'runId', 'waitSeconds', 'assignedToMe']);
   });
 });
 

@@ -52,8 +52,11 @@ export class RequestSlotTracker {
     this.#places.release(cameBack);
   }
 
-  /** Lets a request wait without a request slot, as `Service.aside` describes. */
-  async waitWithoutSlot(request: FastifyRequest, wait: (left: AbortSignal) => Promise<void>): Promise<void> {
+  /** Lets a request wait without a request slot, as `Service.waitWithoutSlot` describes. */
+  async waitWithoutSlot<Result>(
+    request: FastifyRequest,
+    wait: (left: AbortSignal) => Promise<Result>,
+  ): Promise<Result> {
     const left = new AbortController();
     const leaving = (): void => {
       left.abort();
@@ -62,14 +65,13 @@ export class RequestSlotTracker {
     socket.once('close', leaving);
     this.releaseSlot(request);
     this.#waiting += 1;
-    try {
-      await wait(left.signal);
-    } finally {
+    const result = await wait(left.signal).finally(() => {
       this.#waiting -= 1;
       socket.off('close', leaving);
-    }
+    });
     await this.#places.waitForSlot();
     request.place = 'returned';
+    return result;
   }
 
   saturation(): Saturation {

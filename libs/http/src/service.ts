@@ -82,10 +82,10 @@ export interface Service {
    * Lets a request wait without occupying a request slot. Afterwards the request queues for a slot. The
    * signal is aborted when the caller disconnects.
    */
-  readonly waitWithoutSlot: (
+  readonly waitWithoutSlot: <Result>(
     request: FastifyRequest,
-    wait: (disconnected: AbortSignal) => Promise<void>,
-  ) => Promise<void>;
+    wait: (disconnected: AbortSignal) => Promise<Result>,
+  ) => Promise<Result>;
   /** Releases the slot of a request when the remaining work causes no load in this process. */
   readonly releaseSlot: (request: FastifyRequest) => void;
   /** Accepts no more connections and finishes the running requests. */

@@ -4,7 +4,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/deliveryExecutions': {
-    sha256: 'd3f1ff1e086850abbe2170213be1f24920ecea9288dbc1c93d181479a618b46d',
+    sha256: '8f6af9f029749f8ecf7170ece9a8cb0feeac2dc99879b373365e88abc18d2253',
     since: '2026-11-30',
   },
   'reference/deliveryGroups': {

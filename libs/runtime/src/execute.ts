@@ -63,6 +63,17 @@ interface CallOutcome {
   readonly waitCondition: WaitCondition | null;
 }
 
+/** Rolls back a write that waits for events, and carries its outcome out of the transaction. */
+class WriteWaits extends Error {
+  readonly outcome: CallOutcome;
+
+  constructor(outcome: CallOutcome) {
+    super('the write waits for events');
+    this.name = 'WriteWaits';
+    this.outcome = outcome;
+  }
+}
+
 export interface OperationResponse extends CallOutcome {
   /** The position of the write-ahead log, for later calls; null without a standby. */
   readonly walPosition: string | null;
@@ -223,6 +234,7 @@ async function executeWithRetries(pool: Pool, validatedCall: ValidatedCall): Pro
       );
       return { ...outcome, walPosition };
     } catch (error) {
+      if (error instanceof WriteWaits) return { ...error.outcome, walPosition };
       if (isTransientFailure(error) && attempt < maxAttempts) {
         await pause(attempt * (10 + Math.random() * 20));
         continue;
@@ -257,11 +269,13 @@ async function runInTransaction(
   const params = replaced === undefined ? validatedCall.params : await replaced;
   // 6. The handler runs. Its first statements are pipelined with steps 3 to 5, so it may start before those
   // are answered. If one of them fails, that failure is the response, and nothing of the handler is kept.
-  let awaits: WaitCondition | null = null;
-  const waitForNewEvents = (awaited: WaitCondition): void => {
-    awaits = awaited;
+  const said: { isUnchanged: boolean; waitCondition: WaitCondition | null } = {
+    isUnchanged: false,
+    waitCondition: null,
   };
-  const said = { isUnchanged: false };
+  const waitForNewEvents = (awaited: WaitCondition): void => {
+    if (call.isLastAttempt !== true) said.waitCondition = awaited;
+  };
   const changedNothing = (): void => {
     said.isUnchanged = true;
   };
@@ -269,10 +283,12 @@ async function runInTransaction(
   const result = await runHandler(handler, caller, params, transaction);
   if (operation.effect === 'read') {
     const { json } = serializeWithinLimit(result, environment.mostPageBytes);
-    return { json, replayed: false, waitCondition: awaits };
+    return { json, replayed: false, waitCondition: said.waitCondition };
   }
   const json = JSON.stringify(result);
   if ((await archived) === true) throw refusal('archived');
+  if (said.waitCondition !== null)
+    throw new WriteWaits({ json, replayed: false, waitCondition: said.waitCondition });
   // 7. The writes of the stored response, the reactions to events and the audit entry are pipelined with
   // COMMIT.
   if (key !== null)
@@ -329,7 +345,7 @@ async function readReplayedResponse(
 }
 
 export function refuseToWait(): never {
-  throw new Error('a write cannot wait for events');
+  throw new Error('this call cannot wait for events');
 }
 
 /** Returns the part of a result that may be stored: its secret is replaced by an empty text. */

@@ -97,8 +97,9 @@ export interface HandlerContext<O extends Operation> {
     params: InputOf<Other>,
   ) => Promise<ResultOf<Other>>;
   /**
-   * Used by a read that has found no new events: names the position after which it waits for events. The transport
-   * waits and executes the operation again.
+   * Used by a call that has found nothing: names the position after which it waits for events. The transport waits
+   * and executes the operation again. Everything that a write has done is rolled back, so that it keeps no lock and
+   * no Idempotency-Key while it waits. The last attempt does not wait, and is committed.
    */
   readonly waitForNewEvents: (awaited: WaitCondition) => void;
   /**
@@ -122,7 +123,7 @@ export interface HandlerContext<O extends Operation> {
   readonly refuse: (reason: RefusalOf<O>, details?: Record<string, unknown>) => ApiError;
 }
 
-/** The condition that a read may wait for: a stream passes a position. */
+/** The condition that a call may wait for: a stream passes a position. */
 export interface WaitCondition {
   readonly position: StreamPosition;
   readonly timeoutSeconds: number;

@@ -47,3 +47,4 @@ export {
   requireTeam,
   projectsVisibleTo,
 } from './visible.ts';
+export { executeWithWaits, type WaitEnd } from './waiting.ts';

@@ -13,4 +13,6 @@ export interface OperationCall {
    * it has replayed up to this position. Without a position, the primary answers.
    */
   readonly walPosition?: string | null;
+  /** True if the call must be answered even if it has found nothing to answer with. */
+  readonly isLastAttempt?: boolean;
 }

@@ -22,15 +22,15 @@ const pollIntervalMillis = 200;
 
 export interface Followers {
   /**
-   * Resolves when the stream has passed the position, the time has run out, the caller has disconnected, or
-   * `close` was called.
+   * Resolves to true when the stream has passed the position. Resolves to false when the time has run out,
+   * the caller has disconnected, or `close` was called.
    */
   readonly wait: (
     waiter: WaitingCaller,
     position: StreamPosition,
     seconds: number,
     left?: AbortSignal,
-  ) => Promise<void>;
+  ) => Promise<boolean>;
   /**
    * Calls `changed` after the first poll, and after each poll that finds a change of the member's inbox or of
    * the rights in its organization. Returns the function that stops following.
@@ -64,20 +64,22 @@ export function createFollowers(pool: Pool, onPollError: (error: unknown) => voi
 
   return {
     wait: (waiter, position, seconds, left) => {
-      if (closed || left?.aborted === true) return Promise.resolve();
+      if (closed || left?.aborted === true) return Promise.resolve(false);
       return new Promise((resolve) => {
-        const wake = (): void => {
-          clearTimeout(end);
+        const endWith = (hasAdvanced: boolean): void => {
+          clearTimeout(timeout);
           leave();
-          left?.removeEventListener('abort', wake);
-          resolve();
+          left?.removeEventListener('abort', end);
+          resolve(hasAdvanced);
         };
-        const end = setTimeout(wake, seconds * 1000);
-        left?.addEventListener('abort', wake);
+        const end = (): void => endWith(false);
+        const wake = (): void => endWith(true);
+        const timeout = setTimeout(end, seconds * 1000);
+        left?.addEventListener('abort', end);
         const leave =
           'activityAfter' in position
-            ? ofActivity.addFollower({ waiter, position, wake })
-            : ofStreams.addFollower({ waiter, position, wake });
+            ? ofActivity.addFollower({ waiter, position, wake, end })
+            : ofStreams.addFollower({ waiter, position, wake, end });
         schedule();
       });
     },
@@ -88,7 +90,7 @@ export function createFollowers(pool: Pool, onPollError: (error: unknown) => voi
     },
     close: () => {
       closed = true;
-      for (const { wake } of [...ofStreams.followers, ...ofActivity.followers]) wake();
+      for (const { end } of [...ofStreams.followers, ...ofActivity.followers]) end();
       if (timer !== null) clearTimeout(timer);
     },
   };

@@ -1,4 +1,5 @@
 export { type AccessCheckInput, type AccessGrant } from './access-check.ts';
+export { getActivityPosition } from './activity-position.ts';
 export { createFollowers, type Followers } from './followers.ts';
 export { findForgeDeliveryKeys, type ForgeDeliveryKeys } from './forge-door.ts';
 export {

@@ -43,7 +43,10 @@ export type StreamPosition = SequencePosition | ActivityPosition;
 export interface Follower<At extends StreamPosition> {
   readonly waiter: WaitingCaller;
   readonly position: At;
+  /** Ends the wait because the stream has advanced. */
   readonly wake: () => void;
+  /** Ends the wait although the stream has not advanced. */
+  readonly end: () => void;
 }
 
 /** All callers who wait for streams of one kind. */

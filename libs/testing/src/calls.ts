@@ -6,6 +6,7 @@ import {
   handlersByOperation,
   createAuthenticator,
   execute,
+  executeWithWaits,
   type Handler,
   type EventReaction,
   toApiError,
@@ -64,12 +65,11 @@ export function openCalls(
       userAgent: 'spec',
     };
     const environment = { handlers: byName, reactions, mostPageBytes };
-    const ask = (): Promise<OperationResponse> => execute(pool ?? database.app, handler, call, environment);
-    const first = await ask();
-    if (first.waitCondition === null) return first;
-    const { position, timeoutSeconds } = first.waitCondition;
-    await followers.wait(call.token.identity, position, timeoutSeconds);
-    return ask();
+    return executeWithWaits(
+      (isLastAttempt) => execute(pool ?? database.app, handler, { ...call, isLastAttempt }, environment),
+      async ({ position, timeoutSeconds }) =>
+        (await followers.wait(call.token.identity, position, timeoutSeconds)) ? 'advanced' : 'timed_out',
+    );
   };
 
   const transportOf =

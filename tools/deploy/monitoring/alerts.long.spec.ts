@@ -49,10 +49,11 @@ it('takes no call for slow that waits because it was asked to', () => {
   expect(asked.length).toBeGreaterThan(3);
   for (const selector of asked.flatMap(selectorsIn))
     expect(mayWait.filter((operation) => isCounted(selector, operation))).toEqual([]);
-  // The names of the waiting operations as MCP tools, and three tools that wait under other names.
+  // The names of the waiting operations as MCP tools, and the tools that wait under other names.
   const [slow] = selectorsIn(asked[0] ?? '');
   const toolNames = mayWait.map((name) => name.replaceAll('.', '_'));
-  const byTools = [...toolNames, 'inbox', 'wait_for', 'call_read_operation'];
+  const callTools = ['call_read_operation', 'call_write_operation'];
+  const byTools = [...toolNames, 'inbox', 'wait_for', 'next_work', ...callTools];
   expect(byTools.filter((tool) => slow === undefined || isCounted(slow, tool))).toEqual([]);
 });
 

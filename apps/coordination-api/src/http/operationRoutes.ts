@@ -16,11 +16,12 @@ import {
   unknownOperation,
 } from '@muster/registry';
 import {
-  type OperationResponse,
   type AuthenticatedToken,
   type WaitCondition,
+  type WaitEnd,
   type HandlerEnvironment,
   execute,
+  executeWithWaits,
   type Handler,
 } from '@muster/runtime';
 import {
@@ -49,12 +50,15 @@ declare module 'fastify' {
   }
 }
 
-/** Resolves when the stream has new events, the time is up, or the caller has disconnected. */
+/**
+ * Resolves to true when the stream has new events, and to false when the time is up or the caller has
+ * disconnected.
+ */
 export type WaitForEvents = (
   waiter: WaitingCaller,
   awaited: WaitCondition,
   disconnected: AbortSignal,
-) => Promise<void>;
+) => Promise<boolean>;
 
 export interface OperationRouteOptions {
   readonly pool: Pool;
@@ -105,9 +109,13 @@ async function waitForEvents(
   request: FastifyRequest,
   { identity }: AuthenticatedToken,
   awaited: WaitCondition,
-): Promise<void> {
+): Promise<WaitEnd> {
   const leave = shares.enter(identity);
-  await aside(request, (left) => wait(identity, awaited, left)).finally(leave);
+  const hasAdvanced = await aside(request, (disconnected) => wait(identity, awaited, disconnected)).finally(
+    leave,
+  );
+  if (request.raw.socket.destroyed) return 'disconnected';
+  return hasAdvanced ? 'advanced' : 'timed_out';
 }
 
 /**
@@ -129,7 +137,6 @@ function createRunner(
     return recordCall(request, facts, async () => {
       let endTurns: (() => void) | undefined;
       try {
-        endTurns = await enterLines(request, token.identity, params);
         const call = {
           token,
           params,
@@ -139,13 +146,20 @@ function createRunner(
           userAgent: userAgentOf(request),
           walPosition: operation.effect === 'read' ? positionOf(request) : null,
         };
-        const ask = (): Promise<OperationResponse> => execute(pool, handler, call, environment);
-        let answer = await ask();
-        if (answer.waitCondition !== null) {
-          endTurns();
-          await waitForEvents(waiting, request, token, answer.waitCondition);
-          answer = await ask();
-        }
+        let isWoken = false;
+        const answer = await executeWithWaits(
+          async (isLastAttempt) => {
+            // Woken reads cost little. Woken writes could block each other, so they queue again.
+            if (!isWoken || operation.effect === 'write')
+              endTurns = await enterLines(request, token.identity, params);
+            return execute(pool, handler, { ...call, isLastAttempt }, environment);
+          },
+          (awaited) => {
+            endTurns?.();
+            isWoken = true;
+            return waitForEvents(waiting, request, token, awaited);
+          },
+        );
         if (answer.replayed) {
           facts.outcome = 'replayed';
           reply.header('idempotency-replayed', 'true');

@@ -131,7 +131,8 @@ export function createApi({ url, connections, key }: ApiOptions): Api {
         const giveBack = isWait ? waiting.take(longPollCaller) : () => undefined;
         const answer = await sendRequest(isWait ? waitingPool : pool, prefix, pathOf(operation.name), {
           ...{ headers: sent, body: JSON.stringify(params) },
-          ...(operation.effect === 'read' && { disconnectSignal }),
+          // A write that waits has changed nothing. Without its caller it must not take anything later.
+          ...((operation.effect === 'read' || isWait) && { disconnectSignal }),
         }).finally(giveBack);
         if (answer.isReplay) onReplay?.();
         return resultOrThrow(answer);

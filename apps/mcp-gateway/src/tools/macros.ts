@@ -143,12 +143,13 @@ export const macros: readonly MacroTool[] = [
   defineMacro({
     name: 'next_work',
     description:
-      'Start the next available story, offers to you first. Returns the same as start_work, and skipped with reasons; no execution: none available. start_work with the same runId locks paths.',
+      'Start the next available story, offers to you first. Returns the same as start_work, and skipped with reasons; no execution: none available, call again with waitSeconds. start_work with the same runId locks paths.',
     params: z.strictObject({
       ...{
         projectId: acquireNextShape.projectId,
         labels: acquireNextShape.labels,
         runId: acquireNextShape.runId.unwrap(),
+        waitSeconds: acquireNextShape.waitSeconds,
       },
       assignedToMe: z.boolean().optional(),
     }),

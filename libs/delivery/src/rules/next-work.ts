@@ -1,6 +1,20 @@
 /** Judges a story as the next work for a caller, from the state of the work on it. */
-import { isBeforeWork, type PassedOverReason, type StoryStatus } from '@muster/registry';
+import { type EventKind, isBeforeWork, type PassedOverReason, type StoryStatus } from '@muster/registry';
 import { type AcquireDecision } from './acquire.ts';
+
+/**
+ * The events of a project after which a story may be available that was not before. Callers that wait for the
+ * next story search again after each of them.
+ */
+export const eventsThatFreeStories: readonly EventKind[] = [
+  ...(['story.created', 'story.updated', 'story.statusChanged', 'story.unblocked', 'story.deleted'] as const),
+  ...(['spec.updated', 'spec.restored', 'assignment.changed', 'assignment.cleared'] as const),
+  ...(['column.created', 'column.updated', 'column.archived'] as const),
+  ...(['import.stored', 'import.finished', 'project.converted', 'project.archived'] as const),
+  ...(['execution.offered', 'execution.released', 'execution.completed', 'lease.expired'] as const),
+  ...(['execution.stopLifted', 'execution.reworkRequested', 'execution.observed'] as const),
+  ...(['group.stateChanged', 'group.storiesReplaced'] as const),
+];
 
 export interface NextStoryFacts {
   readonly status: StoryStatus;

@@ -6,6 +6,7 @@ import {
   type StoryStatus,
 } from '@muster/registry';
 import { handle } from '@muster/runtime';
+import { getActivityPosition } from '@muster/tenancy';
 import { lockClaimant } from '../../data/claimants.ts';
 import {
   findBegunWork,
@@ -15,6 +16,7 @@ import {
   type WorkOnStory,
 } from '../../data/next-work.ts';
 import { isOfferedTo } from '../../rules/acquire.ts';
+import { eventsThatFreeStories } from '../../rules/next-work.ts';
 import { acquireTarget, toHolder, type LeaseRequest } from './granting.ts';
 import {
   toBoardFilters,
@@ -41,9 +43,12 @@ export const acquireNext = handle(
   registry.deliveryExecutions.acquireNext,
   async (context) => {
     const wanted: LeaseRequest = { ...context.params, takeOver: false, isTargetNamed: false };
-    const { db, caller, targetId } = context;
+    const { db, caller, targetId, waitForNewEvents } = context;
+    const { waitSeconds } = context.params;
     const me = toHolder(context, wanted);
-    const [, , ready, begun, held] = await Promise.all([
+    const [activityAfter, , , ready, begun, held] = await Promise.all([
+      // The position comes before the search, so that an event during the search ends the wait.
+      waitSeconds > 0 ? getActivityPosition(db) : undefined,
       lockClaimant(db, caller),
       me.runId === null ? undefined : lockNextSearchOfRun(db, targetId, me),
       readCandidates(context, { statuses: ['ready'], limit: firstPageSize }),
@@ -60,6 +65,13 @@ export const acquireNext = handle(
     const last = await search.takeClaimed();
     if (last !== undefined) return { ...last, skipped: skipped() };
     context.reportNoChange();
+    if (activityAfter !== undefined) {
+      const { projectId } = await context.access();
+      waitForNewEvents({
+        position: { activityAfter, projectId, kinds: eventsThatFreeStories },
+        timeoutSeconds: waitSeconds,
+      });
+    }
     return { execution: null, leaseToken: null, resumed: false, signals: [], skipped: skipped() };
   },
   {
