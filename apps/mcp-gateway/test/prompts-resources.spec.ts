@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { type People } from '@muster/testing';
 import { useGateway } from './gateway.ts';
@@ -247,5 +248,48 @@ describe('resources', () => {
     const { ana, dan } = await library();
     await gateway.direct(ana.me.token).projects.update({ projectId: 'WEB', visibility: 'private' });
     expect((await read(dan.me.token, 'muster://stories/WEB-1')).error).toMatchObject({ code: -32602 });
+  });
+});
+
+describe('skills', () => {
+  const uri = 'skill://muster/SKILL.md';
+
+  it('are listed with the digest of the file that can be read, in both eras', async () => {
+    const { token } = (await gateway.world.org()).ana.me;
+    const entry = {
+      ...{ uri, frontmatter: { name: 'muster', description: expect.any(String) } },
+      resources: [{ uri, digest: expect.any(String), size: expect.any(Number) }],
+    };
+    const eras: (typeof gateway.modern)[] = [
+      (...call) => gateway.rpc(...call),
+      (...call) => gateway.modern(...call),
+    ];
+    for (const call of eras) {
+      const listed = (await call(token, 'skills/list')).body.result;
+      expect(listed).toMatchObject({ skills: [entry], ttlMs: 300_000, cacheScope: 'public' });
+      const got = (await call(token, 'skills/get', { uri })).body.result;
+      expect([got?.['skill']]).toEqual(listed?.['skills']);
+      const { contents } = (await call(token, 'resources/read', { uri })).body.result as {
+        contents: [{ text: string; mimeType: string }];
+      };
+      const [{ text, mimeType }] = contents;
+      const digest = `sha256:${createHash('sha256').update(text).digest('hex')}`;
+      expect([mimeType, Buffer.byteLength(text)]).toEqual([
+        'text/markdown',
+        (got?.['skill'] as { resources: [{ size: number }] }).resources[0].size,
+      ]);
+      expect(got?.['skill']).toMatchObject({ resources: [{ digest }] });
+    }
+    const discovered = await gateway.modern(token, 'server/discover');
+    expect(discovered.body.result).toMatchObject({
+      resultType: 'complete',
+      capabilities: { extensions: { 'io.modelcontextprotocol/skills': {} } },
+    });
+  });
+
+  it('that do not exist are invalid parameters', async () => {
+    const { token } = (await gateway.world.org()).ana.me;
+    const { body } = await gateway.rpc(token, 'skills/get', { uri: 'skill://other/SKILL.md' });
+    expect(body.error).toMatchObject({ code: -32_602, message: expect.stringContaining(uri) });
   });
 });

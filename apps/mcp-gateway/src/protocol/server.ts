@@ -32,6 +32,7 @@ import { getPrompt, listPrompts } from './prompts.ts';
 import { listResources, readResource, templatesFor } from './resources.ts';
 import { type CallerIdentity, mayUseTool, rightsCacheKey } from '../tools/rights.ts';
 import { type McpSession } from './session.ts';
+import { addSkillMethods, readSkillFile, skillsExtension } from './skills.ts';
 import { type AnyTool, allTools, findTool } from '../tools/toolbox.ts';
 import { replayedField } from '../tools/schemas.ts';
 import { findOperations } from '../tools/search.ts';
@@ -236,7 +237,7 @@ function createBareServer(
       prompts: { listChanged: false },
       resources: { listChanged: false, ...(era === 'modern' && { subscribe: true }) },
       completions: {},
-      extensions: { [uiExtension]: {} },
+      extensions: { [uiExtension]: {}, [skillsExtension]: {} },
     },
     supportedProtocolVersions: [...modernVersions, ...legacyVersions],
     cacheHints: {
@@ -325,7 +326,7 @@ function createServer(
   server.setRequestHandler(
     'resources/read',
     answering(async ({ params: { uri } }: { params: { uri: string } }, session) => {
-      const contents = readView(uri) ?? (await readResource(uri, session));
+      const contents = readView(uri) ?? readSkillFile(uri) ?? (await readResource(uri, session));
       if (contents === undefined) throw new ResourceNotFoundError(uri);
       return { contents };
     }),
@@ -336,6 +337,7 @@ function createServer(
       completion: await completeArgument(params, session),
     })),
   );
+  addSkillMethods(mcp);
   return mcp;
 }
 
