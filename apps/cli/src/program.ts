@@ -120,6 +120,19 @@ function addHandwrittenCommands(program: Command): void {
       configureMcpCommand(command);
     },
   );
+  later(
+    'setup',
+    'Teach a coding agent to work with Muster: MCP, skill, instructions and hooks',
+    async (command) => {
+      const { configureSetupCommand } = await import('./setup/command.ts');
+      configureSetupCommand(command);
+    },
+  );
+  const hook = program.command('hook', { hidden: true });
+  fillOnFirstUse(hook, async () => {
+    const { configureHookCommand } = await import('./hook/command.ts');
+    configureHookCommand(hook);
+  });
   later('completion', 'Print a completion script for bash, zsh or fish', async (command) => {
     const { configureCompletionCommand } = await import('./completion/command.ts');
     configureCompletionCommand(command, async () => {

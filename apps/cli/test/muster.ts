@@ -36,6 +36,8 @@ export interface CommandResult {
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
+  /** The folder in which the command runs, by default that of the specs. */
+  readonly cwd?: string | undefined;
 }
 
 /**
@@ -57,17 +59,17 @@ async function bundle(): Promise<string> {
 }
 
 /** Starts the real file as a process. Its environment has only the given variables. */
-const spawnMuster = (args: readonly string[], env: Readonly<Record<string, string>>) =>
+const spawnMuster = (args: readonly string[], env: Readonly<Record<string, string>>, cwd?: string) =>
   spawn(process.execPath, [mainFile, ...args], {
-    env: { ...programEnvironment(), ...env },
+    ...{ cwd, env: { ...programEnvironment(), ...env } },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
 
 export async function runMuster(
   args: readonly string[],
-  { env = {}, input = '' }: RunOptions,
+  { env = {}, input = '', cwd }: RunOptions,
 ): Promise<CommandResult> {
-  const child = spawnMuster(args, env);
+  const child = spawnMuster(args, env, cwd);
   // A command that does not read its standard input may exit before the input is written.
   child.stdin.on('error', () => undefined).end(input);
   const [out, err, exit] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
@@ -165,8 +167,8 @@ export function useMuster({ demoAccount }: { readonly demoAccount?: string } = {
   });
 
   const url = (): string => api?.url ?? '';
-  const run: Muster['run'] = (args, { env, input = '' } = {}) =>
-    runMuster(args, { env: { HOME: home, XDG_CONFIG_HOME: home, ...env }, input });
+  const run: Muster['run'] = (args, { env, input = '', cwd } = {}) =>
+    runMuster(args, { env: { HOME: home, XDG_CONFIG_HOME: home, ...env }, input, cwd });
   const environmentOf = (person: Person) => ({ MUSTER_BASE_URL: url(), MUSTER_TOKEN: person.me.token });
   return {
     world,

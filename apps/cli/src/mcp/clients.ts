@@ -46,7 +46,8 @@ export interface McpClient {
   readonly tokenInstructions?: string;
 }
 
-const homePath = (...names: string[]): string => path.join(homedir(), ...names);
+/** Returns a path in the user's home folder. */
+export const homePath = (...names: string[]): string => path.join(homedir(), ...names);
 
 const bearerHeader = (reference: string) => ({ Authorization: `Bearer ${reference}` });
 const buildHeaders = ({ tokenVariable }: McpServerSettings, reference: (name: string) => string): object =>
@@ -178,6 +179,19 @@ export const mcpClients = {
       ],
       remove: ({ name }) => ['mcp', 'remove', '--scope', 'user', name],
     },
+  },
+  copilot: {
+    title: 'GitHub Copilot CLI',
+    userFile: () => ({
+      file: path.join(process.env['COPILOT_HOME'] ?? homePath('.copilot'), 'mcp-config.json'),
+      ...{ serversKey: 'mcpServers', format: 'json' },
+    }),
+    projectFile: { file: '.github/mcp.json', serversKey: 'mcpServers', format: 'json' },
+    buildEntry: (server) => ({
+      ...{ type: 'http', url: server.url, ...buildHeaders(server, shellReference) },
+      // Without this list Copilot offers none of the server's tools.
+      tools: ['*'],
+    }),
   },
   windsurf: {
     title: 'Windsurf',

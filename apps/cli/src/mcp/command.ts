@@ -1,29 +1,27 @@
 /** The commands `muster mcp install` and `muster mcp uninstall`. */
-import path from 'node:path';
-import { sanitizeForTerminal, UsageError } from '@muster/terminal';
+import { sanitizeForTerminal } from '@muster/terminal';
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
-import { resolveBaseUrl, type ConnectionFlags, parseBaseUrl } from '../session/connection.ts';
+import { parseBaseUrl } from '../session/connection.ts';
+import { mcpClientNames, type McpClientName, mcpClientOf, type McpServerSettings } from './clients.ts';
 import {
-  type ClientSettingsFile,
-  mcpClientNames,
-  type McpClientName,
-  mcpClientOf,
-  type McpServerSettings,
-} from './clients.ts';
-import { updateSettingsFile, editSettings, runCommand, formatShellCommand } from './install.ts';
-import { supportsOAuth } from './oauth.ts';
+  updateSettingsFile,
+  editSettings,
+  reinstallServer,
+  runCommand,
+  formatShellCommand,
+} from './install.ts';
+import {
+  defaultTokenVariable,
+  nextStepLines,
+  resolveServer,
+  type ServerFlags,
+  settingsFileOf,
+} from './server.ts';
 
-interface McpFlags extends ConnectionFlags {
+interface McpFlags extends ServerFlags {
   readonly scope: 'user' | 'project';
-  readonly name: string;
-  readonly mode?: 'core' | 'search' | 'full';
-  readonly project?: string;
-  readonly tokenVariable: string;
-  readonly auth: 'auto' | 'oauth' | 'token';
   readonly print?: boolean;
 }
-
-const defaultTokenVariable = 'MUSTER_TOKEN';
 
 function parseServerName(text: string): string {
   if (!/^[A-Za-z][\w-]{0,39}$/.test(text))
@@ -93,21 +91,6 @@ export function configureMcpCommand(command: Command): void {
     .action(uninstallServer);
 }
 
-function buildMcpUrl(baseUrl: string, { mode = 'core', project }: McpFlags): string {
-  const url = new URL(`${baseUrl.replace(/\/+$/, '')}/api/mcp`);
-  if (mode !== 'full') url.searchParams.set('mode', mode);
-  if (project !== undefined) url.searchParams.set('project', project.toUpperCase());
-  return url.href;
-}
-
-function settingsFileOf(name: McpClientName, scope: McpFlags['scope']): ClientSettingsFile {
-  const { projectFile, userFile, title } = mcpClientOf(name);
-  if (scope === 'user') return userFile();
-  if (projectFile === undefined)
-    throw new UsageError(`${title} has no configuration file in repositories; use --scope user`);
-  return { ...projectFile, file: path.resolve(projectFile.file) };
-}
-
 const printLines = (...lines: string[]): void => {
   process.stdout.write(`${lines.map(sanitizeForTerminal).join('\n')}\n`);
 };
@@ -115,13 +98,7 @@ const printLines = (...lines: string[]): void => {
 async function installServer(name: McpClientName, flags: McpFlags): Promise<void> {
   const client = mcpClientOf(name);
   const place = settingsFileOf(name, flags.scope);
-  const url = buildMcpUrl(await resolveBaseUrl(flags), flags);
-  const isOAuth = flags.auth === 'oauth' || (flags.auth === 'auto' && (await supportsOAuth(url)));
-  const server: McpServerSettings = {
-    name: flags.name,
-    url,
-    tokenVariable: isOAuth ? undefined : flags.tokenVariable,
-  };
+  const { server } = await resolveServer(flags);
   const command = flags.scope === 'user' ? client.command : undefined;
   if (flags.print === true) {
     if (command !== undefined)
@@ -144,33 +121,6 @@ async function installServer(name: McpClientName, flags: McpFlags): Promise<void
       isChanged ? `Added ${server.name} to ${place.file}.` : `${server.name} is already in ${place.file}.`,
     );
   printLines(...nextStepLines(client.title, server, client.tokenInstructions, name));
-}
-
-/** Adds the server to the client, after removing a server with the same name. */
-async function reinstallServer(
-  { program, add, remove }: NonNullable<ReturnType<typeof mcpClientOf>['command']>,
-  server: McpServerSettings,
-): Promise<boolean> {
-  const isThere = await runCommand(program, remove(server)).catch((error: unknown) => {
-    // The client's command failed, because the client has no server with this name. There is nothing to
-    // replace.
-    if (error instanceof UsageError) return true;
-    throw error;
-  });
-  return isThere && (await runCommand(program, add(server)));
-}
-
-function nextStepLines(
-  title: string,
-  { tokenVariable }: McpServerSettings,
-  tokenInstructions: string | undefined,
-  name: string,
-): string[] {
-  if (tokenVariable === undefined) return [`${title} signs in with OAuth at its first call.`];
-  // A login by a device code belongs to an agent, which cannot create tokens.
-  const make = `Create one in the console (Settings, Tokens), or with a member's token: muster tokens create --agent ${name}.`;
-  if (tokenInstructions !== undefined) return [`${tokenInstructions} ${make}`];
-  return [`${title} reads the token from the environment variable ${tokenVariable} when it starts. ${make}`];
 }
 
 async function uninstallServer(name: McpClientName, flags: McpFlags): Promise<void> {

@@ -1,5 +1,13 @@
 /** Changes one entry of a file that people edit. All other contents stay unchanged, including comments. */
-import { applyEdits, type JSONPath, modify, parse as parseJsonc, type ParseError } from 'jsonc-parser';
+import {
+  applyEdits,
+  findNodeAtLocation,
+  type JSONPath,
+  modify,
+  parse as parseJsonc,
+  type ParseError,
+  parseTree,
+} from 'jsonc-parser';
 import { parse as parseToml, stringify } from 'smol-toml';
 import { UsageError } from '@muster/terminal';
 
@@ -26,6 +34,19 @@ function parseJsonObject(text: string, file: string): unknown {
     throw new UsageError(`${file} is not a JSON object, so it was not changed`);
   }
   return value;
+}
+
+/** Removes an item of a list that has other items. The text between the other items stays unchanged. */
+function removeItem(text: string, path: JSONPath): string {
+  const tree = parseTree(text, [], { allowTrailingComma: true });
+  const item = tree && findNodeAtLocation(tree, path);
+  const items = item?.parent?.children ?? [];
+  const at = item === undefined ? -1 : items.indexOf(item);
+  const [previous, next] = [items[at - 1], items[at + 1]];
+  if (item === undefined || (previous ?? next) === undefined) return text;
+  const start = previous === undefined ? item.offset : previous.offset + previous.length;
+  const end = previous === undefined && next !== undefined ? next.offset : item.offset + item.length;
+  return text.slice(0, start) + text.slice(end);
 }
 
 /**
@@ -55,6 +76,8 @@ export function editJson(text: string, file: string, path: JSONPath, value: unkn
     return mark + applyEdits(start, [{ ...edit, content: `,${style.eol}${unit.repeat(depth)}${named}` }]);
   }
   const siblings = valueAtPath(before, path.slice(0, -1));
+  if (value === undefined && Array.isArray(siblings) && siblings.length > 1)
+    return mark + removeItem(start, path);
   const isOneOfMany = isObject(siblings) && Object.keys(siblings).length > 1;
   if (value === undefined && isOneOfMany) return mark + applyEdits(start, plainly);
   return mark + applyEdits(start, modify(start, path, value, { formattingOptions: style }));
@@ -82,6 +105,10 @@ function parseTomlFile(text: string, file: string): ObjectEntry {
     throw new UsageError(`${file} is not valid TOML, so it was not changed`);
   }
 }
+
+/** Returns the value at a path within a TOML file, or undefined if the path does not exist. */
+export const readTomlValue = (text: string, file: string, path: JSONPath): unknown =>
+  valueAtPath(parseTomlFile(text, file), path);
 
 /** Returns the file without one server. */
 function withoutServer(toml: ObjectEntry, within: string, name: string): ObjectEntry {

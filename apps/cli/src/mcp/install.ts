@@ -12,7 +12,8 @@ import { editJson, editToml, readJsonValue } from './edit.ts';
 
 const execFileAsync = promisify(execFile);
 
-async function readTextFile(file: string): Promise<string> {
+/** Returns the file's text, or an empty text if the file does not exist. */
+export async function readTextFile(file: string): Promise<string> {
   return readFile(file, 'utf8').catch((error: unknown) => {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return '';
@@ -22,15 +23,15 @@ async function readTextFile(file: string): Promise<string> {
 
 /**
  * Writes the file atomically. If the path is a symbolic link, its target is replaced and the link stays. The
- * file keeps its permissions.
+ * file keeps its permissions. A new file gets `newFileMode`, limited by the umask.
  */
-async function writeFileAtomically(file: string, text: string): Promise<void> {
+export async function writeFileAtomically(file: string, text: string, newFileMode = 0o666): Promise<void> {
   const target = await realpath(file).catch(() => file);
   try {
     await mkdir(path.dirname(target), { recursive: true });
-    const mode = (await stat(target).catch(() => undefined))?.mode;
+    const mode = (await stat(target).catch(() => undefined))?.mode ?? newFileMode;
     const draft = `${target}.${process.pid}.tmp`;
-    await writeFile(draft, text, mode === undefined ? {} : { mode });
+    await writeFile(draft, text, { mode });
     await rename(draft, target);
   } catch (error) {
     throw new UsageError(`${file} cannot be written: ${(error as Error).message}`);
@@ -96,4 +97,18 @@ export async function runCommand(program: string, words: readonly string[]): Pro
     const said = [stderr, stdout].find((text) => text !== undefined && text.trim() !== '') ?? String(error);
     throw new UsageError(`${formatShellCommand([program, ...words])} failed: ${said.trim()}`);
   }
+}
+
+/** Adds the server with the client's own command, after removing a server with the same name. */
+export async function reinstallServer(
+  { program, add, remove }: NonNullable<McpClient['command']>,
+  server: McpServerSettings,
+): Promise<boolean> {
+  const isThere = await runCommand(program, remove(server)).catch((error: unknown) => {
+    // The client's command failed, because the client has no server with this name. There is nothing to
+    // replace.
+    if (error instanceof UsageError) return true;
+    throw error;
+  });
+  return isThere && (await runCommand(program, add(server)));
 }

@@ -25,6 +25,7 @@ const guidesByTopic: Readonly<Record<string, GuideLinks>> = {
   Agents: [
     ['Working as an agent', 'working-as-an-agent'],
     ['Connect MCP clients', 'mcp-clients'],
+    ['Set up coding agents', 'coding-agents'],
     ['Run agents on your machine', 'running-agents'],
     ['Finish work without a forge', 'finishing-work'],
   ],

@@ -1,0 +1,85 @@
+/** Checks whether files that are about to be edited are locked by someone else. */
+import { type Client } from '@muster/client';
+import { type Lock } from '@muster/registry';
+import { sanitizeToOneLine } from '@muster/terminal';
+import { type HookDecision } from './answers.ts';
+import { type HookInput } from './input.ts';
+import { pathInRepository } from './repository.ts';
+
+type Identity = Awaited<ReturnType<Client['session']['identity']>>;
+
+const locksPageSize = 200;
+
+/** Returns the path as a lock resource. File names may contain glob characters, such as `[id].tsx`. */
+const resourceOf = (file: string): string => file.replaceAll(/[*?[\]{}\\]/g, String.raw`\$&`);
+
+/**
+ * Returns true if the lock may be the caller's own. A member may have signed in both as a person, for the
+ * hooks, and as an agent, for the client, so a person owns the locks of all their agents here.
+ */
+const isOwnLock = ({ holder }: Lock, { member, agent }: Identity): boolean =>
+  holder.memberId === member.id && (agent === null || holder.agentId === agent.id);
+
+/** Finds the first lock of someone else that covers the file. */
+async function findLock(
+  client: Client,
+  projectId: string,
+  file: string,
+  identity: Promise<Identity>,
+): Promise<Lock | undefined> {
+  const params = { projectId, resource: resourceOf(file), limit: locksPageSize };
+  for await (const lock of client.locks.list.all(params)) {
+    if (!isOwnLock(lock, await identity)) return lock;
+  }
+  return undefined;
+}
+
+/**
+ * Returns the projects whose locks count: the given one, that of the story of `muster work`, those of the
+ * token, or those of the held work.
+ */
+async function projectsOf(
+  given: string | undefined,
+  identity: Promise<Identity>,
+): Promise<readonly string[]> {
+  const named = given ?? process.env['MUSTER_STORY']?.split('-')[0];
+  if (named !== undefined && named !== '') return [named];
+  const { token, holding } = await identity;
+  if (token.projectIds?.length === 1) return token.projectIds;
+  return [...new Set(holding.flatMap(({ key }) => key?.split('-')[0] ?? []))];
+}
+
+function describeLock(file: string, { holder, resources, mode, expiresAt, reason }: Lock): string {
+  const who = sanitizeToOneLine(holder.name);
+  const why = reason === null ? '' : ` Reason: "${sanitizeToOneLine(reason).slice(0, 200)}".`;
+  const lock = `${mode} lock on ${resources.slice(0, 5).map(sanitizeToOneLine).join(', ')}`;
+  return `Muster refused this edit: ${who} holds ${file} until ${expiresAt} (witness ${file}, ${lock}).${why} Edit other files, or wait until the lock ends. Do not change the file by another way.`;
+}
+
+/** Lists the files of the repository that the tool is about to edit. */
+export async function editedPathsOf({ folder, editedFiles }: HookInput): Promise<string[]> {
+  const paths = await Promise.all(editedFiles.map((file) => pathInRepository(folder, file)));
+  return paths.filter((file) => file !== undefined);
+}
+
+/** Refuses the edit if someone else has locked one of the files. */
+export async function checkLocks(
+  client: Client,
+  files: readonly string[],
+  project: string | undefined,
+): Promise<HookDecision> {
+  const identity = client.session.identity();
+  // Without this handler, a failure while nothing awaits it would end the process.
+  identity.catch(() => undefined);
+  const projects = await projectsOf(project, identity);
+  const found = await Promise.all(
+    projects.flatMap((id) =>
+      files.map(async (file) => ({ file, lock: await findLock(client, id, file, identity) })),
+    ),
+  );
+  // A failure counts also if no lock was found, for example because the token has expired.
+  await identity;
+  for (const { file, lock } of found)
+    if (lock !== undefined) return { kind: 'refuse', text: describeLock(file, lock) };
+  return { kind: 'continue' };
+}
