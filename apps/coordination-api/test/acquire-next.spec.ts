@@ -208,7 +208,7 @@ describe('work that was begun', () => {
     };
     const expired = await take('WEB-1');
     await ben.deliveryExecutions.checkpoint({ ...expired, summary: 'Half' });
-    await expireLeases(api, orgId);
+    await expireLeases(api, orgId, 301);
     await ben.deliveryExecutions.release(await take('WEB-2'));
     const handIn = async (story: string, number: number) => {
       const pullRequest = { number, url: `https://example.com/${number}` };
@@ -234,6 +234,20 @@ describe('work that was begun', () => {
     // A member who moves the story back requests the work again.
     await ana.stories.updateStatus({ storyId: 'WEB-4', status: 'ready' });
     expect(await all(robo)).toEqual(['WEB-4']);
+  });
+
+  it('is left to its holder for five minutes after the lease expired, but not from those who name it', async () => {
+    const { ben, chloe, orgId } = people;
+    await stories({}, {});
+    const target = { targetType: 'story', targetId: 'WEB-1', start: true } as const;
+    const held = heldOf(await ben.deliveryExecutions.acquire(target));
+    await expireLeases(api, orgId, 290);
+    const other = await next(chloe);
+    expect(await keyOf(other)).toBe('WEB-2');
+    expect(passedOver(await next(chloe))).toMatchObject({ 'WEB-1': ['lease_held'] });
+    await ben.deliveryExecutions.renew(held);
+    await expireLeases(api, orgId, 290);
+    expect((await chloe.deliveryExecutions.acquire(target)).execution).toMatchObject({ attempt: 2 });
   });
 
   it('is the offered first, and of others not what people work on without a lease', async () => {

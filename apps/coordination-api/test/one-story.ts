@@ -17,6 +17,10 @@ export async function orgWithStory(api: TestApi): Promise<People> {
 export const activeRuns = async (who: Person, filter: { projectId?: string; agentId?: string } = {}) =>
   (await who.agents.listActive(filter)).items;
 
-/** Expires all leases of an organization. */
-export const expireLeases = ({ world }: TestApi, orgId: string) =>
-  world.rows(`update leases set expires_at = now() - interval '1 s' where org_id = $1`, orgId);
+/** Expires all leases of an organization, by default one second ago. */
+export const expireLeases = ({ world }: TestApi, orgId: string, secondsAgo = 1) =>
+  world.rows(
+    `update leases set expires_at = now() - make_interval(secs => $2::int) where org_id = $1`,
+    orgId,
+    secondsAgo,
+  );

@@ -1,6 +1,6 @@
 /** The state of work on stories, read without locks by the search for the next story. */
 import { type Db, type IdOrSql, orgFilter, currentOrgId, type Part, sql } from '@muster/driver';
-import { type Holder } from '../rules/acquire.ts';
+import { expiredLeaseGraceSeconds, type Holder } from '../rules/acquire.ts';
 import { isInStateSql, isOpenSql } from '../leases/states-sql.ts';
 import { type ExecutionRow } from './executions.ts';
 import { clockColumn, leaseJson, type LeaseRow } from './leases.ts';
@@ -63,15 +63,16 @@ export function readWorkOnStories(db: Db, storyIds: readonly string[]): Promise<
 }
 
 /**
- * Finds begun work of a project that is either held or not held, newest grants first. It reads only open
- * work, so the project's history does not matter.
+ * Finds begun work of a project that is either held or not held, newest grants first. Work whose lease expired
+ * within the grace period counts as held. It reads only open work, so the project's history does not matter.
  */
 export function findBegunWork(
   db: Db,
   projectId: IdOrSql,
   { held, limit }: { readonly held: boolean; readonly limit: number },
 ): Promise<WorkOnStory[]> {
-  const isHeld = sql.part`(l.state = 'held' and l.expires_at > clock_timestamp())`;
+  const isHeld = sql.part`(l.state = 'held'
+    and l.expires_at > clock_timestamp() - make_interval(secs => ${sql.literal(expiredLeaseGraceSeconds)}))`;
   const which = held ? isHeld : sql.part`not coalesce(${isHeld}, false) and not ${awaitsForgeSql}`;
   const id = sql.part`e.target_id`;
   return db.all(

@@ -36,6 +36,7 @@ const decide = (facts: Partial<AcquireFacts>) =>
     rivalExecutions: [],
     execution: null,
     isStopped: false,
+    isTargetNamed: true,
     mayLiftStop: false,
     ...facts,
   });
@@ -68,6 +69,19 @@ describe('who may have a lease', () => {
     }
   });
 
+  it('is its last holder for five minutes after the time is over, where a search found the target', () => {
+    const [within, over] = ['2026-11-21T09:25:00.001Z', '2026-11-21T09:25:00.000Z'];
+    const found = { isTargetNamed: false };
+    for (const expiresAt of [past, within]) {
+      const own = lease(ben, expiresAt);
+      expect(decide({ ...found, targetLease: own })).toMatchObject({ reason: 'lease_held', by: own });
+      expect(decide({ ...found, rivalLeases: [own] })).toMatchObject({ reason: 'lease_held', by: own });
+      expect(decide({ targetLease: own })).toMatchObject({ kind: 'grant' });
+      expect(decide({ ...found, targetLease: lease(chloe, expiresAt) })).toEqual({ kind: 'extend' });
+    }
+    expect(decide({ ...found, targetLease: lease(ben, over) })).toMatchObject({ kind: 'grant' });
+  });
+
   it('is a lead by taking over, and nobody else', () => {
     const own = lease(ben, future);
     expect(decide({ targetLease: own, takeOver: true })).toMatchObject({ reason: 'take_over_forbidden' });
@@ -91,6 +105,20 @@ describe('who may have a lease', () => {
     expect(decide({ caller: ben, targetLease: own, takeOver: true })).toMatchObject({
       reason: 'take_over_forbidden',
     });
+  });
+
+  it('is another run of the same agent, by taking over; not another agent of the member', () => {
+    const own = lease(robo, future);
+    const otherRun = { ...robo, runId: 'run-2' };
+    expect(decide({ caller: otherRun, targetLease: own })).toMatchObject({ reason: 'lease_held' });
+    expect(decide({ caller: otherRun, targetLease: own, takeOver: true })).toMatchObject({
+      kind: 'grant',
+      superseded: own,
+      takenOverLive: true,
+    });
+    expect(decide({ caller: { ...robo, agentId: 'scout' }, targetLease: own, takeOver: true })).toMatchObject(
+      { reason: 'take_over_forbidden' },
+    );
   });
 
   it('is for a while the one to whom it is offered, then anybody', () => {

@@ -83,6 +83,8 @@ export interface AcquireFacts {
   readonly execution: OpenExecution | null;
   /** True if a stop is in force on the target. */
   readonly isStopped: boolean;
+  /** True if the caller names the target; false if a search found it. */
+  readonly isTargetNamed: boolean;
   /** True if the caller is a member who names the target; such a grant lifts a stop. */
   readonly mayLiftStop: boolean;
   /**
@@ -91,6 +93,12 @@ export interface AcquireFacts {
    */
   readonly rivalExecutions: readonly OpenExecution[];
 }
+
+/**
+ * The time in seconds for which a search leaves an expired lease to its holder, who may only be without
+ * network. A caller who names the target can claim the lease as soon as it expires.
+ */
+export const expiredLeaseGraceSeconds = 300;
 
 export type AcquireDecision =
   /** The holder keeps its lease, and the epoch does not change. */
@@ -114,19 +122,22 @@ export type AcquireDecision =
 export function decideAcquire(facts: AcquireFacts): AcquireDecision {
   const { now, caller, targetLease, rivalLeases, execution, rivalExecutions, isLead, takeOver } = facts;
   const isLive = (lease: LeaseWithHolder): boolean => lease.expiresAt > now;
+  const isKept = (lease: LeaseWithHolder): boolean =>
+    isLive(lease) || (!facts.isTargetNamed && isInGracePeriod(lease, now));
   const isOurs = (lease: LeaseWithHolder): boolean => isSameHolder(lease.holder, caller);
 
   if (facts.isStopped && !facts.mayLiftStop) return { kind: 'refuse', reason: 'stop_requested' };
   if (targetLease !== null && isOurs(targetLease)) return { kind: 'extend' };
 
   const others = rivalLeases.filter((lease) => !isOurs(lease));
-  const inTheWay = others.find(isLive);
+  const inTheWay = others.find(isKept);
   if (inTheWay !== undefined) return { kind: 'refuse', reason: 'lease_held', by: inTheWay };
   const reservesToo = rivalExecutions.find((rival) => isReservedFromOthers(rival, caller, now));
   if (reservesToo !== undefined) return { kind: 'refuse', reason: 'reserved', offer: reservesToo.offer };
 
   const ownIsLive = targetLease !== null && isLive(targetLease);
-  if (ownIsLive && !takeOver) return { kind: 'refuse', reason: 'lease_held', by: targetLease };
+  if (targetLease !== null && isKept(targetLease) && !takeOver)
+    return { kind: 'refuse', reason: 'lease_held', by: targetLease };
   const isOffered = execution !== null && isReserved(execution, now);
   const isAnothers = execution !== null && isReservedFromOthers(execution, caller, now);
   if (isAnothers && !takeOver) return { kind: 'refuse', reason: 'reserved', offer: execution.offer };
@@ -143,9 +154,18 @@ export function decideAcquire(facts: AcquireFacts): AcquireDecision {
   };
 }
 
-/** Reports whether the caller is the member whose agent holds the lease. */
+/** Reports whether a search still leaves the expired lease to its holder. */
+const isInGracePeriod = ({ expiresAt }: LeaseWithHolder, now: string): boolean =>
+  Date.parse(now) - Date.parse(expiresAt) < expiredLeaseGraceSeconds * 1_000;
+
+/**
+ * Reports whether the caller is the member whose agent holds the lease, or another run of that agent. A
+ * runner that continues the work of a dead machine is such a run.
+ */
 const isHeldByOwnAgent = ({ holder }: LeaseWithHolder, caller: Holder): boolean =>
-  caller.agentId === null && holder.agentId !== null && holder.memberId === caller.memberId;
+  holder.agentId !== null &&
+  holder.memberId === caller.memberId &&
+  (caller.agentId === null || caller.agentId === holder.agentId);
 
 const isReserved = ({ state, offer }: OpenExecution, now: string): boolean =>
   state === 'offered' &&

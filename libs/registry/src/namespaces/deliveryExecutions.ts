@@ -67,7 +67,7 @@ export const deliveryExecutions = {
         }),
         takeOver: z.boolean().default(false).meta({
           description:
-            'Take over a live lease: leads may take any, members only that of their own agent. The previous holder is notified',
+            'Take over a live lease: leads may take any, members that of their own agent, and an agent that of another of its runs. The previous holder is notified',
         }),
       })
       .refine(isTargetRef, targetIdIssue),
@@ -97,7 +97,7 @@ export const deliveryExecutions = {
     keywords:
       'claim pick next ticket task from the board queue what should i do pull work assign me something start backlog',
     description:
-      'Concurrent callers get different stories; execution is null if none is available. Started work without a live lease comes first: offered to the caller, released, expired or in need of rework. Then come stories in ready, then those in backlog; each by priority, then by board order. Skipped are stories that cannot start (readiness in storyCollaboration.context says why), that others hold, that are reserved for or assigned to others, or that are in an open delivery group; skipped lists the first 20. Work that a reviewer sent back is kept for its previous worker for 10 minutes. labels must all match. A runId that already holds a story of the project gets the same story again, so a call without an answer can be repeated. Without a runId each call takes another story. With waitSeconds the call waits until it can take one, and then returns immediately.',
+      'Concurrent callers get different stories; execution is null if none is available. Started work without a live lease comes first: offered to the caller, released, in need of rework, or with a lease that expired at least five minutes ago. Then come stories in ready, then those in backlog; each by priority, then by board order. Skipped are stories that cannot start (readiness in storyCollaboration.context says why), that others hold, that are reserved for or assigned to others, or that are in an open delivery group; skipped lists the first 20. Work that a reviewer sent back is kept for its previous worker for 10 minutes. labels must all match. A runId that already holds a story of the project gets the same story again, so a call without an answer can be repeated. Without a runId each call takes another story. With waitSeconds the call waits until it can take one, and then returns immediately.',
     access: project('contributor'),
     params: z.strictObject({
       projectId: ProjectRef,

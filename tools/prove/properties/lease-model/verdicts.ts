@@ -89,7 +89,7 @@ export function acquire(model: Model, call: AcquireCall): Forecast {
     if (rivalsOf(call.target).some((name) => isReserved(openOf(model.targets[name]))))
       reasons.push('reserved');
     if (rivals.some(({ lease: other }) => other?.expired === false)) reasons.push('lease_held');
-    const isOwnAgents = lease?.holder.person === 'robo' && holder.person === 'chloe';
+    const isOwnAgents = lease?.holder.person === 'robo' && ['chloe', 'robo'].includes(holder.person);
     if (lease?.expired === false && !(isOwnAgents && call.takeOver))
       reasons.push(...byForce(call, 'lease_held'));
     if (isReserved(open)) reasons.push(...byForce(call, 'reserved'));

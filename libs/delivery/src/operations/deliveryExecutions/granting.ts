@@ -123,6 +123,7 @@ export function decideGrant(
     rivalLeases: facts.heldRivalLeases,
     execution: toOpenExecution(facts.execution),
     isStopped: findStoppedExecution(facts) !== undefined,
+    isTargetNamed: request.isTargetNamed,
     mayLiftStop: context.caller.agentId === null && request.isTargetNamed,
     rivalExecutions: facts.rivalExecutions.map(toOpenExecution).filter((rival) => rival !== null),
   });

@@ -200,6 +200,7 @@ export class NextStorySearch {
         rivalLeases: [],
         execution: toOpenExecution(state === null ? undefined : { state, offer }),
         isStopped,
+        isTargetNamed: false,
         mayLiftStop: false,
         rivalExecutions: [],
       }),

@@ -44,6 +44,7 @@ export const acquireLease = handle(
       rivalLeases: [],
       execution: null,
       isStopped: false,
+      isTargetNamed: true,
       mayLiftStop: false,
       rivalExecutions: [],
     });
