@@ -569,7 +569,8 @@ create table public.inbox_items (
 create table public.inbox_streams (
   org_id uuid not null,
   recipient_id uuid not null,
-  last_seq integer not null
+  last_seq integer not null,
+  listens_until timestamp(3) with time zone
 );
 create table public.invitations (
   org_id uuid not null,
@@ -1506,6 +1507,7 @@ CREATE INDEX board_columns_order ON public.board_columns USING btree (org_id, pr
 CREATE INDEX broadcasts_newest ON public.broadcasts USING btree (org_id, created_at DESC, id DESC);
 CREATE INDEX broadcasts_project ON public.broadcasts USING btree (org_id, project_id, created_at DESC, id DESC) WHERE (project_id IS NOT NULL);
 CREATE INDEX broadcasts_team ON public.broadcasts USING btree (org_id, team_id) WHERE (team_id IS NOT NULL);
+CREATE INDEX comments_agent_mentions ON public.comments USING btree (org_id, story_id, id) WHERE (agent_mentions <> '{}'::uuid[]);
 CREATE INDEX comments_author ON public.comments USING btree (org_id, author_member_id) WHERE ((body IS NOT NULL) AND ((author ->> 'agentId'::text) IS NULL));
 CREATE INDEX comments_open ON public.comments USING btree (org_id, story_id, id) WHERE ((parent_id IS NULL) AND (resolved_at IS NULL));
 CREATE INDEX comments_replies ON public.comments USING btree (org_id, parent_id, id) WHERE (parent_id IS NOT NULL);
@@ -3274,6 +3276,22 @@ begin
 end $function$
 ;
 alter function app.note_connection(uuid,uuid,jsonb) owner to muster_door;
+CREATE OR REPLACE FUNCTION app.note_listeners(orgs uuid[], recipients uuid[], seconds integer)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  insert into public.inbox_streams (org_id, recipient_id, last_seq, listens_until)
+  select a.org_id, a.id, 0, now() + make_interval(secs => seconds)
+  from unnest(orgs, recipients) as w (org_id, id)
+  join public.agents a on a.org_id = w.org_id and a.id = w.id and a.retired_at is null
+  group by a.org_id, a.id order by a.org_id, a.id
+  on conflict (org_id, recipient_id) do update set listens_until = excluded.listens_until;
+end $function$
+;
+alter function app.note_listeners(uuid[],uuid[],integer) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.note_unsent()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -4823,6 +4841,7 @@ grant execute on function app.name_agent() to public;
 grant execute on function app.new_id(timestamp with time zone) to public;
 grant execute on function app.nodes_closed() to muster_operator, muster_sign_in;
 grant execute on function app.note_connection(uuid,uuid,jsonb) to muster_sign_in;
+grant execute on function app.note_listeners(uuid[],uuid[],integer) to muster_app;
 grant execute on function app.open_connection(uuid,uuid,uuid,uuid,text,text,text,text,text[],uuid[],integer) to muster_sign_in;
 grant execute on function app.open_executions() to muster_platform, muster_worker;
 grant execute on function app.org_id() to public;

@@ -11,7 +11,7 @@ export const unreached: Readonly<Record<string, readonly [number, string]>> = {
     'they give a column new ranks where two stories have no room between them',
   ],
   'libs/tenancy/src/activity-followers.ts': [3, 'they are asked by a timer'],
-  'libs/tenancy/src/followers.ts': [1, 'it is asked by a timer'],
+  'libs/tenancy/src/followers.ts': [2, 'they are sent by a timer'],
   'libs/placement/src/copies.ts': [12, 'they are sent where there are several servers'],
   'libs/placement/src/nodes.ts': [1, 'it is sent where there are several servers'],
   'libs/placement/src/placing.ts': [5, 'they are sent where there are several servers'],

@@ -145,6 +145,7 @@ describe('muster work', () => {
     expect(await failing()).toContain('no story is given');
     expect(await failing('--next', ...sh('true'))).toContain('--next needs --project');
     expect(await failing('WEB', ...sh('true'))).toContain('is not a story key');
+    expect(await failing('--adopt', '--take-over')).toContain('--take-over needs a story');
     expect(await failing('WEB-1')).toContain('no agent is given');
     expect(await failing('WEB-1', '--base', 'nowhere', ...sh('true'))).toContain(
       'fetching nowhere from origin failed',
@@ -269,6 +270,25 @@ describe('muster work', () => {
       await expect(runner.git('rev-parse', `work/${key}-1`)).rejects.toThrow();
     },
   );
+
+  beside('takes over the live work of a dead machine, and continues from its checkpoint', async () => {
+    const [key, first, second] = [await story(), await runner.clone(), await runner.clone()];
+    const dead = start(first, key, ...sh('echo half > answer.txt; sleep 600'));
+    await dead.until('checkpoint');
+    dead.kill('SIGKILL');
+    await dead.ended;
+    expect((await executionOf(key))?.lease).toMatchObject({ ttlSeconds: 90 });
+    const good = sh('cp answer.txt seen.txt; echo good > answer.txt');
+    const refused = start(second, key, ...good);
+    expect((await refused.until('none')).message).toContain('add --take-over');
+    expect(await refused.ended).toBe(3);
+    const working = start(second, key, '--take-over', ...good);
+    expect(await working.ended).toBe(0);
+    expect(await executionOf(key)).toMatchObject({ state: 'submitted', attempt: 2 });
+    expect(await runner.git('show', `work/${key}-2:seen.txt`)).toBe('half');
+    expect(await start(first, '--adopt').ended).toBe(1);
+    expect(await executionOf(key)).toMatchObject({ state: 'submitted', attempt: 2 });
+  });
 
   beside('goes on after a runner that was killed, to the same end', async () => {
     const [key, clone, place] = [await story(), await runner.clone(), await runner.folder()];

@@ -58,6 +58,7 @@ describe('agents.inbox', () => {
         operation: 'deliveryExecutions.acquire',
         params: { targetType: 'story', targetId: 'WEB-1', start: true },
       },
+      startsRun: false,
     });
     expect(await follow(people.robo, item)).toMatchObject({ execution: { needsRework: true } });
     expect(await kindsOf(people.chloe)).toEqual([]);
@@ -158,6 +159,28 @@ describe('agents.inbox', () => {
     });
     expect(edited.mentions).toEqual([{ agentId: scout.me.agentId }]);
     expect(await kindsOf(scout)).toEqual(['mention']);
+  });
+
+  it('starts a run for an agent that a contributor assigns or mentions, and for no one else', async () => {
+    const { ana, ben, chloe, dan, robo } = people;
+    const body = '@scout please';
+    await ana.assignments.set({ ...target, agentId: scout.me.agentId ?? '' });
+    await chloe.comments.create({ storyId, body });
+    await ana.comments.create({ storyId, kind: 'question', body: 'Which limit?', directedTo: '@scout' });
+    // Neither agents nor viewers start a run, and a member's inbox starts none.
+    await robo.comments.create({ storyId, body });
+    await dan.comments.create({ storyId, body });
+    await ana.assignments.set({ ...target, memberId: ben.me.memberId });
+    const startedBy = async (who: Person) =>
+      (await itemsOf(who)).map((item) => 'startsRun' in item && [item.kind, item.actor.name, item.startsRun]);
+    expect(await startedBy(scout)).toEqual([
+      ['assigned', 'Ana', true],
+      ['mention', 'Chloé', true],
+      ['question', 'Ana', false],
+      ['mention', 'Robo', false],
+      ['mention', 'Dan', false],
+    ]);
+    expect(await startedBy(ben)).toEqual([['assigned', 'Ana', false]]);
   });
 
   it('tells the holder of a changed spec, of a lost lease and of the merge', async () => {

@@ -31,7 +31,7 @@ it('a card has what a board shows, and nothing beyond', async () => {
   expect(await cards()).toEqual([
     {
       ...{ id, key, title, rank, columnId, status, priority, labels, estimate, epicId, blocked },
-      ...{ updatedAt: story.updatedAt, version: 1, execution: null },
+      ...{ updatedAt: story.updatedAt, version: 1, execution: null, agentResponse: null },
       assignees: { member: null, agent: null },
       counts: { openThreads: 0, openBlockers: 0, reviewers: 0 },
     },

@@ -38,7 +38,8 @@ export async function createRunIdentity(
   options: {
     readonly token: string;
     readonly runId: string;
-    readonly project: string;
+    /** The only project that the token reaches. Without one the token can only read, in all projects. */
+    readonly project: string | undefined;
     readonly agentName: string;
     /** If true, `--as-me` was given. A caller who is not an agent is then rejected. */
     readonly asMe?: boolean;
@@ -55,8 +56,10 @@ export async function createRunIdentity(
       throw error;
     });
     const { secret } = await client.tokens.create({
-      ...{ name: tokenNameOf(options.runId), scopes: ['write'], projectIds: [options.project] },
-      ...{ agentId: agent.id, expiresInDays: tokenLifetimeDays },
+      ...{ name: tokenNameOf(options.runId), agentId: agent.id, expiresInDays: tokenLifetimeDays },
+      ...(options.project === undefined
+        ? { scopes: ['read'] }
+        : { scopes: ['write'], projectIds: [options.project] }),
     });
     return { token: secret, holderId: agent.id, agentId: agent.id };
   } catch (error) {

@@ -73,6 +73,8 @@ const JournalEntry = z.object({
   agent: z.object({ pid: z.int(), began: z.string() }).optional(),
   tries: z.int(),
   note: z.string().optional(),
+  /** The inbox item for which `muster work --serve` began the run. The agent gets it as news. */
+  request: z.string().optional(),
   verdict: RunResult.optional(),
 });
 export type JournalEntry = z.infer<typeof JournalEntry>;
@@ -100,7 +102,7 @@ export interface Journal {
 
 const isFileMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
 
-function rethrowUnlessMissing(error: unknown): void {
+function rethrowUnlessMissing(error: unknown): undefined {
   if (!isFileMissing(error)) throw error;
 }
 
@@ -194,6 +196,30 @@ function createOwnedEntry(folder: string, initialEntry: JournalEntry): OwnedEntr
     deleteEntry: async () => {
       await unlink(path.join(folder, 'run.json')).catch(rethrowUnlessMissing);
       await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export interface InboxCursor {
+  /** Returns the stored cursor. Returns undefined if there is none. */
+  read(): Promise<number | undefined>;
+  write(cursor: number): Promise<void>;
+}
+
+/** Opens the stored position up to which the requests in an agent's inbox were handled in this repository. */
+export function openInboxCursor(commonDir: string, agentId: string): InboxCursor {
+  const folder = path.join(commonDir, 'muster/inboxes');
+  const file = path.join(folder, agentId);
+  return {
+    read: async () => {
+      const text = await readFile(file, 'utf8').catch(rethrowUnlessMissing);
+      return text === undefined ? undefined : Number(text);
+    },
+    write: async (cursor) => {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await writeAndSync(`${file}.new`, `${cursor}\n`);
+      await rename(`${file}.new`, file);
+      await syncFolder(folder);
     },
   };
 }

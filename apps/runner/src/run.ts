@@ -146,6 +146,7 @@ async function workUnderLease(
   acquired: Acquired,
   { identity, client, author }: Pick<StoryRun, 'identity' | 'client' | 'author'>,
 ): Promise<RunResult> {
+  session.parallelRuns.heldStoryIds.add(acquired.execution.targetId);
   const signals = openSignalInbox(runFilesOf(journalEntry.folder).signals);
   const lease = holdLease(client, acquired, { onSignal: signals.receiveSignal });
   const over = new AbortController();
@@ -193,7 +194,7 @@ async function runToVerdict(run: ReadyRun): Promise<RunResult> {
     if (verdict === undefined) {
       verdict = await runAgentUntilVerdict(
         run,
-        before.step === 'running' ? 'You were interrupted; your files are unchanged.' : undefined,
+        before.step === 'running' ? 'You were interrupted; your files are unchanged.' : before.request,
       );
       await run.own.write({ step: 'ended', verdict });
     }

@@ -69,8 +69,10 @@ export interface RunSignals {
 
 /**
  * The time in seconds that a run retries calls to an unreachable API before it continues without the answer.
+ * After an outage of that length the work is still the run's, because others search for expired work only
+ * after five minutes.
  */
-const apiRetrySeconds = 60;
+const apiRetrySeconds = 180;
 
 /**
  * Returns the connection for a token. A run that works as the caller uses the caller's login, which renews

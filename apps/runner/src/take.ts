@@ -8,6 +8,8 @@ export interface StoryFilter {
   readonly storyId?: string;
   readonly labels?: string[];
   readonly assignedToMe?: boolean;
+  /** True if the run takes over the live lease of another run of its agent, or any lease as a lead. */
+  readonly takesOver?: boolean;
   /** True if the runner waits while there is no story to acquire. */
   readonly waitsForStory: boolean;
   /** Aborts to end the search for a story. No story is acquired afterwards. */
@@ -47,13 +49,18 @@ export interface AcquireOptions {
   readonly onNoStory: (why: string) => void;
 }
 
+/**
+ * The duration of a run's lease in seconds, after which another machine may continue the work of a dead one.
+ * The runner renews it after half of this time, whatever the agent does.
+ */
+const leaseSeconds = 90;
 /** The longest wait for an event, because a lease may also expire without one. */
 const maxEventWaitMillis = 60_000;
 const longPollSeconds = 20;
 const retryDelayMillis = 1_000;
 
-/** Returns true if Muster could not answer the call, so that a runner that waits makes it again. */
-const isOutage = (error: unknown): boolean =>
+/** Returns true if Muster could not answer the call. A runner that waits then makes the call again. */
+export const isOutage = (error: unknown): boolean =>
   error instanceof NoAnswer ||
   (error instanceof MusterError && (error.status === 429 || error.status >= 500));
 
@@ -94,7 +101,7 @@ async function tryAcquireNext(
   });
   const answer = await parallelRuns.runInTurn(async () => {
     const next = await client.deliveryExecutions.acquireNext({
-      ...{ projectId: entry.project, runId: entry.runId },
+      ...{ projectId: entry.project, runId: entry.runId, ttlSeconds: leaseSeconds },
       ...(filter.labels !== undefined && { labels: filter.labels }),
       ...(filter.assignedToMe === true && { assignedToMe: true }),
     });
@@ -130,9 +137,18 @@ export async function acquireStory(
   filter: StoryFilter,
 ): Promise<Acquired | undefined> {
   if (filter.storyId === undefined) return acquireNextStory(options, filter);
-  return options.client.deliveryExecutions.acquire({
-    ...{ targetType: 'story', targetId: filter.storyId, runId: options.entry.runId, start: true },
-  });
+  try {
+    return await options.client.deliveryExecutions.acquire({
+      ...{ targetType: 'story', targetId: filter.storyId, runId: options.entry.runId },
+      ...{ ttlSeconds: leaseSeconds, start: true, takeOver: filter.takesOver === true },
+    });
+  } catch (error) {
+    if (isRefusal(error, 'lease_held') && error.body.details?.['yours'] === true)
+      options.onNoStory(
+        `another run of the same agent holds ${filter.storyId}. If its machine is dead, add --take-over.`,
+      );
+    throw error;
+  }
 }
 
 const heldStates = ['leased', 'waiting_input', 'stalled'] as const;
@@ -179,7 +195,9 @@ export async function reacquireStory(client: Client, entry: JournalEntry): Promi
   }
   try {
     const { targetType, targetId } = execution;
-    const acquired = await client.deliveryExecutions.acquire({ targetType, targetId, runId });
+    const acquired = await client.deliveryExecutions.acquire({
+      ...{ targetType, targetId, runId, ttlSeconds: leaseSeconds },
+    });
     if (work === undefined || acquired.execution.lease?.epoch === work.epoch) {
       return { kind: 'held', acquired };
     }

@@ -7,18 +7,20 @@ import { cleanRunFolders } from './clean.ts';
 import { GitError } from './git.ts';
 import { RunTokenError } from './identity.ts';
 import { type JournalEntry, openJournal, type RunResult } from './journal.ts';
-import { chooseAgent, knownAgentNames } from './known-agents.ts';
+import { chooseAgent, type ChosenAgent, knownAgentNames } from './known-agents.ts';
 import { watchReachability } from './reachability.ts';
 import { findRepository } from './repository.ts';
-import { loadRunSettings, workOnStory } from './run.ts';
+import { loadRunSettings, type RunSettings, workOnStory } from './run.ts';
 import { createRunnerReporter } from './say.ts';
+import { serveRequests } from './serve.ts';
 import { removeSecretsFromEnvironment } from './secrets.ts';
 import { type RunnerSession, MachineSetupError } from './session.ts';
 import { GitConfigChangedError, rememberTrustedConfig, trustedConfigDigest } from './trusted-config.ts';
-import { createParallelRuns } from './take.ts';
+import { createParallelRuns, type StoryFilter } from './take.ts';
 
 interface WorkFlags {
   readonly next?: boolean;
+  readonly serve?: boolean;
   readonly project?: string;
   readonly label?: readonly string[];
   readonly assignedToMe?: boolean;
@@ -31,6 +33,7 @@ interface WorkFlags {
   readonly base?: string;
   readonly remote?: string;
   readonly worktrees?: string;
+  readonly takeOver?: boolean;
   readonly adopt?: boolean;
   readonly asMe?: boolean;
   readonly clean?: boolean;
@@ -70,11 +73,19 @@ export function configureWorkCommand(command: Command, api: ApiAccess): void {
         )
         .optionsGroup('Selecting work:')
         .option('--next', 'take the next available story, then the one after it, until the command is ended')
-        .option('--project <project>', 'with --next: of which project')
+        .option(
+          '--serve',
+          "wait for stories that members assign to the agent or mention it on, in all of the agent's projects, until the command is ended",
+        )
+        .option('--project <project>', 'with --next: of which project; with --serve: only of this project')
         .option('--label <label>', 'with --next: only with this label; may be given again', appendValue)
         .option('--assigned-to-me', 'with --next: only stories assigned to the caller')
         .option('--once', 'with --next: one story; and where there is none, no waiting')
-        .option('--parallel <count>', 'with --next: so many at once', parseParallelCount, 1)
+        .option('--parallel <count>', 'with --next or --serve: so many at once', parseParallelCount, 1)
+        .option(
+          '--take-over',
+          'with a story: continue it even if its lease is live, such as after a machine died; leads may take over any lease, others that of another run of the same agent',
+        )
         .option('--adopt', 'only continue runs of runners that died')
         .option('--clean', 'remove folders of ended runs whose contents are all on the remote')
         .optionsGroup('How:')
@@ -104,6 +115,7 @@ export function configureWorkCommand(command: Command, api: ApiAccess): void {
 Examples:
   muster work WEB-12 --agent claude
   muster work --next --project WEB --parallel 3 --agent codex
+  muster work --serve --agent claude
   muster work WEB-12 --acp -- opencode acp
   muster work WEB-12 -- ./agent.sh {prompt-file}`,
         ),
@@ -119,11 +131,32 @@ interface RequestedWork {
   readonly command: readonly string[];
 }
 
-/** Interprets the arguments. Without --next the first argument is the story. */
+/**
+ * Interprets the arguments. Without --next the first argument is the story. Returns undefined if the flags
+ * request something else than stories.
+ */
 function parseRequestedWork(
   words: readonly string[],
   { next = false, project, ...flags }: WorkFlags,
 ): RequestedWork | undefined {
+  if (flags.serve === true) {
+    const others = [
+      next,
+      flags.once,
+      flags.takeOver,
+      flags.adopt,
+      flags.clean,
+      flags.assignedToMe,
+      flags.label,
+    ];
+    if (others.some((other) => other !== undefined && other !== false))
+      throw new UsageError('--serve can be combined only with --project, --parallel and the agent');
+    if (flags.here === true && flags.parallel > 1)
+      throw new UsageError('--here runs only one story at a time');
+    return undefined;
+  }
+  if (flags.takeOver === true && (next || flags.adopt === true || flags.clean === true))
+    throw new UsageError('--take-over needs a story');
   if (flags.adopt === true || flags.clean === true) {
     if (words.length > 0 || next)
       throw new UsageError('--adopt and --clean cannot be combined with a story or a command');
@@ -139,7 +172,7 @@ function parseRequestedWork(
   if (storyId === undefined) throw new UsageError('no story is given: name one, or use --next and --project');
   const [, key] = /^([A-Za-z][A-Za-z0-9]{1,9})-\d+$/.exec(storyId) ?? [];
   if (key === undefined) throw new UsageError(`${storyId} is not a story key such as WEB-12`);
-  if (flags.parallel > 1) throw new UsageError('--parallel requires --next');
+  if (flags.parallel > 1) throw new UsageError('--parallel requires --next or --serve');
   return { storyId, project: key.toUpperCase(), command };
 }
 
@@ -225,41 +258,76 @@ async function adoptRuns(
   return verdicts;
 }
 
+function chooseRequestedAgent(
+  command: readonly string[],
+  flags: WorkFlags,
+  { config }: RunSettings,
+): ChosenAgent {
+  const agent = chooseAgent({ command, acp: flags.acp === true, name: flags.agent }, config);
+  if (agent !== undefined) return agent;
+  throw new UsageError(
+    `no agent is given: use --agent ${knownAgentNames.join(', ')}, a command after --, or agent.command in .muster/work.yaml`,
+  );
+}
+
+/** Begins a run with the current settings of the repository. Returns undefined if there was no story. */
+async function startRun(
+  session: RunnerSession,
+  flags: WorkFlags,
+  { command, project, request }: Pick<RequestedWork, 'command' | 'project'> & { readonly request?: string },
+  filter: StoryFilter,
+): Promise<RunResult | undefined> {
+  const { repository, connection } = session;
+  const setting = await loadRunSettings(session, flags.base);
+  const agent = chooseRequestedAgent(command, flags, setting);
+  if (
+    flags.here === true &&
+    (await repository.git(['status', '--porcelain', '--ignore-submodules=dirty'])) !== ''
+  ) {
+    throw new UsageError('--here needs a checkout without uncommitted changes; commit or discard them first');
+  }
+  const own = await openJournal(repository.commonDir).createEntry({
+    ...{ baseUrl: connection.baseUrl, command: [...agent.command], here: flags.here === true },
+    ...{ passed: [...(flags.env ?? [])], project, gitConfig: trustedConfigDigest() },
+    ...{ protocol: agent.protocol, agentName: agent.name, request },
+  });
+  return workOnStory(session, own, setting, filter);
+}
+
+async function serve(
+  session: RunnerSession,
+  flags: WorkFlags,
+  command: readonly string[],
+): Promise<RunResult[]> {
+  const { name } = chooseRequestedAgent(command, flags, await loadRunSettings(session, flags.base));
+  return serveRequests(session, {
+    ...{ agentName: name, parallel: flags.parallel, projectKey: flags.project?.toUpperCase() },
+    adoptRuns: () => adoptRuns(session, flags, undefined),
+    startRun: ({ story, text }, searchEndSignal) =>
+      startRun(
+        session,
+        flags,
+        { command, project: story.key.slice(0, story.key.lastIndexOf('-')), request: text },
+        { storyId: story.key, waitsForStory: false, searchEndSignal },
+      ),
+  });
+}
+
 async function workOnRequested(
   session: RunnerSession,
   flags: WorkFlags,
   requested: RequestedWork,
 ): Promise<RunResult[]> {
-  const { repository, connection, stopSignal } = session;
+  const { stopSignal } = session;
   const verdicts: RunResult[] = [];
   const isOnce = requested.storyId !== undefined || flags.once === true;
   const failed = new AbortController();
   const until = AbortSignal.any([stopSignal, failed.signal]);
   const slot = async (): Promise<void> => {
     do {
-      const setting = await loadRunSettings(session, flags.base);
-      const given = { command: requested.command, acp: flags.acp === true, name: flags.agent };
-      const agent = chooseAgent(given, setting.config);
-      if (agent === undefined) {
-        throw new UsageError(
-          `no agent is given: use --agent ${knownAgentNames.join(', ')}, a command after --, or agent.command in .muster/work.yaml`,
-        );
-      }
-      if (
-        flags.here === true &&
-        (await repository.git(['status', '--porcelain', '--ignore-submodules=dirty'])) !== ''
-      ) {
-        throw new UsageError(
-          '--here needs a checkout without uncommitted changes; commit or discard them first',
-        );
-      }
-      const own = await openJournal(repository.commonDir).createEntry({
-        ...{ baseUrl: connection.baseUrl, command: [...agent.command], here: flags.here === true },
-        ...{ passed: [...(flags.env ?? [])], project: requested.project, gitConfig: trustedConfigDigest() },
-        ...{ protocol: agent.protocol, agentName: agent.name },
-      });
-      const verdict = await workOnStory(session, own, setting, {
+      const verdict = await startRun(session, flags, requested, {
         ...(requested.storyId !== undefined && { storyId: requested.storyId }),
+        ...(flags.takeOver === true && { takesOver: true }),
         ...(flags.label !== undefined && { labels: [...flags.label] }),
         ...{ assignedToMe: flags.assignedToMe === true, waitsForStory: !isOnce, searchEndSignal: until },
       });
@@ -279,6 +347,17 @@ async function workOnRequested(
   return verdicts;
 }
 
+async function adoptAndWork(
+  session: RunnerSession,
+  flags: WorkFlags,
+  asked: RequestedWork | undefined,
+): Promise<RunResult[]> {
+  const adopted = await adoptRuns(session, flags, asked);
+  const isOne = asked?.storyId !== undefined || flags.once === true;
+  const isDone = asked === undefined || (isOne && adopted.length > 0);
+  return isDone ? adopted : [...adopted, ...(await workOnRequested(session, flags, asked))];
+}
+
 const successfulOutcomes = new Set<RunResult['outcome']>(['submitted', 'ended', 'handoff']);
 
 async function runWork(words: readonly string[], flags: WorkFlags, api: ApiAccess): Promise<void> {
@@ -291,10 +370,8 @@ async function runWork(words: readonly string[], flags: WorkFlags, api: ApiAcces
   const over = new AbortController();
   void watchReachability(session, over.signal);
   try {
-    const adopted = await adoptRuns(session, flags, asked);
-    const isOne = asked?.storyId !== undefined || flags.once === true;
-    const isDone = asked === undefined || (isOne && adopted.length > 0);
-    const verdicts = isDone ? adopted : [...adopted, ...(await workOnRequested(session, flags, asked))];
+    const verdicts =
+      flags.serve === true ? await serve(session, flags, words) : await adoptAndWork(session, flags, asked);
     if (!verdicts.every(({ outcome }) => successfulOutcomes.has(outcome)))
       process.exitCode = exitCodes.failed;
   } catch (error) {

@@ -135,7 +135,7 @@ export interface Imports { begun_by: Actor; created: Generated<number>; created_
 
 export interface InboxItems { actor: Json; at: Generated<string>; comment_id: string | null; execution_id: string | null; kind: string; next: Json | null; org_id: string; project_id: string; recipient_id: string; seq: number; story_id: string | null; text: string; }
 
-export interface InboxStreams { last_seq: number; org_id: string; recipient_id: string; }
+export interface InboxStreams { last_seq: number; listens_until: string | null; org_id: string; recipient_id: string; }
 
 export interface Invitations { created_at: Generated<string>; email: string; expires_at: string; id: string; invited_by: Actor; member_id: string | null; org_id: string; project_ids: Generated<string[]>; role: GivenRole; sends: Generated<number>; sent_at: Generated<string>; state: Generated<'pending' | 'accepted' | 'revoked'>; team_ids: Generated<string[]>; token_hash: Buffer | null; updated_at: Generated<string>; version: Generated<number>; }
 

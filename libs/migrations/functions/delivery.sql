@@ -17,6 +17,20 @@ end $$;
 call app.hand_over('app.stream_positions(uuid[], uuid[])', 'muster_door');
 grant execute on function app.stream_positions(uuid[], uuid[]) to muster_app;
 
+-- Records for how long from now some agents wait for their inboxes. Recipients that are no agents are ignored.
+create or replace function app.note_listeners(orgs uuid[], recipients uuid[], seconds int) returns void
+language plpgsql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+  insert into public.inbox_streams (org_id, recipient_id, last_seq, listens_until)
+  select a.org_id, a.id, 0, now() + make_interval(secs => seconds)
+  from unnest(orgs, recipients) as w (org_id, id)
+  join public.agents a on a.org_id = w.org_id and a.id = w.id and a.retired_at is null
+  group by a.org_id, a.id order by a.org_id, a.id
+  on conflict (org_id, recipient_id) do update set listens_until = excluded.listens_until;
+end $$;
+call app.hand_over('app.note_listeners(uuid[], uuid[], int)', 'muster_door');
+grant execute on function app.note_listeners(uuid[], uuid[], int) to muster_app;
+
 -- Claims the first unclaimed of some stories for this transaction, against other calls that look for the next
 -- story. Returns its position in the list, or 0 if each one is claimed or leased. Moving or editing a story
 -- ignores claims.

@@ -4,7 +4,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/deliveryExecutions': {
-    sha256: '8f6af9f029749f8ecf7170ece9a8cb0feeac2dc99879b373365e88abc18d2253',
+    sha256: 'aa7ffa4676334382a8c20f2cf06fb5a1fc2485311626295f159dc6467e05f942',
     since: '2026-11-30',
   },
   'reference/deliveryGroups': {
@@ -104,8 +104,8 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/stories': {
-    sha256: 'dd99dd4d308189b0f7e8d4b5cc33f6d520c88920fe878b6ca1a8b79539fe6802',
-    since: '2026-11-29',
+    sha256: '947551ac4c300ed1fd678978680c698994e521e6e146fb1489b548771950922e',
+    since: '2026-11-30',
   },
   'reference/storySpec': {
     sha256: 'c9be1c2c8314ed479aa995a5dcd3b26daab59f3128e89756213c9b9519bbef15',
@@ -200,7 +200,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/records': {
-    sha256: '28dc0bcfa36f543ac15e03456c8cd552a044a0471b4dbf5fc7e5d8b347103a77',
+    sha256: '80d75c15ff0bf894684db0b4df32a2f9e75da8ed7942ce0056224cfad90118a1',
     since: '2026-11-30',
   },
   'reference/errors': {

@@ -7,6 +7,7 @@ import { awaitAll, groupByNode } from '@muster/placement';
 import { createActivityFollowers } from './activity-followers.ts';
 import {
   type Follower,
+  type InboxPosition,
   maxPlacementAgeMillis,
   type StreamPosition,
   type SequencePosition,
@@ -19,6 +20,12 @@ import {
  * about half of it on average.
  */
 const pollIntervalMillis = 200;
+
+/**
+ * The time in seconds for which an agent that waits for its inbox counts as listening. It is longer than the
+ * longest wait, so that an agent that waits again is listening without a gap.
+ */
+const listeningSeconds = 35;
 
 export interface Followers {
   /**
@@ -70,6 +77,7 @@ export function createFollowers(pool: Pool, onPollError: (error: unknown) => voi
           clearTimeout(timeout);
           leave();
           left?.removeEventListener('abort', end);
+          if (left?.aborted === true) ofStreams.endListening(waiter.orgId, position).catch(onPollError);
           resolve(hasAdvanced);
         };
         const end = (): void => endWith(false);
@@ -96,9 +104,35 @@ export function createFollowers(pool: Pool, onPollError: (error: unknown) => voi
   };
 }
 
-function createStreamFollowers(pool: Pool): WaitingFollowers<SequencePosition> {
+interface StreamFollowers extends WaitingFollowers<SequencePosition> {
+  /** Records that an agent has disconnected, unless it still waits for its inbox with another call. */
+  readonly endListening: (orgId: string, position: StreamPosition) => Promise<void>;
+}
+
+const isInboxPosition = (position: StreamPosition): position is InboxPosition => 'recipientId' in position;
+
+function createStreamFollowers(pool: Pool): StreamFollowers {
   const waiting = new Set<Follower<SequencePosition>>();
+  /** The followers that were recorded as listening. */
+  const noted = new WeakSet<Follower<SequencePosition>>();
+
+  async function noteListeners(at: Pool, followers: readonly Follower<SequencePosition>[]): Promise<void> {
+    const fresh = followers.filter((one) => isInboxPosition(one.position) && !noted.has(one));
+    if (fresh.length === 0) return;
+    for (const one of fresh) noted.add(one);
+    const listeners = fresh.map(({ waiter, position }) => ({ orgId: waiter.orgId, id: streamOf(position) }));
+    await recordListeners(at, listeners, listeningSeconds);
+  }
+
   return {
+    endListening: async (orgId, position) => {
+      if (!isInboxPosition(position)) return;
+      const { recipientId } = position;
+      if ([...waiting].some((other) => streamOf(other.position) === recipientId)) return;
+      const ending = [{ orgId, id: recipientId }];
+      const servers = await groupByNode(pool, ending, (one) => one.orgId, maxPlacementAgeMillis);
+      await awaitAll([...servers].map(([at, listeners]) => recordListeners(at, listeners, 0)));
+    },
     followers: waiting,
     addFollower: (follower) => {
       waiting.add(follower);
@@ -113,13 +147,27 @@ function createStreamFollowers(pool: Pool): WaitingFollowers<SequencePosition> {
         ({ waiter }) => waiter.orgId,
         maxPlacementAgeMillis,
       );
-      await awaitAll([...servers].map(([at, asked]) => wakeAdvancedFollowers(at, asked)));
+      await awaitAll(
+        [...servers].flatMap(([at, asked]) => [noteListeners(at, asked), wakeAdvancedFollowers(at, asked)]),
+      );
     },
   };
 }
 
 const streamOf = (position: SequencePosition): string =>
   'executionId' in position ? position.executionId : position.recipientId;
+
+interface Listener {
+  readonly orgId: string;
+  readonly id: string;
+}
+
+/** Records that agents listen for this time from now. Members are ignored. */
+const recordListeners = (at: Pool, listeners: readonly Listener[], seconds: number): Promise<unknown> =>
+  queryOutsideOrg(
+    at,
+    sql`select app.note_listeners(${listeners.map(({ orgId }) => orgId)}, ${listeners.map(({ id }) => id)}, ${seconds})`,
+  );
 
 async function wakeAdvancedFollowers(
   pool: Pool,

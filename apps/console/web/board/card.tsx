@@ -4,7 +4,7 @@ import { type Epic, type StoryCard } from '@muster/registry';
 import { LeaseClock } from '../components/clock.tsx';
 import { Icon, PriorityIcon } from '../components/icons.tsx';
 import { Avatar, actorNameOf } from '../components/people.tsx';
-import { WorkStateLabel } from '../components/work.tsx';
+import { AgentResponseLabel, WorkStateLabel } from '../components/work.tsx';
 import { t } from '../messages/index.ts';
 
 const maxVisibleLabels = 3;
@@ -145,6 +145,7 @@ export const Card = memo(function Card({
       {card.execution !== null && card.execution.state !== 'available' && (
         <CardWorkFooter execution={card.execution} />
       )}
+      {card.agentResponse !== null && <AgentResponseLabel response={card.agentResponse} />}
     </Link>
   );
 });

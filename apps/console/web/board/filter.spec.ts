@@ -12,7 +12,8 @@ const card: StoryCard = {
     status: 'backlog',
   },
   ...{ priority: 'high', labels: ['bug'], estimate: null, epicId: null, blocked: null, version: 1 },
-  ...{ updatedAt: '2026-01-01T00:00:00.000Z', assignees: { member: null, agent: null }, execution: null },
+  ...{ updatedAt: '2026-01-01T00:00:00.000Z', assignees: { member: null, agent: null } },
+  ...{ execution: null, agentResponse: null },
   counts: { openThreads: 0, openBlockers: 0, reviewers: 0 },
 };
 

@@ -1,5 +1,5 @@
 /** Shows the state of an execution by shape, word and color. */
-import { type ExecutionState } from '@muster/registry';
+import { type AgentResponse, type ExecutionState } from '@muster/registry';
 import { t } from '../messages/index.ts';
 import { Icon } from './icons.tsx';
 
@@ -11,6 +11,24 @@ const toneByState: Record<ExecutionState, 'live' | 'wait' | 'bad' | 'good' | 'lo
   submitted: 'look',
   available: 'none',
   completed: 'none',
+};
+
+const toneByResponse: Record<AgentResponse['state'], 'live' | 'wait' | 'none'> = {
+  picked_up: 'live',
+  busy: 'none',
+  listening: 'none',
+  no_runner: 'wait',
+};
+
+/** Shows the response of the agent that was asked to work on a story. */
+export const AgentResponseLabel = ({ response: { agent, state } }: { readonly response: AgentResponse }) => {
+  const text = t.agentResponse[state](agent.name);
+  return (
+    <span className="state" data-tone={toneByResponse[state]} title={text}>
+      {state === 'no_runner' && <Icon name="warn" size={13} />}
+      <span className="cut">{text}</span>
+    </span>
+  );
 };
 
 /** Returns true if work that was sent back is waiting for a holder. */

@@ -23,6 +23,7 @@ const initialCardParts = {
   assignees: { member: null, agent: null },
   counts: { openThreads: 0, openBlockers: 0, reviewers: 0 },
   execution: null,
+  agentResponse: null,
 };
 
 export class CardStore {

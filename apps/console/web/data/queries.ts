@@ -49,6 +49,13 @@ export const storyQuery = (client: Client, storyKey: string) =>
       }),
   });
 
+/** Fetches the response of the agent that was asked to work on a story. */
+export const agentResponseQuery = (client: Client, storyKey: string) =>
+  queryOptions({
+    queryKey: ['story', storyKey, 'agent-response'],
+    queryFn: async () => (await client.stories.get({ storyId: storyKey })).agentResponse,
+  });
+
 export const threadsQuery = (client: Client, storyKey: string) =>
   queryOptions({
     queryKey: ['story', storyKey, 'threads'],

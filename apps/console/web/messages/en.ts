@@ -11,6 +11,7 @@ type ExecutionState =
   | 'offered'
   | 'submitted'
   | 'completed';
+type AgentResponseState = 'picked_up' | 'busy' | 'listening' | 'no_runner';
 
 export const en = {
   product: 'Muster',
@@ -126,6 +127,12 @@ export const en = {
     completed: 'completed',
   } satisfies Record<ExecutionState, string>,
   needsRework: 'needs rework',
+  agentResponse: {
+    picked_up: (agent: string) => `Picked up by ${agent}`,
+    busy: (agent: string) => `${agent} is busy`,
+    listening: (agent: string) => `${agent} is listening`,
+    no_runner: (agent: string) => `No runner is listening for ${agent}`,
+  } satisfies Record<AgentResponseState, (agent: string) => string>,
   blocked: 'blocked',
   leaseLeft: (text: string) => `Lease: ${text} left`,
   leaseOver: 'Lease expired; others can take over',

@@ -129,6 +129,7 @@ export const storyTexts = {
   toBoard: 'Back to the board',
   loading: 'Loading the story',
   about: 'About the story',
+  agentResponse: 'Agent’s response',
   spec: 'Spec',
   noSpec: 'No spec yet.',
   approvedBoxes:

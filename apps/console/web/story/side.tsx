@@ -4,14 +4,14 @@ import { Link } from '@tanstack/react-router';
 import { type ReactNode } from 'react';
 import { type Execution, type Story, type StoryContext } from '@muster/registry';
 import { useClient } from '../data/context.ts';
-import { timelineQuery } from '../data/queries.ts';
+import { agentResponseQuery, timelineQuery } from '../data/queries.ts';
 import { LeaseClock } from '../components/clock.tsx';
 import { Icon, PriorityIcon } from '../components/icons.tsx';
 import { actorNameOf } from '../components/people.tsx';
 import { OfferActions, OfferSummary } from '../components/offer.tsx';
 import { WorkActions } from '../components/steer.tsx';
 import { LiftStopButton, StopButton } from '../components/stop.tsx';
-import { WorkStateLabel } from '../components/work.tsx';
+import { AgentResponseLabel, WorkStateLabel } from '../components/work.tsx';
 import { timeAgo, formatDateTime, t } from '../messages/index.ts';
 import { storyTexts, editTexts } from '../messages/story.ts';
 import { ReadOnlyBlockers, BlockDetails } from './blocking.tsx';
@@ -186,6 +186,7 @@ export function StorySidebar({
   const [locks, collisions] = [context.locks ?? [], context.collisions ?? []];
   const isOpen = story.status !== 'done' && story.status !== 'canceled';
   const { git } = story;
+  const agentResponse = useQuery(agentResponseQuery(useClient(), story.key)).data ?? null;
   return (
     <aside className="story-side" aria-label={storyTexts.about}>
       {isOpen && readiness !== null && !hasActiveWork(story, execution) && (
@@ -214,6 +215,11 @@ export function StorySidebar({
             <EditableFacts edits={edits} assignment={assignment} />
           ) : (
             <ReadOnlyFacts story={story} context={context} />
+          )}
+          {agentResponse !== null && (
+            <LabeledFact name={storyTexts.agentResponse}>
+              <AgentResponseLabel response={agentResponse} />
+            </LabeledFact>
           )}
           {git?.branch != null && (
             <LabeledFact name={storyTexts.branch}>

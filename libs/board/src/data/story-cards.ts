@@ -1,6 +1,6 @@
 /** Reads the parts of a card that are not in the story's own row: assignees, counts and work. */
-import { orgFilter, type Part, sql } from '@muster/driver';
-import { maxCardCount, type StoryCard } from '@muster/registry';
+import { type Db, type IdOrSql, orgFilter, type Part, sql } from '@muster/driver';
+import { contributorRank, maxCardCount, type StoryCard } from '@muster/registry';
 import { toStoryKey, storySummaries, type StorySummaryRow } from './stories.ts';
 
 /** A story's row with the columns that only cards show. */
@@ -8,6 +8,7 @@ export interface CardRow extends StorySummaryRow {
   readonly assignees: StoryCard['assignees'] | null;
   readonly counts: StoryCard['counts'];
   readonly execution: StoryCard['execution'];
+  readonly agent_response: StoryCard['agentResponse'];
 }
 
 const selectCount = (rows: Part): Part =>
@@ -15,6 +16,43 @@ const selectCount = (rows: Part): Part =>
 
 /** A join of execution `e` with its held lease. */
 const heldLeaseJoin = sql.part`leases l on ${orgFilter('l')} and l.unit_type = 'story' and l.unit_id = e.target_id and l.state = 'held'`;
+
+/** Selects the agent that a contributing member mentioned last on story `q` since its last completed work. */
+const selectMentionedAgent = sql.part`
+  select c.agent_mentions[1] from comments c
+  join projects p on ${orgFilter('p')} and p.id = q.project_id
+  join members m on ${orgFilter('m')} and m.id = c.author_member_id and m.status = 'active'
+  where ${orgFilter('c')} and c.story_id = q.id and c.agent_mentions <> '{}' and c.author ->> 'agentId' is null
+    and app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) >= ${sql.literal(contributorRank)}
+    and not exists (select from executions x where ${orgFilter('x')} and x.target_type = 'story' and x.target_id = q.id
+      and x.completed_at >= c.created_at)
+  order by c.id desc limit 1`;
+
+/** The response of the agent that was asked to work on the unfinished story `q`; null while others have the work. */
+const agentResponseSql = sql.part`case when q.status not in ('done', 'canceled') then (
+  select jsonb_build_object('agent', jsonb_build_object('id', g.id, 'name', g.name), 'state', case
+      when l.agent_id = g.id then 'picked_up'
+      when i.listens_until is null or i.listens_until <= clock_timestamp() then 'no_runner'
+      when exists (select from leases b where ${orgFilter('b')} and b.agent_id = g.id and b.state = 'held'
+        and b.expires_at > clock_timestamp()) then 'busy'
+      else 'listening' end)
+  from agents g
+  left join inbox_streams i on ${orgFilter('i')} and i.recipient_id = g.id
+  left join executions e on ${orgFilter('e')} and e.target_type = 'story' and e.target_id = q.id and e.state <> 'completed'
+  left join ${heldLeaseJoin}
+  where ${orgFilter('g')} and g.retired_at is null and (e.id is null or e.state = 'available' or l.agent_id = g.id)
+    and g.id = coalesce(
+      (select a.agent_id from assignments a where ${orgFilter('a')} and a.target_type = 'story' and a.target_id = q.id),
+      (${selectMentionedAgent}))) end`;
+
+/** Reads the response of the agent that was asked to work on the story. */
+export async function readAgentResponse(db: Db, storyId: IdOrSql): Promise<StoryCard['agentResponse']> {
+  const row = await db.find(
+    sql<Pick<CardRow, 'agent_response'>>`select ${agentResponseSql} as agent_response from stories q
+       where ${orgFilter('q')} and q.id = ${storyId}`,
+  );
+  return row?.agent_response ?? null;
+}
 
 /** Returns SQL that adds the columns of cards to the stories `q`, in the given order. */
 export const selectWithCardColumns = (storiesQuery: Part, order: Part): Part => sql.part`
@@ -39,7 +77,8 @@ export const selectWithCardColumns = (storiesQuery: Part, order: Part): Part => 
         'expiresAt', to_char(l.expires_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
         'progress', e.progress, 'needsRework', e.needs_rework)
       from executions e left join ${heldLeaseJoin} and e.state in ('leased', 'waiting_input')
-      where ${orgFilter('e')} and e.target_type = 'story' and e.target_id = q.id and e.state <> 'completed') as execution
+      where ${orgFilter('e')} and e.target_type = 'story' and e.target_id = q.id and e.state <> 'completed') as execution,
+    ${agentResponseSql} as agent_response
   from (${storiesQuery}) q order by ${order}`;
 
 export function toCard(row: CardRow): StoryCard {
@@ -71,7 +110,13 @@ export function toCard(row: CardRow): StoryCard {
       epicId,
       blocked,
     },
-    ...{ updatedAt, version, counts: row.counts, execution: row.execution },
+    ...{
+      updatedAt,
+      version,
+      counts: row.counts,
+      execution: row.execution,
+      agentResponse: row.agent_response,
+    },
     assignees: row.assignees ?? { member: null, agent: null },
   };
 }

@@ -1,6 +1,6 @@
 /** Reads the inbox for work of an agent or a member. */
-import { type Db, orgFilter, sql } from '@muster/driver';
-import { type Actor, type InboxItem, type InboxKind, type NextCall } from '@muster/registry';
+import { type Db, orgFilter, type Part, sql } from '@muster/driver';
+import { contributorRank, type Actor, type InboxItem, type InboxKind, type NextCall } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import { excerpt } from '../rules/excerpts.ts';
 import { maySeeProjectSql } from './visible.ts';
@@ -31,6 +31,7 @@ interface ItemRow {
   readonly text: string;
   readonly comment: string | null;
   readonly next: NextCall | null;
+  readonly starts_run: boolean;
   /** False if the caller may not see the project any more, or if the story is deleted. */
   readonly is_visible: boolean;
 }
@@ -40,11 +41,33 @@ type Row = ItemRow | { readonly last_seq: number; readonly seq: null };
 export const recipientOf = ({ agentId, memberId }: Caller): string => agentId ?? memberId;
 
 function itemOf(row: ItemRow): InboxItem {
-  const { seq, kind, at, actor, story, execution_id: executionId, text, comment, next } = row;
+  const {
+    seq,
+    kind,
+    at,
+    actor,
+    story,
+    execution_id: executionId,
+    text,
+    comment,
+    next,
+    starts_run: startsRun,
+  } = row;
   if (!row.is_visible) return { seq, kind: 'withheld', at };
   const complete = comment === null ? text : `${text}: ${excerpt(comment, longestComment)}`;
-  return { seq, kind, at, actor, story, executionId, text: complete, next };
+  return { seq, kind, at, actor, story, executionId, text: complete, next, startsRun };
 }
+
+/**
+ * The condition that item `i` is from a member who may contribute to the project, and asks the calling agent to
+ * work on story `s`. Items from agents start no run, so that agents cannot start each other.
+ */
+const startsRunSql = ({ agentId }: Caller): Part =>
+  agentId === null
+    ? sql.part`false`
+    : sql.part`s.id is not null and i.kind in ('assigned', 'mention') and i.actor ->> 'agentId' is null
+  and exists (select from members m where ${orgFilter('m')} and m.id = (i.actor ->> 'memberId')::uuid and m.status = 'active'
+    and app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) >= ${sql.literal(contributorRank)})`;
 
 /** Reads items in the order of their numbers with one statement, so that items and cursor belong together. */
 export async function readInbox(
@@ -68,7 +91,7 @@ export async function readInbox(
          select i.seq, i.kind, i.at, i.actor, i.execution_id, i.text, left(c.body, ${longestComment + 1}) as comment, i.next,
            case when s.id is not null then
              jsonb_build_object('id', s.id, 'key', p.key || '-' || s.number, 'title', s.title) end as story,
-           ${isVisible} as is_visible
+           ${isVisible} as is_visible, ${startsRunSql(caller)} as starts_run
          from inbox_items i
          left join stories s on ${orgFilter('s')} and s.id = i.story_id
          left join projects p on ${orgFilter('p')} and p.id = s.project_id

@@ -50,6 +50,8 @@ export const groundsOf = <Grounds extends Ground>(access: Access<Grounds>): read
 
 export const orgRank = (role: OrgRole): number => orgRoles.indexOf(role) + 1;
 export const projectRank = (role: ProjectRole): number => projectRoles.indexOf(role) + 1;
+/** The rank of a member who may work on the stories of a project. */
+export const contributorRank = projectRank('contributor');
 /** The rank of a project lead. The creator of a project receives this role. */
 export const leadRank = projectRank('lead');
 

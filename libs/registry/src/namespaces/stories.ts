@@ -89,10 +89,11 @@ export const stories = {
     effect: 'read',
     summary: 'Get a story',
     keywords: 'show read ticket issue task card details look up',
-    description: 'By id or key. storySpec.get returns the text of its spec.',
+    description:
+      'By id or key, with the response of an agent that was asked to work on it. storySpec.get returns the text of its spec.',
     access: project('viewer'),
     params: z.strictObject({ storyId: StoryRef }),
-    result: z.object({ story: Story }),
+    result: z.object({ story: Story, agentResponse: StoryCard.shape.agentResponse }),
     example: { storyId: 'WEB-1' },
   }),
   list: operation({

@@ -6,6 +6,22 @@ import { Actor, MemberRef } from './member.ts';
 import { StorySummary } from './story.ts';
 import { Time } from '../kernel/values.ts';
 
+/** The states of an agent that was asked to work on a story. */
+export const agentResponseStates = ['picked_up', 'busy', 'listening', 'no_runner'] as const;
+
+/** The response of an agent that was asked to work on a story. */
+export const AgentResponse = z
+  .object({
+    agent: AgentRef,
+    state: z
+      .enum(agentResponseStates)
+      .describe(
+        'picked_up: it works on the story; busy: its runner works on another one; listening: its runner has not started yet; no_runner: no runner is listening',
+      ),
+  })
+  .meta({ id: 'AgentResponse' });
+export type AgentResponse = z.infer<typeof AgentResponse>;
+
 /** The largest count that a card shows. */
 export const maxCardCount = 100;
 
@@ -46,6 +62,9 @@ export const StoryCard = StorySummary.pick({
       })
       .nullable()
       .describe('The execution (work on the story) that is not completed'),
+    agentResponse: AgentResponse.nullable().describe(
+      'The response of the assigned agent, otherwise of the agent that a member mentioned last; null if no agent was asked, others work on the story, or it is finished',
+    ),
   })
   .meta({ id: 'StoryCard' });
 export type StoryCard = z.infer<typeof StoryCard>;

@@ -39,6 +39,11 @@ export const InboxItem = z
       executionId: Id.nullable(),
       text: z.string(),
       next: NextCall.nullable().describe('The call that answers the item'),
+      startsRun: z
+        .boolean()
+        .describe(
+          'Whether a member who may contribute asked the agent to work on the story, by assigning or mentioning it',
+        ),
     }),
     z
       .object({ seq: z.int(), kind: z.literal('withheld'), at: Time })
