@@ -11,7 +11,7 @@ export const eventsThatFreeStories: readonly EventKind[] = [
   ...(['spec.updated', 'spec.restored', 'assignment.changed', 'assignment.cleared'] as const),
   ...(['column.created', 'column.updated', 'column.archived'] as const),
   ...(['import.stored', 'import.finished', 'project.converted', 'project.archived'] as const),
-  ...(['execution.offered', 'execution.released', 'execution.completed', 'lease.expired'] as const),
+  ...(['execution.offered', 'execution.released', 'execution.completed'] as const),
   ...(['execution.stopLifted', 'execution.reworkRequested', 'execution.observed'] as const),
   ...(['group.stateChanged', 'group.storiesReplaced'] as const),
 ];
