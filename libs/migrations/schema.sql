@@ -531,7 +531,8 @@ create table public.import_items (
   record_version integer not null,
   blocked_by text[] not null default '{}'::text[],
   created_at timestamp(3) with time zone not null default now(),
-  updated_at timestamp(3) with time zone not null default now()
+  updated_at timestamp(3) with time zone not null default now(),
+  parent text
 );
 create table public.imports (
   org_id uuid not null,
@@ -857,7 +858,10 @@ create table public.stories (
   completed_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
-  version integer not null default 1
+  version integer not null default 1,
+  parent_id uuid,
+  touches text[] not null default '{}'::text[],
+  due_date date
 );
 create table public.story_blockers (
   org_id uuid not null,
@@ -1413,6 +1417,7 @@ alter table stories add constraint stories_org_id_project_id_epic_id_fkey FOREIG
 alter table stories add constraint stories_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
 alter table stories add constraint stories_org_id_project_id_id_key UNIQUE (org_id, project_id, id);
 alter table stories add constraint stories_org_id_project_id_number_key UNIQUE (org_id, project_id, number);
+alter table stories add constraint stories_parent_fkey FOREIGN KEY (org_id, project_id, parent_id) REFERENCES stories(org_id, project_id, id);
 alter table stories add constraint stories_pkey PRIMARY KEY (org_id, id);
 alter table stories add constraint stories_priority_check CHECK ((priority = ANY (ARRAY['none'::text, 'low'::text, 'medium'::text, 'high'::text, 'urgent'::text])));
 alter table stories add constraint stories_status_check CHECK ((status = ANY (ARRAY['backlog'::text, 'ready'::text, 'in_progress'::text, 'in_review'::text, 'done'::text, 'canceled'::text])));
@@ -1603,6 +1608,7 @@ CREATE INDEX sign_ins_email ON sign_in.sign_ins USING btree (lower(email), creat
 CREATE INDEX sign_ins_old ON sign_in.sign_ins USING btree (created_at);
 CREATE INDEX stories_epic ON public.stories USING btree (org_id, epic_id) WHERE (epic_id IS NOT NULL);
 CREATE INDEX stories_next ON public.stories USING btree (org_id, project_id, column_id, priority, rank) WHERE (completed_at IS NULL);
+CREATE INDEX stories_parent ON public.stories USING btree (org_id, parent_id) WHERE (parent_id IS NOT NULL);
 CREATE INDEX stories_updated ON public.stories USING btree (org_id, project_id, updated_at DESC, id DESC);
 CREATE INDEX story_blockers_blocker ON public.story_blockers USING btree (org_id, blocker_id);
 CREATE INDEX story_reviewers_agent ON public.story_reviewers USING btree (org_id, agent_id, id) WHERE (agent_id IS NOT NULL);

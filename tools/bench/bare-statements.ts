@@ -20,7 +20,8 @@ export const bareTables = `
   analyze bare.stories`;
 
 const summary = `s.id, 'BARE-' || s.number as key, s.number, s.project_id as "projectId", s.title, s.status,
-  s.column_id as "columnId", s.rank, s.epic_id as "epicId", s.priority, s.labels, s.estimate,
+  s.column_id as "columnId", s.rank, s.epic_id as "epicId", s.parent_id as "parentId", s.priority, s.labels,
+  s.estimate, s.due_date as "dueDate", s.touches,
   array[]::uuid[] as "blockedBy", s.blocked, s.spec_version as "specVersion", s.git, s.upstream,
   s.created_by as "createdBy", s.completed_at as "completedAt", s.created_at as "createdAt",
   s.updated_at as "updatedAt", s.version`;

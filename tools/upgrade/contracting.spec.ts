@@ -73,6 +73,10 @@ describe('found out is a migration that', () => {
     ['constrains stories (epic_id)', 'alter table stories add foreign key (epic_id) references epics'],
     ['constrains stories (size)', 'alter table stories add unique (size)'],
     [
+      'constrains stories (org_id, parent_id)',
+      'alter table stories add column parent_id uuid; alter table stories add foreign key (org_id, parent_id) references stories (org_id, id) match full',
+    ],
+    [
       'demands that stories (org_id, size) is unique',
       'create unique index concurrently on stories (org_id, size)',
     ],
@@ -106,6 +110,10 @@ describe('a migration may', () => {
     [
       'do anything to a table that it makes',
       'create table sizes (id int); alter table sizes add column a int not null; alter table sizes rename to s',
+    ],
+    [
+      'refer to another table by what it adds and by older columns',
+      'alter table stories add column parent_id uuid; alter table stories add foreign key (org_id, parent_id) references stories (org_id, id) not valid',
     ],
     ['replace a policy', 'drop policy p on stories; create policy p on stories using (true)'],
     ['index, or stop to', 'create index concurrently on stories (size); drop index stories_old'],

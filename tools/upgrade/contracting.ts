@@ -187,7 +187,9 @@ function findingsInCommand(table: string, { subtype, name = '', def }: AlterTabl
     case 'AT_AddConstraint': {
       if (def === undefined || !('Constraint' in def)) return [];
       const columns = columnsOf(def.Constraint);
-      return onlyOfNew(table, columns, made) ? [] : [`constrains ${table} (${columns.join(', ')})`];
+      return onlyOfNew(table, columns, made) || isForeignKeyWithNewColumn(table, def.Constraint, made)
+        ? []
+        : [`constrains ${table} (${columns.join(', ')})`];
     }
     default:
       return [];
@@ -220,6 +222,19 @@ function isDemanded(column: ColumnDef): boolean {
  */
 const onlyOfNew = (table: string, columns: readonly string[], { tables, columns: made }: Made): boolean =>
   tables.has(table) || (columns.length > 0 && columns.every((column) => made.has(`${table}.${column}`)));
+
+/**
+ * Returns true for a foreign key with a new column. Code that does not know the column leaves it null, and a
+ * key with a null column is not checked.
+ */
+const isForeignKeyWithNewColumn = (
+  table: string,
+  { contype, fk_attrs: attributes = [], fk_matchtype: matchType }: Constraint,
+  { columns }: Made,
+): boolean =>
+  contype === 'CONSTR_FOREIGN' &&
+  matchType === 's' &&
+  attributes.some((node) => columns.has(`${table}.${lastOf([node])}`));
 
 const columnsOf = ({ keys, fk_attrs: ofForeign, raw_expr: expression }: Constraint): string[] => [
   ...[...(keys ?? []), ...(ofForeign ?? [])].map((node) => lastOf([node])),

@@ -129,7 +129,7 @@ export interface IdentityProviderDomains { created_at: Generated<string>; domain
 
 export interface IdentityProviders { checked_at: string | null; client_id: string; created_at: Generated<string>; created_by: Json; id: string; issuer: string; name: string; org_id: string; problem: string | null; secret: Buffer | null; trusts_addresses: Generated<boolean>; updated_at: Generated<string>; version: Generated<number>; }
 
-export interface ImportItems { blocked_by: Generated<string[]>; created_at: Generated<string>; external_id: string; import_id: string; kind: 'story' | 'epic' | 'comment'; made_by: string | null; org_id: string; project_id: string; provider: string; record_id: string; record_version: number; source_hash: Buffer | null; updated_at: Generated<string>; }
+export interface ImportItems { blocked_by: Generated<string[]>; created_at: Generated<string>; external_id: string; import_id: string; kind: 'story' | 'epic' | 'comment'; made_by: string | null; org_id: string; parent: string | null; project_id: string; provider: string; record_id: string; record_version: number; source_hash: Buffer | null; updated_at: Generated<string>; }
 
 export interface Imports { begun_by: Actor; created: Generated<number>; created_at: Generated<string>; finished_at: string | null; id: string; kept: Generated<number>; name: string; org_id: string; project_id: string; provider: string; refused: Generated<number>; reverted_at: string | null; state: Generated<'open' | 'finished' | 'reverted'>; unchanged: Generated<number>; updated: Generated<number>; updated_at: Generated<string>; version: Generated<number>; }
 
@@ -205,7 +205,7 @@ export interface SignInSignIns { code_hash: Buffer; created_at: Generated<string
 
 export interface SignInUnsent { id: string; is_end: Generated<boolean>; kind: string; peer: string; version: Generated<string>; }
 
-export interface Stories { blocked: { kind: string; note: string; unblockerMemberId: string } | null; blocked_by: Generated<string[]>; code: CodeUnderReview | null; column_id: string | null; completed_at: string | null; created_at: Generated<string>; created_by: Actor; description: Generated<string>; epic_id: string | null; estimate: number | null; git: Git | null; id: string; labels: Generated<string[]>; number: number; org_id: string; priority: Generated<Priority>; project_id: string; rank: string; spec_version: Generated<number>; status: StoryStatus; title: string; updated_at: Generated<string>; upstream: { provider: string; externalId: string; url: string | null; state: string | null; syncedAt: string | null; } | null; version: Generated<number>; }
+export interface Stories { blocked: { kind: string; note: string; unblockerMemberId: string } | null; blocked_by: Generated<string[]>; code: CodeUnderReview | null; column_id: string | null; completed_at: string | null; created_at: Generated<string>; created_by: Actor; description: Generated<string>; due_date: string | null; epic_id: string | null; estimate: number | null; git: Git | null; id: string; labels: Generated<string[]>; number: number; org_id: string; parent_id: string | null; priority: Generated<Priority>; project_id: string; rank: string; spec_version: Generated<number>; status: StoryStatus; title: string; touches: Generated<string[]>; updated_at: Generated<string>; upstream: { provider: string; externalId: string; url: string | null; state: string | null; syncedAt: string | null; } | null; version: Generated<number>; }
 
 export interface StoryBlockers { blocker_id: string; org_id: string; project_id: string; story_id: string; }
 

@@ -104,7 +104,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/stories': {
-    sha256: '947551ac4c300ed1fd678978680c698994e521e6e146fb1489b548771950922e',
+    sha256: 'ae51ba764b5a1103e0fde01ca29a54dfd969f5fa2123906232c3876e394f3651',
     since: '2026-11-30',
   },
   'reference/storySpec': {
@@ -112,7 +112,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/storyCollaboration': {
-    sha256: '6f44352ca747bba4d01a0cdf5129e6c75614387a9eee86a1038da7b641247b09',
+    sha256: '503c146ca5997bc66df8ee1d8287a54c48c93e5aa079abb5ce3135bd162c1b76',
     since: '2026-11-30',
   },
   'reference/comments': {
@@ -200,11 +200,11 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/records': {
-    sha256: '80d75c15ff0bf894684db0b4df32a2f9e75da8ed7942ce0056224cfad90118a1',
+    sha256: '470d2dcb34ea6eed40655aeb1d66eeee12964a3f3588da22ab09a771cb05df2f',
     since: '2026-11-30',
   },
   'reference/errors': {
-    sha256: '9cfe235dd7d00c4d5ac118a20474647be845d947e6e2bac3797ebc0088da87ce',
+    sha256: '4c00eb66d0e449d4e2e691181db56a4afab9fc8d23690a163f2fd7ff08683694',
     since: '2026-11-30',
   },
   'reference/event-kinds': {

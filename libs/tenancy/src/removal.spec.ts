@@ -27,6 +27,8 @@ async function project(orgId: string, memberId: string, stories: number, comment
     insert into stories (org_id, id, project_id, number, title, status, column_id, epic_id, rank, created_by)
       select '${orgId}', gen_random_uuid(), '${projectId}', n, 'S', 'backlog', '${columnId}', '${epicId}', lpad(n::text, 8, '0'), '{}'
       from generate_series(1, ${stories}) n;
+    update stories s set parent_id = p.id from stories p
+      where s.project_id = '${projectId}' and p.project_id = s.project_id and p.number % 3 = 1 and s.number = p.number + 1;
     insert into comments (org_id, id, story_id, kind, body, author, author_member_id)
       select s.org_id, gen_random_uuid(), s.id, 'comment', 'x', '{}', '${memberId}'
       from stories s, generate_series(1, ${comments / 2}) where s.project_id = '${projectId}';

@@ -1,6 +1,7 @@
 /** A story that an import created. `touched` is true if another call changed the story since. */
 import { type Db, orgFilter, type Query, sql } from '@muster/driver';
 import { type ImportRow } from './imports.ts';
+import { removeParentFromChildren } from './stories.ts';
 
 export interface CreatedStory {
   readonly id: string;
@@ -50,6 +51,7 @@ export function deleteImportedStories(importRow: ImportRow, storyIds: readonly s
     sql`delete from import_items i where ${orgFilter('i')} and i.project_id = ${projectId} and i.kind = 'comment'
        and i.record_id in (select c.id from comments c where ${orgFilter('c')} and c.story_id = any (${storyIds}::uuid[]))`,
     sql`delete from assignments where ${orgFilter()} and target_type = 'story' and target_id = any (${storyIds}::uuid[])`,
+    removeParentFromChildren(storyIds),
     sql`delete from stories where ${orgFilter()} and id = any (${storyIds}::uuid[])`,
     sql`delete from import_items i where ${orgFilter('i')} and i.project_id = ${projectId} and i.kind = 'story' and i.record_id = any (${storyIds}::uuid[])`,
     sql`with gone as (delete from epics where ${orgFilter()} and id in (${epics}) returning id)

@@ -19,9 +19,12 @@ const storySummaryColumns = {
   column_id: {},
   rank: {},
   epic_id: { set: true, emptyValue: null },
+  parent_id: { set: true, emptyValue: null },
   priority: { set: true, emptyValue: 'none' },
   labels: { set: true, emptyValue: [] as string[] },
   estimate: { set: true, emptyValue: null },
+  due_date: { set: true, emptyValue: null },
+  touches: { set: true, emptyValue: [] as string[] },
   blocked: { set: true, emptyValue: null },
   // The IDs of the blockers are stored in a table of their own, story_blockers.
   blocked_by: { set: true, derived: true, emptyValue: [] as string[] },
@@ -87,11 +90,17 @@ export async function lockStory(db: Db, id: IdOrSql): Promise<StoryRow> {
 export const setCodeUnderReview = (storyId: string, code: CodeUnderReview): Query<unknown> =>
   sql`update stories set code = ${code} where ${orgFilter()} and id = ${storyId}`;
 
+/** Removes the parent of the children of these stories, before the stories are deleted. */
+export const removeParentFromChildren = (parentIds: readonly string[]): Query<unknown> =>
+  sql`update stories set parent_id = null, version = version + 1, updated_at = now()
+     where ${orgFilter()} and parent_id = any (${parentIds}::uuid[])`;
+
 /**
  * Deletes the story with its records. An assignment can belong to several kinds of targets and has no foreign
- * key, so it is deleted explicitly.
+ * key, so it is deleted explicitly. The story's children stay.
  */
 export const deleteStory = (storyId: string): Query<unknown>[] => [
+  removeParentFromChildren([storyId]),
   sql`delete from assignments where ${orgFilter()} and target_type = 'story' and target_id = ${storyId}`,
   sql`delete from stories where ${orgFilter()} and id = ${storyId}`,
 ];

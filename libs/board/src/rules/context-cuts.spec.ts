@@ -47,6 +47,7 @@ const story = (description: string): NonNullable<ContextSections['story']> => ({
     columnId: id,
   },
   ...{ rank: 'a', epicId: id, priority: 'none', labels: [], estimate: null, blockedBy: [], blocked: null },
+  ...{ parentId: null, dueDate: null, touches: [] },
   ...{ specVersion: 1, git: null, upstream: null, createdBy: actor, completedAt: null, ...times },
 });
 const spec = (content: string) => ({

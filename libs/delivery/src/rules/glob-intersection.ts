@@ -2,8 +2,13 @@
  * Decides exactly if any path matches two globs. It searches the product of the two automata for an accepted
  * path, and that path is the witness. The search is breadth-first, so the witness is short.
  */
-import { dotCodePoint, intersectCodePoints, pickReadableCharacter } from './code-points.ts';
-import { type Glob, type Segment } from './glob-syntax.ts';
+import {
+  dotCodePoint,
+  type Glob,
+  intersectCodePoints,
+  pickReadableCharacter,
+  type Segment,
+} from '@muster/registry/globs';
 import { type Automaton, automatonOf } from './segment-automaton.ts';
 
 /** The error of a search that needs more steps than allowed. The caller has to send simpler patterns. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
+import { checkGlob, MalformedGlob, parseGlob } from '@muster/registry/globs';
 import fc from 'fast-check';
 import { matchesGlob as matches } from '../../test/path-oracle.ts';
 import { commonPath, StepBudget, PatternsTooComplex } from './glob-intersection.ts';
-import { checkGlob, MalformedGlob, parseGlob } from './glob-syntax.ts';
 
 const witness = (a: string, b: string): string | undefined =>
   commonPath(parseGlob(a), parseGlob(b), new StepBudget(1_000_000));

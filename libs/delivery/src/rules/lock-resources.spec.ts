@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { normalizeResource, problemOfResource } from '@muster/registry/globs';
 import fc from 'fast-check';
 import { covers } from '../../test/path-oracle.ts';
 import { StepBudget, PatternsTooComplex } from './glob-intersection.ts';
@@ -8,8 +9,6 @@ import {
   fileResource,
   hasSameResources,
   validateResources,
-  normalizeResource,
-  problemOfResource,
   parseResource,
   findOverlaps,
   undefinedIfTooComplex,

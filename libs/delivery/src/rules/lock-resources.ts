@@ -5,13 +5,14 @@
  * parsed.
  */
 import { type Issue, type LockMode } from '@muster/registry';
-import { codePointSetOf } from './code-points.ts';
+import {
+  codePointSetOf,
+  type Glob,
+  isNameResource,
+  parseGlob,
+  problemOfResource,
+} from '@muster/registry/globs';
 import { commonPath, type StepBudget, PatternsTooComplex } from './glob-intersection.ts';
-import { checkGlob, type Glob, MalformedGlob, parseGlob } from './glob-syntax.ts';
-import { hasDriveLetter, normalizePath, relativeToRootMessage } from './repository-paths.ts';
-
-const namePrefix = 'name:';
-const maxNameLength = 200;
 
 /** A resource prepared for comparison. */
 export interface Resource {
@@ -31,60 +32,6 @@ export interface Resource {
   readonly literalSuffix: string;
   /** Returns the parsed glob. The first call parses it. */
   readonly glob: (stepBudget: StepBudget) => Glob;
-}
-
-const isNameResource = (text: string): boolean => text.startsWith(namePrefix);
-
-/**
- * Returns the resource in its stored form: NFC, and a path without a leading `./`, doubled slashes or a
- * trailing slash. Call it before `problemOfResource`.
- */
-export function normalizeResource(text: string): string {
-  const composed = text.normalize('NFC');
-  return isNameResource(composed) ? composed : normalizePath(composed);
-}
-
-/** Returns the problem of a normalized resource, or undefined if it can be locked. */
-export function problemOfResource(text: string): string | undefined {
-  if (isNameResource(text)) return problemOfName(text.slice(namePrefix.length));
-  const problem = problemOfCharacters(text);
-  if (problem !== undefined) return problem;
-  if (hasDriveLetter(text)) return relativeToRootMessage;
-  try {
-    checkGlob(text);
-  } catch (error) {
-    if (error instanceof MalformedGlob) return error.message;
-    throw error;
-  }
-  return problemOfBackslashes(text);
-}
-
-/**
- * Rejects backslashes that escape nothing. Windows uses them as separators, so `src\**` and `src\-x` are more
- * likely paths than escapes.
- */
-function problemOfBackslashes(text: string): string | undefined {
-  if (text.replaceAll('\\\\', '').includes('\\**'))
-    return 'must not have the wildcard * directly after the escaped star \\*';
-  const unescaped = text.replaceAll(/\\[*?[\]{}\\]/g, '');
-  const inClasses = unescaped.includes('[') ? unescaped.replaceAll(/\\[!-]/g, '') : unescaped;
-  const inBraces = unescaped.includes('{') ? inClasses.replaceAll('\\,', '') : inClasses;
-  return inBraces.includes('\\')
-    ? 'must separate folders with /; a backslash only escapes a glob character'
-    : undefined;
-}
-
-function problemOfCharacters(text: string): string | undefined {
-  if (/[\p{Cc}\p{Cf}\u2028\u2029]/u.test(text))
-    return 'must not have control characters or invisible format characters';
-  return text.trim() === text ? undefined : 'must not start or end with a space';
-}
-
-function problemOfName(name: string): string | undefined {
-  if (name.trim() === '') return 'must have a name after name:';
-  if (Array.from(name).length > maxNameLength)
-    return `must have a name of at most ${maxNameLength} characters`;
-  return problemOfCharacters(name);
 }
 
 /** Returns one validation issue for each invalid resource. */

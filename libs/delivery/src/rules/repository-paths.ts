@@ -1,17 +1,6 @@
-/** Paths of repository files in locks and checkpoints. */
+/** Paths of repository files in checkpoints. */
+import { hasDriveLetter, normalizePath, relativeToRootMessage } from '@muster/registry/globs';
 import { badRequest } from '@muster/runtime';
-
-export const relativeToRootMessage = 'must be relative to the root of the repository';
-
-/** Removes a leading `./`, doubled slashes and the trailing slash. */
-export const normalizePath = (path: string): string =>
-  path
-    .replaceAll(/\/{2,}/g, '/')
-    .replace(/^(?:\.\/)+/, '')
-    .replace(/(?<=.)\/$/s, '');
-
-/** Reports whether a path has a drive letter, as `C:/a` and `C:a`. Such paths exist on one machine only. */
-export const hasDriveLetter = (path: string): boolean => /^[a-z]:/i.test(path);
 
 function problemOfFile(path: string): string | undefined {
   if (path === '') return 'must name a file';

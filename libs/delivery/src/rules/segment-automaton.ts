@@ -2,8 +2,7 @@
  * A path segment as a nondeterministic automaton. States are numbers, a step reads one character of a set,
  * and a free step reads none.
  */
-import { anyCodePoint, type CodePoints } from './code-points.ts';
-import { type Segment } from './glob-syntax.ts';
+import { anyCodePoint, type CodePoints, type Segment } from '@muster/registry/globs';
 
 export interface AutomatonEdge {
   readonly codePoints: CodePoints;

@@ -178,6 +178,14 @@ export const unprocessable = {
     meaning: 'The story would end up blocking itself.',
     remedy: 'Remove one of the stories that block each other.',
   },
+  nested_parent: {
+    meaning: 'Stories nest one level deep: a parent is another story, without a parent of its own.',
+    remedy: 'Name a story that has no parent, or remove the parent of that story first.',
+  },
+  has_children: {
+    meaning: 'The story has children; details.children lists their keys.',
+    remedy: 'Use one of its children instead, or remove them from this story first.',
+  },
   incomplete_order: {
     meaning: 'The order must name each active column exactly once.',
     remedy: 'List the active columns again, and name each one once.',

@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { normalizeResource, problemOfResource } from '../globs/resources.ts';
 import {
+  Day,
   Id,
   Instant,
   MemberParam,
@@ -40,6 +42,21 @@ export const Estimate = z
   .max(10_000)
   .meta({ description: "In the team's own unit, such as points" });
 export const BlockedBy = z.array(StoryRef).max(100);
+export const ParentRef = StoryRef.meta({
+  description: 'The story that this one is a part of, by id or key',
+});
+/** Resources that the work on a story will touch. They are stored in the form of lock resources. */
+export const Touches = z
+  .array(
+    boundedText(512, 1)
+      .overwrite(normalizeResource)
+      .refine((text) => problemOfResource(text) === undefined, {
+        error: ({ input }) => problemOfResource(String(input)) ?? '',
+      }),
+  )
+  .max(50)
+  .overwrite((resources) => [...new Set(resources)])
+  .meta({ description: 'Paths or globs of files that the work will change, such as src/auth' });
 
 /** The reason why a story is blocked, and who can unblock it. A story of any status can be blocked. */
 export const Blocked = z.strictObject({
@@ -127,9 +144,12 @@ export const StorySummary = z
     columnId: Id.nullable().describe('null for a canceled story'),
     rank: z.string().describe('Sort key of the story in its column, compared byte by byte'),
     epicId: Id.nullable(),
+    parentId: Id.nullable().describe('The story that this one is a part of'),
     priority: Priority,
     labels: z.array(z.string()),
     estimate: z.number().nullable(),
+    dueDate: Day.nullable(),
+    touches: z.array(z.string()).describe('Paths, globs and names that the work is expected to touch'),
     blockedBy: z.array(Id),
     blocked: z.object({ kind: z.string(), note: z.string(), unblockerMemberId: Id.nullable() }).nullable(),
     specVersion: z.int().min(0).describe('0 if there is no spec yet'),

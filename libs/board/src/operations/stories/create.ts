@@ -3,6 +3,7 @@ import { handle } from '@muster/runtime';
 import { resolveBlockerIds, findStories, insertBlockers } from '../../data/blockers.ts';
 import { notInProjectError } from '../../data/elsewhere.ts';
 import { findEpic } from '../../data/story-epics.ts';
+import { findNamedParent, requireParentInProject, requireTopLevelParent } from '../../data/story-parents.ts';
 import { takeStoryNumber } from '../../data/project-counters.ts';
 import { lockColumnEnd } from '../../data/ranks.ts';
 import { firstSpecRow, hasSpecContent, insertSpecVersion } from '../../data/specs.ts';
@@ -13,15 +14,16 @@ import { checkWipLimit } from './room.ts';
 
 export const create = handle(registry.stories.create, async (context) => {
   const { params, targetId, caller, db, access, policy: askPolicy, emit, refuse } = context;
-  const { columnId, status = 'backlog', epicId, blockedBy, spec = '' } = params;
+  const { columnId, status = 'backlog', epicId, parentId, blockedBy, spec = '' } = params;
   if (status === 'canceled') throw refuse('invalid_transition', { from: null, to: status });
 
-  const [{ at }, policy, project, end, epic, found] = await Promise.all([
+  const [{ at }, policy, project, end, epic, namedParent, found] = await Promise.all([
     access(),
     askPolicy(),
     takeStoryNumber(db, targetId),
     lockColumnEnd(db, targetId, columnId === undefined ? { status } : { columnId }),
     epicId === undefined ? undefined : findEpic(db, epicId),
+    parentId === undefined ? undefined : findNamedParent(db, parentId),
     findStories(db, blockedBy),
   ]);
   const { project_id: projectId } = project;
@@ -32,6 +34,9 @@ export const create = handle(registry.stories.create, async (context) => {
   }
   if (epicId !== undefined && epic?.project_id !== projectId)
     throw await notInProjectError(context, projectId, 'epics', { ref: epicId, path: 'epicId' });
+  const parent =
+    parentId === undefined ? null : await requireParentInProject(context, projectId, parentId, namedParent);
+  if (parent !== null) requireTopLevelParent(refuse, parent, null);
   const blockers = await resolveBlockerIds(context, projectId, blockedBy, found);
 
   const { column, last } = end;
@@ -49,6 +54,7 @@ export const create = handle(registry.stories.create, async (context) => {
     ...stories.make(
       {
         ...params,
+        parentId: parent?.id,
         projectId,
         number: project.number,
         status: column.status,

@@ -13,23 +13,35 @@ import { findMember, requireParticipant } from '../../data/participants.ts';
 import { lockProjectCounters } from '../../data/project-counters.ts';
 import { toStoryEventSubject, lockStory, stories, toStory } from '../../data/stories.ts';
 import { lockCurrentAndNewEpic } from '../../data/story-epics.ts';
+import {
+  findNamedParent,
+  listChildKeys,
+  requireParentInProject,
+  requireTopLevelParent,
+} from '../../data/story-parents.ts';
 
 export const update = handle(registry.stories.update, async (context) => {
   const { params, targetId, db, access, emit, refuse } = context;
-  const { storyId: _target, blocked, epicId, expectedVersion, ...plain } = params;
+  const { storyId: _target, blocked, epicId, parentId, expectedVersion, ...plain } = params;
   const blockedBy = replaceNull(plain.blockedBy, []);
 
-  const [{ at }, , story, epics, named, unblocker] = await Promise.all([
+  const [{ at }, , story, epics, namedParent, childKeys, named, unblocker] = await Promise.all([
     access(),
-    blockedBy === undefined ? undefined : db.find(lockProjectCounters(targetId)),
+    blockedBy === undefined && parentId == null ? undefined : db.find(lockProjectCounters(targetId)),
     lockStory(db, targetId),
     epicId === undefined ? [] : lockCurrentAndNewEpic(db, targetId, epicId),
+    parentId == null ? undefined : findNamedParent(db, parentId),
+    parentId == null ? [] : listChildKeys(db, targetId),
     findStories(db, blockedBy ?? []),
     blocked == null ? undefined : findMember(db, blocked.unblockerMemberId),
   ]);
   if (epicId != null && !epics.some((epic) => epic.id === epicId && epic.project_id === story.project_id)) {
     throw await notInProjectError(context, story.project_id, 'epics', { ref: epicId, path: 'epicId' });
   }
+  const parent =
+    parentId == null
+      ? parentId
+      : await requireParentInProject(context, story.project_id, parentId, namedParent);
   if (blocked != null) requireParticipant(unblocker, refuse, 'blocked.unblockerMemberId');
   const blockers =
     blockedBy === undefined
@@ -38,8 +50,18 @@ export const update = handle(registry.stories.update, async (context) => {
   requireVersion(story, expectedVersion);
   if (blockedBy !== undefined && (await wouldCreateCycle(db, story.id, blockers)))
     throw refuse('blocking_circle');
+  if (parent != null) {
+    requireTopLevelParent(refuse, parent, story.id);
+    if (childKeys.length > 0) throw refuse('has_children', { children: childKeys });
+  }
 
-  const wanted = { ...plain, epicId, blocked, blockedBy: blockers };
+  const wanted = {
+    ...plain,
+    epicId,
+    parentId: parent === null ? null : parent?.id,
+    blocked,
+    blockedBy: blockers,
+  };
   const { changed, fields } = stories.change(db, story, wanted, at);
   if (fields.length === 0) return { story: toStory(story) };
   const gone = story.blocked_by.filter((id) => !blockers.includes(id));

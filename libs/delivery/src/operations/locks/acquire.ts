@@ -1,5 +1,6 @@
 import { newId } from '@muster/driver';
 import { type LockConflict, type ParamsOf, registry, truncateLists } from '@muster/registry';
+import { normalizeResource } from '@muster/registry/globs';
 import { badRequest, handle, type HandlerContext } from '@muster/runtime';
 import { lockClaimant } from '../../data/claimants.ts';
 import {
@@ -32,7 +33,6 @@ import {
   fileResource,
   hasSameResources,
   validateResources,
-  normalizeResource,
   parseResource,
   findOverlaps,
   undefinedIfTooComplex,

@@ -1,14 +1,10 @@
 import { registry } from '@muster/registry';
+import { normalizeResource, problemOfResource } from '@muster/registry/globs';
 import { badRequest, handle } from '@muster/runtime';
 import { listLocks, type LockRow } from '../../data/locks.ts';
 import { StepBudget, PatternsTooComplex } from '../../rules/glob-intersection.ts';
 import { maxCompareSteps } from '../../rules/lock-limits.ts';
-import {
-  normalizeResource,
-  problemOfResource,
-  parseResource,
-  findOverlaps,
-} from '../../rules/lock-resources.ts';
+import { parseResource, findOverlaps } from '../../rules/lock-resources.ts';
 
 export const list = handle(registry.locks.list, async ({ params, targetId, caller, db }) => {
   const { resource, mine, limit, cursor } = params;
