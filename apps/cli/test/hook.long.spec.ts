@@ -1,10 +1,12 @@
 /** Tests the decisions of `muster hook` against a real API, with the input of each client. */
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Client } from '@muster/client';
 import { type People, type Person } from '@muster/testing';
@@ -194,6 +196,58 @@ describe('before an edit', () => {
     expect(await runHook(scout, 'before-edit', { input })).toEqual(refused(/Ben holds held.ts/));
     const env = { MUSTER_STORY: 'WEB-1' };
     expect(await runHook(people.robo, 'before-edit', { input, env })).toEqual(refused(/Ben holds held.ts/));
+  });
+});
+
+describe('before a commit', () => {
+  let folder: string;
+  const git = (...args: string[]) =>
+    promisify(execFile)('git', ['-c', 'user.name=Ana', '-c', 'user.email=ana@example.com', ...args], {
+      cwd: folder,
+    });
+  beforeAll(async () => {
+    folder = path.join(path.dirname(repository), 'commits');
+    await mkdir(path.join(folder, 'src'), { recursive: true });
+    await git('init', '--quiet', '--initial-branch=main');
+    for (const name of ['src/a.ts', 'b.ts']) await writeFile(path.join(folder, name), '');
+  });
+  const preCommit = (who: Person, ...args: string[]) =>
+    muster.run(['hook', 'pre-commit', 'git', '--time-limit', '60000', '--project', 'WEB', ...args], {
+      env: muster.environmentOf(who),
+      cwd: path.join(folder, 'src'),
+    });
+
+  it('staged files that someone else has locked refuse it', async () => {
+    await git('add', 'b.ts');
+    await lock(people.ben, 'src/a.ts');
+    expect(await preCommit(people.robo)).toEqual({ code: 0, out: '', err: '' });
+    await git('add', '.');
+    expect(await preCommit(people.robo)).toMatchObject({
+      ...{ code: 1, out: '' },
+      err: expect.stringMatching(
+        /^muster: Muster refused this commit: Ben holds src\/a.ts until [^]*--no-verify\n$/,
+      ),
+    });
+    expect((await preCommit(people.ben)).code).toBe(0);
+  });
+
+  it('without an answer it is allowed with a warning, and refused if the hook is strict', async () => {
+    const away = ['--base-url', 'http://127.0.0.1:1'];
+    expect(await preCommit(people.robo, ...away)).toMatchObject({
+      code: 0,
+      err: expect.stringMatching(/^muster: Muster did not check the lock, the commit is allowed: .+\n$/),
+    });
+    expect(await preCommit(people.robo, ...away, '--strict')).toMatchObject({ code: 1 });
+  });
+
+  it('a merge is not checked, because others changed its files', async () => {
+    await git('commit', '-m', 'first');
+    await git('checkout', '--quiet', '-b', 'other');
+    await writeFile(path.join(folder, 'src/a.ts'), 'x');
+    await git('commit', '--all', '-m', 'second');
+    await git('checkout', '--quiet', 'main');
+    await git('merge', '--no-ff', '--no-commit', 'other');
+    expect(await preCommit(people.robo)).toEqual({ code: 0, out: '', err: '' });
   });
 });
 

@@ -21,14 +21,15 @@ afterEach(() => rm(path.dirname(home), { recursive: true }));
 const record = () => path.join(home, '.config/muster/setup.json');
 
 /** Runs the command in a folder of the repository. */
-const setup = (...args: string[]) =>
+const setupWith = (searchPath: string, args: readonly string[]) =>
   runMuster(['setup', ...args], {
     cwd: path.join(repository, 'src'),
     env: {
-      ...{ HOME: home, XDG_CONFIG_HOME: path.join(home, '.config'), PATH: programs },
+      ...{ HOME: home, XDG_CONFIG_HOME: path.join(home, '.config'), PATH: searchPath },
       MUSTER_BASE_URL: 'https://muster.invalid',
     },
   });
+const setup = (...args: string[]) => setupWith(programs, args);
 const add = (client: string, ...args: string[]) => setup(client, '--auth', 'token', ...args);
 
 type Files = Readonly<Record<string, string>>;
@@ -287,6 +288,92 @@ describe('the command of a hook', () => {
   it('refuses the edit without muster if it is strict', async () => {
     await add('claude', '--strict');
     expect(await runEditHook()).toEqual({ code: 2, out: expect.stringContaining('not installed') });
+  });
+});
+
+describe('the pre-commit hook of git', () => {
+  const run = promisify(execFile);
+  const searchPath = () => `${programs}:${process.env['PATH'] ?? ''}`;
+  const setupGit = (...args: string[]) => setupWith(searchPath(), ['git', ...args]);
+  const git = (...args: string[]) =>
+    run('git', ['-c', 'user.name=Ana', '-c', 'user.email=ana@example.com', ...args], {
+      cwd: repository,
+      env: { PATH: searchPath(), HOME: home },
+    });
+  const hookFile = () => path.join(repository, '.git/hooks/pre-commit');
+  const installMuster = async (exitCode: number): Promise<void> => {
+    const file = path.join(programs, 'muster');
+    await writeFile(file, `#!/bin/sh\necho "$@" >> ${programs}/calls\nexit ${exitCode}\n`);
+    await chmod(file, 0o755);
+  };
+  beforeEach(async () => {
+    await rm(path.join(repository, '.git'), { recursive: true });
+    await git('init', '--quiet', '--template=');
+  });
+
+  it('asks Muster before each commit, and is removed without a trace', async () => {
+    expect(await setupGit('--project', 'WEB')).toMatchObject({ code: 0, err: '' });
+    expect((await setupGit('--check')).code).toBe(0);
+    await git('commit', '--allow-empty', '-m', 'without muster');
+    await installMuster(0);
+    await git('commit', '--allow-empty', '-m', 'allowed');
+    expect(await readFile(path.join(programs, 'calls'), 'utf8')).toBe(
+      'hook pre-commit git --base-url https://muster.invalid --project WEB\n',
+    );
+    await installMuster(1);
+    await expect(git('commit', '--allow-empty', '-m', 'refused')).rejects.toThrow('git');
+    expect((await git('log', '--format=%s')).stdout).toBe('allowed\nwithout muster\n');
+    await setupGit('--remove');
+    await expect(readFile(hookFile())).rejects.toThrow('ENOENT');
+  });
+
+  it('runs before the lines of a hook that exists, and leaves them', async () => {
+    const own = '#!/bin/bash\n# my checks\necho own >> own\nexit 0\n';
+    await writeFiles(repository, { '.git/hooks/pre-commit': own });
+    await chmod(hookFile(), 0o755);
+    await setupGit();
+    await installMuster(1);
+    await expect(git('commit', '--allow-empty', '-m', 'refused')).rejects.toThrow('git');
+    await installMuster(0);
+    await git('commit', '--allow-empty', '-m', 'allowed');
+    expect(await readFile(path.join(repository, 'own'), 'utf8')).toBe('own\n');
+    await rm(record());
+    await setupGit('--remove');
+    expect(await readFile(hookFile(), 'utf8')).toBe(own);
+  });
+
+  it('is not added to a program in another language', async () => {
+    await writeFiles(repository, { '.git/hooks/pre-commit': '#!/usr/bin/env python3\n' });
+    expect(await setupGit()).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('is not a shell script'),
+    });
+  });
+});
+
+describe('the plugin of Claude Code', () => {
+  it('has the server, the hooks and the skill, and a marketplace that offers it', async () => {
+    const folder = path.join(repository, 'published');
+    expect(await add('claude', '--project', 'WEB', '--plugin', folder)).toMatchObject({ code: 0, err: '' });
+    const files = await readFiles(folder);
+    const parsed = (name: string): unknown => JSON.parse(files[name] ?? '');
+    expect(parsed('.claude-plugin/marketplace.json')).toMatchObject({
+      ...{ name: 'muster', owner: { name: 'Muster' } },
+      plugins: [{ name: 'muster', source: './plugins/muster' }],
+    });
+    expect(parsed('plugins/muster/.claude-plugin/plugin.json')).toMatchObject({ name: 'muster' });
+    expect(parsed('plugins/muster/.mcp.json')).toMatchObject({
+      mcpServers: { muster: { type: 'http', url: 'https://muster.invalid/api/mcp?mode=core&project=WEB' } },
+    });
+    const { hooks } = parsed('plugins/muster/hooks/hooks.json') as { hooks: Record<string, unknown> };
+    expect(Object.keys(hooks)).toEqual(['SessionStart', 'PreCompact', 'Stop', 'PreToolUse']);
+    await add('claude');
+    expect(files['plugins/muster/skills/muster/SKILL.md']).toBe(
+      await readFile(path.join(repository, '.claude/skills/muster/SKILL.md'), 'utf8'),
+    );
+    expect((await add('claude', '--plugin', folder)).code).toBe(0);
+    expect(await add('claude', '--plugin', repository)).toMatchObject({ code: 2 });
+    expect(await add('codex', '--plugin', folder)).toMatchObject({ code: 2 });
   });
 });
 

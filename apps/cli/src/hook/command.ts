@@ -1,13 +1,14 @@
 /** The command `muster hook`, which coding agents run at points of their work. */
 import { text } from 'node:stream/consumers';
 import { type Client, createClient, httpTransport } from '@muster/client';
-import { sanitizeToOneLine } from '@muster/terminal';
+import { exitCodes, sanitizeForTerminal, sanitizeToOneLine } from '@muster/terminal';
 import { type Command } from 'commander';
 import { addConnectionFlags, type ConnectionFlags, findConnection } from '../session/connection.ts';
 import { type HookDecision, toClientAnswer } from './answers.ts';
 import { type HookInput, parseHookInput } from './input.ts';
-import { checkLocks, editedPathsOf } from './locks.ts';
-import { type HookName, hookNames, isHookName } from './names.ts';
+import { type ChangeKind, checkLocks, editedPathsOf } from './locks.ts';
+import { gitHookName, type HookName, hookNames, isHookName } from './names.ts';
+import { listStagedFiles } from './staged.ts';
 import { describeHoldings, describeWork } from './work.ts';
 
 interface HookFlags extends ConnectionFlags {
@@ -18,14 +19,16 @@ interface HookFlags extends ConnectionFlags {
 
 /** The time that Muster has for its answer. A client waits for the hook, so it must be short. */
 const defaultTimeLimitMs = 500;
+/** A commit may have many files, and a person waits for it less often. */
+const commitTimeLimitMs = 5_000;
 
 export function configureHookCommand(command: Command): void {
   addConnectionFlags(
     command
       .description(
-        'Runs a hook of a coding agent, as muster setup configures it. Reads the JSON of the client from standard input and prints the answer. Always exits with 0, because clients treat other exit codes as a refusal.',
+        'Runs a hook of a coding agent, as muster setup configures it. Reads the JSON of the client from standard input and prints the answer. Exits with 0, because clients treat other exit codes as a refusal; only pre-commit, for git, exits with 1 to refuse.',
       )
-      .argument('<hook>', `one of ${hookNames.join(', ')}`)
+      .argument('<hook>', `one of ${[...hookNames, gitHookName].join(', ')}`)
       .argument('[client]', 'the client whose form the answer has', 'claude')
       .option('--project <key>', 'the project whose locks are checked')
       .option('--strict', 'refuse edits when the lock cannot be checked')
@@ -54,27 +57,55 @@ async function decide(
   files: readonly string[],
   flags: HookFlags,
 ): Promise<HookDecision> {
-  if (hook === 'before-edit') return checkLocks(await connect(flags), files, flags.project);
+  if (hook === 'before-edit')
+    return checkLocks(await connect(flags), files, { project: flags.project, change: 'edit' });
   if (hook !== 'stop') return describeWork(await connect(flags));
   return isStopAnswered ? { kind: 'continue' } : describeHoldings(await connect(flags));
 }
 
-/** Returns the decision when Muster could not answer. */
-function decideWithoutAnswer(hook: HookName, error: unknown, isStrict: boolean): HookDecision {
-  const reason = sanitizeToOneLine(error instanceof Error ? error.message : String(error)).slice(0, 300);
-  if (hook === 'before-edit') {
-    return isStrict
-      ? {
-          kind: 'refuse',
-          text: `Muster refused this edit: the lock could not be checked (${reason}), and the hook is strict. Try again later.`,
-        }
-      : { kind: 'warn', text: `Muster did not check the lock, the edit is allowed: ${reason}` };
-  }
+const reasonOf = (error: unknown): string =>
+  sanitizeToOneLine(error instanceof Error ? error.message : String(error)).slice(0, 300);
+
+/** Returns the decision about a change when Muster could not answer. */
+const decideUnchecked = (change: ChangeKind, error: unknown, { strict }: HookFlags): HookDecision =>
+  strict === true
+    ? {
+        kind: 'refuse',
+        text: `Muster refused this ${change}: the lock could not be checked (${reasonOf(error)}), and the hook is strict. Try again later.`,
+      }
+    : {
+        kind: 'warn',
+        text: `Muster did not check the lock, the ${change} is allowed: ${reasonOf(error)}`,
+      };
+
+/** Returns the decision of a client's hook when Muster could not answer. */
+function decideWithoutAnswer(hook: HookName, error: unknown, flags: HookFlags): HookDecision {
+  if (hook === 'before-edit') return decideUnchecked('edit', error, flags);
   if (hook === 'stop') return { kind: 'continue' };
-  return { kind: 'warn', text: `Muster did not answer: ${reason}` };
+  return { kind: 'warn', text: `Muster did not answer: ${reasonOf(error)}` };
+}
+
+/** Checks the files of a commit, and prints a refusal or a warning for the person. */
+async function runPreCommit(flags: HookFlags): Promise<void> {
+  const checked = async (): Promise<HookDecision> => {
+    const files = await listStagedFiles();
+    if (files.length === 0) return { kind: 'continue' };
+    const limitMs = Number(flags.timeLimit ?? commitTimeLimitMs);
+    const options = { project: flags.project, change: 'commit' } as const;
+    return Promise.race([checkLocks(await connect(flags), files, options), rejectAfter(limitMs)]);
+  };
+  const decision = await checked().catch((error: unknown) => decideUnchecked('commit', error, flags));
+  const text = decision.kind === 'continue' ? '' : `muster: ${sanitizeForTerminal(decision.text)}\n`;
+  const hint = decision.kind === 'refuse' ? 'To commit anyway: git commit --no-verify\n' : '';
+  const exitCode = decision.kind === 'refuse' ? exitCodes.failed : 0;
+  process.stderr.write(text + hint, () => process.exit(exitCode));
 }
 
 async function runHook(name: string, client: string, flags: HookFlags): Promise<void> {
+  if (name === gitHookName) {
+    await runPreCommit(flags);
+    return;
+  }
   const input = parseHookInput(process.stdin.isTTY ? '' : await text(process.stdin));
   const answer = isHookName(name) ? toClientAnswer(client, name, await answerHook(name, input, flags)) : {};
   // Open connections would keep the process alive after the time limit.
@@ -88,6 +119,6 @@ async function answerHook(name: HookName, input: HookInput, flags: HookFlags): P
     const limitMs = Number(flags.timeLimit ?? defaultTimeLimitMs);
     return await Promise.race([decide(name, input, files, flags), rejectAfter(limitMs)]);
   } catch (error) {
-    return decideWithoutAnswer(name, error, flags.strict === true);
+    return decideWithoutAnswer(name, error, flags);
   }
 }

@@ -49,11 +49,23 @@ async function projectsOf(
   return [...new Set(holding.flatMap(({ key }) => key?.split('-')[0] ?? []))];
 }
 
-function describeLock(file: string, { holder, resources, mode, expiresAt, reason }: Lock): string {
+/** The change that a lock may refuse. */
+export type ChangeKind = 'edit' | 'commit';
+
+const adviceOn: Readonly<Record<ChangeKind, string>> = {
+  edit: 'Edit other files, or wait until the lock ends. Do not change the file by another way.',
+  commit: 'Commit other files, or wait until the lock ends.',
+};
+
+function describeLock(
+  file: string,
+  { holder, resources, mode, expiresAt, reason }: Lock,
+  change: ChangeKind,
+): string {
   const who = sanitizeToOneLine(holder.name);
   const why = reason === null ? '' : ` Reason: "${sanitizeToOneLine(reason).slice(0, 200)}".`;
   const lock = `${mode} lock on ${resources.slice(0, 5).map(sanitizeToOneLine).join(', ')}`;
-  return `Muster refused this edit: ${who} holds ${file} until ${expiresAt} (witness ${file}, ${lock}).${why} Edit other files, or wait until the lock ends. Do not change the file by another way.`;
+  return `Muster refused this ${change}: ${who} holds ${file} until ${expiresAt} (witness ${file}, ${lock}).${why} ${adviceOn[change]}`;
 }
 
 /** Lists the files of the repository that the tool is about to edit. */
@@ -62,24 +74,29 @@ export async function editedPathsOf({ folder, editedFiles }: HookInput): Promise
   return paths.filter((file) => file !== undefined);
 }
 
-/** Refuses the edit if someone else has locked one of the files. */
+/** The number of files that are checked at the same time. */
+const batchSize = 20;
+
+/** Refuses the change if someone else has locked one of the files. */
 export async function checkLocks(
   client: Client,
   files: readonly string[],
-  project: string | undefined,
+  { project, change }: { readonly project: string | undefined; readonly change: ChangeKind },
 ): Promise<HookDecision> {
   const identity = client.session.identity();
   // Without this handler, a failure while nothing awaits it would end the process.
   identity.catch(() => undefined);
-  const projects = await projectsOf(project, identity);
-  const found = await Promise.all(
-    projects.flatMap((id) =>
-      files.map(async (file) => ({ file, lock: await findLock(client, id, file, identity) })),
-    ),
-  );
+  const pairs = (await projectsOf(project, identity)).flatMap((id) => files.map((file) => ({ id, file })));
+  for (let start = 0; start < pairs.length; start += batchSize) {
+    const found = await Promise.all(
+      pairs
+        .slice(start, start + batchSize)
+        .map(async ({ id, file }) => ({ file, lock: await findLock(client, id, file, identity) })),
+    );
+    for (const { file, lock } of found)
+      if (lock !== undefined) return { kind: 'refuse', text: describeLock(file, lock, change) };
+  }
   // A failure counts also if no lock was found, for example because the token has expired.
   await identity;
-  for (const { file, lock } of found)
-    if (lock !== undefined) return { kind: 'refuse', text: describeLock(file, lock) };
   return { kind: 'continue' };
 }

@@ -12,7 +12,13 @@ import { defaultTokenVariable, nextStepLines, resolveServer } from '../mcp/serve
 import { type ConnectionFlags, parseBaseUrl } from '../session/connection.ts';
 import { type SetupClientName, setupClientNames, setupClientOf, type SetupScope } from './clients.ts';
 import { addParts, checkParts, findNeededFiles, type PartResult, removeParts } from './files.ts';
-import { anyServer, partsOf, type SetupOptions } from './parts.ts';
+import { preCommitFile, preCommitPart } from './git-hook.ts';
+import { anyServer, partsOf, type SetupOptions, type SetupPart } from './parts.ts';
+import { writePlugin } from './plugin.ts';
+
+/** The target that adds the pre-commit hook of git instead of configuring a client. */
+const gitTarget = 'git';
+type SetupTarget = SetupClientName | typeof gitTarget;
 
 interface SetupFlags extends ConnectionFlags {
   readonly scope?: SetupScope;
@@ -21,6 +27,7 @@ interface SetupFlags extends ConnectionFlags {
   readonly strict?: boolean;
   readonly check?: boolean;
   readonly remove?: boolean;
+  readonly plugin?: string;
 }
 
 export function configureSetupCommand(command: Command): void {
@@ -28,7 +35,12 @@ export function configureSetupCommand(command: Command): void {
     .description(
       "Teaches a coding agent to work with Muster: adds the MCP server, a skill, a section with instructions, and hooks. The hooks show what the agent holds, and refuse edits of files that someone else has locked. Everything else in the client's files stays. No token is written into a file.",
     )
-    .addArgument(new Argument('<client>', 'the client to configure').choices(setupClientNames))
+    .addArgument(
+      new Argument('<client>', 'the client to configure, or git for its pre-commit hook').choices([
+        ...setupClientNames,
+        gitTarget,
+      ]),
+    )
     .addOption(
       new Option(
         '--scope <scope>',
@@ -39,6 +51,10 @@ export function configureSetupCommand(command: Command): void {
     .option('--strict', 'refuse edits when the lock cannot be checked')
     .option('--check', 'report which parts are present, and change nothing; exits with 1 if one is missing')
     .option('--remove', 'remove everything that setup added')
+    .option(
+      '--plugin <folder>',
+      'write a plugin of Claude Code and its marketplace into an empty folder instead',
+    )
     .addOption(
       new Option('--auth <how>', 'how the client signs in; auto, the default, asks the installation').choices(
         ['auto', 'oauth', 'token'],
@@ -57,7 +73,9 @@ Examples:
   muster setup claude --project WEB
   muster setup codex --scope user
   muster setup cursor --check
-  muster setup cursor --remove`,
+  muster setup cursor --remove
+  muster setup git --project WEB
+  muster setup claude --plugin ../our-plugins`,
     )
     .action(runSetup);
 }
@@ -87,73 +105,104 @@ const printResults = (results: readonly PartResult[], root: string): void => {
   printRows(results.map(({ part, change }) => [part.title, displayPath(part.file, root), change]));
 };
 
-async function runSetup(client: SetupClientName, flags: SetupFlags): Promise<void> {
-  const { scope = 'project', check = false, remove = false } = flags;
-  if (check && remove) throw new UsageError('use either --check or --remove, not both');
+const titleOf = (target: SetupTarget): string => (target === gitTarget ? 'git' : mcpClientOf(target).title);
+
+async function findParts(target: SetupTarget, scope: SetupScope, root: string): Promise<SetupPart[]> {
+  if (target !== gitTarget) return partsOf(target, scope, root);
+  if (scope === 'user')
+    throw new UsageError('the pre-commit hook belongs to a repository; use --scope project');
+  return [preCommitPart(await preCommitFile(root))];
+}
+
+async function runSetup(target: SetupTarget, flags: SetupFlags): Promise<void> {
+  const { scope = 'project', check = false, remove = false, plugin } = flags;
+  if ([check, remove, plugin !== undefined].filter(Boolean).length > 1)
+    throw new UsageError('use only one of --check, --remove and --plugin');
+  if (plugin !== undefined) {
+    await writeClaudePlugin(target, plugin, flags);
+    return;
+  }
   const folder = await realpath(process.cwd());
   const root = scope === 'user' ? homedir() : ((await findRepositoryRoot(folder)) ?? folder);
-  const { title } = mcpClientOf(client);
-  const where = scope === 'user' ? 'for you' : `in ${root}`;
-  if (check) await printCheck(client, scope, root, `${title} ${where}:`);
+  const parts = await findParts(target, scope, root);
+  const place: SetupPlace = { target, scope, root, parts };
+  const where = `${titleOf(target)} ${scope === 'user' ? 'for you' : `in ${root}`}:`;
+  if (check) await printCheck(place, where);
   else if (remove) {
-    printLines(`Removing Muster from ${title} ${where}:`);
-    await removeSetup(client, scope, root);
+    printLines(`Removing Muster from ${where}`);
+    await removeSetup(place);
   } else {
-    const options = await resolveOptions(flags);
-    printLines(`Setting up ${title} ${where}:`);
-    await addSetup(client, scope, root, options);
-    await printNextSteps(client, options);
+    const options = await resolveOptions(target, flags);
+    printLines(`Setting up ${where}`);
+    await addSetup(place, options);
+    await printNextSteps(target, options);
   }
 }
 
-async function resolveOptions(flags: SetupFlags): Promise<SetupOptions> {
+async function writeClaudePlugin(target: SetupTarget, folder: string, flags: SetupFlags): Promise<void> {
+  if (target !== 'claude') throw new UsageError('--plugin is for claude');
+  const files = await writePlugin(path.resolve(folder), await resolveOptions(target, flags));
+  printLines(
+    `Wrote to ${folder}:`,
+    ...files.map((file) => `  ${file}`),
+    '',
+    'Publish the folder as a git repository. Then type in Claude Code:',
+    '  /plugin marketplace add OWNER/REPOSITORY',
+    '  /plugin install muster@muster',
+  );
+}
+
+async function resolveOptions(target: SetupTarget, flags: SetupFlags): Promise<SetupOptions> {
   const { server, baseUrl } = await resolveServer({
     ...flags,
-    ...{ name: anyServer.name, tokenVariable: defaultTokenVariable, auth: flags.auth ?? 'auto' },
+    ...{ name: anyServer.name, tokenVariable: defaultTokenVariable },
+    // The hook of git has no server entry, so its sign-in does not matter.
+    auth: target === gitTarget ? 'token' : (flags.auth ?? 'auto'),
   });
   const hooks = { baseUrl, project: flags.project?.toUpperCase(), isStrict: flags.strict ?? false };
   return { server, hooks };
 }
 
-async function addSetup(
-  client: SetupClientName,
-  scope: SetupScope,
-  root: string,
-  options: SetupOptions,
-): Promise<void> {
-  const [mcp, ...others] = partsOf(client, scope, root);
-  if (mcp === undefined) return;
-  const { command } = mcpClientOf(client);
-  const [check] = await checkParts([mcp], options);
-  // A running client may overwrite its user file, so its own command adds the server if there is one.
-  const isAddedByClient =
-    scope === 'user' &&
-    command !== undefined &&
-    check?.state !== 'current' &&
-    (await reinstallServer(command, options.server));
-  const results = isAddedByClient
-    ? [{ part: mcp, change: 'added' } as const, ...(await addParts(others, options))]
-    : await addParts([mcp, ...others], options);
-  printResults(results, root);
+interface SetupPlace {
+  readonly target: SetupTarget;
+  readonly scope: SetupScope;
+  readonly root: string;
+  readonly parts: readonly SetupPart[];
 }
 
-async function removeSetup(client: SetupClientName, scope: SetupScope, root: string): Promise<void> {
-  const [mcp, ...others] = partsOf(client, scope, root);
-  if (mcp === undefined) return;
-  const { command } = mcpClientOf(client);
-  const [check] = await checkParts([mcp]);
+/**
+ * Returns the client's own command for its servers, if there is one. A running client may overwrite its user
+ * file, so the command is better than an edit of the file.
+ */
+const ownCommandOf = ({ target, scope }: SetupPlace) =>
+  target !== gitTarget && scope === 'user' ? mcpClientOf(target).command : undefined;
+
+async function addSetup(place: SetupPlace, options: SetupOptions): Promise<void> {
+  const [first, ...others] = place.parts;
+  if (first === undefined) return;
+  const command = ownCommandOf(place);
+  const [check] = await checkParts([first], options);
+  const isAddedByClient =
+    command !== undefined && check?.state !== 'current' && (await reinstallServer(command, options.server));
+  const results = isAddedByClient
+    ? [{ part: first, change: 'added' } as const, ...(await addParts(others, options))]
+    : await addParts(place.parts, options);
+  printResults(results, place.root);
+}
+
+async function removeSetup(place: SetupPlace): Promise<void> {
+  const { target, scope, root, parts } = place;
+  const command = ownCommandOf(place);
+  const [check] = await checkParts(parts.slice(0, 1));
   const isRemovedByClient =
-    scope === 'user' &&
     command !== undefined &&
     check?.state !== 'missing' &&
     (await runCommand(command.program, command.remove(anyServer)).catch(() => false));
-  const results = await removeParts([mcp, ...others], {
-    neededFiles: await findNeededFiles(client, scope, root),
-    root,
-  });
+  const neededFiles = target === gitTarget ? new Set<string>() : await findNeededFiles(target, scope, root);
+  const results = await removeParts(parts, { neededFiles, root });
   printResults(
     results.map((result) =>
-      result.part === mcp && isRemovedByClient ? { ...result, change: 'removed' } : result,
+      result.part === parts[0] && isRemovedByClient ? { ...result, change: 'removed' } : result,
     ),
     root,
   );
@@ -161,20 +210,15 @@ async function removeSetup(client: SetupClientName, scope: SetupScope, root: str
     printLines('', 'Parts that are marked as kept are also used by another client that is set up here.');
 }
 
-async function printCheck(
-  client: SetupClientName,
-  scope: SetupScope,
-  root: string,
-  heading: string,
-): Promise<void> {
-  const checks = await checkParts(partsOf(client, scope, root));
+async function printCheck({ target, scope, root, parts }: SetupPlace, heading: string): Promise<void> {
+  const checks = await checkParts(parts);
   printLines(heading);
   printRows(checks.map(({ part, state }) => [part.title, displayPath(part.file, root), state]));
   const toFix = checks.filter(({ state }) => state !== 'current').length;
   if (toFix === 0) return;
   printLines(
     '',
-    `${countWithNoun(toFix, 'part is', 'parts are')} missing or outdated. Run muster setup ${client}${scope === 'user' ? ' --scope user' : ''}.`,
+    `${countWithNoun(toFix, 'part is', 'parts are')} missing or outdated. Run muster setup ${target}${scope === 'user' ? ' --scope user' : ''}.`,
   );
   process.exitCode = exitCodes.failed;
 }
@@ -193,14 +237,23 @@ async function isOnPath(program: string): Promise<boolean> {
   return false;
 }
 
-async function printNextSteps(client: SetupClientName, { server, hooks }: SetupOptions): Promise<void> {
-  const { title, tokenInstructions } = mcpClientOf(client);
-  const { hookInstructions } = setupClientOf(client);
-  printLines(
-    '',
-    ...nextStepLines(title, server, tokenInstructions, client),
+/** Returns instructions about the sign-in of the client and the hooks. */
+function signInLines(target: SetupTarget, { server }: SetupOptions): string[] {
+  if (target === gitTarget) return ['The hook uses the token in MUSTER_TOKEN, or the login of muster login.'];
+  const { title, tokenInstructions } = mcpClientOf(target);
+  const { hookInstructions } = setupClientOf(target);
+  return [
+    ...nextStepLines(title, server, tokenInstructions, target),
     'The hooks use the token in MUSTER_TOKEN, or the login of muster login. It must belong to the same agent.',
     ...(hookInstructions === undefined ? [] : [hookInstructions]),
+  ];
+}
+
+async function printNextSteps(target: SetupTarget, options: SetupOptions): Promise<void> {
+  const { hooks } = options;
+  printLines(
+    '',
+    ...signInLines(target, options),
     ...(hooks.project === undefined
       ? ['The hooks check the locks of the project that you work on. --project sets it in advance.']
       : []),
