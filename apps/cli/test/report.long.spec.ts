@@ -33,8 +33,8 @@ afterAll(() => rm(folder, { recursive: true }));
  * Creates work that was submitted on a branch, with a pull request if one is named. Without a branch it is
  * still held.
  */
-async function work(branch: string | null, url?: string): Promise<string> {
-  const { story } = await chloe.stories.create({ projectId: 'WEB', title: 'Work', status: 'ready' });
+async function work(branch: string | null, url?: string, projectId = 'WEB'): Promise<string> {
+  const { story } = await chloe.stories.create({ projectId, title: 'Work', status: 'ready' });
   const { execution, leaseToken } = await chloe.deliveryExecutions.acquire({
     ...{ targetType: 'story', targetId: story.key, start: true },
   });
@@ -46,7 +46,7 @@ async function work(branch: string | null, url?: string): Promise<string> {
   });
   await chloe.deliveryExecutions.complete({
     ...{ ...held, outcome: 'submitted' },
-    ...(url !== undefined && { pullRequest: { number: 7, url } }),
+    ...(url !== undefined && { pullRequest: { number: Number(/\d+$/.exec(url)), url } }),
   });
   return execution.id;
 }
@@ -87,7 +87,7 @@ describe('the action of GitHub', () => {
     event: string,
     payload: object,
     given: Readonly<Record<string, string>> = {},
-    token = people.chloe.me.token,
+    { token = people.chloe.me.token, from = 'acme/web' } = {},
   ) {
     runs += 1;
     const [eventPath, output] = [
@@ -103,7 +103,7 @@ describe('the action of GitHub', () => {
         ...programEnvironment(),
         ...Object.fromEntries(inputs.map((name) => [`INPUT_${name.toUpperCase()}`, values[name] ?? ''])),
         ...{ GITHUB_ACTIONS: 'true', GITHUB_EVENT_NAME: event, GITHUB_EVENT_PATH: eventPath },
-        ...{ GITHUB_REPOSITORY: 'acme/web', GITHUB_RUN_ID: '4711', GITHUB_RUN_ATTEMPT: '1' },
+        ...{ GITHUB_REPOSITORY: from, GITHUB_RUN_ID: '4711', GITHUB_RUN_ATTEMPT: '1' },
         ...{ GITHUB_JOB: 'test', GITHUB_OUTPUT: output, HOME: folder },
       },
     });
@@ -122,6 +122,79 @@ describe('the action of GitHub', () => {
       ...{ head_commit: { message: "Merge branch 'main'", timestamp: at }, repository },
     });
     expect(said).toBe(`branch_pushed: recorded for execution ${next}\n`);
+  });
+
+  const pushOf = (branch: string, [before, after]: readonly [string, string]) => ({
+    ...{ ref: `refs/heads/${branch}`, before: before.repeat(40), after: after.repeat(40), repository },
+    head_commit: { message: 'Work', timestamp: at },
+  });
+
+  it('touches no work of another repository', async () => {
+    const url = 'https://github.com/acme/api';
+    await chloe.projects.create({ key: 'API', name: 'API', repository: { provider: 'github', url } });
+    const executionId = await work('topic/shared', undefined, 'API');
+    const push = pushOf('topic/shared', ['0', 'd']);
+    expect((await start('push', push)).said).toBe(
+      'branch_pushed: not recorded: no work in https://github.com/acme/web has topic/shared\n',
+    );
+    const message = `Work\n\nMuster-Execution: ${executionId}`;
+    const naming = { ...push, head_commit: { message, timestamp: at } };
+    for (const [payload, given] of [
+      [naming, {}],
+      [push, { execution: executionId }],
+    ] as const)
+      expect((await start('push', payload, given)).said).toBe(
+        `branch_pushed: not recorded: the work of execution ${executionId} is in another repository\n`,
+      );
+    expect(await gitOf(executionId)).toMatchObject({ headSha: 'a'.repeat(40) });
+    expect((await start('push', push, {}, { from: 'Acme/api' })).said).toBe(
+      `branch_pushed: recorded for execution ${executionId}\n`,
+    );
+  });
+
+  it('keeps the newer of two pushes of one second, whichever is reported last', async () => {
+    const executionId = await work('topic/order');
+    for (const heads of [
+      ['a', 'd'],
+      ['e', 'f'],
+      ['d', 'e'],
+    ] as const)
+      await start('push', pushOf('topic/order', heads));
+    expect(await gitOf(executionId)).toMatchObject({ headSha: 'f'.repeat(40) });
+  });
+
+  it('keeps the request for changes of one reviewer when another approves', async () => {
+    const executionId = await work('topic/review', pullUrl(92));
+    const review = async (state: string, id: number, second: number) => {
+      const submitted = { submitted_at: `2026-11-21T10:00:0${second}Z`, commit_id: 'b'.repeat(40) };
+      await start('pull_request_review', {
+        ...{ action: 'submitted', repository, pull_request: pull(92, 'topic/review') },
+        review: { ...submitted, state, user: { id } },
+      });
+      return (await chloe.deliveryExecutions.get({ executionId })).execution.needsRework;
+    };
+    expect(await review('changes_requested', 1, 1)).toBe(true);
+    expect(await review('approved', 2, 2)).toBe(true);
+    expect(await review('approved', 1, 3)).toBe(false);
+  });
+
+  it('records a pull request that replaced a closed one, and one for all work submitted with it', async () => {
+    const replaced = await work('topic/again', pullUrl(93));
+    const events = [
+      ['closed', pull(93, 'topic/again', { closed_at: '2026-11-21T09:31:00Z' })],
+      ['opened', pull(94, 'topic/again', { created_at: '2026-11-21T09:32:00Z' })],
+      ['reopened', pull(94, 'topic/again', { updated_at: '2026-11-21T09:33:00Z' })],
+    ] as const;
+    for (const [action, pullRequest] of events)
+      expect((await start('pull_request', { action, pull_request: pullRequest, repository })).outputs).toBe(
+        `execution=${replaced}\nrecorded=1\n`,
+      );
+    const both = [await work('topic/both', pullUrl(95)), await work('topic/too', pullUrl(95))];
+    const payload = { action: 'opened', pull_request: pull(95, 'topic/both'), repository };
+    const { said } = await start('pull_request', payload);
+    expect(said.trimEnd().split('\n').toSorted()).toEqual(
+      both.map((id) => `pr_opened: recorded for execution ${id}`).toSorted(),
+    );
   });
 
   it('finds the work of a pull request whose address has other capitals', async () => {
@@ -193,9 +266,9 @@ describe('the action of GitHub', () => {
       ...{ action: 'opened', repository },
       pull_request: pull(9, 'x', { head: { ref: 'x', sha: 'a'.repeat(40), repo: { id } } }),
     });
-    const { said } = await start('pull_request', opened(2), {}, '');
+    const { said } = await start('pull_request', opened(2), {}, { token: '' });
     expect(said).toBe('Nothing was recorded: the pipeline runs for a fork, which has no token.\n');
-    await expect(start('pull_request', opened(1), {}, '')).rejects.toMatchObject({ code: 2 });
+    await expect(start('pull_request', opened(1), {}, { token: '' })).rejects.toMatchObject({ code: 2 });
     await expect(start('pull_request', opened(1), { checks: 'maybe' })).rejects.toMatchObject({ code: 2 });
   });
 });

@@ -70,20 +70,12 @@ async function recordAtExecution(
     readonly sha?: string | null;
     readonly number?: number | null;
     readonly url?: string | null;
-  },
-  {
-    rev,
-    before,
-    reviewer,
-    trust: own = trust,
-  }: {
-    readonly rev?: number;
     readonly before?: string | null;
     readonly reviewer?: string | null;
-    readonly trust?: Trust;
-  } = {},
+  },
+  { rev, trust: own = trust }: { readonly rev?: number; readonly trust?: Trust } = {},
 ) {
-  const { at, ref, sha, number, url, ...rest } = observation;
+  const { at, ref, sha, number, url, before, reviewer, ...rest } = observation;
   const said = {
     ...rest,
     observedAt: capFutureTime(at, receivedAt),
@@ -91,16 +83,13 @@ async function recordAtExecution(
     ...(sha != null && { sha }),
     ...(number != null && { number }),
     ...(url != null && { url }),
+    ...(before != null && { before }),
+    ...(reviewer != null && { reviewer }),
   };
   return perform(
     internalOperations.observeForge,
     { id: executionId, projectId: repository.projectId },
-    {
-      ...{ executionId, observation: said, trust: own },
-      ...(rev !== undefined && { rev }),
-      ...(before != null && { before }),
-      ...(reviewer != null && { reviewer }),
-    },
+    { executionId, observation: said, trust: own, ...(rev !== undefined && { rev }) },
   );
 }
 
@@ -195,17 +184,14 @@ async function recordFact(
   const observation: Observation = {
     // A fact from a poll gets its own deduplication key, so that it is recorded even if a webhook delivery
     // reported the same head before. It decides which of two heads with the same time is current.
-    ...{ kind, at, number, url },
+    ...{ kind, at, number, url, before, reviewer },
     // A link gets its own deduplication key. The complete fact can then still be recorded, once the execution
     // is identified in a more reliable way.
     dedupeKey: isLink ? `linked ${key}`.slice(0, 255) : key,
     ...(isLink ? {} : { ref, sha }),
   };
   try {
-    const { recorded, execution: after } = await recordAtExecution(context, match.id, observation, {
-      before,
-      reviewer,
-    });
+    const { recorded, execution: after } = await recordAtExecution(context, match.id, observation);
     if (isLink) return toOutcome(kind, 'linked', match.id);
     const state = after.git?.pullRequest?.state ?? 'open';
     const isOpen = state === 'open' || state === 'draft';

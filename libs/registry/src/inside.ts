@@ -63,8 +63,6 @@ export const internalOperations = {
       observation: ObservationInput,
       trust: Trust,
       rev: z.int().min(0).optional(),
-      before: z.string().optional().describe('The head commit that this one replaced'),
-      reviewer: z.string().optional().describe("The reviewer's id at the forge"),
     }),
     result: z.object({ recorded: z.boolean(), observation: Observation, execution: Execution }),
     refusals: ['archived'],

@@ -190,6 +190,8 @@ export const parameterMeanings: Readonly<Record<string, string>> = {
   'observation.sha': 'The commit',
   'observation.number': 'The number of the pull request',
   'observation.url': 'The URL of the observed item',
+  'observation.before': 'The head commit that this one replaced',
+  'observation.reviewer': "The reviewer's id at the forge; only the newest review of each counts",
   'observation.data': 'Any other data from the forge, as a JSON object',
   observedAt: 'When the forge made the observation',
   repository: 'The repository with the code',

@@ -32,7 +32,7 @@ export function configureReportCommand(command: Command, api: ApiAccess): void {
     .addFlags(
       command
         .description(
-          'In a GitHub or GitLab pipeline: records the event that started it (a push, a pull request, a review) and the result of its checks, for the work with this branch or pull request. Observations from a token have the trust level reported, not verified. If no work matches, nothing is recorded, and the pipeline continues.',
+          'In a GitHub or GitLab pipeline: records the event that started it (a push, a pull request, a review) and the result of its checks, for the work with this branch or pull request of the repository. Observations from a token have the trust level reported, not verified. If no work matches, nothing is recorded, and the pipeline continues.',
         )
         .option(
           '--checks <verdict>',
@@ -92,10 +92,14 @@ async function runReport(flags: ReportFlags, api: ApiAccess): Promise<void> {
     say('Nothing was recorded: the pipeline runs for a fork, which has no token.');
   } else {
     const { client } = await api.connect(flags);
+    const { repository } = pipeline;
     for (const { fact, key } of facts) {
-      const result = await recordFact(client, fact, { execution: flags.execution, ...(key && { key }) });
-      results.push(result);
-      say(describeRecording(result));
+      const recordings = await recordFact(client, fact, {
+        ...{ execution: flags.execution, repository },
+        ...(key && { key }),
+      });
+      results.push(...recordings);
+      for (const recording of recordings) say(describeRecording(recording));
     }
   }
   if (flags.json === true) process.stdout.write(`${terminalSafeJson({ items: results })}\n`);

@@ -1,6 +1,14 @@
 /** Reads the event that started a pipeline from the environment variables of its forge. */
 import { readFile } from 'node:fs/promises';
-import { type DeliveryFact, readDelivery, trailersOfCommits, trailersOfPull } from '@muster/forges/reading';
+import {
+  collectsOtherWork,
+  type DeliveryFact,
+  isMergeQueueBranch,
+  readDelivery,
+  trailersOfCommits,
+  trailersOfPull,
+  zeroShaToNull,
+} from '@muster/forges/reading';
 import { z } from 'zod';
 import { UsageError } from '@muster/terminal';
 
@@ -8,6 +16,8 @@ export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 export type ChecksResult = 'passed' | 'failed';
 
 export interface Pipeline {
+  /** The URL of the repository whose branches and pull requests the facts name. */
+  readonly repository: string;
   readonly facts: readonly DeliveryFact[];
   /**
    * The checked commit, with the data that identifies the work. Undefined if the pipeline checks no branch.
@@ -47,15 +57,21 @@ const WorkflowRunPayload = z.object({
   repository: z.object({ id: z.int(), default_branch: z.string().nullish() }),
 });
 
+/** Returns a pipeline that has nothing to report. */
+const ignoredPipeline = (repository: string, runId: string, ignoredReason: string): Pipeline => ({
+  ...{ repository, facts: [], checkedHead: undefined, checksResult: undefined, runId, ignoredReason },
+});
+
 /** Returns the checked head for a GitHub workflow that was triggered by the end of another workflow. */
 function checkedHeadOf(payload: unknown): DeliveryFact | undefined {
   const { workflow_run: run, repository } = WorkflowRunPayload.parse(payload);
-  if (run.head_branch == null || run.head_branch === repository.default_branch) return undefined;
+  const { head_branch: branch } = run;
+  if (branch == null || branch === repository.default_branch || isMergeQueueBranch(branch)) return undefined;
   return {
     ...emptyFact,
-    ...{ kind: 'checks_passed', at: nowIso(), branch: run.head_branch, sha: run.head_sha },
+    ...{ kind: 'checks_passed', at: nowIso(), branch, sha: run.head_sha },
     isForeign: run.head_repository?.id !== repository.id,
-    trailers: trailersOfCommits([run.head_commit?.message]),
+    trailers: collectsOtherWork(branch) ? [] : trailersOfCommits([run.head_commit?.message]),
   };
 }
 
@@ -68,28 +84,24 @@ async function readGithubPipeline(environment: EnvironmentVariables): Promise<Pi
   // the target repository.
   const name = event === 'pull_request_target' ? 'pull_request' : event;
   const reading = readDelivery('github', name, payload);
+  const repository = requireVariable(environment, 'GITHUB_REPOSITORY');
   const run = [
-    ...[requireVariable(environment, 'GITHUB_REPOSITORY'), requireVariable(environment, 'GITHUB_RUN_ID')],
+    ...[repository, requireVariable(environment, 'GITHUB_RUN_ID')],
     ...[
       optionalVariable(environment, 'GITHUB_RUN_ATTEMPT') ?? '1',
       optionalVariable(environment, 'GITHUB_JOB') ?? '',
     ],
   ].join(' ');
-  if ('ignored' in reading) {
-    return {
-      facts: [],
-      checkedHead: undefined,
-      checksResult: undefined,
-      runId: run,
-      ignoredReason: reading.ignored,
-    };
-  }
+  const serverUrl = optionalVariable(environment, 'GITHUB_SERVER_URL') ?? 'https://github.com';
+  const url = `${serverUrl}/${repository}`;
+  if ('ignored' in reading) return ignoredPipeline(url, run, reading.ignored);
   const [fact] = reading.facts;
   const [check] = reading.checks;
   const told = check?.state === 'pending' ? undefined : check?.state;
   const checked =
     name === 'workflow_run' ? checkedHeadOf(payload) : fact?.kind === 'pr_merged' ? undefined : fact;
   return {
+    repository: url,
     facts: reading.facts,
     checkedHead: checked,
     checksResult: told,
@@ -99,7 +111,8 @@ async function readGithubPipeline(environment: EnvironmentVariables): Promise<Pi
 }
 
 function readGitlabPipeline(environment: EnvironmentVariables): Pipeline {
-  const run = `${requireVariable(environment, 'CI_PROJECT_URL')} ${requireVariable(environment, 'CI_PIPELINE_ID')}`;
+  const repository = requireVariable(environment, 'CI_PROJECT_URL');
+  const run = `${repository} ${requireVariable(environment, 'CI_PIPELINE_ID')}`;
   const at = new Date(optionalVariable(environment, 'CI_PIPELINE_CREATED_AT') ?? nowIso()).toISOString();
   const request = optionalVariable(environment, 'CI_MERGE_REQUEST_IID');
   const defaultBranch = optionalVariable(environment, 'CI_DEFAULT_BRANCH');
@@ -108,9 +121,10 @@ function readGitlabPipeline(environment: EnvironmentVariables): Pipeline {
   ]);
   if (request !== null) {
     const project = requireVariable(environment, 'CI_MERGE_REQUEST_PROJECT_URL');
+    const branch = requireVariable(environment, 'CI_MERGE_REQUEST_SOURCE_BRANCH_NAME');
     const fact: DeliveryFact = {
       ...{ kind: 'pr_updated', at, number: Number(request), url: `${project}/-/merge_requests/${request}` },
-      branch: requireVariable(environment, 'CI_MERGE_REQUEST_SOURCE_BRANCH_NAME'),
+      branch,
       // In a pipeline of the merged result, CI_COMMIT_SHA is a commit that is on no branch.
       sha:
         optionalVariable(environment, 'CI_MERGE_REQUEST_SOURCE_BRANCH_SHA') ??
@@ -120,9 +134,11 @@ function readGitlabPipeline(environment: EnvironmentVariables): Pipeline {
       isForeign:
         optionalVariable(environment, 'CI_MERGE_REQUEST_SOURCE_PROJECT_ID') !==
         optionalVariable(environment, 'CI_MERGE_REQUEST_PROJECT_ID'),
-      ...{ before: null, reviewer: null, defaultBranch, trailers },
+      ...{ before: null, reviewer: null, defaultBranch },
+      trailers: collectsOtherWork(branch) ? [] : trailers,
     };
     return {
+      repository: project,
       facts: [fact],
       checkedHead: fact,
       checksResult: undefined,
@@ -131,10 +147,9 @@ function readGitlabPipeline(environment: EnvironmentVariables): Pipeline {
     };
   }
   const branch = optionalVariable(environment, 'CI_COMMIT_BRANCH');
-  if (branch === null || branch === defaultBranch) {
-    const ignored = branch === null ? 'it has no branch' : 'it is on the default branch';
-    return { facts: [], checkedHead: undefined, checksResult: undefined, runId: run, ignoredReason: ignored };
-  }
+  if (branch === null) return ignoredPipeline(repository, run, 'it has no branch');
+  if (branch === defaultBranch) return ignoredPipeline(repository, run, 'it is on the default branch');
+  if (isMergeQueueBranch(branch)) return ignoredPipeline(repository, run, 'it is on a merge queue branch');
   const sha = requireVariable(environment, 'CI_COMMIT_SHA');
   const fact: DeliveryFact = {
     ...emptyFact,
@@ -142,10 +157,18 @@ function readGitlabPipeline(environment: EnvironmentVariables): Pipeline {
     at,
     branch,
     sha,
+    before: zeroShaToNull(environment['CI_COMMIT_BEFORE_SHA']),
     defaultBranch,
-    trailers,
+    trailers: collectsOtherWork(branch) ? [] : trailers,
   };
-  return { facts: [fact], checkedHead: fact, checksResult: undefined, runId: run, ignoredReason: undefined };
+  return {
+    repository,
+    facts: [fact],
+    checkedHead: fact,
+    checksResult: undefined,
+    runId: run,
+    ignoredReason: undefined,
+  };
 }
 
 /** Throws UsageError outside of a known pipeline, and if the event differs from the forge's documentation. */

@@ -23,6 +23,7 @@ type FoundExecution = Pick<Execution, 'id' | 'targetId' | 'git' | 'pullRequest'>
 async function findExecutions(
   client: Client,
   { trailers, url, branch, isForeign }: DeliveryFact,
+  repository: string,
 ): Promise<FoundExecution[]> {
   if (!isForeign) {
     const named = await Promise.all(
@@ -48,68 +49,106 @@ async function findExecutions(
     ...(branch === null || isForeign ? [] : [{ branch }]),
   ];
   for (const way of ways) {
-    const { items } = await client.deliveryExecutions.list({ ...way, limit: 50 });
     const newest = new Map<string, FoundExecution>();
-    for (const item of items) if (!newest.has(item.targetId)) newest.set(item.targetId, item);
+    for await (const item of client.deliveryExecutions.list.all({ ...way, repository, limit: 50 }))
+      if (!newest.has(item.targetId)) newest.set(item.targetId, item);
     if (newest.size > 0) return [...newest.values()];
   }
   return [];
 }
 
-/** Returns true if both addresses name one pull request. Muster stores the address that its forge prefers. */
+/**
+ * Returns true if both addresses name one pull request. The service compares the repositories, because it
+ * also knows their former addresses.
+ */
 function isSamePullRequest(firstUrl: string, secondUrl: string): boolean {
   const [first, second] = [parsePullUrl(firstUrl), parsePullUrl(secondUrl)];
-  if (first === undefined || second === undefined) return firstUrl === secondUrl;
-  return first.repository === second.repository && first.number === second.number;
+  return first === undefined || second === undefined
+    ? firstUrl === secondUrl
+    : first.number === second.number;
+}
+
+/** Returns true if the pull request of the fact replaced a closed one of the same branch. */
+function isReplacement({ branch, number, url, isForeign }: DeliveryFact, { git }: FoundExecution): boolean {
+  const known = git?.pullRequest ?? null;
+  if (known === null || number === null || url === null || isForeign || git?.branch !== branch) return false;
+  return known.state === 'closed' ? number > known.number : isSamePullRequest(known.url, url);
 }
 
 /**
  * Returns the reason why a fact of a pull request does not concern the execution that it names; undefined if
  * it does.
  */
-function mismatchReason(
-  { url, base }: DeliveryFact,
-  { git, pullRequest }: FoundExecution,
-): string | undefined {
+function mismatchReason(fact: DeliveryFact, work: FoundExecution): string | undefined {
+  const { url, base } = fact;
+  const { git, pullRequest } = work;
   if (base !== null && git?.baseBranch != null && git.baseBranch !== base)
     return `the work targets ${git.baseBranch}, but the pull request targets ${base}`;
-  if (url !== null && pullRequest !== null && !isSamePullRequest(pullRequest.url, url))
-    return `the work was submitted with ${pullRequest.url}`;
-  return undefined;
+  const isOther = url !== null && pullRequest !== null && !isSamePullRequest(pullRequest.url, url);
+  return isOther && !isReplacement(fact, work) ? `the work was submitted with ${pullRequest.url}` : undefined;
+}
+
+/** Returns true if the work names the pull request of the fact, or the pull request names the work. */
+const isMeant = ({ url, trailers }: DeliveryFact, { id, pullRequest }: FoundExecution): boolean =>
+  url !== null &&
+  (trailers.includes(id) || (pullRequest !== null && isSamePullRequest(pullRequest.url, url)));
+
+/**
+ * Returns the executions that the fact concerns, or the reason why there are none. Several executions must
+ * each have been submitted with the pull request, or be named by it.
+ */
+async function findWork(
+  client: Client,
+  fact: DeliveryFact,
+  repository: string,
+): Promise<readonly FoundExecution[] | string> {
+  const found = await findExecutions(client, fact, repository);
+  const reasons = found.map((work) => mismatchReason(fact, work));
+  const matches = found.filter((_, index) => reasons[index] === undefined);
+  if (matches.length === 0)
+    return reasons[0] ?? `no work in ${repository} has ${fact.branch ?? fact.url ?? 'it'}`;
+  return matches.length > 1 && !matches.every((work) => isMeant(fact, work))
+    ? `several executions match: ${matches.map(({ id }) => id).join(', ')}`
+    : matches;
 }
 
 /**
- * Records a fact for the given execution. Without one, records the fact for the execution that it identifies.
+ * Records a fact of the repository for the given execution. Without one, records the fact for the executions
+ * that it identifies.
  */
 export async function recordFact(
   client: Client,
   fact: DeliveryFact,
   {
     execution: said,
+    repository,
     key = factKey(fact),
-  }: { readonly execution?: string | undefined; readonly key?: string },
-): Promise<FactRecording> {
-  const { kind, at: observedAt, branch: ref, sha, number, url } = fact;
+  }: { readonly execution?: string | undefined; readonly repository: string; readonly key?: string },
+): Promise<FactRecording[]> {
+  const { kind, at: observedAt, branch: ref, sha, before, number, url, reviewer } = fact;
   const none = (why: string): FactRecording => ({ kind, executionId: null, recorded: false, why });
-  let executionId = said;
-  if (executionId === undefined) {
-    const [work, ...more] = await findExecutions(client, fact);
-    if (work === undefined) return none(`no work has ${ref ?? url ?? 'it'}`);
-    if (more.length > 0)
-      return none(`several executions match: ${[work, ...more].map(({ id }) => id).join(', ')}`);
-    const why = mismatchReason(fact, work);
-    if (why !== undefined) return none(why);
-    executionId = work.id;
+  const found = said === undefined ? await findWork(client, fact, repository) : [{ id: said }];
+  if (typeof found === 'string') return [none(found)];
+  const observation = {
+    ...{ dedupeKey: key, kind, observedAt },
+    ...(ref !== null && { ref }),
+    ...(sha !== null && { sha }),
+    ...(before !== null && { before }),
+    ...(number !== null && { number }),
+    ...(url !== null && { url }),
+    ...(reviewer !== null && { reviewer }),
+  };
+  const recordings: FactRecording[] = [];
+  for (const { id: executionId } of found) {
+    try {
+      const { recorded } = await client.deliveryExecutions.recordForgeObservation({
+        ...{ executionId, observation, repository },
+      });
+      recordings.push({ kind, executionId, recorded, why: recorded ? null : 'it was already recorded' });
+    } catch (error) {
+      if (!isRefusal(error, 'other_repository')) throw error;
+      recordings.push(none(`the work of execution ${executionId} is in another repository`));
+    }
   }
-  const { recorded } = await client.deliveryExecutions.recordForgeObservation({
-    executionId,
-    observation: {
-      ...{ dedupeKey: key, kind, observedAt },
-      ...(ref !== null && { ref }),
-      ...(sha !== null && { sha }),
-      ...(number !== null && { number }),
-      ...(url !== null && { url }),
-    },
-  });
-  return { kind, executionId, recorded, why: recorded ? null : 'it was already recorded' };
+  return recordings;
 }

@@ -4,9 +4,11 @@
  * merge is final: later facts about the pull request change nothing.
  */
 import {
+  type CodeUnderReview,
   type ForgeAspect,
   type ForgeFact,
   type ForgeState,
+  isSameCommit,
   needsVerifiedMerge,
   type ObservationKind,
   type Policy,
@@ -63,6 +65,21 @@ export function toSeenHead({ kind, sha, at, dedupeKey, before }: ForgeFact): For
 const factKindsWithHead: ReadonlySet<ObservationKind> = new Set(['pr_opened', 'pr_updated', 'pr_reopened']);
 
 export const aspectOf = (kind: ObservationKind): ForgeAspect => aspectsByKind[kind].aspect;
+
+/**
+ * Returns true if the fact is a check of a commit that was the head before, and is not the head now. Checks of
+ * an earlier head may end after those of the current one.
+ */
+export const isCheckOfEarlierHead = ({ kind, sha }: ForgeFact, codes: readonly CodeUnderReview[]): boolean =>
+  aspectOf(kind) === 'checks' &&
+  sha !== null &&
+  codes.length > 0 &&
+  codes.every((code) => isEarlierHead(code, sha));
+
+function isEarlierHead({ headSha, before, replaced = [] }: CodeUnderReview, sha: string): boolean {
+  if (headSha === null || isSameCommit(headSha, sha)) return false;
+  return [...before, ...replaced.map(({ from }) => from)].some((earlier) => isSameCommit(earlier, sha));
+}
 
 /** Adds a fact of the forge to the known state. `news` is true if the fact changed the state. */
 export function applyFact(

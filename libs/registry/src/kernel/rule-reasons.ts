@@ -39,7 +39,8 @@ export const conflict = {
   },
   stale_lease: {
     meaning: 'Your lease has ended or was granted to another holder; nothing was changed.',
-    remedy: 'Stop this work. Read its current state, and acquire a new lease before you continue.',
+    remedy:
+      'If leaseToken is not exactly as acquire returned it, correct it. Otherwise stop this work, read its current state, and acquire a new lease before you continue.',
   },
   in_active_group: {
     meaning: 'A story is already in another open delivery group; details name it.',
@@ -108,6 +109,10 @@ export const unprocessable = {
   invalid_pull_request: {
     meaning: 'The URL belongs to a connected forge, but is not that of the pull request with this number.',
     remedy: 'Send the URL and the number of the same pull request; details repeat those that you sent.',
+  },
+  other_repository: {
+    meaning: 'The work is in another repository than the one in the parameter repository.',
+    remedy: 'Name the execution whose work is in this repository, or link the repository to its project.',
   },
   invalid_transition: {
     meaning: 'The workflow does not allow this change of status.',

@@ -2,7 +2,15 @@ import { z } from 'zod';
 import { org, project } from '../kernel/access.ts';
 import { operation } from '../kernel/operation.ts';
 import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
-import { ActorParam, AgentParam, Id, MemberParam, ProjectRef, boundedText } from '../kernel/values.ts';
+import {
+  ActorParam,
+  AgentParam,
+  Id,
+  MemberParam,
+  ProjectRef,
+  RepositoryUrl,
+  boundedText,
+} from '../kernel/values.ts';
 import { PassedOver } from '../records/context.ts';
 import {
   checkpointParams,
@@ -286,14 +294,15 @@ export const deliveryExecutions = {
     summary: 'Record an observation about the code',
     keywords: 'report merged pull request ci checks github gitlab webhook build failed pushed',
     description:
-      "Observations are append-only. Any contributor may add them, also after the work has ended; each dedupeKey counts once. They are ordered by observedAt, so a late one never replaces a newer state; more than five minutes ahead of the server's clock fails with 400. A push, or a pull request with a head commit, updates the code under review of the stories. Callers' observations have the trust level reported; under the policy requireMergeProof with mergeProof verified, a reported merge is stored but completes nothing.",
+      "Observations are append-only. Any contributor may add them, also after the work has ended; each dedupeKey counts once. They are ordered by observedAt, so a late one never replaces a newer state; more than five minutes ahead of the server's clock fails with 400. A push, or a pull request with a head commit, updates the code under review of the stories. Callers' observations have the trust level reported; under the policy requireMergeProof with mergeProof verified, a reported merge is stored but completes nothing. With repository, an observation from another repository than that of the work is refused; without it, the caller vouches that it concerns the work. The result of checks of an earlier head is stored but changes nothing.",
     access: project('contributor'),
     params: z.strictObject({
       executionId,
       observation: ObservationInput,
+      repository: RepositoryUrl.optional().describe('The URL of the repository with the observed code'),
     }),
     result: z.object({ recorded: z.boolean(), observation: Observation, execution: Execution }),
-    refusals: ['archived'],
+    refusals: ['archived', 'other_repository'],
     emits: ['execution.observed', 'execution.completed', 'story.statusChanged', 'story.unblocked'],
     example: {
       executionId: exampleExecutionId,
@@ -337,7 +346,7 @@ export const deliveryExecutions = {
     keywords:
       'executions find by branch pull request pr who works on what in progress stalled abandoned submitted needs rework all agents offered offers handed to me',
     description:
-      'In all projects that the caller may see and that are not archived, or in the named project; newest first. Filters are combined with AND. holderId is an agent, or a member including their agents; it matches live and expired leases (state stalled). branch and pullRequest match what the holder or the forge reported. With several filters a page examines 1,000 executions, so it may have few or no items and still a nextCursor.',
+      'In all projects that the caller may see and that are not archived, or in the named project; newest first. Filters are combined with AND. holderId is an agent, or a member including their agents; it matches live and expired leases (state stalled). branch and pullRequest match what the holder or the forge reported. With repository, work is left out if it is in another repository: its project is linked to others only, its pull request or a connected forge shows another one, or the project has several and nothing shows which. With several filters a page examines 1,000 executions, so it may have few or no items and still a nextCursor.',
     access: org('viewer'),
     params: z.strictObject({
       projectId: ProjectRef.optional(),
@@ -346,6 +355,7 @@ export const deliveryExecutions = {
       needsRework: z.boolean().optional(),
       branch: boundedText(255, 1).optional(),
       pullRequest: PullRequestRef.optional(),
+      repository: RepositoryUrl.optional().describe('The URL of the repository with the work'),
       ...pageParams,
     }),
     result: pageSchemaOf(ListedExecution),

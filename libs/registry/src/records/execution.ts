@@ -285,6 +285,8 @@ export const ObservationInput = z.strictObject({
   sha: Sha.optional(),
   number: z.int().min(1).max(2_147_483_647).optional(),
   url: Url.optional(),
+  before: Sha.optional(),
+  reviewer: boundedText(100, 1).optional(),
   data: jsonObject(16 * 1024).optional(),
   observedAt: Instant,
 });

@@ -29,12 +29,15 @@ import {
   recordObservation,
 } from '../../data/observations.ts';
 import { targetSubject } from '../../data/targets.ts';
+import { matchRepositories } from '../../data/work-repositories.ts';
 import { canTransition, type TransitionName } from '../../leases/states.ts';
 import { applyTransition } from '../../leases/step.ts';
 import { writeStep } from '../../leases/write-step.ts';
 import { moveStoriesToDone } from './land-stories.ts';
 import {
   applyFact,
+  aspectOf,
+  isCheckOfEarlierHead,
   isClosedUnmerged,
   isMergeSufficient,
   needsRework,
@@ -56,17 +59,15 @@ interface ObservationToRecord {
   readonly observation: z.output<typeof ObservationInput>;
   readonly trust: Trust;
   readonly rev?: number | undefined;
-  readonly before?: string | undefined;
-  readonly reviewer?: string | undefined;
 }
 
 /** Records an observation with its trust, and applies its consequences. */
 export async function recordAndApplyObservation(
   context: ObservationContext,
-  { executionId, observation, trust, rev, before, reviewer }: ObservationToRecord,
+  { executionId, observation, trust, rev }: ObservationToRecord,
 ): Promise<{ recorded: boolean; observation: Observation; execution: Execution }> {
   const { caller, db, policy: askPolicy, emit } = context;
-  const fact = toForgeFact(observation, { rev, before, reviewer });
+  const fact = toForgeFact(observation, rev);
   const { at: observedAt, rev: _, before: __, reviewer: ___, ...said } = fact;
   const answered: Observation = { ...said, observedAt, trust };
   const head = toSeenHead(fact);
@@ -74,7 +75,7 @@ export async function recordAndApplyObservation(
     isObservedInFuture(db, observation.observedAt),
     askPolicy(),
     // Lock order: stories before leases and executions.
-    head === undefined ? [] : lockCodeUnderReview(db, executionId),
+    head === undefined && aspectOf(fact.kind) !== 'checks' ? [] : lockCodeUnderReview(db, executionId),
     recordObservation(db, executionId, observation, { trust, by: caller.actor }),
     storiesToLand(db, executionId),
   ]);
@@ -89,7 +90,9 @@ export async function recordAndApplyObservation(
   if (recorded && isMerge && counts && policy.completeStoryOnMerge)
     await moveStoriesToDone(context, landing[needsVerifiedMerge(policy) ? 'verified' : 'reported']);
   const { lease, execution, now, target } = await lockExecution(db, executionId);
-  if (!recorded) return { recorded, observation: answered, execution: toExecution(execution, lease, now) };
+  const storyCodes = codes.map(({ code }) => code);
+  if (!recorded || isCheckOfEarlierHead(fact, storyCodes))
+    return { recorded, observation: answered, execution: toExecution(execution, lease, now) };
 
   // Some merges are recorded without changing the state. These are merges that do not count, and reports of
   // agents that may not complete. A later fact of the forge is then still new.
@@ -123,18 +126,21 @@ export async function recordAndApplyObservation(
 export const recordForgeObservation = handle(
   registry.deliveryExecutions.recordForgeObservation,
   async (context) => {
-    const { db, params } = context;
+    const { db, params, refuse } = context;
+    const { executionId, repository } = params;
     const { url, number = null } = params.observation;
-    const known = url === undefined ? undefined : ((await canonicalPullUrlOf(db, url, number)) ?? url);
+    const [known, matches] = await Promise.all([
+      url === undefined ? undefined : canonicalPullUrlOf(db, url, number).then((found) => found ?? url),
+      repository === undefined ? undefined : matchRepositories(db, [executionId], repository),
+    ]);
+    if (matches?.get(executionId) === 'other') throw refuse('other_repository', { repository });
     const observation = { ...params.observation, ...(known !== undefined && { url: known }) };
     return recordAndApplyObservation(context, { ...params, observation, trust: 'reported' });
   },
 );
 
-function toForgeFact(
-  observation: ObservationToRecord['observation'],
-  { rev, before, reviewer }: Pick<ObservationToRecord, 'rev' | 'before' | 'reviewer'>,
-): ForgeFact {
+function toForgeFact(observation: ObservationToRecord['observation'], rev: number | undefined): ForgeFact {
+  const { before, reviewer } = observation;
   return {
     kind: observation.kind,
     at: observation.observedAt,
