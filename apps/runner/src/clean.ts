@@ -16,7 +16,9 @@ export async function cleanRunFolders(session: RunnerSession): Promise<void> {
     say.reportStep(
       entry.work?.key ?? entry.project,
       'left',
-      'its runner died; muster work --adopt continues the run',
+      entry.work === undefined
+        ? 'its runner died before the run began; muster work --adopt continues or discards it'
+        : 'its runner died; muster work --adopt continues the run',
       {
         runId: entry.runId,
       },

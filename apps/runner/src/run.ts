@@ -8,7 +8,7 @@ import { isQuestionOpen } from './driver.ts';
 import { runFilesOf } from './environment.ts';
 import { closeRun, reportRunResult, removeOrKeepFolder } from './finish.ts';
 import { GitError } from './git.ts';
-import { revokeRunTokens, createRunIdentity, RunTokenError } from './identity.ts';
+import { revokeRunTokens, createRunIdentity, type RunIdentity, RunTokenError } from './identity.ts';
 import { type OwnedEntry, type RunResult } from './journal.ts';
 import { renewLeaseOnEvents, openSignalInbox } from './listen.ts';
 import { prepareRun, runHook } from './prepare.ts';
@@ -23,7 +23,14 @@ import {
   MachineSetupError,
   createWaitingClient,
 } from './session.ts';
-import { ignoreNotFound, acquireStory, reacquireStory, endedResultOf, type StoryFilter } from './take.ts';
+import {
+  ignoreNotFound,
+  acquireStory,
+  reacquireStory,
+  retryDuringOutage,
+  endedResultOf,
+  type StoryFilter,
+} from './take.ts';
 import {
   readAuthor,
   WorktreeGoneError,
@@ -75,10 +82,13 @@ export async function workOnStory(
     if (filter !== undefined && isRefused) await journalEntry.deleteEntry();
     throw error;
   };
-  const given = { token: connection.token, runId, project, agentName, asMe: session.worksAsCallingAgent };
-  const identity = await createRunIdentity(callerClient, given).catch(
+  const identity = await createIdentity(session, journalEntry, filter).catch(
     filter === undefined ? ignoreNotFound : forgetRefused,
   );
+  if (identity === undefined && filter !== undefined) {
+    await journalEntry.deleteEntry();
+    return undefined;
+  }
   if (identity === undefined)
     return closeWithoutLease(
       session,
@@ -137,6 +147,21 @@ export async function workOnStory(
       );
     });
   }
+}
+
+/**
+ * Creates the identity of a run. Returns undefined if the runner was asked to end while it waited for the end
+ * of an outage.
+ */
+function createIdentity(
+  { connection, callerClient, worksAsCallingAgent }: RunnerSession,
+  journalEntry: OwnedEntry,
+  filter: StoryFilter | undefined,
+): Promise<RunIdentity | undefined> {
+  const { runId, project, agentName } = journalEntry.get();
+  const given = { token: connection.token, runId, project, agentName, asMe: worksAsCallingAgent };
+  const create = (): Promise<RunIdentity> => createRunIdentity(callerClient, given);
+  return filter?.outlastsOutage === true ? retryDuringOutage(create, filter.searchEndSignal) : create();
 }
 
 async function workUnderLease(

@@ -10,7 +10,7 @@ import { type InboxItem } from '@muster/registry';
 import { createRunIdentity, revokeRunTokens, type RunIdentity } from './identity.ts';
 import { type InboxCursor, openInboxCursor, type RunResult } from './journal.ts';
 import { createRunClient, createWaitingClient, type RunnerSession } from './session.ts';
-import { isOutage } from './take.ts';
+import { isOutage, retryDuringOutage } from './take.ts';
 
 type RequestItem = Exclude<InboxItem, { readonly kind: 'withheld' }>;
 
@@ -182,7 +182,10 @@ class RequestServer {
     const { key } = request.story;
     try {
       const { token, agentId } = this.#identity;
-      const reason = await findReasonToSkip(createRunClient(connection, token), agentId, request);
+      const reason = await retryDuringOutage(
+        () => findReasonToSkip(createRunClient(connection, token), agentId, request),
+        this.#endSignal,
+      );
       if (reason !== undefined) {
         say.reportStep(key, 'skipped', `no run was started: ${reason}`);
         return;

@@ -3,7 +3,7 @@ import { type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createClient, httpTransport, MusterError } from '@muster/client';
 import { type JournalEntry } from './journal.ts';
-import { createParallelRuns, acquireStory } from './take.ts';
+import { createParallelRuns, acquireStory, retryDuringOutage } from './take.ts';
 
 type Answer = (response: ServerResponse) => void;
 
@@ -26,8 +26,8 @@ afterEach(() => {
   for (const close of closing.splice(0)) close();
 });
 
-/** Takes the next story from a server that gives these answers in turn. */
-async function takeFrom(answers: readonly Answer[], waits = true) {
+/** Returns a client of a server that gives these answers in turn. */
+async function connectTo(answers: readonly Answer[]) {
   let calls = 0;
   const server = createServer((request, response) => {
     const answer = answers[calls] ?? cut;
@@ -37,7 +37,12 @@ async function takeFrom(answers: readonly Answer[], waits = true) {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   closing.push(() => server.close().closeAllConnections());
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const client = createClient(httpTransport({ baseUrl, token: 't' }));
+  return createClient(httpTransport({ baseUrl, token: 't' }));
+}
+
+/** Takes the next story from a server that gives these answers in turn. */
+async function takeFrom(answers: readonly Answer[], waits = true, storyId?: string) {
+  const client = await connectTo(answers);
   const { signal } = new AbortController();
   const entry = { project: 'WEB', runId: 'r' } as JournalEntry;
   return acquireStory(
@@ -49,7 +54,10 @@ async function takeFrom(answers: readonly Answer[], waits = true) {
       stopSignal: signal,
       onNoStory: () => undefined,
     },
-    { waitsForStory: waits, searchEndSignal: signal },
+    {
+      ...(storyId !== undefined && { storyId }),
+      ...{ waitsForStory: waits, outlastsOutage: storyId !== undefined, searchEndSignal: signal },
+    },
   );
 }
 
@@ -69,4 +77,34 @@ describe('a runner that waits for a story', () => {
 
 it('a runner that does not wait for a story ends with the failure of the call', async () => {
   await expect(takeFrom([cut], false)).rejects.toThrow('no answer');
+});
+
+describe('a call that outlasts an outage', () => {
+  const callUntil = async (answers: readonly Answer[], signal: AbortSignal) => {
+    const client = await connectTo(answers);
+    return retryDuringOutage(() => client.deliveryExecutions.acquireNext({ projectId: 'WEB' }), signal);
+  };
+  const { signal } = new AbortController();
+
+  it('is made again until it is answered', async () => {
+    const answer = await callUntil([cut, refused(503, 'unavailable'), json(200, noStory)], signal);
+    expect(answer).toMatchObject({ execution: null });
+    await expect(callUntil([cut, refused(401, 'unauthorized')], signal)).rejects.toMatchObject({
+      status: 401,
+    });
+  });
+
+  it('acquires the story that was requested during the outage', async () => {
+    const taken = await takeFrom([cut, refused(503, 'unavailable'), json(200, acquired)], false, 'WEB-1');
+    expect(taken?.execution).toEqual({ targetId: 's' });
+  });
+
+  it('ends when the runner is asked to end', async () => {
+    const leaving = new AbortController();
+    const leave: Answer = (response) => {
+      leaving.abort();
+      cut(response);
+    };
+    expect(await callUntil([cut, leave], leaving.signal)).toBeUndefined();
+  });
 });

@@ -12,6 +12,8 @@ export interface StoryFilter {
   readonly takesOver?: boolean;
   /** True if the runner waits while there is no story to acquire. */
   readonly waitsForStory: boolean;
+  /** True if the run may begin during an outage, because the runner worked before it. */
+  readonly outlastsOutage: boolean;
   /** Aborts to end the search for a story. No story is acquired afterwards. */
   readonly searchEndSignal: AbortSignal;
 }
@@ -63,6 +65,22 @@ const retryDelayMillis = 1_000;
 export const isOutage = (error: unknown): boolean =>
   error instanceof NoAnswer ||
   (error instanceof MusterError && (error.status === 429 || error.status >= 500));
+
+/** Repeats a call while Muster cannot answer it. Returns undefined if the signal aborts first. */
+export async function retryDuringOutage<Result>(
+  call: () => Promise<Result>,
+  endSignal: AbortSignal,
+): Promise<Result | undefined> {
+  while (!endSignal.aborted) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!isOutage(error)) throw error;
+      await pause(retryDelayMillis, undefined, { signal: endSignal }).catch(() => undefined);
+    }
+  }
+  return undefined;
+}
 
 async function acquireNextStory(options: AcquireOptions, filter: StoryFilter): Promise<Acquired | undefined> {
   const { stopSignal, onNoStory } = options;
@@ -136,16 +154,19 @@ export async function acquireStory(
   options: AcquireOptions,
   filter: StoryFilter,
 ): Promise<Acquired | undefined> {
-  if (filter.storyId === undefined) return acquireNextStory(options, filter);
-  try {
-    return await options.client.deliveryExecutions.acquire({
-      ...{ targetType: 'story', targetId: filter.storyId, runId: options.entry.runId },
+  const { storyId, outlastsOutage, searchEndSignal } = filter;
+  if (storyId === undefined) return acquireNextStory(options, filter);
+  const acquire = (): Promise<Acquired> =>
+    options.client.deliveryExecutions.acquire({
+      ...{ targetType: 'story', targetId: storyId, runId: options.entry.runId },
       ...{ ttlSeconds: leaseSeconds, start: true, takeOver: filter.takesOver === true },
     });
+  try {
+    return await (outlastsOutage ? retryDuringOutage(acquire, searchEndSignal) : acquire());
   } catch (error) {
     if (isRefusal(error, 'lease_held') && error.body.details?.['yours'] === true)
       options.onNoStory(
-        `another run of the same agent holds ${filter.storyId}. If its machine is dead, add --take-over.`,
+        `another run of the same agent holds ${storyId}. If its machine is dead, add --take-over.`,
       );
     throw error;
   }

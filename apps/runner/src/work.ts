@@ -308,7 +308,7 @@ async function serve(
         session,
         flags,
         { command, project: story.key.slice(0, story.key.lastIndexOf('-')), request: text },
-        { storyId: story.key, waitsForStory: false, searchEndSignal },
+        { storyId: story.key, waitsForStory: false, outlastsOutage: true, searchEndSignal },
       ),
   });
 }
@@ -330,6 +330,7 @@ async function workOnRequested(
         ...(flags.takeOver === true && { takesOver: true }),
         ...(flags.label !== undefined && { labels: [...flags.label] }),
         ...{ assignedToMe: flags.assignedToMe === true, waitsForStory: !isOnce, searchEndSignal: until },
+        outlastsOutage: verdicts.length > 0,
       });
       if (verdict === undefined) return;
       verdicts.push(verdict);
