@@ -20,6 +20,11 @@ describe('the markup of Jira', () => {
       '```java\nint *a* = b_c_d; // [x]\n```\n**b**',
     ],
     ['{noformat}\n```\n{noformat}', '````\n```\n````'],
+    ['{panel:title=Note|bgColor=#fff}\none\ntwo\n{panel}', '> **Note**\n> \n> one\n> two'],
+    ['{panel}one{panel}', '> one'],
+    ['ask [~ana.b] or [~accountid:5b1:0a-c]', 'ask `@ana.b` or `@5b1:0a-c`'],
+    ['see !My shot.png|thumbnail! here', 'see `My shot.png` here'],
+    ['one \\\\ two', 'one<br> two'],
   ])('%j is %j', (wiki, markdown) => {
     expect(wikiToMarkdown(wiki)).toBe(markdown);
   });
@@ -30,6 +35,8 @@ describe('the markup of Jira', () => {
     '5 * 3 - 2 - 1',
     '[see below]',
     'C:\\_a_',
+    '\\\\server\\share',
+    'wow! see a.png and wait!',
     '{unknown}x',
   ])('leaves %j as it is', (text) => {
     expect(wikiToMarkdown(text)).toBe(text);

@@ -19,27 +19,36 @@ const boldPattern = /(?<![\p{L}\p{N}\\*])\*(?![\s*])([^\n]{0,500}?[^\s\\*])\*(?!
 const italicPattern = /(?<![\p{L}\p{N}\\_])_(?![\s_])([^\n]{0,500}?[^\s\\_])_(?![\p{L}\p{N}_])/gu;
 const strikethroughPattern = /(?<![\p{L}\p{N}\\\-])-(?![\s\-])([^\n]{0,500}?[^\s\\\-])-(?![\p{L}\p{N}\-])/gu;
 
+/** The name of an attached image, which is not part of an export. */
+const attachedImagePattern = /!([^\s!|`][^!|`\n]*\.(?:png|jpe?g|gif|svg|webp|bmp))(?:\|[^!\n]*)?!/gi;
+
 function convertTableHead(line: string): string {
   const cells = line.trim().replace(/^\|\|/, '').replace(/\|\|$/, '').split('||');
   return `| ${cells.map((cell) => cell.trim()).join(' | ')} |\n|${' --- |'.repeat(cells.length)}`;
 }
 
 function convertInlineMarkup(text: string): string {
-  return text
-    .split(/(\{\{.+?\}\}|https?:\/\/[^\s|\]]+)/)
-    .map((part, place) => {
-      // Web addresses and monospaced words are left unchanged.
-      if (place % 2 === 1) return part.replace(/^\{\{(.+)\}\}$/, '`$1`');
-      return part
-        .replaceAll(boldPattern, '**$1**')
-        .replaceAll(italicPattern, '*$1*')
-        .replaceAll(strikethroughPattern, '~~$1~~')
-        .replaceAll(/\{color(?::[^}]*)?\}/g, '');
-    })
-    .join('')
-    .replaceAll(/\[([^\]|\n]+)\|((?:https?:|mailto:)[^\]|\s]+)(?:\|[^\]]*)?\]/g, '[$1]($2)')
-    .replaceAll(/\[(https?:[^\]|\s]+)\]/g, '<$1>')
-    .replaceAll(/!(https?:[^!\s|]+)(?:\|[^!\n]*)?!/g, '![]($1)');
+  return (
+    text
+      .split(/(\{\{.+?\}\}|https?:\/\/[^\s|\]]+)/)
+      .map((part, place) => {
+        // Web addresses and monospaced words are left unchanged.
+        if (place % 2 === 1) return part.replace(/^\{\{(.+)\}\}$/, '`$1`');
+        return part
+          .replaceAll(boldPattern, '**$1**')
+          .replaceAll(italicPattern, '*$1*')
+          .replaceAll(strikethroughPattern, '~~$1~~')
+          .replaceAll(/\{color(?::[^}]*)?\}/g, '');
+      })
+      .join('')
+      .replaceAll(/\[([^\]|\n]+)\|((?:https?:|mailto:)[^\]|\s]+)(?:\|[^\]]*)?\]/g, '[$1]($2)')
+      .replaceAll(/\[(https?:[^\]|\s]+)\]/g, '<$1>')
+      .replaceAll(/!(https?:[^!\s|]+)(?:\|[^!\n]*)?!/g, '![]($1)')
+      .replaceAll(attachedImagePattern, '`$1`')
+      // Within code a name mentions no member who has the same handle in Muster.
+      .replaceAll(/\[~(?:accountid:)?([^\]|\s`]+)\]/g, '`@$1`')
+      .replaceAll(/[ \t]+\\\\(?=[ \t]|$)/g, '<br>')
+  );
 }
 
 function convertLine(line: string): string {
@@ -51,13 +60,23 @@ function convertLine(line: string): string {
   return convertInlineMarkup(line);
 }
 
+const toQuote = (text: string): string =>
+  text
+    .split('\n')
+    .map((line) => `> ${line}`)
+    .join('\n');
+
+/** Converts quotes and panels. The title of a panel becomes its first line. */
 const convertQuotes = (text: string): string =>
-  text.replaceAll(/\{quote\}\n?([^]*?)\n?\{quote\}/g, (_, said: string) =>
-    said
-      .split('\n')
-      .map((line) => `> ${line}`)
-      .join('\n'),
-  );
+  text
+    .replaceAll(/\{quote\}\n?([^]*?)\n?\{quote\}/g, (_, said: string) => toQuote(said))
+    .replaceAll(
+      /\{panel(?::([^}]*))?\}\n?([^]*?)\n?\{panel\}/g,
+      (_, parameters: string | undefined, body: string) => {
+        const title = /(?:^|\|)title=([^|]+)/.exec(parameters ?? '')?.[1];
+        return toQuote(title === undefined ? body : `*${title.trim()}*\n\n${body}`);
+      },
+    );
 
 const convertMarkup = (text: string): string => convertQuotes(text).split('\n').map(convertLine).join('\n');
 

@@ -4,7 +4,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/deliveryExecutions': {
-    sha256: 'aa7ffa4676334382a8c20f2cf06fb5a1fc2485311626295f159dc6467e05f942',
+    sha256: '8e95f69d993ffe9d4fb820d1972ae2e11eb9be1bd22bec3a9fa35869d38dbe38',
     since: '2026-11-30',
   },
   'reference/deliveryGroups': {
@@ -204,7 +204,7 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/errors': {
-    sha256: '4c00eb66d0e449d4e2e691181db56a4afab9fc8d23690a163f2fd7ff08683694',
+    sha256: '728053eac4bdab8e3a0b29c8d1b04504c92d73ef5280edc81b7e6633f8807cf9',
     since: '2026-11-30',
   },
   'reference/event-kinds': {
