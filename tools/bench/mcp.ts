@@ -76,8 +76,8 @@ export async function measureMcp(services: Services, effort: Effort): Promise<Su
 }
 
 /**
- * The goal in the performance decision, by processor time: calls per core through the gateway, relative to
- * direct calls per core.
+ * Calls per core through the gateway, divided by direct calls per core. The decision page on performance sets
+ * a goal for this ratio.
  */
 export function perCore(summaries: readonly Summary[]): string {
   const [first] = summaries;

@@ -31,7 +31,7 @@ export const outboxGoals = { ratio: 0.3, idleP99Millis: 500 };
 
 export interface OutboxSummary {
   readonly ratio: { readonly median: number; readonly min: number; readonly max: number };
-  /** Jobs per second. */
+  /** The jobs per second that Muster's outbox completed. */
   readonly ours: number;
   readonly theirs: number;
   readonly idleMillis: Quantiles;

@@ -38,7 +38,8 @@ export async function accountForPostgres(existingData?: string): Promise<DemoAcc
 
 async function ownerOf(file: string): Promise<DemoAccount | undefined> {
   const stats = await stat(file).catch(() => undefined);
-  // A file within another account's private folder cannot be inspected, so the owner of the folder counts.
+  // A file within another account's private folder cannot be inspected, so the owner of the folder is taken
+  // as the owner of the file.
   if (stats !== undefined) return { uid: stats.uid, gid: stats.gid };
   const parent = await stat(path.dirname(file)).catch(() => undefined);
   return parent === undefined ? undefined : { uid: parent.uid, gid: parent.gid };

@@ -209,9 +209,9 @@ async function stopOrphan(folder: string): Promise<void> {
   const pid = Number((await readFile(pidFile, 'utf8').catch(() => '')).split('\n')[0]);
   if (pid === 0) return;
   if (!(await commandLineOf(pid)).includes(cluster)) {
-    // The server is gone. The file must not mislead PostgreSQL if another process has reused the id, or if a
-    // zombie still has it. Both are common in containers. PostgreSQL finds remaining backends by their shared
-    // memory.
+    // The server has ended. Its `postmaster.pid` must not mislead PostgreSQL if another process has reused
+    // the process ID, or if a zombie still has it. Both are common in containers. PostgreSQL finds remaining
+    // backends by their shared memory.
     await rm(pidFile);
     return;
   }

@@ -59,7 +59,7 @@ describe('several facts that came before their work was known', () => {
     }
     await handIn();
     await settle();
-    // The approval by one reviewer does not replace the request of another.
+    // A reviewer's approval does not cancel the changes that another reviewer requested.
     expect((await executionNow()).needsRework).toBe(true);
   });
 });

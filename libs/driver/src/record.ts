@@ -268,7 +268,7 @@ export function defineRecord<Name extends RecordTable, const Columns extends Col
       return row;
     },
 
-    /** Returns a new row. */
+    /** Builds a new row object from a result's values. */
     make(draft: NewRecordFields<Row, Columns>, at: string): Row {
       return buildNewRow(described, draft, at) as Row;
     },

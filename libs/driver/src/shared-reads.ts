@@ -32,7 +32,7 @@ const slowBurstMillis = 2;
 
 interface PendingRead {
   readonly burst: StatementBurst;
-  /** Rejects the read with an error that does not come from its burst. */
+  /** Rejects only this read, with an error that the other queries of the same round trip did not cause. */
   readonly reject: (error: unknown) => void;
 }
 

@@ -159,8 +159,8 @@ export function bindStatement(part: Part, orgId: string | null): Statement {
 }
 
 /**
- * The string lists of generated texts. Equal texts share one list, because shapes are found by the identity
- * of the list.
+ * The lists of constant SQL parts of the generated statements. Equal statements share one list, because the
+ * shape of a statement is looked up by the identity of its list.
  */
 const stringLists = new Map<string, readonly string[]>();
 

@@ -235,8 +235,8 @@ export async function sendStatus(
 }
 
 /**
- * Queues a job that sends the commit status, for each open head of the organization whose status differs from the
- * last sent one.
+ * Queues a job for the head commit of each open pull request in the organization whose status differs from
+ * the status that was sent last. The job sends the commit status.
  */
 export async function queueChangedStatuses(calls: ForgeCalls, work: Omit<StatusJob, 'rowId'>): Promise<void> {
   for (const { state, description, ...head } of await listOpenHeads(work.db)) {

@@ -1,4 +1,7 @@
-/** Tests the notifications for events that operations emit, with the whole pipeline and the reaction. */
+/**
+ * Tests which notifications are written for the events of operations. Each test runs the whole pipeline with
+ * the reaction that writes notifications.
+ */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId, currentOrgId, sql } from '@muster/driver';
 import { type NotificationKind } from '@muster/registry';

@@ -32,7 +32,7 @@ const deriveKey = (key: string, { organizationKey }: SecretOwner): Buffer =>
 
 /**
  * Creates the functions that encrypt with the first key and decrypt with any of them. Secrets that were
- * encrypted before there was a key can be decrypted too.
+ * stored in plain text, before a key was configured, can be read too.
  */
 export function createSecretCipher(keys: readonly string[]): SecretCipher {
   const [sealing = ''] = keys;

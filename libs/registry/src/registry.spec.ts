@@ -81,8 +81,8 @@ describe('names', () => {
 
   it('say a list is a list', () => {
     const reads = all.filter(({ effect, result }) => effect === 'read' && 'items' in result.shape);
-    // Some lists have other names: those of the operators, the leaderboard, replies and search results are
-    // named after their items.
+    // A list in a result is usually named after its namespace. The lists of the operators, the leaderboard,
+    // replies and search results are named after their items.
     for (const { name } of reads)
       expect(name).toMatch(
         /\.((list|history)[A-Za-z]*|leaderboard|eventsSince|inbox|replies|find)$|^admin\.platform\.[a-z]+s$/,

@@ -34,8 +34,8 @@ const idOf = (record: unknown): string | null =>
     : null;
 
 /**
- * Returns the id of the record that was created or changed if the call names none. It is the record in the
- * result, else the subject of the first event.
+ * Returns the id of the record that a call created or changed, for calls whose parameters name no record. It
+ * is the record in the result, or else the subject of the first event.
  */
 function changedRecordIdOf({ result, domainEvents }: SuccessfulCall): string | null {
   const answered = Object.values(result).find((record) => idOf(record) !== null);

@@ -55,7 +55,10 @@ function omitTexts(
   );
 }
 
-/** Returns the response without the long texts of the parameters, and their positions. */
+/**
+ * Returns two values: the response without the long texts that the parameters contain, and the positions of
+ * the removed texts.
+ */
 export function omitSentTexts(
   params: unknown,
   response: unknown,

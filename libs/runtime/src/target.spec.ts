@@ -1,4 +1,7 @@
-/** Tests how handlers and performed operations find the record of a call. */
+/**
+ * Tests how the record that a call is about is determined, in handlers and in operations that run within
+ * another operation.
+ */
 import { describe, expect, it } from '@jest/globals';
 import { newId, sql } from '@muster/driver';
 import { operation, project } from '@muster/registry';

@@ -137,8 +137,7 @@ describe('a project that was deleted', () => {
       removeInPortions(world.database.app, { ...removal, onPortion }),
       removeInPortions(world.database.app, removal),
     ]);
-    // A process that gives way leaves the rest to the process that is removing the row. So the last process
-    // completes the removal.
+    // A process that finds the row locked stops, and the process that holds the lock removes the rest.
     expect([...two, ...(await Promise.all(others))]).toContain(true);
     expect(await world.rows('select from projects where id = $1', id)).toEqual([]);
   });

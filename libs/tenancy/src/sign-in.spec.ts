@@ -58,7 +58,8 @@ describe('the role of signing in', () => {
        where table_schema = 'sign_in' and has_column_privilege('muster_door', format('sign_in.%I', table_name), column_name, 'select')
        group by 1 order by 1`,
     );
-    // The role cannot read links, OAuth clients and data of issuers. Of `unsent`, it can read only the id.
+    // The database role of the sign-in service cannot read links, OAuth clients and data of issuers. Of the
+    // table `unsent` it can read only the column `id`.
     expect(read.map(({ name }) => name)).toEqual(['accounts', 'passkeys', 'peers', 'sessions', 'unsent']);
   });
 });

@@ -10,5 +10,5 @@ export const exitCodes = {
   unreachable: 4,
 } as const;
 
-/** The command cannot run with these arguments or in this place. */
+/** The command cannot run with these arguments or in this directory. */
 export class UsageError extends Error {}

@@ -3,7 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { createPool, type Pool } from '@muster/driver';
 import { cloneTemplate, databaseUrl } from './template.ts';
 
-/** Returns the server with the template, which Jest's global set-up sets. */
+/**
+ * Returns the URL of the Postgres server that has the template database. Jest's global set-up sets the
+ * variable.
+ */
 function serverUrl(): string {
   const url = process.env['TEST_DATABASE_URL'];
   if (url === undefined)

@@ -31,7 +31,10 @@ interface MakerContext {
   readonly transportOf: (secret: string) => Transport;
 }
 
-/** Returns a factory of makers. `rows` determines how their statements are sent. */
+/**
+ * Returns a function that creates makers of test records. `rows` determines how the makers send their
+ * statements.
+ */
 export function createMakers(
   read: World['rows'],
   transportOf: (secret: string) => Transport,

@@ -194,7 +194,7 @@ const isSettled = async ({ database, orgId }: Site): Promise<boolean> =>
     orgId,
   ])) === 0;
 
-/** Compares the final state of every work with that of the first work. Reports the works that differ. */
+/** Compares the final state of each execution with that of the first one. Reports those that differ. */
 async function otherEnds({ database, orgId }: Site, lives: number): Promise<string[]> {
   const { rows } = await database.owner.query<{ nth: number; end: string }>(
     `select substr(s.title, 6)::int as nth, jsonb_build_object('state', e.state, 'outcome', e.outcome,

@@ -92,7 +92,7 @@ async function contest(site: LicenseSite, sold: Sold, renewals: number): Promise
   const holding = held.filter((spans) => spans.some(({ iat, exp }) => iat <= began && began < exp));
   if (holding.length >= slots) {
     const told = held.map((spans) => spans.map(({ iat, exp }) => `${iat} to ${exp}`).join(' and '));
-    violations.push(`a machine was let in at ${began}, and certificates hold from ${told.join(', from ')}`);
+    violations.push(`a machine was admitted at ${began}, and certificates hold from ${told.join(', from ')}`);
   }
   return violations;
 }

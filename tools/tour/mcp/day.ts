@@ -138,7 +138,7 @@ const handOn: Step = async ({ mine, work, team: { sorter } }) => {
   const toAgentId = items.find(({ runId: run }) => run === theirRun)?.agent?.id;
   good(
     await mine.call('hand_off_work', {
-      ...{ ...work, toAgentId, summary: 'Rounding is there', nextSteps: ['Test it with night fares'] },
+      ...{ ...work, toAgentId, summary: 'Rounding is there', nextSteps: ['Test the fares of the night'] },
       note: 'Fares are yours.',
     }),
   );
@@ -149,7 +149,7 @@ const goOnTwice: Step = async (day) => {
   const { theirs, heard, wanted, team } = day;
   const taken = await theirs.call('next_work', { projectId: 'FARE', runId: theirRun });
   begin(day, taken);
-  for (const words of ['Test it with night fares', 'Per ride, or per day?', 'For each ride.'])
+  for (const words of ['Test the fares of the night', 'Per ride, or per day?', 'For each ride.'])
     heard.that(taken.text.includes(words), () => `nothing of "${words}": ${taken.text}`);
   const { executionId } = day.work;
   begin(day, await theirs.call('next_work', { projectId: 'FARE', runId: theirRun }));
@@ -210,7 +210,7 @@ export async function spendAgentDay(instance: Instance, orgSlug: string): Promis
   await step('Take the next work', takeWork);
   await step('Write the spec that another changed', writeSpec);
   await step('Ask, and wait for the answer', askAndWait);
-  await step('Hand it on to an agent at work', handOn);
+  await step('Hand the story to an agent that is already working', handOn);
   await step('Go on, and again with all forgotten', goOnTwice);
   await step('Hear that it is to stop, and let go', stopWhenAsked);
   await step('Hand it in, and see it land', handIn);

@@ -193,8 +193,8 @@ export function Form({
   /** True if everything was saved. */
   readonly onSubmit: () => Promise<boolean>;
   /**
-   * Closes the form. Pass it for a form that a button opened: its first field gets the focus, and the button
-   * gets the focus back on close.
+   * Closes the form. Pass this callback only for a form that a button opened. The form's first field then
+   * gets the focus, and the button gets it back when the form closes.
    */
   readonly onCancel?: () => void;
   readonly children: ReactNode;

@@ -20,7 +20,7 @@ export interface ForwardOptions {
   readonly to: string;
   /** The name of the requests in traces. */
   readonly name: string;
-  /** The reason of the 503 error. */
+  /** The reason of the error that is returned with status 503 when the target service cannot be reached. */
   readonly away: ReasonOf<'unavailable'>;
   readonly leave: Service['releaseSlot'];
   /** Returns additional headers for the service. */

@@ -45,7 +45,10 @@ export function createMachineHasher(
   };
 }
 
-/** Returns the last four characters of a long machine ID, for people who compare. A short ID is hidden entirely. */
+/**
+ * Returns the last four characters of a long machine ID, so that people can compare machines. A short ID is
+ * hidden entirely.
+ */
 export const machineHintOf = (machineId: string): string =>
   machineId.length >= 12 ? `…${machineId.slice(-4)}` : '…';
 

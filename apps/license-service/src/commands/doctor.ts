@@ -213,7 +213,7 @@ const checkProxySettings: DoctorCheck = async ({ environment }) => {
       : createFinding(
           'proxies',
           'well',
-          `trusted: ${Array.isArray(trusted) ? trusted.join(', ') : `${trusted} hops`}`,
+          `trusted: ${Array.isArray(trusted) ? trusted.join(', ') : `${trusted} proxies`}`,
         ),
   ];
 };

@@ -210,7 +210,8 @@ function readRestrictions(query: string, headers: IncomingHttpHeaders): Restrict
 }
 
 /**
- * Path suffixes that restrict a connection like a query. Some clients hide responses to a URL with a query.
+ * Path suffixes that restrict a connection in the same way as query parameters. They exist because some
+ * clients do not show responses from a URL with a query.
  */
 export const queryByPathSuffix: Readonly<Record<string, string>> = {
   '/core': 'mode=core',

@@ -75,7 +75,8 @@ async function findRelevantStories(session: McpSession): Promise<{ key: string; 
 /** Lists the resources of the stories that the caller is likely to need: each story and its spec. */
 export async function listResources(session: McpSession): Promise<Resource[]> {
   const stories = await findRelevantStories(session).catch((failure: unknown) => {
-    // A connection whose restrictions forbid the call lists no resources.
+    // If the restrictions of a connection forbid the operation that reads a resource, no resources are
+    // listed.
     if (isNarrowedError(failure)) return [];
     throw failure;
   });

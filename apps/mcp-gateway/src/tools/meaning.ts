@@ -74,7 +74,10 @@ function findMeanings(text: string, table: MeaningTable): string[] {
   return [...found];
 }
 
-/** Replaces references by their kind: `WEB-42` becomes a story and `src/auth/login.ts` a file. */
+/**
+ * Replaces each reference with the name of its kind: `WEB-42` becomes the word `story`, and
+ * `src/auth/login.ts` the word `file`.
+ */
 const replaceReferencesByKind = (text: string): string =>
   text
     .replaceAll(/\b[A-Z][A-Z0-9]{1,9}-\d+\b/g, ' story ')

@@ -1,5 +1,5 @@
 /**
- * The operators' lists over all organizations. They call database functions that require the pass of a
+ * The operators' lists over all organizations. They call database functions that require proof of a checked
  * platform token. Each function scans an index and examines a limited number of rows, so a page may be
  * incomplete and still have a cursor.
  */

@@ -49,7 +49,10 @@ export const selectFirstColumnOfStatus = (project: IdOrSql, status: string): Par
   sql.part`(select f.id from board_columns f where ${orgFilter('f')} and f.project_id = ${project}
     and f.status = ${status} and f.archived_at is null order by f.position, f.id limit 1)`;
 
-/** Returns SQL for the first rank of a column that matches `where`, in this order. */
+/**
+ * Returns SQL that selects the first rank, in the given sort order, among the column's rows that match
+ * `where`.
+ */
 const selectFirstRank = (project: IdOrSql, column: Part, where: Part, order: 'asc' | 'desc'): Part =>
   sql.part`(select n.rank from stories n where ${orgFilter('n')} and n.project_id = ${project}
     and n.column_id = ${column} and ${where} order by n.rank ${sql.word(order)} limit 1)`;

@@ -40,7 +40,10 @@ function isSignedByStandardWebhooks(secret: string, body: string, headers: Heade
   }
 }
 
-/** Reads the signature header of old Gitea versions: the same digest without its prefix. */
+/**
+ * Reads the signature header of old Gitea versions: the digest of `X-Hub-Signature-256` without the prefix
+ * `sha256=`.
+ */
 function giteaSignature(kind: ForgeKind, headers: Headers): string | undefined {
   if (kind === 'github') return undefined;
   const own = getHeader(headers, 'x-forgejo-signature') ?? getHeader(headers, 'x-gitea-signature');

@@ -18,7 +18,7 @@ export interface EventCursors {
   readonly decode: (cursor: string) => number;
 }
 
-/** The cached keys of organizations. A key never changes. */
+/** The cached short names of organizations (`orgs.key`), by id. A short name never changes. */
 const keyCache = new LRUCache<string, Buffer>({ max: 10_000 });
 
 /**

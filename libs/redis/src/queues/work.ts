@@ -142,8 +142,9 @@ export function startQueueWorker(options: QueueWorkerOptions): RunningWorker {
       const over = new AbortController();
       const after = (millis: number): Promise<'too long'> =>
         pause(millis, 'too long', { signal: over.signal });
-      // At this point, only the report of the ended jobs to Redis is pending. If Redis is unreachable,
-      // nothing is lost, because the outbox dispatches the jobs again.
+      // How long a shutdown waits for Redis. All jobs have ended by then, and only their results still have
+      // to reach Redis. If Redis is unreachable, nothing is lost, because the outbox dispatches these jobs
+      // again.
       const patience = Promise.race([
         after(graceMillis),
         allEnded.promise.then(() => after(closeReportTimeoutMillis)),

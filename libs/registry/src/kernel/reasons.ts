@@ -85,7 +85,7 @@ const catalogue = {
       remedy: 'Ask its author, or a lead of the project.',
     },
     not_publisher: {
-      meaning: 'Another member published this.',
+      meaning: 'Another member published this agent.',
       remedy: 'Ask its publisher or an admin, or publish under another name.',
     },
     not_the_holder: {

@@ -9,7 +9,7 @@ interface Invariant {
 
 const invariants: readonly Invariant[] = [
   {
-    name: 'each grant of a target is one epoch more than the one before, and the lease has the last one',
+    name: 'each grant of a target has the epoch of the previous grant plus one, and the lease has the epoch of the last grant',
     sql: `select g.target_id from (
             select e.target_id, e.target_type, (v.data ->> 'epoch')::int as epoch,
               row_number() over (partition by e.target_id order by e.id, v.seq) as nth,

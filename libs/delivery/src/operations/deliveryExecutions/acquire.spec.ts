@@ -5,7 +5,7 @@ import { deliveryHandlers } from '../../index.ts';
 
 const world = useWorld(deliveryHandlers);
 
-// This test world has no board. Specs of the API test the effect of a merge on its story.
+// These tests run without the board. The tests of coordination-api check the effect of a merge on the story.
 const board = () => arrangeStories(world, { policy: { completeStoryOnMerge: false } });
 
 const target = { targetType: 'story', targetId: 'WEB-1' } as const;
