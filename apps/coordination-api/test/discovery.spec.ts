@@ -1,7 +1,7 @@
 /** Discovery: pages and files of the API for people, models and programs that know only its address. */
 import { describe, expect, it } from '@jest/globals';
 import { knownDates, updatePageDates, referencePages } from '@muster/reference';
-import { operations } from '@muster/registry';
+import { operations, productVersion } from '@muster/registry';
 import { useApi } from './api.ts';
 
 const base = 'https://muster.example';
@@ -9,6 +9,8 @@ const api = useApi({
   BASE_URL: `${base}/`,
   DOCS_URL: 'https://docs.muster.example',
   LICENSE_URL: 'https://license.muster.example',
+  MCP_GATEWAY_URL: 'http://127.0.0.1:9',
+  MCP_GATEWAY_KEY: 'k'.repeat(32),
   SECURITY_CONTACT: 'mailto:security@muster.example',
   CORS_ORIGINS: 'https://app.example, https://other.example',
 });
@@ -171,6 +173,49 @@ describe('the files that programs look for', () => {
       licenses: { activate: 'https://license.muster.example/api/activate' },
       documentation: { guides: 'https://docs.muster.example', llms: `${base}/llms.txt` },
     });
+  });
+});
+
+describe('what MCP clients look for', () => {
+  it('is a catalog that names the card of the MCP server, and a card that names its address', async () => {
+    const catalog = await get('/.well-known/ai-catalog.json');
+    expect(catalog.headers.get('content-type')).toBe('application/ai-catalog+json; charset=utf-8');
+    expect(await catalog.json()).toEqual({
+      specVersion: '1.0',
+      entries: [
+        {
+          identifier: 'urn:air:muster.example:mcp:muster',
+          type: 'application/mcp-server-card+json',
+          url: `${base}/api/mcp/server-card`,
+        },
+      ],
+    });
+    const card = await get('/api/mcp/server-card', { accept: 'application/mcp-server-card+json' });
+    expect(card.headers.get('content-type')).toBe('application/mcp-server-card+json; charset=utf-8');
+    expect(await card.json()).toEqual({
+      $schema: 'https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json',
+      name: 'example.muster/muster',
+      title: 'Muster',
+      description: expect.stringMatching(/^.{1,100}$/),
+      version: productVersion,
+      websiteUrl: 'https://docs.muster.example',
+      remotes: ['', '?mode=full'].map((mode) => ({ type: 'streamable-http', url: `${base}/api/mcp${mode}` })),
+    });
+  });
+
+  it('can be read by pages of any origin, and is not sent again to whoever has it', async () => {
+    for (const path of ['/.well-known/ai-catalog.json', '/api/mcp/server-card']) {
+      const first = await get(path, { origin: 'https://anywhere.example' });
+      expect(first.headers.get('access-control-allow-origin')).toBe('*');
+      expect(first.headers.get('cache-control')).toBe('public, max-age=3600');
+      const etag = first.headers.get('etag') ?? '';
+      expect((await get(path, { 'if-none-match': etag })).status).toBe(304);
+      const preflight = await fetch(new URL(path, api.url()), { method: 'OPTIONS' });
+      expect([preflight.status, preflight.headers.get('access-control-allow-headers')]).toEqual([
+        204,
+        'Content-Type, If-None-Match',
+      ]);
+    }
   });
 });
 

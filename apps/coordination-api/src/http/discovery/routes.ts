@@ -4,6 +4,7 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fa
 import { buildOpenApi } from '../openapi.ts';
 import { type Addresses } from './addresses.ts';
 import { agentsJson, llmsFullText, llmsText, robotsText, securityText, sitemapXml } from './files.ts';
+import { mcpDocuments, publicDocumentHeaders } from './server-card.ts';
 import {
   buildSite,
   type PageMediaType,
@@ -65,5 +66,9 @@ export async function addDiscoveryRoutes(app: FastifyInstance, addresses: Addres
   for (const [path, [type, text]] of Object.entries(files)) {
     const file = cacheResult(async () => plainRendering(type, await text()));
     app.get(path, async (request, reply) => sendRendering(request, reply, await file()));
+  }  for (const [path, [type, text]] of Object.entries(mcpDocuments(addresses))) {
+    const file = plainRendering(type, text);
+    app.get(path, (request, reply) => sendRendering(request, reply, file, publicDocumentHeaders));
+    app.options(path, async (_request, reply) => reply.code(204).headers(publicDocumentHeaders).send());
   }
 }
