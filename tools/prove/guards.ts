@@ -30,13 +30,13 @@ interface Marked {
  * Matches the comment that marks a guard, and the line of code after it. A condition whose statement is on the next
  * line does not count, because taking it out would leave the statement.
  */
-const lineMark = /^[ \t]*\/\/ guard: (.+)\n(?![ \t]*(?:if|while|for) .*\)$)(.*)$/gm;
+const guardCommentPattern = /^[ \t]*\/\/ guard: (.+)\n(?![ \t]*(?:if|while|for) .*\)$)(.*)$/gm;
 const sqlMark = /\/\*(?:guard: ([^*]+)|end)\*\//g;
 
 /** Lists the marked guards of a source. In SQL, guards may be nested. */
 function markedIn(source: string, kind: Kind): Marked[] {
   if (kind === 'code')
-    return [...source.matchAll(lineMark)].map(({ 0: all, 1: name = '', 2: text = '', index }) => ({
+    return [...source.matchAll(guardCommentPattern)].map(({ 0: all, 1: name = '', 2: text = '', index }) => ({
       ...{ name, text, at: index + all.length - text.length },
     }));
   const open: { readonly name: string; readonly at: number }[] = [];

@@ -210,7 +210,10 @@ describe('what MCP clients look for', () => {
       expect(first.headers.get('cache-control')).toBe('public, max-age=3600');
       const etag = first.headers.get('etag') ?? '';
       expect((await get(path, { 'if-none-match': etag })).status).toBe(304);
-      const preflight = await fetch(new URL(path, api.url()), { method: 'OPTIONS' });
+      const preflight = await fetch(new URL(path, api.url()), {
+        method: 'OPTIONS',
+        headers: { origin: 'https://anywhere.example', 'access-control-request-method': 'GET' },
+      });
       expect([preflight.status, preflight.headers.get('access-control-allow-headers')]).toEqual([
         204,
         'Content-Type, If-None-Match',

@@ -100,7 +100,7 @@ export function createJobPerformer(
     if (trigger === 'batch') return performBatch(delivery, batchWorker(workers, name), [rowId, ...others]);
     return recordErrors(delivery, [rowId], () =>
       trigger === 'row'
-        ? performRow(delivery, rowWorker(workers, name), rowId)
+        ? runOutboxJob(delivery, rowWorker(workers, name), rowId)
         : performForOrganization(delivery, organizationWorker(workers, name)),
     );
   };
@@ -121,7 +121,7 @@ interface LockedRow {
   readonly orgDeleted: boolean;
 }
 
-async function performRow(
+async function runOutboxJob(
   { pool, name, orgId, signal }: JobDelivery,
   worker: RowWorker<unknown>,
   rowId: string,

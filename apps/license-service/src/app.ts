@@ -19,7 +19,7 @@ import { createLimiter, type AttemptLimiter, defaultKeyPrefix } from './attempts
 import { type LicenseServiceConfig } from './config.ts';
 import { isSchemaCurrent } from './database.ts';
 import { isKey } from './key/key.ts';
-import { addPublishedKeys, addSignedAnswers } from './signing/answers.ts';
+import { addPublishedKeysRoute, addSignedAnswers } from './signing/answers.ts';
 import { apiErrorOf } from './api/refusals.ts';
 import { addOperatorRoutes, type OperatorsOptions } from './api/routes.ts';
 import { addPages, errorPage } from './pages/routes.ts';
@@ -206,7 +206,7 @@ export function createLicenseService(
   });
   service.metrics.addPoolGauges(pool);
   addSignedAnswers(service.app, vault.currentVault);
-  addPublishedKeys(service.app, vault.currentVault);
+  addPublishedKeysRoute(service.app, vault.currentVault);
   const machines = { pool, limiter, opened: vault.currentVault, metrics: service.metrics, logger };
   const certificateSeconds = config.CERTIFICATE_DAYS * secondsPerDay;
   addActivationRoutes(service.app, { ...machines, certificateSeconds });

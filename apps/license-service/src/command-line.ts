@@ -3,7 +3,7 @@
  * DATABASE_URL may do everything. Keys are read from standard input, because arguments appear in shell histories and
  * process lists.
  */
-import { BurstError, createPool, commandConnectTimeoutMillis } from '@muster/driver';
+import { BurstError, createPool, cliConnectTimeoutMillis } from '@muster/driver';
 import { ConfigError } from '@muster/http';
 import { terminalSafeJson, sanitizeForTerminal } from '@muster/terminal';
 import { Command, CommanderError } from 'commander';
@@ -174,7 +174,7 @@ async function runCommand(
       role: null,
       max: 2,
       name: 'license-cli',
-      connectWithinMillis: commandConnectTimeoutMillis,
+      connectWithinMillis: cliConnectTimeoutMillis,
     });
     try {
       const context: CommandContext = {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import {
   queryOutsideOrg as askOnce,
   BurstError,
-  commandConnectTimeoutMillis,
+  cliConnectTimeoutMillis,
   classifyConnectionError,
   createPool,
   DatabaseBusy,
@@ -137,7 +137,7 @@ export async function provision(url: string, environmentSecrets: EnvironmentSecr
     role: null,
     max: 1,
     name: 'license-service-provision',
-    connectWithinMillis: commandConnectTimeoutMillis,
+    connectWithinMillis: cliConnectTimeoutMillis,
   });
   try {
     await inTransaction(pool, { prologue: [], orgId: null }, async (db) => {

@@ -21,7 +21,7 @@ export {
 } from './keyset.ts';
 export {
   checkOutConnection,
-  commandConnectTimeoutMillis,
+  cliConnectTimeoutMillis,
   classifyConnectionError,
   createPool,
   DatabaseAway,

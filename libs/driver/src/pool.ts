@@ -79,7 +79,7 @@ export async function checkOutConnection(pool: Pool): Promise<pg.PoolClient> {
 }
 
 /** The connection timeout of commands and of one-time work at startup. */
-export const commandConnectTimeoutMillis = 5_000;
+export const cliConnectTimeoutMillis = 5_000;
 
 /** Creates a pool without opening a connection. Timeouts nest: statement < client's read timeout < the caller's wait. */
 export function createPool(config: PoolConfig): Pool {

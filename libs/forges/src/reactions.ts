@@ -7,7 +7,7 @@ import { type EventData } from '@muster/registry';
 import { type EventReaction } from '@muster/runtime';
 import { type DomainEvent } from '@muster/tenancy';
 import { requestReplay } from './data/parked.ts';
-import { requestRepositoryIds } from './data/quiet-pulls.ts';
+import { queueRepositoryIdLookup } from './data/quiet-pulls.ts';
 import { requestStatusCheck, requestStatusOfExecution, requestStatusesOfStory } from './data/statuses.ts';
 
 /**
@@ -42,9 +42,9 @@ function* jobRequestsFor(domainEvent: DomainEvent): Generator<Query<unknown>> {
       yield requestReplay(subject.projectId, executionId);
     if (executionEventKindsChangingCommitStatus.has(kind)) yield requestStatusOfExecution(executionId);
   }
-  if (kind === 'forge.repositoryLinked') yield requestRepositoryIds(String(data['connectionId']));
+  if (kind === 'forge.repositoryLinked') yield queueRepositoryIdLookup(String(data['connectionId']));
   // If the update added credentials, the forge can be asked for the ids of the connection's repositories.
-  if (kind === 'forge.updated') yield requestRepositoryIds(subject.id);
+  if (kind === 'forge.updated') yield queueRepositoryIdLookup(subject.id);
   if (storyEventKindsChangingCommitStatus.has(kind) && subject.type === 'story')
     yield requestStatusesOfStory(subject.id);
   if (projectEventKindsChangingCommitStatus.has(kind)) yield requestStatusCheck(subject.projectId);

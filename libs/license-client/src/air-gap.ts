@@ -14,7 +14,7 @@ import {
 import { type KeyRing } from './key-ring.ts';
 import { stringFieldOf } from './refusals.ts';
 import { isSameKey } from './session.ts';
-import { toReason, createRefusal, type Refused } from './standing.ts';
+import { toReason, createRefusal, type LicenseRefusal } from './standing.ts';
 
 export interface AirGapRequest {
   readonly licenseKey: string;
@@ -44,7 +44,7 @@ export interface AirGapRefusal {
   readonly kind: 'refused';
   readonly isOwn: boolean;
   readonly serverSeconds: number;
-  readonly refused: Refused;
+  readonly refused: LicenseRefusal;
 }
 
 const foreignAnswer = (reason: 'untrusted' | 'answer_of_another_request'): AirGapRefusal => ({

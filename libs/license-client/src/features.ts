@@ -12,7 +12,7 @@ export const parseFeatures = (value: unknown): Features =>
       )
     : {};
 
-export interface Entitled {
+export interface Entitlements {
   readonly features: Features;
   /** Returns true if the feature is on, or its number is at least one. */
   readonly has: (feature: string) => boolean;
@@ -20,7 +20,7 @@ export interface Entitled {
   readonly limit: (feature: string) => number | null;
 }
 
-export function entitlementsOf(features: Features): Entitled {
+export function entitlementsOf(features: Features): Entitlements {
   const valueOf = (name: string): boolean | number | undefined =>
     Object.hasOwn(features, name) ? features[name] : undefined;
   return {

@@ -16,7 +16,7 @@ import {
 } from './kept-license.ts';
 import { refusalOfNoReply, refusalOfReply, stringFieldOf } from './refusals.ts';
 import { isSameKey, type LicenseSession } from './session.ts';
-import { type Allowed, type Refused, type Release, type Standing } from './standing.ts';
+import { type Allowed, type LicenseRefusal, type Release, type Standing } from './standing.ts';
 
 /** Returns the license of an answer. Returns undefined unless it has this key and this machine. */
 function licenseOfReply(
@@ -135,7 +135,10 @@ export async function startOrContinueTrial(session: LicenseSession): Promise<Sta
   };
 }
 
-export const toRefusedRelease = ({ mayRun: _, ...why }: Refused): Release => ({ ...why, isReleased: false });
+export const toRefusedRelease = ({ mayRun: _, ...why }: LicenseRefusal): Release => ({
+  ...why,
+  isReleased: false,
+});
 
 /** Releases the license and deletes its stored state. */
 export async function releaseLicense(

@@ -1,6 +1,6 @@
 /** Licenses for installed programs. `createLicenseClient` is the only function that a program needs. */
 export { createLicenseClient, type LicenseClient } from './client.ts';
-export { type Entitled, type Features } from './features.ts';
+export { type Entitlements, type Features } from './features.ts';
 export { type LicenseClientOptions } from './options.ts';
 export { type PublicKey } from './public-key.ts';
-export { type Allowed, type Reason, type Refused, type Release, type Standing } from './standing.ts';
+export { type Allowed, type Reason, type LicenseRefusal, type Release, type Standing } from './standing.ts';

@@ -1,12 +1,12 @@
 /** Translates the service's answers into results for the program. */
 import { type ServiceReply, type NoReply } from './asking.ts';
-import { type Reason, toReason, createRefusal, type Refused } from './standing.ts';
+import { type Reason, toReason, createRefusal, type LicenseRefusal } from './standing.ts';
 
-export const refusalOfNoReply = ({ kind, retryAfterSeconds }: NoReply): Refused =>
+export const refusalOfNoReply = ({ kind, retryAfterSeconds }: NoReply): LicenseRefusal =>
   createRefusal(kind, { retryAfterSeconds });
 
 /** Returns a refusal with the service's own message, which may also locate a typo. */
-export function refusalOfReply({ body }: ServiceReply): Refused {
+export function refusalOfReply({ body }: ServiceReply): LicenseRefusal {
   const { details, message } = body;
   const { reason, retryable } = (details ?? {}) as { reason?: unknown; retryable?: unknown };
   return createRefusal(toReason(reason), {
@@ -24,7 +24,7 @@ const reasonsByState: Readonly<Record<string, Reason>> = {
 };
 
 /** Returns the refusal of a check. The signature covers the refusal; its reason is in an unsigned header. */
-export const refusalOfCheck = ({ header }: ServiceReply): Refused =>
+export const refusalOfCheck = ({ header }: ServiceReply): LicenseRefusal =>
   createRefusal(reasonsByState[header('license-state') ?? ''] ?? 'refused', { isFinal: true });
 
 export const stringFieldOf = (body: object, name: string): string | null => {

@@ -1,5 +1,5 @@
 /** The result for a machine: the program may run on it, or the reason why it may not. */
-import { type Entitled } from './features.ts';
+import { type Entitlements } from './features.ts';
 
 const serviceReasons = [
   'invalid_license_key',
@@ -36,7 +36,7 @@ export type Reason =
   | 'answer_of_another_request';
 
 /** A decision that the program may run. */
-export interface Allowed extends Entitled {
+export interface Allowed extends Entitlements {
   readonly mayRun: true;
   /** The source of the decision: a fresh answer of the service, or a stored certificate. */
   readonly by: 'service' | 'certificate';
@@ -55,7 +55,7 @@ export interface Allowed extends Entitled {
 }
 
 /** A decision that the program may not run. */
-export interface Refused {
+export interface LicenseRefusal {
   readonly mayRun: false;
   readonly reason: Reason;
   /**
@@ -69,7 +69,7 @@ export interface Refused {
   readonly retryAfterSeconds: number | null;
 }
 
-export type Standing = Allowed | Refused;
+export type Standing = Allowed | LicenseRefusal;
 
 const reasonMessages: Readonly<Record<Reason, string>> = {
   invalid_license_key: 'Not a valid license key.',
@@ -97,8 +97,12 @@ const reasonMessages: Readonly<Record<Reason, string>> = {
 
 export const createRefusal = (
   reason: Reason,
-  { isFinal = false, message = reasonMessages[reason], retryAfterSeconds = null }: Partial<Refused> = {},
-): Refused => ({ mayRun: false, reason, isFinal, message, retryAfterSeconds });
+  {
+    isFinal = false,
+    message = reasonMessages[reason],
+    retryAfterSeconds = null,
+  }: Partial<LicenseRefusal> = {},
+): LicenseRefusal => ({ mayRun: false, reason, isFinal, message, retryAfterSeconds });
 
 /** Converts a word of the service to one of its reasons. */
 export const toReason = (serviceReason: unknown): Reason =>
@@ -111,4 +115,4 @@ export type Release =
       /** The number of times that the license may still be moved. */
       readonly transfersLeft: number | null;
     }
-  | (Omit<Refused, 'mayRun'> & { readonly isReleased: false });
+  | (Omit<LicenseRefusal, 'mayRun'> & { readonly isReleased: false });

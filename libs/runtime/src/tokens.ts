@@ -93,7 +93,7 @@ const identifyBySession = async (
 };
 
 type LookUpIdentity = () => Promise<TokenIdentity | undefined>;
-const lookUpDirectly: LookUpWrapper = (look) => look();
+const lookUpWithoutWrapper: LookUpWrapper = (look) => look();
 
 export interface Authenticator {
   /** Authenticates the token in `Authorization: Bearer <secret>`. Throws the same 401 for every reason. */
@@ -158,7 +158,7 @@ export function createAuthenticator(pool: Pool): Authenticator {
       ...{ identity, rights, forget },
       reauthenticate: () => {
         forget();
-        return find(hash, look, lookUpDirectly);
+        return find(hash, look, lookUpWithoutWrapper);
       },
       verifyStillValid: async () => {
         if ((await look()) !== undefined) return;
@@ -169,12 +169,12 @@ export function createAuthenticator(pool: Pool): Authenticator {
   };
 
   return {
-    authenticate: async (secret, around = lookUpDirectly) => {
+    authenticate: async (secret, around = lookUpWithoutWrapper) => {
       if (!isWellFormedToken(secret)) throw unauthorized();
       const hash = hashToken(secret);
       return find(hash, () => identifyToken(pool, hash), around);
     },
-    authenticateSession: async (secret, orgId, around = lookUpDirectly) => {
+    authenticateSession: async (secret, orgId, around = lookUpWithoutWrapper) => {
       if (!isWellFormedSession(secret)) throw unauthorized();
       const tokenHash = sessionTokenHash(secret, orgId);
       const entering = { sessionHash: hashToken(secret), orgId, tokenHash };

@@ -2,7 +2,7 @@
  * The base of the operators' commands. They work directly on the database as the owner of its tables, so they
  * need no token. An operator with DATABASE_URL may do everything here; each write adds an audit entry.
  */
-import { commandConnectTimeoutMillis, type Pool } from '@muster/driver';
+import { cliConnectTimeoutMillis, type Pool } from '@muster/driver';
 import { type NodeAddress, openNodes, parseNodes } from '@muster/placement';
 import { type ApiError } from '@muster/registry';
 import { toApiError } from '@muster/runtime';
@@ -51,7 +51,7 @@ export async function withDatabase<Result>(work: (pool: Pool) => Promise<Result>
   const { pool, close } = openNodes(
     {
       ...{ url: await resolveDatabaseUrl(), role: null, max: 1, name: 'muster-cli' },
-      connectWithinMillis: commandConnectTimeoutMillis,
+      connectWithinMillis: cliConnectTimeoutMillis,
     },
     readNodeAddresses(),
   );

@@ -15,7 +15,7 @@ export type CompletionValue = z.infer<typeof CachedValuesSchema>[number];
 /** The age up to which a cached answer is used without a new call. */
 const cacheFreshMillis = 20_000;
 /** The age up to which a cached answer is used if the API does not answer. */
-const cacheFallbackMillis = 60 * 60_000;
+const maxCacheAgeMillis = 60 * 60_000;
 
 const cacheFolder = (): string => path.join(envPaths('muster', { suffix: '' }).cache, 'completion');
 
@@ -42,7 +42,7 @@ async function writeCachedValues(file: string, values: readonly CompletionValue[
   for (const name of await readdir(cacheFolder())) {
     const other = path.join(cacheFolder(), name);
     const { mtimeMs } = await stat(other);
-    if (Date.now() - mtimeMs > cacheFallbackMillis) await rm(other, { force: true });
+    if (Date.now() - mtimeMs > maxCacheAgeMillis) await rm(other, { force: true });
   }
 }
 
@@ -60,7 +60,7 @@ export async function fetchWithCache(
     await writeCachedValues(file, values).catch(() => undefined);
     return values;
   } catch (error) {
-    if (before === undefined || before.age > cacheFallbackMillis) throw error;
+    if (before === undefined || before.age > maxCacheAgeMillis) throw error;
     return before.values;
   }
 }

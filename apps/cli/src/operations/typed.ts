@@ -83,14 +83,14 @@ const placeholderOf = ({ kind, placeholder }: Flag): string =>
   kind === 'boolean' ? `[${placeholder}]` : `<${placeholder}>`;
 
 /** Describes the negated flag: `--no-epic-id` clears a value, `--no-tags` empties a list. */
-export const describeNegation = ({ kind, repeated, nullable }: Flag): string | undefined => {
+export const describeNegatedFlag = ({ kind, repeated, nullable }: Flag): string | undefined => {
   if (kind === 'boolean' && !repeated) return 'false';
   if (nullable) return 'null to clear it';
   return repeated ? 'an empty list' : undefined;
 };
 
 function describeFlag(flag: Flag): string {
-  const negation = describeNegation(flag);
+  const negation = describeNegatedFlag(flag);
   return [
     flag.meaning,
     flag.required && 'required',
@@ -182,7 +182,8 @@ export function addFlags(command: Command, flags: readonly Flag[]): void {
       const other = new Option(`--${short} ${placeholderOf(flag)}`).hideHelp();
       command.addOption(other.argParser((typed: string) => new ParsedFlagValue(parseFlagValue(flag, typed))));
     }
-    if (describeNegation(flag) !== undefined) command.addOption(new Option(`--no-${flag.name}`).hideHelp());
+    if (describeNegatedFlag(flag) !== undefined)
+      command.addOption(new Option(`--no-${flag.name}`).hideHelp());
   }
 }
 

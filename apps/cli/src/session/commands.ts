@@ -50,7 +50,7 @@ async function promptForAddress(): Promise<string> {
  * Reads the token from a hidden prompt or from stdin. Other users of the machine could read a command line
  * argument.
  */
-async function resolveTypedToken(tokenFlag: string | undefined): Promise<string> {
+async function readTokenFlag(tokenFlag: string | undefined): Promise<string> {
   if (tokenFlag !== undefined && tokenFlag !== '-') return tokenFlag;
   if (tokenFlag === '-') return (await readAll(process.stdin)).trim();
   if (!process.stdin.isTTY)
@@ -135,7 +135,7 @@ async function login(address: string | undefined, flags: LoginFlags): Promise<vo
   const { profile = defaultProfileName } = flags;
   const baseUrl = await resolveAddress(address, flags);
   const signedIn = flags.token === undefined ? await signIn(baseUrl, flags) : undefined;
-  const made: Profile = { baseUrl, ...(signedIn ?? { token: await resolveTypedToken(flags.token) }) };
+  const made: Profile = { baseUrl, ...(signedIn ?? { token: await readTokenFlag(flags.token) }) };
   if (made.token === '') throw new UsageError('the token is empty');
   const { member, agent, org } = await fetchIdentityOrExplain(made);
   const replaced = await updateProfiles(async ({ profiles }) => ({

@@ -8,6 +8,6 @@ const chooserFieldByKey: Readonly<Record<string, ChooserField>> = {
 };
 export const chooserFieldOf = (key: string): ChooserField | undefined => chooserFieldByKey[key];
 
-const importChooser = () => import('./chooser.tsx');
-export const Chooser = lazyComponent(importChooser);
-export const preloadChooser = (): void => preload(importChooser);
+const loadChooserModule = () => import('./chooser.tsx');
+export const Chooser = lazyComponent(loadChooserModule);
+export const preloadChooser = (): void => preload(loadChooserModule);

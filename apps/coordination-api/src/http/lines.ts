@@ -40,7 +40,7 @@ interface CallQueue {
  * Returns a key for the record that a call targets, as the call names it. Calls by key and by id use two
  * queues; Postgres row locks serialize them.
  */
-function recordKeyOf({ target }: Operation, { orgId }: TokenIdentity, params: unknown): string {
+function callTargetKeyOf({ target }: Operation, { orgId }: TokenIdentity, params: unknown): string {
   const named =
     typeof params === 'object' && params !== null && target !== null
       ? (params as Record<string, unknown>)[target]
@@ -98,7 +98,7 @@ export function createCallQueues({
     const fair = operation.effect === 'write' ? writes : reads;
     if (maxConcurrentCalls === undefined) return fair;
     const keyOf = (identity: TokenIdentity, params: unknown): string =>
-      recordKeyOf(operation, identity, params);
+      callTargetKeyOf(operation, identity, params);
     return [
       {
         turns: new TurnQueues(maxConcurrentCalls),

@@ -111,7 +111,10 @@ export function addSignedAnswers(app: FastifyInstance, openedVault: () => Opened
 }
 
 /** Publishes the keys of the product `?product=` or of the default product. Clients trust only their own product. */
-export function addPublishedKeys(app: FastifyInstance, openedVault: () => OpenedVault | undefined): void {
+export function addPublishedKeysRoute(
+  app: FastifyInstance,
+  openedVault: () => OpenedVault | undefined,
+): void {
   app.get<{ Querystring: { product?: unknown } }>('/.well-known/license-keys.json', (request, reply) => {
     const { product: named } = request.query;
     const product = findLoadedProduct(openedVault(), typeof named === 'string' ? named : undefined);

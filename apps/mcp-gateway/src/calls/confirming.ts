@@ -30,7 +30,7 @@ export class ConfirmationRequired extends Error {
  * The data of a request that the confirmation check needs. A request has one round per question to the
  * client.
  */
-export interface RequestRound {
+export interface ConfirmationRound {
   readonly capabilities: ClientCapabilities | undefined;
   /** The state that the client returned from the previous round, after its signature was verified. */
   readonly verifiedState: unknown;
@@ -105,7 +105,7 @@ const supportsForms = (capabilities: ClientCapabilities | undefined): boolean =>
 
 /** Creates the confirmation check for the calls of a request; undefined if its client cannot ask. */
 export function createConfirmation(
-  { capabilities, verifiedState, responses, signState }: RequestRound,
+  { capabilities, verifiedState, responses, signState }: ConfirmationRound,
   transport: Transport,
 ): ConfirmCall | undefined {
   if (!supportsForms(capabilities)) return undefined;

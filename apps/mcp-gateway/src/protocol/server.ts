@@ -22,7 +22,7 @@ import { describeServer } from './about.ts';
 import { listAuthoredPaths } from '../answers/authored.ts';
 import { callOperation } from '../calls/calls.ts';
 import { completeArgument } from './completion.ts';
-import { ConfirmationRequired, createConfirmation, type RequestRound } from '../calls/confirming.ts';
+import { ConfirmationRequired, createConfirmation, type ConfirmationRound } from '../calls/confirming.ts';
 import { RequestExchange, type RpcReply } from './exchange.ts';
 import { errorBodyOf, failureResult, isUnauthorized } from '../answers/failures.ts';
 import { instructionsFor } from './instructions.ts';
@@ -159,7 +159,7 @@ async function callTool(
   name: string,
   args: Readonly<Record<string, unknown>>,
   session: McpSession,
-  round: RequestRound,
+  round: ConfirmationRound,
 ) {
   const tool = findTool(name);
   // Report the rate limit in the result, which a model reads. Many clients end the conversation on an HTTP
@@ -199,7 +199,7 @@ const clientCapabilitiesOf = (
 ): ClientCapabilities | undefined => envelope?.[CLIENT_CAPABILITIES_META_KEY];
 
 /** Extracts the data that confirmation needs from a request with several rounds. */
-const requestRoundOf = ({ mcpReq }: ServerContext, { requestStateCodec }: McpSession): RequestRound => ({
+const requestRoundOf = ({ mcpReq }: ServerContext, { requestStateCodec }: McpSession): ConfirmationRound => ({
   capabilities: clientCapabilitiesOf(mcpReq.envelope),
   verifiedState: mcpReq.requestState(),
   responses: mcpReq.inputResponses,

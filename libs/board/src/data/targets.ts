@@ -21,9 +21,9 @@ export async function lockTarget(db: Db, target: CommentTarget): Promise<Subject
   }
 }
 
-type GroupSubjectFields = Pick<Subject, 'id' | 'title' | 'projectId'>;
+type GroupEventFields = Pick<Subject, 'id' | 'title' | 'projectId'>;
 const selectGroup = sql.part`select g.id, g.name as title, g.project_id as "projectId" from delivery_groups g`;
-const toGroupEventSubject = (group: GroupSubjectFields): Subject => ({
+const toGroupEventSubject = (group: GroupEventFields): Subject => ({
   type: 'delivery_group',
   key: null,
   ...group,
@@ -33,14 +33,14 @@ const toGroupEventSubject = (group: GroupSubjectFields): Subject => ({
 const lockDeliveryGroup = async (db: Db, groupId: IdOrSql): Promise<Subject> =>
   toGroupEventSubject(
     await db.get(
-      sql<GroupSubjectFields>`${selectGroup} where ${orgFilter('g')} and g.id = ${groupId} for no key update`,
+      sql<GroupEventFields>`${selectGroup} where ${orgFilter('g')} and g.id = ${groupId} for no key update`,
     ),
   );
 
 /** Finds the open group of a story. Its work and its coordinator receive events about the story. */
 export async function findOpenGroupOfStory(db: Db, storyId: string): Promise<Subject | undefined> {
   const group = await db.find(
-    sql<GroupSubjectFields>`${selectGroup} where ${orgFilter('g')} and g.id =
+    sql<GroupEventFields>`${selectGroup} where ${orgFilter('g')} and g.id =
       (select d.group_id from delivery_group_stories d where ${orgFilter('d')} and d.story_id = ${storyId} and d.open)`,
   );
   return group && toGroupEventSubject(group);

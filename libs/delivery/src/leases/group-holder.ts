@@ -17,13 +17,13 @@ import {
   checkHolderToEnd,
   checkHolder,
   type HolderContext,
-  type LockedWithLease,
+  type LockedTargetWithLease,
   type LeaseHolder,
   renewLeaseAfterWrite,
   type LeaseWriteContext,
 } from './holder.ts';
 
-interface LockedGroup extends LockedWithLease {
+interface LockedGroup extends LockedTargetWithLease {
   readonly group: GroupRow;
   readonly undeliveredSignals: UndeliveredGroupSignals;
 }

@@ -15,7 +15,7 @@ export interface HolderContext {
 export type LeaseWriteContext = Pick<HolderContext, 'db' | 'caller'>;
 
 /** An execution or group, locked together with its lease. */
-export interface LockedWithLease {
+export interface LockedTargetWithLease {
   /** The lease; undefined if the story or group was never held. */
   readonly lease: LeaseRow | undefined;
   /** The database's time when the lease and the execution or group were locked. */
@@ -23,7 +23,7 @@ export interface LockedWithLease {
 }
 
 /** A locked story or group that the caller holds under the newest grant. */
-export type LeaseHolder<Unit extends LockedWithLease> = Unit & {
+export type LeaseHolder<Unit extends LockedTargetWithLease> = Unit & {
   readonly kind: 'held';
   readonly lease: LeaseRow;
   readonly claim: LeaseClaim;
@@ -33,7 +33,7 @@ export type LeaseHolder<Unit extends LockedWithLease> = Unit & {
  * A story or group whose grant was already ended by the same call with the same token. The current call is
  * therefore a repetition.
  */
-export type RepeatedLeaseEnd<Unit extends LockedWithLease> = Unit & { readonly kind: 'repeated' };
+export type RepeatedLeaseEnd<Unit extends LockedTargetWithLease> = Unit & { readonly kind: 'repeated' };
 
 /** Returns true if the lease claim still applies to the story or group in its current state. */
 type GrantCheck<Unit> = (unit: Unit, claim: LeaseClaim) => boolean;
@@ -42,7 +42,7 @@ type GrantCheck<Unit> = (unit: Unit, claim: LeaseClaim) => boolean;
  * Returns the story or group as held if the token is that of the newest grant. Refuses any other token as
  * stale, including a made-up token or a token of another member.
  */
-export function checkHolder<Unit extends LockedWithLease>(
+export function checkHolder<Unit extends LockedTargetWithLease>(
   { caller, refuse }: HolderContext,
   unit: Unit,
   leaseToken: string,
@@ -59,7 +59,7 @@ export function checkHolder<Unit extends LockedWithLease>(
  * Checks the holder for a call that ends the grant. If the same `call` with the same token already ended the
  * grant, the caller may read the result again.
  */
-export const checkHolderToEnd = <Unit extends LockedWithLease>(
+export const checkHolderToEnd = <Unit extends LockedTargetWithLease>(
   context: HolderContext,
   unit: Unit,
   { leaseToken, call }: { readonly leaseToken: string; readonly call: string },
@@ -75,7 +75,7 @@ export const checkHolderToEnd = <Unit extends LockedWithLease>(
  */
 export function renewLeaseAfterWrite(
   { db }: LeaseWriteContext,
-  holder: LeaseHolder<LockedWithLease>,
+  holder: LeaseHolder<LockedTargetWithLease>,
   write: Query<unknown> | null,
   ttlSeconds: number,
 ): LeaseRow {

@@ -108,7 +108,7 @@ const unidentifiedRepositoriesSql = sql.part`forge_repositories r
   join forge_connections c on ${orgFilter('c')} and c.id = r.connection_id and c.deleted_at is null and c.credentials is not null
   where ${orgFilter('r')} and r.external_id is null and r.url is not null`;
 
-export const requestRepositoryIds = (connectionId: string): Query<unknown> =>
+export const queueRepositoryIdLookup = (connectionId: string): Query<unknown> =>
   sql`insert into outbox (org_id, id, topic, payload)
      select ${currentOrgId}, gen_random_uuid(), 'forge.ask', jsonb_build_object('repositoryId', r.id)
      from ${unidentifiedRepositoriesSql} and r.connection_id = ${connectionId}`;

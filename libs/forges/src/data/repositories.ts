@@ -20,7 +20,7 @@ import {
   subjectOf,
 } from '@muster/registry';
 import { z } from 'zod';
-import { type NamedRepository, repositoryUrl, repositoryUrls } from '../rules/fact.ts';
+import { type NamedRepository, normalizeRepositoryUrl, repositoryUrls } from '../rules/fact.ts';
 
 export const repositories = defineRecord('forge_repositories', 'r', {
   connection_id: {},
@@ -169,13 +169,13 @@ export const storeRepositoryNames = (
   id: string,
   { externalId, url, fullName, defaultBranch }: NamedRepository,
 ): Query<unknown> =>
-  sql`update forge_repositories r set external_id = ${externalId}, url = ${repositoryUrl(url)},
-       former_urls = case when r.url is null or r.url = ${repositoryUrl(url)} then r.former_urls
+  sql`update forge_repositories r set external_id = ${externalId}, url = ${normalizeRepositoryUrl(url)},
+       former_urls = case when r.url is null or r.url = ${normalizeRepositoryUrl(url)} then r.former_urls
          else (array_append(array_remove(r.former_urls, r.url), r.url))[greatest(1, cardinality(r.former_urls) - 18):] end,
        full_name = ${fullName},
        default_branch = coalesce(${defaultBranch}, r.default_branch)
      where ${orgFilter('r')} and r.id = ${id}
        and (r.external_id, r.url, r.full_name, r.default_branch) is distinct from
-         (${externalId}, ${repositoryUrl(url)}, ${fullName}, coalesce(${defaultBranch}, r.default_branch))
+         (${externalId}, ${normalizeRepositoryUrl(url)}, ${fullName}, coalesce(${defaultBranch}, r.default_branch))
        and not exists (select from forge_repositories o where ${orgFilter('o')} and o.connection_id = r.connection_id
-         and o.project_id = r.project_id and o.id <> r.id and (o.external_id = ${externalId} or o.url = ${repositoryUrl(url)}))`;
+         and o.project_id = r.project_id and o.id <> r.id and (o.external_id = ${externalId} or o.url = ${normalizeRepositoryUrl(url)}))`;

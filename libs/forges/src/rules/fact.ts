@@ -143,7 +143,7 @@ export const ForgeTime = z.union([z.string(), z.number()]).transform((value, con
  * Converts the URL of a repository to its stored form. An ssh address is converted to the URL of the
  * repository's web page.
  */
-export const repositoryUrl = (url: string): string =>
+export const normalizeRepositoryUrl = (url: string): string =>
   `${/^http:/i.test(url.trim()) ? 'http' : 'https'}://${repositoryAddress(url)}`;
 
 /** Returns the URL with both schemes, because the repository may have been linked with the other one. */

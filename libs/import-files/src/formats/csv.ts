@@ -66,7 +66,7 @@ function normalizeDecimalComma(text: string | undefined): string | undefined {
   return text !== undefined && /^\d{1,3},\d{3}$/.test(text) ? text.replace(',', '.') : text;
 }
 
-function toDraft(
+function toImportedStory(
   row: ParsedRow,
   columns: ReadonlyMap<CsvField, number>,
   hasDecimalComma: boolean,
@@ -109,7 +109,8 @@ export async function openCsv(source: TextSource, { map = new Map() }: ReadOptio
   return {
     notes: [],
     async *read() {
-      for await (const row of table.rows()) yield { draft: toDraft(row, columns, table.hasDecimalComma) };
+      for await (const row of table.rows())
+        yield { draft: toImportedStory(row, columns, table.hasDecimalComma) };
     },
   };
 }

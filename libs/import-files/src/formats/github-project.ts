@@ -33,7 +33,7 @@ type Item = z.infer<typeof Item>;
 const knownItemFields = new Set([...Object.keys(Item.shape), 'repository', 'linked pull requests']);
 const knownContentFields = new Set([...Object.keys(Content.shape), 'repository', 'id']);
 
-function toDraft(item: Item): ImportDraft {
+function toImportedStory(item: Item): ImportDraft {
   const { content, labels, assignees, milestone } = item;
   const reference = parseIssueReference(content.url);
   const epic = isObject(milestone) ? (milestone as { title: string }).title : milestone;
@@ -78,7 +78,7 @@ export function openGithubProject(rawItems: readonly unknown[], totalCount: unkn
       for (const item of items) {
         if (item.content.type === 'PullRequest' || isPullRequestUrl(item.content.url)) {
           yield { place: `pull request ${item.content.number ?? item.id}`, skipped: 'pull request' };
-        } else yield { draft: toDraft(item) };
+        } else yield { draft: toImportedStory(item) };
       }
     },
   };

@@ -69,7 +69,7 @@ const nextCall = sql.part`case
   when c.next_while_held is not null and c.is_held then c.next_while_held
   else c.next end`;
 
-const wantedColumns = sql.part`ord int, recipients text, ids uuid[], kind text, text text, next jsonb, next_while_held jsonb,
+const inboxItemColumns = sql.part`ord int, recipients text, ids uuid[], kind text, text text, next jsonb, next_while_held jsonb,
   resume text, ref text, project_id uuid, story_id uuid, execution_id uuid, comment_id uuid`;
 
 /**
@@ -96,7 +96,7 @@ export function writeInbox(actor: Actor, drafts: readonly InboxDraft[]): Query<u
            r (recipient_id, member_id, target_type, target_id, needs_rework, is_held)
          where w.recipients = ${recipients}`,
   );
-  return sql`with wanted as materialized (select * from jsonb_to_recordset(${JSON.stringify(wanted)}::jsonb) as w(${wantedColumns})),
+  return sql`with wanted as materialized (select * from jsonb_to_recordset(${JSON.stringify(wanted)}::jsonb) as w(${inboxItemColumns})),
      reached as (${sql.join(reached, ' union all ')}),
      chosen as materialized (
        select distinct on (r.recipient_id, r.kind, r.story_id, r.execution_id, r.comment_id) r.*

@@ -83,7 +83,7 @@ const replyCall = (subject: Subject, rootId: string): NextCall => ({
   operation: 'comments.create',
   params: { storyId: refOf(subject), parentId: rootId },
 });
-const readExecutionCall = (executionId: string): NextCall => ({
+const createReadExecutionCall = (executionId: string): NextCall => ({
   operation: 'deliveryExecutions.get',
   params: { executionId },
 });
@@ -111,7 +111,7 @@ const observed: Readonly<Record<string, (subject: Subject, executionId: string) 
   checks_failed: (subject, executionId) => ({
     kind: 'checks_failed',
     text: `Checks failed for ${subjectName(subject)}`,
-    next: readExecutionCall(executionId),
+    next: createReadExecutionCall(executionId),
   }),
   changes_requested: (subject) => ({
     kind: 'verdict',

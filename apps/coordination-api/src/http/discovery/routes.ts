@@ -66,9 +66,13 @@ export async function addDiscoveryRoutes(app: FastifyInstance, addresses: Addres
   for (const [path, [type, text]] of Object.entries(files)) {
     const file = cacheResult(async () => plainRendering(type, await text()));
     app.get(path, async (request, reply) => sendRendering(request, reply, await file()));
-  }  for (const [path, [type, text]] of Object.entries(mcpDocuments(addresses))) {
+  }
+  for (const [path, [type, text]] of Object.entries(mcpDocuments(addresses))) {
     const file = plainRendering(type, text);
-    app.get(path, (request, reply) => sendRendering(request, reply, file, publicDocumentHeaders));
-    app.options(path, async (_request, reply) => reply.code(204).headers(publicDocumentHeaders).send());
+    const config = { cors: false } as const;
+    app.get(path, { config }, (request, reply) => sendRendering(request, reply, file, publicDocumentHeaders));
+    app.options(path, { config }, async (_request, reply) =>
+      reply.code(204).headers(publicDocumentHeaders).send(),
+    );
   }
 }

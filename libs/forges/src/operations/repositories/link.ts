@@ -9,7 +9,7 @@ import {
   repositories,
   toRepository,
 } from '../../data/repositories.ts';
-import { repositoryUrl } from '../../rules/fact.ts';
+import { normalizeRepositoryUrl } from '../../rules/fact.ts';
 
 const maxLinksPerProject = 200;
 
@@ -31,7 +31,7 @@ export const link = handle(
       {
         ...{ connectionId, projectId: project.id, linkedBy: caller.actor },
         externalId: externalId ?? null,
-        url: url === undefined ? null : repositoryUrl(url),
+        url: url === undefined ? null : normalizeRepositoryUrl(url),
       },
       at,
     );
