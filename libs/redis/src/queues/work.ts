@@ -142,7 +142,7 @@ export function startQueueWorker(options: QueueWorkerOptions): RunningWorker {
       const over = new AbortController();
       const after = (millis: number): Promise<'too long'> =>
         pause(millis, 'too long', { signal: over.signal });
-      // How long a shutdown waits for Redis. All jobs have ended by then, and only their results still have
+      // The longest wait for Redis at a shutdown. All jobs have ended by then, and only their results still have
       // to reach Redis. If Redis is unreachable, nothing is lost, because the outbox dispatches these jobs
       // again.
       const patience = Promise.race([
