@@ -29,7 +29,9 @@ export function startWriter(client: Client, projectId: string, restMillis: () =>
   };
   const run = async (): Promise<void> => {
     while (!isOver) {
-      const { story } = await write(client.stories.create({ projectId, title: 'Written while the organization moves' }));
+      const { story } = await write(
+        client.stories.create({ projectId, title: 'Written while the organization moves' }),
+      );
       const { id: storyId } = story;
       written.stories.push(storyId);
       const { comment } = await write(client.comments.create({ storyId, body: 'Is it still there?' }));
