@@ -82,7 +82,7 @@ export function openCallers(scope: Scope): Callers {
       post(`${url}${pathOf(operation)}`, token, JSON.stringify(params)),
     tool: (url, token, name, params) => {
       const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: params } };
-      return post(`${url}/api/mcp`, token, JSON.stringify(call));
+      return post(`${url}/api/mcp?view=full`, token, JSON.stringify(call));
     },
     get: (url, path) => hear(`${url}${path}`, 'GET'),
   };

@@ -123,13 +123,39 @@ describe('an agent', () => {
       execution: {
         state: 'offered',
         offer: { toMemberId: ana.me.memberId },
-        checkpoint: { summary: 'Half of it' },
+        checkpoint: { seq: 1 },
       },
     });
     const refused = await gateway.tool(chloe.me.token, 'start_work', { storyId: 'WEB-1' });
     expect(refused.structuredContent.error).toMatchObject({ details: { reason: 'reserved' } });
     const taken = started(await gateway.tool(ana.me.token, 'start_work', { storyId: 'WEB-1' }));
     expect(taken.execution).toMatchObject({ checkpoint: { nextSteps: ['The rest'] } });
+  });
+
+  it('names stories, members and agents as people write them', async () => {
+    const { robo, ana } = await board();
+    const start = { storyId: 'https://muster.example.com/s/WEB-1?from=mail', runId: 'run-1' };
+    const { execution, leaseToken } = started(await gateway.tool(robo.me.token, 'start_work', start));
+    const held = { executionId: execution.id, leaseToken };
+    const asked = await gateway.tool(robo.me.token, 'ask_question', {
+      ...{ ...held, question: 'Per device?', directedTo: `@${ana.me.handle}` },
+    });
+    expect(asked.structuredContent).toMatchObject({ comment: { directedTo: ana.me.memberId } });
+    const listed = await gateway.tool(robo.me.token, 'stories_list', {
+      projectId: 'WEB',
+      storyIds: '#WEB-1, WEB-9',
+    });
+    expect(listed.structuredContent).toMatchObject({ items: [{ key: 'WEB-1' }] });
+    const refused = await gateway.tool(robo.me.token, 'hand_off_work', {
+      ...{ ...held, summary: 'Half of it', toAgentId: 'nobody-here' },
+    });
+    expect(refused.structuredContent.error).toMatchObject({ details: { path: 'toAgentId' } });
+    const offered = await gateway.tool(robo.me.token, 'hand_off_work', {
+      ...{ ...held, summary: 'Half of it', toMemberId: `@${ana.me.handle}` },
+    });
+    expect(offered.structuredContent).toMatchObject({
+      execution: { state: 'offered', offer: { toMemberId: ana.me.memberId } },
+    });
   });
 
   it('is corrected before anything is done where a macro does not fit', async () => {

@@ -7,18 +7,18 @@ const { world } = gateway;
 
 const bytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
-async function stories(count: number, description: string) {
+async function stories(count: number, description: string, titleEnd = '') {
   const { ana } = await world.org();
   const api = gateway.direct(ana.me.token);
   await api.projects.create({ key: 'WEB', name: 'Web' });
   for (let index = 0; index < count; index += 1)
-    await api.stories.create({ projectId: 'WEB', title: `Story ${index}`, description });
+    await api.stories.create({ projectId: 'WEB', title: `Story ${index}${titleEnd}`, description });
   return { ana, api };
 }
 
 describe('a list', () => {
   it('is cut to whole items, says so, and goes on without a gap from what it showed', async () => {
-    const { ana } = await stories(25, '');
+    const { ana } = await stories(25, '', ' of many words'.repeat(20));
     const seen: string[] = [];
     let cursor: unknown;
     let pages = 0;

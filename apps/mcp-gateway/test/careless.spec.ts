@@ -28,6 +28,7 @@ const inMode = ({ kind }: AnyTool) => (kind === 'meta' ? { query: '?mode=core' }
 const ofOwnTools: Readonly<Record<string, Args>> = {
   start_work: { storyId, resources: ['src/auth/**'], runId: 'run-7', ttlSeconds: 600, force: true },
   next_work: { projectId: 'WEB', labels: ['api'], runId: 'run-8', assignedToMe: true },
+  lock_paths: { executionId: nobody, leaseToken: 'token', resources: ['src/auth/**'] },
   ask_question: { executionId: nobody, leaseToken: 'token', question: 'Which?', directedTo: nobody },
   wait_for: { executionId: nobody, leaseToken: 'token', waitSeconds: 1 },
   inbox: { after: 1 },
@@ -85,9 +86,9 @@ describe('what has one meaning', () => {
               token,
               `call_${operation.effect}_operation`,
               { Operation: ` ${operation.name} `, params: JSON.stringify(given) },
-              { query: '?mode=core' },
+              { query: '?mode=core&view=full' },
             )
-          : await gateway.tool(token, toolNameOf(operation.name), given);
+          : await gateway.tool(token, toolNameOf(operation.name), given, { query: '?view=full' });
         expect([isError, structuredContent.error]).toEqual([undefined, undefined]);
         const { cut: _, ...result } = structuredContent;
         if (structuredContent['cut'] === undefined) expect(operation.result.parse(result)).toEqual(result);

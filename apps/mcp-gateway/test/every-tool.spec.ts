@@ -20,7 +20,7 @@ it('does what its operation does, and answers what that declares', async () => {
     // All organizations of this file share a database, so some results exceed the default size.
     const whole = operation.effect === 'read' ? { maxBytes: 1_000_000 } : {};
     const args = { ...(operation.example as object), ...whole, ...read };
-    const answer = await gateway.tool(token, toolNameOf(operation.name), args);
+    const answer = await gateway.tool(token, toolNameOf(operation.name), args, { query: '?view=full' });
     const { isError, content, structuredContent } = answer;
     expect([isError, structuredContent.error]).toEqual([undefined, undefined]);
     expect(operation.result.parse(structuredContent)).toEqual(structuredContent);

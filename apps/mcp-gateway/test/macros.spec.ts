@@ -158,6 +158,21 @@ describe('next_work', () => {
     });
   });
 
+  it('locks paths in the same call, or begins nothing where they are locked', async () => {
+    const { robo, ben, api } = await board();
+    await gateway.direct(ben.me.token).locks.acquire({ projectId: 'WEB', resources: ['docs'] });
+    const ask = (resources: readonly string[]) =>
+      next(robo.me.token, { projectId: 'WEB', runId: 'run-1', resources });
+    const refused = await ask(['src', 'docs/a.md']);
+    expect(errorOf(refused)?.details).toMatchObject({ reason: 'lock_held' });
+    expect((await api.deliveryExecutions.list({ projectId: 'WEB' })).items).toEqual([]);
+    const { structuredContent } = await ask(['src']);
+    expect(structuredContent).toMatchObject({
+      execution: { state: 'leased' },
+      lock: { resources: ['src'], executionId: (structuredContent['execution'] as { id: string }).id },
+    });
+  });
+
   it('says why there is none', async () => {
     const { robo, api } = await board();
     await api.stories.update({ storyId: 'WEB-1', blockedBy: ['WEB-2'] });
@@ -194,7 +209,7 @@ describe('next_work', () => {
     const { body } = await gateway.rpc(robo.me.token, 'tools/list', {}, { query });
     const tools = body.result?.['tools'] as { name: string; inputSchema: { properties: object } }[];
     const shown = tools.find(({ name }) => name === 'next_work')?.inputSchema.properties ?? {};
-    expect(Object.keys(shown)).toEqual(['labels', 'runId', 'waitSeconds', 'assignedToMe']);
+    expect(Object.keys(shown)).toEqual(['labels', 'runId', 'waitSeconds', 'resources', 'assignedToMe']);
   });
 });
 
@@ -211,7 +226,10 @@ describe('submit_work', () => {
     expect(await checkpointOf(api, held)).toMatchObject({ seq: 1, ...good });
     const done = await tool(robo.me.token, 'submit_work', { ...held, summary: 'All', branch: 'web-1' });
     expect(done.structuredContent).toMatchObject({
-      execution: { state: 'submitted', git: { branch: 'web-1' }, checkpoint: { summary: 'All' } },
+      execution: { state: 'submitted', checkpoint: { seq: 2 } },
+    });
+    expect((await api.deliveryExecutions.get({ executionId: held.executionId })).execution).toMatchObject({
+      ...{ state: 'submitted', git: { branch: 'web-1' }, checkpoint: { summary: 'All' } },
     });
   });
 
@@ -315,7 +333,8 @@ it('release_work lets others take it up', async () => {
   const { robo, ben } = await board();
   const held = await begun(robo.me.token, { resources: ['src/**'] });
   const released = await tool(robo.me.token, 'release_work', { ...held, reason: 'Something else is urgent' });
-  expect(released.structuredContent).toMatchObject({ execution: { state: 'available', lease: null } });
+  expect(released.structuredContent).toMatchObject({ execution: { state: 'available' } });
+  expect(released.structuredContent['execution']).not.toHaveProperty('lease');
   await begun(ben.me.token, { resources: ['src/**'] });
 });
 

@@ -4,12 +4,12 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/deliveryExecutions': {
-    sha256: '8e95f69d993ffe9d4fb820d1972ae2e11eb9be1bd22bec3a9fa35869d38dbe38',
+    sha256: '1f8d5d862d11201225546ab9ba7ce728076b0bce446a1ef30160dd78fe922ae2',
     since: '2026-11-30',
   },
   'reference/deliveryGroups': {
-    sha256: 'f2fa89b06c10d05bbff6a33fe0ea95a48611853e059c0d54b2ec793e3b933b9b',
-    since: '2026-11-29',
+    sha256: 'ca0a0c77e549bbf8ab690aa43fc2b509713d6fb03a76c857b97f583b14bfd4a3',
+    since: '2026-11-30',
   },
   'reference/agents': {
     sha256: '80a6b47dd484e2409f7a87c82cd5c42b18184b6a4775946b1bcbaa6e7b1fafc7',
@@ -104,7 +104,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/stories': {
-    sha256: 'ae51ba764b5a1103e0fde01ca29a54dfd969f5fa2123906232c3876e394f3651',
+    sha256: '365c8eacb179f452d8d5812560f6c2df44bca84fbe2fe7d5770d458ffde47694',
     since: '2026-11-30',
   },
   'reference/storySpec': {
@@ -120,8 +120,8 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/assignments': {
-    sha256: '0ff19f2b3b7ec7a693bcb6c67ce35665f53d11181dad44a6fa19497d70031574',
-    since: '2026-11-29',
+    sha256: '07a0fce581e22d80380054c03e6d6c2580bf4c5aa258014f23b8e59bec8d1e77',
+    since: '2026-11-30',
   },
   'reference/reviewers': {
     sha256: 'ebfe3c5c90d62fc61a24f7e8cf8b952746870998086807e3186183481c2f5eac',
@@ -204,7 +204,7 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/errors': {
-    sha256: '728053eac4bdab8e3a0b29c8d1b04504c92d73ef5280edc81b7e6633f8807cf9',
+    sha256: '450174f9519f9ce6d5c1fb44a54152065f364e324db7fb56feb432c795f9f234',
     since: '2026-11-30',
   },
   'reference/event-kinds': {

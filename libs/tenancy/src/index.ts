@@ -19,6 +19,7 @@ export {
   hasLinkedRepository,
   hasRepositoryLinkedTo,
   projectIdSql,
+  storyIdArraySql,
   storyIdsSql,
   storyIdSql,
   targetIdSql,

@@ -56,6 +56,10 @@ export function storyIdsSql(refs: readonly string[]): Part {
     left join stories k on ${orgFilter('k')} and k.project_id = p.id and k.number = r.number)`;
 }
 
+/** Returns SQL for an array of the ids of the stories. An element is null if no story has that key. */
+export const storyIdArraySql = (refs: readonly string[]): Part =>
+  refs.every(isUuid) ? sql.part`${refs}::uuid[]` : sql.part`array(select n.id from ${storyIdsSql(refs)} n)`;
+
 /** Builds a `like` pattern that finds the text literally, at any position. */
 export const containsPattern = (text: string): string => `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
 

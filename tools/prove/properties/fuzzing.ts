@@ -68,7 +68,7 @@ async function run(setting: RunSetup, extent: Extent, removals: readonly GuardRe
       path: [`${api.url}${pathOf(operation)}`, params] as const,
       dispatcher: [`${api.url}/api/query`, `{"operation":"${operation}","params":${params}}`] as const,
       tool: [
-        `${gateway.url}/api/mcp`,
+        `${gateway.url}/api/mcp?view=full`,
         `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${tool}}`,
       ] as const,
     }[way];

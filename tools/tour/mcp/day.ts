@@ -12,13 +12,14 @@ import { Outing } from '../outing.ts';
 import { foundTeam } from '../team.ts';
 import { type McpLine, openLine, Tally, type ToolResult } from './line.ts';
 
-/** The limits of a day's cost for a model: calls, and bytes of arguments and answers. */
+/** The limits of a day's cost for a model: calls, and tokens of the answers. */
 const mostCalls = 15;
-const mostBytes = 30_000;
+const mostTokens = 4_500;
 
 /** The run of the first agent, and the run of the second. */
 const [runId, theirRun] = ['night-shift', 'morning-shift'];
 const paths = ['src/fares/**'];
+const morePaths = ['docs/fares.md'];
 
 interface Held {
   readonly executionId: string;
@@ -62,8 +63,8 @@ interface Day extends Awaited<ReturnType<typeof arrange>> {
   readonly mine: McpLine;
   readonly theirs: McpLine;
   readonly tally: Tally;
-  /** The numbers of calls and bytes at the time when the work was submitted. */
-  readonly counted: { calls: number; bytes: number };
+  /** The numbers of calls and tokens at the time when the work was submitted. */
+  readonly counted: { calls: number; tokens: number };
   readonly heard: Check;
   readonly told: Check;
   /** The work in progress, held by either agent. */
@@ -76,7 +77,7 @@ async function beginDay(instance: Instance, orgSlug: string): Promise<Day> {
   const ground = await arrange(instance, journal, orgSlug);
   const { scout, sorter } = ground.team;
   return {
-    ...{ ...ground, tally, counted: { calls: 0, bytes: 0 } },
+    ...{ ...ground, tally, counted: { calls: 0, tokens: 0 } },
     mine: openLine(instance.mcpUrl, scout.token, tally),
     theirs: openLine(instance.mcpUrl, sorter.token, tally),
     heard: check('the agents heard what they had to', () => 'an answer, a stop'),
@@ -101,13 +102,16 @@ const askWhoIAm: Step = async ({ mine, told, team: { orgSlug, scout } }) => {
 
 const takeWork: Step = async (day) => {
   const { mine, told, wanted, waiting } = day;
-  const answer = await mine.call('next_work', { projectId: 'FARE', runId });
+  const answer = await mine.call('next_work', { projectId: 'FARE', runId, resources: paths });
   begin(day, answer);
   told.that(answer.text.includes(waiting.key), () => `what was passed over is not told: ${answer.text}`);
-  const locked = await mine.call('start_work', { storyId: wanted.key, runId, resources: paths });
-  begin(day, locked);
-  told.that(locked.text.includes('src/fares/**'), () => `no lock is told: ${locked.text}`);
-  return `${wanted.key}, with ${paths.join()}; ${waiting.key} waits for it`;
+  const locked = await mine.call('lock_paths', { ...day.work, resources: morePaths });
+  for (const [{ text }, path] of [
+    [answer, paths],
+    [locked, morePaths],
+  ] as const)
+    told.that(text.includes(String(path)), () => `no lock is told: ${text}`);
+  return `${wanted.key}, with ${[...paths, ...morePaths].join()}; ${waiting.key} waits for it`;
 };
 
 const writeSpec: Step = async ({ mine, wanted, team: { ana } }) => {
@@ -185,7 +189,7 @@ const handIn: Step = async (day) => {
     },
   });
   counted.calls = tally.calls.length;
-  counted.bytes = tally.bytes;
+  counted.tokens = tally.answerTokens.reduce((sum, tokens) => sum + tokens, 0);
   const { story } = await ana.api.stories.get({ storyId: wanted.id });
   heard.same(story.status, 'done', 'the story');
   return `${wanted.key} is ${story.status}`;
@@ -197,8 +201,16 @@ const checkCost = ({ counted, tally }: Day): Check =>
       counted.calls > 0 && counted.calls <= mostCalls,
       () => `${counted.calls} calls: ${tally.calls.join()}`,
     );
-    found.that(counted.bytes <= mostBytes, () => `${counted.bytes} bytes, of ${mostBytes}`);
-    return `${counted.calls} calls, ${(counted.bytes / 1_000).toFixed(1)} KB`;
+    found.that(
+      counted.tokens <= mostTokens,
+      () =>
+        `${counted.tokens} tokens, of ${mostTokens}: ${tally.calls.map((name, at) => `${name} ${tally.answerTokens[at] ?? 0}`).join()}`,
+    );
+    console.log(
+      counted,
+      tally.calls.map((n, i) => `${n} ${tally.answerTokens[i]}`),
+    );
+    return `${counted.calls} calls, ${counted.tokens} tokens`;
   });
 
 export async function spendAgentDay(instance: Instance, orgSlug: string): Promise<readonly Check[]> {

@@ -1,7 +1,11 @@
 /**
- * An agent's connection to the MCP gateway in core mode. It counts the calls and the bytes that a model
- * reads.
+ * An agent's connection to the MCP gateway in core mode. It counts the calls and the tokens of the
+ * answers that a model reads.
  */
+import { Tiktoken } from 'js-tiktoken/lite';
+import o200k from 'js-tiktoken/ranks/o200k_base';
+
+const encoding = new Tiktoken(o200k);
 
 export interface ToolResult {
   readonly isError: boolean;
@@ -12,8 +16,8 @@ export interface ToolResult {
 /** All calls of a day, by either agent. */
 export class Tally {
   readonly calls: string[] = [];
-  /** Bytes of arguments and answers as they appear in a model's context. */
-  bytes = 0;
+  /** Tokens of the answer of each call. */
+  readonly answerTokens: number[] = [];
 }
 
 export interface McpLine {
@@ -53,7 +57,7 @@ export function openLine(mcpUrl: string, token: string, tally: Tally): McpLine {
       const { result } = (response.ok ? JSON.parse(answer) : {}) as Answered;
       if (result === undefined) throw new Error(`${name} was answered ${response.status}: ${answer}`);
       const text = result.content.map((content) => content.text ?? '').join('\n');
-      tally.bytes += Buffer.byteLength(JSON.stringify(args)) + Buffer.byteLength(text);
+      tally.answerTokens.push(encoding.encode(text).length);
       return { isError: result.isError === true, text, value: result.structuredContent ?? {} };
     },
   };

@@ -37,6 +37,14 @@ function describeReadiness(readiness: unknown): string {
   return `${what}, so nothing was started. Choose other work, resolve the blocker first, or start anyway with force.`;
 }
 
+/** Describes how to continue a live run of the caller itself. */
+function describeOwnRun({ runId, targetType }: NonNullable<ErrorBody['details']>): string {
+  const retry = targetType === 'delivery_group' ? 'acquire it again' : 'call start_work';
+  return typeof runId === 'string'
+    ? `You hold it yourself, by your run ${runId}: ${retry} with runId ${runId} to continue.`
+    : `You hold it yourself, by a run without a runId: ${retry} without runId to continue.`;
+}
+
 /** Describes the obstacle that an error's details name, and the next step for the caller. */
 function describeObstacle(details: NonNullable<ErrorBody['details']>): string | undefined {
   const { retryAt, issues, didYouMean, currentVersion, holder, expiresAt } = details;
@@ -51,6 +59,7 @@ function describeObstacle(details: NonNullable<ErrorBody['details']>): string | 
   if (readiness !== undefined) return describeReadiness(readiness);
   if (offer !== undefined)
     return `It is offered to someone else${untilText(fieldOf(offer, 'expiresAt'))}. Choose other work, or try again then.`;
+  if (details.reason === 'lease_held' && details['yours'] === true) return describeOwnRun(details);
   const who = nameFieldOf(holder);
   if (who !== undefined) return `${who} holds it${untilText(expiresAt)}. Choose other work, or ask them.`;
   if (typeof path === 'string')

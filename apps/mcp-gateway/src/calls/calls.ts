@@ -7,6 +7,7 @@ import { ApiError, badRequest, forbidden, type Operation, registry } from '@must
 import { type AnswerBody, skipToPart, jsonBytesOf, shortenTo, countFitting } from '../answers/answers.ts';
 import { type ConfirmCall } from './confirming.ts';
 import { describeContextCuts } from '../answers/cut-context.ts';
+import { leanAnswer } from '../answers/lean.ts';
 import { explainFailure } from './explained.ts';
 import { digest, type IdempotencyIntent } from './intents.ts';
 import { repairArguments, applyClearParameter } from './repair.ts';
@@ -32,6 +33,8 @@ export interface ToolCall {
   readonly intent: Pick<IdempotencyIntent, 'key' | 'isOwn'>;
   /** Default maximum size of a result in bytes, if the call gives no `maxBytes`. */
   readonly defaultMaxBytes?: number;
+  /** True if the result is for a model, which gets its lean form. */
+  readonly isLean?: boolean;
 }
 
 /** The version number of a spec that has not been written yet. */
@@ -164,6 +167,8 @@ export async function callOperation(
   const { params, part, room } = prepareCall(tool, args, call);
   const options = idempotencyOptionsFor(call, operation, params);
   await call.confirm?.(operation, params);
+  const present = (answer: AnswerBody): AnswerBody =>
+    call.isLean === true ? leanAnswer(operation, params, answer) : answer;
   const ask = async (asked: AnswerBody): Promise<AnswerBody> => {
     try {
       return toAnswerBody(await transport(operation, asked, options));
@@ -171,9 +176,10 @@ export async function callOperation(
       throw explainFailure(failure, tool, params);
     }
   };
-  const whole = await ask(params);
+  const found = await ask(params);
+  const whole = present(found);
   if (operation.name === registry.storyCollaboration.context.name) {
-    const cut = describeContextCuts(whole, String(params['storyId']));
+    const cut = describeContextCuts(found, String(params['storyId']));
     return cut === undefined ? whole : { ...whole, cut };
   }
   if (typeof part === 'string') return readRestOfPart(whole, part, room);
@@ -187,7 +193,7 @@ export async function callOperation(
   if (!isList || !Array.isArray(items) || count >= items.length)
     return shortenTo(whole, room, { continueHint: readRestHint, isContinuable: true });
   // Request only as many items as fit, so that the cursor continues after the last item shown.
-  const shorter = await ask({ ...params, limit: count });
+  const shorter = present(await ask({ ...params, limit: count }));
   const how = `${count} items fit into ${room} bytes: continue with nextCursor as usual, or set a larger maxBytes.`;
   const page = { ...shorter, cut: { parts: [{ path: 'items', length: items.length, shown: count }], how } };
   return jsonBytesOf(page) <= room
@@ -229,5 +235,5 @@ export async function performStep(
   const tool = operationTool(operation.name);
   if (tool === undefined) throw new Error(`${operation.name} is not available as a tool`);
   const { projectId: _, ...others } = args;
-  return callOperation(tool, call.view.project === null ? args : others, call);
+  return callOperation(tool, call.view.project === null ? args : others, { ...call, isLean: false });
 }

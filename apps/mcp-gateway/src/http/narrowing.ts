@@ -13,6 +13,8 @@ import { type AnyTool, allTools, findTool, isCoreTool, toolsets } from '../tools
 
 export const modes = ['full', 'core', 'search'] as const;
 export type ToolListMode = (typeof modes)[number];
+/** The forms of answers: `lean` for models, and `full`, the API's own form, for programs. */
+const answerViews = ['lean', 'full'] as const;
 
 /** The tools that a connection may list and call. The API's authorization check applies in addition. */
 export interface ConnectionView extends ConnectionLimits {
@@ -26,6 +28,8 @@ export interface ConnectionView extends ConnectionLimits {
   readonly allowsUnlistedCalls: boolean;
   readonly isReadonly: boolean;
   readonly showsOutputSchemas: boolean;
+  /** True if answers have the lean form. With output schemas they have the API's form, which the schemas describe. */
+  readonly isLean: boolean;
   /**
    * True if the tool list names the HTML views that render results, even to a client that does not declare
    * support for views.
@@ -75,12 +79,12 @@ class RestrictionReader {
     return RestrictionReader.refuse(parameter, `must be one of: ${joinNames(Object.keys(switchValues))}`);
   }
 
-  mode(): ToolListMode | undefined {
-    const text = this.#given['mode'];
+  oneOf<Value extends string>(parameter: string, values: readonly Value[]): Value | undefined {
+    const text = this.#given[parameter];
     if (text === undefined) return undefined;
-    return isOneOf(modes, text)
+    return isOneOf(values, text)
       ? text
-      : RestrictionReader.refuse('mode', `must be one of: ${joinNames(modes)}`);
+      : RestrictionReader.refuse(parameter, `must be one of: ${joinNames(values)}`);
   }
 
   project(): string | null {
@@ -108,7 +112,7 @@ export function createView(restrictions: RestrictionValues): ConnectionView {
   const chosen = resolved(reader.names('tools', isTool, toolNames));
   const excluded = resolved(reader.names('exclude', isTool, toolNames)) ?? new Set<AnyTool>();
   const isReadonly = reader.isOn('readonly');
-  const named = reader.mode();
+  const named = reader.oneOf('mode', modes);
   const showsOutput = reader.isOn('outputSchema');
   // By default a model gets the short core list. A client that chose tools or output schemas gets all tools
   // that its choice includes.
@@ -116,6 +120,7 @@ export function createView(restrictions: RestrictionValues): ConnectionView {
   const isOpen = named === undefined;
   const project = reader.project();
   const showsApps = reader.isOn('apps');
+  const isLean = reader.oneOf('view', answerViews) !== 'full' && !showsOutput;
 
   const isForbidden = (tool: AnyTool): boolean =>
     excluded.has(tool) ||
@@ -148,6 +153,7 @@ export function createView(restrictions: RestrictionValues): ConnectionView {
       isReadonly,
       showsOutputSchemas: showsOutput,
       showsHtmlViews: showsApps,
+      isLean,
     },
     allows,
     listsTool: lists,
@@ -168,6 +174,7 @@ const restrictionParameters = [
   'mode',
   'outputSchema',
   'apps',
+  'view',
 ] as const;
 const headerPrefix = 'x-mcp-';
 const headerNames = restrictionParameters.map((name) => name.toLowerCase());

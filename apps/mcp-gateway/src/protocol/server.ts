@@ -171,7 +171,7 @@ async function callTool(
     const { transport, view, intent, identity } = session;
     const mayUseIt = (one: AnyTool): boolean => mayUseTool(one, identity);
     const confirm = createConfirmation(round, transport);
-    const call = { transport, view, intent, mayUse: mayUseIt, confirm };
+    const call = { transport, view, intent, mayUse: mayUseIt, confirm, isLean: view.isLean };
     const result =
       tool.kind === 'operation' ? await callOperation(tool, args, call) : await tool.run(args, call);
     session.onToolCalled(tool.name);

@@ -3,11 +3,13 @@
  * write, and undoes earlier writes if a later one is refused. If undoing is impossible, the error lists what
  * was done.
  */
+import { randomUUID } from 'node:crypto';
 import { MusterError, NoAnswer } from '@muster/client';
 import { plainIssueMessages, type Operation, type Signal } from '@muster/registry';
 import { type Tool } from '@modelcontextprotocol/server';
 import { type z } from 'zod';
 import { type AnswerBody, countFitting } from '../answers/answers.ts';
+import { leanWork } from '../answers/lean.ts';
 import { ConfirmationRequired } from '../calls/confirming.ts';
 import { applyProject, performStep, type ToolCall } from '../calls/calls.ts';
 import { digest } from '../calls/intents.ts';
@@ -81,6 +83,11 @@ export interface MacroSteps {
   /** Runs `work`. If it is refused, runs `undo` and throws the refusal as if nothing had been done. */
   readonly runOrUndo: (work: () => Promise<AnswerBody>, undo: () => Promise<unknown>) => Promise<AnswerBody>;
   /**
+   * Creates a runId for a caller that gave none. Two calls get different ones, unless the client's own
+   * idempotency key says that they are the same call.
+   */
+  readonly createRunId: () => string;
+  /**
    * Returns the signals from all results, oldest first. If they do not fit, the newest are kept, as in the
    * API.
    */
@@ -134,6 +141,10 @@ function createMacroSteps(args: AnswerBody, call: ToolCall): MacroSteps {
         throw isUndone ? failure.failure : failure;
       }
     },
+    createRunId: () => {
+      const { key, isOwn } = call.intent;
+      return `run-${(isOwn ? digest(key, 'runId') : randomUUID()).slice(0, 8)}`;
+    },
     receivedSignals: () => {
       const newest = [...heard.values()].sort((a, b) => b.seq - a.seq);
       return newest.slice(0, countFitting(newest, defaultAnswerBytes)).reverse();
@@ -183,7 +194,8 @@ export function defineMacro<Params extends z.ZodObject>(definition: MacroDefinit
       try {
         const answer = await definition.run(parsed.data, steps);
         const signals = steps.receivedSignals();
-        return signals.length === 0 ? answer : { ...answer, signals };
+        const whole = signals.length === 0 ? answer : { ...answer, signals };
+        return call.isLean === true ? leanWork(parsed.data, whole) : whole;
       } catch (failure) {
         const signals = steps.receivedSignals();
         throw signals.length === 0 || failure instanceof ConfirmationRequired

@@ -83,6 +83,26 @@ const startStateMaxBytes = 1024 * 1024;
 const isStoryBlocked = ({ readiness: { reasons } }: z.output<typeof StoryStartState>): boolean =>
   reasons.includes('blocked_by') || reasons.includes('blocked');
 
+/** The paths that a tool locks for the caller's work. */
+const lockedPaths = lockOperation.params.shape.resources.meta({
+  description: 'Paths with all below, or globs: src/auth, **/*.sql',
+});
+
+/** Refuses, before anything is written, if a lock of another holder conflicts. */
+async function requireFreePaths({ callStep }: MacroSteps, wanted: AnswerBody): Promise<void> {
+  const { conflicts } = lockOperation.result.parse(
+    await callStep(lockOperation, dropUnsetParams({ ...wanted, dryRun: true })),
+  );
+  if (conflicts.length > 0) throw refusal('lock_held', { conflicts });
+}
+
+/**
+ * Returns true if someone works on the story by a run without a runId. If it is the caller, the work continues
+ * without one.
+ */
+const isHeldWithoutRunId = (lease: { readonly runId: string | null; readonly expiresAt: string }): boolean =>
+  lease.runId === null && Date.parse(lease.expiresAt) > Date.now();
+
 const AcquiredLease = acquire.result.pick({ execution: true, leaseToken: true });
 
 /**
@@ -95,33 +115,27 @@ export const macros: readonly MacroTool[] = [
   defineMacro({
     name: 'start_work',
     description:
-      'Start a story, all or nothing: takes the lease, moves it to in_progress, locks the paths, returns all you need. Keep execution.id and leaseToken. Fails if blocked, held or locked. The same runId again: a new leaseToken.',
+      'Start a story, all or nothing: takes the lease, moves it to in_progress, locks the paths, returns all you need. Keep execution.id, leaseToken and runId. The same runId again continues.',
     params: z.strictObject({
       storyId: contextOperation.params.shape.storyId,
-      resources: lockOperation.params.shape.resources
-        .optional()
-        .meta({ description: 'Paths (with everything below) or globs: src/auth, **/*.sql' }),
+      resources: lockedPaths.optional(),
       runId: acquire.params.shape.runId,
       ttlSeconds: acquire.params.shape.ttlSeconds,
-      force: z.boolean().default(false).meta({ description: 'Even if it is blocked' }),
+      force: z.boolean().default(false).meta({ description: 'Even if blocked' }),
     }),
     steps: [...storyContextOperations, acquire, lockOperation, release, updateStatus],
-    run: async ({ storyId, resources, runId, ttlSeconds, force }, steps) => {
-      const { callStep, writeStep, runOrUndo } = steps;
+    run: async ({ storyId, resources, runId: givenRunId, ttlSeconds, force }, steps) => {
+      const { callStep, writeStep, runOrUndo, createRunId } = steps;
       const include = ['story', 'execution', 'readiness'];
       const seen = StoryStartState.parse(
         await callStep(contextOperation, { storyId, include, maxBytes: startStateMaxBytes }),
       );
-      const before = seen.execution?.lease;
-      const goesOn = runId !== undefined && before?.runId === runId;
+      const before = seen.execution?.lease ?? null;
+      const goesOn = givenRunId !== undefined && before?.runId === givenRunId;
       if (!force && !goesOn && isStoryBlocked(seen)) throw refusal('blocked', { readiness: seen.readiness });
+      const runId = givenRunId ?? (before !== null && isHeldWithoutRunId(before) ? undefined : createRunId());
       const wanted = { projectId: seen.story.projectId, resources, storyId, runId, ttlSeconds };
-      if (resources !== undefined) {
-        const { conflicts } = lockOperation.result.parse(
-          await callStep(lockOperation, dropUnsetParams({ ...wanted, dryRun: true })),
-        );
-        if (conflicts.length > 0) throw refusal('lock_held', { conflicts });
-      }
+      if (resources !== undefined) await requireFreePaths(steps, wanted);
       const acquired = await writeStep(
         acquire,
         dropUnsetParams({ targetType: 'story', targetId: storyId, runId, ttlSeconds, start: true }),
@@ -143,7 +157,7 @@ export const macros: readonly MacroTool[] = [
   defineMacro({
     name: 'next_work',
     description:
-      'Start the next available story, offers to you first. Returns the same as start_work, and skipped with reasons; no execution: none available, call again with waitSeconds. start_work with the same runId locks paths.',
+      'Start the next story, offers to you first. Returns as start_work, and skipped with reasons; no execution: none, call again with waitSeconds.',
     params: z.strictObject({
       ...{
         projectId: acquireNextShape.projectId,
@@ -151,19 +165,43 @@ export const macros: readonly MacroTool[] = [
         runId: acquireNextShape.runId.unwrap(),
         waitSeconds: acquireNextShape.waitSeconds,
       },
+      resources: lockedPaths.optional(),
       assignedToMe: z.boolean().optional(),
     }),
-    steps: [acquireNext, ...storyContextOperations],
-    run: async (asked, steps) => {
+    steps: [acquireNext, lockOperation, ...storyContextOperations],
+    run: async ({ resources, ...asked }, steps) => {
+      const { projectId, runId } = asked;
+      if (resources !== undefined) await requireFreePaths(steps, { projectId, resources, runId });
       const taken = await steps.writeStep(acquireNext, dropUnsetParams(asked));
       const { execution } = acquireNext.result.pick({ execution: true }).parse(taken);
-      return execution === null ? taken : addStoryContext(steps, execution.targetId, taken);
+      if (execution === null) return taken;
+      const { id, targetId: storyId } = execution;
+      // If a path was locked just now, the error contains the acquired work, which the caller keeps.
+      const locked =
+        resources === undefined
+          ? {}
+          : await steps.writeStep(lockOperation, { projectId, resources, runId, storyId, executionId: id });
+      return addStoryContext(steps, storyId, { ...taken, ...locked });
+    },
+  }),
+  defineMacro({
+    name: 'lock_paths',
+    description: 'Lock more paths for your work, all or none, until the work ends.',
+    // start_work with the same runId does the same.
+    isInSearchMode: false,
+    params: z.strictObject({ ...leaseParams, resources: lockedPaths }),
+    steps: [renew, lockOperation],
+    run: async ({ resources, ...own }, steps) => {
+      const { execution } = await renewLease(steps.callStep, own);
+      const { id, projectId, targetType, targetId, lease } = execution;
+      const storyId = targetType === 'story' ? targetId : undefined;
+      const lock = { projectId, resources, storyId, executionId: id, runId: lease?.runId };
+      return steps.writeStep(lockOperation, dropUnsetParams(lock));
     },
   }),
   defineMacro({
     name: 'ask_question',
-    description:
-      'Ask about the story you work on. wait_for returns the answer and keeps your lease and locks.',
+    description: 'Ask about your story. wait_for returns the answer and keeps your lease and locks.',
     params: z.strictObject({
       ...leaseParams,
       question: createCommentOperation.params.shape.body,
@@ -235,7 +273,7 @@ export const macros: readonly MacroTool[] = [
   defineMacro({
     name: 'submit_work',
     description:
-      'Finish: saves a last checkpoint and completes the work; frees locks, moves the story to in_review. submitted needs branch or pullRequest.',
+      'Finish: saves a last checkpoint, frees locks, moves the story to in_review. submitted needs branch or pullRequest.',
     params: z.strictObject({
       ...checkpointShape,
       outcome: complete.params.shape.outcome.default('submitted'),
@@ -264,7 +302,7 @@ export const macros: readonly MacroTool[] = [
   }),
   defineMacro({
     name: 'hand_off_work',
-    description: 'Offer the work to one member or agent, with a checkpoint; ends your lease.',
+    description: 'Offer your work to a member or agent, with a checkpoint.',
     params: z.strictObject({
       ...checkpointShape,
       toMemberId: handoff.params.shape.toMemberId,
@@ -294,7 +332,7 @@ export const macros: readonly MacroTool[] = [
   }),
   defineMacro({
     name: 'release_work',
-    description: 'Let others continue from the last checkpoint: save one first. Frees its locks.',
+    description: 'Let others continue from the last checkpoint: save one first. Frees locks.',
     params: z.strictObject({ ...leaseParams, reason: release.params.shape.reason }),
     steps: [release],
     run: (params, { writeStep }) => writeStep(release, dropUnsetParams(params)),

@@ -5,6 +5,7 @@
  * that all vendors accept: OpenAI's strict mode, Gemini and Anthropic each reject a whole tool list for one
  * unknown keyword.
  */
+import { Id } from '@muster/registry';
 import { z } from 'zod';
 
 export interface ToolSchema {
@@ -150,13 +151,16 @@ const identifierDescriptions: Readonly<Record<string, string>> = {
   ...{ member: 'Id or handle', agent: 'Id or slug', actor: 'Id, handle or slug' },
 };
 
+/** The contract's description of every id. */
+const idDescription = z.globalRegistry.get(Id)?.description;
+
 /** Returns the contract's description of a value, if it adds information to the kind of value. */
 function contractDescriptionOf(schema: ToolSchema): string | undefined {
   const { description, format } = schema;
   const ref = schema['x-muster-ref'];
   if (typeof ref === 'string') return identifierDescriptions[ref];
   // Omit the contract's description of an id, because it is the same for every id.
-  if (format === 'uuid' && description?.startsWith('UUID') === true) return undefined;
+  if (format === 'uuid' && description === idDescription) return undefined;
   return description === undefined ? undefined : firstClause(description);
 }
 

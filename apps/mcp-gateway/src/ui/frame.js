@@ -43,8 +43,11 @@ export const label = (word) => {
   return words.charAt(0).toUpperCase() + words.slice(1);
 };
 
+/** Formats a time for display. Relative times of lean answers, such as `in 7 min`, are shown as they are. */
 export const time = (at) =>
-  el('time', { datetime: at, text: new Date(at).toLocaleTimeString([], { timeStyle: 'short' }) });
+  /^\d{4}-/.test(at)
+    ? el('time', { datetime: at, text: new Date(at).toLocaleTimeString([], { timeStyle: 'short' }) })
+    : el('span', { text: at });
 
 /** Returns the text of a failed result: the error and the next step. */
 function refusalIn(result) {

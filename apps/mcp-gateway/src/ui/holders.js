@@ -32,7 +32,7 @@ const atWork = (runs) =>
     : table(
         ['Who', 'Story', 'State', 'Last seen'],
         runs.map(({ agent, member, storyKey, state, lastSeenAt }) => [
-          agent === null ? member.name : `${agent.name} (${member.name})`,
+          agent ? `${agent.name} (${member.name})` : member.name,
           storyKey,
           mark(state),
           time(lastSeenAt),

@@ -18,7 +18,7 @@ import {
   sql,
 } from '@muster/driver';
 import { type ParamsOf, type Registry, type ResultOf, type StoryStatus } from '@muster/registry';
-import { containsPattern } from '@muster/tenancy';
+import { containsPattern, storyIdArraySql } from '@muster/tenancy';
 import { z } from 'zod';
 import { hasLabels } from './labels.ts';
 import { type CardRow, toCard, selectWithCardColumns } from './story-cards.ts';
@@ -81,7 +81,7 @@ function filterConditions(params: ListParams): Part[] {
   if (params.epicId !== undefined) where.push(sql.part`q.epic_id = ${params.epicId}`);
   if (params.label !== undefined) where.push(hasLabels(sql.part`q.labels`, [params.label]));
   if (params.updatedSince !== undefined) where.push(sql.part`q.updated_at >= ${params.updatedSince}`);
-  if (params.storyIds !== undefined) where.push(sql.part`q.id = any (${params.storyIds}::uuid[])`);
+  if (params.storyIds !== undefined) where.push(sql.part`q.id = any (${storyIdArraySql(params.storyIds)})`);
   if (params.assigneeId !== undefined) assigned('member_id', params.assigneeId);
   if (params.agentId !== undefined) assigned('agent_id', params.agentId);
   const statuses = statusesOf(params);
@@ -186,7 +186,7 @@ function selectIndexedMatches(params: ListParams, project: IdOrSql): Part[] {
   const { query, label, epicId, assigneeId, agentId, storyIds, updatedSince, columnId } = params;
   const sets: Part[] = [];
   const inProject = sql.part`${orgFilter('s')} and s.project_id = ${project}`;
-  if (storyIds !== undefined) sets.push(sql.part`select unnest(${storyIds}::uuid[]) as id`);
+  if (storyIds !== undefined) sets.push(sql.part`select unnest(${storyIdArraySql(storyIds)}) as id`);
   for (const [column, id] of [['member_id', assigneeId] as const, ['agent_id', agentId] as const])
     if (id !== undefined)
       sets.push(sql.part`select a.target_id as id from assignments a

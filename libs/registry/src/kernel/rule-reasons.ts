@@ -34,8 +34,10 @@ export const conflict = {
     retryable: true,
   },
   lease_held: {
-    meaning: 'Another caller holds the lease; details.holder and details.expiresAt say who, and until when.',
-    remedy: 'Choose other work, ask the holder, or try again after details.expiresAt.',
+    meaning:
+      'Another caller, or another run of yours, holds the lease; details.holder and details.expiresAt say who, and until when.',
+    remedy:
+      'If details.yours is true, continue your own work with details.runId. Otherwise choose other work, ask the holder, or try again after details.expiresAt.',
   },
   stale_lease: {
     meaning: 'Your lease has ended or was granted to another holder; nothing was changed.',

@@ -128,7 +128,7 @@ export const stories = {
         agentId: AgentParam.optional(),
         label: Label.optional(),
         query: SearchText.optional(),
-        storyIds: z.array(Id).min(1).max(200).optional().meta({ description: 'Only these stories' }),
+        storyIds: z.array(StoryRef).min(1).max(200).optional().meta({ description: 'Only these stories' }),
         updatedSince: Instant.optional().meta({
           description:
             'Only stories changed at or after this time. A change has the time its transaction started, and may become visible later; to synchronize, ask again from 10 s before the newest updatedAt',

@@ -8,7 +8,7 @@ export type TargetType = z.infer<typeof TargetType>;
 
 export const TargetRef = StoryRef.meta({
   description: "The target's id; for a story, its key such as WEB-42 works too",
-  maxLength: 36,
+  maxLength: 2048,
   'x-muster-ref': 'story',
 });
 

@@ -100,6 +100,8 @@ describe('stories.list', () => {
     expect(await numbers({ storyIds })).toEqual([1, 4, 2]);
     expect(await numbers({ storyIds, status: 'ready' })).toEqual([2]);
     expect(await numbers({ storyIds, limit: 2 })).toEqual([1, 4]);
+    const keys = ['web-4', '#WEB-2', 'https://muster.example.com/s/WEB-1', 'WEB-99', 'OPS-1'];
+    expect(await numbers({ storyIds: [...keys, last ?? ''] })).toEqual([1, 4, 2]);
   });
 
   it('adds filters up, in each order', async () => {
