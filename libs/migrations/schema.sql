@@ -705,6 +705,25 @@ create table public.outbox (
   error text,
   trace_parent text default NULLIF(current_setting('muster.trace_parent'::text, true), ''::text)
 );
+create table public.plan_items (
+  org_id uuid not null,
+  plan_id uuid not null,
+  kind text not null,
+  ref text not null,
+  record_id uuid not null,
+  "position" integer not null,
+  base jsonb not null
+);
+create table public.plans (
+  org_id uuid not null,
+  id uuid not null,
+  project_id uuid not null,
+  ref text not null,
+  applied_by jsonb not null,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  version integer not null default 1
+);
 create table public.point_days (
   org_id uuid not null,
   member_id uuid not null,
@@ -1325,6 +1344,14 @@ alter table orgs add constraint orgs_slug_check CHECK ((slug ~ '^[a-z0-9-]{3,40}
 alter table orgs add constraint orgs_slug_key UNIQUE (slug);
 alter table outbox add constraint outbox_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id) ON DELETE CASCADE;
 alter table outbox add constraint outbox_pkey PRIMARY KEY (org_id, id);
+alter table plan_items add constraint plan_items_kind_check CHECK ((kind = ANY (ARRAY['story'::text, 'epic'::text])));
+alter table plan_items add constraint plan_items_org_id_plan_id_fkey FOREIGN KEY (org_id, plan_id) REFERENCES plans(org_id, id) ON DELETE CASCADE;
+alter table plan_items add constraint plan_items_pkey PRIMARY KEY (org_id, plan_id, kind, ref);
+alter table plan_items add constraint plan_items_ref_check CHECK (((length(ref) >= 1) AND (length(ref) <= 120)));
+alter table plans add constraint plans_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
+alter table plans add constraint plans_org_id_project_id_ref_key UNIQUE (org_id, project_id, ref);
+alter table plans add constraint plans_pkey PRIMARY KEY (org_id, id);
+alter table plans add constraint plans_ref_check CHECK (((length(ref) >= 1) AND (length(ref) <= 120)));
 alter table point_days add constraint point_days_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
 alter table point_days add constraint point_days_pkey PRIMARY KEY (org_id, member_id, day);
 alter table point_days add constraint point_days_points_check CHECK ((points >= 0));
@@ -1595,6 +1622,7 @@ CREATE INDEX outbox_done ON public.outbox USING btree (done_at) WHERE (done_at I
 CREATE INDEX outbox_due ON public.outbox USING btree (topic, dispatch_after) WHERE ((done_at IS NULL) AND (dead_at IS NULL));
 CREATE INDEX outbox_undone ON public.outbox USING btree (org_id, topic) WHERE (done_at IS NULL);
 CREATE INDEX passkeys_account ON sign_in.passkeys USING btree (account_id, id);
+CREATE INDEX plans_project ON public.plans USING btree (org_id, project_id, id);
 CREATE INDEX point_entries_standing ON public.point_entries USING btree (org_id, subject_id, kind) WHERE (taken_back_seq IS NULL);
 CREATE INDEX point_scores_board ON public.point_scores USING btree (org_id, period, starts_on, scope_id, points DESC, member_id);
 CREATE INDEX project_members_member ON public.project_members USING btree (org_id, member_id);
@@ -2529,6 +2557,9 @@ begin
     when 'import' then
       select i.id, i.project_id into target_id, project_id from public.imports i
         where i.org_id = org and i.id = target_ref::uuid;
+    when 'plan' then
+      select l.id, l.project_id into target_id, project_id from public.plans l
+        where l.org_id = org and l.id = target_ref::uuid;
     when 'execution' then
       select e.id, e.project_id into target_id, project_id from public.executions e
         where e.org_id = org and e.id = target_ref::uuid;
@@ -4321,6 +4352,8 @@ alter table notification_preferences enable row level security, force row level 
 alter table notifications enable row level security, force row level security;
 alter table orgs enable row level security, force row level security;
 alter table outbox enable row level security, force row level security;
+alter table plan_items enable row level security, force row level security;
+alter table plans enable row level security, force row level security;
 alter table point_days enable row level security, force row level security;
 alter table point_entries enable row level security, force row level security;
 alter table point_resets enable row level security, force row level security;
@@ -4490,6 +4523,11 @@ create policy operator on outbox for all to muster_operator using true;
 create policy own_organization on outbox for all to muster_app using (org_id = app.org_id());
 create policy platform on outbox for all to muster_platform using true;
 create policy worker on outbox for all to muster_worker using true;
+create policy own_organization on plan_items for all to muster_app using (org_id = app.org_id());
+create policy worker on plan_items for all to muster_worker using true;
+create policy door on plans for all to muster_door using true;
+create policy own_organization on plans for all to muster_app using (org_id = app.org_id());
+create policy worker on plans for all to muster_worker using true;
 create policy own_organization on point_days for all to muster_app using (org_id = app.org_id());
 create policy worker on point_days for all to muster_worker using true;
 create policy own_organization on point_entries for all to muster_app using (org_id = app.org_id());
@@ -4624,6 +4662,8 @@ grant delete on notification_preferences to muster_worker;
 grant delete on notifications to muster_worker;
 grant delete on orgs to muster_worker;
 grant delete on outbox to muster_worker;
+grant delete on plan_items to muster_worker;
+grant delete on plans to muster_worker;
 grant delete on point_days to muster_worker;
 grant delete on point_entries to muster_worker;
 grant delete on point_resets to muster_worker;
@@ -4688,6 +4728,8 @@ grant delete, insert, select, update on members to muster_app;
 grant delete, insert, select, update on notification_counts to muster_app;
 grant delete, insert, select, update on notification_preferences to muster_app;
 grant delete, insert, select, update on outbox to muster_app;
+grant delete, insert, select, update on plan_items to muster_app;
+grant delete, insert, select, update on plans to muster_app;
 grant delete, insert, select, update on point_days to muster_app;
 grant delete, insert, select, update on point_resets to muster_app;
 grant delete, insert, select, update on point_scores to muster_app;
@@ -4767,6 +4809,7 @@ grant select on lock_counters to muster_operator;
 grant select on locks to muster_door;
 grant select on members to muster_door;
 grant select on orgs to muster_door;
+grant select on plans to muster_door;
 grant select on project_members to muster_door;
 grant select on project_teams to muster_door;
 grant select on projects to muster_door;

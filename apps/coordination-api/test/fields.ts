@@ -49,6 +49,7 @@ const kindOfIdField: Record<string, keyof ExampleRecordIds> = {
   lockId: 'lock',
   groupId: 'group',
   importId: 'import',
+  planId: 'plan',
   questionId: 'comment',
   threadId: 'comment',
   tokenId: 'token',

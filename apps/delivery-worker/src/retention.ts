@@ -252,6 +252,11 @@ export const retention: Readonly<Record<string, Retention>> = {
       oldestFirst: sql.part`t.dead_at`,
     },
   ),
+  plan_items: permanentRetention(
+    writingMembers,
+    'identifies a story that is planned again; the row is deleted with its project',
+  ),
+  plans: permanentRetention(writingMembers, 'the row is deleted with its project'),
   point_days: permanentRetention('the activity', 'a day of a member; the row is deleted with the member'),
   point_entries: permanentRetention(
     'the activity',

@@ -7,6 +7,7 @@ import { mergeGate } from './operations/inside/mergeGate.ts';
 import { nextStories } from './operations/inside/nextStories.ts';
 import { epics } from './operations/epics/handlers.ts';
 import { imports } from './operations/imports/handlers.ts';
+import { plans } from './operations/plans/handlers.ts';
 import { projects } from './operations/projects/handlers.ts';
 import { prompts } from './operations/prompts/handlers.ts';
 import { reviewers } from './operations/reviewers/handlers.ts';
@@ -31,6 +32,7 @@ export const boardHandlers = {
   contracts,
   search,
   imports,
+  plans,
   teamProjects,
 };
 

@@ -72,6 +72,7 @@ export const kinds = {
     get: 'read',
     list: 'list',
     deliveryHealth: 'read',
+    waves: 'read',
     update: 'write',
     delete: 'write',
     convertLocal: 'write',
@@ -116,6 +117,7 @@ export const kinds = {
   contracts: { publish: 'write', list: 'list' },
   search: { find: 'list' },
   imports: { begin: 'write', put: 'write', finish: 'write', get: 'read', list: 'list', undo: 'write' },
+  plans: { apply: 'write', get: 'read', list: 'list' },
   activity: { list: 'list' },
   events: { list: 'read' },
   forges: {

@@ -70,6 +70,9 @@ begin
     when 'import' then
       select i.id, i.project_id into target_id, project_id from public.imports i
         where i.org_id = org and i.id = target_ref::uuid;
+    when 'plan' then
+      select l.id, l.project_id into target_id, project_id from public.plans l
+        where l.org_id = org and l.id = target_ref::uuid;
     when 'execution' then
       select e.id, e.project_id into target_id, project_id from public.executions e
         where e.org_id = org and e.id = target_ref::uuid;

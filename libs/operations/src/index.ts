@@ -68,6 +68,7 @@ export const createHandlers = ({ seatPrices, forges, webhooks }: HandlersSetUp):
   contracts: boardHandlers.contracts,
   search: boardHandlers.search,
   imports: boardHandlers.imports,
+  plans: boardHandlers.plans,
   activity: notificationsHandlers.activity,
   events: notificationsHandlers.events,
   audit: notificationsHandlers.audit,

@@ -1,7 +1,7 @@
 export const dates = {
   reference: {
-    sha256: 'fd10e00619166e3ff7e692282ce1245a31b9022ce07b1abe99759e3ecd17e32b',
-    since: '2026-11-29',
+    sha256: '4557ed63b4f3b4fd379ef6ee2d83a812c0225bb790b8110cc90ef1a1a19e172e',
+    since: '2026-11-30',
   },
   'reference/deliveryExecutions': {
     sha256: '1f8d5d862d11201225546ab9ba7ce728076b0bce446a1ef30160dd78fe922ae2',
@@ -80,7 +80,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/projects': {
-    sha256: '1c422b7b01088ba44b8c9d0e3df98a2c7d7bbceadd7b54f400aaf810fee1bf7a',
+    sha256: 'aaeeeb65f41d7a309b0041374cb72e6c5cfa9fc31971613a591d48b1b504dfde',
     since: '2026-11-30',
   },
   'reference/projects.members': {
@@ -147,6 +147,10 @@ export const dates = {
     sha256: 'faa67560f7fa6918ff8ccd4b02d2018ba60f67be6a6efd718199e37d6e93eab0',
     since: '2026-11-29',
   },
+  'reference/plans': {
+    sha256: '71e5047e91fd45ccf7d305bc40a148c04b4dfcf7acacf5e9204757e985dac4ac',
+    since: '2026-11-30',
+  },
   'reference/activity': {
     sha256: '3465e42d9ce689a3ebf831538917fde546ebfa7ad6c217b40ee6612332e416c7',
     since: '2026-11-29',
@@ -200,15 +204,15 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/records': {
-    sha256: '470d2dcb34ea6eed40655aeb1d66eeee12964a3f3588da22ab09a771cb05df2f',
+    sha256: '6dca3c9f5c7e914be533c63936016be6c6ff01d37c32ec79e66e66d0969839a9',
     since: '2026-11-30',
   },
   'reference/errors': {
-    sha256: '450174f9519f9ce6d5c1fb44a54152065f364e324db7fb56feb432c795f9f234',
+    sha256: 'd8734dffc0596077a7feec36edb15e0fab685c85754f2983b5bf20eaeafeffb7',
     since: '2026-11-30',
   },
   'reference/event-kinds': {
-    sha256: 'fcee7694bfb4062ff8360d25afea83f9e7480d89c38f674aa2753ebb478da613',
-    since: '2026-11-29',
+    sha256: 'b639cc43771800daa9817bf0fcac654e6a60e21b9818d64a79d1208b0e3d6a29',
+    since: '2026-11-30',
   },
 };

@@ -19,6 +19,7 @@ export const namespaceGroups: readonly NamespaceGroup[] = [
       'projects.accessRequests': 'Requests for a role in a project, and decisions about them.',
       assignments: 'Who is responsible for which work.',
       search: 'Full-text search for stories, epics, specs, comments and members.',
+      plans: 'Stories that are described together with their order, and updated together.',
       imports: 'Import from other trackers: repeatable, and it can be undone.',
     },
   },

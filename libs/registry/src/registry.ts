@@ -26,6 +26,7 @@ import { members } from './namespaces/members.ts';
 import { notifications } from './namespaces/notifications.ts';
 import { orgs } from './namespaces/orgs.ts';
 import { passkeys } from './namespaces/passkeys.ts';
+import { plans } from './namespaces/plans.ts';
 import { policy } from './namespaces/policy.ts';
 import { projects } from './namespaces/projects.ts';
 import { prompts } from './namespaces/prompts.ts';
@@ -70,6 +71,7 @@ export const registry = {
   contracts,
   search,
   imports,
+  plans,
   activity,
   events,
   forges,

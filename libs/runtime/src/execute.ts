@@ -47,7 +47,7 @@ import { type OperationCall } from './operation-call.ts';
 import { parseParams } from './parse.ts';
 import { getProjectRank } from './project-rank.ts';
 import { replaceNamesWithIds } from './references.ts';
-import { targetIdOf, targetOf } from './target.ts';
+import { targetIdOf, targetOf, targetParamOf } from './target.ts';
 import { type AuthenticatedToken } from './tokens.ts';
 
 /** The outcome of a call's transaction. */
@@ -164,7 +164,7 @@ async function executeAttempt(...[pool, handler, call, environment]: Required<Pa
     return await executeWithRetries(pool, { handler, caller, call, params, environment });
   } catch (error) {
     if (isIdentityStale(error)) throw error;
-    const known = toApiError(error, operation.target);
+    const known = toApiError(error, targetParamOf(operation, call.params));
     if (known.code === 'unauthorized') call.token.forget();
     // 8. A sensitive operation that was forbidden leaves an audit entry of its own.
     if (known.code === 'forbidden' && operation.auditsRefusal)

@@ -1,9 +1,19 @@
 /** Determines the record that a call concerns. The authorization check resolves its reference once. */
 import { type Part, sql } from '@muster/driver';
-import { isUuid, type Operation, projectRank, targetKindOf } from '@muster/registry';
+import { isUuid, type Operation, projectRank, targetKindOf, type TargetParam } from '@muster/registry';
 import { targetIdSql, type AccessCheckInput } from '@muster/tenancy';
 
 type TargetReference = AccessCheckInput['target'];
+
+/** Returns the parameter that names the target record in this call; null if the call has no target. */
+export function targetParamOf(
+  { target, alternativeTarget }: Pick<Operation, 'target' | 'alternativeTarget'>,
+  params: unknown,
+): TargetParam | null {
+  if (target === null || alternativeTarget === null) return target;
+  const given = typeof params === 'object' && params !== null ? (params as Record<string, unknown>) : {};
+  return given[target] === undefined ? alternativeTarget : target;
+}
 
 /**
  * Returns the record whose project the authorization check must use, in the form that the check accepts: by
@@ -13,10 +23,11 @@ export function targetOf(operation: Operation, params: Record<string, unknown>):
   // A platform operation names no record. The authorization check grants operators access to all
   // organizations instead.
   if (operation.access.kind === 'platform') return { kind: 'platform', ref: '', rank: 0 };
-  if (operation.access.kind !== 'project' || operation.target === null) return null;
-  const ref = params[operation.target];
+  const target = targetParamOf(operation, params);
+  if (operation.access.kind !== 'project' || target === null) return null;
+  const ref = params[target];
   if (typeof ref !== 'string') return null;
-  const kind = targetKindOf(operation.target, params);
+  const kind = targetKindOf(target, params);
   return { kind: isUuid(ref) ? kind : `${kind}Key`, ref, rank: projectRank(operation.access.role) };
 }
 

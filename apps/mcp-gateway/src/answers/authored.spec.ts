@@ -7,6 +7,7 @@ import { resultSchema, type ToolSchema } from '../tools/schemas.ts';
  * Text fields that no author chooses: identifiers of the product, versions, commits, addresses and secrets.
  */
 const chosenByNoPerson: ReadonlySet<string> = new Set([
+  ...['field', 'fields'],
   ...[
     'key',
     'storyKey',

@@ -24,7 +24,7 @@ export const authoredFields: ReadonlySet<string> = new Set([
     'decision',
   ],
   ...['labels', 'tags', 'branch', 'baseBranch', 'resources', 'resource', 'heldResource', 'witness', 'path'],
-  'touches',
+  ...['touches', 'dependsOn', 'waves', 'criticalPath'],
   ...['ref', 'checks', 'data', 'manifest', 'error', 'details'],
 ]);
 

@@ -2,7 +2,7 @@
  * Reads and locks the board for an import, in the common order: counters, columns, stories. Also finds the
  * members that the import names.
  */
-import { type Db, type DB, orgFilter, currentOrgId, type Query, sql } from '@muster/driver';
+import { type Db, type DB, type IdOrSql, orgFilter, currentOrgId, type Query, sql } from '@muster/driver';
 import { type Actor, type ColumnStatus } from '@muster/registry';
 import { type Selectable } from 'kysely';
 import { v7 } from 'uuid';
@@ -20,6 +20,8 @@ export interface ImportColumn {
   readonly status: ColumnStatus;
   /** The rank of the column's last story; null for an empty column. */
   readonly lastRank: string | null;
+  readonly wipLimit: number | null;
+  readonly storyCount: number;
 }
 
 export interface ImportBoard {
@@ -33,7 +35,7 @@ export interface ImportBoard {
  * Locks the counters and the columns of a project. Imports into it are serialized, and no story can reach the
  * end of a column at the same time.
  */
-export async function lockImportBoard(db: Db, projectId: string): Promise<ImportBoard> {
+export async function lockImportBoard(db: Db, projectId: IdOrSql): Promise<ImportBoard> {
   const [counters, , columns] = await Promise.all([
     db.get(
       sql<{ key: string; last: number }>`select p.key, k.last_story_number as last from project_counters k
@@ -44,7 +46,7 @@ export async function lockImportBoard(db: Db, projectId: string): Promise<Import
       sql`select c.id from board_columns c where ${orgFilter('c')} and c.project_id = ${projectId} order by c.id for no key update`,
     ),
     db.all(
-      sql<ImportColumn>`select c.id, c.name, c.status,
+      sql<ImportColumn>`select c.id, c.name, c.status, c.wip_limit as "wipLimit", c.story_count as "storyCount",
            (select n.rank from stories n where ${orgFilter('n')} and n.project_id = c.project_id and n.column_id = c.id
              order by n.rank desc limit 1) as "lastRank"
          from board_columns c where ${orgFilter('c')} and c.project_id = ${projectId} and c.archived_at is null

@@ -83,6 +83,7 @@ export const targetKinds = {
   lockId: 'lock',
   groupId: 'deliveryGroup',
   importId: 'import',
+  planId: 'plan',
   targetId: {
     saidBy: 'targetType',
     kinds: { story: 'story', epic: 'epic', delivery_group: 'deliveryGroup' },

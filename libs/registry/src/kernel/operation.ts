@@ -90,6 +90,8 @@ interface OperationDefinition<
   readonly bodyLimit?: number;
   /** The field of the result that must never be readable again. It is not stored with an Idempotency-Key. */
   readonly secret?: keyof z.output<Result> & string;
+  /** The parameter that names the target record in calls that omit the first target parameter. */
+  readonly alternativeTarget?: TargetParam;
 }
 
 export interface Operation<
@@ -102,7 +104,7 @@ export interface Operation<
   Grounds extends Ground = Ground,
 > extends Omit<
   OperationDefinition<Name, E, Params, Result, Refusal, Emitted, Grounds>,
-  'secret' | 'staysInProjects'
+  'secret' | 'staysInProjects' | 'alternativeTarget'
 > {
   readonly keywords: string;
   readonly refusals: readonly Refusal[];
@@ -132,6 +134,7 @@ export interface Operation<
    * project is involved.
    */
   readonly target: TargetParam | null;
+  readonly alternativeTarget: TargetParam | null;
   /** The paths of parameters that name members and agents, and accept a handle or a slug. */
   readonly personPaths: readonly PersonPath[];
 }
@@ -198,6 +201,7 @@ export function operation<
     namespace: statement.name.slice(0, statement.name.lastIndexOf('.')),
     scope: scopeOf(statement.access, statement.effect),
     target: target ?? null,
+    alternativeTarget: statement.alternativeTarget ?? null,
     personPaths: personPathsIn(statement.params),
   };
 }

@@ -193,6 +193,10 @@ export const unprocessable = {
     meaning: 'The story has children; details.children lists their keys.',
     remedy: 'Use one of its children instead, or remove them from this story first.',
   },
+  dependency_cycle: {
+    meaning: 'The stories would wait for each other; details.cycle lists them in order.',
+    remedy: 'Remove one of the dependencies in details.cycle.',
+  },
   incomplete_order: {
     meaning: 'The order must name each active column exactly once.',
     remedy: 'List the active columns again, and name each one once.',

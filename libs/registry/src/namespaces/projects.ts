@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { org, project } from '../kernel/access.ts';
 import { bulkBodyLimitBytes, surfacesWithoutTool, operation } from '../kernel/operation.ts';
-import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
+import { maxPageSize, maxSmallItemsPageSize, pageParams, pageSchemaOf } from '../kernel/pagination.ts';
 import {
   Deleted,
   ExpectedVersion,
@@ -24,6 +24,7 @@ import {
   StoryStatus,
   Visibility,
 } from '../records/project.ts';
+import { StoryCard } from '../records/card.ts';
 import { HealthFigures, HealthWeek } from '../records/health.ts';
 import { Estimate, Labels, Priority, SpecContent, StoryDescription, StoryTitle } from '../records/story.ts';
 import { projectAccess } from './projects-access.ts';
@@ -116,6 +117,32 @@ export const projects = {
     result: z.object({ weeks: z.array(HealthWeek), totals: HealthFigures }),
     surfaces: surfacesWithoutTool,
     example: { projectId: 'WEB', from: '2026-11-02T00:00:00.000Z', to: '2026-11-30T00:00:00.000Z' },
+  }),
+  waves: operation({
+    name: 'projects.waves',
+    effect: 'read',
+    summary: 'Show which open stories can run at the same time, and which come next',
+    keywords: 'parallel order dependencies blocked critical path schedule next graph plan',
+    description:
+      'Stories of wave 0 wait for no open story; those of each later wave wait for one of the wave before. A parent comes after its children. criticalPath is the longest chain by estimate, where a missing estimate counts as 1. blocked counts the stories that wait for an open story. Waves are not paged: stories beyond limit are left out, and count says how many stories a wave has.',
+    access: project('viewer'),
+    params: z.strictObject({
+      projectId: ProjectRef,
+      epicId: Id.optional(),
+      planId: Id.optional(),
+      limit: z
+        .int()
+        .min(1)
+        .max(maxSmallItemsPageSize)
+        .default(maxPageSize)
+        .meta({ description: 'The maximum number of stories in all waves' }),
+    }),
+    result: z.object({
+      waves: z.array(z.object({ index: z.int(), count: z.int(), stories: z.array(StoryCard) })),
+      criticalPath: z.array(z.string()).describe('The keys of its stories, in the order of work'),
+      blocked: z.int(),
+    }),
+    example: { projectId: 'WEB' },
   }),
   update: operation({
     name: 'projects.update',

@@ -16,6 +16,7 @@ import { arrangeIdentityProviders } from './identity-providers.ts';
 import { arrangeImport } from './imports.ts';
 import { arrangeInvitations } from './invitations.ts';
 import { arrangeLocks } from './locks.ts';
+import { arrangePlan } from './plans.ts';
 import { arrangeAgreements } from './agreements.ts';
 import { arrangeReviews } from './review.ts';
 import { arrangeOtherProjects, arrangeWeb, type Visibility } from './projects.ts';
@@ -52,6 +53,7 @@ export interface ExampleRecordIds {
   readonly forgeConnection: string;
   readonly forgeDelivery: string;
   readonly import: string;
+  readonly plan: string;
   readonly webhook: string;
   readonly webhookDelivery: string;
 }
@@ -153,6 +155,7 @@ async function arrangeRecords(
   const { lock } = await arrangeLocks(world, place);
   const { accessRequest } = await arrangeAccess(world, place);
   const imported = await arrangeImport(world, place);
+  const plan = await arrangePlan(world, { ...place, storyId: stories[0] ?? '' });
   const { token, agent: agentId } = await arrangeTokens(world, place);
   const { connection } = await arrangeConnections(world, { ...place, agentId });
   const { session, passkey } = await arrangeSessions(world, place);
@@ -173,6 +176,7 @@ async function arrangeRecords(
     forgeConnection,
     forgeDelivery,
     import: imported,
+    plan,
     webhook,
     webhookDelivery,
   };

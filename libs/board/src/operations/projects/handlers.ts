@@ -13,12 +13,14 @@ import { requestAccess } from './requestAccess.ts';
 import { list as listTeams } from './teams/list.ts';
 import { unassignTeam } from './unassignTeam.ts';
 import { update } from './update.ts';
+import { waves } from './waves.ts';
 
 export const projects = {
   create,
   get,
   list,
   deliveryHealth,
+  waves,
   update,
   delete: deleteOperation,
   convertLocal,
