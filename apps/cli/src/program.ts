@@ -104,6 +104,10 @@ function addHandwrittenCommands(program: Command): void {
       configureImportCommand(command);
     },
   );
+  later('plan', 'Create and update many stories from a plan or a task list', async (command) => {
+    const { configurePlanCommand } = await import('./plan/command.ts');
+    configurePlanCommand(command);
+  });
   later(
     'report',
     'In a CI pipeline: record the event that started it, and the result of its checks',
