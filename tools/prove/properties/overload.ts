@@ -132,10 +132,10 @@ const atOnce = 0.5;
 const isShed = (heard: CallReply): boolean => reasonOf(heard) === 'overload';
 /**
  * A call that got a request slot may still wait too long for a connection. It is then refused with an equal
- * reason but another message.
+ * reason but another message. Each run expects calls with this message, so a changed text is noticed.
  */
 const foundNoPlace = (heard: CallReply): boolean =>
-  isShed(heard) && String(heard.body['message']).startsWith('Too many requests at once');
+  isShed(heard) && String(heard.body['message']).startsWith('The server has too many requests in progress');
 
 async function run(setting: RunSetup, extent: Extent, removals: readonly GuardRemoval[]): Promise<Findings> {
   const { api, ask, renew, look } = await begin(setting, extent, removals);
@@ -214,7 +214,7 @@ function wrongIn(heard: readonly CallReply[]): string[] {
     ...(turnedAwayAfter > waited * atOnce ? [`${late}, and answers took ${Math.round(waited)}`] : []),
     ...oddAmong(heard, 'calls', (one) => isServed(one) || asksToComeAgain(one)),
     ...(heard.some(isServed) ? [] : ['nobody was answered']),
-    ...(heard.some(isShed) ? [] : [`of ${heard.length} calls none was turned away`]),
+    ...(heard.some(foundNoPlace) ? [] : [`of ${heard.length} calls none found all places taken`]),
   ];
 }
 
