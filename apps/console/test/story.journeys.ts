@@ -188,6 +188,22 @@ export function storyJourneys(house: House): void {
     await robo.deliveryExecutions.acquire({ targetType: 'story', targetId: storyId, runId: 'run-2' });
   });
 
+  journey(
+    'shows on the story and its card that an assigned agent has no runner, and that it picks up',
+    async () => {
+      const { agentId } = people.robo.me;
+      const [story, board] = [
+        await open(people.ana.me.token, `/s/${storyId}`),
+        await open(people.ben.me.token, '/p/WEB'),
+      ];
+      const target = { targetType: 'story', targetId: storyId } as const;
+      await house.client(people.ana.me.token).assignments.set({ ...target, agentId: agentId ?? '' });
+      for (const page of [story, board]) await page.getByText('No runner is listening for Robo').waitFor();
+      await house.client(people.robo.me.token).deliveryExecutions.acquire({ ...target, runId: 'run-1' });
+      for (const page of [story, board]) await page.getByText('Picked up by Robo').waitFor();
+    },
+  );
+
   /** Locates the editor of a spec, in which single-key shortcuts are inactive. */
   const editor = (page: Page): Locator => page.getByRole('textbox', { name: 'Spec, in Markdown' });
   async function writeSpec(page: Page, text: string): Promise<void> {
