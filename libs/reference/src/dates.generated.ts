@@ -4,7 +4,7 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/deliveryExecutions': {
-    sha256: '1f8d5d862d11201225546ab9ba7ce728076b0bce446a1ef30160dd78fe922ae2',
+    sha256: '947922bb6f82ef584c162b4b1085fc30263a32a803fe6dfd43b2e967c1014103',
     since: '2026-11-30',
   },
   'reference/deliveryGroups': {

@@ -346,7 +346,7 @@ export const deliveryExecutions = {
     keywords:
       'executions find by branch pull request pr who works on what in progress stalled abandoned submitted needs rework all agents offered offers handed to me',
     description:
-      'In all projects that the caller may see and that are not archived, or in the named project; newest first. Filters are combined with AND. holderId is an agent, or a member including their agents; it matches live and expired leases (state stalled). branch and pullRequest match what the holder or the forge reported. With repository, work is left out if it is in another repository: its project is linked to others only, its pull request or a connected forge shows another one, or the project has several and nothing shows which. With several filters a page examines 1,000 executions, so it may have few or no items and still a nextCursor.',
+      'In all projects that the caller may see and that are not archived, or in the named project; newest first. Filters are combined with AND. holderId is an agent, or a member including their agents; it matches live and expired leases (state stalled). branch and pullRequest match what the holder or the forge reported. repository leaves out work in other repositories. In a project with several linked ones it finds only work whose repository is known from its pull request or the connected forge. With several filters a page examines 1,000 executions, so it may have few or no items and still a nextCursor.',
     access: org('viewer'),
     params: z.strictObject({
       projectId: ProjectRef.optional(),
