@@ -194,7 +194,7 @@ describe('before an edit', () => {
     const target = { targetType: 'story', targetId: story.key, start: true } as const;
     await muster.direct(scout).deliveryExecutions.acquire(target);
     expect(await runHook(scout, 'before-edit', { input })).toEqual(refused(/Ben holds held.ts/));
-    const env = { MUSTER_STORY: 'WEB-1' };
+    const env = { MUSTER_PROJECT: 'WEB' };
     expect(await runHook(people.robo, 'before-edit', { input, env })).toEqual(refused(/Ben holds held.ts/));
   });
 });
@@ -364,6 +364,9 @@ describe('what is held', () => {
       ],
     ] as const)
       expect(await runHook(agent, 'stop', { client })).toEqual(answer);
+    // The runner of `muster work` holds the lease and submits the work.
+    for (const name of ['stop', 'session-start', 'pre-compact'])
+      expect(await runHook(agent, name, { env: { MUSTER_RUN_ID: 'night-1' } })).toEqual({});
     for (const input of [{ stop_hook_active: true }, { loop_count: 1 }, { status: 'aborted' }])
       expect(await runHook(agent, 'stop', { input })).toEqual({});
   });

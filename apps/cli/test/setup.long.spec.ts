@@ -242,6 +242,13 @@ it('reports an outdated skill and updates it', async () => {
   expect(await readFile(skill, 'utf8')).toBe(text);
 });
 
+it('gives Gemini CLI no hook before compaction, which it would call before each request', async () => {
+  await add('gemini');
+  const text = await readFile(path.join(repository, '.gemini/settings.json'), 'utf8');
+  const { hooks } = JSON.parse(text) as { hooks: object };
+  expect(Object.keys(hooks)).toEqual(['SessionStart', 'AfterAgent', 'BeforeTool']);
+});
+
 it('changes nothing if a file cannot be parsed', async () => {
   const broken = { '.cursor/mcp.json': '{ "mcpServers": ' };
   await writeFiles(repository, broken);

@@ -13,6 +13,8 @@ const skillBody = `# Working with Muster
 
 Muster gives each story to one worker at a time, and locks files across machines. Call its tools over MCP.
 
+If the environment variable \`MUSTER_RUN_ID\` is set, \`muster work\` started you and holds the lease. Then follow its prompt, and do not start, submit or release work yourself.
+
 ## The loop
 
 1. \`session_identity\`: who you are, and what you hold (\`holding\`). Continue held work before you take new work.
@@ -90,4 +92,5 @@ Work is coordinated with Muster, through its MCP tools. The skill \`${skillName}
 - After compaction or a restart: \`session_identity\` lists what you hold. Call \`start_work\` with that \`runId\`.
 - Before you stop: write a checkpoint, then \`submit_work\`, \`hand_off_work\` or \`release_work\`.
 - A refused edit is locked by someone else. Edit other files, or wait for the holder.
+- If \`MUSTER_RUN_ID\` is set, \`muster work\` started you: follow its prompt instead.
 `;

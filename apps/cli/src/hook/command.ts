@@ -112,8 +112,15 @@ async function runHook(name: string, client: string, flags: HookFlags): Promise<
   process.stdout.write(`${JSON.stringify(answer)}\n`, () => process.exit(0));
 }
 
+/**
+ * Returns true if `muster work` started the client. The runner holds the lease and submits the work, so the
+ * agent must neither take the work back nor end it.
+ */
+const isStartedByRunner = (): boolean => (process.env['MUSTER_RUN_ID'] ?? '') !== '';
+
 async function answerHook(name: HookName, input: HookInput, flags: HookFlags): Promise<HookDecision> {
   try {
+    if (name !== 'before-edit' && isStartedByRunner()) return { kind: 'continue' };
     const files = name === 'before-edit' ? await editedPathsOf(input) : [];
     if (name === 'before-edit' && files.length === 0) return { kind: 'continue' };
     const limitMs = Number(flags.timeLimit ?? defaultTimeLimitMs);

@@ -35,14 +35,14 @@ async function findLock(
 }
 
 /**
- * Returns the projects whose locks count: the given one, that of the story of `muster work`, those of the
- * token, or those of the held work.
+ * Returns the projects whose locks count: the given one, that of `muster work`, that of the token, or those of
+ * the held work.
  */
 async function projectsOf(
   given: string | undefined,
   identity: Promise<Identity>,
 ): Promise<readonly string[]> {
-  const named = given ?? process.env['MUSTER_STORY']?.split('-')[0];
+  const named = given ?? process.env['MUSTER_PROJECT'];
   if (named !== undefined && named !== '') return [named];
   const { token, holding } = await identity;
   if (token.projectIds?.length === 1) return token.projectIds;

@@ -45,7 +45,8 @@ const skillFile = (folder: string): ScopedFile => {
 /** The folder for skills that Codex, Cursor, Gemini CLI, Copilot, VS Code and OpenCode all read. */
 const commonSkill = skillFile('.agents');
 
-type EventNames = Readonly<Record<HookName, string>>;
+/** The client's names of events. A hook without a name is not configured. */
+type EventNames = Readonly<Partial<Record<HookName, string>>>;
 
 interface EntryShape {
   readonly events: EventNames;
@@ -58,24 +59,23 @@ interface EntryShape {
 const entriesOf =
   (client: McpClientName, { events, editTools, build }: EntryShape) =>
   (options: HookOptions): HookEntry[] =>
-    hookNames.map((hook) => ({
-      event: events[hook],
-      value: build(
-        posixHookCommand(hook, client, options),
-        hook === 'before-edit' ? { matcher: editTools } : {},
-      ),
-    }));
+    hookNames.flatMap((hook) => {
+      const event = events[hook];
+      if (event === undefined) return [];
+      const matcher = hook === 'before-edit' ? { matcher: editTools } : {};
+      return [{ event, value: build(posixHookCommand(hook, client, options), matcher) }];
+    });
 
 /** The time after which a client gives up on a hook. The hook itself answers much earlier. */
 const clientTimeoutSeconds = 10;
 
-const claudeEvents: EventNames = {
+const claudeEvents = {
   ...{ 'session-start': 'SessionStart', 'pre-compact': 'PreCompact' },
   ...{ stop: 'Stop', 'before-edit': 'PreToolUse' },
-};
+} satisfies EventNames;
+// Gemini CLI calls PreCompress before each request to the model, so it has no hook before compaction.
 const geminiEvents: EventNames = {
-  ...{ 'session-start': 'SessionStart', 'pre-compact': 'PreCompress' },
-  ...{ stop: 'AfterAgent', 'before-edit': 'BeforeTool' },
+  ...{ 'session-start': 'SessionStart', stop: 'AfterAgent', 'before-edit': 'BeforeTool' },
 };
 const cursorEvents: EventNames = {
   ...{ 'session-start': 'sessionStart', 'pre-compact': 'preCompact' },
