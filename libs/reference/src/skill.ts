@@ -18,9 +18,9 @@ If the environment variable \`MUSTER_RUN_ID\` is set, \`muster work\` started yo
 ## The loop
 
 1. \`session_identity\`: who you are, and what you hold (\`holding\`). Continue held work before you take new work.
-2. \`next_work {projectId, runId}\` takes the next available story. \`start_work {storyId, runId, resources}\` takes a given one and locks paths. Choose any text as \`runId\` and keep it: the same \`runId\` gets your work back.
+2. \`next_work {projectId, runId, resources}\` takes the next available story, \`start_work {storyId, runId, resources}\` a given one. Both lock the paths in \`resources\`. Choose any text as \`runId\` and keep it: the same \`runId\` gets your work back.
 3. Keep \`execution.id\` and \`leaseToken\` of the answer. Every later call for this work needs both.
-4. Lock paths before you edit them: call \`start_work\` again with the same \`storyId\` and \`runId\`, and with \`resources\`.
+4. Lock more paths before you edit them: \`lock_paths {executionId, leaseToken, resources}\`.
 5. \`deliveryExecutions_checkpoint\` after each step: what is done, what is next, \`filesTouched\`. It renews the lease.
 6. \`submit_work {summary, branch}\` or \`{summary, pullRequest}\` ends the work and frees the locks. \`hand_off_work\` offers it to someone. \`release_work\` gives it back.
 7. \`wait_for {}\` without a lease waits for the verdict. Changes requested: call \`start_work\` for that story again.
