@@ -62,7 +62,7 @@ An edit that Muster's hook refused is locked by someone else. Do not write the f
 
 1. \`session_identity\`: \`holding\` lists your work with \`runId\`.
 2. \`start_work\` with that \`storyId\` and \`runId\`: it returns a new \`leaseToken\`, your last checkpoint and the context.
-3. \`inbox\`: what came in since then. Then continue from the checkpoint.
+3. \`wait_for {waitSeconds: 0}\` without a lease: what came in since then. Then continue from the checkpoint.
 
 ## Before you stop
 

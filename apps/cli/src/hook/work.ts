@@ -48,7 +48,7 @@ function describeNews(items: readonly InboxItem[], now: number): string[] {
   const [first] = fresh.slice(-maxNews);
   if (first === undefined) return ['No news in your inbox since yesterday.'];
   return [
-    `The latest news in your inbox (inbox with after ${first.seq - 1} shows them in full):`,
+    `The latest news in your inbox (wait_for with after ${first.seq - 1} shows them in full):`,
     ...fresh
       .slice(-maxNews)
       .map(

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { createViewReader, modes, type ConnectionView } from './narrowing.ts';
+import { modes } from '../tools/modes.ts';
+import { createViewReader, type ConnectionView } from './narrowing.ts';
 import { macros } from '../tools/macros.ts';
 import { allTools, toolsets } from '../tools/toolbox.ts';
 
@@ -87,7 +88,7 @@ describe('narrowing', () => {
         ]),
       );
     expect(listed('mode=search').length).toBe(
-      4 + macros.filter(({ isInSearchMode }) => isInSearchMode).length,
+      4 + macros.filter(({ listedIn }) => listedIn.includes('search')).length,
     );
     expect(listed('mode=core').length).toBeGreaterThan(12);
   });

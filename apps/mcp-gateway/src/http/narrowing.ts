@@ -8,11 +8,10 @@ import { badRequest } from '@muster/registry';
 import { findSimilarNames } from '@muster/http';
 import { LRUCache } from 'lru-cache';
 import { type ConnectionLimits } from '../calls/calls.ts';
+import { modes, type ToolListMode } from '../tools/modes.ts';
 import { isProjectRef } from '../tools/tools.ts';
 import { type AnyTool, allTools, findTool, isCoreTool, toolsets } from '../tools/toolbox.ts';
 
-export const modes = ['full', 'core', 'search'] as const;
-export type ToolListMode = (typeof modes)[number];
 /** The forms of answers: `lean` for models, and `full`, the API's own form, for programs. */
 const answerViews = ['lean', 'full'] as const;
 
@@ -24,7 +23,7 @@ export interface ConnectionView extends ConnectionLimits {
    */
   readonly cacheKey: string;
   readonly mode: ToolListMode;
-  /** True if operations outside the list can be called by their own names. */
+  /** True if tools for work and operations outside the list can be called by their own names. */
   readonly allowsUnlistedCalls: boolean;
   readonly isReadonly: boolean;
   readonly showsOutputSchemas: boolean;
@@ -136,7 +135,7 @@ export function createView(restrictions: RestrictionValues): ConnectionView {
   const allows = (tool: AnyTool): boolean => isChosen(tool) && !isForbidden(tool);
   const lists = (tool: AnyTool): boolean => {
     if (!allows(tool)) return false;
-    if (tool.kind === 'macro') return mode !== 'search' || tool.isInSearchMode;
+    if (tool.kind === 'macro') return tool.listedIn.includes(mode);
     if (tool.kind === 'meta') return mode !== 'full';
     return mode === 'full' || (mode === 'core' && isCoreTool(tool));
   };
@@ -157,7 +156,7 @@ export function createView(restrictions: RestrictionValues): ConnectionView {
     },
     allows,
     listsTool: lists,
-    canCallTool: (tool) => lists(tool) || (isOpen && tool.kind === 'operation' && allows(tool)),
+    canCallTool: (tool) => lists(tool) || (isOpen && tool.kind !== 'meta' && allows(tool)),
   };
 }
 

@@ -33,7 +33,7 @@ export function instructionsFor(
     ? `More operations than listed exist: search_operations finds them, describe_operation shows parameters, call_read_operation and call_write_operation call them.${byName}`
     : '';
   const loop = has('start_work', 'submit_work')
-    ? 'To work: next_work, or start_work on a given story (lease, locks, context) → deliveryExecutions_checkpoint after each step, which also renews the lease → submit_work, hand_off_work or release_work. ask_question asks, wait_for waits, also for the verdict after submit_work. inbox: what came in. Keep execution.id and leaseToken. Read signals in each answer: stop_requested means stop, spec_changed means read the spec again.'
+    ? 'To work: next_work, or start_work on a given story (lease, locks, context) → deliveryExecutions_checkpoint after each step, which also renews the lease → submit_work, hand_off_work or release_work. ask_question asks, wait_for waits, also for the verdict after submit_work; without a lease it reads your inbox. Keep execution.id and leaseToken. Read signals in each answer: stop_requested means stop, spec_changed means read the spec again.'
     : '';
   const conflict =
     'Errors: error.details.reason is the exact case, error.hint the next step. version_mismatch: read again and redo your change; never overwrite. stale_lease: someone else has the work; stop. lease_held, lock_held or blocked: choose other work. archived: read-only. Repeat a call unchanged only if details.retryable is true.';

@@ -15,6 +15,7 @@ import { applyProject, performStep, type ToolCall } from '../calls/calls.ts';
 import { digest } from '../calls/intents.ts';
 import { translateFailurePaths } from '../calls/explained.ts';
 import { invalidParametersError } from '../calls/issues.ts';
+import { modes, type ToolListMode } from './modes.ts';
 import { addParameterDescriptions } from './parameter-words.ts';
 import { repairArguments } from '../calls/repair.ts';
 import { type ObjectSchema, compactParamsSchema, fullParamsSchema } from './schemas.ts';
@@ -35,8 +36,8 @@ export interface MacroTool {
   readonly fullParams: ObjectSchema;
   readonly tool: Tool;
   readonly withoutProject: Tool;
-  /** False if the list of `?mode=search` leaves the tool out, because another listed tool does the same. */
-  readonly isInSearchMode: boolean;
+  /** The tool lists that contain the tool. The others leave it out, because a tool in them does the same. */
+  readonly listedIn: readonly ToolListMode[];
   readonly run: (args: AnswerBody, call: ToolCall) => Promise<AnswerBody>;
 }
 
@@ -157,7 +158,7 @@ interface MacroDefinition<Params extends z.ZodObject> {
   readonly description: string;
   readonly params: Params;
   readonly steps: readonly Operation[];
-  readonly isInSearchMode?: boolean;
+  readonly listedIn?: readonly ToolListMode[];
   readonly run: (params: z.output<Params>, steps: MacroSteps) => Promise<AnswerBody>;
 }
 
@@ -177,7 +178,7 @@ export function defineMacro<Params extends z.ZodObject>(definition: MacroDefinit
     kind: 'macro',
     name,
     toolset: 'work',
-    isInSearchMode: definition.isInSearchMode ?? true,
+    listedIn: definition.listedIn ?? modes,
     steps: definition.steps.flatMap((operation) => operationTool(operation.name) ?? []),
     fullParams: stated,
     tool,

@@ -188,7 +188,7 @@ export const macros: readonly MacroTool[] = [
     name: 'lock_paths',
     description: 'Lock more paths for your work, all or none, until the work ends.',
     // start_work with the same runId does the same.
-    isInSearchMode: false,
+    listedIn: ['full', 'core'],
     params: z.strictObject({ ...leaseParams, resources: lockedPaths }),
     steps: [renew, lockOperation],
     run: async ({ resources, ...own }, steps) => {
@@ -265,7 +265,7 @@ export const macros: readonly MacroTool[] = [
     name: 'inbox',
     description: 'Read what came in for you: verdicts, stops, mentions, answers. Needs no lease.',
     // wait_for answers the same.
-    isInSearchMode: false,
+    listedIn: ['full'],
     params: z.strictObject({ after, waitSeconds: inbox.params.shape.waitSeconds }),
     steps: [inbox],
     run: (asked, { writeStep }) => writeStep(inbox, dropUnsetParams(asked)),

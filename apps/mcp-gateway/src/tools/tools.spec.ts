@@ -173,7 +173,7 @@ describe('what it costs a model', () => {
 
   it('is at most 3,000 tokens in core mode', () => {
     const { tools } = toolListFor(createView({ mode: 'core' }), everybody);
-    expect(tools.length).toBeLessThanOrEqual(21);
+    expect(tools.length).toBeLessThanOrEqual(20);
     expect(tokens(tools)).toBeLessThanOrEqual(3_000);
   });
 
