@@ -73,6 +73,18 @@ export function boardJourneys(house: House): void {
       await card(page, 'Alpha').getByText('Sign up').waitFor();
       await card(page, 'Alpha').getByText('3 pt').waitFor();
     }
+    await client.stories.create({
+      projectId: 'WEB',
+      title: 'Beta',
+      parentId: 'WEB-1',
+      dueDate: '2099-05-01',
+    });
+    for (const page of [mine, viewer]) {
+      await card(page, 'Alpha').getByText('0/1').waitFor();
+      await card(page, 'Beta').getByTitle('Due ', { exact: false }).waitFor();
+    }
+    await client.stories.updateStatus({ storyId: 'WEB-2', status: 'done' });
+    for (const page of [mine, viewer]) await card(page, 'Alpha').getByText('1/1').waitFor();
   });
 
   journey('shows in one window what is dragged in another', async () => {

@@ -210,6 +210,26 @@ export function editJourneys(house: House): void {
     await becomes({ blocked: null, blockedBy: [] });
   });
 
+  journey('sets the parent, the due date and the files of a story, and the parent lists it', async () => {
+    const page = await open(people.chloe.me.token, `/s/${storyId}`);
+    const parentPage = await open(people.ben.me.token, '/s/WEB-2');
+    await field(page, 'Set parent').fill('web-2');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Remove parent WEB-2' }).waitFor();
+    await field(page, 'Due date').fill('2099-05-01');
+    await field(page, 'Files').fill('./src/pay/\n**/*.sql\n');
+    await field(page, 'Add a blocking story').focus();
+    const { id: parentId } = (await house.client(people.ben.me.token).stories.get({ storyId: 'WEB-2' }))
+      .story;
+    await becomes({ parentId, dueDate: '2099-05-01', touches: ['src/pay', '**/*.sql'] });
+    await parentPage.getByRole('heading', { name: 'Children (0 of 1 done)' }).waitFor();
+    await house.client(people.ben.me.token).stories.updateStatus({ storyId, status: 'done' });
+    await parentPage.getByRole('heading', { name: 'Children (1 of 1 done)' }).waitFor();
+    await page.getByRole('button', { name: 'Remove parent WEB-2' }).click();
+    await field(page, 'Set parent').waitFor();
+    await becomes({ parentId: null });
+  });
+
   journey('shows what another says that blocks it beside mine, in place of the form', async () => {
     const page = await openDeaf(`/s/${storyId}`);
     await page.getByRole('button', { name: 'Mark as blocked' }).click();

@@ -5,7 +5,7 @@ import { LeaseClock } from '../components/clock.tsx';
 import { Icon, PriorityIcon } from '../components/icons.tsx';
 import { Avatar, actorNameOf } from '../components/people.tsx';
 import { AgentResponseLabel, WorkStateLabel } from '../components/work.tsx';
-import { t } from '../messages/index.ts';
+import { formatDay, formatShortDate, isPastDate, t } from '../messages/index.ts';
 
 const maxVisibleLabels = 3;
 
@@ -28,12 +28,26 @@ function CardWorkFooter({ execution }: { readonly execution: NonNullable<StoryCa
   );
 }
 
+/** The due date of a card. It stands out if the date has passed and the story is open. */
+function DueDate({ dueDate, status }: { readonly dueDate: string; readonly status: StoryCard['status'] }) {
+  const isOverdue = status !== 'done' && status !== 'canceled' && isPastDate(dueDate);
+  const label = (isOverdue ? t.board.overdue : t.board.due)(formatDay(dueDate));
+  return (
+    <span title={label} className={isOverdue ? 'state' : undefined} data-tone={isOverdue ? 'bad' : undefined}>
+      <span className="sr-only">{label}</span>
+      <span aria-hidden="true">{formatShortDate(dueDate)}</span>
+    </span>
+  );
+}
+
 function CardFacts({ card }: { readonly card: StoryCard }) {
-  const { counts, labels, estimate, blocked } = card;
+  const { counts, labels, estimate, dueDate, children, blocked } = card;
   const isBlocked = blocked !== null || counts.openBlockers > 0;
   if (
     labels.length === 0 &&
     estimate === null &&
+    dueDate === null &&
+    children === null &&
     counts.openThreads === 0 &&
     !isBlocked &&
     counts.reviewers === 0
@@ -58,6 +72,16 @@ function CardFacts({ card }: { readonly card: StoryCard }) {
       ))}
       {labels.length > maxVisibleLabels && <span className="chip">+{labels.length - maxVisibleLabels}</span>}
       <span className="card-counts">
+        {children !== null && (
+          <span title={t.board.children(children.done, children.total)}>
+            <Icon name="tick" size={12} />
+            <span className="sr-only">{t.board.children(children.done, children.total)}</span>
+            <span aria-hidden="true">
+              {children.done}/{children.total}
+            </span>
+          </span>
+        )}
+        {dueDate !== null && <DueDate dueDate={dueDate} status={card.status} />}
         {counts.openThreads > 0 && (
           <span title={t.board.threads(counts.openThreads)}>
             <Icon name="thread" size={12} />

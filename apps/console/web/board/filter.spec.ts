@@ -12,6 +12,7 @@ const card: StoryCard = {
     status: 'backlog',
   },
   ...{ priority: 'high', labels: ['bug'], estimate: null, epicId: null, blocked: null, version: 1 },
+  ...{ parentId: null, dueDate: null, children: null },
   ...{ updatedAt: '2026-01-01T00:00:00.000Z', assignees: { member: null, agent: null } },
   ...{ execution: null, agentResponse: null },
   counts: { openThreads: 0, openBlockers: 0, reviewers: 0 },

@@ -113,8 +113,12 @@ export function createBoardLoader(client: Client, projectId: string, store: Card
     batchTimer = undefined;
     lastBatchMs = performance.now();
     if (ids.length > maxBatchSize) return reload();
+    // The card of a parent counts its children, so the former and the new parents are fetched, too.
+    const parentsOf = () => ids.flatMap((id) => cards.get(id)?.parentId ?? []);
+    const formerParents = parentsOf();
     try {
       await fetchCards(ids);
+      refresh(new Set([...formerParents, ...parentsOf()]));
     } catch (failure) {
       if (isProjectHidden(failure)) {
         store.updateView({ state: 'failed', failure });

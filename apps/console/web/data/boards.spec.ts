@@ -48,6 +48,18 @@ describe('a board that is read anew', () => {
     expect([shown(board), asked]).toEqual([['ready', true, '12'], 4]);
   });
 
+  it('fetches the cards of the former and the new parent of a changed card', async () => {
+    const child = (parentId: string) => ({ items: [{ ...card('1'), parentId }], nextCursor: null });
+    const board = await open({
+      items: [{ ...card('1'), parentId: '2' }, card('2'), card('3')],
+      nextCursor: null,
+    });
+    answers = [child('3'), whole('2', '3')];
+    board.refreshCards(['1']);
+    await pass(1_000);
+    expect([asked, answers]).toEqual([3, []]);
+  });
+
   it('becomes whole where a page in between failed', async () => {
     const first: Answer = { items: [card('1')], nextCursor: 'next' };
     const board = await open(first, new Error('no answer'), first, whole('2'));

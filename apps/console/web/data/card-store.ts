@@ -22,6 +22,7 @@ const highlightDurationMs = 1_600;
 const initialCardParts = {
   assignees: { member: null, agent: null },
   counts: { openThreads: 0, openBlockers: 0, reviewers: 0 },
+  children: null,
   execution: null,
   agentResponse: null,
 };
@@ -102,11 +103,11 @@ export class CardStore {
   /** Stores the story from the response of a write, before the event about that write arrives. */
   storeWrittenStory(story: Story): void {
     const { id, key, title, rank, columnId, status, priority, labels } = story;
-    const { estimate, epicId, blocked, updatedAt, version } = story;
+    const { estimate, epicId, parentId, dueDate, blocked, updatedAt, version } = story;
     this.cards.storeWrittenCard({
       ...(this.cards.get(id) ?? initialCardParts),
       ...{ id, key, title, rank, columnId, status, priority, labels },
-      ...{ estimate, epicId, blocked, updatedAt, version },
+      ...{ estimate, epicId, parentId, dueDate, blocked, updatedAt, version },
     });
     this.updateView();
   }

@@ -14,6 +14,7 @@ describe('cards of a board', () => {
     ...{ id, key: 'WEB-1', title: 'Alpha', rank: 'a', columnId: 'c', status: 'backlog', priority: 'none' },
     ...{ labels: [], estimate: null, epicId: null, blocked: null, updatedAt: '2026-01-01T00:00:00.000Z' },
     ...{ version, assignees: { member: null, agent: null }, execution: null, agentResponse: null },
+    ...{ parentId: null, dueDate: null, children: null },
     counts: { openThreads: 0, openBlockers: 0, reviewers },
   });
   const shown = (id = 'one'): readonly [number, number] | undefined => {

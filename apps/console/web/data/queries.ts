@@ -56,6 +56,16 @@ export const agentResponseQuery = (client: Client, storyKey: string) =>
     queryFn: async () => (await client.stories.get({ storyId: storyKey })).agentResponse,
   });
 
+/** Fetches the stories that are related to a story. Changes of any of them make the result outdated. */
+export const relatedQuery = (client: Client, storyKey: string) =>
+  queryOptions({
+    queryKey: ['related', storyKey],
+    queryFn: async () => {
+      const { parent, children, blocks } = await client.stories.get({ storyId: storyKey });
+      return { parent, children, blocks };
+    },
+  });
+
 export const threadsQuery = (client: Client, storyKey: string) =>
   queryOptions({
     queryKey: ['story', storyKey, 'threads'],

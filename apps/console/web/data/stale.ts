@@ -7,6 +7,11 @@ const settingsSubjects: ReadonlySet<string> = new Set([
   ...['prompt', 'contract', 'column', 'columns', 'project', 'import'],
 ]);
 
+/** The events that change what other stories show about a story: its title, status, parent or dependencies. */
+const relatedStoryChanges: ReadonlySet<string> = new Set([
+  ...['story.created', 'story.updated', 'story.statusChanged', 'story.reordered', 'story.deleted'],
+]);
+
 export type CacheKey = readonly (string | null)[];
 
 /**
@@ -22,6 +27,7 @@ export function staleQueryKeys({ kind, subject }: Event): CacheKey[] {
   if (settingsSubjects.has(about)) keys.push(['settings']);
   if (about === 'org') keys.push(['org']);
   if (subject.type === 'story' && subject.key !== null) keys.push(['story', subject.key]);
+  if (relatedStoryChanges.has(kind)) keys.push(['related']);
   if (['project', 'access', 'team', 'member', 'org'].includes(about)) keys.push(['projects'], ['people']);
   if (['execution', 'run', 'lock', 'agent'].includes(about)) keys.push(['work']);
   if (about === 'reviewer' || about === 'review') keys.push(['reviews']);

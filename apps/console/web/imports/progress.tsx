@@ -29,6 +29,12 @@ function ImportOutcomeDetails({ run }: { readonly run: ImportRun }) {
           ({ externalId, blockedBy, reason }) => [`${externalId}, ${blockedBy}: ${reason}`, []] as const,
         )}
       />
+      <FoldedIssueList
+        title={`${importTexts.withoutParent} (${report.parentsLeftOut.length.toLocaleString()})`}
+        lines={report.parentsLeftOut.map(
+          ({ externalId, parent, reason }) => [`${externalId}, ${parent}: ${reason}`, []] as const,
+        )}
+      />
     </div>
   );
 }

@@ -162,6 +162,10 @@ export const en = {
     reviewers: (count: number) => pluralize(count, 'reviewer', 'reviewers'),
     estimate: (points: number) => `Estimate ${points.toLocaleString()}`,
     points: (points: number) => `${points.toLocaleString()} pt`,
+    children: (done: number, total: number) =>
+      `${done.toLocaleString()} of ${pluralize(total, 'child', 'children')} done`,
+    due: (day: string) => `Due ${day}`,
+    overdue: (day: string) => `Overdue since ${day}`,
     progress: (percent: number) => `${percent}% done`,
     archived: 'This project is archived and read-only.',
   },

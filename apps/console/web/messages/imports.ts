@@ -40,6 +40,7 @@ export const importTexts = {
   fields: {
     ...{ title: 'Title', description: 'Description', labels: 'Labels', status: 'Status' },
     ...{ priority: 'Priority', estimate: 'Estimate', spec: 'Spec', epic: 'Epic', assignee: 'Assignee' },
+    ...{ due: 'Due date', parent: 'Parent' },
     ...{ blockedBy: 'Blocked by', id: 'Id', url: 'Link', created: 'Created', updated: 'Updated' },
   } satisfies Record<CsvField, string>,
   found: 'In this file',
@@ -89,6 +90,7 @@ export const importTexts = {
   } satisfies Record<ImportOutcome, string>,
   toBoard: 'Open board',
   keptWhy: 'Kept because they were changed here',
+  withoutParent: 'Parents that were not set',
   notWaiting: 'Blockers not imported because they are not in the file',
   list: 'Imports',
   listIntro: 'Newest first.',

@@ -36,7 +36,15 @@ const dayFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 const shortDayFormat = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
 
 export const formatShortDay = (millis: number): string => shortDayFormat.format(millis);
-export const formatDay = (time: string): string => dayFormat.format(Date.parse(time));
+
+/** Parses a time, or a calendar date such as 2026-11-21 as the start of that day in the browser's time zone. */
+const parseDay = (time: string): number => Date.parse(time.length === 10 ? `${time}T00:00` : time);
+
+export const formatDay = (time: string): string => dayFormat.format(parseDay(time));
+export const formatShortDate = (date: string): string => shortDayFormat.format(parseDay(date));
+/** Returns true if the calendar date is before today in the browser's time zone. */
+export const isPastDate = (date: string, nowMs = serverNow()): boolean =>
+  new Date(parseDay(date)).setHours(24, 0, 0, 0) <= nowMs;
 export const formatDateTime = (time: string): string => dateTimeFormat.format(Date.parse(time));
 
 const durationFormats = {

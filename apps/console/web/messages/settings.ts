@@ -241,6 +241,7 @@ export const texts = {
       authorMayApprove: 'Allow members to approve their own work and that of their agents',
       wipLimits: 'When a column is at its limit',
       completeStoryOnMerge: 'Move a story to done when its pull request is merged',
+      closeParents: 'Move a parent to done when the last of its children is finished',
       allowedEmailDomains: 'E-mail domains that can be invited',
       requirePasskey: 'Require a passkey at sign-in (except for the owner)',
       allowedIdentityProviders: 'Require sign-in through one of these providers (except for the owner)',

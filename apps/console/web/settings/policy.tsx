@@ -20,7 +20,7 @@ const rulesByGroup: Readonly<Record<keyof typeof texts.policy.groups, readonly (
   reviews: ['requiredApprovals', 'agentsMayReview', 'authorMayApprove'],
   work: [
     ...(['requireSpecToStart', 'wipLimits', 'agentsMayComplete', 'completeStoryOnMerge'] as const),
-    ...(['requireMergeProof', 'mergeProof'] as const),
+    ...(['closeParents', 'requireMergeProof', 'mergeProof'] as const),
   ],
   signIn: ['requirePasskey', 'allowedIdentityProviders'],
   organization: ['allowedEmailDomains', 'gamificationEnabled', 'auditRetentionDays'],

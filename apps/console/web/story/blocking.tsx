@@ -1,19 +1,18 @@
 /** Edits the obstacles of a story: other stories, and a reason with the member who can lift it. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useId, useRef, useState } from 'react';
+import { useRef, useState } from 'react';
 import { type Member, type Story } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { useReturnFocus } from '../components/focus.ts';
 import { Icon } from '../components/icons.tsx';
-import { showNotice } from '../components/notices.tsx';
-import { StoryOptions, useFoundStories } from '../components/story-search.tsx';
 import { useLeaveConfirmation } from '../components/leaving.ts';
 import { membersQuery } from '../data/people-queries.ts';
 import { t } from '../messages/index.ts';
 import { editTexts } from '../messages/story.ts';
 import { LabeledFact, EditableFact } from './fact.tsx';
 import { type StoryEdits } from './story-edits.ts';
+import { StoryField } from './story-field.tsx';
 
 function useBlockers({ projectId, key, blockedBy }: Story) {
   const client = useClient();
@@ -27,7 +26,7 @@ function useBlockers({ projectId, key, blockedBy }: Story) {
   return blockedBy.flatMap((id) => data?.find((story) => story.id === id) ?? []);
 }
 
-const BlockerLink = ({ storyKey, title }: { readonly storyKey: string; readonly title: string }) => (
+export const StoryLinkLine = ({ storyKey, title }: { readonly storyKey: string; readonly title: string }) => (
   <Link to="/s/$storyKey" params={{ storyKey }} className="side-link grow">
     <span className="key">{storyKey}</span> {title}
   </Link>
@@ -42,7 +41,7 @@ export function ReadOnlyBlockers({ story }: { readonly story: Story }) {
       <ul>
         {blockers.map(({ id, key, title }) => (
           <li key={id}>
-            <BlockerLink storyKey={key} title={title} />
+            <StoryLinkLine storyKey={key} title={title} />
           </li>
         ))}
       </ul>
@@ -51,30 +50,10 @@ export function ReadOnlyBlockers({ story }: { readonly story: Story }) {
 }
 
 export function EditableBlockers({ edits }: { readonly edits: StoryEdits }) {
-  const client = useClient();
-  const listId = useId();
   const field = useRef<HTMLInputElement>(null);
-  const [text, setText] = useState('');
   const { displayedRecord, save } = edits;
   const { id: ownId, projectId, blockedBy } = displayedRecord;
   const blockers = useBlockers(displayedRecord);
-  const found = useFoundStories(projectId, text);
-  const offered = found.filter(({ id }) => id !== ownId && !blockedBy.includes(id));
-  const add = async (): Promise<void> => {
-    const wanted = text.trim();
-    if (wanted === '') return;
-    const known =
-      offered.find(({ key }) => key?.toUpperCase() === wanted.toUpperCase())?.id ??
-      (await client.stories.get({ storyId: wanted.toUpperCase() }).then(
-        ({ story }) => story.id,
-        () => undefined,
-      ));
-    if (known === undefined) showNotice({ tone: 'warn', title: editTexts.notFoundHere(wanted) });
-    else {
-      setText('');
-      if (!blockedBy.includes(known)) void save({ blockedBy: [...blockedBy, known] });
-    }
-  };
   const keyOf = (id: string): string => blockers.find((story) => story.id === id)?.key ?? id;
   return (
     <EditableFact
@@ -86,7 +65,7 @@ export function EditableBlockers({ edits }: { readonly edits: StoryEdits }) {
       <ul>
         {blockers.map(({ id, key, title }) => (
           <li key={id} className="blocker">
-            <BlockerLink storyKey={key} title={title} />
+            <StoryLinkLine storyKey={key} title={title} />
             <button
               type="button"
               className="chip-button"
@@ -101,23 +80,12 @@ export function EditableBlockers({ edits }: { readonly edits: StoryEdits }) {
           </li>
         ))}
       </ul>
-      <input
-        ref={field}
-        className="field fact-choice"
-        aria-label={editTexts.addBlocker}
-        placeholder={editTexts.addBlockerHint}
-        list={listId}
-        maxLength={100}
-        value={text}
-        onChange={({ target }) => setText(target.value)}
-        onKeyDown={(event) => {
-          if (event.key === 'Enter') void add();
-          else if (event.key === 'Escape') setText('');
-          else return;
-          event.preventDefault();
+      <StoryField
+        {...{ projectId, place: field, excludedIds: [ownId, ...blockedBy], label: editTexts.addBlocker }}
+        onSelect={(id) => {
+          if (!blockedBy.includes(id)) void save({ blockedBy: [...blockedBy, id] });
         }}
       />
-      <StoryOptions id={listId} stories={offered} />
     </EditableFact>
   );
 }

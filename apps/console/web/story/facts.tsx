@@ -12,6 +12,7 @@ import { EditableBlockReason, EditableBlockers } from './blocking.tsx';
 import { LabeledFact, EditableFact } from './fact.tsx';
 import { LabelEditor } from './labels.tsx';
 import { type StoryEdits } from './story-edits.ts';
+import { EditableDueDate, EditableParent, EditableTouches } from './structure.tsx';
 
 const FactSelect = ({
   label,
@@ -189,8 +190,11 @@ export function EditableFacts({
       >
         <LabelEditor edits={edits} projectKey={projectKey} />
       </EditableFact>
+      <EditableDueDate edits={edits} />
+      <EditableParent edits={edits} />
       <EditableBlockers edits={edits} />
       <EditableBlockReason edits={edits} />
+      <EditableTouches edits={edits} />
     </>
   );
 }

@@ -20,6 +20,7 @@ import { EditableFacts } from './facts.tsx';
 import { LockTree } from './lock-tree.tsx';
 import { Reviews } from './reviews.tsx';
 import { type StoryEdits } from './story-edits.ts';
+import { ReadOnlyStructure, StoryLinkList, useRelatedStories } from './structure.tsx';
 
 const SideSection = ({ title, children }: { readonly title: string; readonly children: ReactNode }) => (
   <section className="side-part">
@@ -162,6 +163,7 @@ function ReadOnlyFacts({ story, context }: { readonly story: Story; readonly con
       {epic !== null && <LabeledFact name={storyTexts.epic}>{epic.title}</LabeledFact>}
       {labels.length > 0 && <LabeledFact name={editTexts.labels}>{labels.join(', ')}</LabeledFact>}
       {estimate !== null && <LabeledFact name={storyTexts.estimate}>{estimate.toLocaleString()}</LabeledFact>}
+      <ReadOnlyStructure story={story} />
       <ReadOnlyBlockers story={story} />
       {blocked !== null && (
         <LabeledFact name={editTexts.blocked}>
@@ -187,11 +189,19 @@ export function StorySidebar({
   const isOpen = story.status !== 'done' && story.status !== 'canceled';
   const { git } = story;
   const agentResponse = useQuery(agentResponseQuery(useClient(), story.key)).data ?? null;
+  const { children = [], blocks = [] } = useRelatedStories(story.key) ?? {};
+  const active = children.filter(({ status }) => status !== 'canceled');
+  const doneCount = active.filter(({ status }) => status === 'done').length;
   return (
     <aside className="story-side" aria-label={storyTexts.about}>
       {isOpen && readiness !== null && !hasActiveWork(story, execution) && (
         <SideSection title={storyTexts.readiness}>
           <ReadinessDetails readiness={readiness} isStarted={story.status === 'in_progress'} />
+        </SideSection>
+      )}
+      {children.length > 0 && (
+        <SideSection title={storyTexts.children(doneCount, active.length)}>
+          <StoryLinkList stories={children} />
         </SideSection>
       )}
       {execution !== null && (
@@ -207,6 +217,11 @@ export function StorySidebar({
       {locks.length + collisions.length > 0 && (
         <SideSection title={editTexts.locks}>
           <LockTree storyId={story.id} locks={locks} collisions={collisions} />
+        </SideSection>
+      )}
+      {blocks.length > 0 && (
+        <SideSection title={storyTexts.blocks}>
+          <StoryLinkList stories={blocks} />
         </SideSection>
       )}
       <SideSection title={storyTexts.facts}>
