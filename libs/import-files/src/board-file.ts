@@ -4,6 +4,13 @@ import path from 'node:path';
 import { storyStatuses } from '@muster/registry';
 import { z } from 'zod';
 
+/** A text that may also be null. */
+const OptionalText = z
+  .string()
+  .nullable()
+  .transform((text) => text ?? undefined)
+  .optional();
+
 const Story = z.object({
   localId: z.string(),
   title: z.string(),
@@ -13,6 +20,9 @@ const Story = z.object({
   priority: z.enum(['none', 'low', 'medium', 'high', 'urgent']).optional(),
   labels: z.array(z.string()).default([]),
   estimate: z.number().optional(),
+  dueDate: OptionalText,
+  touches: z.array(z.string()).optional(),
+  parentLocalId: OptionalText,
   /** The path of a Markdown file, relative to the board's file. */
   specFile: z.string().optional(),
 });

@@ -34,6 +34,10 @@ export interface ImportDraft {
   readonly priority?: string | undefined;
   readonly labels?: readonly string[];
   readonly estimate?: string | number | undefined;
+  readonly dueDate?: string | undefined;
+  readonly touches?: readonly string[] | undefined;
+  /** The ID of the item that this one is a part of. It has no parent itself. */
+  readonly parent?: string | undefined;
   readonly epic?:
     | { readonly externalId: string; readonly title: string; readonly targetDate?: string | undefined }
     | undefined;

@@ -118,10 +118,10 @@ const hostile = fc.string({ unit: 'binary', maxLength: 20 });
 it('what is read fits the contract, whatever stands in the cells', async () => {
   const heads = {
     linear:
-      'ID,Title,Description,Status,Estimate,Priority,Project,Assignee,Labels,Created,Parent issue,Blocked by',
+      'ID,Title,Description,Status,Due date,Priority,Project,Assignee,Labels,Created,Parent issue,Blocked by',
     jira: 'Issue key,Summary,Description,Status,Issue Type,Labels,Comment,Created,Parent,Priority',
     plane: 'Identifier,Name,Description,State Name,Labels,Modules,Relations,Comments,Estimate,Created At',
-    csv: 'id,title,description,status,labels,estimate,epic,blocked by,url,created',
+    csv: 'id,title,description,status,labels,estimate,epic,blocked by,parent,due,url,created',
   } as const;
   await fc.assert(
     fc.asyncProperty(
@@ -156,7 +156,7 @@ it('what stands in a cell is stored, or its column is named', async () => {
       'Project',
       'Labels',
       'Cycle Name',
-      'Due Date',
+      'Parent issue',
       'Related to',
       'Creator',
     ],

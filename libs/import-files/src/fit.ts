@@ -1,7 +1,7 @@
 /**
  * Fits an item to the limits of the API schema. Parts that do not fit are stored in another field or reported.
  */
-import { EmailAddress, ImportItem, type Priority, hasVisibleCharacter } from '@muster/registry';
+import { EmailAddress, ImportItem, type Priority, hasVisibleCharacter, Touches } from '@muster/registry';
 import { type ImportDraft, type DraftComment, type ImportEntry, type FileItem } from './draft.ts';
 import { type FindStatusTarget } from './statuses.ts';
 import { type DateOrder, parseTime } from './times.ts';
@@ -9,7 +9,7 @@ import { type DateOrder, parseTime } from './times.ts';
 /** The limits of the API schema, which counts code points, not UTF-16 units. */
 const contractLimits = {
   ...{ id: 255, title: 300, description: 20_000, body: 20_000, label: 50, labels: 20 },
-  ...{ blockedBy: 100, authorName: 120, specBytes: 256 * 1024 },
+  ...{ blockedBy: 100, touches: 50, authorName: 120, specBytes: 256 * 1024 },
 };
 
 const priorityWords: Readonly<Record<Priority, readonly string[]>> = {
@@ -145,6 +145,22 @@ class ItemFitter {
     return others.slice(0, contractLimits.blockedBy);
   }
 
+  /** Returns the parent unless it cannot be the id of another item. */
+  fitParent(externalId: string): string | undefined {
+    const { parent = '' } = this.#draft;
+    const isOther = parent !== '' && parent !== externalId;
+    return isOther && countCodePoints(parent) <= contractLimits.id ? parent : undefined;
+  }
+
+  touches(): readonly string[] | undefined {
+    const { touches = [] } = this.#draft;
+    const valid = touches.filter((one) => Touches.safeParse([one]).success);
+    if (valid.length < touches.length) this.notes.push('touched file that is not a path or glob');
+    if (valid.length > contractLimits.touches)
+      this.notes.push(`touched files after the first ${contractLimits.touches}`);
+    return valid.length === 0 ? undefined : valid.slice(0, contractLimits.touches);
+  }
+
   /** Moves a description that is too long to the spec, and a title that is too long to the description. */
   fitTexts(title: string): { description: string; spec: string } {
     const own = normalizeText(this.#draft.description ?? '');
@@ -232,6 +248,8 @@ function buildItem(
   const updatedAt = fitter.time('time of the last change', draft.updatedAt);
   const [priority, estimate, assigneeEmail] = [fitter.priority(), fitter.estimate(), fitter.assignee()];
   const [labels, blockedBy] = [fitter.labels(), fitter.fitBlockers(externalId)];
+  const dueDate = fitter.time('due date', draft.dueDate)?.slice(0, 10);
+  const [touches, parent] = [fitter.touches(), fitter.fitParent(externalId)];
   const epicTitle = truncateText(
     toVisibleTitle(toSingleLine(draft.epic?.title ?? ''), draft.epic?.externalId ?? ''),
     contractLimits.title,
@@ -250,6 +268,9 @@ function buildItem(
     ...(priority !== undefined && { priority }),
     labels,
     ...(estimate !== undefined && { estimate }),
+    ...(dueDate !== undefined && { dueDate }),
+    ...(touches !== undefined && { touches: [...touches] }),
+    ...(parent !== undefined && { parent }),
     ...(draft.epic !== undefined &&
       epicTitle !== '' && {
         epic: {

@@ -83,11 +83,12 @@ export async function openFile(
         continue;
       }
       seen.add(externalId);
-      const { epic, blockedBy = [] } = draft;
+      const { epic, parent, blockedBy = [] } = draft;
       yield fitDraft(
         {
           ...draft,
           ...(epic !== undefined && { epic: { ...epic, externalId: idOf(epic.externalId) } }),
+          parent: parent === undefined ? undefined : idOf(parent),
           blockedBy: blockedBy.map(idOf),
         },
         externalId,

@@ -37,6 +37,7 @@ export interface ImportReport {
   /** The messages of the API about parts that it left out, each with the items that it concerns. */
   readonly issues: Map<string, string[]>;
   leftOut: readonly { externalId: string; blockedBy: string; reason: string }[];
+  parentsLeftOut: readonly { externalId: string; parent: string; reason: string }[];
 }
 
 export const createEmptyReport = (): ImportReport => ({
@@ -48,6 +49,7 @@ export const createEmptyReport = (): ImportReport => ({
     refused: [],
     issues: new Map(),
     leftOut: [],
+    parentsLeftOut: [],
   },
   counts: { created: 0, updated: 0, unchanged: 0, kept: 0, refused: 0 },
 });
@@ -130,4 +132,5 @@ export async function importFile(
   const finished = await imports.finish({ importId });
   report.import = finished.import;
   report.leftOut = finished.leftOut;
+  report.parentsLeftOut = finished.parentsLeftOut;
 }

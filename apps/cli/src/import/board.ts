@@ -25,7 +25,8 @@ const boardParamsOf = ({ name, epics, stories, specs }: BoardFile, key: string):
     ...{ localId, title },
     ...(description !== undefined && { description }),
   })),
-  stories: stories.map(({ localId, title, status, labels, description, epicLocalId, priority, estimate }) => {
+  stories: stories.map(({ localId, title, status, labels, ...story }) => {
+    const { description, epicLocalId, parentLocalId, priority, estimate, dueDate, touches } = story;
     const spec = specs.get(localId);
     return {
       ...{ localId, title, status, labels },
@@ -33,6 +34,9 @@ const boardParamsOf = ({ name, epics, stories, specs }: BoardFile, key: string):
       ...(epicLocalId !== undefined && { epicLocalId }),
       ...(priority !== undefined && { priority }),
       ...(estimate !== undefined && { estimate }),
+      ...(dueDate !== undefined && { dueDate }),
+      ...(parentLocalId !== undefined && { parentLocalId }),
+      ...(touches !== undefined && { touches }),
       ...(spec !== undefined && { spec }),
     };
   }),

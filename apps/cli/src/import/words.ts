@@ -73,6 +73,11 @@ export function omissionReportLines({ leftOut, notes, refused }: Survey, report?
         ({ externalId, blockedBy, reason }) => `${externalId} does not wait for ${blockedBy}: ${reason}`,
       ),
     ),
+    ...truncateLines(
+      (report?.parentsLeftOut ?? []).map(
+        ({ externalId, parent, reason }) => `${externalId} is not a part of ${parent}: ${reason}`,
+      ),
+    ),
   ];
 }
 
@@ -108,6 +113,7 @@ export const jsonReport = (survey: Survey, report?: ImportReport): object => ({
     made: report.made,
     kept: report.kept,
     notWaiting: report.leftOut,
+    withoutParent: report.parentsLeftOut,
   }),
   refused: [...survey.refused, ...(report?.refused ?? [])],
   leftOut: [...survey.leftOut, ...[...(report?.issues ?? [])].map(([what, places]) => ({ what, places }))],

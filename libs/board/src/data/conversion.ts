@@ -43,6 +43,7 @@ export function buildConversion(
   const epicIds = localEpics.map(() => ({ id: newId() }));
   const epicOf = new Map(localEpics.map(({ localId }, index) => [localId, epicIds[index]?.id ?? null]));
   const placements = placeStories(localStories, emptyColumns);
+  const storyIds = new Map(localStories.map(({ localId }) => [localId, newId()]));
 
   const stories = localStories.map((story, index) => {
     const place = placements[index];
@@ -50,6 +51,8 @@ export function buildConversion(
     return storyRecord.make(
       {
         ...story,
+        id: storyIds.get(story.localId),
+        parentId: story.parentLocalId === undefined ? null : storyIds.get(story.parentLocalId),
         projectId,
         number: index + 1,
         columnId: place.columnId,
@@ -113,9 +116,14 @@ export function writeConversion(
   createdAt: string,
 ): void {
   db.deferToCommit(disableStoryCountTriggers());
+  // The inserts are split, and a parent has to be there before its children.
+  const [parts, others] = [
+    stories.filter((story) => story.parent_id !== null),
+    stories.filter((story) => story.parent_id === null),
+  ];
   const inserts = [
     ...epicRecord.insertAll(epics),
-    ...storyRecord.insertAll(stories),
+    ...storyRecord.insertAll([...others, ...parts]),
     ...insertSpecs(caller, specs, createdAt),
   ];
   for (const insert of inserts) db.deferToCommit(insert);

@@ -129,6 +129,8 @@ export interface ImportedItem {
   readonly hash: Buffer;
   readonly version: number;
   readonly blockedBy: readonly string[];
+  /** The external ID of the item that it is a part of. */
+  readonly parent: string | null;
 }
 
 /**
@@ -146,10 +148,10 @@ export const storeImportedItems = (
   ).map(
     (
       portion,
-    ) => sql`insert into import_items (org_id, project_id, provider, kind, external_id, record_id, made_by, import_id, source_hash, record_version, blocked_by, created_at, updated_at)
+    ) => sql`insert into import_items (org_id, project_id, provider, kind, external_id, record_id, made_by, import_id, source_hash, record_version, blocked_by, parent, created_at, updated_at)
      select ${currentOrgId}, ${importRow.project_id}::uuid, ${importRow.provider}, n ->> 'kind', n ->> 'externalId', (n ->> 'recordId')::uuid,
        case when (n ->> 'isMade')::boolean then ${importRow.id}::uuid end, ${importRow.id}::uuid, decode(n ->> 'hash', 'hex'), (n ->> 'version')::int,
-       array(select jsonb_array_elements_text(n -> 'blockedBy')), ${importedAt}::timestamptz, ${importedAt}::timestamptz
+       array(select jsonb_array_elements_text(n -> 'blockedBy')), n ->> 'parent', ${importedAt}::timestamptz, ${importedAt}::timestamptz
      from jsonb_array_elements(${`[${portion.join()}]`}::jsonb) n
      on conflict (org_id, project_id, provider, kind, external_id) do update
        set record_id = excluded.record_id,
@@ -157,6 +159,6 @@ export const storeImportedItems = (
            then import_items.made_by else excluded.made_by end,
          created_at = case when excluded.made_by is null then import_items.created_at else excluded.created_at end,
          import_id = excluded.import_id,
-         source_hash = excluded.source_hash, record_version = excluded.record_version, blocked_by = excluded.blocked_by,
+         source_hash = excluded.source_hash, record_version = excluded.record_version, blocked_by = excluded.blocked_by, parent = excluded.parent,
          updated_at = excluded.updated_at`,
   );

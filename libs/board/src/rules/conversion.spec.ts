@@ -30,6 +30,26 @@ describe('a local board', () => {
     ]);
   });
 
+  it('is refused with parents that are missing, the story itself, or children', () => {
+    const story = (localId: string, parentLocalId?: string) => ({
+      localId,
+      parentLocalId,
+      status: 'done' as const,
+    });
+    const issues = conversionIssues(
+      {
+        epics: [],
+        stories: [story('a'), story('b', 'a'), story('c', 'b'), story('d', 'x'), story('e', 'e')],
+      },
+      columnsOf(['done']),
+    );
+    expect(issues).toEqual([
+      { path: 'stories[2].parentLocalId', message: 'must be another story that has no parent' },
+      { path: 'stories[3].parentLocalId', message: 'does not match the localId of any story in this call' },
+      { path: 'stories[4].parentLocalId', message: 'must be another story that has no parent' },
+    ]);
+  });
+
   it('is fine when every id is one of a kind and every status has a column', () => {
     fc.assert(
       fc.property(

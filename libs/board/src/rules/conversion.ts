@@ -8,6 +8,7 @@ interface LocalBoard {
     readonly localId: string;
     readonly status: StoryStatus;
     readonly epicLocalId?: string | undefined;
+    readonly parentLocalId?: string | undefined;
   }[];
 }
 
@@ -26,16 +27,34 @@ function findDuplicateLocalIds(listName: string, items: readonly { readonly loca
   });
 }
 
+/** Returns the problem of a story's parent: it has to be another story of the call, without a parent. */
+function findParentProblem(
+  { localId, parentLocalId }: LocalBoard['stories'][number],
+  storiesById: ReadonlyMap<string, LocalBoard['stories'][number]>,
+): string | undefined {
+  if (parentLocalId === undefined) return undefined;
+  const parent = storiesById.get(parentLocalId);
+  if (parent === undefined) return 'does not match the localId of any story in this call';
+  return parentLocalId === localId || parent.parentLocalId !== undefined
+    ? 'must be another story that has no parent'
+    : undefined;
+}
+
 /** Returns all issues that prevent the conversion, by field. The list is empty for a valid board. */
 export function conversionIssues(
   { epics, stories }: LocalBoard,
   columns: readonly { readonly status: ColumnStatus }[],
 ): Issue[] {
   const known = new Set(epics.map(({ localId }) => localId));
+  const storiesById = new Map(stories.map((story) => [story.localId, story]));
   const placed = new Set<StoryStatus>([...columns.map(({ status }) => status), 'canceled']);
   return [
     ...findDuplicateLocalIds('epics', epics),
     ...findDuplicateLocalIds('stories', stories),
+    ...stories.flatMap((story, index): Issue[] => {
+      const message = findParentProblem(story, storiesById);
+      return message === undefined ? [] : [{ path: `stories[${index}].parentLocalId`, message }];
+    }),
     ...stories.flatMap(({ status, epicLocalId }, index): Issue[] => [
       ...(epicLocalId === undefined || known.has(epicLocalId)
         ? []

@@ -18,6 +18,17 @@ describe('rows of any CSV', () => {
     }
   });
 
+  it('have parents where they have ids, and due dates', async () => {
+    const rows = 'Title,Parent,Due Date\nOne,,\nTwo,1,2027-05-01\n';
+    const withIds = await read(
+      'csv',
+      rows.replace('Title', 'Id,Title').replace('One', '1,One').replace('Two', '2,Two'),
+    );
+    expect(withIds.item('csv:2')).toMatchObject({ parent: 'csv:1', dueDate: '2027-05-01' });
+    expect(withIds.item('csv:1')).not.toHaveProperty('parent');
+    expect((await read('csv', rows)).leftOut).toEqual({ 'column Parent': ['line 3'] });
+  });
+
   it('are read with the delimiter that Excel names in a line of its own', async () => {
     for (const start of ['sep=;\r\n', '\ufeffSEP=;\n'])
       expect((await read('csv', `${start}Title;Tags, all\nOne;x\n`)).items).toMatchObject([{ title: 'One' }]);

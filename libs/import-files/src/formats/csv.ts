@@ -1,6 +1,7 @@
 /** Reads a table with a head, from spreadsheets and from trackers without a format here. */
 import { normalizeColumnName, openTable, type ParsedRow } from '../csv.ts';
 import { type ImportDraft, type OpenedFile, type ReadOptions } from '../draft.ts';
+import { flattenNesting, type Nesting } from '../nesting.ts';
 import { UnreadableFileError, type TextSource } from '../source.ts';
 
 /** The accepted names of each column in lower case. The first one is the name of the field. */
@@ -11,6 +12,8 @@ const columnNamesByField = {
   status: ['status', 'state'],
   priority: ['priority'],
   estimate: ['estimate', 'points', 'story points', 'size'],
+  due: ['due', 'due date', 'deadline'],
+  parent: ['parent', 'parent id', 'parent key', 'parent issue'],
   spec: ['spec', 'specification'],
   epic: ['epic', 'epic name', 'initiative'],
   assignee: ['assignee', 'assignee email', 'owner', 'assigned to'],
@@ -70,6 +73,7 @@ function toImportedStory(
   row: ParsedRow,
   columns: ReadonlyMap<CsvField, number>,
   hasDecimalComma: boolean,
+  { parents, waits }: Nesting,
 ): ImportDraft {
   const cell = (field: CsvField): string | undefined => row.getByIndex(columns.get(field));
   const used = new Set(columns.values());
@@ -86,7 +90,9 @@ function toImportedStory(
     estimate: hasDecimalComma ? normalizeDecimalComma(cell('estimate')) : cell('estimate'),
     labels: splitList(cell('labels')),
     epic: epic === undefined ? undefined : { externalId: epic.toLowerCase(), title: epic },
-    blockedBy: splitList(cell('blockedBy')),
+    dueDate: cell('due'),
+    parent: parents.get(cell('id') ?? ''),
+    blockedBy: [...splitList(cell('blockedBy')), ...(waits.get(cell('id') ?? '') ?? [])],
     assignees: splitList(cell('assignee')),
     createdAt: cell('created'),
     updatedAt: cell('updated'),
@@ -106,11 +112,21 @@ export async function openCsv(source: TextSource, { map = new Map() }: ReadOptio
       'columns',
     );
   }
+  // Without ids no row can be a parent, and the column is reported as left out.
+  if (!columns.has('id')) columns.delete('parent');
+  const parents = new Map<string, string>();
+  if (columns.has('parent')) {
+    for await (const row of table.rows()) {
+      const [id, parent] = [row.getByIndex(columns.get('id')), row.getByIndex(columns.get('parent'))];
+      if (id !== undefined && parent !== undefined) parents.set(id, parent);
+    }
+  }
+  const nesting = flattenNesting(parents);
   return {
     notes: [],
     async *read() {
       for await (const row of table.rows())
-        yield { draft: toImportedStory(row, columns, table.hasDecimalComma) };
+        yield { draft: toImportedStory(row, columns, table.hasDecimalComma, nesting) };
     },
   };
 }

@@ -5,6 +5,7 @@
 import { type StoryStatus } from '@muster/registry';
 import { z } from 'zod';
 import { type ImportDraft, type OpenedFile, type ReadItem } from '../draft.ts';
+import { flattenNesting, type Nesting } from '../nesting.ts';
 import { readJson, UnreadableFileError, type TextSource } from '../source.ts';
 import { isObject, listUnreadFields, listUnreadFieldsOfPart } from '../unread.ts';
 import { listOrNodesSchema, parseEach } from './json.ts';
@@ -128,37 +129,49 @@ const getIssueId = (issue: Issue): string => parseIssueReference(getIssueUrl(iss
 const getRelatedIssueId = (issue: Issue, relatedIssue: z.infer<typeof RelatedIssue>): string =>
   parseIssueReference(relatedIssue.url) ?? `${getRepositoryName(issue)}#${relatedIssue.number}`;
 
-/**
- * Lists the issues that wait for this one according to its own fields: its parent, and the issues that it
- * blocks.
- */
-function listWaitingIssues(issue: Issue): { field: 'parent' | 'blocking'; id: string }[] {
-  const parent = issue.parent
-    ? getRelatedIssueId(issue, issue.parent)
-    : parseIssueReference(issue.parent_issue_url);
+const getParentId = (issue: Issue): string | undefined =>
+  issue.parent ? getRelatedIssueId(issue, issue.parent) : parseIssueReference(issue.parent_issue_url);
+
+/** The relations between the issues of a file. Keys and values are ids. */
+interface IssueRelations {
+  /** The issues that state that they block an issue; a set for each issue of the file. */
+  readonly blockers: ReadonlyMap<string, Set<string>>;
+  /** The nesting of issues of the file in one another. */
+  readonly nesting: Nesting;
+}
+
+function findRelations(issues: readonly Issue[]): IssueRelations {
+  const blockers = new Map(issues.map((issue) => [getIssueId(issue), new Set<string>()]));
+  const parents = new Map<string, string>();
+  for (const issue of issues) {
+    const id = getIssueId(issue);
+    for (const other of issue.blocking) blockers.get(getRelatedIssueId(issue, other))?.add(id);
+    const parent = getParentId(issue);
+    if (parent !== undefined && blockers.has(parent)) parents.set(id, parent);
+    for (const part of issue.subIssues.map((other) => getRelatedIssueId(issue, other)))
+      if (blockers.has(part)) parents.set(part, id);
+  }
+  return { blockers, nesting: flattenNesting(parents) };
+}
+
+/** Lists the fields that name issues of other files, which cannot be changed. */
+function listForeignRelations(issue: Issue, { blockers }: IssueRelations): string[] {
+  const parent = getParentId(issue);
   return [
-    ...(parent === undefined ? [] : [{ field: 'parent' as const, id: parent }]),
-    ...issue.blocking.map((other) => ({ field: 'blocking' as const, id: getRelatedIssueId(issue, other) })),
+    ...(parent === undefined || blockers.has(parent) ? [] : ['parent']),
+    ...issue.blocking.flatMap((other) => (blockers.has(getRelatedIssueId(issue, other)) ? [] : ['blocking'])),
   ];
 }
 
-/** The issues of a file that wait for other issues of it. Keys and values are ids. */
-type WaitingIssues = ReadonlyMap<string, Set<string>>;
-
-function findWaitingIssues(issues: readonly Issue[]): WaitingIssues {
-  const waits = new Map(issues.map((issue) => [getIssueId(issue), new Set<string>()]));
-  for (const issue of issues)
-    for (const { id } of listWaitingIssues(issue)) waits.get(id)?.add(getIssueId(issue));
-  return waits;
-}
-
-function toDraft(issue: Issue, waitingIssues: WaitingIssues): ImportDraft {
+function toDraft(issue: Issue, relations: IssueRelations): ImportDraft {
   const { number, title, body, labels, assignees, milestone, comments } = issue;
+  const { blockers, nesting } = relations;
+  const id = getIssueId(issue);
   const isCount = typeof comments === 'number';
   const said = isCount ? [] : (comments ?? []);
   return {
     place: `issue ${number}`,
-    externalId: getIssueId(issue),
+    externalId: id,
     url: getIssueUrl(issue),
     title,
     description: body ?? undefined,
@@ -171,10 +184,16 @@ function toDraft(issue: Issue, waitingIssues: WaitingIssues): ImportDraft {
           targetDate: getMilestoneDueDate(milestone),
         }
       : undefined,
+    parent: nesting.parents.get(id),
     blockedBy: [
       ...new Set([
-        ...[...issue.blockedBy, ...issue.subIssues].map((other) => getRelatedIssueId(issue, other)),
-        ...(waitingIssues.get(getIssueId(issue)) ?? []),
+        ...issue.blockedBy.map((other) => getRelatedIssueId(issue, other)),
+        // A sub-issue of another file cannot get a parent here, so the issue waits for it.
+        ...issue.subIssues
+          .map((other) => getRelatedIssueId(issue, other))
+          .filter((other) => !blockers.has(other)),
+        ...(blockers.get(id) ?? []),
+        ...(nesting.waits.get(id) ?? []),
       ]),
     ],
     assignees: assignees.map(({ login }) => login),
@@ -190,7 +209,7 @@ function toDraft(issue: Issue, waitingIssues: WaitingIssues): ImportDraft {
       })),
     leftOut: [
       ...listUnreadFields(issue, knownIssueFields),
-      ...listWaitingIssues(issue).flatMap(({ field, id }) => (waitingIssues.has(id) ? [] : [field])),
+      ...listForeignRelations(issue, relations),
       ...(milestone ? listUnimportedMilestoneFields(milestone) : []),
       ...said.flatMap(listUnimportedCommentParts),
       ...(isCount && comments > 0 ? ['comments (the file has only their number)'] : []),
@@ -212,14 +231,14 @@ export async function openGithub(source: TextSource): Promise<OpenedFile> {
   const list = isObject(json) && Array.isArray(json['items']) ? json['items'] : extractIssues(json);
   // GitHub lists the newest issue first. A board starts with the oldest one.
   const issues = parseEach(list, Issue, 'GitHub issue').toSorted((a, b) => a.number - b.number);
-  const waits = findWaitingIssues(issues.filter((issue) => !isPullRequestIssue(issue)));
+  const relations = findRelations(issues.filter((issue) => !isPullRequestIssue(issue)));
   return {
     notes: [],
     async *read(): AsyncGenerator<ReadItem> {
       for (const issue of issues) {
         if (isPullRequestIssue(issue))
           yield { place: `pull request ${issue.number}`, skipped: 'pull request' };
-        else yield { draft: toDraft(issue, waits) };
+        else yield { draft: toDraft(issue, relations) };
       }
     },
   };

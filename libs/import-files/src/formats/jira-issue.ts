@@ -7,7 +7,6 @@ export interface JiraIssue {
   readonly id: string | undefined;
   readonly isEpic: boolean;
   readonly title: string;
-  /** The due date, which is kept for epics only. */
   readonly dueDate: string | undefined;
   /** The description in wiki markup, like the comments. */
   readonly description: string | undefined;

@@ -133,7 +133,6 @@ function toJiraIssue(issue: Issue, fieldNames: FieldNames, siteUrl: string | und
       at: comment.created ?? undefined,
     })),
     unimportedFields: [
-      ...(fields.duedate && !isEpic ? ['duedate'] : []),
       ...listUnreadFields(fields as JsonItem, read).map((field) => fieldNames[field] ?? field),
       ...links.flatMap(({ type }) =>
         type?.name.toLowerCase() === 'blocks' ? [] : [`link ${type?.name ?? ''}`],

@@ -75,7 +75,7 @@ function toJiraIssue(row: ParsedRow, siteUrl: string | undefined): JiraIssue {
     unimportedFields: row
       .listFilledColumns()
       .flatMap(({ name, title }) =>
-        knownColumns.has(name) || (isEpic && name === 'due date') ? [] : [`column ${title}`],
+        knownColumns.has(name) || name === 'due date' ? [] : [`column ${title}`],
       ),
   };
 }

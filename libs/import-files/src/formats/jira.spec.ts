@@ -26,7 +26,7 @@ describe('the CSV of Jira', () => {
         priority: 'low',
         labels: ['auth', 'mail'],
       },
-      ...{ estimate: 2.5, epic: { externalId: 'OPS-1', title: 'Accounts' }, blockedBy: ['OPS-9', 'OPS-4'] },
+      ...{ estimate: 2.5, epic: { externalId: 'OPS-1', title: 'Accounts' }, blockedBy: ['OPS-9'] },
       ...{ createdAt: '2024-03-01T10:00:00.000Z', updatedAt: '2024-03-02T13:05:00.000Z' },
       comments: [
         {
@@ -43,7 +43,7 @@ describe('the CSV of Jira', () => {
     // relation may name the blocker.
     expect(item('OPS-4')).toMatchObject({
       ...{ status: 'canceled', priority: 'urgent', assigneeEmail: 'ana@x.org', blockedBy: ['OPS-3'] },
-      epic: { externalId: 'OPS-1' },
+      ...{ parent: 'OPS-3', epic: { externalId: 'OPS-1' } },
     });
     expect(item('OPS-5')).toMatchObject({ status: 'done', epic: { externalId: '777', title: 'Far epic' } });
     expect(entries.filter(({ kind }) => kind === 'skipped')).toEqual([
@@ -116,6 +116,7 @@ it('an answer of the REST API of Jira, version 2, says the same', async () => {
         status: 'in_progress',
         labels: ['x'],
         estimate: 8,
+        dueDate: '2024-05-01',
         epic: { externalId: 'OPS-1', title: 'Accounts', targetDate: '2024-06-01' },
       },
       ...{ blockedBy: ['OPS-9'], assigneeEmail: 'zed@x.org' },
@@ -123,7 +124,7 @@ it('an answer of the REST API of Jira, version 2, says the same', async () => {
     },
   ]);
   expect(leftOut).toEqual({
-    ...{ Team: ['OPS-3'], duedate: ['OPS-3'], 'link Relates': ['OPS-3'] },
+    ...{ Team: ['OPS-3'], 'link Relates': ['OPS-3'] },
     ...{ 'comments that are missing from the file': ['OPS-3'], 'visibility of a comment': ['OPS-3'] },
   });
   const third = { issues: [{ key: 'A-1', fields: { summary: 'x', description: { type: 'doc' } } }] };

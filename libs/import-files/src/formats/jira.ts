@@ -1,6 +1,7 @@
 /** Reads Jira files: the CSV of its search, and the answer of its REST API, version 2. */
 import { type StoryStatus } from '@muster/registry';
 import { type ImportDraft, type OpenedFile, type ReadItem, type ReadOptions } from '../draft.ts';
+import { flattenNesting, type Nesting } from '../nesting.ts';
 import { type TextSource } from '../source.ts';
 import { wikiToMarkdown } from '../wiki.ts';
 import { type JiraIssue } from './jira-issue.ts';
@@ -15,18 +16,19 @@ interface JiraIndex {
   readonly epics: Map<string, { readonly title: string; readonly targetDate: string | undefined }>;
   /** The parents of each issue, by its key. */
   readonly parents: Map<string, readonly string[]>;
-  /**
-   * The issues that each issue waits for, by its key: its subtasks, and issues that state that they block it.
-   */
+  /** The nesting of issues that are no epics, by their keys. */
+  readonly nesting: Nesting;
+  /** The issues that state that they block an issue, by its key. */
   readonly waits: Map<string, string[]>;
   /** The keys of the epics to which an issue of the file belongs. */
   readonly used: Set<string>;
 }
 
 async function buildJiraIndex(issues: AsyncIterable<JiraIssue>): Promise<JiraIndex> {
-  const index: JiraIndex = {
+  const index: Omit<JiraIndex, 'nesting'> = {
     ...{ keys: new Map(), epics: new Map(), parents: new Map(), waits: new Map(), used: new Set() },
   };
+  const nearestParents = new Map<string, string>();
   const parts: [parent: string, part: string][] = [];
   const wait = (key: string, other: string): void => {
     const list = index.waits.get(key);
@@ -46,9 +48,9 @@ async function buildJiraIndex(issues: AsyncIterable<JiraIssue>): Promise<JiraInd
     const parent = index.keys.get(named);
     if (parent === undefined) continue;
     if (index.epics.has(parent)) index.used.add(parent);
-    else wait(parent, part);
+    else if (!nearestParents.has(part)) nearestParents.set(part, parent);
   }
-  return index;
+  return { ...index, nesting: flattenNesting(nearestParents) };
 }
 
 /** Returns the epic of an issue, or of its nearest ancestor with one. */
@@ -99,7 +101,8 @@ function mapIssueStatus({
 
 function toDraft(issue: JiraIssue, index: JiraIndex): ImportDraft {
   const { location, key, title, priority, labels, estimate, createdAt, updatedAt, assignee, url } = issue;
-  const { description, comments, blockedBy, unimportedFields } = issue;
+  const { description, comments, blockedBy, dueDate, unimportedFields } = issue;
+  const { parents, waits } = index.nesting;
   return {
     ...{
       place: location,
@@ -109,6 +112,7 @@ function toDraft(issue: JiraIssue, index: JiraIndex): ImportDraft {
       priority,
       labels,
       estimate,
+      dueDate,
       createdAt,
       updatedAt,
       leftOut: unimportedFields,
@@ -116,7 +120,8 @@ function toDraft(issue: JiraIssue, index: JiraIndex): ImportDraft {
     ...mapIssueStatus(issue),
     description: description === undefined ? undefined : wikiToMarkdown(description),
     epic: findEpicOfIssue(issue, index),
-    blockedBy: [...blockedBy, ...(index.waits.get(key ?? '') ?? [])],
+    parent: parents.get(key ?? ''),
+    blockedBy: [...blockedBy, ...(index.waits.get(key ?? '') ?? []), ...(waits.get(key ?? '') ?? [])],
     assignees: assignee === undefined ? [] : [assignee],
     comments: comments.map(({ id, body, ...others }) => ({
       ...others,

@@ -18,10 +18,10 @@ describe('the CSV of Linear', () => {
       ...{ externalId: 'ENG-1', title: '=SUM(1)', description: 'Two\nlines 🙂', status: 'in_progress' },
       ...{ priority: 'urgent', labels: ['Bug', 'iOS'], estimate: 3, assigneeEmail: 'ben@x.org' },
       epic: { externalId: 'p-1', title: 'Billing' },
-      // ENG-2 is also a sub-issue of ENG-1, and is listed only once.
       blockedBy: ['ENG-2', 'ENG-9'],
       ...{ createdAt: '2024-03-01T10:00:00.000Z', updatedAt: '2024-03-01T11:00:00.000Z', comments: [] },
     });
+    expect(item('ENG-2')).toMatchObject({ parent: 'ENG-1' });
     // Linear's CSV does not contain the kind of a team's custom status. The dates of completion and
     // cancellation determine it.
     expect(item('ENG-2')).toMatchObject({
@@ -100,9 +100,10 @@ it('an answer of the API of Linear has comments, replies and relations', async (
         status: 'in_progress',
         priority: 'high',
         estimate: 5,
+        dueDate: '2024-05-01',
         epic: { externalId: 'p', title: 'Billing', targetDate: '2024-06-01' },
       },
-      ...{ blockedBy: ['ENG-2', 'ENG-3'], assigneeEmail: 'ben@x.org', createdAt: '2024-03-01T10:00:00.000Z' },
+      ...{ blockedBy: ['ENG-2'], assigneeEmail: 'ben@x.org', createdAt: '2024-03-01T10:00:00.000Z' },
       comments: [
         { externalId: 'c2', authorName: 'Unknown', body: 'No', at: '2024-03-03T10:00:00.000Z', parent: 'c1' },
         {
@@ -113,7 +114,29 @@ it('an answer of the API of Linear has comments, replies and relations', async (
     },
   ]);
   expect(leftOut).toEqual({
-    ...{ dueDate: ['ENG-1'], 'relation related': ['ENG-1'] },
+    'relation related': ['ENG-1'],
     'reactions of a comment': ['ENG-1'],
+  });
+});
+
+it('sub-issues of Linear are parts of the outermost issue, and deeper ones are waited for', async () => {
+  const issue = (identifier: string, more: object = {}) => ({ identifier, title: identifier, ...more });
+  const { item } = await read('linear', [
+    issue('ENG-1', { children: { nodes: [{ identifier: 'ENG-2' }] } }),
+    issue('ENG-2'),
+    issue('ENG-3', { parent: { identifier: 'ENG-2' } }),
+    issue('ENG-4', { parent: { identifier: 'ENG-1' }, dueDate: '2024-05-01' }),
+  ]);
+  expect(['ENG-1', 'ENG-2', 'ENG-3', 'ENG-4'].map((id) => [item(id)?.parent, item(id)?.blockedBy])).toEqual([
+    [undefined, undefined],
+    ['ENG-1', ['ENG-3']],
+    [undefined, undefined],
+    ['ENG-1', undefined],
+  ]);
+  expect(item('ENG-4')?.dueDate).toBe('2024-05-01');
+  const rows = 'ID,Title,Status,Parent issue,Due date\nENG-1,One,Done,,\nENG-2,Two,Done,ENG-1,2024-05-01\n';
+  expect((await read('linear', rows)).item('ENG-2')).toMatchObject({
+    parent: 'ENG-1',
+    dueDate: '2024-05-01',
   });
 });

@@ -3,6 +3,7 @@ import { type StoryStatus } from '@muster/registry';
 import { z } from 'zod';
 import { requireColumns, openTable, type ParsedRow } from '../csv.ts';
 import { type ImportDraft, type OpenedFile, type ReadItem } from '../draft.ts';
+import { flattenNesting, type Nesting } from '../nesting.ts';
 import { UnreadableFileError, type TextSource } from '../source.ts';
 import { isObject, listUnreadFields, listUnreadFieldsOfPart } from '../unread.ts';
 import { tryReadJson, listOrNodesSchema, parseEach } from './json.ts';
@@ -24,7 +25,7 @@ const knownColumns = new Set([
     'assignee',
     'labels',
   ],
-  ...['created', 'updated', 'parent issue', 'blocked by', 'url', 'uuid'],
+  ...['created', 'updated', 'parent issue', 'blocked by', 'due date', 'url', 'uuid'],
   // The times at which an issue reached a status. They are not imported, because the status and the time of
   // the last change cover them.
   ...['started', 'triaged', 'completed', 'canceled', 'time in status (minutes)'],
@@ -43,7 +44,7 @@ function deriveStatusHint(row: ParsedRow): StoryStatus {
   return row.get('started') === undefined ? 'backlog' : 'in_progress';
 }
 
-function rowToDraft(row: ParsedRow, children: ReadonlyMap<string, readonly string[]>): ImportDraft {
+function rowToDraft(row: ParsedRow, { parents, waits }: Nesting): ImportDraft {
   const id = row.get('id') ?? '';
   const project = row.get('project');
   const assignee = row.get('assignee');
@@ -57,12 +58,14 @@ function rowToDraft(row: ParsedRow, children: ReadonlyMap<string, readonly strin
     statusHint: deriveStatusHint(row),
     priority: row.get('priority'),
     estimate: row.get('estimate'),
+    dueDate: row.get('due date'),
+    parent: parents.get(id),
     labels: splitList(row.get('labels')).map((label) => stripFormulaQuote(label) ?? label),
     epic:
       project === undefined
         ? undefined
         : { externalId: row.get('project id') ?? project, title: stripFormulaQuote(project) ?? project },
-    blockedBy: [...splitList(row.get('blocked by')), ...(children.get(id) ?? [])],
+    blockedBy: [...splitList(row.get('blocked by')), ...(waits.get(id) ?? [])],
     assignees: assignee === undefined ? [] : [assignee],
     createdAt: row.get('created'),
     updatedAt: row.get('updated') ?? row.get('completed') ?? row.get('canceled'),
@@ -75,19 +78,16 @@ function rowToDraft(row: ParsedRow, children: ReadonlyMap<string, readonly strin
 async function openLinearCsv(source: TextSource): Promise<OpenedFile> {
   const table = await openTable(source);
   requireColumns(table, 'Linear', ['id'], ['title'], ['status']);
-  // A parent waits for its sub-issues.
-  const children = new Map<string, string[]>();
+  const parents = new Map<string, string>();
   for await (const row of table.rows()) {
     const [id, parent] = [row.get('id'), row.get('parent issue')];
-    if (id === undefined || parent === undefined) continue;
-    const list = children.get(parent);
-    if (list === undefined) children.set(parent, [id]);
-    else list.push(id);
+    if (id !== undefined && parent !== undefined) parents.set(id, parent);
   }
+  const nesting = flattenNesting(parents);
   return {
     notes: ['The CSV export of Linear has no comments; export from the Linear API to import them.'],
     async *read() {
-      for await (const row of table.rows()) yield { draft: rowToDraft(row, children) };
+      for await (const row of table.rows()) yield { draft: rowToDraft(row, nesting) };
     },
   };
 }
@@ -102,6 +102,7 @@ const Issue = z.looseObject({
   url: z.string().nullish(),
   priority: z.number().nullish(),
   estimate: z.number().nullish(),
+  dueDate: z.string().nullish(),
   state: z.looseObject({ name: z.string(), type: z.string().nullish() }).nullish(),
   labels: listOrNodesSchema(NamedObject),
   project: z
@@ -153,7 +154,17 @@ const statusByStateType: Readonly<Record<string, StoryStatus>> = {
 
 const toPersonNames = (person: Issue['assignee']): string[] => [person?.email ?? person?.name ?? []].flat();
 
-function issueToDraft(issue: Issue): ImportDraft {
+/** Collects the parents that issues name, and those that name them as children. */
+function findNesting(issues: readonly Issue[]): Nesting {
+  const parents = new Map<string, string>();
+  for (const { identifier, parent, children } of issues) {
+    if (parent) parents.set(identifier, parent.identifier);
+    for (const child of children) parents.set(child.identifier, identifier);
+  }
+  return flattenNesting(parents);
+}
+
+function issueToDraft(issue: Issue, { parents, waits }: Nesting): ImportDraft {
   const { identifier, state, project, comments, inverseRelations } = issue;
   const others = inverseRelations
     .filter(({ type }) => type !== 'blocks')
@@ -168,6 +179,8 @@ function issueToDraft(issue: Issue): ImportDraft {
     statusHint: statusByStateType[state?.type ?? ''],
     priority: issue.priority?.toString(),
     estimate: issue.estimate ?? undefined,
+    dueDate: issue.dueDate ?? undefined,
+    parent: parents.get(identifier),
     labels: issue.labels.map(({ name }) => name),
     epic: project
       ? {
@@ -179,7 +192,7 @@ function issueToDraft(issue: Issue): ImportDraft {
       ...inverseRelations
         .filter(({ type }) => type === 'blocks')
         .map((relation) => relation.issue.identifier),
-      ...issue.children.map((child) => child.identifier),
+      ...(waits.get(identifier) ?? []),
     ],
     assignees: toPersonNames(issue.assignee),
     createdAt: issue.createdAt ?? undefined,
@@ -219,10 +232,11 @@ export async function openLinear(source: TextSource): Promise<OpenedFile> {
   const json = await tryReadJson(source);
   if (json === undefined) return openLinearCsv(source);
   const issues = parseEach(extractIssues(json), Issue, 'Linear issue');
+  const nesting = findNesting(issues);
   return {
     notes: [],
     async *read(): AsyncGenerator<ReadItem> {
-      for (const issue of issues) yield { draft: issueToDraft(issue) };
+      for (const issue of issues) yield { draft: issueToDraft(issue, nesting) };
     },
   };
 }

@@ -16,6 +16,9 @@ const Story = z.looseObject({
   priority: z.string().nullish(),
   labels: z.array(z.string()).nullish(),
   estimate: z.number().nullish(),
+  dueDate: z.string().nullish(),
+  touches: z.array(z.string()).nullish(),
+  parentLocalId: z.string().nullish(),
   spec: z.string().nullish(),
 });
 const Board = z.looseObject({
@@ -45,6 +48,9 @@ export async function openMuster(source: TextSource): Promise<OpenedFile> {
       priority: story.priority ?? undefined,
       labels: story.labels ?? [],
       estimate: story.estimate ?? undefined,
+      dueDate: story.dueDate ?? undefined,
+      touches: story.touches ?? undefined,
+      parent: story.parentLocalId ?? undefined,
       epic: epic && { externalId: epic.localId, title: epic.title, targetDate: epic.targetDate ?? undefined },
       // A spec in a separate file cannot be read. Its field is reported as left out.
       leftOut: listUnreadFields(story, knownStoryFields),

@@ -35,6 +35,7 @@ it('rows of Plane have lists in their cells', async () => {
       },
     ],
   });
+  expect(item('plane:WEB-2')).toMatchObject({ parent: 'plane:WEB-1' });
   expect(leftOut).toEqual({
     ...{ draft: ['WEB-3'], 'archived item': ['WEB-4'], 'additional modules': ['WEB-1'] },
     ...{ 'column Cycles': ['WEB-1'], 'relation relates_to': ['WEB-1'] },

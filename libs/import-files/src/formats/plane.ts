@@ -1,6 +1,7 @@
 /** Reads Plane files: the CSV and the JSON of its export, in which lists are JSON within a cell. */
 import { normalizeColumnName, openTable, requireColumns, ParsedRow } from '../csv.ts';
 import { type ImportDraft, type DraftComment, type OpenedFile, type ReadItem } from '../draft.ts';
+import { flattenNesting, type Nesting } from '../nesting.ts';
 import { UnreadableFileError, type TextSource } from '../source.ts';
 import { isObject } from '../unread.ts';
 import { tryReadJson } from './json.ts';
@@ -38,7 +39,7 @@ const knownColumns = new Set([
     'sub issues count',
     'is draft',
   ],
-  ...['archived at', 'link count', 'subscribers count'],
+  ...['archived at', 'link count', 'subscribers count', 'target date', 'due date'],
 ]);
 
 /** Parses a cell that has JSON, or words separated by commas. */
@@ -93,8 +94,14 @@ function getItemId(row: ParsedRow): string | undefined {
   return project === undefined || number === undefined ? own : `${project}-${number}`;
 }
 
-/** Lists, for each item, its sub-items and the items that it states it waits for. */
-async function findWaitingItems(rows: () => AsyncIterable<ParsedRow>): Promise<Map<string, string[]>> {
+interface ItemRelations {
+  /** The items that state that they block an item, by its id. */
+  readonly blockers: ReadonlyMap<string, readonly string[]>;
+  readonly nesting: Nesting;
+}
+
+async function findRelations(rows: () => AsyncIterable<ParsedRow>): Promise<ItemRelations> {
+  const parents = new Map<string, string>();
   const waits = new Map<string, string[]>();
   const wait = (item: string, other: string): void => {
     const list = waits.get(item);
@@ -105,15 +112,15 @@ async function findWaitingItems(rows: () => AsyncIterable<ParsedRow>): Promise<M
     const id = getItemId(row);
     if (id === undefined) continue;
     const parent = row.get('parent');
-    if (parent !== undefined) wait(parent, id);
+    if (parent !== undefined) parents.set(id, parent);
     for (const { type, other } of parseRelations(row.get('relations'))) {
       if (type === 'blocking') wait(other, id);
     }
   }
-  return waits;
+  return { blockers: waits, nesting: flattenNesting(parents) };
 }
 
-function toDraft(row: ParsedRow, waitingItems: ReadonlyMap<string, readonly string[]>): ImportDraft {
+function toDraft(row: ParsedRow, { blockers, nesting }: ItemRelations): ImportDraft {
   const id = getItemId(row);
   const relations = parseRelations(row.get('relations'));
   const comments = parseComments(row.get('comments'));
@@ -128,11 +135,14 @@ function toDraft(row: ParsedRow, waitingItems: ReadonlyMap<string, readonly stri
     statusHint: row.get('completed at') === undefined ? undefined : 'done',
     priority: row.get('priority'),
     estimate: row.get('estimate'),
+    dueDate: row.get('target date', 'due date'),
+    parent: nesting.parents.get(id ?? ''),
     labels: parseWords(row.get('labels')),
     epic: epic === undefined ? undefined : { externalId: epic, title: epic },
     blockedBy: [
       ...relations.filter(({ type }) => type === 'blocked_by').map(({ other }) => other),
-      ...(waitingItems.get(id ?? '') ?? []),
+      ...(blockers.get(id ?? '') ?? []),
+      ...(nesting.waits.get(id ?? '') ?? []),
     ],
     assignees: parseWords(row.get('assignees', 'assignee')),
     createdAt: row.get('created at'),
@@ -180,7 +190,7 @@ async function openTableRows(source: TextSource): Promise<() => AsyncGenerator<P
 export async function openPlane(source: TextSource): Promise<OpenedFile> {
   const json = await tryReadJson(source);
   const rows = json === undefined ? await openTableRows(source) : readJsonRows(json);
-  const waits = await findWaitingItems(rows);
+  const relations = await findRelations(rows);
   return {
     notes: [],
     async *read(): AsyncGenerator<ReadItem> {
@@ -188,7 +198,7 @@ export async function openPlane(source: TextSource): Promise<OpenedFile> {
         const place = getItemId(row) ?? `line ${row.line}`;
         if (row.get('is draft')?.toLowerCase() === 'true') yield { place, skipped: 'draft' };
         else if (row.get('archived at') !== undefined) yield { place, skipped: 'archived item' };
-        else yield { draft: toDraft(row, waits) };
+        else yield { draft: toDraft(row, relations) };
       }
     },
   };

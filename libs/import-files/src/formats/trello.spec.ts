@@ -67,8 +67,9 @@ it('cards of a board stand in the order of the board, with comments, task lists 
     ['Second', 'canceled'],
     ['Third', 'done'],
   ]);
+  expect(items[1]).toMatchObject({ dueDate: '2024-05-01' });
   expect(leftOut).toEqual({
-    ...{ template: ['card "Form"'], attachments: ['card "First"'], due: ['card "Second"'] },
+    ...{ template: ['card "Form"'], attachments: ['card "First"'] },
     ...{ 'due of a check item': ['card "First"'], 'idMember of a check item': ['card "First"'] },
   });
 });

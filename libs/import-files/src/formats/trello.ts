@@ -18,6 +18,7 @@ const Card = z.looseObject({
   isTemplate: z.boolean().nullish(),
   /** True if the card is marked as complete. */
   dueComplete: z.boolean().nullish(),
+  due: z.string().nullish(),
   idList: z.string(),
   pos: z.number().nullish(),
   idMembers: z.array(z.string()).nullish(),
@@ -202,6 +203,7 @@ export async function openTrello(source: TextSource): Promise<OpenedFile> {
     assignees: (card.idMembers ?? []).map(nameOf),
     createdAt: getCreationTime(card.id),
     updatedAt: card.dateLastActivity ?? undefined,
+    dueDate: card.due ?? undefined,
     comments: (comments.get(card.id) ?? []).map(({ id, date, memberCreator, data }): DraftComment => ({
       externalId: id,
       author: memberCreator?.fullName ?? memberCreator?.username ?? undefined,

@@ -14,6 +14,7 @@ import {
 
 const importId = '01936d5c-0000-7000-8000-0000000000c0';
 const SkippedItem = z.object({ externalId: z.string(), blockedBy: z.string(), reason: z.string() });
+const SkippedParent = z.object({ externalId: z.string(), parent: z.string(), reason: z.string() });
 const StoryKeptByRevert = z.object({ externalId: z.string(), storyId: Id, key: z.string() });
 
 /**
@@ -64,11 +65,15 @@ export const imports = {
     idempotent: true,
     summary: 'Finish an import',
     description:
-      'Sets the blockers that items name in blockedBy, now that all items exist. Blockers that match no item or would create a cycle are skipped and listed in leftOut (the first 200). A finished import accepts no more items. Finishing it again has no effect.',
+      'Sets the blockers and parents that items name in blockedBy and parent, now that all items exist. Blockers that match no item or would create a cycle are skipped and listed in leftOut (the first 200). Parents that match no item or would nest stories more than one level deep are skipped and listed in parentsLeftOut. A finished import accepts no more items. Finishing it again has no effect.',
     ...leadAccess,
     auditsRefusal: true,
     params: z.strictObject({ importId: Id }),
-    result: z.object({ import: Import, leftOut: z.array(SkippedItem) }),
+    result: z.object({
+      import: Import,
+      leftOut: z.array(SkippedItem),
+      parentsLeftOut: z.array(SkippedParent),
+    }),
     refusals: ['archived', 'already_resolved'],
     emits: ['import.finished'],
     example: { importId },

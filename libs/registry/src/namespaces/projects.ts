@@ -3,6 +3,7 @@ import { org, project } from '../kernel/access.ts';
 import { bulkBodyLimitBytes, surfacesWithoutTool, operation } from '../kernel/operation.ts';
 import { maxPageSize, maxSmallItemsPageSize, pageParams, pageSchemaOf } from '../kernel/pagination.ts';
 import {
+  Day,
   Deleted,
   ExpectedVersion,
   Id,
@@ -26,7 +27,15 @@ import {
 } from '../records/project.ts';
 import { StoryCard } from '../records/card.ts';
 import { HealthFigures, HealthWeek } from '../records/health.ts';
-import { Estimate, Labels, Priority, SpecContent, StoryDescription, StoryTitle } from '../records/story.ts';
+import {
+  Estimate,
+  Labels,
+  Priority,
+  SpecContent,
+  StoryDescription,
+  StoryTitle,
+  Touches,
+} from '../records/story.ts';
 import { projectAccess } from './projects-access.ts';
 
 const ProjectName = nameText(120);
@@ -222,6 +231,9 @@ export const projects = {
             priority: Priority.default('none'),
             labels: Labels.default([]),
             estimate: Estimate.optional(),
+            dueDate: Day.optional(),
+            touches: Touches.default([]),
+            parentLocalId: LocalId.optional(),
             spec: SpecContent.optional(),
           }),
         )

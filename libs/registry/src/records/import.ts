@@ -11,6 +11,7 @@ import {
   SpecContent,
   StoryDescription,
   StoryTitle,
+  Touches,
   UpstreamInput,
 } from './story.ts';
 
@@ -37,6 +38,11 @@ export const ImportItem = z.strictObject({
   priority: Priority.optional(),
   labels: Labels.optional(),
   estimate: Estimate.optional(),
+  dueDate: Day.optional(),
+  touches: Touches.optional(),
+  parent: ExternalId.optional().meta({
+    description: 'The item that this one is a part of; resolved when the import is finished',
+  }),
   epic: z.strictObject({ externalId: ExternalId, title: EpicTitle, targetDate: Day.optional() }).optional(),
   blockedBy: z
     .array(ExternalId)

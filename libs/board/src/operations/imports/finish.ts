@@ -2,8 +2,10 @@ import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { lockImportBoard } from '../../data/import-board.ts';
 import { findDependencies, findResolvableDependencies, insertDependencies } from '../../data/import-waits.ts';
+import { findParentCandidates, setParents } from '../../data/import-parents.ts';
 import { toImportEventSubject, imports, toImport } from '../../data/imports.ts';
 import { addDependenciesWithoutCycles } from '../../rules/import-merge.ts';
+import { planParents } from '../../rules/import-parents.ts';
 
 /** The maximum number of unresolved dependencies in the answer. No one would read a longer list. */
 const maxUnresolvedDependencies = 200;
@@ -11,20 +13,24 @@ const maxUnresolvedDependencies = 200;
 export const finish = handle(registry.imports.finish, async ({ targetId, db, access, emit, refuse }) => {
   const [{ at }, current] = await Promise.all([access(), imports.lock(db, targetId)]);
   if (current.state === 'reverted') throw refuse('already_resolved', { state: current.state });
-  if (current.state === 'finished') return { import: toImport(current), leftOut: [] };
+  if (current.state === 'finished') return { import: toImport(current), leftOut: [], parentsLeftOut: [] };
 
-  // lockImportBoard locks the project's counters, so no other call can close a cycle of dependencies at the
-  // same time.
-  const [, wanted, there] = await Promise.all([
+  // lockImportBoard locks the project's counters, so no other call can close a cycle of dependencies or nest
+  // stories at the same time.
+  const [, wanted, there, candidates] = await Promise.all([
     lockImportBoard(db, current.project_id),
     findResolvableDependencies(db, current),
     findDependencies(db, current.project_id),
+    findParentCandidates(db, current),
   ]);
   const found = wanted.flatMap(({ storyId, blockerId, ...names }) =>
     blockerId === null ? [] : [{ storyId, blockerId, ...names }],
   );
   const { added, circles } = addDependenciesWithoutCycles(there, found);
   if (added.length > 0) db.deferToCommit(insertDependencies(current.project_id, added));
+  const parents = planParents(candidates);
+  if (parents.added.length > 0)
+    for (const query of setParents(current, parents.added, at)) db.deferToCommit(query);
   const leftOut = [
     ...wanted
       .filter(({ blockerId }) => blockerId === null)
@@ -40,5 +46,6 @@ export const finish = handle(registry.imports.finish, async ({ targetId, db, acc
     leftOut: leftOut
       .slice(0, maxUnresolvedDependencies)
       .map(({ wait: { externalId, blockedBy }, reason }) => ({ externalId, blockedBy, reason })),
+    parentsLeftOut: parents.skipped.slice(0, maxUnresolvedDependencies),
   };
 });

@@ -266,6 +266,47 @@ describe('an assignee who is being removed', () => {
   });
 });
 
+describe('the parent of an item', () => {
+  const child = (externalId: string, parent: string): Item => ({ externalId, parent, title: externalId });
+  const finish = async (of = importId) => (await people.ana.imports.finish({ importId: of })).parentsLeftOut;
+  const parentOf = async (key: string) => (await storyOf(key)).parentId;
+
+  it('is set when the import is finished, one level deep', async () => {
+    const items = [one, child('2', '1'), child('3', '2'), child('4', '4'), child('5', '9')];
+    await put(items);
+    expect(await parentOf('WEB-2')).toBeNull();
+    expect(await finish()).toEqual([
+      { externalId: '3', parent: '2', reason: 'Stories nest one level deep.' },
+      { externalId: '4', parent: '4', reason: 'Stories nest one level deep.' },
+      { externalId: '5', parent: '9', reason: 'No imported item of this provider has this id.' },
+    ]);
+    expect(await parentOf('WEB-2')).toBe((await storyOf('WEB-1')).id);
+    // The stories count as unchanged since, so a later import still updates them.
+    const later = await begin();
+    const again = await put([{ ...child('2', '1'), title: 'New', dueDate: '2027-05-01' }], {
+      importId: later,
+    });
+    expect(again).toMatchObject([{ outcome: 'updated' }]);
+    expect(await storyOf('WEB-2')).toMatchObject({ title: 'New', dueDate: '2027-05-01' });
+    expect(await people.ana.imports.undo({ importId })).toMatchObject({ removed: 5, kept: [] });
+  });
+
+  it('stays what someone set here, and follows the source otherwise', async () => {
+    await put([one, { externalId: '2', title: 'Two' }, child('3', '1'), child('4', '1')]);
+    await finish();
+    await people.ana.stories.update({ storyId: 'WEB-3', parentId: 'WEB-2' });
+    const later = await begin();
+    const moved = [child('3', '1'), child('4', '2')].map((item) => ({ ...item, title: 'New' }));
+    expect(await put(moved, { importId: later })).toMatchObject([
+      { outcome: 'kept' },
+      { outcome: 'updated' },
+    ]);
+    expect(await finish(later)).toEqual([]);
+    const two = await storyOf('WEB-2');
+    expect([await parentOf('WEB-3'), await parentOf('WEB-4')]).toEqual([two.id, two.id]);
+  });
+});
+
 describe('a wait for an item that came in a later import', () => {
   const waiting: Item = { ...one, blockedBy: ['2'] };
   const two: Item = { externalId: '2', title: 'Two' };

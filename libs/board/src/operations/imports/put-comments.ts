@@ -262,6 +262,15 @@ function recordPutComment(
   { id: recordId, version }: CommentRow,
   isCreated: boolean,
 ): void {
-  notes.push({ kind: 'comment', externalId: key, recordId, isMade: isCreated, hash, version, blockedBy: [] });
+  notes.push({
+    kind: 'comment',
+    externalId: key,
+    recordId,
+    isMade: isCreated,
+    hash,
+    version,
+    blockedBy: [],
+    parent: null,
+  });
   written.add(item.externalId);
 }

@@ -35,7 +35,7 @@ export async function loadImportedEpics(
     const item = noted.get(importItemKey('epic', externalId));
     const hash = hashFields(Object.values(said));
     const note = (recordId: string, version: number, isMade: boolean): void => {
-      notes.push({ kind: 'epic', externalId, recordId, isMade, hash, version, blockedBy: [] });
+      notes.push({ kind: 'epic', externalId, recordId, isMade, hash, version, blockedBy: [], parent: null });
     };
     if (item === undefined) {
       const made = epics.make({ projectId: current.project_id, ...said }, at);

@@ -69,12 +69,17 @@ interface StoryPutOutcome {
   readonly story?: StoryRow | undefined;
 }
 
+/** The structure is part of the hash only if the item has any, so that hashes of earlier releases stay valid. */
+const listStructure = ({ parent, dueDate, touches }: ImportItem): unknown[] =>
+  [parent, dueDate, touches].every((field) => field === undefined) ? [] : [parent, dueDate, touches];
+
 const hashItem = (item: ImportItem): Buffer =>
   hashFields(
     [
       ...[item.url, item.title, item.description, item.spec, item.status, item.column, item.priority],
       ...[item.labels, item.estimate, item.epic, item.blockedBy, item.assigneeEmail],
       ...[item.createdAt, item.updatedAt],
+      ...listStructure(item),
     ].map((said) => said ?? null),
   );
 
@@ -201,9 +206,9 @@ function recordPutStory(
   record: { id: string; version: number },
   isCreated: boolean,
 ) {
-  const { externalId, blockedBy = [] } = item;
+  const { externalId, blockedBy = [], parent = null } = item;
   const { id: recordId, version } = record;
-  notes.push({ kind: 'story', externalId, recordId, isMade: isCreated, hash, version, blockedBy });
+  notes.push({ kind: 'story', externalId, recordId, isMade: isCreated, hash, version, blockedBy, parent });
 }
 
 /**
@@ -227,7 +232,7 @@ function buildUpstream(
 
 /** The columns of an existing story that a put may change. */
 const importedColumns = [
-  ...['title', 'description', 'epic_id', 'priority', 'labels', 'estimate', 'upstream'],
+  ...['title', 'description', 'epic_id', 'priority', 'labels', 'estimate', 'due_date', 'touches', 'upstream'],
   ...['status', 'column_id', 'rank', 'completed_at', 'spec_version'],
 ];
 
@@ -267,8 +272,9 @@ function applyItemFields(
   story: ImportedStory,
   { item, position, epicId }: ItemToWrite,
 ): ImportedStory {
-  const { title, description, priority, labels, estimate, updatedAt } = item;
-  const { changed } = stories.changed(story, { title, description, priority, labels, estimate, epicId }, at);
+  const { title, description, priority, labels, estimate, dueDate, touches, updatedAt } = item;
+  const own = { title, description, priority, labels, estimate, dueDate, touches };
+  const { changed } = stories.changed(story, { ...own, epicId }, at);
   // If the item names a column, the story moves to that column. If the item only has a status, the story
   // moves only if its status differs. Members choose among the columns of one status.
   const moves =
@@ -300,6 +306,7 @@ function createStoryFromItem(state: StoryPutState, itemToWrite: ItemToWrite): St
           number: board.lastStoryNumber + made.length + 1,
         },
         ...{ title: item.title, description: item.description, priority: item.priority, labels: item.labels },
+        ...{ dueDate: item.dueDate, touches: item.touches },
         ...{ estimate: item.estimate, epicId, upstream: buildUpstream(state, item), createdBy: caller.actor },
         ...{ status, columnId: column?.id ?? null, rank: rankAtEnd(column) },
         specVersion: spec === '' ? 0 : 1,
