@@ -160,6 +160,17 @@ describe('what is passed over', () => {
     expect(taken.skipped[0]?.storyId).toBe((await ana.stories.get({ storyId: 'WEB-1' })).story.id);
   });
 
+  it('includes a parent until its children are finished', async () => {
+    const { ana, robo } = people;
+    await stories({}, { parentId: 'WEB-1' });
+    const taken = await next(robo);
+    expect([await keyOf(taken), passedOver(taken)]).toEqual(['WEB-2', { 'WEB-1': ['has_children'] }]);
+    const { readiness } = await robo.storyCollaboration.context({ storyId: 'WEB-1' });
+    expect(readiness).toMatchObject({ canStart: false, reasons: ['has_children'] });
+    await ana.stories.updateStatus({ storyId: 'WEB-2', status: 'done' });
+    expect(await keyOf(await next(robo))).toBe('WEB-1');
+  });
+
   it('is everything where the column of work in progress is full', async () => {
     const { ana, chloe } = people;
     await ana.policy.update({ wipLimits: 'block' });

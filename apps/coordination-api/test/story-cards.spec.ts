@@ -28,14 +28,29 @@ const make = (title: string, status: 'ready' | 'backlog' = 'ready') =>
 it('a card has what a board shows, and nothing beyond', async () => {
   const { story } = await make('Alone');
   const { id, key, title, rank, columnId, status, priority, labels, estimate, epicId, blocked } = story;
+  const { parentId, dueDate } = story;
   expect(await cards()).toEqual([
     {
       ...{ id, key, title, rank, columnId, status, priority, labels, estimate, epicId, blocked },
+      ...{ parentId, dueDate, children: null },
       ...{ updatedAt: story.updatedAt, version: 1, execution: null, agentResponse: null },
       assignees: { member: null, agent: null },
       counts: { openThreads: 0, openBlockers: 0, reviewers: 0 },
     },
   ]);
+});
+
+it('a card of a parent counts its children, and each card has its due date', async () => {
+  const { ana } = people;
+  for (const title of ['Parent', 'One', 'Two', 'Three']) await make(title);
+  for (const storyId of ['WEB-2', 'WEB-3', 'WEB-4'])
+    await ana.stories.update({ storyId, parentId: 'WEB-1', dueDate: '2027-05-01' });
+  await ana.stories.updateStatus({ storyId: 'WEB-2', status: 'done' });
+  await ana.stories.updateStatus({ storyId: 'WEB-3', status: 'canceled' });
+  const [parent] = await cards({ storyIds: [(await ana.stories.get({ storyId: 'WEB-1' })).story.id] });
+  expect(parent).toMatchObject({ parentId: null, dueDate: null, children: { total: 2, done: 1 } });
+  const [child] = await cards({ parentId: 'WEB-1', status: 'ready' });
+  expect(child).toMatchObject({ key: 'WEB-4', parentId: parent?.id, dueDate: '2027-05-01', children: null });
 });
 
 it('a card counts what is open, and names who is assigned', async () => {

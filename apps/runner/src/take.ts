@@ -228,7 +228,11 @@ export async function reacquireStory(client: Client, entry: JournalEntry): Promi
     return { kind: 'lost', why: 'someone else held the story in the meantime' };
   } catch (error) {
     if (isRefusal(error, 'stop_requested')) return { kind: 'lost', why: 'a stop was requested' };
-    if (isRefusal(error, 'lease_held') || isRefusal(error, 'invalid_transition')) {
+    if (
+      isRefusal(error, 'lease_held') ||
+      isRefusal(error, 'invalid_transition') ||
+      isRefusal(error, 'has_children')
+    ) {
       return { kind: 'lost', why: error.body.message };
     }
     throw error;

@@ -4,7 +4,7 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/deliveryExecutions': {
-    sha256: '947922bb6f82ef584c162b4b1085fc30263a32a803fe6dfd43b2e967c1014103',
+    sha256: '84fd8a8a51443373b857814872d9e6cb5177de69557377ba4e797b036fe272b3',
     since: '2026-11-30',
   },
   'reference/deliveryGroups': {
@@ -60,8 +60,8 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/policy': {
-    sha256: '303ccf51dc6d6c536ff82f063f3b86804e56bb30d2e414bfa9635a99d0ccdf09',
-    since: '2026-11-29',
+    sha256: '7cb221fcbbb5fea0de391825a39b3ffd65211ac0e88d494db3a4189d19eedef6',
+    since: '2026-11-30',
   },
   'reference/teams': {
     sha256: '481dc75b18a6b3fcdcf17eed2803a45fb3adb3bc365eede3a1685dac3c026f90',
@@ -80,7 +80,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/projects': {
-    sha256: 'aaeeeb65f41d7a309b0041374cb72e6c5cfa9fc31971613a591d48b1b504dfde',
+    sha256: '921b321baf55abe3e9a3e4254c76f70da31d2c2f1e84164f11732e5869ce7931',
     since: '2026-11-30',
   },
   'reference/projects.members': {
@@ -104,7 +104,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/stories': {
-    sha256: '365c8eacb179f452d8d5812560f6c2df44bca84fbe2fe7d5770d458ffde47694',
+    sha256: '62e660b9f90b4785fc4bfce5853e60418e49a94526e0ac7da65da8ac99ae9725',
     since: '2026-11-30',
   },
   'reference/storySpec': {
@@ -112,7 +112,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/storyCollaboration': {
-    sha256: '503c146ca5997bc66df8ee1d8287a54c48c93e5aa079abb5ce3135bd162c1b76',
+    sha256: '1f049642642c3a67704967f1dda64e1ffc163e23c1eb587fa35c23658e21136b',
     since: '2026-11-30',
   },
   'reference/comments': {
@@ -144,8 +144,8 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/imports': {
-    sha256: 'faa67560f7fa6918ff8ccd4b02d2018ba60f67be6a6efd718199e37d6e93eab0',
-    since: '2026-11-29',
+    sha256: 'dc9377baa6915560a1992808162b58d41a7373c3dea51658a9eda55c16da8077',
+    since: '2026-11-30',
   },
   'reference/plans': {
     sha256: '71e5047e91fd45ccf7d305bc40a148c04b4dfcf7acacf5e9204757e985dac4ac',
@@ -204,7 +204,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/records': {
-    sha256: '6dca3c9f5c7e914be533c63936016be6c6ff01d37c32ec79e66e66d0969839a9',
+    sha256: '2c72bb821915e05c3d3b5f48976176a57c1cd673c53961dcf5f08681ef4522d9',
     since: '2026-11-30',
   },
   'reference/errors': {

@@ -264,6 +264,7 @@ export const parameterMeanings: Readonly<Record<string, string>> = {
   authorMayApprove: 'Whether members may approve their own work and that of their agents',
   wipLimits: 'What happens at the limit of a column: nothing, a warning, or an error',
   completeStoryOnMerge: 'Whether a story moves to done when its pull request is merged',
+  closeParents: 'Whether a story moves to done when the last of its children is finished',
   allowedEmailDomains: 'The e-mail domains that may be invited; an empty list allows all',
   requirePasskey: 'Whether sessions require a passkey; the owner is exempt',
   allowedIdentityProviders:
@@ -308,6 +309,7 @@ export const parameterMeanings: Readonly<Record<string, string>> = {
   localId: 'Its id in the local project',
   localProjectId: "The local project's id; a repeated call with the same id creates no second project",
   epicLocalId: 'The localId of its epic',
+  parentLocalId: 'The localId of the story that it is a part of',
 
   // Parameters that filter lists.
   before: 'Only notifications until this time',

@@ -115,6 +115,31 @@ function AssigneeFact({
   );
 }
 
+function EpicFact({ edits, projectKey }: { readonly edits: StoryEdits; readonly projectKey: string }) {
+  const { displayedRecord, save } = edits;
+  const epics = useQuery(epicsQuery(useClient(), projectKey));
+  const epicName = (id: string | null): string =>
+    id === null ? editTexts.noEpic : (epics.data?.find((epic) => epic.id === id)?.title ?? storyTexts.epic);
+  return (
+    <EditableFact name={storyTexts.epic} field="epicId" edits={edits} formatValue={epicName}>
+      <FactSelect
+        label={storyTexts.epic}
+        value={displayedRecord.epicId ?? ''}
+        onChoose={(id) => void save({ epicId: id === '' ? null : id })}
+        options={[
+          { id: '', name: editTexts.noEpic },
+          ...(epics.data ?? [])
+            .filter(({ id, status }) => status === 'open' || id === displayedRecord.epicId)
+            .map(({ id, title }) => ({ id, name: title })),
+          ...(epics.data === undefined && displayedRecord.epicId !== null
+            ? [{ id: displayedRecord.epicId, name: storyTexts.epic }]
+            : []),
+        ]}
+      />
+    </EditableFact>
+  );
+}
+
 export function EditableFacts({
   edits,
   assignment,
@@ -122,12 +147,8 @@ export function EditableFacts({
   readonly edits: StoryEdits;
   readonly assignment: Assignment | null;
 }) {
-  const client = useClient();
   const { displayedRecord, save } = edits;
   const [projectKey = ''] = displayedRecord.key.split('-');
-  const epics = useQuery(epicsQuery(client, projectKey));
-  const epicName = (id: string | null): string =>
-    id === null ? editTexts.noEpic : (epics.data?.find((epic) => epic.id === id)?.title ?? storyTexts.epic);
   const priorities = toSelectOptions(t.priority);
   return (
     <>
@@ -158,22 +179,7 @@ export function EditableFacts({
           options={priorities}
         />
       </EditableFact>
-      <EditableFact name={storyTexts.epic} field="epicId" edits={edits} formatValue={epicName}>
-        <FactSelect
-          label={storyTexts.epic}
-          value={displayedRecord.epicId ?? ''}
-          onChoose={(id) => void save({ epicId: id === '' ? null : id })}
-          options={[
-            { id: '', name: editTexts.noEpic },
-            ...(epics.data ?? [])
-              .filter(({ id, status }) => status === 'open' || id === displayedRecord.epicId)
-              .map(({ id, title }) => ({ id, name: title })),
-            ...(epics.data === undefined && displayedRecord.epicId !== null
-              ? [{ id: displayedRecord.epicId, name: storyTexts.epic }]
-              : []),
-          ]}
-        />
-      </EditableFact>
+      <EpicFact edits={edits} projectKey={projectKey} />
       <EditableFact
         name={storyTexts.estimate}
         field="estimate"

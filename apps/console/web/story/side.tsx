@@ -174,6 +174,27 @@ function ReadOnlyFacts({ story, context }: { readonly story: Story; readonly con
   );
 }
 
+/** The children of the story, and the stories that wait for it. */
+function RelatedStories({ storyKey }: { readonly storyKey: string }) {
+  const { children = [], blocks = [] } = useRelatedStories(storyKey) ?? {};
+  const active = children.filter(({ status }) => status !== 'canceled');
+  const doneCount = active.filter(({ status }) => status === 'done').length;
+  return (
+    <>
+      {children.length > 0 && (
+        <SideSection title={storyTexts.children(doneCount, active.length)}>
+          <StoryLinkList stories={children} />
+        </SideSection>
+      )}
+      {blocks.length > 0 && (
+        <SideSection title={storyTexts.blocks}>
+          <StoryLinkList stories={blocks} />
+        </SideSection>
+      )}
+    </>
+  );
+}
+
 export function StorySidebar({
   edits,
   context,
@@ -189,9 +210,6 @@ export function StorySidebar({
   const isOpen = story.status !== 'done' && story.status !== 'canceled';
   const { git } = story;
   const agentResponse = useQuery(agentResponseQuery(useClient(), story.key)).data ?? null;
-  const { children = [], blocks = [] } = useRelatedStories(story.key) ?? {};
-  const active = children.filter(({ status }) => status !== 'canceled');
-  const doneCount = active.filter(({ status }) => status === 'done').length;
   return (
     <aside className="story-side" aria-label={storyTexts.about}>
       {isOpen && readiness !== null && !hasActiveWork(story, execution) && (
@@ -199,11 +217,7 @@ export function StorySidebar({
           <ReadinessDetails readiness={readiness} isStarted={story.status === 'in_progress'} />
         </SideSection>
       )}
-      {children.length > 0 && (
-        <SideSection title={storyTexts.children(doneCount, active.length)}>
-          <StoryLinkList stories={children} />
-        </SideSection>
-      )}
+      <RelatedStories storyKey={story.key} />
       {execution !== null && (
         <SideSection title={storyTexts.work}>
           <WorkDetails story={story} execution={execution} />
@@ -217,11 +231,6 @@ export function StorySidebar({
       {locks.length + collisions.length > 0 && (
         <SideSection title={editTexts.locks}>
           <LockTree storyId={story.id} locks={locks} collisions={collisions} />
-        </SideSection>
-      )}
-      {blocks.length > 0 && (
-        <SideSection title={storyTexts.blocks}>
-          <StoryLinkList stories={blocks} />
         </SideSection>
       )}
       <SideSection title={storyTexts.facts}>

@@ -9,6 +9,7 @@ export interface BoardFactsRow {
   readonly archived: boolean;
   readonly status: StoryStatus;
   readonly is_blocked: boolean;
+  readonly has_open_children: boolean;
   readonly has_spec: boolean;
   readonly blockers: Readiness['openBlockers'] | null;
   readonly column_id: string | null;
@@ -19,6 +20,7 @@ export interface BoardFactsRow {
 export const boardFactsColumns: Part = sql.part`p.archived_at is not null as archived, s.status,
   exists (select from members u where ${orgFilter('u')} and u.id = (s.blocked ->> 'unblockerMemberId')::uuid
     and u.status = 'active') as is_blocked, ${hasSpec(sql.part`s`)} as has_spec,
+  exists (select from stories h where ${orgFilter('h')} and h.parent_id = s.id and h.completed_at is null) as has_open_children,
   c.id as column_id, c.wip_limit, c.story_count,
   (select json_agg(json_build_object('id', o.id, 'key', p.key || '-' || o.number, 'title', o.title, 'status', o.status) order by o.id)
     from story_blockers b join stories o on ${orgFilter('o')} and o.id = b.blocker_id
@@ -31,6 +33,7 @@ export const toBoardFacts = (row: BoardFactsRow): Omit<ReadinessFacts, 'leaseHel
   archived: row.archived,
   status: row.status,
   isBlocked: row.is_blocked,
+  hasOpenChildren: row.has_open_children,
   hasSpec: row.has_spec,
   blockers: row.blockers ?? [],
   column: row.column_id === null ? null : { wipLimit: row.wip_limit, storyCount: row.story_count ?? 0 },

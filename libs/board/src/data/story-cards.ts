@@ -7,6 +7,7 @@ import { toStoryKey, storySummaries, type StorySummaryRow } from './stories.ts';
 export interface CardRow extends StorySummaryRow {
   readonly assignees: StoryCard['assignees'] | null;
   readonly counts: StoryCard['counts'];
+  readonly children: StoryCard['children'];
   readonly execution: StoryCard['execution'];
   readonly agent_response: StoryCard['agentResponse'];
 }
@@ -71,6 +72,10 @@ export const selectWithCardColumns = (storiesQuery: Part, order: Part): Part => 
         join stories o on ${orgFilter('o')} and o.id = b.blocker_id and o.status not in ('done', 'canceled')
         where ${orgFilter('b')} and b.story_id = q.id`)},
       'reviewers', ${selectCount(sql.part`select from story_reviewers r where ${orgFilter('r')} and r.story_id = q.id`)}) as counts,
+    (select jsonb_build_object('total', count(*), 'done', count(*) filter (where n.status = 'done'))
+      from (select o.status from stories o where ${orgFilter('o')} and o.parent_id = q.id and o.status <> 'canceled'
+        limit ${sql.literal(maxCardCount)}) n
+      having count(*) > 0) as children,
     (select jsonb_build_object('id', e.id,
         'state', app.shown_state(e.state, l.expires_at, (e.offer ->> 'expiresAt')::timestamptz, clock_timestamp()),
         'holder', l.holder,
@@ -92,6 +97,8 @@ export function toCard(row: CardRow): StoryCard {
     labels,
     estimate,
     epicId,
+    parentId,
+    dueDate,
     blocked,
     updatedAt,
     version,
@@ -108,12 +115,15 @@ export function toCard(row: CardRow): StoryCard {
       labels,
       estimate,
       epicId,
+      parentId,
+      dueDate,
       blocked,
     },
     ...{
       updatedAt,
       version,
       counts: row.counts,
+      children: row.children,
       execution: row.execution,
       agentResponse: row.agent_response,
     },

@@ -18,7 +18,7 @@ import {
   sql,
 } from '@muster/driver';
 import { type ParamsOf, type Registry, type ResultOf, type StoryStatus } from '@muster/registry';
-import { containsPattern, storyIdArraySql } from '@muster/tenancy';
+import { containsPattern, storyIdArraySql, storyIdSql } from '@muster/tenancy';
 import { z } from 'zod';
 import { hasLabels } from './labels.ts';
 import { type CardRow, toCard, selectWithCardColumns } from './story-cards.ts';
@@ -60,6 +60,7 @@ const needsSearch = ({
   query,
   label,
   epicId,
+  parentId,
   assigneeId,
   agentId,
   storyIds,
@@ -68,7 +69,7 @@ const needsSearch = ({
   columnId,
   status,
 }: ListParams) =>
-  [query, label, epicId, assigneeId, agentId, storyIds].some((filter) => filter !== undefined) ||
+  [query, label, epicId, parentId, assigneeId, agentId, storyIds].some((filter) => filter !== undefined) ||
   (updatedSince !== undefined && sort !== 'updated') ||
   ((columnId !== undefined || status !== undefined) && sort !== 'board');
 
@@ -79,6 +80,7 @@ function filterConditions(params: ListParams): Part[] {
     where.push(sql.part`exists (select from assignments a where ${orgFilter('a')} and a.target_type = 'story'
       and a.target_id = q.id and a.${sql.word(column)} = ${id})`);
   if (params.epicId !== undefined) where.push(sql.part`q.epic_id = ${params.epicId}`);
+  if (params.parentId !== undefined) where.push(sql.part`q.parent_id = ${storyIdSql(params.parentId)}`);
   if (params.label !== undefined) where.push(hasLabels(sql.part`q.labels`, [params.label]));
   if (params.updatedSince !== undefined) where.push(sql.part`q.updated_at >= ${params.updatedSince}`);
   if (params.storyIds !== undefined) where.push(sql.part`q.id = any (${storyIdArraySql(params.storyIds)})`);
@@ -183,7 +185,7 @@ const isLongEnoughForTitleIndex = (query: string): boolean => query.length >= 3;
 
 /** Returns, for each filter, SQL for the IDs of all matching stories, found by an index. */
 function selectIndexedMatches(params: ListParams, project: IdOrSql): Part[] {
-  const { query, label, epicId, assigneeId, agentId, storyIds, updatedSince, columnId } = params;
+  const { query, label, epicId, parentId, assigneeId, agentId, storyIds, updatedSince, columnId } = params;
   const sets: Part[] = [];
   const inProject = sql.part`${orgFilter('s')} and s.project_id = ${project}`;
   if (storyIds !== undefined) sets.push(sql.part`select unnest(${storyIdArraySql(storyIds)}) as id`);
@@ -193,6 +195,10 @@ function selectIndexedMatches(params: ListParams, project: IdOrSql): Part[] {
         where ${orgFilter('a')} and a.target_type = 'story' and a.${sql.word(column)} = ${id}`);
   if (epicId !== undefined)
     sets.push(sql.part`select s.id from stories s where ${orgFilter('s')} and s.epic_id = ${epicId}`);
+  if (parentId !== undefined)
+    sets.push(
+      sql.part`select s.id from stories s where ${orgFilter('s')} and s.parent_id = ${storyIdSql(parentId)}`,
+    );
   if (updatedSince !== undefined)
     sets.push(sql.part`select s.id from stories s where ${inProject} and s.updated_at >= ${updatedSince}`);
   if (columnId !== undefined)

@@ -3,6 +3,7 @@
  * that set a parent lock the project's counters first, so that two of them cannot nest stories more deeply.
  */
 import { type Db, type IdOrSql, orgFilter, sql } from '@muster/driver';
+import { type StoryStatus } from '@muster/registry';
 import { type ApiError, type Caller } from '@muster/runtime';
 import { storyIdSql } from '@muster/tenancy';
 import { notInProjectError } from './elsewhere.ts';
@@ -56,4 +57,35 @@ export function requireTopLevelParent(
 ): void {
   if (parent.id === storyId || parent.parent_id !== null)
     throw refuse('nested_parent', { parentId: parent.id, parentOfParent: parent.parent_id });
+}
+
+/** An open parent whose children are all finished. */
+interface ParentToClose {
+  readonly id: string;
+  readonly key: string;
+  readonly column_id: string;
+}
+
+/**
+ * Finds the parent of a story that this transaction finishes, if the parent is open, no other child is open
+ * and at least one child is done. Transactions that finish the last two children of a parent are serialized,
+ * so that one of them sees the other.
+ */
+export async function findParentToClose(
+  db: Db,
+  child: { readonly id: string; readonly parent_id: string | null; readonly status: StoryStatus },
+): Promise<ParentToClose | undefined> {
+  const others = sql.part`from stories c where ${orgFilter('c')} and c.parent_id = s.id and c.id <> ${child.id}`;
+  const [, parent] = await Promise.all([
+    db.all(sql`select pg_advisory_xact_lock(hashtextextended('children ' || ${child.parent_id}::text, 0))`),
+    db.find(
+      sql<ParentToClose>`select s.id, p.key || '-' || s.number as key, l.id as column_id
+        from stories s join projects p on ${orgFilter('p')} and p.id = s.project_id
+          join board_columns l on ${orgFilter('l')} and l.id = s.column_id
+        where ${orgFilter('s')} and s.id = ${child.parent_id}::uuid and s.completed_at is null
+          and not exists (select ${others} and c.completed_at is null)
+          and (${child.status === 'done'} or exists (select ${others} and c.status = 'done'))`,
+    ),
+  ]);
+  return parent;
 }

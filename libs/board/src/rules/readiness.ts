@@ -6,6 +6,7 @@ export interface ReadinessFacts {
   readonly archived: boolean;
   readonly status: StoryStatus;
   readonly isBlocked: boolean;
+  readonly hasOpenChildren: boolean;
   readonly hasSpec: boolean;
   readonly blockers: Readiness['openBlockers'];
   /** The column for stories in progress; null if the board has no such column. */
@@ -33,6 +34,7 @@ function* listObstacles(
   if (isFinished(facts.status)) yield 'finished';
   if (openBlockers > 0) yield 'blocked_by';
   if (facts.isBlocked) yield 'blocked';
+  if (facts.hasOpenChildren) yield 'has_children';
   if (movesOnBoard) {
     const gates = { ...noGateFacts, hasSpec: facts.hasSpec };
     for (const { gate } of findUnmetGates('in_progress', policy, gates)) yield obstacleByGate[gate];

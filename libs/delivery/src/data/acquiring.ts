@@ -22,6 +22,8 @@ export interface LockedAcquireRows {
   readonly execution: ExecutionRow | undefined;
   /** The target's completed execution for which a stop was requested. */
   readonly stoppedExecution: ExecutionRow | undefined;
+  /** The keys of a story's children that are not finished. */
+  readonly openChildKeys: readonly string[];
   /** The open executions of the stories or groups that have the leases in `rivals`. */
   readonly rivalExecutions: readonly ExecutionRow[];
 }
@@ -42,6 +44,18 @@ const exclusiveUnitsSql = (type: ExecutionTarget, id: IdOrSql): Part =>
         select 'story', m.story_id, m.project_id from delivery_group_stories m
         where ${orgFilter('m')} and m.group_id = ${id} and /*guard: a group's stories exclude it*/m.open/*end*/)`;
 
+/** The maximum number of children whose keys are read. A refusal lists them. */
+const maxListedChildren = 20;
+
+/** Lists the keys of the first children of a story that are not finished. */
+const listOpenChildKeys = (db: Db, storyId: IdOrSql): Promise<{ key: string }[]> =>
+  db.all(
+    sql<{ key: string }>`select p.key || '-' || s.number as key
+      from stories s join projects p on ${orgFilter('p')} and p.id = s.project_id
+      where ${orgFilter('s')} and s.parent_id = ${storyId} and s.completed_at is null
+      order by s.number limit ${sql.literal(maxListedChildren)}`,
+  );
+
 /**
  * Locks the target, the leases and the executions. It also locks a group's stories, so that none of them is
  * moved. Every story and group gets its lease row before any lease is locked. An uncommitted row of another
@@ -52,7 +66,7 @@ export async function lockForAcquire(db: Db, type: ExecutionTarget, id: IdOrSql)
   // The list is complete before any row is locked. With a join, a row that changed during the lock wait is
   // looked up again in the join. Some plans do not find it, and then it is neither locked nor read.
   const ids = sql.part`any (array(select u.id from ${units} u))`;
-  const [target, , , leases, executions, stopped, now] = await Promise.all([
+  const [target, , , leases, executions, stopped, openChildren, now] = await Promise.all([
     lockTarget(db, type, id),
     type === 'story'
       ? []
@@ -77,6 +91,7 @@ export async function lockForAcquire(db: Db, type: ExecutionTarget, id: IdOrSql)
         where ${orgFilter('e')} and e.target_type = ${type} and e.target_id = ${id} and e.stop_requested is not null
           and e.state = 'completed' order by e.id desc limit 1 for no key update`,
     ),
+    type === 'story' ? listOpenChildKeys(db, id) : [],
     readClock(db),
   ]);
   const lease = leases.find((row) => row.unit_id === target.id && row.unit_type === type);
@@ -90,6 +105,7 @@ export async function lockForAcquire(db: Db, type: ExecutionTarget, id: IdOrSql)
     heldRivalLeases: rivalRows.map(toHeldLease).filter((held) => held !== null),
     execution: executions.find((row) => row.target_id === target.id),
     stoppedExecution: stopped,
+    openChildKeys: openChildren.map(({ key }) => key),
     rivalExecutions: executions.filter((row) => row.target_id !== target.id),
   };
 }

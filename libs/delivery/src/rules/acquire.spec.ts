@@ -35,6 +35,7 @@ const decide = (facts: Partial<AcquireFacts>) =>
     rivalLeases: [],
     rivalExecutions: [],
     execution: null,
+    hasOpenChildren: false,
     isStopped: false,
     isTargetNamed: true,
     mayLiftStop: false,
@@ -152,6 +153,15 @@ describe('who may have a lease', () => {
     expect(decide({ ...stopped, mayLiftStop: true, targetLease: lease(ben, future) })).toMatchObject({
       reason: 'lease_held',
     });
+  });
+
+  it('is no one for a story with open children, except the holder', () => {
+    const parent = { hasOpenChildren: true };
+    expect(decide(parent)).toEqual({ kind: 'refuse', reason: 'has_children' });
+    expect(
+      decide({ ...parent, targetLease: lease(ben, future), isLead: true, takeOver: true }),
+    ).toMatchObject({ reason: 'has_children' });
+    expect(decide({ ...parent, targetLease: lease(chloe, past) })).toEqual({ kind: 'extend' });
   });
 
   it('is nobody beside a live lease of the group, but for its holder; an expired one is set free', () => {

@@ -81,6 +81,8 @@ export interface AcquireFacts {
    */
   readonly rivalLeases: readonly LeaseWithHolder[];
   readonly execution: OpenExecution | null;
+  /** True if the target is a story with children that are not finished. */
+  readonly hasOpenChildren: boolean;
   /** True if a stop is in force on the target. */
   readonly isStopped: boolean;
   /** True if the caller names the target; false if a search found it. */
@@ -117,7 +119,7 @@ export type AcquireDecision =
     }
   | { readonly kind: 'refuse'; readonly reason: 'lease_held'; readonly by: LeaseWithHolder }
   | { readonly kind: 'refuse'; readonly reason: 'reserved'; readonly offer: OpenExecution['offer'] }
-  | { readonly kind: 'refuse'; readonly reason: 'stop_requested' | 'take_over_forbidden' };
+  | { readonly kind: 'refuse'; readonly reason: 'stop_requested' | 'has_children' | 'take_over_forbidden' };
 
 export function decideAcquire(facts: AcquireFacts): AcquireDecision {
   const { now, caller, targetLease, rivalLeases, execution, rivalExecutions, isLead, takeOver } = facts;
@@ -128,6 +130,7 @@ export function decideAcquire(facts: AcquireFacts): AcquireDecision {
 
   if (facts.isStopped && !facts.mayLiftStop) return { kind: 'refuse', reason: 'stop_requested' };
   if (targetLease !== null && isOurs(targetLease)) return { kind: 'extend' };
+  if (facts.hasOpenChildren) return { kind: 'refuse', reason: 'has_children' };
 
   const others = rivalLeases.filter((lease) => !isOurs(lease));
   const inTheWay = others.find(isKept);

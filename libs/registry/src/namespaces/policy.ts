@@ -43,6 +43,7 @@ export const policy = {
       authorMayApprove: optionalChange(shape.authorMayApprove),
       wipLimits: optionalChange(shape.wipLimits),
       completeStoryOnMerge: optionalChange(shape.completeStoryOnMerge),
+      closeParents: optionalChange(shape.closeParents),
       allowedEmailDomains: optionalChange(shape.allowedEmailDomains),
       requirePasskey: optionalChange(shape.requirePasskey),
       allowedIdentityProviders: optionalChange(shape.allowedIdentityProviders),

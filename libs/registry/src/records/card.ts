@@ -38,6 +38,8 @@ export const StoryCard = StorySummary.pick({
   labels: true,
   estimate: true,
   epicId: true,
+  parentId: true,
+  dueDate: true,
   blocked: true,
   updatedAt: true,
   version: true,
@@ -51,6 +53,12 @@ export const StoryCard = StorySummary.pick({
         reviewers: Count,
       })
       .describe(`Each number stops at ${maxCardCount}`),
+    children: z
+      .object({ total: Count, done: Count })
+      .nullable()
+      .describe(
+        `The number of its children, without canceled ones, and how many are done; each stops at ${maxCardCount}. null without children`,
+      ),
     execution: z
       .object({
         id: z.string(),

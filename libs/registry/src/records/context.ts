@@ -39,6 +39,7 @@ export const obstacles = {
   finished: 'The story is done or canceled.',
   blocked_by: 'Stories that it waits for are not finished.',
   blocked: 'The story is blocked, and a member must remove the block.',
+  has_children: 'It has children that are not finished; the work is done on them.',
   spec_missing: 'The policy requires a spec.',
   policy: 'The policy has other conditions that are not met.',
   no_column: 'The board has no column with status in_progress.',

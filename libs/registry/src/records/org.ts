@@ -67,6 +67,7 @@ export const Policy = z
     authorMayApprove: z.boolean().default(false),
     wipLimits: z.enum(['off', 'warn', 'block']).default('warn'),
     completeStoryOnMerge: z.boolean().default(true),
+    closeParents: z.boolean().default(false),
     allowedEmailDomains: z.array(DomainName).max(100).default([]),
     requirePasskey: z
       .boolean()

@@ -165,12 +165,29 @@ export type StorySummary = z.infer<typeof StorySummary>;
 export const Story = StorySummary.extend({ description: z.string().nullable() }).meta({ id: 'Story' });
 export type Story = z.infer<typeof Story>;
 
+/** Another story, as a list of related stories shows it. */
+export const StoryLink = z
+  .object({ id: Id, key: z.string(), title: z.string(), status: StoryStatus })
+  .meta({ id: 'StoryLink' });
+export type StoryLink = z.infer<typeof StoryLink>;
+
+/** The maximum number of stories in each list of related stories. */
+export const maxRelatedStories = 100;
+
 /** A warning to the caller of a write that succeeded. */
 export const Warning = z
   .object({
-    code: z.enum(['wip_limit', 'blocked_by', 'blocked', 'lease_held', 'merge_pending']),
+    code: z.enum([
+      'wip_limit',
+      'blocked_by',
+      'has_children',
+      'blocked',
+      'lease_held',
+      'merge_pending',
+      'parent_open',
+    ]),
     message: z.string(),
-    columnId: Id.describe('The column that the story is in now'),
+    columnId: Id.describe('The column that the story is in now; for parent_open, the column of its parent'),
   })
   .meta({ id: 'Warning' });
 export type Warning = z.infer<typeof Warning>;

@@ -13,6 +13,7 @@ import { toMoveGates } from '../../data/reviews.ts';
 import { toStoryEventSubject, stories, toStory } from '../../data/stories.ts';
 import { createCanceledRank } from '../../rules/ranks.ts';
 import { canMove, isFinished, findUnmetGates } from '../../rules/workflow.ts';
+import { closeParent } from './close-parent.ts';
 import { checkWipLimit } from './room.ts';
 
 /**
@@ -21,7 +22,7 @@ import { checkWipLimit } from './room.ts';
  */
 type MoveStoryContext = Pick<
   HandlerContext<typeof registry.stories.reorder>,
-  'caller' | 'db' | 'access' | 'emit'
+  'caller' | 'db' | 'access' | 'emit' | 'perform'
 > &
   Pick<HandlerContext<typeof internalOperations.beginStory>, 'refuse'>;
 
@@ -123,6 +124,8 @@ export async function moveStory(
   } else if (column !== null) {
     emit('story.reordered', toStoryEventSubject(story), { columnId: column.id });
   }
+  if (isFinished(status) && !isFinished(story.status))
+    warnings.push(...(await closeParent(context, changed, policy)));
   return { story: toStory(changed), warnings };
 }
 
@@ -131,13 +134,15 @@ export async function moveStory(
  * are rarely intended.
  */
 function warnAboutUnfinishedWork({ story, unfinishedWork }: LockedMove, columnId: string): Warning[] {
-  const { blockers = [], holder = null, awaitsMerge = false } = unfinishedWork ?? {};
+  const { blockers = [], children = [], holder = null, awaitsMerge = false } = unfinishedWork ?? {};
   const warnings: Warning[] = [];
   const warn = (code: Warning['code'], message: string): void => {
     warnings.push({ code, message, columnId });
   };
   if (blockers.length > 0)
     warn('blocked_by', `The story is done, but ${blockers.join(', ')}, which it waits for, is not.`);
+  if (children.length > 0)
+    warn('has_children', `The story is done, but its children ${children.join(', ')} are not.`);
   if (story.blocked !== null)
     warn('blocked', `The story is done, but still marked as blocked: ${story.blocked.note}`);
   if (holder !== null) warn('lease_held', `${holder} still works on the story and holds its lease.`);

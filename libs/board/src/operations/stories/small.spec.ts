@@ -29,7 +29,7 @@ describe('stories.get', () => {
   it('finds a story by its id and by its key in any case', async () => {
     const story = await make();
     for (const storyId of [story.id, 'WEB-1', 'wEb-1'])
-      expect(await people.dan.stories.get({ storyId })).toEqual({ story, agentResponse: null });
+      expect((await people.dan.stories.get({ storyId })).story).toEqual(story);
   });
 
   it('answers what is missing, hidden or of another organization alike', async () => {

@@ -1,6 +1,7 @@
 /** Tests the structure of stories: parents and children, the files that the work touches, and due dates. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
+import { type Policy } from '@muster/registry';
 import { type People, type Person, useWorld } from '@muster/testing';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { stories } from './handlers.ts';
@@ -172,5 +173,132 @@ describe('the parent of a story', () => {
     const left = await read(child.id);
     expect(left).toEqual({ ...child, parentId: null, version: 2, updatedAt: left.updatedAt });
     expect(await read(unrelated.id)).toEqual(unrelated);
+  });
+});
+
+describe('the parent of finished stories', () => {
+  const arrangeOpenParent = async (policy: Partial<Policy> = { closeParents: true }) => {
+    people = await world.org({ policy });
+    board = await arrangeBoard(world, people.orgId);
+    ana = people.ana;
+    const parent = await make({ status: 'in_progress' });
+    const children = [await make({ parentId: parent.id }), await make({ parentId: parent.id })] as const;
+    return { parent, children };
+  };
+  const move = (storyId: string, status: 'done' | 'canceled' | 'backlog') =>
+    ana.stories.updateStatus({ storyId, status });
+
+  it('stays open by default', async () => {
+    const { parent, children } = await arrangeOpenParent({});
+    for (const { id } of children) expect((await move(id, 'done')).warnings).toEqual([]);
+    expect(await read(parent.id)).toEqual(parent);
+  });
+
+  it('moves to done behind the last one if the policy says so', async () => {
+    const { parent, children } = await arrangeOpenParent();
+    const [one, two] = children;
+    await move(one.id, 'done');
+    expect(await read(parent.id)).toEqual(parent);
+    const { story, warnings } = await ana.stories.reorder({ storyId: two.id, columnId: board.columns.done });
+    expect(warnings).toEqual([]);
+    const closed = await read(parent.id);
+    expect(closed).toMatchObject({
+      status: 'done',
+      columnId: board.columns.done,
+      version: parent.version + 1,
+    });
+    expect(closed.rank > story.rank).toBe(true);
+    expect(
+      await world.rows(
+        `select story_id, data ->> 'to' as status from activity where org_id = $1 and kind = 'story.statusChanged' order by seq`,
+        people.orgId,
+      ),
+    ).toEqual([one.id, two.id, parent.id].map((id) => ({ story_id: id, status: 'done' })));
+    // A child that is reopened and finished again finds its parent done.
+    await move(two.id, 'backlog');
+    await move(two.id, 'done');
+    expect(await read(parent.id)).toEqual(closed);
+  });
+
+  it('may be done before its children, with a warning', async () => {
+    const { parent, children } = await arrangeOpenParent();
+    const { warnings } = await move(parent.id, 'done');
+    const keys = children.map(({ key }) => key).join(', ');
+    expect(warnings).toMatchObject([{ code: 'has_children', message: expect.stringContaining(keys) }]);
+  });
+
+  it('needs a child that is done, not only canceled ones', async () => {
+    const { parent, children } = await arrangeOpenParent();
+    const [one, two] = children;
+    await move(one.id, 'canceled');
+    await move(two.id, 'canceled');
+    expect(await read(parent.id)).toEqual(parent);
+    await move(one.id, 'backlog');
+    await move(one.id, 'done');
+    expect(await read(parent.id)).toMatchObject({ status: 'done' });
+  });
+
+  it('stays open with a warning if its own gates refuse it', async () => {
+    const { parent, children } = await arrangeOpenParent({ closeParents: true, requiredApprovals: 1 });
+    await world.rows(
+      `update stories set status = 'done', column_id = $2, completed_at = now() where id = $1`,
+      children[0].id,
+      board.columns.done,
+    );
+    // Canceling needs no approval, so the parent's own move is the only one that is refused.
+    const { warnings } = await move(children[1].id, 'canceled');
+    expect(warnings).toEqual([
+      {
+        code: 'parent_open',
+        message: expect.stringMatching(/WEB-1 .*requiredApprovals/),
+        columnId: board.columns.in_progress,
+      },
+    ]);
+    expect(await read(parent.id)).toEqual(parent);
+  });
+
+  it('is closed by one of two calls that finish the last two at the same time', async () => {
+    const { parent, children } = await arrangeOpenParent();
+    const outcomes = await world.runUnderContention(
+      { table: 'streams', id: people.orgId, column: 'org_id' },
+      ...children.map(
+        ({ id }) =>
+          () =>
+            move(id, 'done'),
+      ),
+    );
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
+    expect(await read(parent.id)).toMatchObject({ status: 'done' });
+  });
+});
+
+describe('stories.get', () => {
+  it('shows the parent, the children, and the dependencies in both directions', async () => {
+    const linkOf = ({ id, key, title, status }: Awaited<ReturnType<typeof make>>) => ({
+      id,
+      key,
+      title,
+      status,
+    });
+    const parent = await make({ title: 'Parent' });
+    const [one, two] = [
+      await make({ parentId: parent.id }),
+      await make({ parentId: parent.id, status: 'done' }),
+    ];
+    await ana.stories.update({ storyId: two.id, blockedBy: [one.id] });
+    expect(await ana.stories.get({ storyId: parent.id })).toMatchObject({
+      ...{ parent: null, children: [linkOf(one), linkOf(two)], blockedBy: [], blocks: [] },
+    });
+    expect(await ana.stories.get({ storyId: one.id })).toMatchObject({
+      ...{ parent: linkOf(parent), children: [], blockedBy: [], blocks: [linkOf(two)] },
+    });
+    expect(await ana.stories.get({ storyId: two.id })).toMatchObject({
+      ...{ parent: linkOf(parent), children: [], blockedBy: [linkOf(one)], blocks: [] },
+    });
+    const { items } = await ana.stories.list({ projectId: 'WEB', parentId: parent.key });
+    expect(items.map(({ id }) => id)).toEqual([one.id, two.id]);
+    expect((await ana.stories.list({ projectId: 'WEB', parentId: one.id, sort: 'updated' })).items).toEqual(
+      [],
+    );
   });
 });

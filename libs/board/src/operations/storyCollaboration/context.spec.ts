@@ -123,7 +123,7 @@ describe('storyCollaboration.context', () => {
       await dan.contracts.list({ projectId: 'WEB', includeContent: true }),
     ];
     expect(context).toEqual({
-      ...(await dan.stories.get({ storyId: story.id })),
+      story: (await dan.stories.get({ storyId: story.id })).story,
       rework: null,
       epic: (await dan.epics.list({ projectId: 'WEB' })).items[0],
       ...(await dan.storySpec.get({ storyId: story.id })),

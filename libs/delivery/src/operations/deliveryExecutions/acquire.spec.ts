@@ -41,6 +41,22 @@ describe('deliveryExecutions.acquire', () => {
     await people.chloe.deliveryExecutions.renew({ executionId: execution.id, leaseToken: again.leaseToken });
   });
 
+  it('refuses a story with open children, except to its holder', async () => {
+    const { people, stories } = await board();
+    const setChild = (assignments: string) =>
+      world.rows(`update stories set ${assignments} where id = $1`, stories[1]);
+    await setChild(`parent_id = '${stories[0]}'`);
+    for (const asked of [target, { ...target, takeOver: true }])
+      await expect(people.ana.deliveryExecutions.acquire(asked)).rejects.toMatchObject({
+        ...{ status: 422, reason: 'has_children', body: { details: { children: ['WEB-2'] } } },
+      });
+    await setChild('completed_at = now()');
+    await people.ana.deliveryExecutions.acquire(target);
+    await setChild('completed_at = null');
+    expect((await people.ana.deliveryExecutions.acquire(target)).execution).toMatchObject({ attempt: 1 });
+    await people.chloe.deliveryExecutions.acquire({ ...target, targetId: 'WEB-2' });
+  });
+
   it('gives as much time as the policy allows at most, and five seconds at least', async () => {
     const { people } = await board();
     const { deliveryExecutions: api } = people.chloe;

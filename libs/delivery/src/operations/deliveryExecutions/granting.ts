@@ -122,6 +122,7 @@ export function decideGrant(
     targetLease: toHeldLease(lease),
     rivalLeases: facts.heldRivalLeases,
     execution: toOpenExecution(facts.execution),
+    hasOpenChildren: facts.openChildKeys.length > 0,
     isStopped: findStoppedExecution(facts) !== undefined,
     isTargetNamed: request.isTargetNamed,
     mayLiftStop: context.caller.agentId === null && request.isTargetNamed,
@@ -149,6 +150,7 @@ function toRefusal(
     const work = [facts.execution, ...facts.rivalExecutions].find((row) => row?.target_id === by.targetId);
     return refuse('lease_held', leaseHeldDetails(by, caller, work?.id ?? null));
   }
+  if (decision.reason === 'has_children') return refuse('has_children', { children: facts.openChildKeys });
   if (decision.reason === 'reserved') return refuse('reserved', { offer: decision.offer });
   const { stop_requested: stop } = findStoppedExecution(facts) ?? {};
   return refuse('stop_requested', {

@@ -199,6 +199,8 @@ export class NextStorySearch {
         targetLease: toHeldLease(work.lease ?? undefined),
         rivalLeases: [],
         execution: toOpenExecution(state === null ? undefined : { state, offer }),
+        // The board's reasons against beginning the story contain open children.
+        hasOpenChildren: false,
         isStopped,
         isTargetNamed: false,
         mayLiftStop: false,

@@ -43,6 +43,7 @@ export const acquireLease = handle(
       targetLease: toHeldLease(lease),
       rivalLeases: [],
       execution: null,
+      hasOpenChildren: false,
       isStopped: false,
       isTargetNamed: true,
       mayLiftStop: false,
