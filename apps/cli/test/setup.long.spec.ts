@@ -242,6 +242,14 @@ it('reports an outdated skill and updates it', async () => {
   expect(await readFile(skill, 'utf8')).toBe(text);
 });
 
+it('recognizes the entry that the own command of Gemini CLI writes', async () => {
+  const headers = { Authorization: 'Bearer ${MUSTER_TOKEN}' };
+  const muster = { url: 'https://muster.invalid/api/mcp?mode=core', type: 'http', headers };
+  await writeFiles(home, { '.gemini/settings.json': JSON.stringify({ mcpServers: { muster } }) });
+  expect((await add('gemini', '--scope', 'user')).out).toMatch(/MCP server .* unchanged$/m);
+  expect((await add('gemini', '--scope', 'user', '--project', 'WEB')).out).toMatch(/MCP server .* updated$/m);
+});
+
 it('gives Gemini CLI no hook before compaction, which it would call before each request', async () => {
   await add('gemini');
   const text = await readFile(path.join(repository, '.gemini/settings.json'), 'utf8');

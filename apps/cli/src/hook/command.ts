@@ -5,7 +5,7 @@ import { exitCodes, sanitizeForTerminal, sanitizeToOneLine } from '@muster/termi
 import { type Command } from 'commander';
 import { addConnectionFlags, type ConnectionFlags, findConnection } from '../session/connection.ts';
 import { type HookDecision, toClientAnswer } from './answers.ts';
-import { type HookInput, parseHookInput } from './input.ts';
+import { parseHookInput } from './input.ts';
 import { type ChangeKind, checkLocks, editedPathsOf } from './locks.ts';
 import { gitHookName, type HookName, hookNames, isHookName } from './names.ts';
 import { listStagedFiles } from './staged.ts';
@@ -39,6 +39,9 @@ export function configureHookCommand(command: Command): void {
   ).action(runHook);
 }
 
+/** Returns the time limit in milliseconds. A limit that is not a number is ignored. */
+const limitOf = ({ timeLimit }: HookFlags, defaultMs: number): number => Number(timeLimit) || defaultMs;
+
 /** Rejects when the time limit is reached. */
 const rejectAfter = (limitMs: number): Promise<never> =>
   new Promise((_resolve, reject) => {
@@ -49,18 +52,6 @@ const rejectAfter = (limitMs: number): Promise<never> =>
 
 async function connect(flags: HookFlags): Promise<Client> {
   return createClient(httpTransport(await findConnection(flags)));
-}
-
-async function decide(
-  hook: HookName,
-  { isStopAnswered }: HookInput,
-  files: readonly string[],
-  flags: HookFlags,
-): Promise<HookDecision> {
-  if (hook === 'before-edit')
-    return checkLocks(await connect(flags), files, { project: flags.project, change: 'edit' });
-  if (hook !== 'stop') return describeWork(await connect(flags));
-  return isStopAnswered ? { kind: 'continue' } : describeHoldings(await connect(flags));
 }
 
 const reasonOf = (error: unknown): string =>
@@ -90,9 +81,11 @@ async function runPreCommit(flags: HookFlags): Promise<void> {
   const checked = async (): Promise<HookDecision> => {
     const files = await listStagedFiles();
     if (files.length === 0) return { kind: 'continue' };
-    const limitMs = Number(flags.timeLimit ?? commitTimeLimitMs);
     const options = { project: flags.project, change: 'commit' } as const;
-    return Promise.race([checkLocks(await connect(flags), files, options), rejectAfter(limitMs)]);
+    return Promise.race([
+      checkLocks(await connect(flags), files, options),
+      rejectAfter(limitOf(flags, commitTimeLimitMs)),
+    ]);
   };
   const decision = await checked().catch((error: unknown) => decideUnchecked('commit', error, flags));
   const text = decision.kind === 'continue' ? '' : `muster: ${sanitizeForTerminal(decision.text)}\n`;
@@ -101,30 +94,37 @@ async function runPreCommit(flags: HookFlags): Promise<void> {
   process.stderr.write(text + hint, () => process.exit(exitCode));
 }
 
-async function runHook(name: string, client: string, flags: HookFlags): Promise<void> {
-  if (name === gitHookName) {
-    await runPreCommit(flags);
-    return;
-  }
-  const input = parseHookInput(process.stdin.isTTY ? '' : await text(process.stdin));
-  const answer = isHookName(name) ? toClientAnswer(client, name, await answerHook(name, input, flags)) : {};
-  // Open connections would keep the process alive after the time limit.
-  process.stdout.write(`${JSON.stringify(answer)}\n`, () => process.exit(0));
-}
-
 /**
  * Returns true if `muster work` started the client. The runner holds the lease and submits the work, so the
  * agent must neither take the work back nor end it.
  */
 const isStartedByRunner = (): boolean => (process.env['MUSTER_RUN_ID'] ?? '') !== '';
 
-async function answerHook(name: HookName, input: HookInput, flags: HookFlags): Promise<HookDecision> {
+async function decide(hook: HookName, flags: HookFlags): Promise<HookDecision> {
+  const input = parseHookInput(process.stdin.isTTY ? '' : await text(process.stdin));
+  if (hook === 'before-edit') {
+    const files = await editedPathsOf(input);
+    if (files.length === 0) return { kind: 'continue' };
+    return checkLocks(await connect(flags), files, { project: flags.project, change: 'edit' });
+  }
+  if (isStartedByRunner()) return { kind: 'continue' };
+  if (hook !== 'stop') return describeWork(await connect(flags));
+  return input.isStopAnswered ? { kind: 'continue' } : describeHoldings(await connect(flags));
+}
+
+async function runHook(name: string, client: string, flags: HookFlags): Promise<void> {
+  if (name === gitHookName) {
+    await runPreCommit(flags);
+    return;
+  }
+  const answer = isHookName(name) ? toClientAnswer(client, name, await answerHook(name, flags)) : {};
+  // Open connections would keep the process alive after the time limit.
+  process.stdout.write(`${JSON.stringify(answer)}\n`, () => process.exit(0));
+}
+
+async function answerHook(name: HookName, flags: HookFlags): Promise<HookDecision> {
   try {
-    if (name !== 'before-edit' && isStartedByRunner()) return { kind: 'continue' };
-    const files = name === 'before-edit' ? await editedPathsOf(input) : [];
-    if (name === 'before-edit' && files.length === 0) return { kind: 'continue' };
-    const limitMs = Number(flags.timeLimit ?? defaultTimeLimitMs);
-    return await Promise.race([decide(name, input, files, flags), rejectAfter(limitMs)]);
+    return await Promise.race([decide(name, flags), rejectAfter(limitOf(flags, defaultTimeLimitMs))]);
   } catch (error) {
     return decideWithoutAnswer(name, error, flags);
   }

@@ -54,6 +54,20 @@ function removeServer(client: SetupClientName, text: string, file: string, serve
   return withoutEmptyObject(edited, file);
 }
 
+const isSame = (value: unknown, other: unknown): boolean => JSON.stringify(value) === JSON.stringify(other);
+
+/**
+ * Returns true if the entry has the server's address and headers. The client's own command may name the
+ * fields otherwise than `buildEntry`: Gemini CLI writes `url` with a `type` instead of `httpUrl`.
+ */
+function isEntryOf(entry: unknown, server: McpServerSettings, client: SetupClientName): boolean {
+  const wanted = mcpClientOf(client).buildEntry(server);
+  if (isSame(entry, wanted)) return true;
+  const fields = entry as Readonly<Record<string, unknown>>;
+  const hasAddress = Object.values(fields).includes(server.url);
+  return hasAddress && 'headers' in wanted && isSame(fields['headers'], wanted['headers']);
+}
+
 function mcpPart(client: SetupClientName, scope: SetupScope, root: string): SetupPart {
   const place = settingsFileOf(client, scope, root);
   const { file, serversKey, format } = place;
@@ -68,8 +82,7 @@ function mcpPart(client: SetupClientName, scope: SetupScope, root: string): Setu
     state: (text, options) => {
       const entry = entryOf(text);
       if (entry === undefined) return 'missing';
-      const wanted = options === undefined ? entry : mcpClientOf(client).buildEntry(options.server);
-      return JSON.stringify(entry) === JSON.stringify(wanted) ? 'current' : 'outdated';
+      return options === undefined || isEntryOf(entry, options.server, client) ? 'current' : 'outdated';
     },
     remove: (text) => removeServer(client, text, file, serversKey),
   };
