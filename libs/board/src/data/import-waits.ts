@@ -1,5 +1,5 @@
 /** The dependencies between stories of an import. */
-import { type Db, type IdOrSql, orgFilter, currentOrgId, type Query, sql } from '@muster/driver';
+import { type Db, orgFilter, currentOrgId, type Query, sql } from '@muster/driver';
 import { type StoryDependency } from '../rules/import-merge.ts';
 import { type ImportRow } from './imports.ts';
 
@@ -30,7 +30,7 @@ export const findResolvableDependencies = (db: Db, importRow: ImportRow): Promis
   );
 
 /** Reads all dependencies in a project. */
-export const findDependencies = (db: Db, projectId: IdOrSql): Promise<StoryDependency[]> =>
+export const findDependencies = (db: Db, projectId: string): Promise<StoryDependency[]> =>
   db.all(
     sql<StoryDependency>`select b.story_id as "storyId", b.blocker_id as "blockerId" from story_blockers b
        join stories s on s.org_id = b.org_id and s.id = b.story_id

@@ -70,14 +70,22 @@ export const findOpenStories = (db: Db, projectId: IdOrSql): Promise<OpenStoryRo
        order by c.position, c.id, s.rank`,
   );
 
-/** Returns the parents of all stories of a project that have one, by the ID of the story. */
-export async function findParents(db: Db, projectId: IdOrSql): Promise<Map<string, string>> {
-  const rows = await db.all(
-    sql<{ id: string; parent_id: string | null }>`select s.id, s.parent_id from stories s
-       where ${orgFilter('s')} and s.project_id = ${projectId} and s.parent_id is not null`,
-  );
-  return new Map(rows.flatMap(({ id, parent_id: parentId }) => (parentId === null ? [] : [[id, parentId]])));
+/** A story that has a parent or blockers. */
+export interface RelatedStory {
+  readonly id: string;
+  readonly parent_id: string | null;
+  readonly blocked_by: readonly string[];
 }
+
+/**
+ * Reads the stories of a project that have a parent or blockers, finished ones too. It reads one table, because
+ * a join would take quadratic time before the table is analyzed.
+ */
+export const findRelatedStoriesInProject = (db: Db, projectId: IdOrSql): Promise<RelatedStory[]> =>
+  db.all(
+    sql<RelatedStory>`select s.id, s.parent_id, s.blocked_by from stories s
+       where ${orgFilter('s')} and s.project_id = ${projectId} and (s.parent_id is not null or s.blocked_by <> '{}')`,
+  );
 
 /** Returns the keys of these stories by ID. */
 export async function findStoryKeys(db: Db, ids: readonly string[]): Promise<Map<string, string>> {

@@ -202,6 +202,16 @@ describe('plans.apply', () => {
     expect(await read('WEB-2')).toMatchObject({ title: 'Third', specVersion: 4, blockedBy: [] });
   });
 
+  it('creates each story once when two calls meet', async () => {
+    const results = await Promise.all([apply(threeItems, { epics }), apply(threeItems, { epics })]);
+    const seen = results.map(({ changes }) => changes.map(({ action }) => action));
+    expect(new Set(seen.flat())).toEqual(new Set(['create', 'unchanged']));
+    expect((await ana.stories.list({ projectId: 'WEB' })).items).toHaveLength(3);
+    expect(results[0].changes.map(({ storyId }) => storyId)).toEqual(
+      results[1].changes.map(({ storyId }) => storyId),
+    );
+  });
+
   it('leaves omitted fields alone', async () => {
     await apply(threeItems, { epics });
     const before = await read('WEB-2');

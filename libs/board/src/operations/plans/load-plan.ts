@@ -5,8 +5,13 @@ import { type HandlerContext, pathNotFound } from '@muster/runtime';
 import { findStories } from '../../data/blockers.ts';
 import { notInProjectError } from '../../data/elsewhere.ts';
 import { lockImportBoard } from '../../data/import-board.ts';
-import { findDependencies } from '../../data/import-waits.ts';
-import { findOpenStories, findParents, lockPlanStories, lockProjectEpics } from '../../data/plan-stories.ts';
+import { forceCustomPlans } from '../../data/imports.ts';
+import {
+  findOpenStories,
+  findRelatedStoriesInProject,
+  lockPlanStories,
+  lockProjectEpics,
+} from '../../data/plan-stories.ts';
 import { findPlanByRef, findPlanItemsByRef, type PlanItemRow } from '../../data/plans.ts';
 import { findReviewsByStoryIds } from '../../data/reviews.ts';
 import { keepField } from '../../rules/plan-decisions.ts';
@@ -26,21 +31,20 @@ export async function loadPlan(context: ApplyContext) {
     const storyRef = itemRefs.has(ref) ? undefined : parseStoryRef(ref);
     return storyRef === undefined ? [] : [{ ref, storyRef }];
   });
-  const [{ at, projectId }, policy, board, plan, stored, found, dependencies, openStories, parents] =
-    await Promise.all([
-      access(),
-      askPolicy(),
-      lockImportBoard(db, targetId),
-      findPlanByRef(db, targetId, params.planRef),
-      findPlanItemsByRef(db, targetId, params.planRef),
-      findStories(
-        db,
-        storyRefs.map(({ storyRef }) => storyRef),
-      ),
-      findDependencies(db, targetId),
-      findOpenStories(db, targetId),
-      findParents(db, targetId),
-    ]);
+  const [{ at, projectId }, policy, board, plan, stored, found, related, openStories] = await Promise.all([
+    access(),
+    askPolicy(),
+    lockImportBoard(db, targetId),
+    findPlanByRef(db, targetId, params.planRef),
+    findPlanItemsByRef(db, targetId, params.planRef),
+    findStories(
+      db,
+      storyRefs.map(({ storyRef }) => storyRef),
+    ),
+    findRelatedStoriesInProject(db, targetId),
+    findOpenStories(db, targetId),
+    forceCustomPlans(db),
+  ]);
   if (projectId === null) throw new Error('plans.apply has a project');
   const storedStories = new Map(stored.filter(({ kind }) => kind === 'story').map((row) => [row.ref, row]));
   const storedEpics = new Map(stored.filter(({ kind }) => kind === 'epic').map((row) => [row.ref, row]));
@@ -62,7 +66,7 @@ export async function loadPlan(context: ApplyContext) {
   );
   return {
     ...{ context, params, at, projectId, policy, board, plan, items, epics, itemRefs },
-    ...{ storedStories, storedEpics, stories, epicRows, reviews, dependencies, openStories, parents },
+    ...{ storedStories, storedEpics, stories, epicRows, reviews, related, openStories },
     idsElsewhere,
   };
 }

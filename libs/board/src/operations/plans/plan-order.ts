@@ -33,10 +33,11 @@ export function openStoriesAfter({ openStories }: LoadedPlan, planned: readonly 
 
 /** Throws nested_parent or has_children if the plan would nest stories more than one level deep. */
 export function requireOneLevel(
-  { context: { refuse }, parents }: LoadedPlan,
+  { context: { refuse }, related }: LoadedPlan,
   planned: readonly PlannedStory[],
 ): void {
-  const parentOf = new Map(parents);
+  const parentOf = new Map<string, string>();
+  for (const { id, parent_id: parentId } of related) if (parentId !== null) parentOf.set(id, parentId);
   for (const { storyId, after } of planned) {
     if (after === undefined) continue;
     if (after.parent_id === null) parentOf.delete(storyId);
@@ -66,7 +67,7 @@ export async function requireNoCycle(
   planned: readonly PlannedStory[],
   references: ReadonlyMap<string, ItemReferences>,
 ): Promise<void> {
-  const { context, dependencies, items, storedStories } = loaded;
+  const { context, related, items, storedStories } = loaded;
   const remaining = planned.filter(isThere);
   const idByRef = new Map(planned.map(({ ref, storyId }) => [ref, storyId]));
   const asPlanned = items.map(({ ref }) => ({
@@ -81,7 +82,8 @@ export async function requireNoCycle(
     else blockers.push(blockerId);
   };
   const ofPlan = new Set(remaining.map(({ storyId }) => storyId));
-  for (const { storyId, blockerId } of dependencies) if (!ofPlan.has(storyId)) addBlocker(storyId, blockerId);
+  for (const { id, blocked_by: blockerIds } of related)
+    if (!ofPlan.has(id)) for (const blockerId of blockerIds) addBlocker(id, blockerId);
   for (const { storyId, blockerIds, after } of remaining) {
     for (const blockerId of blockerIds) addBlocker(storyId, blockerId);
     if (after?.parent_id != null) addBlocker(after.parent_id, storyId);
