@@ -296,6 +296,18 @@ describe('plans.apply', () => {
     await apply([{ ref: 'a', title: 'A', status: 'done' }]);
     expect((await kinds()).slice(2)).toEqual(['story.statusChanged', 'story.unblocked']);
   });
+
+  it('closes a parent behind its last child, if the policy says so', async () => {
+    await world.rows(`update orgs set policy = '{"closeParents": true}' where id = $1`, people.orgId);
+    const items: Item[] = [
+      { ref: 'parent', title: 'Parent' },
+      ...['a', 'b'].map((ref) => ({ ref, title: ref, parentRef: 'parent' })),
+    ];
+    await apply(items);
+    await apply(items.slice(1).map((item) => ({ ...item, status: 'done' as const })));
+    expect(await read('WEB-1')).toMatchObject({ status: 'done' });
+    expect(await wrongCounts(world, board.projectId)).toEqual([]);
+  });
 });
 
 describe('prune', () => {

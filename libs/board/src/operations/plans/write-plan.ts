@@ -8,6 +8,8 @@ import { deletePlanItems, type PlanItemRow, type PlanRow, plans, storePlanItems 
 import { nextSpecRow, toPreviousSpec } from '../../data/specs.ts';
 import { stories, toStoryEventSubject } from '../../data/stories.ts';
 import { type StoryDependency } from '../../rules/import-merge.ts';
+import { isFinished } from '../../rules/workflow.ts';
+import { closeParent } from '../stories/close-parent.ts';
 import { type LoadedPlan } from './load-plan.ts';
 import { type EpicsOfPlan, writeEpics } from './plan-epics.ts';
 import { type PlannedStory } from './plan-stories.ts';
@@ -30,7 +32,22 @@ export async function writePlan(
   const epicItems = await writeEpics(loaded, epicsOfPlan);
   const specRows = await writeStories(loaded, planned);
   emitEvents(loaded, planned, specRows);
+  await closeParents(loaded, planned);
   return writePlanRows(loaded, [...epicItems, ...toPlanItems(planned)], planned);
+}
+
+/** Closes the parents whose last open child this plan finished, if the policy says so. */
+async function closeParents(
+  { context, policy }: LoadedPlan,
+  planned: readonly PlannedStory[],
+): Promise<void> {
+  const finished = planned.flatMap(({ before, after }) =>
+    before !== undefined && after !== undefined && isFinished(after.status) && !isFinished(before.status)
+      ? [after]
+      : [],
+  );
+  for (const [first] of Map.groupBy(finished, ({ parent_id: parentId }) => parentId).values())
+    if (first !== undefined) await closeParent(context, first, policy);
 }
 
 const toPlanItems = (planned: readonly PlannedStory[]): PlanItemRow[] =>
