@@ -73,6 +73,7 @@ export const kinds = {
     list: 'list',
     deliveryHealth: 'read',
     waves: 'read',
+    conflicts: 'read',
     update: 'write',
     delete: 'write',
     convertLocal: 'write',

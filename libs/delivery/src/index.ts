@@ -6,6 +6,7 @@ import { observeForge } from './operations/inside/observeForge.ts';
 import { tellForgeDoubt } from './operations/inside/tellForgeDoubt.ts';
 import { workAround } from './operations/inside/workAround.ts';
 import { locks } from './operations/locks/handlers.ts';
+import { conflicts } from './operations/projects/conflicts.ts';
 import { deliveryGroups } from './operations/deliveryGroups/handlers.ts';
 
 export { abandonedAfterDays, endAbandonedRuns } from './data/ending-runs.ts';
@@ -25,4 +26,11 @@ export {
 /** The handlers that only other domains call. They are not part of the public API. */
 export const insideHandlers = { workAround, endWork, observeForge, tellForgeDoubt };
 
-export const deliveryHandlers = { locks, deliveryExecutions, deliveryGroups, agents };
+/** The handlers by namespace. `projects` is the part of that namespace about conflicts of work. */
+export const deliveryHandlers = {
+  locks,
+  deliveryExecutions,
+  deliveryGroups,
+  agents,
+  projects: { conflicts },
+};

@@ -50,7 +50,7 @@ export const createHandlers = ({ seatPrices, forges, webhooks }: HandlersSetUp):
   connections: organizationsHandlers.connections,
   passkeys: organizationsHandlers.passkeys,
   identityProviders: createIdentityProviderHandlers({ ...forges, networks: webhooks.networks }),
-  projects: boardHandlers.projects,
+  projects: { ...boardHandlers.projects, ...deliveryHandlers.projects },
   boardColumns: boardHandlers.boardColumns,
   epics: boardHandlers.epics,
   stories: boardHandlers.stories,

@@ -1,10 +1,10 @@
 export const dates = {
   reference: {
-    sha256: '4557ed63b4f3b4fd379ef6ee2d83a812c0225bb790b8110cc90ef1a1a19e172e',
+    sha256: '05b6aaf3e8a50990e0a54ceea521a6a0b7d0de741334f5e8ce737bd4d0d0dd0f',
     since: '2026-11-30',
   },
   'reference/deliveryExecutions': {
-    sha256: '84fd8a8a51443373b857814872d9e6cb5177de69557377ba4e797b036fe272b3',
+    sha256: '7fa9564c57f3f5d0b1b55b17a4bad64d45110f78dc1e08bac3e180c9913dae41',
     since: '2026-11-30',
   },
   'reference/deliveryGroups': {
@@ -80,7 +80,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/projects': {
-    sha256: '921b321baf55abe3e9a3e4254c76f70da31d2c2f1e84164f11732e5869ce7931',
+    sha256: '9f066fab0552f1fa0bd079272189f704739bcfb9963883f2edc6b3a171f9f453',
     since: '2026-11-30',
   },
   'reference/projects.members': {
@@ -204,7 +204,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/records': {
-    sha256: '2c72bb821915e05c3d3b5f48976176a57c1cd673c53961dcf5f08681ef4522d9',
+    sha256: '8dd106ef998f7af4397ad79d0cb0a9295167b6026a114b7ef7d8971ae32d18bd',
     since: '2026-11-30',
   },
   'reference/errors': {

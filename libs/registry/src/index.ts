@@ -29,6 +29,7 @@ export * from './records/catalog.ts';
 export * from './records/code.ts';
 export * from './records/assignment.ts';
 export * from './records/comment.ts';
+export * from './records/conflict.ts';
 export * from './records/connection.ts';
 export * from './records/context.ts';
 export * from './records/contract.ts';

@@ -135,7 +135,13 @@ export const internalOperations = {
       after: BoardPosition.optional(),
     }),
     result: z.object({
-      items: z.array(PassedOver.extend({ status: StoryStatus })),
+      items: z.array(
+        PassedOver.pick({ storyId: true, key: true, reasons: true }).extend({
+          status: StoryStatus,
+          /** The paths, globs and names that the work is expected to touch. */
+          touches: z.array(z.string()),
+        }),
+      ),
       /** The start of the next page; null on the last page. */
       next: BoardPosition.nullable(),
     }),

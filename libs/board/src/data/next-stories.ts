@@ -12,6 +12,7 @@ export interface NextStoryRow extends BoardFactsRow {
   readonly key: string;
   readonly is_assigned: boolean;
   readonly is_mine: boolean;
+  readonly touches: string[];
   /** The sort key of the list: urgency, column position, column, rank. */
   readonly urgency: number;
   readonly position: number;
@@ -109,7 +110,7 @@ export function listNextStories(
          where ${from.column}
          order by u.urgency, c.position, c.id, w.rank limit ${limit + 1})
        select q.*, n.urgency, n.position, n.place_column, n.rank from next n cross join lateral (
-         select s.id, p.key || '-' || s.number as key, ${hasAssignment(sql.part`true`)} as is_assigned, ${mine} as is_mine,
+         select s.id, p.key || '-' || s.number as key, ${hasAssignment(sql.part`true`)} as is_assigned, ${mine} as is_mine, s.touches,
            ${boardFactsColumns}
          from stories s ${boardFactsTables} where ${orgFilter('s')} and s.id = n.id limit 1) q
        order by n.urgency, n.position, n.place_column, n.rank`,

@@ -6,7 +6,7 @@ import { type DB, type Db, orgFilter, currentOrgId, type Part, type Query, sql }
 import { type Lease } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import { type Selectable } from 'kysely';
-import { type LeaseWithHolder } from '../rules/acquire.ts';
+import { expiredLeaseGraceSeconds, type LeaseWithHolder } from '../rules/acquire.ts';
 import { hashLeaseToken, type LeaseClaim, newLeaseToken } from '../rules/lease-tokens.ts';
 
 const leaseColumns = [
@@ -272,6 +272,10 @@ export const isCurrentClaim = (
 /** Reports whether this same call already ended the grant of the claim. */
 export const wasEndedByCall = (row: LeaseRow | undefined, claim: LeaseClaim, call: string): boolean =>
   row?.ended_by === call && row.ended_token_hash?.equals(claim.tokenHash) === true;
+
+/** The condition that lease `l` is held. A lease that expired within the grace period counts as held. */
+export const isHeldWithGraceSql = sql.part`(l.state = 'held'
+  and l.expires_at > clock_timestamp() - make_interval(secs => ${sql.literal(expiredLeaseGraceSeconds)}))`;
 
 /** SQL for the database's time, with the precision of stored times. */
 export const clockColumn = sql.part`clock_timestamp()::timestamptz(3) as now`;

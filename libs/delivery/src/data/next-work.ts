@@ -1,9 +1,9 @@
 /** The state of work on stories, read without locks by the search for the next story. */
 import { type Db, type IdOrSql, orgFilter, currentOrgId, type Part, sql } from '@muster/driver';
-import { expiredLeaseGraceSeconds, type Holder } from '../rules/acquire.ts';
+import { type Holder } from '../rules/acquire.ts';
 import { isInStateSql, isOpenSql } from '../leases/states-sql.ts';
 import { type ExecutionRow } from './executions.ts';
-import { clockColumn, leaseJson, type LeaseRow } from './leases.ts';
+import { clockColumn, isHeldWithGraceSql, leaseJson, type LeaseRow } from './leases.ts';
 
 export interface WorkOnStory {
   readonly story_id: string;
@@ -71,9 +71,9 @@ export function findBegunWork(
   projectId: IdOrSql,
   { held, limit }: { readonly held: boolean; readonly limit: number },
 ): Promise<WorkOnStory[]> {
-  const isHeld = sql.part`(l.state = 'held'
-    and l.expires_at > clock_timestamp() - make_interval(secs => ${sql.literal(expiredLeaseGraceSeconds)}))`;
-  const which = held ? isHeld : sql.part`not coalesce(${isHeld}, false) and not ${awaitsForgeSql}`;
+  const which = held
+    ? isHeldWithGraceSql
+    : sql.part`not coalesce(${isHeldWithGraceSql}, false) and not ${awaitsForgeSql}`;
   const id = sql.part`e.target_id`;
   return db.all(
     sql<WorkOnStory>`with begun as materialized (

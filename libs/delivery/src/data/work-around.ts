@@ -1,6 +1,7 @@
 /** Reads the locks and work of others near a story. */
 import { type Db, type IdOrSql, orgFilter, type Part, type Query, sql } from '@muster/driver';
 import { type Actor } from '@muster/registry';
+import { literalPrefixSql } from './literal-prefix.ts';
 import { isLiveLockSql, lockColumnList, type LockRow } from './locks.ts';
 import { isOpenSql, isInProgressSql } from '../leases/states-sql.ts';
 
@@ -89,7 +90,7 @@ function nearbyWorkQuery(storyId: IdOrSql): Query<NearbyWork> {
      mine as materialized (
        select t.path from own o cross join lateral jsonb_array_elements_text(o.checkpoint -> 'filesTouched') t(path)),
      heads as materialized (
-       select distinct substring(r.text from '^[^*?{\\[\\\\]*') as head
+       select distinct ${literalPrefixSql(sql.part`r.text`)} as head
        from story s join locks k on ${orgFilter('k')} and k.project_id = s.project_id and ${isLiveLockSql}
          and (k.story_id = s.id or k.execution_id in (select o.id from own o))
        cross join lateral unnest(k.resources) r(text))

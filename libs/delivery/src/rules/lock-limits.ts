@@ -18,5 +18,11 @@ export const maxCompareSteps = 60_000;
  */
 export const maxSignalSteps = 20_000;
 
+/**
+ * The maximum number of steps to compare a story with the work of others when the next story is chosen. A
+ * story that needs more steps counts as in conflict.
+ */
+export const maxDispatchSteps = 10_000;
+
 /** The maximum number of conflicts listed in a refusal. One conflict is enough to refuse. */
 export const maxListedConflicts = 50;

@@ -13,7 +13,7 @@ export const eventsThatFreeStories: readonly EventKind[] = [
   ...(['import.stored', 'import.finished', 'project.converted', 'project.archived'] as const),
   ...(['execution.offered', 'execution.released', 'execution.completed'] as const),
   ...(['execution.stopLifted', 'execution.reworkRequested', 'execution.observed'] as const),
-  ...(['group.stateChanged', 'group.storiesReplaced'] as const),
+  ...(['group.stateChanged', 'group.storiesReplaced', 'lock.released'] as const),
 ];
 
 export interface NextStoryFacts {

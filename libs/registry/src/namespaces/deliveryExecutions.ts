@@ -106,7 +106,7 @@ export const deliveryExecutions = {
     keywords:
       'claim pick next ticket task from the board queue what should i do pull work assign me something start backlog',
     description:
-      'Concurrent callers get different stories; execution is null if none is available. Started work without a live lease comes first: offered to the caller, released, in need of rework, or with a lease that expired at least five minutes ago. Then come stories in ready, then those in backlog; each by priority, then by board order. Skipped are stories that cannot start (readiness in storyCollaboration.context says why), that others hold, that are reserved for or assigned to others, or that are in an open delivery group; skipped lists the first 20. Work that a reviewer sent back is kept for its previous worker for 10 minutes. labels must all match. A runId that already holds a story of the project gets the same story again, so a call without an answer can be repeated. Without a runId each call takes another story. With waitSeconds the call waits until it can take one, and then returns immediately.',
+      'Concurrent callers get different stories; execution is null if none is available. Started work without a live lease comes first: offered to the caller, released, in need of rework, or with a lease that expired at least five minutes ago. Then come stories in ready, then those in backlog; each by priority, then by board order. Skipped are stories that cannot start (readiness in storyCollaboration.context says why), that others hold, that are reserved for or assigned to others, that are in an open delivery group, or that touch what others work on (avoidConflicts; witness is a path that both share); skipped lists the first 20. Work that a reviewer sent back is kept for its previous worker for 10 minutes. labels must all match. A runId that already holds a story of the project gets the same story again, so a call without an answer can be repeated. Without a runId each call takes another story. With waitSeconds the call waits until it can take one, and then returns immediately.',
     access: project('contributor'),
     params: z.strictObject({
       projectId: ProjectRef,
@@ -122,6 +122,10 @@ export const deliveryExecutions = {
       start: z.boolean().default(true).meta({
         description:
           'Also move the story from backlog or ready to in_progress, or from in_review if its work was sent back, with the same checks as stories.updateStatus',
+      }),
+      avoidConflicts: z.boolean().optional().meta({
+        description:
+          'Skip stories whose touches share a path with locks, work in progress or open pull requests of others. The default is true for agents and false for members',
       }),
       waitSeconds: z.int().min(0).max(25).default(0).meta({
         description: 'How long to wait until a story can be taken, in seconds',

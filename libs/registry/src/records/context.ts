@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { Id, Time } from '../kernel/values.ts';
 import { Assignment } from './assignment.ts';
 import { Comment } from './comment.ts';
+import { ConflictingWork } from './conflict.ts';
 import { Contract } from './contract.ts';
 import { Execution, Rework } from './execution.ts';
 import { Group } from './group.ts';
@@ -58,12 +59,24 @@ export const passedOverMeanings = {
   reserved: 'The work is offered to another member or agent for a few minutes.',
   in_active_group: 'The story belongs to an open delivery group, so it is delivered together with others.',
   assigned_to_another: 'The story is assigned to another member or agent.',
+  conflict: 'The story touches paths that others work on.',
 } as const;
 export type PassedOverReason = keyof typeof passedOverMeanings;
 const passedOverReasons = Object.keys(passedOverMeanings) as [PassedOverReason, ...PassedOverReason[]];
 
 export const PassedOver = z
-  .object({ storyId: Id, key: z.string(), reasons: z.array(z.enum(passedOverReasons)) })
+  .object({
+    storyId: Id,
+    key: z.string(),
+    reasons: z.array(z.enum(passedOverReasons)),
+    witness: z
+      .string()
+      .nullable()
+      .describe(
+        'With the reason conflict: a path that both have in common; null if it takes too long to find',
+      ),
+    with: ConflictingWork.nullable().describe('With the reason conflict: the work or lock of others'),
+  })
   .meta({ id: 'PassedOver' });
 export type PassedOver = z.infer<typeof PassedOver>;
 

@@ -13,6 +13,7 @@ export const nextStories = handle(internalOperations.nextStories, async (context
       storyId: row.id,
       key: row.key,
       status: row.status,
+      touches: row.touches,
       reasons: findReasonsAgainstBeginning(row, policy, params.moves && movesToStart(row.status)),
     })),
     next: rows.length > params.limit && last !== undefined ? toNextStoryCursor(last) : null,

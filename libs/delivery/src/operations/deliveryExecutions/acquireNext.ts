@@ -18,14 +18,9 @@ import {
 import { isOfferedTo } from '../../rules/acquire.ts';
 import { eventsThatFreeStories } from '../../rules/next-work.ts';
 import { acquireTarget, toHolder, type LeaseRequest } from './granting.ts';
-import {
-  toBoardFilters,
-  isSameMemberAndAgent,
-  type CandidateWork,
-  NextStorySearch,
-  type SearchContext,
-} from './next-search.ts';
+import { toBoardFilters, isSameMemberAndAgent, type CandidateWork, NextStorySearch } from './next-search.ts';
 import { reissueToken } from './reissue.ts';
+import { type SearchContext } from './search-context.ts';
 
 type CandidatePage = ResultOf<typeof internalOperations.nextStories>;
 

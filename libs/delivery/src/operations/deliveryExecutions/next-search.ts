@@ -2,29 +2,39 @@
 import {
   isBeforeWork,
   internalOperations,
+  type ConflictingWork,
   type PassedOver,
   type PassedOverReason,
-  type registry,
   type ResultOf,
 } from '@muster/registry';
-import { type HandlerContext } from '@muster/runtime';
 import { lockForAcquire, toOpenExecution } from '../../data/acquiring.ts';
 import { toHeldLease } from '../../data/leases.ts';
 import { claimFirstFreeStory, type WorkOnStory } from '../../data/next-work.ts';
 import { decideAcquire, type Holder } from '../../rules/acquire.ts';
 import { judgeNextStory, type NextStoryVerdict, refusalReasons } from '../../rules/next-work.ts';
+import { type StoryConflict } from '../../rules/story-conflicts.ts';
+import { findConflicts } from './avoiding-conflicts.ts';
 import { decideGrant, grantLeaseOnTarget, toHolder, type LeaseRequest, unusedRank } from './granting.ts';
+import { type AcquireNextOperation, type Candidate, type SearchContext } from './search-context.ts';
 
-type AcquireNextOperation = typeof registry.deliveryExecutions.acquireNext;
-export type SearchContext = HandlerContext<AcquireNextOperation>;
 type GrantResult = Omit<ResultOf<AcquireNextOperation>, 'skipped'>;
-type Candidate = ResultOf<typeof internalOperations.nextStories>['items'][number];
 
 /** A candidate as it was read, with the work on it. */
 export interface CandidateWork {
   readonly candidate: Candidate;
   readonly work: WorkOnStory | undefined;
 }
+
+/** The reasons for which a candidate was not taken, and its conflict with others, if that is a reason. */
+interface ReasonsAgainst {
+  readonly reasons: readonly PassedOverReason[];
+  readonly conflict?: StoryConflict<ConflictingWork> | undefined;
+}
+
+const becauseOf = (conflict: StoryConflict<ConflictingWork>): ReasonsAgainst => ({
+  reasons: ['conflict'],
+  conflict,
+});
 
 /** The result of an attempt to take one of several candidates. */
 interface TakeAttemptResult {
@@ -34,8 +44,7 @@ interface TakeAttemptResult {
    * was free, it is the number of all candidates.
    */
   readonly passedOverCount: number;
-  /** The reasons for which the candidate was not taken. */
-  readonly reasons: readonly PassedOverReason[];
+  readonly against: ReasonsAgainst;
   /** True if the candidate moved after it was read, and may be taken from its new column. */
   readonly hasMoved: boolean;
 }
@@ -85,13 +94,13 @@ export class NextStorySearch {
         verdict.kind === 'take' ? [{ candidate, work, order: verdict.order }] : [],
       )
       .sort((one, other) => one.order - other.order);
-    const { taken, granted, against } = await this.takeOneOf(takeable);
+    const { taken, granted, against } = await this.takeWithoutConflicts(takeable);
     for (const { candidate, verdict } of judged) {
       // Candidates after the taken one were not skipped.
       if (candidate === taken) break;
       this.recordSkipped(
         candidate,
-        verdict.kind === 'pass' ? verdict.reasons : (against.get(candidate) ?? []),
+        verdict.kind === 'pass' ? { reasons: verdict.reasons } : (against.get(candidate) ?? { reasons: [] }),
       );
     }
     return granted;
@@ -106,29 +115,41 @@ export class NextStorySearch {
     return undefined;
   }
 
-  private recordSkipped({ storyId, key, status }: Candidate, reasons: readonly PassedOverReason[]): void {
+  private recordSkipped(
+    { storyId, key, status }: Candidate,
+    { reasons, conflict = { witness: null, with: null } }: ReasonsAgainst,
+  ): void {
     if (reasons.length === 0) return;
     (isBeforeWork(status) ? this.skippedBeforeWork : this.skippedWithWork).push({
-      storyId,
-      key,
+      ...{ storyId, key },
       reasons: [...reasons],
+      ...conflict,
     });
   }
 
+  /** Leaves out the candidates that conflict with the work of others, and takes one of the rest. */
+  private async takeWithoutConflicts(takeable: readonly CandidateWork[]) {
+    const candidates = takeable.map(({ candidate }) => candidate);
+    const conflicts = await findConflicts(this.context, this.request, candidates, false);
+    const result = await this.takeOneOf(takeable.filter(({ candidate }) => !conflicts.has(candidate)));
+    for (const [candidate, conflict] of conflicts) result.against.set(candidate, becauseOf(conflict));
+    return result;
+  }
+
   private async takeOneOf(takeable: readonly CandidateWork[]) {
-    const against = new Map<Candidate, readonly PassedOverReason[]>();
+    const against = new Map<Candidate, ReasonsAgainst>();
     let rest = takeable;
     for (let tries = 1; rest.length > 0;) {
-      const { granted, passedOverCount, reasons, hasMoved } = await this.attempt(rest, false);
+      const { granted, passedOverCount, against: found, hasMoved } = await this.attempt(rest, false);
       for (const claimed of rest.slice(0, passedOverCount)) {
-        against.set(claimed.candidate, ['lease_held']);
+        against.set(claimed.candidate, { reasons: ['lease_held'] });
         this.claimedByOthers.push(claimed);
       }
       const [next, ...others] = rest.slice(passedOverCount);
       if (next === undefined) break;
       const { candidate } = next;
       if (granted !== undefined) return { taken: candidate, granted, against };
-      against.set(candidate, reasons);
+      against.set(candidate, found);
       const isTriedAgain = hasMoved && tries < maxAttempts;
       tries = isTriedAgain ? tries + 1 : 1;
       rest = isTriedAgain ? [next, ...others] : others;
@@ -143,7 +164,7 @@ export class NextStorySearch {
   ): Promise<TakeAttemptResult> {
     const { db } = this.context;
     let [passed, moved] = [candidates.length, false];
-    let reasons: readonly PassedOverReason[] = [];
+    let against: ReasonsAgainst = { reasons: [] };
     const granted = await this.context.runInSavepoint(async () => {
       const ids = candidates.map(({ candidate }) => candidate.storyId);
       const nth = await claimFirstFreeStory(db, ids, waitsForClaims);
@@ -152,16 +173,19 @@ export class NextStorySearch {
       passed = nth - 1;
       const outcome = await this.take(claimed);
       if ('granted' in outcome) return outcome.granted;
-      [reasons, moved] = [outcome.reasons, outcome.moved];
+      [against, moved] = [outcome.against, outcome.moved];
       return undefined;
     });
-    return { granted, passedOverCount: passed, reasons, hasMoved: moved };
+    return { granted, passedOverCount: passed, against, hasMoved: moved };
   }
 
   /** Takes a claimed candidate. Members may have moved, changed or acquired it since it was read. */
-  private async take({ candidate: { storyId, status }, work }: CandidateWork) {
+  private async take({ candidate, work }: CandidateWork) {
     const { context, request } = this;
     const { db, perform, policy } = context;
+    const { storyId, status } = candidate;
+    const conflict = (await findConflicts(context, request, [candidate], true)).get(candidate);
+    if (conflict !== undefined) return { against: becauseOf(conflict), moved: false };
     const [onBoard, facts, policyNow] = await Promise.all([
       // Lock order: columns before leases.
       perform(internalOperations.beginStory, {
@@ -172,9 +196,9 @@ export class NextStorySearch {
       policy(),
     ]);
     const { begins, reasons, moved } = onBoard;
-    if (!begins) return { reasons, moved };
+    if (!begins) return { against: { reasons }, moved };
     const decision = decideGrant(context, facts, request, unusedRank);
-    if (decision.kind !== 'grant') return { reasons: refusalReasons(decision), moved };
+    if (decision.kind !== 'grant') return { against: { reasons: refusalReasons(decision) }, moved };
     return { granted: await grantLeaseOnTarget(context, facts, decision, request, policyNow) };
   }
 

@@ -1,0 +1,8 @@
+/** Types of the search for the next story. */
+import { type internalOperations, type registry, type ResultOf } from '@muster/registry';
+import { type HandlerContext } from '@muster/runtime';
+
+export type AcquireNextOperation = typeof registry.deliveryExecutions.acquireNext;
+export type SearchContext = HandlerContext<AcquireNextOperation>;
+/** A story that the caller could take, as the board read it. */
+export type Candidate = ResultOf<typeof internalOperations.nextStories>['items'][number];
