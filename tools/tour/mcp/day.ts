@@ -206,10 +206,6 @@ const checkCost = ({ counted, tally }: Day): Check =>
       () =>
         `${counted.tokens} tokens, of ${mostTokens}: ${tally.calls.map((name, at) => `${name} ${tally.answerTokens[at] ?? 0}`).join()}`,
     );
-    console.log(
-      counted,
-      tally.calls.map((n, i) => `${n} ${tally.answerTokens[i]}`),
-    );
     return `${counted.calls} calls, ${counted.tokens} tokens`;
   });
 

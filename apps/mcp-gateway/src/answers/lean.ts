@@ -1,7 +1,7 @@
 /**
  * Shortens the API's answers for models. A lean answer is a part of the API's answer: each field is at the same
  * path, and fields that a model does not need are left out. Only times differ, which are relative to now, and
- * the blockers of listed stories, which are named by their keys.
+ * the blockers and parents of listed stories, which are named by their keys.
  */
 import { type contextSections, type Operation, registry } from '@muster/registry';
 import { type AnswerBody } from './answers.ts';
@@ -11,13 +11,16 @@ import { relativeTime } from './relative-time.ts';
 const isRecord = (value: unknown): value is AnswerBody =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** The time now, to which the other times are relative. */
+const currentTimeField = 'serverTime';
+
 /** Fields whose content callers or other calls define. They are passed on unchanged. */
 const unchangedFields: ReadonlySet<string> = new Set(['data', 'details', 'params', 'manifest', 'cut']);
 
 /** Fields that only synchronization, boards or people's clients need. */
 const internalFields: ReadonlySet<string> = new Set([
   ...['columnId', 'contentHash', 'diffHash', 'deviceId', 'bodyBytes'],
-  ...['updatedAt', 'updatedBy', 'assignedBy', 'serverTime', 'ttlSeconds', 'attempt', 'origin'],
+  ...['updatedAt', 'updatedBy', 'assignedBy', 'ttlSeconds', 'attempt', 'origin'],
 ]);
 
 /** The answer is one level, a record or an item of a list in it the next one. */
@@ -73,7 +76,7 @@ class LeanForm {
     if (Array.isArray(value))
       return value.map((item: unknown) => this.#value(name, item, depth)).filter((item) => item !== null);
     if (isRecord(value)) return this.record(value, depth);
-    return typeof value === 'string' && !authoredFields.has(name)
+    return typeof value === 'string' && !authoredFields.has(name) && name !== currentTimeField
       ? relativeTime(value, this.#nowMillis)
       : value;
   }
@@ -189,7 +192,8 @@ const dropUnset = (record: unknown): unknown =>
     : record;
 
 function leanListedStory(story: AnswerBody, keyById: ReadonlyMap<unknown, unknown>): AnswerBody {
-  const { git, blockedBy, counts, execution } = story;
+  const { git, blockedBy, parentId, counts, execution } = story;
+  const keyOf = (id: unknown): unknown => keyById.get(id) ?? id;
   const shown = Object.fromEntries(Object.entries(story).filter(([name]) => !fieldsOfWholeStory.has(name)));
   return {
     ...shown,
@@ -199,13 +203,14 @@ function leanListedStory(story: AnswerBody, keyById: ReadonlyMap<unknown, unknow
         ...(isRecord(git['pullRequest']) && { pullRequest: pick(git['pullRequest'], ['number', 'state']) }),
       },
     }),
-    ...(Array.isArray(blockedBy) && { blockedBy: blockedBy.map((id: unknown) => keyById.get(id) ?? id) }),
+    ...(Array.isArray(blockedBy) && { blockedBy: blockedBy.map(keyOf) }),
+    ...(parentId !== undefined && { parentId: keyOf(parentId) }),
     ...(isRecord(counts) && { counts: dropUnset(counts) }),
     ...(isRecord(execution) && { execution: dropUnset(execution) }),
   };
 }
 
-/** Shortens listed stories. Blockers in the same list are named by their keys. */
+/** Shortens listed stories. Blockers and parents in the same list are named by their keys. */
 function leanStories({ items, ...others }: AnswerBody): AnswerBody {
   const stories = Array.isArray(items) ? items.filter(isRecord) : [];
   const keyById = new Map(stories.map(({ id, key }) => [id, key]));
