@@ -120,6 +120,23 @@ describe('before an edit', () => {
     );
   });
 
+  it("in a person's own hooks, locks count only in clones of the project's repository", async () => {
+    const url = 'https://github.com/acme/app';
+    await muster
+      .direct(people.ana)
+      .projects.create({ key: 'APP', name: 'App', repository: { provider: 'github', url } });
+    await muster.direct(people.ben).locks.acquire({ projectId: 'APP', resources: ['a.ts'] });
+    const clone = path.join(path.dirname(repository), 'clone');
+    await mkdir(path.join(clone, '.git'), { recursive: true });
+    const check = async (remote: string) => {
+      await writeFile(path.join(clone, '.git/config'), `[remote "origin"]\n\turl = ${remote}\n`);
+      const args = ['--project', 'APP', '--match-repository'];
+      return runHook(people.robo, 'before-edit', { input: { ...editOf('a.ts'), cwd: clone }, args });
+    };
+    expect(await check('git@github.com:Acme/app.git')).toEqual(refused(/Ben holds a.ts/));
+    expect(await check('https://github.com/acme/other.git')).toEqual({});
+  });
+
   it('tools that only read are not checked', async () => {
     await lock(people.ben, 'read.ts');
     const args = ['--project', 'WEB'];

@@ -1,6 +1,6 @@
 /** Tests `muster setup` on configurations that users have. Nothing here calls an installation. */
 import { execFile } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -265,6 +265,23 @@ it('changes nothing if a file cannot be parsed', async () => {
     err: expect.stringContaining('so it was not changed'),
   });
   expect(await readFiles(repository)).toEqual(broken);
+});
+
+it('follows links within the repository, and none that lead out of it', async () => {
+  await writeFiles(repository, { 'AGENTS.md': '# Rules\n' });
+  await symlink('AGENTS.md', path.join(repository, 'CLAUDE.md'));
+  expect((await add('claude')).code).toBe(0);
+  expect(await readFile(path.join(repository, 'AGENTS.md'), 'utf8')).toContain(
+    '# Rules\n\n<!-- muster:start',
+  );
+  await setup('claude', '--remove');
+  expect(await readFile(path.join(repository, 'AGENTS.md'), 'utf8')).toBe('# Rules\n');
+  await rm(path.join(repository, 'CLAUDE.md'));
+  await writeFile(path.join(home, '.profile'), 'true\n');
+  await symlink(path.join(home, '.profile'), path.join(repository, 'CLAUDE.md'));
+  const refused = { code: 2, err: expect.stringContaining('outside of the repository') };
+  expect(await add('claude')).toMatchObject(refused);
+  expect(await readFile(path.join(home, '.profile'), 'utf8')).toBe('true\n');
 });
 
 it('refuses --check together with --remove', async () => {

@@ -8,12 +8,14 @@ import { type HookDecision, toClientAnswer } from './answers.ts';
 import { parseHookInput } from './input.ts';
 import { type ChangeKind, checkLocks, editedPathsOf } from './locks.ts';
 import { gitHookName, type HookName, hookNames, isHookName } from './names.ts';
+import { readRemoteUrls } from './repository.ts';
 import { listStagedFiles } from './staged.ts';
 import { describeHoldings, describeWork } from './work.ts';
 
 interface HookFlags extends ConnectionFlags {
   readonly project?: string;
   readonly strict?: boolean;
+  readonly matchRepository?: boolean;
   readonly timeLimit?: string;
 }
 
@@ -32,6 +34,7 @@ export function configureHookCommand(command: Command): void {
       .argument('[client]', 'the client whose form the answer has', 'claude')
       .option('--project <key>', 'the project whose locks are checked')
       .option('--strict', 'refuse edits when the lock cannot be checked')
+      .option('--match-repository', "check edits only in clones of the project's repository")
       .option('--time-limit <ms>', `the time limit for Muster's answer, by default ${defaultTimeLimitMs}`)
       // A repository may have hooks of a newer release with more options.
       .allowUnknownOption()
@@ -105,7 +108,9 @@ async function decide(hook: HookName, flags: HookFlags): Promise<HookDecision> {
   if (hook === 'before-edit') {
     const files = await editedPathsOf(input);
     if (files.length === 0) return { kind: 'continue' };
-    return checkLocks(await connect(flags), files, { project: flags.project, change: 'edit' });
+    const remoteUrls = flags.matchRepository === true ? await readRemoteUrls(input.folder) : undefined;
+    const options = { project: flags.project, change: 'edit', remoteUrls } as const;
+    return checkLocks(await connect(flags), files, options);
   }
   if (isStartedByRunner()) return { kind: 'continue' };
   if (hook !== 'stop') return describeWork(await connect(flags));

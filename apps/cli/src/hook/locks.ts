@@ -1,6 +1,7 @@
 /** Checks whether files that are about to be edited are locked by someone else. */
 import { type Client } from '@muster/client';
 import { type Lock } from '@muster/registry';
+import { parseRemote } from '@muster/runner';
 import { sanitizeToOneLine } from '@muster/terminal';
 import { type HookDecision } from './answers.ts';
 import { type HookInput } from './input.ts';
@@ -74,6 +75,30 @@ export async function editedPathsOf({ folder, editedFiles }: HookInput): Promise
   return paths.filter((file) => file !== undefined);
 }
 
+/** Returns true if one of the remotes is the project's repository, or if the project names none. */
+async function isProjectOf(
+  client: Client,
+  projectId: string,
+  remoteUrls: readonly string[],
+): Promise<boolean> {
+  const { repository } = (await client.projects.get({ projectId })).project;
+  const wanted = parseRemote(repository?.url ?? '');
+  if (wanted === undefined) return true;
+  const nameOf = ({ baseUrl, fullName }: typeof wanted): string =>
+    `${new URL(baseUrl).hostname}/${fullName}`.toLowerCase();
+  return remoteUrls.some((url) => {
+    const remote = parseRemote(url);
+    return remote !== undefined && nameOf(remote) === nameOf(wanted);
+  });
+}
+
+export interface LockCheckOptions {
+  readonly project: string | undefined;
+  readonly change: ChangeKind;
+  /** The remotes of the local repository. If given, locks of projects with another repository do not count. */
+  readonly remoteUrls?: readonly string[] | undefined;
+}
+
 /** The number of files that are checked at the same time. */
 const batchSize = 20;
 
@@ -81,7 +106,7 @@ const batchSize = 20;
 export async function checkLocks(
   client: Client,
   files: readonly string[],
-  { project, change }: { readonly project: string | undefined; readonly change: ChangeKind },
+  { project, change, remoteUrls }: LockCheckOptions,
 ): Promise<HookDecision> {
   const identity = client.session.identity();
   // Without this handler, a failure while nothing awaits it would end the process.
@@ -93,8 +118,11 @@ export async function checkLocks(
         .slice(start, start + batchSize)
         .map(async ({ id, file }) => ({ file, lock: await findLock(client, id, file, identity) })),
     );
-    for (const { file, lock } of found)
-      if (lock !== undefined) return { kind: 'refuse', text: describeLock(file, lock, change) };
+    for (const { file, lock } of found) {
+      if (lock === undefined) continue;
+      if (remoteUrls === undefined || (await isProjectOf(client, lock.projectId, remoteUrls)))
+        return { kind: 'refuse', text: describeLock(file, lock, change) };
+    }
   }
   // A failure counts also if no lock was found, for example because the token has expired.
   await identity;

@@ -15,17 +15,20 @@ export interface HookOptions {
   readonly project?: string | undefined;
   /** If true, an edit is refused when its lock cannot be checked. */
   readonly isStrict: boolean;
+  /** If true, edits are checked only in clones of the project's repository. For hooks of all repositories. */
+  readonly matchesRepository?: boolean;
 }
 
 /** Returns the arguments of `muster` for a hook. */
 export const hookWords = (
   hook: HookName | typeof gitHookName,
   client: string,
-  { baseUrl, project, isStrict }: HookOptions,
+  { baseUrl, project, isStrict, matchesRepository = false }: HookOptions,
 ): string[] => [
   ...['hook', hook, client, '--base-url', baseUrl],
   ...(project === undefined ? [] : ['--project', project]),
   ...(isStrict && (hook === 'before-edit' || hook === gitHookName) ? ['--strict'] : []),
+  ...(matchesRepository && hook === 'before-edit' ? ['--match-repository'] : []),
 ];
 
 /** Recognizes a command that `muster setup` wrote. */

@@ -24,8 +24,16 @@ async function sharedGitFolder(root: string): Promise<string> {
   return path.resolve(root, folder.trim()).replace(/[\\/]worktrees[\\/][^\\/]+$/, '');
 }
 
+/** Returns the addresses of the remotes of the repository that has the folder. */
+export async function readRemoteUrls(folder: string): Promise<string[]> {
+  const root = await findRepositoryRoot(await resolveLinks(folder));
+  if (root === undefined) return [];
+  const config = await readFile(path.join(await sharedGitFolder(root), 'config'), 'utf8').catch(() => '');
+  return [...config.matchAll(/^\s*url\s*=\s*(.+)$/gm)].map(([, url = '']) => url.trim());
+}
+
 /** Resolves symbolic links of the part of the path that exists. The file may be new. */
-async function resolveLinks(file: string): Promise<string> {
+export async function resolveLinks(file: string): Promise<string> {
   const resolved = await realpath(file).catch(() => undefined);
   if (resolved !== undefined || file === path.dirname(file)) return resolved ?? file;
   return path.join(await resolveLinks(path.dirname(file)), path.basename(file));

@@ -5,7 +5,7 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import { countWithNoun, exitCodes, sanitizeForTerminal, UsageError } from '@muster/terminal';
 import { Argument, type Command, Option } from 'commander';
-import { findRepositoryRoot } from '../hook/repository.ts';
+import { findRepositoryRoot, resolveLinks } from '../hook/repository.ts';
 import { mcpClientOf } from '../mcp/clients.ts';
 import { reinstallServer, runCommand } from '../mcp/install.ts';
 import { defaultTokenVariable, nextStepLines, resolveServer } from '../mcp/server.ts';
@@ -114,6 +114,15 @@ async function findParts(target: SetupTarget, scope: SetupScope, root: string): 
   return [preCommitPart(await preCommitFile(root))];
 }
 
+/** Throws UsageError if a link in the repository leads a file out of it. */
+async function requireInside(root: string, parts: readonly SetupPart[]): Promise<void> {
+  for (const { file } of parts) {
+    const target = await resolveLinks(file);
+    if (path.relative(root, target).startsWith('..'))
+      throw new UsageError(`${file} leads to ${target}, outside of the repository; it was not changed`);
+  }
+}
+
 async function runSetup(target: SetupTarget, flags: SetupFlags): Promise<void> {
   const { scope = 'project', check = false, remove = false, plugin } = flags;
   if ([check, remove, plugin !== undefined].filter(Boolean).length > 1)
@@ -125,6 +134,7 @@ async function runSetup(target: SetupTarget, flags: SetupFlags): Promise<void> {
   const folder = await realpath(process.cwd());
   const root = scope === 'user' ? homedir() : ((await findRepositoryRoot(folder)) ?? folder);
   const parts = await findParts(target, scope, root);
+  if (scope === 'project' && target !== gitTarget) await requireInside(root, parts);
   const place: SetupPlace = { target, scope, root, parts };
   const where = `${titleOf(target)} ${scope === 'user' ? 'for you' : `in ${root}`}:`;
   if (check) await printCheck(place, where);
@@ -159,7 +169,11 @@ async function resolveOptions(target: SetupTarget, flags: SetupFlags): Promise<S
     // The hook of git has no server entry, so its sign-in does not matter.
     auth: target === gitTarget ? 'token' : (flags.auth ?? 'auto'),
   });
-  const hooks = { baseUrl, project: flags.project?.toUpperCase(), isStrict: flags.strict ?? false };
+  const hooks = {
+    ...{ baseUrl, project: flags.project?.toUpperCase(), isStrict: flags.strict ?? false },
+    // Hooks of a person run in all repositories, also in those of other projects.
+    matchesRepository: flags.scope === 'user',
+  };
   return { server, hooks };
 }
 
