@@ -38,7 +38,7 @@ async function board() {
       spec: '# Passkeys\n\n- The form offers the passkeys of the device.\n- A password still works.\n',
     });
   await api.stories.update({
-    ...{ storyId: 'WEB-3', priority: 'urgent', blockedBy: ['WEB-1'], parentId: 'WEB-1' },
+    ...{ storyId: 'WEB-3', priority: 'urgent', blockedBy: ['WEB-1'], parentId: 'WEB-2' },
   });
   await api.comments.create({ storyId: 'WEB-1', kind: 'question', body: 'Do we keep the password?' });
   return { ...people, api };
@@ -81,7 +81,7 @@ describe('a lean answer', () => {
     const items = listed.structuredContent['items'] as readonly unknown[];
     expect(items).toHaveLength(3);
     expect(items).toContainEqual(
-      expect.objectContaining({ key: 'WEB-3', blockedBy: ['WEB-1'], parentId: 'WEB-1' }),
+      expect.objectContaining({ key: 'WEB-3', blockedBy: ['WEB-1'], parentId: 'WEB-2' }),
     );
     const costs = {
       identity: tokensOf(textOf(identity)),

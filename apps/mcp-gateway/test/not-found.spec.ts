@@ -23,6 +23,7 @@ const base: Readonly<Record<string, Args>> = {
   'stories.reorder afterStoryId': { beforeStoryId: undefined },
   'stories.reorder columnId': { beforeStoryId: undefined },
   'stories.update blocked.unblockerMemberId': { blocked: { kind: 'needs_input', note: 'Who knows?' } },
+  'plans.get planId': { planRef: undefined },
   'reviewers.add memberId': { agentId: undefined },
   'reviewers.add agentId': { memberId: undefined },
   'reviewers.remove memberId': { agentId: undefined },
@@ -34,7 +35,9 @@ const filters: ReadonlySet<string> = new Set([
   'deliveryExecutions.acquireNext epicId',
   'deliveryExecutions.list holderId',
   'agents.listActive agentId',
-  ...['columnId', 'epicId', 'assigneeId', 'agentId', 'storyIds.0'].map((name) => `stories.list ${name}`),
+  ...['columnId', 'epicId', 'assigneeId', 'agentId', 'parentId', 'storyIds.0'].map(
+    (name) => `stories.list ${name}`,
+  ),
   'comments.list threadId',
   ...['memberId', 'agentId'].flatMap((name) => [
     `assignments.listForOrg ${name}`,
