@@ -245,7 +245,10 @@ describe('resources, prompts and completion', () => {
     expect((await read({ query: '?exclude=stories_get' })).body.result).toBeUndefined();
     expect(await uris({})).toHaveLength(3);
     expect(await uris({ query: '?toolsets=stories' })).toEqual(['muster://stories/{storyId}']);
-    expect([await prompts({}), await prompts(only)]).toEqual([[expect.anything()], []]);
+    expect([await prompts({}), await prompts(only)]).toEqual([
+      [expect.objectContaining({ name: 'org.review' }), expect.objectContaining({ name: 'plan' })],
+      [],
+    ]);
     expect(await prompts({ query: '?toolsets=epics,prompts' })).toHaveLength(1);
     expect([await complete('storyId', 'WEB-', {}), await complete('storyId', 'WEB-', only)]).toEqual([
       ['WEB-1'],

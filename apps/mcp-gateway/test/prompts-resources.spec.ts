@@ -52,6 +52,12 @@ describe('prompts', () => {
         description: 'Start',
         arguments: [{ name: 'projectId', description: expect.stringContaining('DOCS'), required: true }],
       },
+      {
+        ...{ name: 'plan', title: 'Plan work as stories', description: 'Plan work as stories' },
+        arguments: ['goal', 'projectId'].map((name) => ({
+          ...{ name, description: expect.any(String), required: true },
+        })),
+      },
     ]);
     const narrowed = await gateway.rpc(ana.me.token, 'prompts/list', {}, { query: '?project=WEB' });
     expect(narrowed.body.result?.['prompts']).toContainEqual({
@@ -60,6 +66,20 @@ describe('prompts', () => {
       description: 'Start',
       arguments: [],
     });
+  });
+
+  it('have one that asks for a plan, if the connection may apply plans', async () => {
+    const { ana } = await library();
+    const params = { name: 'plan', arguments: { goal: 'Sign in with a passkey', projectId: 'WEB' } };
+    const get = async (asked: object, query = '') =>
+      (await gateway.rpc(ana.me.token, 'prompts/get', asked, { query })).body;
+    expect(textOf(await get(params))).toMatch(
+      /stories of the project WEB.*Sign in with a passkey.*plans_apply/s,
+    );
+    const narrowed = { name: 'plan', arguments: { goal: 'Sign in' } };
+    expect(textOf(await get(narrowed, '?project=DOCS'))).toContain('the project DOCS');
+    expect((await get(narrowed)).error?.message).toContain('The prompt needs projectId.');
+    expect((await get(params, '?readonly=1')).error?.message).toContain('There is no prompt "plan"');
   });
 
   it('are rendered with what was given, and nothing is left of what was not', async () => {

@@ -12,6 +12,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { findSimilarNames } from '@muster/http';
 import { isNarrowedError } from '../calls/calls.ts';
+import { offerPlanPrompt, planPromptName, renderPlanPrompt } from './plan-prompt.ts';
 import { createSessionClient, type McpSession } from './session.ts';
 
 /**
@@ -135,17 +136,20 @@ function toMcpPrompt({ name, prompt, projects }: OfferedPrompt): McpPrompt {
   };
 }
 
-export const listPrompts = async (session: McpSession): Promise<ListPromptsResult> => ({
-  prompts: (await findOfferedPrompts(session)).map(toMcpPrompt),
-});
+export async function listPrompts(session: McpSession): Promise<ListPromptsResult> {
+  const stored = (await findOfferedPrompts(session)).map(toMcpPrompt);
+  const planPrompt = offerPlanPrompt(session);
+  return { prompts: planPrompt === undefined ? stored : [...stored, planPrompt] };
+}
 
 const invalidParamsError = (message: string): ProtocolError =>
   new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 
 async function unknownPromptError(name: string, session: McpSession): Promise<ProtocolError> {
+  const { prompts } = await listPrompts(session);
   const near = findSimilarNames(
     name,
-    (await findOfferedPrompts(session)).map((one) => one.name),
+    prompts.map((one) => one.name),
   );
   const hint = near.length > 0 ? ` Did you mean ${near.join(' or ')}?` : '';
   return invalidParamsError(`There is no prompt "${name.slice(0, 100)}".${hint}`);
@@ -157,11 +161,34 @@ const renderPrompt = (body: string, values: Readonly<Record<string, string>>): s
     Object.hasOwn(values, name) ? (values[name] ?? '') : whole,
   );
 
+async function getPlanPrompt(
+  values: Readonly<Record<string, string>>,
+  session: McpSession,
+): Promise<GetPromptResult> {
+  const offered = offerPlanPrompt(session);
+  if (offered === undefined) throw await unknownPromptError(planPromptName, session);
+  requireArguments(
+    (offered.arguments ?? []).map(({ name: argument }) => argument),
+    values,
+  );
+  const text = renderPlanPrompt(values['goal'] ?? '', session.view.project ?? values[projectArgument] ?? '');
+  return {
+    ...(offered.description !== undefined && { description: offered.description }),
+    messages: [{ role: 'user', content: { type: 'text', text } }],
+  };
+}
+
+function requireArguments(names: readonly string[], values: Readonly<Record<string, string>>): void {
+  const missing = names.filter((name) => !values[name]);
+  if (missing.length > 0) throw invalidParamsError(`The prompt needs ${missing.join(', ')}.`);
+}
+
 export async function getPrompt(
   name: string,
   values: Readonly<Record<string, string>>,
   session: McpSession,
 ): Promise<GetPromptResult> {
+  if (name === planPromptName) return getPlanPrompt(values, session);
   const client = createSessionClient(session);
   const [, scope, slug] = /^(org|project)\.([a-z0-9-]{1,64})$/.exec(name) ?? [];
   if (slug === undefined || (scope !== 'org' && scope !== 'project'))
@@ -171,9 +198,11 @@ export async function getPrompt(
     (one) => one.name === name,
   );
   if (found === undefined) throw await unknownPromptError(name, session);
-  const missing = found.prompt.arguments.filter((argument) => argument.required && !values[argument.name]);
-  if (missing.length > 0)
-    throw invalidParamsError(`The prompt needs ${missing.map((argument) => argument.name).join(', ')}.`);
+  const required = found.prompt.arguments.filter((argument) => argument.required);
+  requireArguments(
+    required.map((argument) => argument.name),
+    values,
+  );
   const projectId = session.view.project ?? values[projectArgument] ?? found.projects?.[0];
   if (found.projects !== null && found.projects.length > 1 && values[projectArgument] === undefined)
     throw invalidParamsError(
