@@ -29,7 +29,10 @@ const selectMentionedAgent = sql.part`
       and x.completed_at >= c.created_at)
   order by c.id desc limit 1`;
 
-/** The response of the agent that was asked to work on the unfinished story `q`; null while others have the work. */
+/**
+ * The response of the agent that was asked to work on the unfinished story `q` with the assignment `a`; null while
+ * others have the work.
+ */
 const agentResponseSql = sql.part`case when q.status not in ('done', 'canceled') then (
   select jsonb_build_object('agent', jsonb_build_object('id', g.id, 'name', g.name), 'state', case
       when l.agent_id = g.id then 'picked_up'
@@ -42,14 +45,18 @@ const agentResponseSql = sql.part`case when q.status not in ('done', 'canceled')
   left join executions e on ${orgFilter('e')} and e.target_type = 'story' and e.target_id = q.id and e.state <> 'completed'
   left join ${heldLeaseJoin}
   where ${orgFilter('g')} and g.retired_at is null and (e.id is null or e.state = 'available' or l.agent_id = g.id)
-    and g.id = coalesce(
-      (select a.agent_id from assignments a where ${orgFilter('a')} and a.target_type = 'story' and a.target_id = q.id),
-      (${selectMentionedAgent}))) end`;
+    and g.id = coalesce(a.agent_id, (${selectMentionedAgent}))) end`;
+
+/** Joins story `q` with its assignment `a`. The limit keeps this a search by key for each story. */
+const joinAssignment = sql.part`left join lateral (select a.member_id, a.agent_id from assignments a
+  where ${orgFilter('a')} and a.target_type = 'story' and a.target_id = q.id limit 1) a on true`;
 
 /** Reads the response of the agent that was asked to work on the story. */
 export async function readAgentResponse(db: Db, storyId: IdOrSql): Promise<StoryCard['agentResponse']> {
   const row = await db.find(
-    sql<Pick<CardRow, 'agent_response'>>`select ${agentResponseSql} as agent_response from stories q
+    sql<
+      Pick<CardRow, 'agent_response'>
+    >`select ${agentResponseSql} as agent_response from stories q ${joinAssignment}
        where ${orgFilter('q')} and q.id = ${storyId}`,
   );
   return row?.agent_response ?? null;
@@ -58,13 +65,12 @@ export async function readAgentResponse(db: Db, storyId: IdOrSql): Promise<Story
 /** Returns SQL that adds the columns of cards to the stories `q`, in the given order. */
 export const selectWithCardColumns = (storiesQuery: Part, order: Part): Part => sql.part`
   select q.*,
-    (select jsonb_build_object(
+    case when a.member_id is not null or a.agent_id is not null then (select jsonb_build_object(
         'member', case when m.id is not null then jsonb_build_object('id', m.id, 'name', m.name, 'handle', m.handle) end,
         'agent', case when g.id is not null then jsonb_build_object('id', g.id, 'name', g.name) end)
-      from assignments a
-      left join members m on ${orgFilter('m')} and m.id = a.member_id
-      left join agents g on ${orgFilter('g')} and g.id = a.agent_id
-      where ${orgFilter('a')} and a.target_type = 'story' and a.target_id = q.id) as assignees,
+      from (select a.member_id, a.agent_id) t
+      left join members m on ${orgFilter('m')} and m.id = t.member_id
+      left join agents g on ${orgFilter('g')} and g.id = t.agent_id) end as assignees,
     jsonb_build_object(
       'openThreads', ${selectCount(sql.part`select from comments o where ${orgFilter('o')} and o.story_id = q.id
         and o.parent_id is null and o.resolved_at is null and o.deleted_at is null`)},
@@ -84,7 +90,7 @@ export const selectWithCardColumns = (storiesQuery: Part, order: Part): Part => 
       from executions e left join ${heldLeaseJoin} and e.state in ('leased', 'waiting_input')
       where ${orgFilter('e')} and e.target_type = 'story' and e.target_id = q.id and e.state <> 'completed') as execution,
     ${agentResponseSql} as agent_response
-  from (${storiesQuery}) q order by ${order}`;
+  from (${storiesQuery}) q ${joinAssignment} order by ${order}`;
 
 export function toCard(row: CardRow): StoryCard {
   const {
