@@ -46,18 +46,10 @@ export const StoryPlanItem = z.strictObject({
 });
 export type StoryPlanItem = z.output<typeof StoryPlanItem>;
 
-/** The fields of an item that a plan sets on its story. */
-export const planFields = [
-  ...(['title', 'description', 'spec', 'status', 'epicRef', 'parentRef', 'dependsOn', 'touches'] as const),
-  ...(['estimate', 'priority', 'labels', 'dueDate'] as const),
-] as const;
-export type PlanField = (typeof planFields)[number];
-
-export const planActions = ['create', 'update', 'unchanged', 'keep', 'remove'] as const;
-export type PlanAction = (typeof planActions)[number];
+const planActions = ['create', 'update', 'unchanged', 'keep', 'remove'] as const;
 
 /** The reasons why a plan leaves a value of the board as it is. */
-export const planKeepReasons = [
+const planKeepReasons = [
   ...(['changed', 'deleted', 'worked_on', 'new_story'] as const),
   ...(['invalid_transition', 'policy', 'wip_limit'] as const),
 ] as const;
