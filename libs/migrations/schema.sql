@@ -1636,6 +1636,8 @@ CREATE INDEX sign_ins_email ON sign_in.sign_ins USING btree (lower(email), creat
 CREATE INDEX sign_ins_old ON sign_in.sign_ins USING btree (created_at);
 CREATE INDEX stories_epic ON public.stories USING btree (org_id, epic_id) WHERE (epic_id IS NOT NULL);
 CREATE INDEX stories_next ON public.stories USING btree (org_id, project_id, column_id, priority, rank) WHERE (completed_at IS NULL);
+CREATE INDEX stories_of_org_due ON public.stories USING btree (org_id, due_date, id) WHERE (due_date IS NOT NULL);
+CREATE INDEX stories_of_org_updated ON public.stories USING btree (org_id, updated_at DESC, id DESC);
 CREATE INDEX stories_parent ON public.stories USING btree (org_id, parent_id) WHERE (parent_id IS NOT NULL);
 CREATE INDEX stories_updated ON public.stories USING btree (org_id, project_id, updated_at DESC, id DESC);
 CREATE INDEX story_blockers_blocker ON public.story_blockers USING btree (org_id, blocker_id);

@@ -97,6 +97,8 @@ export const kinds = {
     updateGitMeta: 'write',
     updateUpstream: 'write',
     delete: 'write',
+    updateMany: 'write',
+    search: 'list',
   },
   storySpec: { get: 'read', update: 'write', history: 'list', restore: 'write' },
   storyCollaboration: { context: 'read' },

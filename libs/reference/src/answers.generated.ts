@@ -226,6 +226,9 @@ export const answers: Readonly<Record<string, string>> = {
   'stories.updateUpstream':
     '{\n  "story": {\n    "id": "01936d5c-0000-7000-8000-100000000001",\n    "createdAt": "2026-03-02T09:00:00.000Z",\n    "updatedAt": "2026-03-02T09:00:00.000Z",\n    "version": 2,\n    "projectId": "01936d5c-0000-7000-8000-100000000002",\n    "number": 1,\n    "title": "Sign in with a passkey",\n    "status": "backlog",\n    "columnId": "01936d5c-0000-7000-8000-100000000003",\n    "rank": "a0",\n    "epicId": "01936d5c-0000-7000-8000-000000000002",\n    "parentId": null,\n    "priority": "none",\n    "labels": [],\n    "estimate": null,\n    "dueDate": null,\n    "touches": [],\n    "blocked": null,\n    "blockedBy": [],\n    "specVersion": 1,\n    "git": null,\n    "upstream": {\n      "provider": "github",\n      "externalId": "acme/web#17",\n      "url": null,\n      "state": null,\n      "syncedAt": null\n    },\n    "createdBy": {\n      "kind": "member",\n      "name": "Ana",\n      "agentId": null,\n      "memberId": "01936d5c-0000-7000-8000-100000000004"\n    },\n    "completedAt": null,\n    "description": null,\n    "key": "WEB-1"\n  }\n}',
   'stories.delete': '{\n  "deleted": true\n}',
+  'stories.updateMany':
+    '{\n  "results": [\n    {\n      "storyId": "01936d5c-0000-7000-8000-100000000001",\n      "outcome": "changed",\n      "reason": null,\n      "message": null,\n      "version": 2\n    }\n  ]\n}',
+  'stories.search': '{\n  "items": [],\n  "nextCursor": null\n}',
   'storySpec.get':
     '{\n  "spec": {\n    "storyId": "01936d5c-0000-7000-8000-100000000001",\n    "version": 1,\n    "contentHash": "hash",\n    "author": {\n      "kind": "member",\n      "name": "Ana",\n      "agentId": null,\n      "memberId": "01936d5c-0000-7000-8000-100000000002"\n    },\n    "note": null,\n    "createdAt": "2026-03-02T09:00:00.000Z",\n    "content": "# First"\n  }\n}',
   'storySpec.update':

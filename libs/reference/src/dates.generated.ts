@@ -1,6 +1,6 @@
 export const dates = {
   reference: {
-    sha256: '05b6aaf3e8a50990e0a54ceea521a6a0b7d0de741334f5e8ce737bd4d0d0dd0f',
+    sha256: 'c123e3a2471814f09504c38721ea6d93a5e7f19ce85864c7f37ef05c30d335a0',
     since: '2026-11-30',
   },
   'reference/deliveryExecutions': {
@@ -104,7 +104,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/stories': {
-    sha256: '62e660b9f90b4785fc4bfce5853e60418e49a94526e0ac7da65da8ac99ae9725',
+    sha256: '5604b9582d8d9e859beefeca3b7ef844c800315303bee11c0a9f8a28d36fc30a',
     since: '2026-11-30',
   },
   'reference/storySpec': {
@@ -204,7 +204,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/records': {
-    sha256: '8dd106ef998f7af4397ad79d0cb0a9295167b6026a114b7ef7d8971ae32d18bd',
+    sha256: 'ec975625392ae6a31cb3498fcb25e617a420f0a0caab273ca2c51ea869274584',
     since: '2026-11-30',
   },
   'reference/errors': {
@@ -212,7 +212,7 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/event-kinds': {
-    sha256: 'b639cc43771800daa9817bf0fcac654e6a60e21b9818d64a79d1208b0e3d6a29',
+    sha256: '3087c32eec0c9298b6274784ee6d2d13ac886a506beaa0937fd89807ce4bc94e',
     since: '2026-11-30',
   },
 };

@@ -66,6 +66,7 @@ export * from './records/token.ts';
 export * from './records/trail.ts';
 export * from './records/webhook.ts';
 export * from './registry.ts';
+export { updateOneOfMany } from './namespaces/stories-bulk.ts';
 export { logoSvg } from './mark.ts';
 export { meaningOfParameter, parameterMeanings } from './meanings.ts';
 export { interfaceVersion } from './interface-version.ts';

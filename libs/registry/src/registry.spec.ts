@@ -91,7 +91,7 @@ describe('names', () => {
     // replies and search results are named after their items.
     for (const { name } of reads)
       expect(name).toMatch(
-        /\.((list|history)[A-Za-z]*|leaderboard|eventsSince|inbox|replies|find)$|^admin\.platform\.[a-z]+s$/,
+        /\.((list|history)[A-Za-z]*|leaderboard|eventsSince|inbox|replies|find|search)$|^admin\.platform\.[a-z]+s$/,
       );
   });
 });

@@ -22,6 +22,7 @@ import {
 import { serializeWithinLimit } from './answer-size.ts';
 import { runInSavepoint } from './attempt.ts';
 import { buildAuditFacts } from './audit-facts.ts';
+import { executeBatch } from './batch.ts';
 import { runReactionsAndWriteTrail } from './conclude.ts';
 import { isIdentityStale, isTransientFailure, toApiError } from './errors.ts';
 import {
@@ -133,6 +134,10 @@ export async function execute(
   call: OperationCall,
   environment: HandlerEnvironment = emptyEnvironment,
 ): Promise<OperationResponse> {
+  if (handler.batch !== undefined)
+    return executeBatch(handler, handler.batch, call, (single, itsCall) =>
+      execute(pool, single, itsCall, environment),
+    );
   let { token } = call;
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -141,7 +141,27 @@ export interface HandlerOptions<O extends Operation> {
    * that would block one another in Postgres. The transport queues the rest without a connection.
    */
   readonly maxConcurrentCalls?: number;
+  /** Makes the operation a batch (batch.ts). The handler itself does not run. */
+  readonly batch?: Batch;
 }
+
+/** An operation on several records. It runs as one call per record, each in a transaction of its own. */
+export interface Batch {
+  /** Handles one record. Its operation has the name of the whole operation, which the audit shows. */
+  readonly item: Handler;
+  /** Returns the parameters of the call for each record. */
+  readonly split: (params: Record<string, unknown>) => readonly object[];
+  /** Builds the response from the outcomes of the calls, in the same order. */
+  readonly join: (
+    params: Record<string, unknown>,
+    outcomes: readonly BatchOutcome[],
+  ) => Record<string, unknown>;
+}
+
+/** The outcome of the call for one record: the result of its handler, or the error that refused it. */
+export type BatchOutcome<Result = Record<string, unknown>> =
+  | { readonly result: Result }
+  | { readonly refusal: ApiError };
 
 export interface Handler<O extends Operation = Operation> extends HandlerOptions<O> {
   readonly operation: O;
@@ -191,6 +211,21 @@ export const handle = <O extends Operation>(
   run: (context: HandlerContext<O>) => Promise<ResultOf<O>>,
   options: HandlerOptions<O> = {},
 ): Handler<O> => ({ operation, run, ...options });
+
+/** Binds a batch to its operation. */
+export const handleBatch = <O extends Operation, Item extends Operation>(
+  operation: O,
+  batch: {
+    readonly item: Handler<Item>;
+    readonly split: (params: ParamsOf<O>) => readonly InputOf<Item>[];
+    readonly join: (params: ParamsOf<O>, outcomes: readonly BatchOutcome<ResultOf<Item>>[]) => ResultOf<O>;
+  },
+): Handler<O> => ({
+  operation,
+  run: () => Promise.reject(new Error(`${operation.name} cannot run in one transaction`)),
+  // The pipeline knows operations only by name, so it cannot derive the types of this one.
+  batch: batch as unknown as Batch,
+});
 
 /** The handlers for each operation of a part of the registry. A missing handler is a compile error. */
 export type HandlersOf<Node> = Node extends Operation

@@ -22,6 +22,8 @@ export {
   type Caller,
   type HandlerEnvironment,
   handle,
+  handleBatch,
+  type BatchOutcome,
   type Handler,
   type HandlerContext,
   type HandlersOf,

@@ -39,10 +39,12 @@ function replaceAtPath(value: unknown, [step, ...rest]: readonly PathStep[], rep
 
 /**
  * Returns one row per name. A slug is unique among the agents of a member. The caller's own agent takes
- * precedence, then an agent of another member if only one has that slug.
+ * precedence, then an agent of another member if only one has that slug. `me` names the calling member, unless
+ * somebody has it as a handle or slug.
  */
 const findPeople = (references: readonly NamedReference[], callerId: string) =>
-  sql<{ id: string | null }>`select coalesce(m.id, own.id, other.id) as id
+  sql<{ id: string | null }>`select coalesce(m.id, own.id, other.id,
+      case when n.handle = 'me' and n.kind <> 'agent' then ${callerId}::uuid end) as id
     from unnest(${references.map(({ kind }) => kind)}::text[], ${references.map(({ handle }) => handle)}::text[])
       with ordinality n (kind, handle, place)
     left join members m on ${orgFilter('m')} and m.handle = n.handle and n.kind <> 'agent'

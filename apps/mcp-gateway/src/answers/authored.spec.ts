@@ -68,7 +68,18 @@ const chosenByNoPerson: ReadonlySet<string> = new Set([
     'executions',
     'queues',
   ],
-  ...['params', 'target', 'counts', 'leftOut', 'blockedBy', 'allowedEmailDomains', 'epics', 'stories', 'cut'],
+  ...[
+    'params',
+    'target',
+    'storyId',
+    'counts',
+    'leftOut',
+    'blockedBy',
+    'allowedEmailDomains',
+    'epics',
+    'stories',
+    'cut',
+  ],
 ]);
 
 function* textFields(schema: ToolSchema, name = ''): Generator<string> {

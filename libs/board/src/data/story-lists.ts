@@ -43,13 +43,28 @@ const cursorSchemas = {
 const selectProjectKey = (project: IdOrSql): Part =>
   sql.part`(select k.key from projects k where ${orgFilter('k')} and k.id = ${project})`;
 
-const selectSummaryColumns = (project: IdOrSql): Part =>
+export const selectSummaryColumns = (project: IdOrSql): Part =>
   sql.part`${storySummaries.list}, ${selectProjectKey(project)} as project_key`;
 
 const fromStories = (project: IdOrSql, ...conditions: Part[]): Part =>
   sql.part`from stories s where ${sql.join([orgFilter('s'), sql.part`s.project_id = ${project}`, ...conditions], ' and ')}`;
 
-const statusesOf = ({ status }: ListParams): readonly StoryStatus[] | undefined =>
+/** The filters that lists of one project and of all projects have in common. */
+type StoryFilters = Pick<
+  ListParams,
+  | 'status'
+  | 'columnId'
+  | 'epicId'
+  | 'parentId'
+  | 'assigneeId'
+  | 'agentId'
+  | 'label'
+  | 'query'
+  | 'storyIds'
+  | 'updatedSince'
+>;
+
+const statusesOf = ({ status }: StoryFilters): readonly StoryStatus[] | undefined =>
   typeof status === 'string' ? [status] : status;
 
 /**
@@ -74,7 +89,7 @@ const needsSearch = ({
   ((columnId !== undefined || status !== undefined) && sort !== 'board');
 
 /** Returns the filters on columns of a story `q`. */
-function filterConditions(params: ListParams): Part[] {
+export function filterConditions(params: StoryFilters): Part[] {
   const where: Part[] = [];
   const assigned = (column: 'member_id' | 'agent_id', id: string) =>
     where.push(sql.part`exists (select from assignments a where ${orgFilter('a')} and a.target_type = 'story'

@@ -27,7 +27,7 @@ export interface StorySearch {
   readonly limit: Part;
 }
 
-const maxSortedRowsSql = sql.literal(maxSortedRows);
+export const maxSortedRowsSql = sql.literal(maxSortedRows);
 
 /** Returns SQL for the page, in the form that `pageOfSearchRows` reads. */
 export function buildSearchPageQuery({

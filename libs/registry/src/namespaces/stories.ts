@@ -45,6 +45,7 @@ import {
   UpstreamInput,
   Warning,
 } from '../records/story.ts';
+import { bulkStories } from './stories-bulk.ts';
 
 const StoryAndWarnings = z.object({ story: Story, warnings: z.array(Warning) });
 
@@ -322,4 +323,5 @@ export const stories = {
     emits: ['story.deleted', 'story.unblocked', 'group.storiesReplaced'],
     example: { storyId: 'WEB-1' },
   }),
+  ...bulkStories,
 };

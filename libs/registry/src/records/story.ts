@@ -31,9 +31,12 @@ function uniqueLabels(labels: readonly string[]): string[] {
   return labels.filter((_, index) => folded.indexOf(folded[index] ?? '') === index);
 }
 
+/** The maximum number of labels of a story. */
+export const maxLabels = 20;
+
 export const Labels = z
   .array(Label)
-  .max(20)
+  .max(maxLabels)
   .overwrite((labels) => uniqueLabels(labels))
   .meta({ description: 'Its labels, at most 20; duplicates count once, and case does not matter' });
 export const Estimate = z
@@ -191,6 +194,18 @@ export const Warning = z
   })
   .meta({ id: 'Warning' });
 export type Warning = z.infer<typeof Warning>;
+
+/** The result of an update of several stories for one of them. */
+export const BulkStoryResult = z
+  .object({
+    storyId: z.string().describe("The story's id; for a refused story, its name in storyIds"),
+    outcome: z.enum(['changed', 'unchanged', 'refused']),
+    reason: z.string().nullable().describe('The reason of the refusal'),
+    message: z.string().nullable().describe('The reason of the refusal in words'),
+    version: z.int().nullable().describe('The current version, where it is known'),
+  })
+  .meta({ id: 'BulkStoryResult' });
+export type BulkStoryResult = z.infer<typeof BulkStoryResult>;
 
 /** The content of a spec: Markdown of at most 256 KiB. */
 export const SpecContent = textWithinBytes(256 * 1024).overwrite(normalizeLineFeeds);

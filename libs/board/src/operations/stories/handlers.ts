@@ -5,9 +5,11 @@ import { deleteOperation } from './delete.ts';
 import { get } from './get.ts';
 import { list } from './list.ts';
 import { reorder } from './reorder.ts';
+import { search } from './search.ts';
 import { select } from './select.ts';
 import { update } from './update.ts';
 import { updateGitMeta } from './updateGitMeta.ts';
+import { updateMany } from './updateMany.ts';
 import { updateStatus } from './updateStatus.ts';
 import { updateUpstream } from './updateUpstream.ts';
 
@@ -22,4 +24,6 @@ export const stories = {
   updateGitMeta,
   updateUpstream,
   delete: deleteOperation,
+  updateMany,
+  search,
 } satisfies HandlersOf<Registry['stories']>;
