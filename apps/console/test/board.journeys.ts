@@ -379,7 +379,7 @@ export function boardJourneys(house: House): void {
     await page.keyboard.press('x');
     await intercept(
       page,
-      '**/api/stories/update',
+      '**/api/stories/updateMany',
       async (route) => {
         await ben.stories.update({ storyId: 'WEB-4', priority: 'low' });
         await route.continue();

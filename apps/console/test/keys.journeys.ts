@@ -1,5 +1,6 @@
 /** Tests keyboard shortcuts on cards and stories, including keys that must do nothing. */
 import { beforeEach, expect } from '@jest/globals';
+import { type InputOf, type Registry } from '@muster/registry';
 import { type Locator, type Page } from 'playwright-core';
 import { type People, waitUntil } from '@muster/testing';
 import { intercept, journey, pressBoth, pressing } from './browser.ts';
@@ -30,16 +31,6 @@ export function keysJourneys(house: House): void {
   const menu = (page: Page): Locator => page.getByRole('menu');
   const story = async (storyId = 'WEB-1') =>
     (await house.client(people.ana.me.token).stories.get({ storyId })).story;
-  const refusal = {
-    ...{ status: 403, contentType: 'application/json' },
-    body: JSON.stringify({
-      code: 'forbidden',
-      message: 'Not now.',
-      status: 403,
-      requestId: 'r',
-      details: {},
-    }),
-  };
   /** Collects the write calls from now on. */
   function writesOf(page: Page): string[] {
     const found: string[] = [];
@@ -112,7 +103,20 @@ export function keysJourneys(house: House): void {
     await menuOf('Status of 2 stories')
       .getByRole('menuitemradio', { name: 'Backlog', checked: true })
       .waitFor();
-    await intercept(page, '**/api/stories/reorder', (route) => route.fulfill(refusal), { times: 1 });
+    await intercept(
+      page,
+      '**/api/stories/updateMany',
+      async (route) => {
+        type Sent = InputOf<Registry['stories']['updateMany']>;
+        const { storyIds, set } = route.request().postDataJSON() as Sent;
+        const [storyId, ...others] = storyIds;
+        const response = await route.fetch({ postData: { storyIds: others, set } });
+        const { results } = (await response.json()) as { results: object[] };
+        const refused = { storyId, outcome: 'refused', reason: 'policy', message: 'Not now.', version: null };
+        await route.fulfill({ response, json: { results: [refused, ...results] } });
+      },
+      { times: 1 },
+    );
     await press(page, 'd', 'Enter');
     await page.locator('.notice', { hasText: 'Not changed: WEB-1' }).getByText('Not now.').waitFor();
     await chosen.getByText('1 selected').waitFor();

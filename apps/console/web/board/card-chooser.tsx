@@ -6,7 +6,7 @@ import { type Lane, type TargetPosition } from '../data/lanes.ts';
 import Chooser, { type ChooserProps } from '../components/chooser.tsx';
 import { announceToScreenReader, showNotice, errorText } from '../components/notices.tsx';
 import { t } from '../messages/index.ts';
-import { applyBulkChange, createCancelChange, createColumnChange, createPriorityChange } from './each.ts';
+import { applyBulkChange, cancelChange, createColumnChange, createPriorityChange } from './each.ts';
 
 export interface CardChooserProps extends Pick<ChooserProps, 'what' | 'anchor' | 'onClose'> {
   readonly board: Board;
@@ -94,15 +94,15 @@ export default function CardChooser(props: CardChooserProps) {
   /** Sets the priority of the cards, and skips cards that already have that priority. */
   const setPriorities = async (priority: StoryCard['priority']) => {
     const others = cards.filter((card) => card.priority !== priority);
-    await applyBulkChange(others, createPriorityChange(board, priority), setSelected);
+    await applyBulkChange(board, others, createPriorityChange(priority), setSelected);
   };
   const setStatuses = async (status: StoryCard['status']) => {
     const others = cards.filter((one) => one.status !== status);
     const column = lanes.find((lane) => lane.column.status === status)?.column;
     if (column !== undefined)
-      return applyBulkChange(others, createColumnChange(board, column.id), setSelected);
+      return applyBulkChange(board, others, createColumnChange(board, column.id), setSelected);
     const next = nearestRemainingCard(cards, card, lanes);
-    await applyBulkChange(others, createCancelChange(board), setSelected);
+    await applyBulkChange(board, others, cancelChange, setSelected);
     if (next !== undefined && board.card(card.id)?.columnId == null) focusCard(next.id);
   };
 

@@ -1,47 +1,46 @@
-/** Changes several stories one after the other, in the order of the board, so that they keep that order. */
+/** Changes several stories in one call, in the order of the board, so that they keep that order. */
 import { type StoryCard } from '@muster/registry';
-import { type Board, type ChangeOutcome } from '../data/boards.ts';
+import { type Board, type CardsChange } from '../data/boards.ts';
 import { showNotice, errorText } from '../components/notices.tsx';
 import { t } from '../messages/index.ts';
 
-export interface BulkChange {
-  readonly apply: (card: StoryCard) => Promise<ChangeOutcome>;
+export interface BulkChange extends CardsChange {
   /** Returns the display text of the story's current value. */
   readonly currentValueOf: (card: StoryCard) => string;
   readonly newValue: string;
 }
 
-export const createPriorityChange = (board: Board, priority: StoryCard['priority']): BulkChange => ({
-  apply: (card) => board.setPriority(card, priority),
+export const createPriorityChange = (priority: StoryCard['priority']): BulkChange => ({
+  set: { priority },
+  isUntouched: (known, theirs) => theirs.priority === known.priority || theirs.priority === priority,
   currentValueOf: (card) => t.priority[card.priority],
   newValue: t.priority[priority],
 });
+
+const isInSameColumn = (known: StoryCard, theirs: StoryCard): boolean => theirs.columnId === known.columnId;
 
 export function createColumnChange(board: Board, columnId: string): BulkChange {
   const nameOf = (id: string | null): string =>
     board.view().lanes.find(({ column }) => column.id === id)?.column.name ?? t.status.canceled;
   return {
-    apply: (card) => board.move(card.id, { columnId, beforeId: null }, card),
+    ...{ set: { columnId }, isUntouched: isInSameColumn },
     currentValueOf: (card) => nameOf(card.columnId),
     newValue: nameOf(columnId),
   };
 }
 
-export const createCancelChange = (board: Board): BulkChange => ({
-  apply: (card) =>
-    board.cancel(card).then(
-      () => ({ type: 'changed' }) as const,
-      (error: unknown) => ({ type: 'refused', error }) as const,
-    ),
+export const cancelChange: BulkChange = {
+  ...{ set: { status: 'canceled' }, isUntouched: isInSameColumn },
   currentValueOf: (card) => t.status[card.status],
   newValue: t.status.canceled,
-});
+};
 
 /**
- * Applies the change to each card. Stories that could not be changed stay selected and are named, each with
+ * Applies the change to the cards. Stories that could not be changed stay selected and are named, each with
  * the conflicting value next to the wanted one.
  */
 export async function applyBulkChange(
+  board: Board,
   cards: readonly StoryCard[],
   change: BulkChange,
   selectCards: (ids: ReadonlySet<string>) => void,
@@ -49,10 +48,11 @@ export async function applyBulkChange(
   const refused: StoryCard[] = [];
   const met: StoryCard[] = [];
   let reason: unknown;
-  for (const card of cards) {
-    const outcome = await change.apply(card);
-    if (outcome.type === 'met') met.push(outcome.theirs);
-    if (outcome.type !== 'refused') continue;
+  const outcomes = await board.changeMany(cards, change);
+  for (const [index, card] of cards.entries()) {
+    const outcome = outcomes[index];
+    if (outcome?.type === 'met') met.push(outcome.theirs);
+    if (outcome?.type !== 'refused') continue;
     refused.push(card);
     reason = outcome.error;
   }
@@ -71,7 +71,7 @@ export async function applyBulkChange(
       ),
       actions: [
         { name: t.move.keepTheirs, run: () => undefined, isMain: true },
-        { name: t.select.anyway, run: () => void applyBulkChange(met, change, selectCards) },
+        { name: t.select.anyway, run: () => void applyBulkChange(board, met, change, selectCards) },
       ],
     });
   if (refused.length + met.length === 0) showNotice({ tone: 'good', title: t.select.done(cards.length) });

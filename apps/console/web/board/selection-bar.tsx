@@ -22,7 +22,7 @@ export default function SelectionBar({
   const all = lanes.flatMap(({ cards }) => cards).filter(({ id }) => selectedIds.has(id));
   const change = async (to: BulkChange): Promise<void> => {
     setBusy(true);
-    await applyBulkChange(all, to, onSelect);
+    await applyBulkChange(board, all, to, onSelect);
     setBusy(false);
   };
   return (
@@ -47,7 +47,7 @@ export default function SelectionBar({
         aria-label={t.select.priority}
         disabled={isBusy}
         value=""
-        onChange={({ target }) => void change(createPriorityChange(board, target.value as Priority))}
+        onChange={({ target }) => void change(createPriorityChange(target.value as Priority))}
       >
         <option value="">{t.select.priority}</option>
         {priorityNames.map((priority) => (

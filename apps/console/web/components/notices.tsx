@@ -69,8 +69,9 @@ export function announceRateLimited(text: string): void {
   announceToScreenReader(text);
 }
 
-/** Returns the reason of a failed call for display. */
+/** Returns the reason of a failed call for display. The error may also be the reason in words. */
 export function errorText(error: unknown): string {
+  if (typeof error === 'string') return error;
   if (error instanceof UnauthorizedError) return t.failed.signedOut;
   return error instanceof MusterError ? error.body.message : t.failed.noAnswer;
 }

@@ -145,3 +145,77 @@ describe('a write that meets a newer version', () => {
     expect([versions, board.card('1')?.priority]).toEqual([[1, 1], 'low']);
   });
 });
+
+describe('a change of several cards', () => {
+  const results = (found: Record<string, string | null>) => ({
+    results: Object.entries(found).map(([storyId, reason]) => ({
+      ...{
+        storyId,
+        outcome: reason === null ? 'changed' : 'refused',
+        reason,
+        message: reason && `${reason}.`,
+      },
+      version: null,
+    })),
+  });
+
+  it('is one call, and a second one for cards that someone else changed elsewhere', async () => {
+    const sent: unknown[] = [];
+    const answers = [
+      results({ 1: null, 2: 'version_mismatch', 3: 'version_mismatch', 4: 'policy' }),
+      results({ 2: null }),
+    ];
+    let listed = 0;
+    const before = ['1', '2', '3', '4'].map((id) => ({ ...card(id), priority: 'none' }));
+    const after = before.map((one) => ({ ...one, version: 2, ...(one.id === '3' && { priority: 'low' }) }));
+    const client = {
+      projects: { get: async () => ({ project: { id: 'p' }, columns: [{ id: 'c', archivedAt: null }] }) },
+      stories: {
+        list: async ({ storyIds }: { storyIds?: string[] }) => {
+          listed += 1;
+          const items = storyIds === undefined ? before : after.filter(({ id }) => storyIds.includes(id));
+          return { items, nextCursor: null };
+        },
+        updateMany: async (params: unknown) => {
+          sent.push(params);
+          return answers.shift();
+        },
+      },
+    };
+    const board = new Board(client as unknown as Client, 'WEB');
+    await board.reload();
+    listed = 0;
+    const set = { priority: 'high' } as const;
+    const outcomes = await board.changeMany([...board.cards()], {
+      set,
+      isUntouched: (known, theirs) => known.priority === theirs.priority,
+    });
+    expect(outcomes).toEqual([
+      { type: 'changed' },
+      { type: 'changed' },
+      { type: 'met', theirs: expect.objectContaining({ id: '3', priority: 'low' }) },
+      { type: 'refused', error: 'policy.' },
+    ]);
+    expect(sent).toEqual([
+      { storyIds: ['1', '2', '3', '4'], set, expectedVersions: { 1: 1, 2: 1, 3: 1, 4: 1 } },
+      { storyIds: ['2'], set, expectedVersions: { 2: 2 } },
+    ]);
+    expect(listed).toBe(2);
+  });
+
+  it('is refused for all cards if there is no answer', async () => {
+    const error = new Error('no answer');
+    const client = {
+      projects: { get: async () => ({ project: { id: 'p' }, columns: [] }) },
+      stories: {
+        list: async () => ({ items: [card('1'), card('2')], nextCursor: null }),
+        updateMany: () => Promise.reject(error),
+      },
+    };
+    const board = new Board(client as unknown as Client, 'WEB');
+    await board.reload();
+    const change = { set: { status: 'canceled' }, isUntouched: () => true } as const;
+    const refused = { type: 'refused', error };
+    expect(await board.changeMany([...board.cards()], change)).toEqual([refused, refused]);
+  });
+});

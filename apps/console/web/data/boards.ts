@@ -1,6 +1,13 @@
 /** The boards that are open: their cards, kept current by events, with writes shown before they are answered. */
 import { type Client, isRefusal } from '@muster/client';
-import { type Event, type Story, type StoryCard } from '@muster/registry';
+import {
+  type BulkStoryResult,
+  type Event,
+  type InputOf,
+  type Registry,
+  type Story,
+  type StoryCard,
+} from '@muster/registry';
 import { type BoardLoader, createBoardLoader } from './board-loader.ts';
 import { CardStore } from './card-store.ts';
 import { moveParameters, type TargetPosition } from './lanes.ts';
@@ -12,7 +19,18 @@ export type ChangeOutcome =
   | { readonly type: 'changed'; readonly warnings?: readonly string[] }
   /** Someone else wrote the same field first. */
   | { readonly type: 'met'; readonly theirs: StoryCard }
+  /** `error` is an exception, or the reason in words. */
   | { readonly type: 'refused'; readonly error: unknown };
+
+/** The same change to several cards. */
+export interface CardsChange {
+  readonly set: InputOf<Registry['stories']['updateMany']>['set'];
+  /** Returns true if someone else's change of the card left the fields of this change alone. */
+  readonly isUntouched: (known: StoryCard, theirs: StoryCard) => boolean;
+}
+
+/** The maximum number of stories in one call. */
+const maxBatchSize = 200;
 
 export class Board {
   readonly #client: Client;
@@ -79,6 +97,69 @@ export class Board {
       (expectedVersion) => this.#client.stories.update({ storyId: card.id, priority, expectedVersion }),
       (theirs) => theirs.priority === card.priority || theirs.priority === priority,
     );
+  }
+
+  /** Makes the same change to several cards, in their order. Returns one outcome per card. */
+  async changeMany(cards: readonly StoryCard[], change: CardsChange): Promise<readonly ChangeOutcome[]> {
+    const outcomes: ChangeOutcome[] = [];
+    for (let start = 0; start < cards.length; start += maxBatchSize)
+      outcomes.push(...(await this.#changeBatch(cards.slice(start, start + maxBatchSize), change)));
+    return outcomes;
+  }
+
+  /** Shows the change immediately, and the server's cards once the API has answered. */
+  async #changeBatch(cards: readonly StoryCard[], change: CardsChange): Promise<ChangeOutcome[]> {
+    const { priority, columnId } = change.set;
+    const ids = cards.map(({ id }) => id);
+    for (const id of ids) {
+      this.#store.pendingWriteIds.add(id);
+      if (priority != null) this.#store.patch(id, { priority });
+      if (columnId !== undefined) this.previewMove(id, { columnId, beforeId: null });
+    }
+    try {
+      const results = await this.#sendBatch(cards, change);
+      await this.#loader.fetchCards(ids);
+      return ids.map((id): ChangeOutcome => {
+        const result = results.get(id);
+        if (result?.outcome !== 'refused') return { type: 'changed' };
+        const theirs = this.card(id);
+        const isMet = result.reason === 'version_mismatch' && theirs !== undefined;
+        return isMet ? { type: 'met', theirs } : { type: 'refused', error: result.message };
+      });
+    } catch (error) {
+      this.refreshCards(ids);
+      return ids.map(() => ({ type: 'refused', error }));
+    } finally {
+      for (const id of ids) {
+        this.#store.pendingWriteIds.delete(id);
+        this.previewMove(id, null);
+      }
+    }
+  }
+
+  /**
+   * Sends the change, and once more for cards that someone else changed in the meantime without touching its fields.
+   * Returns the results by card.
+   */
+  async #sendBatch(
+    cards: readonly StoryCard[],
+    { set, isUntouched }: CardsChange,
+  ): Promise<ReadonlyMap<string, BulkStoryResult>> {
+    const send = async (known: readonly StoryCard[]): Promise<[string, BulkStoryResult][]> => {
+      const { results } = await this.#client.stories.updateMany({
+        ...{ storyIds: known.map(({ id }) => id), set },
+        expectedVersions: Object.fromEntries(known.map(({ id, version }) => [id, version])),
+      });
+      return results.map((result) => [result.storyId, result]);
+    };
+    const first = new Map(await send(cards));
+    const outdated = cards.filter(({ id }) => first.get(id)?.reason === 'version_mismatch');
+    if (outdated.length === 0) return first;
+    const current = await this.#loader.fetchCards(outdated.map(({ id }) => id));
+    const again = current.filter((theirs) =>
+      outdated.some((known) => known.id === theirs.id && isUntouched(known, theirs)),
+    );
+    return again.length === 0 ? first : new Map([...first, ...(await send(again))]);
   }
 
   /** Changes the assigned member, the assigned agent, or both. A field that is not in `who` stays unchanged. */
