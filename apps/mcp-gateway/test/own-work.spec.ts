@@ -48,6 +48,20 @@ describe('a caller without a runId', () => {
   });
 });
 
+it.each([
+  ['wait_for', {}],
+  ['submit_work', { summary: 'Done', branch: 'web-1' }],
+])('%s says of a made-up leaseToken where the real one is', async (name, more) => {
+  const { robo } = await board();
+  const { structuredContent } = await tool(robo.me.token, 'start_work', { storyId: 'WEB-1' });
+  const { id } = structuredContent['execution'] as { id: string };
+  const refused = await tool(robo.me.token, name, { executionId: id, leaseToken: 'abc', ...more });
+  expect(errorOf(refused)).toMatchObject({
+    details: { reason: 'stale_lease' },
+    hint: expect.stringMatching(/^Correct leaseToken \(.*start_work/),
+  });
+});
+
 describe('lock_paths', () => {
   it('locks more for the work, until it ends, or says who has it', async () => {
     const { robo, ben, api } = await board();

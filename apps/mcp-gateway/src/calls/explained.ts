@@ -52,6 +52,10 @@ function pathsOfMissingRecord(
   return [...new Set(left.map((path) => path.filter((part) => !/^\d+$/.test(part)).join('.')))];
 }
 
+/** Returns true if the value looks like a token that the API gave out, rather than one that a model made up. */
+const isLeaseToken = (value: unknown): boolean => typeof value === 'string' && /^lse_\d+_\w+$/.test(value);
+const noLeaseTokenMessage = 'is not a lease token; copy the newest one that start_work or next_work returned';
+
 function enrichDetails(body: ErrorBody, tool: OperationTool, params: AnswerBody): ErrorBody['details'] {
   const { code, details } = body;
   if (code === 'not_found' && details?.['path'] === undefined) {
@@ -59,6 +63,8 @@ function enrichDetails(body: ErrorBody, tool: OperationTool, params: AnswerBody)
     const [path] = paths;
     return path === undefined ? details : { ...details, ...(paths.length > 1 ? { paths } : { path }) };
   }
+  if (details?.reason === 'stale_lease' && !isLeaseToken(params['leaseToken']))
+    return { ...details, issues: [{ path: 'leaseToken', message: noLeaseTokenMessage }] };
   if (details?.issues === undefined) return details;
   const { properties } = tool.fullParams;
   const isUnknown = ({ path }: Issue): boolean => path in params && !Object.hasOwn(properties, path);

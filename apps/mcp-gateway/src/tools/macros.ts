@@ -163,7 +163,7 @@ export const macros: readonly MacroTool[] = [
         projectId: acquireNextShape.projectId,
         labels: acquireNextShape.labels,
         runId: acquireNextShape.runId.unwrap(),
-        waitSeconds: acquireNextShape.waitSeconds,
+        waitSeconds: acquireNextShape.waitSeconds.meta({ description: 'Up to 25, until there is one' }),
       },
       resources: lockedPaths.optional(),
       assignedToMe: z.boolean().optional(),

@@ -10,6 +10,7 @@ import { createView } from '../http/narrowing.ts';
 import { type CallerIdentity } from './rights.ts';
 import { toolListFor } from '../protocol/server.ts';
 import { allTools, findTool } from './toolbox.ts';
+import { type ObjectSchema } from './schemas.ts';
 import { operationTool, operationTools, toolNameOf } from './tools.ts';
 
 const all = [...operations.values()].filter(({ surfaces }) => surfaces.includes('tool'));
@@ -120,13 +121,20 @@ describe('the short lists', () => {
   const shortList = toolListFor(createView({ mode: 'core' }), everybody).tools;
   const namesIn = (tool: Tool) => Object.keys(tool.inputSchema.properties ?? {});
 
-  it('describe every parameter', () => {
+  it('describe every parameter, in at most twelve words', () => {
     const undescribed = shortList.flatMap(({ name, inputSchema }) =>
       Object.entries(inputSchema.properties ?? {})
         .filter(([, property]) => !JSON.stringify(property).includes('"description"'))
         .map(([parameter]) => `${name}.${parameter}`),
     );
     expect(undescribed).toEqual([]);
+    const words = shortList.flatMap(({ name, inputSchema }) =>
+      Object.entries((inputSchema as ObjectSchema).properties).map(
+        ([parameter, { description = '' }]) =>
+          [`${name}.${parameter}`, description.split(' ').length] as const,
+      ),
+    );
+    expect(words.filter(([, count]) => count > 12)).toEqual([]);
   });
 
   it('leave out rare parameters of operations only, which are accepted and described elsewhere', () => {
