@@ -7,13 +7,13 @@ import { Journal } from './journal.ts';
 import { Outing } from './outing.ts';
 import { conversation } from './steps/conversation.ts';
 import { convert } from './steps/convert.ts';
-import { specEdits, specs } from './steps/specs.ts';
+import { specs } from './steps/specs.ts';
 import { creates, moves, planning } from './steps/stories.ts';
 import { spendAfternoon } from './steps/team-of-eight/afternoon.ts';
 import { foundTeam } from './team.ts';
 import { type TourStep, type Tour } from './tour-state.ts';
 
-const morning: readonly TourStep[] = [specs, planning, moves, creates, conversation, specEdits];
+const morning: readonly TourStep[] = [specs, planning, moves, creates, conversation];
 
 /** A team's morning on a board, and an afternoon of eight people with roles. */
 export async function spendDay(

@@ -27,8 +27,8 @@ export interface Tour {
   /** The ID of each story, by its localId in the board file. */
   readonly storyIds: ReadonlyMap<string, string>;
   readonly stories: Map<string, StoryTruth>;
-  /** All versions of each spec by the ID of its story, oldest first. */
-  readonly specs: Map<string, string[]>;
+  /** The only version of each spec by the ID of its story. */
+  readonly specs: Map<string, string>;
   readonly comments: Map<string, CommentTruth>;
 }
 

@@ -77,7 +77,7 @@ export const creates: TourStep = {
           ...(index === 0 && { spec }),
         });
         noteStory(tour, story);
-        if (index === 0) tour.specs.set(story.id, [spec]);
+        if (index === 0) tour.specs.set(story.id, spec);
       }
     };
     await Promise.all(writers.map(createAll));
