@@ -45,7 +45,7 @@ const agentResponseSql = sql.part`case when q.status not in ('done', 'canceled')
   left join executions e on ${orgFilter('e')} and e.target_type = 'story' and e.target_id = q.id and e.state <> 'completed'
   left join ${heldLeaseJoin}
   where ${orgFilter('g')} and g.retired_at is null and (e.id is null or e.state = 'available' or l.agent_id = g.id)
-    and g.id = coalesce(a.agent_id, (${selectMentionedAgent}))) end`;
+    and g.id = (select coalesce(a.agent_id, (${selectMentionedAgent})))) end`;
 
 /** Joins story `q` with its assignment `a`. The limit keeps this a search by key for each story. */
 const joinAssignment = sql.part`left join lateral (select a.member_id, a.agent_id from assignments a
