@@ -1,5 +1,6 @@
 /** All properties, in the order in which they run. */
 import { authority } from './properties/authority.ts';
+import { conflicts } from './properties/conflicts.ts';
 import { deletion } from './properties/deletion.ts';
 import { dependencies } from './properties/dependencies.ts';
 import { feeds } from './properties/feeds.ts';
@@ -32,6 +33,7 @@ export const properties: readonly Property[] = [
   rights,
   leaseModel,
   interleavings,
+  conflicts,
   leaseSafety,
   reclaim,
   outbox,

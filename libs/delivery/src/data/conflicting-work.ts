@@ -88,7 +88,7 @@ export const readResourcesOfOthers = (
      from covered c
      cross join lateral (select array(select t.text from unnest(c.resources) t(text)
        where ${canMeetPrefixSql(sql.part`t.text`, pathPrefixes)}) as resources) f
-     where cardinality(f.resources) > 0`,
+     where /*guard: stories are compared with the work of others*/cardinality(f.resources) > 0/*end*/`,
   );
 
 /**
@@ -97,7 +97,7 @@ export const readResourcesOfOthers = (
  */
 export const serializeConflictChecks = (db: Db, projectId: IdOrSql): Promise<unknown> =>
   db.all(
-    sql`/*guard: stories are compared one after the other*/select pg_advisory_xact_lock(hashtextextended(concat_ws(' ', 'conflicts', ${projectId}::uuid), 0))/*end*/`,
+    sql`select /*guard: stories are compared one after the other*/pg_advisory_xact_lock/*end*/(hashtextextended(concat_ws(' ', 'conflicts', ${projectId}::uuid), 0))`,
   );
 
 /** A story whose work may conflict with that of others. */
