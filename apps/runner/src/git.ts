@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { sanitizeToOneLine } from '@muster/terminal';
 import { inheritedVariables } from './inherited-variables.ts';
+import { privateConfigEnvironment } from './private-config.ts';
 import { forgeTokenVariables, originalEnvironmentValue } from './secrets.ts';
 import { requireTrustedConfig } from './trusted-config.ts';
 
@@ -44,6 +45,8 @@ export interface GitRunner {
 export interface RepositoryLocation {
   readonly folder: string;
   readonly gitDir?: string;
+  /** Starts git in the folder even if `gitDir` is set, as the relative path of a remote needs. */
+  readonly startsInFolder?: boolean;
 }
 
 /** Environment variables that could send git to another repository. Git sets them while it runs a hook. */
@@ -88,6 +91,7 @@ function gitEnvironment(
     ...Object.fromEntries([...listed, ...tokens]),
     ...{ GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C', GIT_OPTIONAL_LOCKS: '0' },
     GIT_SSH_COMMAND: process.env['GIT_SSH_COMMAND'] ?? 'ssh -oBatchMode=yes',
+    ...privateConfigEnvironment(),
     ...(gitDir !== undefined && { GIT_DIR: gitDir, GIT_WORK_TREE: folder }),
   };
 }
@@ -103,7 +107,7 @@ export function createGitRunner(location: RepositoryLocation): GitRunner {
     const child = spawn('git', [...safeGitSettings, ...args], {
       // Run git in the git directory. Git itself changes to the work tree, and reports an error if the work
       // tree is gone.
-      cwd: location.gitDir ?? location.folder,
+      cwd: location.startsInFolder === true ? location.folder : (location.gitDir ?? location.folder),
       env: { ...gitEnvironment(location, args[0]), ...env },
       stdio: ['pipe', 'pipe', 'pipe'],
       detached: true,

@@ -7,6 +7,8 @@ import { type GitRunner, GitError, splitNullSeparated, createGitRunner } from '.
 export interface Repository {
   /** The checkout in which the runner was started. */
   readonly checkoutFolder: string;
+  /** The git directory of that checkout. */
+  readonly gitDir: string;
   /** The git folder that all worktrees share. */
   readonly commonDir: string;
   /** The name of the remote. Undefined if there is no remote; branches and checkpoints then stay local. */
@@ -26,14 +28,15 @@ export async function findRepository(folder: string, remoteName?: string): Promi
     '--path-format=absolute',
     '--show-toplevel',
     '--git-common-dir',
+    '--absolute-git-dir',
   ]).catch((error: unknown) => {
     if (error instanceof GitError) throw new UsageError(`${folder} is not in a git repository`);
     throw (error as NodeJS.ErrnoException).code === 'ENOENT'
       ? new UsageError('git is not installed, or the folder no longer exists')
       : error;
   });
-  const [top = '', commonDir = ''] = found.split('\n');
-  const git = createGitRunner({ folder: top });
+  const [top = '', commonDir = '', gitDir = ''] = found.split('\n');
+  const git = createGitRunner({ folder: top, gitDir, startsInFolder: true });
   const remotes = (await git(['remote'])).split('\n').filter((name) => name !== '');
   if (remoteName !== undefined && !remotes.includes(remoteName)) {
     throw new UsageError(
@@ -41,7 +44,7 @@ export async function findRepository(folder: string, remoteName?: string): Promi
     );
   }
   const remote = remoteName ?? (remotes.includes('origin') ? 'origin' : remotes[0]);
-  return { checkoutFolder: top, commonDir, remote, git };
+  return { checkoutFolder: top, gitDir, commonDir, remote, git };
 }
 
 /**

@@ -2,14 +2,12 @@
  * Checks that git's configuration of the repository is what it was before an agent could change it. Configuration names programs
  * that git runs (filters, file watchers, credential helpers, ssh), and the runner's calls have more rights than the agent.
  */
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
-import { promisify } from 'node:util';
-
-const execFileAsync = promisify(execFile);
+import { text as readAll } from 'node:stream/consumers';
 
 /**
  * The error of a changed git configuration. The agent changed which programs git runs, so the runner makes no
@@ -31,8 +29,12 @@ export class GitConfigChangedError extends Error {
 const harmlessSettingPattern =
   /^(alias\.|branch\.|user\.(name|email)$|advice\.|color\.|pull\.|push\.default$|rerere\.|safe\.directory$)/;
 
+/** A setting in the order of its file. A setting without a value is true. */
+export type GitSetting = readonly [name: string, value: string | undefined];
+
 interface RememberedConfig {
   text: string | undefined;
+  readonly settings: readonly GitSetting[];
   readonly entries: ReadonlyMap<string, string>;
 }
 
@@ -46,37 +48,55 @@ const readIfExists = (file: string): Promise<string | undefined> =>
     throw error;
   });
 
-/** Reads every setting except the harmless ones, by its name. Included files are watched separately. */
-async function readGuardedSettings(file: string, text: string | undefined): Promise<Map<string, string>> {
-  if (text === undefined) return new Map();
-  const { stdout } = await execFileAsync('git', ['config', '--file', file, '--no-includes', '--list', '-z'], {
+/** Parses a configuration. Git gets the text that was read and compared, and does not open the file again. */
+async function parseSettings(text: string): Promise<GitSetting[]> {
+  if (text === '') return [];
+  const git = spawn('git', ['config', '--file', '-', '--no-includes', '--list', '-z'], {
     env: { PATH: process.env['PATH'], GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' },
     cwd: '/',
+    stdio: ['pipe', 'pipe', 'pipe'],
   });
+  const ended = new Promise<number | null>((resolve, reject) => {
+    git.once('error', reject).once('close', resolve);
+  });
+  git.stdin.on('error', () => undefined).end(text);
+  const [code, out, problem] = await Promise.all([ended, readAll(git.stdout), readAll(git.stderr)]);
+  if (code !== 0) throw new Error(`git cannot read its configuration: ${problem.trim()}`);
+  return out
+    .split('\0')
+    .filter((entry) => entry !== '')
+    .map((entry) => {
+      const end = entry.indexOf('\n');
+      return end === -1 ? [entry, undefined] : [entry.slice(0, end), entry.slice(end + 1)];
+    });
+}
+
+/** Joins the values of each setting that an agent must not change. */
+function guardedEntries(settings: readonly GitSetting[]): Map<string, string> {
   const entries = new Map<string, string>();
-  for (const entry of stdout.split('\0').filter((one) => one !== '')) {
-    const end = entry.includes('\n') ? entry.indexOf('\n') : entry.length;
-    const name = entry.slice(0, end);
-    if (!harmlessSettingPattern.test(name))
-      entries.set(name, `${entries.get(name) ?? ''}${entry.slice(end)}\0`);
+  for (const [name, value] of settings) {
+    if (harmlessSettingPattern.test(name)) continue;
+    entries.set(name, `${entries.get(name) ?? ''}${value === undefined ? '' : `\n${value}`}\0`);
   }
   return entries;
 }
 
 const homePath = (name: string): string => path.join(process.env['HOME'] ?? homedir(), name);
 
+export const isInclude = (name: string): boolean => /^include(if\..*)?\.path$/s.test(name);
+
+/** Returns the absolute path of a file that `file` includes as `name`. */
+export const includedFilePath = (file: string, name: string): string =>
+  name.startsWith('~/') ? homePath(name.slice(2)) : path.resolve(path.dirname(file), name);
+
 /** Lists the files that a git configuration file includes, even if they do not exist yet. */
-const includedConfigFiles = (file: string, entries: ReadonlyMap<string, string>): string[] =>
-  [...entries]
-    .filter(([name]) => /^include(if\..*)?\.path$/s.test(name))
-    .flatMap(([, values]) => values.split('\0').filter((value) => value.trim() !== ''))
-    .map((value) => value.slice(1))
-    .map((name) =>
-      name.startsWith('~/') ? homePath(name.slice(2)) : path.resolve(path.dirname(file), name),
-    );
+const includedConfigFiles = (file: string, settings: readonly GitSetting[]): string[] =>
+  settings.flatMap(([name, value = '']) =>
+    isInclude(name) && value.trim() !== '' ? [includedFilePath(file, value)] : [],
+  );
 
 /** Lists the person's global configuration files, which an agent could also change. */
-function globalConfigFiles(): string[] {
+export function globalConfigFiles(): string[] {
   const { GIT_CONFIG_GLOBAL: named, XDG_CONFIG_HOME: folder } = process.env;
   if (named !== undefined) return named === '' ? [] : [named];
   return [
@@ -89,12 +109,13 @@ async function requireUnchanged(file: string): Promise<void> {
   const text = await readIfExists(file);
   const before = rememberedConfigs.get(file);
   if (before !== undefined && before.text === text) return;
-  const entries = file.endsWith('commondir')
-    ? new Map([['commondir', text ?? '']])
-    : await readGuardedSettings(file, text);
+  const settings: GitSetting[] = file.endsWith('commondir')
+    ? [['commondir', text]]
+    : await parseSettings(text ?? '');
+  const entries = guardedEntries(settings);
   if (before === undefined) {
-    rememberedConfigs.set(file, { text, entries });
-    for (const included of includedConfigFiles(file, entries)) watchedFiles.add(included);
+    rememberedConfigs.set(file, { text, settings, entries });
+    for (const included of includedConfigFiles(file, settings)) watchedFiles.add(included);
     return;
   }
   const names = new Set([...entries.keys(), ...before.entries.keys()]);
@@ -103,13 +124,28 @@ async function requireUnchanged(file: string): Promise<void> {
   before.text = text;
 }
 
+/** Returns the settings of a file as they were first read. */
+export const rememberedSettings = (file: string): readonly GitSetting[] =>
+  rememberedConfigs.get(file)?.settings ?? [];
+
 /**
- * Remembers the configuration of a repository and of the person. Call it before an agent runs in one of its
- * worktrees.
+ * Remembers the configuration of the person, and of a repository with the checkout whose git directory is
+ * `gitDir`. Call it before an agent runs in one of its worktrees.
  */
-export async function rememberTrustedConfig(commonDir: string): Promise<void> {
-  for (const file of [path.join(commonDir, 'config'), ...globalConfigFiles()]) watchedFiles.add(file);
+export async function rememberTrustedConfig(commonDir: string, gitDir: string): Promise<void> {
+  const config = path.join(commonDir, 'config');
+  for (const file of [config, ...globalConfigFiles()]) watchedFiles.add(file);
   await requireTrustedConfig(undefined);
+  if (hasWorktreeConfig(config)) watchedFiles.add(path.join(gitDir, 'config.worktree'));
+  await requireTrustedConfig(gitDir);
+}
+
+/** Returns true if git reads `config.worktree` too. */
+export function hasWorktreeConfig(config: string): boolean {
+  const [, value = 'true'] =
+    rememberedSettings(config).findLast(([name]) => name === 'extensions.worktreeconfig') ??
+    (['', 'false'] as const);
+  return /^(true|yes|on|[1-9]\d*)$/i.test(value);
 }
 
 /**

@@ -15,6 +15,7 @@ import { createRunnerReporter } from './say.ts';
 import { serveRequests } from './serve.ts';
 import { removeSecretsFromEnvironment } from './secrets.ts';
 import { type RunnerSession, MachineSetupError } from './session.ts';
+import { usePrivateConfig } from './private-config.ts';
 import { GitConfigChangedError, rememberTrustedConfig, trustedConfigDigest } from './trusted-config.ts';
 import { createParallelRuns, type StoryFilter } from './take.ts';
 
@@ -185,7 +186,8 @@ async function createRunnerSession(
   const { connection, client } = await api.connect(flags);
   removeSecretsFromEnvironment();
   const repository = await findRepository(await realpath(process.cwd()), flags.remote);
-  await rememberTrustedConfig(repository.commonDir);
+  await rememberTrustedConfig(repository.commonDir, repository.gitDir);
+  await usePrivateConfig(repository);
   return {
     ...{ connection, repository, stopSignal, callerClient: client, worktreesFolder: flags.worktrees },
     parallelRuns: createParallelRuns(),

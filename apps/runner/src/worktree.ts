@@ -3,9 +3,10 @@
  * would be lost.
  */
 import { randomUUID } from 'node:crypto';
-import { copyFile, mkdir, readdir, readFile, rm, stat, unlink } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, readFile, realpath, rm, stat, unlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type GitRunner, GitError, splitNullSeparated, createGitRunner } from './git.ts';
+import { copyWorktreeConfig } from './private-config.ts';
 import { commitOf, type Repository } from './repository.ts';
 import { requireTrustedConfig } from './trusted-config.ts';
 
@@ -50,8 +51,11 @@ export const worktreeAt = (folder: string, gitDir: string): Worktree => ({
   git: createGitRunner({ folder, gitDir }),
 });
 
+const findGitDir = (folder: string): Promise<string> =>
+  createGitRunner({ folder })(['rev-parse', '--absolute-git-dir']);
+
 export async function openWorktree(folder: string): Promise<Worktree> {
-  const gitDir = await createGitRunner({ folder })(['rev-parse', '--absolute-git-dir']);
+  const gitDir = await findGitDir(folder);
   // Record the configuration before any agent works in this repository.
   await requireTrustedConfig(gitDir);
   return worktreeAt(folder, gitDir);
@@ -64,7 +68,9 @@ export async function openWorktree(folder: string): Promise<Worktree> {
 async function removeUnusedFolder({ git, commonDir }: Repository, folder: string): Promise<boolean> {
   if (!(await pathExists(folder))) return true;
   const link = await readFile(path.join(folder, '.git'), 'utf8').catch(() => '');
-  const isOurs = link.startsWith(`gitdir: ${path.join(commonDir, 'worktrees')}`);
+  // The path may lead through the private common directory, if the runner died before it was replaced.
+  const linked = await realpath(link.replace(/^gitdir: /, '').trim()).catch(() => '');
+  const isOurs = path.dirname(linked) === path.join(commonDir, 'worktrees');
   if (!isOurs && (await readdir(folder)).length > 0) return false;
   await git.ask(['worktree', 'remove', '--force', '--force', folder], { allowedExitCodes: [0, 128] });
   await rm(folder, { recursive: true, force: true });
@@ -99,6 +105,8 @@ export async function addWorktree(
 ): Promise<Worktree> {
   const { git } = repository;
   await mkdir(path.dirname(folder), { recursive: true });
+  // Git removes this folder with the last worktree, and does not create the target of a link to it.
+  await mkdir(path.join(repository.commonDir, 'worktrees'), { recursive: true });
   if (!(await removeUnusedFolder(repository, folder))) throw new Error(`${folder} already exists`);
   await git(['worktree', 'prune']);
   const isThere = (await commitOf(git, `refs/heads/${branch}`)) !== undefined;
@@ -106,6 +114,10 @@ export async function addWorktree(
     ...['worktree', 'add', '--quiet'],
     ...(isThere ? [folder, branch] : ['-b', branch, '--no-track', folder, startSha]),
   ]);
+  const gitDir = await findGitDir(folder);
+  // Git wrote a path through the runner's private configuration, which is only for the runner.
+  await writeFile(path.join(folder, '.git'), `gitdir: ${gitDir}\n`);
+  await copyWorktreeConfig(repository, gitDir);
   return openWorktree(folder);
 }
 

@@ -35,6 +35,7 @@ it('is at GitHub also where GitHub runs it for one customer', async () => {
     await git(['remote', 'add', 'origin', 'git@acme.ghe.com:acme/web.git']);
     const repository = {
       checkoutFolder: folder,
+      gitDir: path.join(folder, '.git'),
       commonDir: path.join(folder, '.git'),
       remote: 'origin',
       git,
