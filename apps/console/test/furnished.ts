@@ -12,7 +12,10 @@ export async function furnish(house: House, people: People): Promise<void> {
   const ttlSeconds = 14_400;
   await arrange(house, people, { backlog: ['Alpha', 'Beta'], ready: ['Gamma'], in_progress: ['Delta'] });
   const chloe = house.client(people.chloe.me.token);
-  await chloe.stories.update({ storyId: 'WEB-1', labels: ['bug', 'auth'], priority: 'urgent', estimate: 3 });
+  await chloe.stories.update({
+    ...{ storyId: 'WEB-1', labels: ['bug', 'auth'], priority: 'urgent', estimate: 3 },
+    ...{ dueDate: '2026-01-31', touches: ['src/auth'] },
+  });
   await chloe.comments.create({ storyId: 'WEB-1', body: 'Which **one**?', kind: 'question' });
   for (const word of ['small', 'large'])
     await chloe.storySpec.update({
