@@ -11,7 +11,6 @@ export const coreOperations: ReadonlySet<string> = new Set(
     registry.projects.list,
     registry.stories.list,
     registry.storyCollaboration.context,
-    registry.storySpec.update,
     registry.comments.create,
     registry.deliveryExecutions.checkpoint,
     registry.reviewers.setVerdict,

@@ -265,7 +265,7 @@ export const macros: readonly MacroTool[] = [
     name: 'inbox',
     description: 'Read what came in for you: verdicts, stops, mentions, answers. Needs no lease.',
     // wait_for answers the same.
-    listedIn: ['full'],
+    listedIn: ['full', 'core'],
     params: z.strictObject({ after, waitSeconds: inbox.params.shape.waitSeconds }),
     steps: [inbox],
     run: (asked, { writeStep }) => writeStep(inbox, dropUnsetParams(asked)),
