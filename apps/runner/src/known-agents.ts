@@ -26,11 +26,30 @@ export interface ChosenAgent {
   readonly name: string;
 }
 
-const agentNameOf = (command: readonly string[]): string =>
-  (command[0] ?? '')
-    .split('/')
-    .at(-1)
-    ?.replace(/\.[a-z]+$/, '') || 'agent';
+/** Programs that run another program, which their first argument that is not an option names. */
+const interpreters = new Set([
+  ...['node', 'deno', 'bun', 'npx', 'bunx', 'python', 'python3', 'uv', 'uvx', 'bash', 'sh'],
+]);
+
+/** Options of interpreters after which no program is named, but code. */
+const codeOptionPattern = /^(-[a-z]*[ce]|-p|--eval|--print|--call)$/;
+
+/** Commands of an interpreter before the name of the program, as in `uv run agent.py`. */
+const runCommands = new Set(['run', 'x', 'tool']);
+
+const baseNameOf = (word: string): string => (word.split('/').at(-1) ?? '').replace(/\.[a-z]+$/, '');
+
+/** Returns the name of the program that a command runs, without interpreters and the version of a package. */
+function agentNameOf(command: readonly string[]): string {
+  const [program = '', ...rest] = command;
+  const own = baseNameOf(program);
+  if (!interpreters.has(own)) return own || 'agent';
+  const words = rest.slice(0, rest.findIndex((word) => codeOptionPattern.test(word)) >>> 0);
+  const named = words.findIndex((word) => !word.startsWith('-') && !runCommands.has(word));
+  if (named === -1) return own;
+  const [script = '', ...others] = words.slice(named);
+  return agentNameOf([script.replace(/(?<=.)@[^/]*$/, ''), ...others]);
+}
 
 /**
  * Chooses the agent of a run: the given command, else the named known agent, else the repository's setting.

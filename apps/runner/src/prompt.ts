@@ -13,12 +13,20 @@ const contextBudgetBytes = 88 * 1024;
 const markdownSection = (title: string, text: string | null | undefined): string[] =>
   text === null || text === undefined || text.trim() === '' ? [] : [`## ${title}\n\n${text.trim()}`];
 
-function formatThreads({ openThreads }: StoryContext): string {
+type ThreadComment = NonNullable<StoryContext['openThreads']>[number]['replies'][number];
+
+/** Formats the author, with the importer who named that author if the comment was not written in Muster. */
+const formatAuthor = ({ author, importedBy, importedFrom }: ThreadComment): string =>
+  importedBy === null
+    ? author.name
+    : `${author.name}, imported by ${importedBy.name} from ${importedFrom ?? 'another tracker'}`;
+
+export function formatThreads({ openThreads }: Pick<StoryContext, 'openThreads'>): string {
   return (openThreads ?? [])
-    .map(({ kind, author, body, replies }) =>
+    .map((thread) =>
       [
-        `- ${author.name} (${kind}): ${body ?? ''}`,
-        ...replies.map((reply) => `  - ${reply.author.name}: ${reply.body ?? ''}`),
+        `- ${formatAuthor(thread)} (${thread.kind}): ${thread.body ?? ''}`,
+        ...thread.replies.map((reply) => `  - ${formatAuthor(reply)}: ${reply.body ?? ''}`),
       ].join('\n'),
     )
     .join('\n');

@@ -21,14 +21,29 @@ const Story = z.looseObject({
   parentLocalId: z.string().nullish(),
   spec: z.string().nullish(),
 });
-const Board = z.looseObject({
-  epics: z
-    .array(z.looseObject({ localId: z.string(), title: z.string(), targetDate: z.string().nullish() }))
-    .nullish(),
-  stories: z.array(Story),
-});
+const Epic = z.looseObject({ localId: z.string(), title: z.string(), targetDate: z.string().nullish() });
+const Board = z.looseObject({ epics: z.array(Epic).nullish(), stories: z.array(Story) });
 
 const knownStoryFields = new Set(Object.keys(Story.shape));
+const knownEpicFields = new Set(Object.keys(Epic.shape));
+/** The name of a board is not imported: the stories go to a project that has one. */
+const knownBoardFields = new Set([...Object.keys(Board.shape), 'name']);
+
+/** Describes the fields of the board and of its epics that are not imported. */
+function describeUnreadFields({ epics, ...board }: z.infer<typeof Board>): string[] {
+  const epicCounts = new Map<string, number>();
+  for (const epic of epics ?? [])
+    for (const field of listUnreadFields(epic, knownEpicFields))
+      epicCounts.set(field, (epicCounts.get(field) ?? 0) + 1);
+  return [
+    ...listUnreadFields(board, knownBoardFields).map(
+      (field) => `Field ${field} of the board is not imported.`,
+    ),
+    ...[...epicCounts].map(
+      ([field, count]) => `Field ${field} of epics is not imported (${count} with a value).`,
+    ),
+  ];
+}
 
 export async function openMuster(source: TextSource): Promise<OpenedFile> {
   const parsed = Board.safeParse(await readJson(source));
@@ -57,10 +72,14 @@ export async function openMuster(source: TextSource): Promise<OpenedFile> {
     };
   };
   return {
-    notes: [],
+    notes: describeUnreadFields(parsed.data),
     async *read(): AsyncGenerator<ReadItem> {
       await Promise.resolve();
       for (const story of stories) yield { draft: draftOf(story) };
+      // An epic is imported with its first story.
+      const used = new Set(stories.map(({ epicLocalId }) => epicLocalId));
+      for (const { localId } of epicsById.values())
+        if (!used.has(localId)) yield { place: `epic ${localId}`, skipped: 'epic without stories' };
     },
   };
 }
