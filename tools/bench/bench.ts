@@ -10,9 +10,7 @@
 //   --writes        writes compared with bare servers that each do one step more, instead
 //   --mcp           calls and lists through the MCP gateway instead
 //   --streams       the stream of events instead
-//   --webhooks      webhooks instead
 //   --console       the console in a browser instead
-//   --imports       import of 10,000 issues of another tracker by the command line, instead
 //   --growth        reads and writes with 1,000 and with 100,000 stories and other records, instead
 //   --stories N     the larger number for --growth
 //   --scale         figures for sizing, instead: bytes per write, organizations, API copies, live leases
@@ -36,14 +34,12 @@ import { type Bench, inTurns, measure, type Sample, type Side } from './measure.
 import { sendInTurn } from './memory.ts';
 import { readServerUse } from './processor-time.ts';
 import { measureOutbox, type OutboxSummary, renderOutbox } from './outbox.ts';
-import { measureImports, renderImports } from './imports.ts';
 import { type Row, type Summary, renderTable, summarize, whole } from './report.ts';
 import { startCounter } from './round-trips.ts';
 import { measureScale, renderScale } from './scale.ts';
 import { Services } from './services.ts';
 import { connections, type Workload } from './work.ts';
 import { measureStreams, renderStreams } from './streams.ts';
-import { measureWebhooks, renderWebhooks } from './webhooks.ts';
 import { works } from './works.ts';
 import { measureWrites } from './writes.ts';
 
@@ -61,9 +57,7 @@ const { values: options } = parseArgs({
     stories: { type: 'string', default: '100000' },
     scale: { type: 'boolean', default: false },
     streams: { type: 'boolean', default: false },
-    webhooks: { type: 'boolean', default: false },
     console: { type: 'boolean', default: false },
-    imports: { type: 'boolean', default: false },
     licenses: { type: 'boolean', default: false },
     writes: { type: 'boolean', default: false },
     mcp: { type: 'boolean', default: false },
@@ -273,9 +267,7 @@ const specials: Partial<Record<keyof typeof options, Special>> = {
     (results) => `${renderTable(results, 'gateway / beside it')}\n\n${perCore(results)}`,
   ),
   streams: special((services) => measureStreams(services, effort), renderStreams),
-  webhooks: special((services) => measureWebhooks(services, effort), renderWebhooks),
   console: special((services) => measureConsole(services, effort), renderConsole),
-  imports: special((services) => measureImports(services, effort), renderImports),
 };
 
 async function run(): Promise<void> {
