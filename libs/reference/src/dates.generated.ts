@@ -80,7 +80,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/projects': {
-    sha256: '9f066fab0552f1fa0bd079272189f704739bcfb9963883f2edc6b3a171f9f453',
+    sha256: '96a754e2df5af64a061a51a7b804c3533657b6200823a5bdef6a09a522320f86',
     since: '2026-11-30',
   },
   'reference/projects.members': {

@@ -166,7 +166,9 @@ export const projects = {
     access: project('viewer'),
     params: z.strictObject({
       projectId: ProjectRef,
-      storyIds: z.array(StoryRef).min(1).max(500).optional(),
+      storyIds: z.array(StoryRef).min(1).max(500).optional().meta({
+        description: 'Compare only these stories with each other',
+      }),
     }),
     result: z.object({
       pairs: z.array(StoryConflictPair),
