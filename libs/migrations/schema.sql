@@ -1718,7 +1718,8 @@ begin
     where exists (
       select 1 from public.activity e
       where e.org_id = w.org_id and e.seq > w.after and e.seq <= w.upto
-        and (w.project_id is null or e.project_id = w.project_id)
+        and (w.project_id is null or e.project_id = w.project_id
+          or (e.kind = 'policy.updated' and w.kinds is not null))
         and (w.kinds is null or e.kind = any (w.kinds::text[]))
         and (e.project_id is null
           or exists (select 1 from app.visible_projects(w.org_id, w.member_id, w.token_id) v where v.project_id = e.project_id)

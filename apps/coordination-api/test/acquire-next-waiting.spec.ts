@@ -69,6 +69,11 @@ const frees: Record<string, () => Promise<() => Promise<unknown>>> = {
     await people.ana.assignments.set({ ...target, memberId: people.ben.me.memberId });
     return () => people.ana.assignments.clear(target);
   },
+  'a policy that asks for less': async () => {
+    await people.ana.policy.update({ requireSpecToStart: true });
+    await story();
+    return () => people.ana.policy.update({ requireSpecToStart: false });
+  },
   'room in the column for work in progress': async () => {
     await people.ana.policy.update({ wipLimits: 'block' });
     const { items } = await people.ana.boardColumns.list({ projectId: 'WEB' });

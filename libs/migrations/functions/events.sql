@@ -28,7 +28,8 @@ call app.hand_over('app.inbox_positions(uuid[], uuid[])', 'muster_door');
 grant execute on function app.inbox_positions(uuid[], uuid[]) to muster_app;
 
 -- Selects the waiting callers that may see an event between their own position and the given activity
--- position. It only answers yes or no; each caller reads the event itself. `kinds` are arrays, as text.
+-- position. It only answers yes or no; each caller reads the event itself. `kinds` are arrays, as text. The policy
+-- applies to every project, so a change of it also counts for callers that wait for events of one project and name it.
 create or replace function app.activity_seen(orgs uuid[], members uuid[], tokens uuid[], afters bigint[], upto bigint[],
   projects uuid[], kinds text[])
 returns table (nth bigint)
@@ -42,7 +43,8 @@ begin
     where exists (
       select 1 from public.activity e
       where e.org_id = w.org_id and e.seq > w.after and e.seq <= w.upto
-        and (w.project_id is null or e.project_id = w.project_id)
+        and (w.project_id is null or e.project_id = w.project_id
+          or (e.kind = 'policy.updated' and w.kinds is not null))
         and (w.kinds is null or e.kind = any (w.kinds::text[]))
         and (e.project_id is null
           or exists (select 1 from app.visible_projects(w.org_id, w.member_id, w.token_id) v where v.project_id = e.project_id)

@@ -3,8 +3,8 @@ import { type EventKind, isBeforeWork, type PassedOverReason, type StoryStatus }
 import { type AcquireDecision } from './acquire.ts';
 
 /**
- * The events of a project after which a story may be available that was not before. Callers that wait for the
- * next story search again after each of them.
+ * The events of a project, and of the policy, after which a story may be available that was not before.
+ * Callers that wait for the next story search again after each of them.
  */
 export const eventsThatFreeStories: readonly EventKind[] = [
   ...(['story.created', 'story.updated', 'story.statusChanged', 'story.unblocked', 'story.deleted'] as const),
@@ -13,7 +13,7 @@ export const eventsThatFreeStories: readonly EventKind[] = [
   ...(['import.stored', 'import.finished', 'project.converted', 'project.archived'] as const),
   ...(['execution.offered', 'execution.released', 'execution.completed'] as const),
   ...(['execution.stopLifted', 'execution.reworkRequested', 'execution.observed'] as const),
-  ...(['group.stateChanged', 'group.storiesReplaced', 'lock.released'] as const),
+  ...(['group.stateChanged', 'group.storiesReplaced', 'lock.released', 'policy.updated'] as const),
 ];
 
 export interface NextStoryFacts {
