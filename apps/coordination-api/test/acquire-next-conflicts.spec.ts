@@ -107,6 +107,39 @@ describe('the next story of an agent', () => {
     expect(rest.sort()).toEqual([first, third, other, waits].sort());
   });
 
+  it('may touch the locks and open pull requests of its other runs', async () => {
+    const [, second] = await stories(['src/a'], ['src/a', 'lib', 'docs']);
+    const held = heldOf(await next(people.robo, { runId: 'one' }));
+    await people.robo.locks.acquire({ projectId: 'WEB', resources: ['lib'] });
+    await people.robo.locks.acquire({ projectId: 'WEB', resources: ['docs'], runId: 'one' });
+    const pullRequest = { number: 1, url: 'https://example.com/1' };
+    await people.robo.deliveryExecutions.complete({ ...held, outcome: 'submitted', pullRequest });
+    expect(conflictsIn(await next(people.chloe, { avoidConflicts: true }))).toHaveLength(1);
+    expect((await next(people.robo, { runId: 'two' })).execution?.targetId).toBe(second);
+  });
+
+  it('touches nothing that another run of the agent has a lease on, or has locked for it', async () => {
+    await stories(['src/a'], ['src'], ['lib']);
+    const { execution } = await next(people.robo, { runId: 'one' });
+    const executionId = execution?.id ?? '';
+    await people.robo.locks.acquire({ projectId: 'WEB', resources: ['lib'], runId: 'one', executionId });
+    expect(conflictsIn(await next(people.robo, { runId: 'two' }))).toEqual([
+      ['WEB-2', 'src/a', 'touches', 'WEB-1'],
+      ['WEB-3', 'lib', 'lock', 'WEB-1'],
+    ]);
+  });
+
+  it('is one that touches nothing after other comparisons have used the budget of the search', async () => {
+    const expensive = Array.from({ length: 8 }, (_, nth) => [`${nth}/**/${'*a*b'.repeat(20)}*`]);
+    const ids = await stories(...expensive, ['name:x'], []);
+    await people.ben.locks.acquire({ projectId: 'WEB', resources: [`**/${'*b*a'.repeat(20)}*`] });
+    const answer = await next(people.robo);
+    expect(answer.execution?.targetId).toBe(ids.at(-1));
+    expect(conflictsIn(answer)).toEqual(
+      Array.from({ length: 9 }, (_, nth) => [`WEB-${nth + 1}`, null, undefined, undefined]),
+    );
+  });
+
   it('touches what others work on where that is asked for, or a member asks', async () => {
     const [first = '', second] = await stories(['src'], ['src/a']);
     await acquire(people.ben, first);

@@ -8,21 +8,26 @@ import { storyIdsSql } from '@muster/tenancy';
 import { isHeldSql, isInStateSql } from '../leases/states-sql.ts';
 import { type Holder } from '../rules/acquire.ts';
 import { type CoveredResources } from '../rules/story-conflicts.ts';
-import { canMeetPrefixSql } from './literal-prefix.ts';
+import { resourcesMeetingPrefixSql } from './literal-prefix.ts';
 import { isHeldWithGraceSql } from './leases.ts';
 import { isLiveLockSql } from './locks.ts';
 
-/** The condition that the holder in these columns is another one; any holder counts if `me` is null. */
+/** The condition that these columns name another member or agent; everyone counts if `me` is null. */
 const isOfAnotherSql = (alias: Part, me: Holder | null): Part =>
   me === null
     ? sql.part`true`
-    : sql.part`(${alias}.member_id, ${alias}.agent_id, ${alias}.run_id)
-        is distinct from (${me.memberId}::uuid, ${me.agentId}::uuid, ${me.runId}::text)`;
+    : sql.part`(${alias}.member_id, ${alias}.agent_id) is distinct from (${me.memberId}::uuid, ${me.agentId}::uuid)`;
+
+/** The condition that lease `l` is held by another one. Another run of the same agent counts as another. */
+const isLeaseOfAnotherSql = (me: Holder | null): Part =>
+  me === null
+    ? sql.part`true`
+    : sql.part`(${isOfAnotherSql(sql.part`l`, me)} or l.run_id is distinct from ${me.runId}::text)`;
 
 const noAgentId = '00000000-0000-0000-0000-000000000000';
 
 /** The last worker on execution `e`, in the columns that a lease has. */
-const lastWorkerSql = sql.part`(select c.member_id, nullif(c.agent_id, ${noAgentId}::uuid) as agent_id, e.run_id
+const lastWorkerSql = sql.part`(select c.member_id, nullif(c.agent_id, ${noAgentId}::uuid) as agent_id
   from execution_contributors c where ${orgFilter('c')} and c.execution_id = e.id and c.attempt = e.attempt limit 1)`;
 
 /** The condition that the pull request of the submitted execution `e` is neither merged nor closed. */
@@ -31,24 +36,26 @@ const isPullRequestOpenSql = sql.part`(${isInStateSql('submitted')} and e.merged
 
 /**
  * Returns SQL for rows of `source, story_id, lock_id, holder, are_files, resources`. They cover the live
- * locks, the work under leases, and the submitted work of a project, except what `me` holds.
+ * locks, the work under leases, and the submitted work of a project, except that of the same member and agent
+ * as `me`. Work under a lease of another run of the agent is included, with its locks.
  */
 const coveredResourcesSql = (projectId: IdOrSql, me: Holder | null): Part => sql.part`
   work as materialized (
-    select 'files' as source, e.target_type, e.target_id, e.checkpoint, l.holder
+    select 'files' as source, e.id, e.target_type, e.target_id, e.checkpoint, l.holder
     from leases l join executions e on ${orgFilter('e')} and e.target_type = l.unit_type and e.target_id = l.unit_id
       and ${isHeldSql}
     where ${orgFilter('l')} and l.project_id = ${projectId} and l.unit_type in ('story', 'delivery_group')
-      and ${isHeldWithGraceSql} and ${isOfAnotherSql(sql.part`l`, me)}
+      and ${isHeldWithGraceSql} and ${isLeaseOfAnotherSql(me)}
     union all
-    select 'pull_request', e.target_type, e.target_id, e.checkpoint, null::jsonb
+    select 'pull_request', e.id, e.target_type, e.target_id, e.checkpoint, null::jsonb
     from executions e left join lateral ${lastWorkerSql} w on true
     where ${orgFilter('e')} and e.project_id = ${projectId} and ${isPullRequestOpenSql} and ${isOfAnotherSql(sql.part`w`, me)}),
   covered as (
     select 'lock' as source, coalesce(k.story_id, x.target_id) as story_id, k.id as lock_id, k.holder,
       false as are_files, k.resources
     from locks k left join executions x on ${orgFilter('x')} and x.id = k.execution_id and x.target_type = 'story'
-    where ${orgFilter('k')} and k.project_id = ${projectId} and ${isLiveLockSql} and ${isOfAnotherSql(sql.part`k`, me)}
+    where ${orgFilter('k')} and k.project_id = ${projectId} and ${isLiveLockSql}
+      and (${isOfAnotherSql(sql.part`k`, me)} or k.execution_id in (select w.id from work w where w.source = 'files'))
     union all
     select w.source, case w.target_type when 'story' then w.target_id end, null, w.holder, true,
       array(select t.path from jsonb_array_elements_text(w.checkpoint -> 'filesTouched') t(path))
@@ -86,8 +93,7 @@ export const readResourcesOfOthers = (
      select c.source, c.story_id as "storyId", ${storyKeySql(sql.part`c.story_id`)} as key, c.lock_id as "lockId",
        c.holder, c.are_files as "areFiles", f.resources
      from covered c
-     cross join lateral (select array(select t.text from unnest(c.resources) t(text)
-       where ${canMeetPrefixSql(sql.part`t.text`, pathPrefixes)}) as resources) f
+     cross join lateral (select ${resourcesMeetingPrefixSql(sql.part`c.resources`, pathPrefixes)} as resources) f
      where /*guard: stories are compared with the work of others*/cardinality(f.resources) > 0/*end*/`,
   );
 

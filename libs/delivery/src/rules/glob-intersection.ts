@@ -19,15 +19,23 @@ export class PatternsTooComplex extends Error {
   }
 }
 
-/** A budget of steps that one or more searches share. */
+/** A budget of steps that one or more searches share. Steps are also spent from the parent budget, if any. */
 export class StepBudget {
   private stepsLeft: number;
+  private readonly parent: StepBudget | undefined;
 
-  constructor(steps: number) {
+  constructor(steps: number, parent?: StepBudget) {
     this.stepsLeft = steps;
+    this.parent = parent;
+  }
+
+  /** True if the budget refused a step. It refuses all later steps as well. */
+  get isExhausted(): boolean {
+    return this.stepsLeft < 0;
   }
 
   spend(steps = 1): void {
+    this.parent?.spend(steps);
     this.stepsLeft -= steps;
     if (this.stepsLeft < 0) throw new PatternsTooComplex();
   }

@@ -24,5 +24,11 @@ export const maxSignalSteps = 20_000;
  */
 export const maxDispatchSteps = 10_000;
 
+/**
+ * The maximum number of steps to compare all stories of one search for the next story. Stories that the search
+ * can no longer compare count as in conflict.
+ */
+export const maxSearchSteps = 60_000;
+
 /** The maximum number of conflicts listed in a refusal. One conflict is enough to refuse. */
 export const maxListedConflicts = 50;

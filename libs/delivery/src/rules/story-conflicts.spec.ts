@@ -9,6 +9,7 @@ import {
   findConflictingStories,
   findStoryConflict,
   resourcesOfOthers,
+  shortestPrefixes,
   touchedResources,
 } from './story-conflicts.ts';
 
@@ -88,6 +89,16 @@ describe('a story conflicts', () => {
     expect(conflictOf(['**/*d*c*b*a*'], others, new StepBudget(10))).toEqual({ witness: null, with: null });
   });
 
+  it('where the budget of the whole search is exhausted, even if its own is not', () => {
+    const search = new StepBudget(10);
+    const others = [covered('near', 'touches', '**/*a*b*c*d*')];
+    expect(conflictOf(['name:docs'], others, new StepBudget(1_000, search))).toBeUndefined();
+    for (let nth = 1; nth <= 2; nth += 1)
+      expect(conflictOf(['**/*d*c*b*a*'], others, new StepBudget(1_000, search))?.witness).toBeNull();
+    expect(search.isExhausted).toBe(true);
+    expect(conflictOf(['name:docs'], others, new StepBudget(1_000, search))?.witness).toBeNull();
+  });
+
   it('exactly if a path of the repository is in both', () => {
     fc.assert(
       fc.property(touches, touches, (mine, theirs) => {
@@ -96,6 +107,24 @@ describe('a story conflicts', () => {
         const witness = found?.witness;
         if (witness == null) return;
         for (const side of [mine, theirs]) expect(side.some((one) => covers(one, witness))).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('the shortest prefixes', () => {
+  const text = fc.string({ unit: fc.constantFrom('a', 'b', '/', '😀', '\uffff'), maxLength: 5 });
+  const meets = (prefixes: readonly string[], one: string): boolean =>
+    prefixes.some((prefix) => prefix.startsWith(one) || one.startsWith(prefix));
+
+  it('are met by the same texts, and none begins with another', () => {
+    expect(shortestPrefixes(['src/a', 'lib/', 'src/', 'lib/', 'src/b.ts'])).toEqual(['lib/', 'src/']);
+    fc.assert(
+      fc.property(fc.array(text, { maxLength: 8 }), text, (prefixes, one) => {
+        const shortest = shortestPrefixes(prefixes);
+        expect(meets(shortest, one)).toBe(meets(prefixes, one));
+        for (const prefix of shortest)
+          expect(shortest.filter((other) => prefix.startsWith(other))).toEqual([prefix]);
       }),
     );
   });

@@ -39,8 +39,24 @@ export interface StoryConflict<Owner> {
   readonly with: Owner | null;
 }
 
+/** The conflict of a story that is too expensive to compare. */
+export const unknownConflict: StoryConflict<never> = { witness: null, with: null };
+
 /** Returns what a story would touch, prepared for comparison. */
 export const touchedResources = (touches: readonly string[]): Resource[] => touches.map(parseResource);
+
+/**
+ * Returns the prefixes without those that begin with another one. A text that meets a longer prefix also meets
+ * the shorter one.
+ */
+export function shortestPrefixes(prefixes: readonly string[]): string[] {
+  const shortest: string[] = [];
+  for (const prefix of prefixes.toSorted(compareTexts)) {
+    const last = shortest.at(-1);
+    if (last === undefined || !prefix.startsWith(last)) shortest.push(prefix);
+  }
+  return shortest;
+}
 
 /** Returns what others cover, prepared for comparison. */
 export const resourcesOfOthers = <Owner extends CoveredResources>(
@@ -67,7 +83,7 @@ export function findStoryConflict<Owner extends CoveredResources>(
     }
     return { conflict: undefined };
   });
-  return found === undefined ? { witness: null, with: null } : found.conflict;
+  return found === undefined ? unknownConflict : found.conflict;
 }
 
 /** Two stories that have a path in common. */

@@ -11,6 +11,8 @@ import { lockForAcquire, toOpenExecution } from '../../data/acquiring.ts';
 import { toHeldLease } from '../../data/leases.ts';
 import { claimFirstFreeStory, type WorkOnStory } from '../../data/next-work.ts';
 import { decideAcquire, type Holder } from '../../rules/acquire.ts';
+import { StepBudget } from '../../rules/glob-intersection.ts';
+import { maxSearchSteps } from '../../rules/lock-limits.ts';
 import { judgeNextStory, type NextStoryVerdict, refusalReasons } from '../../rules/next-work.ts';
 import { type StoryConflict } from '../../rules/story-conflicts.ts';
 import { findConflicts } from './avoiding-conflicts.ts';
@@ -55,6 +57,9 @@ interface TakeAttemptResult {
  */
 const maxAttempts = 3;
 
+/** The number of candidates that are compared with the work of others before the search tries to take one. */
+const compareBatchSize = 16;
+
 /** Reports whether both holders are the same member, and both act through the same agent or in person. */
 export const isSameMemberAndAgent = (
   left: Pick<Holder, 'memberId' | 'agentId'>,
@@ -73,6 +78,9 @@ export class NextStorySearch {
   private readonly skippedBeforeWork: PassedOver[] = [];
   private readonly skippedWithWork: PassedOver[] = [];
   private readonly claimedByOthers: CandidateWork[] = [];
+  private readonly compareBudget = new StepBudget(maxSearchSteps);
+  /** A separate budget for repeated comparisons: a story that was found free is compared again when claimed. */
+  private readonly finalCompareBudget = new StepBudget(maxSearchSteps);
 
   constructor(context: SearchContext, wanted: LeaseRequest) {
     this.context = context;
@@ -127,13 +135,25 @@ export class NextStorySearch {
     });
   }
 
-  /** Leaves out the candidates that conflict with the work of others, and takes one of the rest. */
+  /**
+   * Leaves out the candidates that conflict with the work of others, and takes one of the rest. It compares
+   * them in batches and stops after the batch with the taken one.
+   */
   private async takeWithoutConflicts(takeable: readonly CandidateWork[]) {
-    const candidates = takeable.map(({ candidate }) => candidate);
-    const conflicts = await findConflicts(this.context, this.request, candidates, false);
-    const result = await this.takeOneOf(takeable.filter(({ candidate }) => !conflicts.has(candidate)));
-    for (const [candidate, conflict] of conflicts) result.against.set(candidate, becauseOf(conflict));
-    return result;
+    const against = new Map<Candidate, ReasonsAgainst>();
+    for (let start = 0; start < takeable.length; start += compareBatchSize) {
+      const batch = takeable.slice(start, start + compareBatchSize);
+      const candidates = batch.map(({ candidate }) => candidate);
+      const conflicts = await findConflicts(this.context, this.request, candidates, {
+        ...{ isFinal: false, stepBudget: this.compareBudget },
+      });
+      const free = batch.filter(({ candidate }) => !conflicts.has(candidate));
+      const { taken, granted, against: found } = await this.takeOneOf(free);
+      for (const [candidate, conflict] of conflicts) against.set(candidate, becauseOf(conflict));
+      for (const [candidate, reasons] of found) against.set(candidate, reasons);
+      if (granted !== undefined) return { taken, granted, against };
+    }
+    return { taken: undefined, granted: undefined, against };
   }
 
   private async takeOneOf(takeable: readonly CandidateWork[]) {
@@ -184,7 +204,10 @@ export class NextStorySearch {
     const { context, request } = this;
     const { db, perform, policy } = context;
     const { storyId, status } = candidate;
-    const conflict = (await findConflicts(context, request, [candidate], true)).get(candidate);
+    const conflicts = await findConflicts(context, request, [candidate], {
+      ...{ isFinal: true, stepBudget: this.finalCompareBudget },
+    });
+    const conflict = conflicts.get(candidate);
     if (conflict !== undefined) return { against: becauseOf(conflict), moved: false };
     const [onBoard, facts, policyNow] = await Promise.all([
       // Lock order: columns before leases.
