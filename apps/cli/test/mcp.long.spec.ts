@@ -114,7 +114,7 @@ describe('a file of a client', () => {
       code: 0,
       out: expect.stringMatching(/^Removed muster from/),
     });
-    expect(await read(file)).not.toContain('muster');
+    await expect(read(file)).rejects.toThrow('ENOENT');
     expect((await mcp('uninstall', client)).out).toContain('was not in');
   });
 

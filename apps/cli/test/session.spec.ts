@@ -32,9 +32,11 @@ describe('muster login', () => {
   });
 
   it('keeps several side by side; the last one counts, and another is named', async () => {
-    await muster.run(['login', '--base-url', muster.url(), '--token', '-', '--profile', 'robo'], {
-      input: people.robo.me.token,
-    });
+    const login = await muster.run(
+      ['login', '--base-url', muster.url(), '--token', '-', '--profile', 'robo'],
+      { input: people.robo.me.token },
+    );
+    expect(login.out).toContain('"robo" is the current login now, instead of "default".');
     const identity = async (...args: string[]): Promise<unknown> =>
       JSON.parse((await muster.run(['whoami', '--json', ...args])).out) as unknown;
     expect(await identity()).toMatchObject({ token: { agentId: people.robo.me.agentId } });

@@ -4,6 +4,7 @@ import { Argument, type Command, InvalidArgumentError, Option } from 'commander'
 import { parseBaseUrl } from '../session/connection.ts';
 import { mcpClientNames, type McpClientName, mcpClientOf, type McpServerSettings } from './clients.ts';
 import {
+  deleteEmptySettingsFile,
   updateSettingsFile,
   editSettings,
   reinstallServer,
@@ -139,9 +140,11 @@ async function uninstallServer(name: McpClientName, flags: McpFlags): Promise<vo
   const isRun =
     command !== undefined && (await runCommand(command.program, command.remove(server)).catch(() => false));
   const isChanged = await updateSettingsFile(place, client, server, false);
+  const isDeleted = isChanged && (await deleteEmptySettingsFile(place, client, server));
   if (isRun) printLines(`Removed ${server.name} from ${client.title}.`);
   else
     printLines(
       isChanged ? `Removed ${server.name} from ${place.file}.` : `${server.name} was not in ${place.file}.`,
     );
+  if (isDeleted) printLines('Deleted the file, because it had no other contents.');
 }

@@ -3,7 +3,7 @@
  * settings file.
  */
 import { execFile } from 'node:child_process';
-import { mkdir, readFile, realpath, rename, writeFile, stat } from 'node:fs/promises';
+import { lstat, mkdir, readFile, realpath, rename, rm, writeFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { UsageError } from '@muster/terminal';
@@ -72,6 +72,22 @@ export async function updateSettingsFile(
   const after = editSettings(before, settingsFile, client, server, shouldExist);
   if (after === before) return false;
   await writeFileAtomically(settingsFile.file, after);
+  return true;
+}
+
+/**
+ * Deletes the settings file if nothing but empty lists of servers and prompts is left in it. A symbolic link
+ * stays. Returns true if the file was deleted.
+ */
+export async function deleteEmptySettingsFile(
+  { file, serversKey }: ClientSettingsFile,
+  { buildSecondEntry }: McpClient,
+  server: McpServerSettings,
+): Promise<boolean> {
+  const keys = [serversKey, buildSecondEntry?.(server)?.within ?? serversKey];
+  const rest = keys.reduce((text, key) => text.replace(`"${key}"`, ''), await readTextFile(file));
+  if (/[^\s{}[\]:,\uFEFF]/.test(rest) || (await lstat(file)).isSymbolicLink()) return false;
+  await rm(file);
   return true;
 }
 

@@ -138,9 +138,12 @@ async function login(address: string | undefined, flags: LoginFlags): Promise<vo
   const made: Profile = { baseUrl, ...(signedIn ?? { token: await readTokenFlag(flags.token) }) };
   if (made.token === '') throw new UsageError('the token is empty');
   const { member, agent, org } = await fetchIdentityOrExplain(made);
-  const replaced = await updateProfiles(async ({ profiles }) => ({
+  const { replaced, previous } = await updateProfiles(async ({ current, profiles }) => ({
     after: { current: profile, profiles: { ...profiles, [profile]: made } },
-    result: Object.hasOwn(profiles, profile) ? profiles[profile] : undefined,
+    result: {
+      replaced: Object.hasOwn(profiles, profile) ? profiles[profile] : undefined,
+      previous: current === profile ? null : current,
+    },
   })).catch(async (error: unknown) => {
     if (made.oauth !== undefined) await revokeLogin(made.oauth);
     throw error;
@@ -151,6 +154,10 @@ async function login(address: string | undefined, flags: LoginFlags): Promise<vo
   process.stdout.write(
     `Signed in to ${sanitizeToOneLine(org.name)} at ${baseUrl} as ${sanitizeToOneLine(member.name)}, ${member.role}${as}. Saved in ${profilesFile()} as "${profile}".\n`,
   );
+  if (previous !== null)
+    process.stdout.write(
+      `"${profile}" is the current login now, instead of "${previous}". "muster profiles --use" selects another.\n`,
+    );
 }
 
 /** Describes the state of the token of a login that was deleted from this machine. */
