@@ -78,6 +78,7 @@ journey('asks for a fresh proof in a window beside, and goes on with what was ty
   });
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('heading', { name: 'Tokens and agents' }).waitFor();
+  await page.getByText(`need no token: add ${house.url()}/api/mcp to the client`).waitFor();
   await page.unroute('**/auth/session');
   await page.getByRole('button', { name: 'Create token' }).click();
   await page.getByLabel('Name').fill('Build server');

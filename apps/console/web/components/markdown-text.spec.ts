@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { renderHtml, parseTaskStates, setTaskState } from './markdown-text.ts';
+import { indexActorIds, renderHtml, parseTaskStates, setTaskState } from './markdown-text.ts';
 
-const linkable = { projectKeys: new Set(['WEB']), memberIds: new Map([['ben', 'id-of-ben']]) };
+const linkable = { projectKeys: new Set(['WEB']), actorIds: new Map([['ben', 'id-of-ben']]) };
 const html = (text: string): string => renderHtml(text, 2, linkable, 'task.').trim();
 
 describe('references', () => {
@@ -10,6 +10,19 @@ describe('references', () => {
       '<p>After <strong><a href="/console/s/WEB-3">WEB-3</a></strong>, ' +
         '<a href="/console/activity?actor=id-of-ben">@Ben</a> and (<a href="/console/s/WEB-4">WEB-4</a>).</p>',
     );
+  });
+
+  it('prefers a member, then an own agent, then the oldest agent of the same name', () => {
+    const agents = [
+      { id: 'new', slug: 'ben', memberId: 'me' },
+      { id: 'own', slug: 'coder', memberId: 'me' },
+      { id: 'newer', slug: 'coder', memberId: 'chloe' },
+      { id: 'newest', slug: 'tester', memberId: 'chloe' },
+      { id: 'oldest', slug: 'tester', memberId: 'dan' },
+    ];
+    expect(Object.fromEntries(indexActorIds([{ id: 'member', handle: 'Ben' }], agents, 'me'))).toEqual({
+      ...{ ben: 'member', coder: 'own', tester: 'oldest' },
+    });
   });
 
   it('links nothing in code, links, longer words, addresses and unknown names', () => {

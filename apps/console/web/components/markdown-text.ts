@@ -1,12 +1,27 @@
-/** Markdown beyond what its parser knows: references to stories and members as links, and task boxes that can be ticked. */
+/** Markdown beyond what its parser knows: references to stories, members and agents as links, and task boxes that can be ticked. */
 import { Marked, type Tokens, type TokensList } from 'marked';
 
 /** The targets of references in a text. */
 export interface LinkTargets {
   readonly projectKeys: ReadonlySet<string>;
-  /** Ids of members, by their handles in lower case. */
-  readonly memberIds: ReadonlyMap<string, string>;
+  /** Ids of members by their handles, and of agents by their slugs, in lower case. */
+  readonly actorIds: ReadonlyMap<string, string>;
 }
+
+/**
+ * Indexes actors by the names that mention them. If several have the same name, the API notifies the member,
+ * else the viewer's own agent, else the oldest agent. Agents come newest first, and later entries win.
+ */
+export const indexActorIds = (
+  members: readonly { readonly id: string; readonly handle: string }[],
+  agents: readonly { readonly id: string; readonly slug: string; readonly memberId: string }[],
+  viewerId: string,
+): LinkTargets['actorIds'] =>
+  new Map([
+    ...agents.map(({ slug, id }) => [slug, id] as const),
+    ...agents.filter(({ memberId }) => memberId === viewerId).map(({ slug, id }) => [slug, id] as const),
+    ...members.map(({ handle, id }) => [handle.toLowerCase(), id] as const),
+  ]);
 
 const plainParser = new Marked({ gfm: true, breaks: false, async: false });
 const linkingParser = new Marked({ gfm: true, breaks: false, async: false });
@@ -25,9 +40,9 @@ let currentOptions: { readonly linkable: LinkTargets; readonly taskPrefix: strin
 let renderedTaskCount = 0;
 
 function linkAddressOf(projectKey: string | undefined, handle: string | undefined, text: string) {
-  const { projectKeys, memberIds } = currentOptions.linkable;
+  const { projectKeys, actorIds } = currentOptions.linkable;
   if (projectKey !== undefined) return projectKeys.has(projectKey) ? `/console/s/${text}` : undefined;
-  const id = memberIds.get((handle ?? '').toLowerCase());
+  const id = actorIds.get((handle ?? '').toLowerCase());
   return id === undefined ? undefined : `/console/activity?actor=${id}`;
 }
 

@@ -6,10 +6,10 @@ import DOMPurify from 'dompurify';
 import { useQuery } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
 import { type MouseEvent, useLayoutEffect, useMemo, useRef } from 'react';
-import { useClient } from '../data/context.ts';
-import { membersQuery } from '../data/people-queries.ts';
+import { useClient, useIdentity } from '../data/context.ts';
+import { agentsQuery, membersQuery } from '../data/people-queries.ts';
 import { projectsQuery } from '../data/queries.ts';
-import { renderHtml, type LinkTargets } from './markdown-text.ts';
+import { indexActorIds, renderHtml, type LinkTargets } from './markdown-text.ts';
 
 /**
  * The random prefix of the values of task boxes. A checkbox that an author wrote as HTML has no such value,
@@ -68,16 +68,18 @@ interface MarkdownProps {
 
 const noProjectKeys: LinkTargets['projectKeys'] = new Set();
 
-function useLinkTargets(): LinkTargets {
+function useLinkTargets(text: string): LinkTargets {
   const client = useClient();
   const projects = useQuery(projectsQuery(client)).data;
   const members = useQuery(membersQuery(client)).data;
+  const agents = useQuery({ ...agentsQuery(client), enabled: text.includes('@') }).data;
+  const { id: viewerId } = useIdentity().member;
   return useMemo(
     () => ({
       projectKeys: projects === undefined ? noProjectKeys : new Set(projects.map(({ key }) => key)),
-      memberIds: new Map(members?.map(({ id, handle }) => [handle.toLowerCase(), id])),
+      actorIds: indexActorIds(members ?? [], agents ?? [], viewerId),
     }),
-    [projects, members],
+    [projects, members, agents, viewerId],
   );
 }
 
@@ -88,7 +90,7 @@ const taskBoxesIn = (container: HTMLElement | null): HTMLInputElement[] => [
 export function Markdown({ text, parentHeadingLevel = 2, onTaskChange }: MarkdownProps) {
   const prose = useRef<HTMLDivElement>(null);
   const { history } = useRouter();
-  const linkable = useLinkTargets();
+  const linkable = useLinkTargets(text);
   const html = useMemo(
     () => sanitizer.sanitize(renderHtml(text, parentHeadingLevel, linkable, taskPrefix), sanitizerSettings),
     [text, parentHeadingLevel, linkable],

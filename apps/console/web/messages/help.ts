@@ -17,7 +17,7 @@ export const helpTexts = {
     ['m', 'Move the card: arrows to move, Space to drop, Esc to cancel'],
     ['x', 'Select the card; Esc clears the selection'],
     ['s a p r', 'On a card or a story: status, assignee, priority, reviewers'],
-    ['c', 'Add a story'],
+    ['c', 'On a board: add a story'],
     ['/', 'Filter'],
     ['e', 'On a story: edit the title; in the inbox: mark as done'],
   ] as readonly (readonly [string, string])[],

@@ -87,6 +87,8 @@ export const texts = {
   },
   tokens: {
     intro: 'Tokens let programs and agents call the API. They never have more access than you do.',
+    mcpSignIn: (url: string) =>
+      `MCP clients such as Claude Code need no token: add ${url} to the client, and sign in when it opens your browser.`,
     empty: 'No tokens yet',
     emptyWhy: 'Create a token for a script, or for an agent that works under its own name.',
     make: 'Create token',

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type AccessToken, type Agent, type GrantableScope, type Member } from '@muster/registry';
-import { useClient, useIdentity } from '../data/context.ts';
+import { useClient, useConsole, useIdentity } from '../data/context.ts';
 import { projectsQuery } from '../data/queries.ts';
 import { Avatar } from '../components/people.tsx';
 import { timeAgo, timeUntil } from '../messages/index.ts';
@@ -254,6 +254,11 @@ export function Tokens() {
   // Sessions are tokens, too, but they are ended in the list of browsers.
   const listed = tokens.data?.filter(({ kind }) => kind === 'api');
   const { member: me } = useIdentity();
+  // Without a sign-in, MCP clients need a token.
+  const hasSignIn = useConsole().session.signedIn !== null;
+  const intro = hasSignIn
+    ? `${texts.tokens.intro} ${texts.tokens.mcpSignIn(`${location.origin}/api/mcp`)}`
+    : texts.tokens.intro;
   const members = useQuery(membersQuery(client)).data ?? [];
   const owners: TokenOwners = {
     ...{ members, agents: agents.data ?? [] },
@@ -266,7 +271,7 @@ export function Tokens() {
       <Section
         id="tokens"
         title={texts.sections.tokens}
-        intro={texts.tokens.intro}
+        intro={intro}
         headerAction={!isMaking && <OpenFormButton name={texts.tokens.make} onOpen={() => setMaking(true)} />}
       >
         {isMaking && (
