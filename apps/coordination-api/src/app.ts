@@ -26,7 +26,7 @@ import { type FastifyInstance } from 'fastify';
 import { type Logger } from 'pino';
 import { type ApiConfig } from './config.ts';
 import { addressesOf } from './http/discovery/addresses.ts';
-import { createNotFoundPage } from './http/discovery/missing.ts';
+import { createErrorPage } from './http/discovery/error-page.ts';
 import { addDiscoveryRoutes } from './http/discovery/routes.ts';
 import { type Authenticate, createAuthenticate } from './http/authenticate.ts';
 import { addConsoleForward } from './http/console.ts';
@@ -210,7 +210,7 @@ export function createApp(config: ApiConfig, logger: Logger): CoordinationApi {
     mostInFlight: placesAtOnce,
     trustProxy: config.TRUST_PROXY ?? false,
     toApiError,
-    renderErrorPage: createNotFoundPage(addressesOf(config)),
+    renderErrorPage: createErrorPage(addressesOf(config)),
   });
   const { app, metrics, waitWithoutSlot, releaseSlot } = service;
   const limits = openCallLimits(config, logger);

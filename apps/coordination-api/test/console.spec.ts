@@ -45,12 +45,22 @@ it('hands its pages on as they come, and neither token nor cookie with the reque
 });
 
 it('answers 503 while the pages are away, and 404 where there is no console', async () => {
-  const copy = await api.copy({ CONSOLE_URL: 'http://127.0.0.1:1' });
+  const copy = await api.copy({
+    ...{ CONSOLE_URL: 'http://127.0.0.1:1', SIGN_IN_URL: 'http://127.0.0.1:1' },
+    BASE_URL: 'http://127.0.0.1:4100',
+  });
   const away = await fetch(new URL('/console/', copy.url()));
   expect([away.status, await away.json()]).toEqual([
     503,
     expect.objectContaining({ details: expect.objectContaining({ reason: 'console_away' }) }),
   ]);
+  const accept = 'text/html,application/xhtml+xml,*/*;q=0.8';
+  for (const path of ['/console/', '/sign-in', '/oauth/authorize']) {
+    const page = await fetch(new URL(path, copy.url()), { headers: { accept } });
+    const type = page.headers.get('content-type')?.split(';')[0];
+    expect([path, page.status, type]).toEqual([path, 503, 'text/html']);
+    expect(await page.text()).toContain('<h1>Temporarily unavailable</h1>');
+  }
   await copy.stop();
   expect((await fetch(new URL('/console/', api.url()))).status).toBe(404);
 });
