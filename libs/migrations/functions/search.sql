@@ -56,7 +56,8 @@ language plpgsql security definer set search_path = pg_catalog, public, pg_temp 
 declare
   key constant text := (select p.key || '-' || new.number from projects p where p.org_id = new.org_id and p.id = new.project_id);
   title_words constant text[] := app.words(new.title);
-  words constant text[] := app.words(concat_ws(' ', new.description, array_to_string(new.labels, ' ')));
+  -- Only the beginning of a long text is indexed, so the labels, which filters look up, come first.
+  words constant text[] := app.words(concat_ws(' ', array_to_string(new.labels, ' '), new.description));
 begin
   -- Deleted projects are invisible to authorization checks, so their records are no longer found.
   if key is null then return null; end if;

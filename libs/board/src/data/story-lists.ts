@@ -106,7 +106,11 @@ export function filterConditions(params: StoryFilters): Part[] {
   if (statuses !== undefined) where.push(sql.part`q.status = any (${statuses}::text[])`);
   if (params.query !== undefined) {
     const pattern = containsPattern(params.query);
-    where.push(sql.part`(q.title ilike ${pattern} or (q.project_key || '-' || q.number) ilike ${pattern})`);
+    // Every key contains a hyphen, so a text such as - does not name a story.
+    const matchesKey = /[\p{L}\p{N}]/u.test(params.query)
+      ? sql.part` or (q.project_key || '-' || q.number) ilike ${pattern}`
+      : sql.empty;
+    where.push(sql.part`(q.title ilike ${pattern}${matchesKey})`);
   }
   return where;
 }
@@ -228,13 +232,14 @@ function selectIndexedMatches(params: ListParams, project: IdOrSql): Part[] {
           order by s.column_id, s.rank)) s`);
   // The set from the search index comes last, because that index reads all entries of a common word or label.
   const words = query !== undefined && isLongEnoughForTitleIndex(query) ? query : undefined;
-  if (words !== undefined || label !== undefined) {
-    const labels = label === undefined ? sql.empty : sql.part` || array['l' || ${label}::text]`;
-    const grams = words === undefined ? sql.empty : sql.part` || app.grams(${words})`;
-    sets.push(
-      sql.part`select f.id from app.stories_with(array['p' || ${project}::text]${labels}${grams}, ${sql.literal(maxSearchedRows + 1)}) as f (id)`,
-    );
-  }
+  const grams = words === undefined ? sql.empty : sql.part` || app.grams(${words})`;
+  const selectByKeys = (keys: Part): Part =>
+    sql.part`select f.id from app.stories_with(array['p' || ${project}::text]${keys}${grams}, ${sql.literal(maxSearchedRows + 1)}) as f (id)`;
+  if (label !== undefined)
+    // The index has labels as they are spelled, and their words in lower case.
+    sets.push(sql.part`${selectByKeys(sql.part` || array['l' || ${label}::text]`)}
+      union ${selectByKeys(sql.part` || array(select 'b' || w.word from unnest(app.words(${label})) as w (word) where w.word ~ '[[:alnum:]]')`)}`);
+  else if (words !== undefined) sets.push(selectByKeys(sql.empty));
   return sets;
 }
 

@@ -144,6 +144,7 @@ describe('stories.list', () => {
       [{ query: 'SIGN' }, [1]],
       [{ query: 'web-3' }, [3]],
       [{ query: 'WEB-' }, [1, 2, 3, 4]],
+      [{ query: '-' }, []],
       [{ query: '%' }, [2]],
       [{ query: '_' }, [2]],
       [{ query: '\\' }, [3]],

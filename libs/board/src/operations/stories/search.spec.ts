@@ -19,9 +19,9 @@ beforeAll(async () => {
     await world.rows(
       `insert into stories (org_id, id, project_id, number, title, status, column_id, rank, labels, created_by, updated_at)
        select c.org_id, gen_random_uuid(), c.project_id, $3::int + n, 'Story ' || n, c.status, c.id, 'a' || to_char(n, 'FM00000') || 'i',
-         case when n = $4 then '{rare}'::text[] else '{}' end, $5, now() - make_interval(secs => $3::int + n)
+         case when n = $4 then array[$6, 'Needs QA/' || $6] else '{}' end, $5, now() - make_interval(secs => $3::int + n)
        from board_columns c, generate_series(1, $4::int) n where c.org_id = $1 and c.status = $2`,
-      ...[people.orgId, status, nth * inEach, inEach, actor],
+      ...[people.orgId, status, nth * inEach, inEach, actor, nth === 0 ? 'rare' : 'Rare'],
     );
   }
 });
@@ -29,7 +29,16 @@ beforeAll(async () => {
 it.each(['board', 'updated', 'created'] as const)(
   'a search in the order %s finds what few stories have on one page, however many there are',
   async (sort) => {
-    for (const filter of [{ query: `Story ${inEach}` }, { label: 'rare' }, { query: `web-${2 * inEach}` }]) {
+    for (const filter of [
+      { query: `Story ${inEach}` },
+      ...[
+        { label: 'rare' },
+        { label: 'RARE' },
+        { label: 'needs qa/rare' },
+        { label: 'RARE', query: 'story' },
+      ],
+      { query: `web-${2 * inEach}` },
+    ]) {
       const found: string[] = [];
       let pages = 0;
       for (let cursor: string | null | undefined; cursor !== null;) {
@@ -42,7 +51,7 @@ it.each(['board', 'updated', 'created'] as const)(
         cursor = page.nextCursor;
       }
       const all = [`WEB-${inEach}`, `WEB-${2 * inEach}`];
-      expect(found.sort()).toEqual('query' in filter && filter.query.startsWith('web') ? all.slice(1) : all);
+      expect(found.sort()).toEqual(filter.query?.startsWith('web') === true ? all.slice(1) : all);
       expect(pages).toBe(1);
       expect(2 * inEach).toBeGreaterThan(maxSearchedRows);
     }
