@@ -263,6 +263,42 @@ describe('submit_work', () => {
   });
 });
 
+describe('after submit_work', () => {
+  const submit = (token: string, held: object) =>
+    tool(token, 'submit_work', { ...held, summary: 'All', branch: 'web-1' });
+
+  it('wait_for with the old lease says how to wait for the verdict', async () => {
+    const { robo } = await board();
+    const held = await begun(robo.me.token);
+    expect((await submit(robo.me.token, held)).structuredContent).not.toHaveProperty('warnings');
+    const refused = await tool(robo.me.token, 'wait_for', { ...held, waitSeconds: 0 });
+    expect(errorOf(refused)).toMatchObject({
+      details: { reason: 'stale_lease' },
+      hint: expect.stringContaining('was submitted; call wait_for without executionId and leaseToken'),
+    });
+  });
+
+  it('wait_for with the old lease of work that was released says to stop', async () => {
+    const { robo } = await board();
+    const held = await begun(robo.me.token);
+    await tool(robo.me.token, 'release_work', held);
+    const refused = await tool(robo.me.token, 'wait_for', { ...held, waitSeconds: 0 });
+    expect(errorOf(refused)).toMatchObject({ hint: expect.stringContaining('stop this work') });
+  });
+
+  it('a question that is still open is named', async () => {
+    const { robo } = await board();
+    const held = await begun(robo.me.token);
+    await tool(robo.me.token, 'ask_question', { ...held, question: 'Which colour?' });
+    expect((await submit(robo.me.token, held)).structuredContent).toMatchObject({
+      execution: { state: 'submitted' },
+      warnings: [
+        { code: 'open_question', message: expect.stringContaining('A question on the story is still open') },
+      ],
+    });
+  });
+});
+
 describe('hand_off_work', () => {
   it.each([
     ['no member', { toMemberId: nobody }, 'not_found'],

@@ -6,7 +6,7 @@ import { type AnswerBody } from '../answers/answers.ts';
 import { storyContextOperations, addStoryContext } from './beginning.ts';
 import { dropUnsetParams, defineMacro, type MacroTool, type MacroSteps } from './macro.ts';
 
-const { acquire, acquireNext, checkpoint, complete, eventsSince, handoff, release, renew, update } =
+const { acquire, acquireNext, checkpoint, complete, eventsSince, get, handoff, release, renew, update } =
   registry.deliveryExecutions;
 const { context: contextOperation } = registry.storyCollaboration;
 const { updateStatus } = registry.stories;
@@ -48,6 +48,31 @@ const renewLeaseBeforeEnd = ({ callStepUncut }: MacroSteps, credentials: LeaseCr
     if (failure instanceof MusterError && failure.reason === 'stale_lease') return undefined;
     throw failure;
   });
+
+/** Renews the lease of a wait. If the work was submitted, the refusal says how to wait for the verdict. */
+const renewLeaseOfWait = (look: MacroSteps['callStep'], credentials: LeaseCredentials) =>
+  renewLease(look, credentials).catch(async (failure: unknown) => {
+    if (!(failure instanceof MusterError) || failure.reason !== 'stale_lease') throw failure;
+    if (failure.body.details?.issues !== undefined) throw failure;
+    const { execution } = get.result.parse(await look(get, { executionId: credentials.executionId }));
+    if (execution.state !== 'submitted') throw failure;
+    const message = 'was submitted; call wait_for without executionId and leaseToken to get the verdict';
+    throw refusal('stale_lease', { issues: [{ path: 'executionId', message }] });
+  });
+
+/** Returns a warning if questions on the story are still open. */
+async function warnOfOpenQuestions(
+  { callStep }: MacroSteps,
+  storyId: string,
+): Promise<{ readonly warnings?: readonly object[] }> {
+  const { openThreads } = contextOperation.result
+    .pick({ openThreads: true })
+    .parse(await callStep(contextOperation, { storyId, include: ['openThreads'] }));
+  const count = (openThreads ?? []).filter(({ kind }) => kind === 'question').length;
+  if (count === 0) return {};
+  const message = `${count === 1 ? 'A question on the story is' : `${count} questions on the story are`} still open. wait_for without executionId and leaseToken returns the answer.`;
+  return { warnings: [{ code: 'open_question', message }] };
+}
 
 /** Writes the last checkpoint and ends the lease. If ending is refused, restores the previous checkpoint. */
 async function checkpointAndEnd(
@@ -235,7 +260,7 @@ export const macros: readonly MacroTool[] = [
       ...{ executionId: executionId.optional(), leaseToken: leaseToken.optional(), after },
       waitSeconds: z.int().min(0).max(300).default(20).meta({ description: 'Up to 25' }),
     }),
-    steps: [renew, eventsSince, inbox],
+    steps: [renew, get, eventsSince, inbox],
     run: async ({ waitSeconds, after: cursor, ...named }, steps) => {
       const seconds = Math.min(waitSeconds, maxWaitSeconds);
       const { executionId: id, leaseToken: token } = named;
@@ -248,7 +273,7 @@ export const macros: readonly MacroTool[] = [
       const own = { executionId: id, leaseToken: token };
       const until = performance.now() + seconds * 1_000;
       for (;;) {
-        const { execution, signals } = await renewLease(steps.callStep, own);
+        const { execution, signals } = await renewLeaseOfWait(steps.callStep, own);
         const left = Math.ceil((until - performance.now()) / 1_000);
         if (signals.length > 0 || left <= 0) return { execution, signals };
         // The stream also contains the caller's own events, which are not signals.
@@ -281,7 +306,7 @@ export const macros: readonly MacroTool[] = [
       pullRequest: complete.params.shape.pullRequest,
       branch: z.string().max(255).optional(),
     }),
-    steps: [renew, checkpoint, update, complete],
+    steps: [renew, contextOperation, checkpoint, update, complete],
     run: async ({ outcome, failure, pullRequest, branch, ...written }, steps) => {
       const { summary, ...own } = written;
       const { executionId: id, leaseToken: token } = own;
@@ -297,7 +322,10 @@ export const macros: readonly MacroTool[] = [
       if (outcome === 'submitted' && code === null) throw refusal('branch_required');
       if (branch !== undefined)
         await steps.callStep(update, { executionId: id, leaseToken: token, git: { branch } });
-      return checkpointAndEnd(steps, now, written, end);
+      const { targetType, targetId } = now.execution;
+      const warned =
+        outcome === 'submitted' && targetType === 'story' ? await warnOfOpenQuestions(steps, targetId) : {};
+      return { ...(await checkpointAndEnd(steps, now, written, end)), ...warned };
     },
   }),
   defineMacro({
