@@ -104,7 +104,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/stories': {
-    sha256: '5604b9582d8d9e859beefeca3b7ef844c800315303bee11c0a9f8a28d36fc30a',
+    sha256: '3e7ba04555611536ca364f48d5c7972875ee5f60ed3a4e40753c39fba084e5c5',
     since: '2026-11-30',
   },
   'reference/storySpec': {
@@ -208,11 +208,11 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/errors': {
-    sha256: 'd8734dffc0596077a7feec36edb15e0fab685c85754f2983b5bf20eaeafeffb7',
+    sha256: '53f9d36cffed4422fb59278e34c1f7d737f329d360af3627772b04fd1027c077',
     since: '2026-11-30',
   },
   'reference/event-kinds': {
-    sha256: '3087c32eec0c9298b6274784ee6d2d13ac886a506beaa0937fd89807ce4bc94e',
+    sha256: '550b73494e1f869567c999e6fd0c9b7e2ed50fdc1c01e75b34d7c66b9d84b861',
     since: '2026-11-30',
   },
 };

@@ -1,5 +1,6 @@
 /**
  * The dependencies between stories. A story's blockers are stories of its own project, and no cycle exists.
+ * A parent waits for its children, too.
  */
 import { type Db, orgFilter, currentOrgId, type Query, sql } from '@muster/driver';
 import { type ApiError, type Caller } from '@muster/runtime';
@@ -43,23 +44,28 @@ export async function resolveBlockerIds(
 }
 
 /**
- * Reports whether these blockers would create a cycle. The result is exact while the project's counters are
- * locked.
+ * Reports whether a story with these blockers and this parent would wait for itself. `storyId` is null for a
+ * new story. The result is exact while the project's counters are locked.
  */
 export async function wouldCreateCycle(
   db: Db,
-  storyId: string,
+  storyId: string | null,
+  parentId: string | null,
   blockerIds: readonly string[],
 ): Promise<boolean> {
   if (blockerIds.length === 0) return false;
-  // The recursion visits each story once, so it terminates. The limit stops it at the first path back.
+  // The recursion visits each story once, so it terminates. The limit stops it at the first path back. It does
+  // not lead from a parent to the story, because the story may be leaving that parent.
   const back = await db.find(
     sql`with recursive waits (id) as (
          select unnest(${blockerIds}::uuid[])
          union
-         select b.blocker_id from waits w cross join lateral (
-           select n.blocker_id from story_blockers n where ${orgFilter('n')} and n.story_id = w.id offset 0) b)
-       select w.id from waits w where w.id = ${storyId} limit 1`,
+         select b.id from waits w cross join lateral (
+           select n.blocker_id as id from story_blockers n where ${orgFilter('n')} and n.story_id = w.id
+           union all
+           select c.id from stories c where ${orgFilter('c')} and c.parent_id = w.id
+             and c.id is distinct from ${storyId}::uuid) b)
+       select w.id from waits w where w.id in (${storyId}::uuid, ${parentId}::uuid) limit 1`,
   );
   return back !== undefined;
 }

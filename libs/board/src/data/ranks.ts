@@ -26,6 +26,8 @@ export interface MoveDestination {
   /** The first column of this status is the destination if no column is given. */
   readonly status?: StoryStatus | undefined;
   readonly anchor?: { readonly ref: string; readonly side: 'before' | 'after' } | undefined;
+  /** True if the story may leave its parent, which may then be closed. */
+  readonly leavesParent?: boolean;
 }
 
 /** A place in a column between the ranks of two neighbors; null if there is no neighbor on that side. */
@@ -40,7 +42,14 @@ export interface RankPosition {
   readonly anchor_id: string | null;
   /** True if the spec of the story to move has content. */
   readonly has_spec: boolean;
+  /** The columns that change if the move closes the story's parent; null if it cannot. */
+  readonly parent_columns: readonly (string | null)[] | null;
 }
+
+/** The place of a move whose destination does not exist. */
+const noPosition: RankPosition = {
+  ...{ column_id: null, lower: null, upper: null, anchor_id: null, has_spec: false, parent_columns: null },
+};
 
 const lockedColumnFields = sql.part`c.id, c.status, c.wip_limit, c.story_count, c.archived_at`;
 
@@ -105,9 +114,10 @@ export interface LockedMove {
 
 /**
  * Locks the rows that a move changes, in the common order: the project's counters (which count canceled
- * stories), the columns by ID, the story. Then finds the place. Returns undefined if another call moved the
- * story or its anchor, or changed the board, during the wait. The story's column is then not among the locked
- * ones, and locking it now would break the lock order.
+ * stories), the columns by ID, the story. The columns include those of a parent that the move may close. Then
+ * finds the place. Returns undefined if another call moved the story, its parent or its anchor, or changed the
+ * board, during the wait. A column of the move is then not among the locked ones, and locking it now would
+ * break the lock order.
  */
 export async function tryLockMove(
   db: Db,
@@ -127,10 +137,15 @@ export async function tryLockMove(
     mayEndInDone(destination) ? findReviews(db, storyId) : noReviews,
     mayEndInDone(destination) ? findUnfinishedWork(db, storyId) : undefined,
   ]);
-  const found = place ?? { column_id: null, lower: null, upper: null, anchor_id: null, has_spec: false };
+  const found = place ?? noPosition;
   const isLocked = (id: string | null): boolean => id === null || columns.some((column) => column.id === id);
   const leaves = story.status === 'canceled' ? held !== undefined : isLocked(story.column_id);
   if (!leaves || (found.column_id !== destination.columnId && !isLocked(found.column_id))) return undefined;
+  const isFinishing =
+    destination.status === 'canceled' ||
+    columns.some(({ id, status }) => id === found.column_id && status === 'done');
+  const mayClose = story.completed_at === null && (isFinishing || destination.leavesParent === true);
+  if (mayClose && found.parent_columns?.every(isLocked) === false) return undefined;
   return { story, columns, position: found, reviews, unfinishedWork: unfinished };
 }
 
@@ -155,7 +170,22 @@ export async function lockMove(db: Db, storyId: IdOrSql, destination: MoveDestin
 const mayEndInDone = ({ status, columnId, anchor }: MoveDestination): boolean =>
   status === undefined ? columnId !== undefined || anchor !== undefined : status === 'done';
 
-/** Locks the column that the story leaves and its possible destinations. */
+/** Reports whether the story may be finished by the move, or leave its parent, so that the parent may be closed. */
+const mayCloseParent = (destination: MoveDestination): boolean =>
+  destination.leavesParent === true || destination.status === 'canceled' || mayEndInDone(destination);
+
+/**
+ * Returns SQL for the columns that change when an open parent is closed: its own and the first one of status
+ * done. It is null for a finished parent, or without one.
+ */
+const selectParentColumns = (parentId: Part): Part =>
+  sql.part`(select array[o.column_id, ${selectFirstColumnOfStatus(sql.part`o.project_id`, 'done')}]
+    from stories o where ${orgFilter('o')} and o.id = ${parentId} and o.completed_at is null)`;
+
+/**
+ * Locks the column that the story leaves, its possible destinations, and the columns of a parent that the move
+ * may close.
+ */
 function lockAffectedColumns(storyId: IdOrSql, destination: MoveDestination) {
   const moved = selectStoryColumn(storyId);
   const among = [sql.part`(select m.column_id from moved m)`];
@@ -167,14 +197,25 @@ function lockAffectedColumns(storyId: IdOrSql, destination: MoveDestination) {
       sql.part`(select a.column_id from stories a where ${orgFilter('a')} and a.id = ${storyIdSql(destination.anchor.ref)})`,
     );
   }
+  let parentColumns = sql.part`null::uuid[]`;
+  if (mayCloseParent(destination)) {
+    const isOpenChild = sql.part`m.parent_id is not null and m.completed_at is null`;
+    const isKnown = destination.leavesParent === true || destination.status !== undefined;
+    const finishes = isKnown
+      ? sql.part`true`
+      : sql.part`exists (select from board_columns d where ${orgFilter('d')} and d.id = any (array[${sql.join(among.slice(1))}]) and d.status = 'done')`;
+    parentColumns = selectParentColumns(
+      sql.part`(select m.parent_id from moved m where ${isOpenChild} and ${finishes})`,
+    );
+  }
   return sql<LockedColumn>`with moved as (${moved})
      select ${lockedColumnFields} from board_columns c
      where ${orgFilter('c')} and c.project_id = (select m.project_id from moved m)
-       and c.id = any (array[${sql.join(among)}]) order by c.id for no key update`;
+       and c.id = any (array[${sql.join(among)}] || ${parentColumns}) order by c.id for no key update`;
 }
 
 const selectStoryColumn = (storyId: IdOrSql): Part =>
-  sql.part`select m.id, m.project_id, m.column_id, m.spec_version from stories m where ${orgFilter('m')} and m.id = ${storyId}`;
+  sql.part`select m.id, m.project_id, m.column_id, m.spec_version, m.parent_id, m.completed_at from stories m where ${orgFilter('m')} and m.id = ${storyId}`;
 
 /** Returns SQL for the place after all other stories of the column. */
 function selectEndPosition(storyId: IdOrSql, destination: MoveDestination) {
@@ -183,8 +224,9 @@ function selectEndPosition(storyId: IdOrSql, destination: MoveDestination) {
   else if (destination.status !== undefined)
     column = selectFirstColumnOfStatus(sql.part`m.project_id`, destination.status);
   return sql<RankPosition>`select t.column_id, ${selectFirstRank(sql.part`t.project_id`, sql.part`t.column_id`, sql.part`n.id <> t.id`, 'desc')} as lower,
-       null as upper, null as anchor_id, ${hasSpec(sql.part`t`)} as has_spec
-     from (select m.id, m.project_id, m.spec_version, ${column} as column_id from (${selectStoryColumn(storyId)}) m) t`;
+       null as upper, null as anchor_id, ${hasSpec(sql.part`t`)} as has_spec,
+       ${mayCloseParent(destination) ? selectParentColumns(sql.part`t.parent_id`) : sql.part`null::uuid[]`} as parent_columns
+     from (select m.id, m.project_id, m.spec_version, m.parent_id, ${column} as column_id from (${selectStoryColumn(storyId)}) m) t`;
 }
 
 /** Returns SQL for the place right before or after another story of the same project. */
@@ -199,7 +241,7 @@ function selectAnchoredPosition(storyId: IdOrSql, anchor: NonNullable<MoveDestin
   const own = sql.part`a.rank`;
   const [lower, upper] = isBefore ? [next, own] : [own, next];
   return sql<RankPosition>`select a.column_id, ${lower} as lower, ${upper} as upper, a.id as anchor_id,
-       ${hasSpec(sql.part`m`)} as has_spec
+       ${hasSpec(sql.part`m`)} as has_spec, ${selectParentColumns(sql.part`m.parent_id`)} as parent_columns
      from (${selectStoryColumn(storyId)}) m
      join stories a on ${orgFilter('a')} and a.project_id = m.project_id and a.id = ${storyIdSql(anchor.ref)}`;
 }

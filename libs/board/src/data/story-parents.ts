@@ -7,6 +7,7 @@ import { type StoryStatus } from '@muster/registry';
 import { type ApiError, type Caller } from '@muster/runtime';
 import { storyIdSql } from '@muster/tenancy';
 import { notInProjectError } from './elsewhere.ts';
+import { type toStoryEventSubject } from './stories.ts';
 
 /** A story that a call names as the parent of another one. */
 interface NamedParent {
@@ -59,6 +60,26 @@ export function requireTopLevelParent(
     throw refuse('nested_parent', { parentId: parent.id, parentOfParent: parent.parent_id });
 }
 
+/** Locks the children of a story, ordered by ID, and reads what events say about them. */
+export async function lockChildren(
+  db: Db,
+  storyId: string,
+): Promise<Parameters<typeof toStoryEventSubject>[0][]> {
+  const [, children] = await Promise.all([
+    db.all(
+      sql`select c.id from stories c where ${orgFilter('c')} and c.parent_id = ${storyId} order by c.id for no key update`,
+    ),
+    db.all(
+      sql<
+        Parameters<typeof toStoryEventSubject>[0]
+      >`select c.id, c.project_id, p.key as project_key, c.number, c.title
+         from stories c join projects p on ${orgFilter('p')} and p.id = c.project_id
+         where ${orgFilter('c')} and c.parent_id = ${storyId} order by c.number`,
+    ),
+  ]);
+  return children;
+}
+
 /** An open parent whose children are all finished. */
 interface ParentToClose {
   readonly id: string;
@@ -67,9 +88,9 @@ interface ParentToClose {
 }
 
 /**
- * Finds the parent of a story that this transaction finishes, if the parent is open, no other child is open
- * and at least one child is done. Transactions that finish the last two children of a parent are serialized,
- * so that one of them sees the other.
+ * Finds the parent of a story that this transaction finishes or removes from the parent, if the parent is open, no other child is open
+ * and at least one child is done. Transactions that finish or remove the last two children of a parent are
+ * serialized, so that one of them sees the other.
  */
 export async function findParentToClose(
   db: Db,

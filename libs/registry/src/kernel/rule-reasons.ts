@@ -182,7 +182,7 @@ export const unprocessable = {
     remedy: 'Send a new Idempotency-Key with each new call.',
   },
   blocking_circle: {
-    meaning: 'The story would end up blocking itself.',
+    meaning: 'The story would end up blocking itself. A parent waits for its children.',
     remedy: 'Remove one of the stories that block each other.',
   },
   nested_parent: {

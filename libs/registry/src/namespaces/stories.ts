@@ -95,6 +95,7 @@ export const stories = {
       'policy',
       'wip_limit',
       'invalid_transition',
+      'blocking_circle',
       'nested_parent',
     ],
     emits: ['story.created', 'spec.updated'],
@@ -169,7 +170,7 @@ export const stories = {
     keywords:
       'edit rename ticket issue task priority labels label tag estimate points description title block unblock blocked depends dependency needs waits until another finished first parent subtask due deadline files',
     description:
-      'Omitted fields keep their values; null clears all except the title. blockedBy and touches replace the lists. blockedBy must not create a cycle, and parents are one level deep.',
+      'Omitted fields keep their values; null clears all except the title. blockedBy and touches replace the lists. blockedBy must not create a cycle, a parent waits for its children, and parents are one level deep.',
     access: project('contributor'),
     params: z.strictObject({
       storyId: StoryRef,
@@ -196,7 +197,10 @@ export const stories = {
       'has_children',
       'no_role_in_project',
     ],
-    emits: ['story.updated'],
+    emits: [
+      ...(['story.updated', 'story.statusChanged', 'story.reordered'] as const),
+      ...(['execution.completed', 'story.unblocked'] as const),
+    ],
     example: { storyId: 'WEB-1', priority: 'urgent' },
   }),
   updateStatus: operation({
@@ -320,7 +324,10 @@ export const stories = {
     params: z.strictObject({ storyId: StoryRef }),
     result: Deleted,
     refusals: ['archived', 'lease_held'],
-    emits: ['story.deleted', 'story.unblocked', 'group.storiesReplaced'],
+    emits: [
+      ...(['story.deleted', 'story.updated', 'story.unblocked', 'group.storiesReplaced'] as const),
+      ...(['story.statusChanged', 'story.reordered', 'execution.completed'] as const),
+    ],
     example: { storyId: 'WEB-1' },
   }),
   ...bulkStories,

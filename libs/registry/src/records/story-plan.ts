@@ -1,6 +1,6 @@
 /** Plans: stories that are described together, with their order, and applied as often as the plan changes. */
 import { z } from 'zod';
-import { boundedText, Day, Id, nameText, recordStamps, StoryRef } from '../kernel/values.ts';
+import { Day, Id, nameText, recordStamps, StoryRef } from '../kernel/values.ts';
 import { Actor } from './member.ts';
 import { Color, EpicTitle, StoryStatus } from './project.ts';
 import { Estimate, Labels, Priority, SpecContent, StoryDescription, StoryTitle, Touches } from './story.ts';
@@ -12,8 +12,8 @@ export const maxPlanEpics = 100;
 
 export const PlanRef = nameText(120);
 
-/** A ref of the plan, or the id or key of a story of the project. */
-const StoryOrItemRef = boundedText(2048, 1);
+/** A ref of the plan, or the id or key of a story of the project. It is normalized as a ref is. */
+const StoryOrItemRef = nameText(2048);
 
 /** Returns the id or key in a reference of a plan's item; undefined if the text can only be a ref. */
 export function parseStoryRef(text: string): string | undefined {
@@ -35,7 +35,7 @@ export const StoryPlanItem = z.strictObject({
   description: StoryDescription.optional(),
   spec: SpecContent.optional(),
   status: StoryStatus.optional(),
-  epicRef: boundedText(120, 1).nullish(),
+  epicRef: PlanRef.nullish(),
   parentRef: StoryOrItemRef.nullish(),
   dependsOn: z.array(StoryOrItemRef).max(100).optional(),
   touches: Touches.optional(),

@@ -43,6 +43,8 @@ export const Estimate = z
   .number()
   .min(0)
   .max(10_000)
+  // JSON can contain -0, which no comparison after the storage would find again.
+  .overwrite((value) => (value === 0 ? 0 : value))
   .meta({ description: "In the team's own unit, such as points" });
 export const BlockedBy = z.array(StoryRef).max(100);
 export const ParentRef = StoryRef.meta({

@@ -232,9 +232,21 @@ describe('plans.apply', () => {
     );
     expect(changes).toMatchObject([
       { action: 'unchanged' },
-      { action: 'keep', kept: [{ field: 'epicRef', reason: 'deleted' }] },
+      {
+        action: 'keep',
+        kept: [
+          { field: 'dependsOn', reason: 'deleted' },
+          { field: 'epicRef', reason: 'deleted' },
+        ],
+      },
       { action: 'keep', storyId: null, key: null, kept: [{ field: 'ref', reason: 'deleted' }] },
-      { action: 'create', kept: [{ field: 'epicRef', reason: 'deleted' }] },
+      {
+        action: 'create',
+        kept: [
+          { field: 'dependsOn', reason: 'deleted' },
+          { field: 'epicRef', reason: 'deleted' },
+        ],
+      },
     ]);
     expect(epicChanges).toMatchObject([{ action: 'keep', epicId: null, kept: [{ reason: 'deleted' }] }]);
     expect(await read('WEB-4')).toMatchObject({ epicId: null, blockedBy: [] });
@@ -307,6 +319,40 @@ describe('plans.apply', () => {
     await apply(items.slice(1).map((item) => ({ ...item, status: 'done' as const })));
     expect(await read('WEB-1')).toMatchObject({ status: 'done' });
     expect(await wrongCounts(world, board.projectId)).toEqual([]);
+  });
+
+  it('closes a parent that its last open child leaves, if the policy says so', async () => {
+    await world.rows(`update orgs set policy = '{"closeParents": true}' where id = $1`, people.orgId);
+    const items: Item[] = [
+      { ref: 'parent', title: 'Parent' },
+      ...['a', 'b'].map((ref) => ({ ref, title: ref, parentRef: 'parent' })),
+    ];
+    await apply(items);
+    await ana.stories.updateStatus({ storyId: 'WEB-2', status: 'done' });
+    await apply([{ ref: 'b', title: 'b', parentRef: null }]);
+    expect(await read('WEB-1')).toMatchObject({ status: 'done' });
+  });
+
+  it('reports a deleted blocker', async () => {
+    const items: Item[] = [
+      ...['a', 'b'].map((ref) => ({ ref, title: ref })),
+      { ref: 'c', title: 'c', dependsOn: ['a', 'b'] },
+    ];
+    await apply(items);
+    await ana.stories.delete({ storyId: 'WEB-1' });
+    const { changes } = await apply(items.slice(2));
+    expect(changes).toMatchObject([
+      { ref: 'c', action: 'keep', fields: [], kept: [{ field: 'dependsOn', reason: 'deleted' }] },
+    ]);
+    expect((await read('WEB-3')).blockedBy).toEqual([(await read('WEB-2')).id]);
+  });
+
+  it('changes nothing for an estimate of minus zero', async () => {
+    const items: Item[] = [{ ref: 'a', title: 'a', estimate: -0 }];
+    await apply(items);
+    expect(await actions(items)).toEqual(['a unchanged']);
+    await ana.stories.update({ storyId: 'WEB-1', estimate: -0 });
+    expect(await read('WEB-1')).toMatchObject({ estimate: 0, version: 1 });
   });
 });
 

@@ -129,10 +129,13 @@ export async function resolveReferences(
     const epicId = epicRef == null ? epicRef : await findEpic(epicRef, `items.${index}.epicRef`);
     const parentId = parentRef == null ? parentRef : await findStory(parentRef, `items.${index}.parentRef`);
     const blockers = new Set<string>();
+    let isBlockerDeleted = false;
     for (const [place, blocker] of (dependsOn ?? []).entries()) {
       const id = await findStory(blocker, `items.${index}.dependsOn.${place}`);
-      if (id !== deleted) blockers.add(id);
+      if (id === deleted) isBlockerDeleted = true;
+      else blockers.add(id);
     }
+    if (isBlockerDeleted) kept.push(keepField('dependsOn', 'deleted'));
     references.set(ref, {
       epicId: ifThere('epicRef', epicId),
       parentId: ifThere('parentRef', parentId),

@@ -45,6 +45,21 @@ describe('references', () => {
     ]);
   });
 
+  it('are normalized as the refs that they mean', async () => {
+    const { changes } = await apply(
+      [
+        { ref: 'Cafe\u0301 ', title: 'A' },
+        { ref: 'b\u200b', title: 'B', parentRef: 'Cafe\u0301 ', epicRef: 'E\u200b ' },
+        { ref: 'c', title: 'C', dependsOn: ['b\u200b', 'Cafe\u0301 '] },
+      ],
+      { epics: [{ ref: 'E\u200b ', title: 'Epic' }] },
+    );
+    expect(changes.map(({ ref }) => ref)).toEqual(['Caf\u00e9', 'b', 'c']);
+    const [one, two, three] = [await read('WEB-1'), await read('WEB-2'), await read('WEB-3')];
+    expect(two).toMatchObject({ parentId: one.id, epicId: expect.any(String) });
+    expect(three.blockedBy).toEqual([one.id, two.id].sort());
+  });
+
   it('are refused if nothing in the project has them', async () => {
     const apart = await arrangeBoard(world, people.orgId, { key: 'APP' });
     const { story } = await ana.stories.create({ projectId: apart.projectId, title: 'Elsewhere' });

@@ -9,7 +9,7 @@ import { nextSpecRow, toPreviousSpec } from '../../data/specs.ts';
 import { stories, toStoryEventSubject } from '../../data/stories.ts';
 import { type StoryDependency } from '../../rules/import-merge.ts';
 import { isFinished } from '../../rules/workflow.ts';
-import { closeParent } from '../stories/close-parent.ts';
+import { closeFormerParent, closeParent } from '../stories/close-parent.ts';
 import { type LoadedPlan } from './load-plan.ts';
 import { type EpicsOfPlan, writeEpics } from './plan-epics.ts';
 import { type PlannedStory } from './plan-stories.ts';
@@ -36,18 +36,22 @@ export async function writePlan(
   return writePlanRows(loaded, [...epicItems, ...toPlanItems(planned)], planned);
 }
 
-/** Closes the parents whose last open child this plan finished, if the policy says so. */
+/** Closes the parents whose last open child this plan finished or moved away, if the policy says so. */
 async function closeParents(
   { context, policy }: LoadedPlan,
   planned: readonly PlannedStory[],
 ): Promise<void> {
-  const finished = planned.flatMap(({ before, after }) =>
-    before !== undefined && after !== undefined && isFinished(after.status) && !isFinished(before.status)
-      ? [after]
-      : [],
+  const open = planned.filter(({ before }) => before !== undefined && !isFinished(before.status));
+  const finished = open.flatMap(({ after }) =>
+    after !== undefined && isFinished(after.status) ? after : [],
   );
   for (const [first] of Map.groupBy(finished, ({ parent_id: parentId }) => parentId).values())
     if (first !== undefined) await closeParent(context, first, policy);
+  const moved = open.flatMap(({ before, after }) =>
+    before !== undefined && after !== undefined && before.parent_id !== after.parent_id ? before : [],
+  );
+  for (const [first] of Map.groupBy(moved, ({ parent_id: parentId }) => parentId).values())
+    if (first !== undefined) await closeFormerParent(context, first, policy);
 }
 
 const toPlanItems = (planned: readonly PlannedStory[]): PlanItemRow[] =>

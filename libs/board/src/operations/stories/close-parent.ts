@@ -2,14 +2,19 @@ import { ApiError, type Policy, registry, type Warning } from '@muster/registry'
 import { type HandlerContext } from '@muster/runtime';
 import { findParentToClose } from '../../data/story-parents.ts';
 import { type StoryRow } from '../../data/stories.ts';
+import { isFinished } from '../../rules/workflow.ts';
+
+type CloseParentContext = Pick<HandlerContext<typeof registry.stories.reorder>, 'db' | 'perform'>;
+type Child = Pick<StoryRow, 'id' | 'parent_id' | 'status'>;
 
 /**
  * Moves the parent of a finished story to done if the policy says so and no other child is open. The parent
- * passes its own gates. If they refuse it, it stays where it is, and the result is a warning.
+ * passes its own gates. If they refuse it, it stays where it is, and the result is a warning. The caller has
+ * locked the columns that the parent's move changes, as lockMove does.
  */
 export async function closeParent(
-  { db, perform }: Pick<HandlerContext<typeof registry.stories.reorder>, 'db' | 'perform'>,
-  child: StoryRow,
+  { db, perform }: CloseParentContext,
+  child: Child,
   policy: Policy,
 ): Promise<Warning[]> {
   if (!policy.closeParents || child.parent_id === null) return [];
@@ -23,6 +28,18 @@ export async function closeParent(
     const message = `All children of ${parent.key} are finished, but it stays open (${describeRefusal(error)}).`;
     return [{ code: 'parent_open', message, columnId: parent.column_id }];
   }
+}
+
+/**
+ * Closes the parent that an open story leaves because it is deleted or gets another parent. For the parent this
+ * is as if the story was canceled.
+ */
+export async function closeFormerParent(
+  context: CloseParentContext,
+  child: Child,
+  policy: Policy,
+): Promise<void> {
+  if (!isFinished(child.status)) await closeParent(context, { ...child, status: 'canceled' }, policy);
 }
 
 /** Names the gates that are not met, or the reason of any other refusal. */

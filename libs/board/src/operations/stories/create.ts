@@ -1,6 +1,6 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { resolveBlockerIds, findStories, insertBlockers } from '../../data/blockers.ts';
+import { resolveBlockerIds, wouldCreateCycle, findStories, insertBlockers } from '../../data/blockers.ts';
 import { notInProjectError } from '../../data/elsewhere.ts';
 import { findEpic } from '../../data/story-epics.ts';
 import { findNamedParent, requireParentInProject, requireTopLevelParent } from '../../data/story-parents.ts';
@@ -38,6 +38,8 @@ export const create = handle(registry.stories.create, async (context) => {
     parentId === undefined ? null : await requireParentInProject(context, projectId, parentId, namedParent);
   if (parent !== null) requireTopLevelParent(refuse, parent, null);
   const blockers = await resolveBlockerIds(context, projectId, blockedBy, found);
+  if (parent !== null && (await wouldCreateCycle(db, null, parent.id, blockers)))
+    throw refuse('blocking_circle');
 
   const { column, last } = end;
   const specVersion = spec === '' ? 0 : 1;

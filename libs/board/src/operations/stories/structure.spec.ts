@@ -165,6 +165,28 @@ describe('the parent of a story', () => {
     expect(nested).toEqual([]);
   });
 
+  it('must not be waited for by its children', async () => {
+    const [parent, between] = [await make(), await make()];
+    const child = await make({ parentId: parent.id });
+    await ana.stories.update({ storyId: between.id, blockedBy: [parent.id] });
+    const circle = { reason: 'blocking_circle' };
+    for (const blocker of [parent, between]) {
+      const blockedBy = [blocker.id];
+      await expect(ana.stories.update({ storyId: child.id, blockedBy })).rejects.toMatchObject(circle);
+      await expect(make({ parentId: parent.id, blockedBy })).rejects.toMatchObject(circle);
+      const { id } = await make({ blockedBy });
+      const reparent = ana.stories.update({ storyId: id, parentId: parent.id });
+      await expect(reparent).rejects.toMatchObject(circle);
+    }
+    // A parent may wait for its child explicitly, and a story may wait for the parent that it leaves.
+    await ana.stories.update({ storyId: parent.id, blockedBy: [child.id] });
+    await ana.stories.update({ storyId: parent.id, blockedBy: null });
+    const { story } = await ana.stories.update({
+      ...{ storyId: child.id, parentId: null, blockedBy: [between.id] },
+    });
+    expect(story).toMatchObject({ parentId: null, blockedBy: [between.id] });
+  });
+
   it('leaves its children behind when it is deleted', async () => {
     const parent = await make();
     const child = await make({ parentId: parent.id });
@@ -173,6 +195,7 @@ describe('the parent of a story', () => {
     const left = await read(child.id);
     expect(left).toEqual({ ...child, parentId: null, version: 2, updatedAt: left.updatedAt });
     expect(await read(unrelated.id)).toEqual(unrelated);
+    expect(await changedFields()).toEqual([['parentId']]);
   });
 });
 
@@ -255,6 +278,69 @@ describe('the parent of finished stories', () => {
       },
     ]);
     expect(await read(parent.id)).toEqual(parent);
+  });
+
+  it.each([
+    ['deleted', (storyId: string) => ana.stories.delete({ storyId })],
+    ['removed', (storyId: string) => ana.stories.update({ storyId, parentId: null })],
+    [
+      'given to another parent',
+      async (storyId: string) => ana.stories.update({ storyId, parentId: (await make()).id }),
+    ],
+  ])('moves to done when its last open child is %s', async (_name, leave) => {
+    const { parent, children } = await arrangeOpenParent();
+    const [one, two] = children;
+    const three = await make({ parentId: parent.id });
+    await move(one.id, 'done');
+    await leave(two.id);
+    expect(await read(parent.id)).toEqual(parent);
+    await leave(three.id);
+    expect(await read(parent.id)).toMatchObject({ status: 'done', version: parent.version + 1 });
+  });
+
+  it('stays open without a child that is done, and when a finished child leaves', async () => {
+    const { parent, children } = await arrangeOpenParent();
+    const [one, two] = children;
+    await move(one.id, 'canceled');
+    await ana.stories.delete({ storyId: two.id });
+    expect(await read(parent.id)).toEqual(parent);
+    await ana.stories.delete({ storyId: one.id });
+    expect(await read(parent.id)).toEqual(parent);
+    const [three, four] = [await make({ parentId: parent.id }), await make({ parentId: parent.id })];
+    await move(three.id, 'done');
+    await move(four.id, 'done');
+    await move(parent.id, 'backlog');
+    await ana.stories.delete({ storyId: four.id });
+    expect(await read(parent.id)).toMatchObject({ status: 'backlog' });
+  });
+
+  it.each([
+    ['finishes', (storyId: string) => move(storyId, 'done')],
+    ['cancels', (storyId: string) => move(storyId, 'canceled')],
+    ['drags', (storyId: string) => ana.stories.reorder({ storyId, columnId: board.columns.done })],
+    ['deletes', (storyId: string) => ana.stories.delete({ storyId })],
+    ['detaches', (storyId: string) => ana.stories.update({ storyId, parentId: null })],
+  ])('has its column locked before the child, by a call that %s the child', async (_name, call) => {
+    const { parent, children } = await arrangeOpenParent();
+    const [one, two] = children;
+    await move(one.id, 'done');
+    const holder = await world.database.owner.connect();
+    try {
+      await holder.query('begin');
+      await holder.query('select from board_columns where id = $1 for update', [parent.columnId]);
+      const calling = call(two.id);
+      await world.waitUntilBlocked(1);
+      const { rowCount } = await holder.query('select from stories where id = $1 for update skip locked', [
+        two.id,
+      ]);
+      await holder.query('rollback');
+      await calling;
+      expect(rowCount).toBe(1);
+    } finally {
+      // Closes the connection, because a failed query leaves its transaction open.
+      holder.release(true);
+    }
+    expect(await read(parent.id)).toMatchObject({ status: 'done' });
   });
 
   it('is closed by one of two calls that finish the last two at the same time', async () => {

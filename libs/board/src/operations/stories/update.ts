@@ -11,6 +11,7 @@ import {
 import { notInProjectError } from '../../data/elsewhere.ts';
 import { findMember, requireParticipant } from '../../data/participants.ts';
 import { lockProjectCounters } from '../../data/project-counters.ts';
+import { lockMove } from '../../data/ranks.ts';
 import { toStoryEventSubject, lockStory, stories, toStory } from '../../data/stories.ts';
 import { lockCurrentAndNewEpic } from '../../data/story-epics.ts';
 import {
@@ -19,11 +20,20 @@ import {
   requireParentInProject,
   requireTopLevelParent,
 } from '../../data/story-parents.ts';
+import { closeFormerParent } from './close-parent.ts';
 
 export const update = handle(registry.stories.update, async (context) => {
-  const { params, targetId, db, access, emit, refuse } = context;
+  const { params, targetId, db, access, policy: askPolicy, emit, refuse } = context;
   const { storyId: _target, blocked, epicId, parentId, expectedVersion, ...plain } = params;
   const blockedBy = replaceNull(plain.blockedBy, []);
+  const policy = parentId === undefined ? undefined : await askPolicy();
+  if (policy?.closeParents === true) {
+    // The former parent may be closed. Its columns are locked before the story, as a move does.
+    await Promise.all([
+      db.find(lockProjectCounters(targetId)),
+      lockMove(db, targetId, { leavesParent: true }),
+    ]);
+  }
 
   const [{ at }, , story, epics, namedParent, childKeys, named, unblocker] = await Promise.all([
     access(),
@@ -48,17 +58,21 @@ export const update = handle(registry.stories.update, async (context) => {
       ? story.blocked_by
       : await resolveBlockerIds(context, story.project_id, blockedBy, named);
   requireVersion(story, expectedVersion);
-  if (blockedBy !== undefined && (await wouldCreateCycle(db, story.id, blockers)))
-    throw refuse('blocking_circle');
   if (parent != null) {
     requireTopLevelParent(refuse, parent, story.id);
     if (childKeys.length > 0) throw refuse('has_children', { children: childKeys });
   }
+  const newParentId = parent === undefined ? story.parent_id : (parent?.id ?? null);
+  if (
+    (blockedBy !== undefined || parent != null) &&
+    (await wouldCreateCycle(db, story.id, newParentId, blockers))
+  )
+    throw refuse('blocking_circle');
 
   const wanted = {
     ...plain,
     epicId,
-    parentId: parent === null ? null : parent?.id,
+    parentId: newParentId,
     blocked,
     blockedBy: blockers,
   };
@@ -69,5 +83,7 @@ export const update = handle(registry.stories.update, async (context) => {
   if (gone.length > 0) db.deferToCommit(deleteBlockers(story.id, gone));
   if (come.length > 0) db.deferToCommit(insertBlockers(story.project_id, story.id, come));
   emit('story.updated', toStoryEventSubject(changed), { fields });
+  if (policy !== undefined && newParentId !== story.parent_id)
+    await closeFormerParent(context, story, policy);
   return { story: toStory(changed) };
 });
