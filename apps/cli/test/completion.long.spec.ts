@@ -28,7 +28,7 @@ const cases: [typed: string[], offered: string[]][] = [
   [['sto'], ['stories', 'story-spec', 'story-collaboration']],
   [
     ['stories', 'update'],
-    ['update', 'update-status', 'update-git-meta', 'update-upstream'],
+    ['update', 'update-status', 'update-git-meta', 'update-upstream', 'update-many'],
   ],
   [['stories', 'create', '--est'], ['--estimate']],
   // A word that is the value of a flag is not taken for a command, even if a command has the same name.

@@ -68,9 +68,6 @@ async function moreOfAll({ ana, ben, chloe, lead, orgId, records }: ExampleOrg):
     await call(ben, 'locks.acquire', { ...inWeb, resources: [`${title}/**`], runId: title });
     await call(ana, 'members.invite', { email: `${title}@example.com` });
     await call(ana, 'storySpec.update', { storyId: 'WEB-1', content: title });
-    const { story: own } = await call(chloe, 'stories.create', { ...inWeb, title, status: 'ready' });
-    const { id: targetId } = own as { id: string };
-    await call(chloe, 'assignments.set', { targetType: 'story', targetId, memberId: ana.me.memberId });
     await call(chloe, 'comments.create', { storyId: 'WEB-1', body: title });
     const parentId = records.comment;
     await call(chloe, 'comments.create', { storyId: 'WEB-1', body: `@${ana.me.handle} ${title}`, parentId });

@@ -118,6 +118,6 @@ export const bulkStories = {
       ...pageParams,
     }),
     result: pageSchemaOf(StoryCard),
-    example: { assigneeId: 'me', status: ['ready', 'in_progress'] },
+    example: { status: ['ready', 'in_progress'], sort: 'updated' },
   }),
 };
