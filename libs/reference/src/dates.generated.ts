@@ -104,7 +104,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/stories': {
-    sha256: '3e7ba04555611536ca364f48d5c7972875ee5f60ed3a4e40753c39fba084e5c5',
+    sha256: '4e0d4f75fec47237ff2105dc585160d552aef92b9d623d38f65c51671a300d3c',
     since: '2026-11-30',
   },
   'reference/storySpec': {
