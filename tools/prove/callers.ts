@@ -48,10 +48,10 @@ export function openCallers(scope: Scope): Callers {
     body?: string,
   ): Promise<CallReply> => {
     const began = performance.now();
-    const { origin, pathname } = new URL(url);
+    const { origin, pathname, search } = new URL(url);
     try {
       const answer = await agent.request({
-        ...{ origin, path: pathname, method },
+        ...{ origin, path: `${pathname}${search}`, method },
         headers: {
           ...(body !== undefined && { 'content-type': 'application/json' }),
           ...(token !== undefined && { authorization: `Bearer ${token}` }),

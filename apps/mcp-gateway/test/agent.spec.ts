@@ -102,7 +102,7 @@ describe('an agent', () => {
     const { robo, ana } = await board();
     await gateway.direct(ana.me.token).storySpec.update({ storyId: 'WEB-1', content: '# Other' });
     const write = { storyId: 'WEB-1', content: '# Mine', baseVersion: 1 };
-    const { structuredContent } = await gateway.tool(robo.me.token, 'storySpec_update', write);
+    const { structuredContent } = await gateway.tool(robo.me.token, 'storySpec_update', write, core);
     expect(structuredContent.error).toMatchObject({
       status: 409,
       details: { reason: 'version_mismatch', currentVersion: 2 },

@@ -5,6 +5,7 @@ import { type Registry, type ResultOf } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { relatedQuery } from '../data/queries.ts';
 import { Icon, StatusIcon } from '../components/icons.tsx';
+import { useLeaveConfirmation } from '../components/leaving.ts';
 import { formatDay, t } from '../messages/index.ts';
 import { editTexts, storyTexts } from '../messages/story.ts';
 import { StoryLinkLine } from './blocking.tsx';
@@ -78,6 +79,7 @@ export function EditableTouches({ edits }: { readonly edits: StoryEdits }) {
   const { displayedRecord, save } = edits;
   const [text, setText] = useState<string | null>(null);
   const now = displayedRecord.touches.join('\n');
+  useLeaveConfirmation(text !== null && text !== now);
   const send = (): void => {
     if (text === null) return;
     setText(null);

@@ -11,8 +11,8 @@ export const coreOperations: ReadonlySet<string> = new Set(
     registry.projects.list,
     registry.stories.list,
     registry.storyCollaboration.context,
+    registry.storySpec.update,
     registry.comments.create,
     registry.deliveryExecutions.checkpoint,
-    registry.reviewers.setVerdict,
   ].map(({ name }) => name),
 );
