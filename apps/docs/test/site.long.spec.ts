@@ -72,7 +72,8 @@ describe('the search', () => {
     ['create a story', '/reference/stories#stories.create'],
     ['claude code', '/guides/mcp-clients#claude-code'],
   ])('finds what a reader means by "%s"', (words, place) => {
-    expect(first(words, 5)).toContain(place);
+    // The search dialog shows more results than these.
+    expect(first(words, 8)).toContain(place);
   });
 });
 
