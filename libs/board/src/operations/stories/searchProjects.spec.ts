@@ -94,7 +94,9 @@ describe('stories.search', () => {
 
   it('combines its filters', async () => {
     const parent = await make(web, { title: 'Sign in', labels: ['auth'], dueDate: '2027-01-31' });
-    const child = await make(web, { parentId: parent.id, blockedBy: [parent.id], dueDate: '2027-02-01' });
+    const child = await make(web, { parentId: parent.id, dueDate: '2027-02-01' });
+    const blocker = await make(web, {});
+    await people.ana.stories.update({ storyId: child.id, blockedBy: [blocker.id] });
     const other = await make(app, { status: 'ready', labels: ['Auth'] });
     const agentId = people.robo.me.agentId ?? '';
     const { memberId } = people.chloe.me;
@@ -116,13 +118,13 @@ describe('stories.search', () => {
       [{ query: 'sign' }, ['WEB-1']],
       [{ query: 'app-' }, ['APP-1']],
       [{ hasOpenBlockers: true }, ['WEB-2']],
-      [{ hasOpenBlockers: false }, ['APP-1', 'WEB-1']],
+      [{ hasOpenBlockers: false }, ['APP-1', 'WEB-3', 'WEB-1']],
       [{ storyIds: [other.id, parent.id], status: ['backlog', 'ready'] }, ['APP-1', 'WEB-1']],
       [{ epicId: newId() }, []],
       [{ updatedSince: '2099-01-01T00:00:00.000Z' }, []],
     ];
     for (const [params, found] of filters) expect([params, await keys(params)]).toEqual([params, found]);
-    await people.ana.stories.updateStatus({ storyId: parent.id, status: 'done' });
+    await people.ana.stories.updateStatus({ storyId: blocker.id, status: 'done' });
     expect(await keys({ hasOpenBlockers: true })).toEqual([]);
   });
 
