@@ -99,7 +99,7 @@ describe('a caller that waits', () => {
     expect((await waitForStory(people.robo, 'run-1')).execution?.targetId).toBe(id);
   });
 
-  it('is told the reasons when its time is up, and has changed nothing', async () => {
+  it('gets the reasons at its timeout, and has changed nothing', async () => {
     const id = await story();
     await acquire(people.ben, id);
     const entries = async () => (await people.ana.audit.list({ limit: 200 })).items.length;

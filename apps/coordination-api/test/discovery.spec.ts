@@ -203,7 +203,7 @@ describe('what MCP clients look for', () => {
     });
   });
 
-  it('can be read by pages of any origin, and is not sent again to whoever has it', async () => {
+  it('can be read by pages of any origin, and answers 304 to an equal ETag', async () => {
     for (const path of ['/.well-known/ai-catalog.json', '/api/mcp/server-card']) {
       const first = await get(path, { origin: 'https://anywhere.example' });
       expect(first.headers.get('access-control-allow-origin')).toBe('*');

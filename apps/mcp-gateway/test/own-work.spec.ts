@@ -18,7 +18,7 @@ const tool = (token: string, name: string, args: object) =>
 const errorOf = ({ structuredContent }: ToolAnswer) => structuredContent.error;
 
 describe('a caller without a runId', () => {
-  it('gets one, and is told at a second call at the same time that the work is its own', async () => {
+  it('gets one, and a second call at the same time learns that the work is its own', async () => {
     const { robo } = await board();
     const start = (args: object) => tool(robo.me.token, 'start_work', { storyId: 'WEB-1', ...args });
     const answers = await Promise.all([start({}), start({})]);

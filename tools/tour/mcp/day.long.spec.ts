@@ -10,7 +10,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => instance.stop());
 
-it('goes by itself in core mode, in at most 15 calls and 4,500 tokens', async () => {
+it('runs in core mode without a person, in at most 15 calls and 4,500 tokens', async () => {
   const checks = await spendAgentDay(instance, 'agent-day');
   expect(checks.filter(({ holds }) => !holds)).toEqual([]);
   expect(checks).toHaveLength(4);

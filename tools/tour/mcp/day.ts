@@ -110,7 +110,7 @@ const takeWork: Step = async (day) => {
     [answer, paths],
     [locked, morePaths],
   ] as const)
-    told.that(text.includes(String(path)), () => `no lock is told: ${text}`);
+    told.that(text.includes(String(path)), () => `the lock is not mentioned: ${text}`);
   return `${wanted.key}, with ${[...paths, ...morePaths].join()}; ${waiting.key} waits for it`;
 };
 

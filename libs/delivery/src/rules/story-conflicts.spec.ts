@@ -66,7 +66,7 @@ const sharePath = (one: readonly string[], other: readonly string[]): boolean =>
   universe.some((path) => [one, other].every((side) => side.some((resource) => covers(resource, path))));
 
 describe('a story conflicts', () => {
-  it('with what others cover, and is told where', () => {
+  it('with a path that others cover, and names it', () => {
     const others = [covered('far', 'touches', 'lib/**'), covered('near', 'lock', 'src/a', 'name:x')];
     expect(conflictOf(['src/a/login.ts'], others)).toEqual({ witness: 'src/a/login.ts', with: others[1] });
     expect(conflictOf(['name:x'], others)).toEqual({ witness: 'name:x', with: others[1] });

@@ -41,7 +41,7 @@ describe('in a project with several linked repositories', () => {
     expect(match({ linked, seen }, 'acme/api')).toBe('other');
   });
 
-  it('a repository that received the former name of another is told apart by the pull request', () => {
+  it('a repository that received the former name of another is distinguished by the pull request', () => {
     const old = { id: 'next', urls: ['https://github.com/acme/old'] };
     const seen = { repositoryId: 'web', number: 7 };
     const known = { linked: [web, old], pull: pullOf('acme/old') };

@@ -185,7 +185,7 @@ describe('plans.apply', () => {
       },
     });
     expect(await wrongCounts(world, board.projectId)).toEqual([]);
-    // The same conflict is reported again, until the board has the value of the plan.
+    // Each apply reports the conflict until the board has the value of the plan.
     expect(await actions([changed])).toEqual(['T002 keep']);
     expect(await read('WEB-2')).toEqual(story);
     await ana.stories.update({
