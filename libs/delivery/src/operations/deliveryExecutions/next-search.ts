@@ -204,12 +204,10 @@ export class NextStorySearch {
     const { context, request } = this;
     const { db, perform, policy } = context;
     const { storyId, status } = candidate;
-    const conflicts = await findConflicts(context, request, [candidate], {
-      ...{ isFinal: true, stepBudget: this.finalCompareBudget },
-    });
-    const conflict = conflicts.get(candidate);
-    if (conflict !== undefined) return { against: becauseOf(conflict), moved: false };
-    const [onBoard, facts, policyNow] = await Promise.all([
+    const [conflicts, onBoard, facts, policyNow] = await Promise.all([
+      findConflicts(context, request, [candidate], {
+        ...{ isFinal: true, stepBudget: this.finalCompareBudget },
+      }),
       // Lock order: columns before leases.
       perform(internalOperations.beginStory, {
         ...{ ...toBoardFilters(context), storyId, status },
@@ -218,6 +216,8 @@ export class NextStorySearch {
       lockForAcquire(db, 'story', storyId),
       policy(),
     ]);
+    const conflict = conflicts.get(candidate);
+    if (conflict !== undefined) return { against: becauseOf(conflict), moved: false };
     const { begins, reasons, moved } = onBoard;
     if (!begins) return { against: { reasons }, moved };
     const decision = decideGrant(context, facts, request, unusedRank);
