@@ -1,5 +1,5 @@
 /** Reads the parts of a card that are not in the story's own row: assignees, counts and work. */
-import { type Db, type IdOrSql, orgFilter, type Part, sql } from '@muster/driver';
+import { orgFilter, type Part, sql } from '@muster/driver';
 import { contributorRank, maxCardCount, type StoryCard } from '@muster/registry';
 import { toStoryKey, storySummaries, type StorySummaryRow } from './stories.ts';
 
@@ -33,7 +33,7 @@ const selectMentionedAgent = sql.part`
  * The response of the agent that was asked to work on the unfinished story `q` with the assignment `a`; null while
  * others have the work.
  */
-const agentResponseSql = sql.part`case when q.status not in ('done', 'canceled') then (
+export const agentResponseSql = sql.part`case when q.status not in ('done', 'canceled') then (
   select jsonb_build_object('agent', jsonb_build_object('id', g.id, 'name', g.name), 'state', case
       when l.agent_id = g.id then 'picked_up'
       when i.listens_until is null or i.listens_until <= clock_timestamp() then 'no_runner'
@@ -48,19 +48,8 @@ const agentResponseSql = sql.part`case when q.status not in ('done', 'canceled')
     and g.id = (select coalesce(a.agent_id, (${selectMentionedAgent})))) end`;
 
 /** Joins story `q` with its assignment `a`. The limit keeps this a search by key for each story. */
-const joinAssignment = sql.part`left join lateral (select a.member_id, a.agent_id from assignments a
+export const joinAssignment = sql.part`left join lateral (select a.member_id, a.agent_id from assignments a
   where ${orgFilter('a')} and a.target_type = 'story' and a.target_id = q.id limit 1) a on true`;
-
-/** Reads the response of the agent that was asked to work on the story. */
-export async function readAgentResponse(db: Db, storyId: IdOrSql): Promise<StoryCard['agentResponse']> {
-  const row = await db.find(
-    sql<
-      Pick<CardRow, 'agent_response'>
-    >`select ${agentResponseSql} as agent_response from stories q ${joinAssignment}
-       where ${orgFilter('q')} and q.id = ${storyId}`,
-  );
-  return row?.agent_response ?? null;
-}
 
 /** Returns SQL that adds the columns of cards to the stories `q`, in the given order. */
 export const selectWithCardColumns = (storiesQuery: Part, order: Part): Part => sql.part`

@@ -1,8 +1,10 @@
-/** Reads the stories that are related to a story: its parent, its children, and dependencies in both directions. */
+/** Reads the parent, the children, the dependencies and the asked agent of a story. */
 import { type Db, type IdOrSql, orgFilter, type Part, sql } from '@muster/driver';
-import { maxRelatedStories, type StoryLink } from '@muster/registry';
+import { maxRelatedStories, type StoryCard, type StoryLink } from '@muster/registry';
+import { agentResponseSql, joinAssignment } from './story-cards.ts';
 
-export interface RelatedStories {
+interface StoryRelations {
+  readonly agentResponse: StoryCard['agentResponse'];
   readonly parent: StoryLink | null;
   readonly children: StoryLink[];
   readonly blockedBy: StoryLink[];
@@ -16,15 +18,16 @@ const selectLinks = (condition: Part): Part => sql.part`(
     from stories o join projects p on ${orgFilter('p')} and p.id = o.project_id
     where ${orgFilter('o')} and ${condition} order by o.number limit ${sql.literal(maxRelatedStories)}) l)`;
 
-/** Returns SQL for IDs of stories that depend on story `s` or that it depends on. */
+/** Returns SQL for IDs of stories that depend on story `q` or that it depends on. */
 const selectDependencies = (selected: 'story_id' | 'blocker_id', given: 'story_id' | 'blocker_id'): Part =>
-  sql.part`(select b.${sql.word(selected)} from story_blockers b where ${orgFilter('b')} and b.${sql.word(given)} = s.id)`;
+  sql.part`(select b.${sql.word(selected)} from story_blockers b where ${orgFilter('b')} and b.${sql.word(given)} = q.id)`;
 
-export const findRelatedStories = (db: Db, storyId: IdOrSql): Promise<RelatedStories> =>
+export const findStoryRelations = (db: Db, storyId: IdOrSql): Promise<StoryRelations> =>
   db.get(
-    sql<RelatedStories>`select ${selectLinks(sql.part`o.id = s.parent_id`)} -> 0 as parent,
-        ${selectLinks(sql.part`o.parent_id = s.id`)} as children,
+    sql<StoryRelations>`select ${agentResponseSql} as "agentResponse",
+        ${selectLinks(sql.part`o.id = q.parent_id`)} -> 0 as parent,
+        ${selectLinks(sql.part`o.parent_id = q.id`)} as children,
         ${selectLinks(sql.part`o.id in ${selectDependencies('blocker_id', 'story_id')}`)} as "blockedBy",
         ${selectLinks(sql.part`o.id in ${selectDependencies('story_id', 'blocker_id')}`)} as blocks
-      from stories s where ${orgFilter('s')} and s.id = ${storyId}`,
+      from stories q ${joinAssignment} where ${orgFilter('q')} and q.id = ${storyId}`,
   );
