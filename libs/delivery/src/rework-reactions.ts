@@ -11,7 +11,7 @@ import { isoTimeSql } from './data/leases.ts';
 import { newestChangeRequestSql } from './data/rework.ts';
 import { isInStateSql, isOpenSql } from './leases/states-sql.ts';
 import { isHeldState } from './leases/states.ts';
-import { needsRework, isReworkRequested } from './rules/forge.ts';
+import { needsRework, findRequestedRework } from './rules/forge.ts';
 
 const bumpVersionSql = sql.part`version = e.version + 1, updated_at = clock_timestamp()`;
 
@@ -63,9 +63,9 @@ async function endRework(db: Db, storyId: string, isWithdrawn: boolean): Promise
     db.deferToCommit(
       sql`with f as materialized (select ${newestChangeRequestSql(id)} as request)
         update executions e set needs_rework = f.request is not null or ${needsRework(forge)},
-          rework = coalesce(f.request, ${isReworkRequested(forge)}::jsonb), ${bumpVersionSql}
+          rework = coalesce(f.request, ${findRequestedRework(forge)}::jsonb), ${bumpVersionSql}
         from f where ${orgFilter('e')} and e.id = ${id} and ${isOpenSql}
-          and e.rework is distinct from coalesce(f.request, ${isReworkRequested(forge)}::jsonb)`,
+          and e.rework is distinct from coalesce(f.request, ${findRequestedRework(forge)}::jsonb)`,
     );
   }
 }

@@ -8,6 +8,7 @@ import { storyIdsSql } from '@muster/tenancy';
 import { isHeldSql, isInStateSql } from '../leases/states-sql.ts';
 import { type Holder } from '../rules/acquire.ts';
 import { type CoveredResources } from '../rules/story-conflicts.ts';
+import { noAgentId } from './executions.ts';
 import { resourcesMeetingPrefixSql } from './literal-prefix.ts';
 import { isHeldWithGraceSql } from './leases.ts';
 import { isLiveLockSql } from './locks.ts';
@@ -23,8 +24,6 @@ const isLeaseOfAnotherSql = (me: Holder | null): Part =>
   me === null
     ? sql.part`true`
     : sql.part`(${isOfAnotherSql(sql.part`l`, me)} or l.run_id is distinct from ${me.runId}::text)`;
-
-const noAgentId = '00000000-0000-0000-0000-000000000000';
 
 /** The last worker on execution `e`, in the columns that a lease has. */
 const lastWorkerSql = sql.part`(select c.member_id, nullif(c.agent_id, ${noAgentId}::uuid) as agent_id
@@ -75,7 +74,7 @@ const storyKeySql = (storyId: Part): Part =>
     where ${orgFilter('y')} and y.id = ${storyId})`;
 
 /** Resources under a lock or in the work of another holder. */
-export interface ResourcesOfOthers extends CoveredResources {
+interface ResourcesOfOthers extends CoveredResources {
   readonly key: string | null;
   readonly lockId: string | null;
   readonly holder: Actor | null;
@@ -107,7 +106,7 @@ export const serializeConflictChecks = (db: Db, projectId: IdOrSql): Promise<unk
   );
 
 /** A story whose work may conflict with that of others. */
-export interface ComparedStory {
+interface ComparedStory {
   readonly id: string;
   readonly key: string;
   readonly resources: readonly CoveredResources[];
@@ -171,7 +170,7 @@ export const findMissingStory = async (
   )?.ord;
 
 /** A story that cannot start before another one has ended. */
-export interface WaitingStory {
+interface WaitingStory {
   readonly storyId: string;
   readonly blockerId: string;
 }

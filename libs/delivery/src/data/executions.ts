@@ -50,6 +50,9 @@ const executions = defineRecord('executions', 'e', {
 export type ExecutionRow = RowOf<typeof executions>;
 export const executionColumnList = executions.list;
 
+/** The agent ID in execution_contributors of a member who works in person. */
+export const noAgentId = '00000000-0000-0000-0000-000000000000';
+
 /** The columns that a transition may change. */
 export type ExecutionChanges = Partial<
   Omit<ExecutionRow, 'id' | 'project_id' | 'target_type' | 'target_id' | 'created_at' | 'version'>
@@ -204,7 +207,7 @@ export const addContributor = (
   attempt: number,
 ): Query<unknown> =>
   sql`insert into execution_contributors (org_id, execution_id, member_id, agent_id, attempt)
-     values (${currentOrgId}, ${executionId}, ${holder.memberId}, coalesce(${holder.agentId}::uuid, '00000000-0000-0000-0000-000000000000'), ${attempt})
+     values (${currentOrgId}, ${executionId}, ${holder.memberId}, ${holder.agentId ?? noAgentId}, ${attempt})
      on conflict (org_id, execution_id, member_id, agent_id) do update set attempt = excluded.attempt
        where execution_contributors.attempt < excluded.attempt`;
 

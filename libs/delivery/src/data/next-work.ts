@@ -2,7 +2,7 @@
 import { type Db, type IdOrSql, orgFilter, currentOrgId, type Part, sql } from '@muster/driver';
 import { type Holder } from '../rules/acquire.ts';
 import { isInStateSql, isOpenSql } from '../leases/states-sql.ts';
-import { type ExecutionRow } from './executions.ts';
+import { type ExecutionRow, noAgentId } from './executions.ts';
 import { clockColumn, isHeldWithGraceSql, leaseJson, type LeaseRow } from './leases.ts';
 
 export interface WorkOnStory {
@@ -27,8 +27,6 @@ const awaitsForgeSql = sql.part`(${isInStateSql('submitted')} and not e.needs_re
 
 /** The period for which rework is reserved for the previous holder. */
 const reworkReservationPeriod = sql.part`interval '10 minutes'`;
-
-const noAgentId = '00000000-0000-0000-0000-000000000000';
 
 /** The last holder of execution `e`, while its rework is reserved. */
 const reworkReservedForSql = sql.part`(select jsonb_build_object('memberId', c.member_id, 'agentId', nullif(c.agent_id, ${noAgentId}::uuid))

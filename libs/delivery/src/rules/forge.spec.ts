@@ -1,7 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { type ForgeFact, type ForgeState, ObservationKind } from '@muster/registry';
 import fc from 'fast-check';
-import { aspectOf, applyFact, isClosedUnmerged, isMerged, needsRework, isReworkRequested } from './forge.ts';
+import {
+  aspectOf,
+  applyFact,
+  isClosedUnmerged,
+  isMerged,
+  needsRework,
+  findRequestedRework,
+} from './forge.ts';
 
 const anyFact: fc.Arbitrary<ForgeFact> = fc.record(
   {
@@ -82,7 +89,7 @@ describe('what the forge said', () => {
       ...at(kind, second),
       reviewer,
     });
-    const asks = (...facts: ForgeFact[]) => isReworkRequested(folded(facts))?.at.slice(17, 19) ?? null;
+    const asks = (...facts: ForgeFact[]) => findRequestedRework(folded(facts))?.at.slice(17, 19) ?? null;
     const requested = by('1', 'changes_requested', 2);
     expect(asks(requested, by('2', 'review_approved', 3))).toBe('02');
     expect(asks(requested, by('1', 'review_approved', 3))).toBeNull();

@@ -146,7 +146,7 @@ function findRequestedChanges(state: ForgeState): ForgeFact | undefined {
 }
 
 /** Returns the rework that reviewers at the forge request. */
-export function isReworkRequested(state: ForgeState): Rework | null {
+export function findRequestedRework(state: ForgeState): Rework | null {
   const review = findRequestedChanges(state);
   if (review === undefined) return null;
   const { at, sha: headSha } = review;

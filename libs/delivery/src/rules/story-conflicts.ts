@@ -87,7 +87,7 @@ export function findStoryConflict<Owner extends CoveredResources>(
 }
 
 /** Two stories that have a path in common. */
-export interface ConflictingStories<Story> {
+interface ConflictingStories<Story> {
   readonly a: Story;
   readonly b: Story;
   readonly witness: string;
@@ -100,7 +100,7 @@ interface ResourceOfStory<Story> extends ResourceOf<Story> {
   readonly nth: number;
 }
 
-/** From declared to observed. A pair names the later source of its two. */
+/** The sources in order, from declared to observed. A pair names the later one of its two sources. */
 const sourceOrder: readonly ConflictSource[] = ['touches', 'lock', 'files', 'pull_request'];
 const rankOf = (source: ConflictSource): number => sourceOrder.indexOf(source);
 

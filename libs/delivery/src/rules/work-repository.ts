@@ -21,7 +21,7 @@ interface LinkedUrls {
   readonly urls: readonly string[];
 }
 
-/** `unknown`: the project has several linked repositories, and the work may be in any of them. */
+/** The result `unknown` means that the project has several linked repositories, and the work may be in any. */
 export type RepositoryMatch = 'same' | 'other' | 'unknown';
 
 /**

@@ -20,7 +20,7 @@ import {
   type ExecutionHolder,
   currentExecution,
 } from '../../leases/execution-holder.ts';
-import { wasAlreadyMerged, isReworkRequested } from '../../rules/forge.ts';
+import { wasAlreadyMerged, findRequestedRework } from '../../rules/forge.ts';
 import { parseLeaseToken } from '../../rules/lease-tokens.ts';
 import { moveStoriesToDone } from './land-stories.ts';
 
@@ -123,7 +123,7 @@ const hasBranchOrPullRequest = ({ execution: { git } }: ExecutionHolder): boolea
  * one.
  */
 function forgeChangeRequest({ execution: { forge, git } }: ExecutionHolder): Rework | null {
-  const rework = isReworkRequested(forge);
+  const rework = findRequestedRework(forge);
   const isOther =
     rework?.headSha != null && git?.headSha != null && !isSameCommit(rework.headSha, git.headSha);
   return isOther ? null : rework;

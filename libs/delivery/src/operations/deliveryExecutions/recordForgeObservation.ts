@@ -41,7 +41,7 @@ import {
   isClosedUnmerged,
   isMergeSufficient,
   needsRework,
-  isReworkRequested,
+  findRequestedRework,
   toSeenHead,
 } from '../../rules/forge.ts';
 
@@ -245,7 +245,7 @@ function transitionForFact(
     transition: 'observe',
     sets: {
       needs_rework: needsRework(forge) || isGivenBack || own !== null,
-      rework: own ?? isReworkRequested(forge),
+      rework: own ?? findRequestedRework(forge),
     },
   };
 }
