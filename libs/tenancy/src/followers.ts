@@ -114,14 +114,19 @@ const isInboxPosition = (position: StreamPosition): position is InboxPosition =>
 function createStreamFollowers(pool: Pool): StreamFollowers {
   const waiting = new Set<Follower<SequencePosition>>();
   /** The followers that were recorded as listening. */
-  const noted = new WeakSet<Follower<SequencePosition>>();
+  const recorded = new WeakSet<Follower<SequencePosition>>();
 
-  async function noteListeners(at: Pool, followers: readonly Follower<SequencePosition>[]): Promise<void> {
-    const fresh = followers.filter((one) => isInboxPosition(one.position) && !noted.has(one));
-    if (fresh.length === 0) return;
-    for (const one of fresh) noted.add(one);
-    const listeners = fresh.map(({ waiter, position }) => ({ orgId: waiter.orgId, id: streamOf(position) }));
-    await recordListeners(at, listeners, listeningSeconds);
+  async function recordNewListeners(
+    nodePool: Pool,
+    followers: readonly Follower<SequencePosition>[],
+  ): Promise<void> {
+    const added = followers.filter(
+      (follower) => isInboxPosition(follower.position) && !recorded.has(follower),
+    );
+    if (added.length === 0) return;
+    for (const follower of added) recorded.add(follower);
+    const listeners = added.map(({ waiter, position }) => ({ orgId: waiter.orgId, id: streamOf(position) }));
+    await recordListeners(nodePool, listeners, listeningSeconds);
   }
 
   return {
@@ -148,7 +153,10 @@ function createStreamFollowers(pool: Pool): StreamFollowers {
         maxPlacementAgeMillis,
       );
       await awaitAll(
-        [...servers].flatMap(([at, asked]) => [noteListeners(at, asked), wakeAdvancedFollowers(at, asked)]),
+        [...servers].flatMap(([at, asked]) => [
+          recordNewListeners(at, asked),
+          wakeAdvancedFollowers(at, asked),
+        ]),
       );
     },
   };
@@ -163,9 +171,9 @@ interface Listener {
 }
 
 /** Records that agents listen for this time from now. Members are ignored. */
-const recordListeners = (at: Pool, listeners: readonly Listener[], seconds: number): Promise<unknown> =>
+const recordListeners = (nodePool: Pool, listeners: readonly Listener[], seconds: number): Promise<unknown> =>
   queryOutsideOrg(
-    at,
+    nodePool,
     sql`select app.note_listeners(${listeners.map(({ orgId }) => orgId)}, ${listeners.map(({ id }) => id)}, ${seconds})`,
   );
 

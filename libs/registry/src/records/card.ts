@@ -7,7 +7,7 @@ import { StorySummary } from './story.ts';
 import { Time } from '../kernel/values.ts';
 
 /** The states of an agent that was asked to work on a story. */
-export const agentResponseStates = ['picked_up', 'busy', 'listening', 'no_runner'] as const;
+const agentResponseStates = ['picked_up', 'busy', 'listening', 'no_runner'] as const;
 
 /** The response of an agent that was asked to work on a story. */
 export const AgentResponse = z
