@@ -111,7 +111,7 @@ export const deleteComment = (id: string): Query<unknown> =>
   sql`delete from comments where ${orgFilter()} and id = ${id}`;
 
 /** The members and agents that a text mentions, each ordered by ID. */
-export interface Mentioned {
+interface Mentioned {
   readonly members: string[];
   readonly agents: string[];
 }

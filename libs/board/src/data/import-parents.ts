@@ -1,4 +1,4 @@
-/** The parents of stories that an import puts. */
+/** Finds and sets the parents of imported stories. */
 import { type Db, orgFilter, type Query, sql } from '@muster/driver';
 import { type NewParent, type ParentCandidate } from '../rules/import-parents.ts';
 import { type ImportRow } from './imports.ts';

@@ -1,8 +1,9 @@
-/** A story that an import created. `touched` is true if another call changed the story since. */
+/** Finds and deletes the records that an import created, to revert it. */
 import { type Db, orgFilter, type Query, sql } from '@muster/driver';
 import { type ImportRow } from './imports.ts';
 import { removeParentFromChildren } from './stories.ts';
 
+/** A story that an import created. `touched` is true if another call changed the story since. */
 export interface CreatedStory {
   readonly id: string;
   readonly externalId: string;

@@ -55,23 +55,22 @@ export async function lockProjectEpics(db: Db, projectId: IdOrSql): Promise<Map<
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** An open story with the columns that its order and its key depend on. */
-export interface OpenStoryRow extends OpenStory {
-  readonly number: number;
+/** An open story with its epic. */
+interface OpenStoryRow extends OpenStory {
   readonly epicId: string | null;
 }
 
 /** Reads the open stories of a project in the order of the board. */
 export const findOpenStories = (db: Db, projectId: IdOrSql): Promise<OpenStoryRow[]> =>
   db.all(
-    sql<OpenStoryRow>`select s.id, s.number, s.estimate, s.blocked_by as "blockerIds", s.parent_id as "parentId", s.epic_id as "epicId"
+    sql<OpenStoryRow>`select s.id, s.estimate, s.blocked_by as "blockerIds", s.parent_id as "parentId", s.epic_id as "epicId"
        from stories s join board_columns c on ${orgFilter('c')} and c.id = s.column_id
        where ${orgFilter('s')} and s.project_id = ${projectId} and s.completed_at is null
        order by c.position, c.id, s.rank`,
   );
 
 /** A story that has a parent or blockers. */
-export interface RelatedStory {
+interface RelatedStory {
   readonly id: string;
   readonly parent_id: string | null;
   readonly blocked_by: readonly string[];

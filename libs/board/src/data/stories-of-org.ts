@@ -14,10 +14,9 @@ import {
 } from '@muster/driver';
 import { type ParamsOf, type Registry, type ResultOf } from '@muster/registry';
 import { activeProjectsVisibleTo, type Caller } from '@muster/runtime';
-import { storyIdSql } from '@muster/tenancy';
 import { z } from 'zod';
 import { type CardRow, selectWithCardColumns, toCard } from './story-cards.ts';
-import { filterConditions, selectSummaryColumns } from './story-lists.ts';
+import { filterConditions, selectMatchesByRecord, selectSummaryColumns } from './story-lists.ts';
 import { buildSearchPageQuery, maxSortedRowsSql } from './story-search.ts';
 
 type SearchParams = ParamsOf<Registry['stories']['search']>;
@@ -85,20 +84,14 @@ function searchConditions(caller: Caller, params: SearchParams): Part[] {
 
 /** Returns, for each filter with an index, SQL for the IDs of all matching stories. */
 function selectIndexedMatches(caller: Caller, params: SearchParams): Part[] {
-  const { assigneeId, agentId, columnId, dueBefore, epicId, parentId, storyIds, updatedSince } = params;
+  const { columnId, dueBefore, updatedSince } = params;
   const selectStories = (condition: Part) =>
     sql.part`select s.id from stories s where ${orgFilter('s')} and ${condition}`;
   const sets = [
     sql.part`select s.id from ${activeProjectsVisibleTo(caller)} v cross join lateral (
       ${selectStories(sql.part`s.project_id = v.project_id`)} limit ${maxSortedRowsSql} + 1) s`,
+    ...selectMatchesByRecord(params),
   ];
-  if (storyIds !== undefined) sets.push(sql.part`select unnest(${storyIds}::uuid[]) as id`);
-  for (const [column, id] of [['member_id', assigneeId] as const, ['agent_id', agentId] as const])
-    if (id !== undefined)
-      sets.push(sql.part`select a.target_id as id from assignments a
-        where ${orgFilter('a')} and a.target_type = 'story' and a.${sql.word(column)} = ${id}`);
-  if (epicId !== undefined) sets.push(selectStories(sql.part`s.epic_id = ${epicId}`));
-  if (parentId !== undefined) sets.push(selectStories(sql.part`s.parent_id = ${storyIdSql(parentId)}`));
   if (dueBefore !== undefined) sets.push(selectStories(sql.part`s.due_date < ${dueBefore}::date`));
   if (updatedSince !== undefined) sets.push(selectStories(sql.part`s.updated_at >= ${updatedSince}`));
   if (columnId !== undefined)

@@ -202,11 +202,15 @@ function afterCursorCondition({ sort, cursor: text }: ListParams): Part {
  */
 const isLongEnoughForTitleIndex = (query: string): boolean => query.length >= 3;
 
-/** Returns, for each filter, SQL for the IDs of all matching stories, found by an index. */
-function selectIndexedMatches(params: ListParams, project: IdOrSql): Part[] {
-  const { query, label, epicId, parentId, assigneeId, agentId, storyIds, updatedSince, columnId } = params;
+/** Returns, for each filter that names records, SQL for the IDs of all matching stories, found by an index. */
+export function selectMatchesByRecord({
+  epicId,
+  parentId,
+  assigneeId,
+  agentId,
+  storyIds,
+}: StoryFilters): Part[] {
   const sets: Part[] = [];
-  const inProject = sql.part`${orgFilter('s')} and s.project_id = ${project}`;
   if (storyIds !== undefined) sets.push(sql.part`select unnest(${storyIdArraySql(storyIds)}) as id`);
   for (const [column, id] of [['member_id', assigneeId] as const, ['agent_id', agentId] as const])
     if (id !== undefined)
@@ -218,6 +222,14 @@ function selectIndexedMatches(params: ListParams, project: IdOrSql): Part[] {
     sets.push(
       sql.part`select s.id from stories s where ${orgFilter('s')} and s.parent_id = ${storyIdSql(parentId)}`,
     );
+  return sets;
+}
+
+/** Returns, for each filter, SQL for the IDs of all matching stories, found by an index. */
+function selectIndexedMatches(params: ListParams, project: IdOrSql): Part[] {
+  const { query, label, updatedSince, columnId } = params;
+  const sets = selectMatchesByRecord(params);
+  const inProject = sql.part`${orgFilter('s')} and s.project_id = ${project}`;
   if (updatedSince !== undefined)
     sets.push(sql.part`select s.id from stories s where ${inProject} and s.updated_at >= ${updatedSince}`);
   if (columnId !== undefined)

@@ -88,9 +88,9 @@ interface ParentToClose {
 }
 
 /**
- * Finds the parent of a story that this transaction finishes or removes from the parent, if the parent is open, no other child is open
- * and at least one child is done. Transactions that finish or remove the last two children of a parent are
- * serialized, so that one of them sees the other.
+ * Finds the parent of a story that this transaction finishes or removes from the parent. The parent is returned
+ * only if it is open, no other child is open, and at least one child is done. Transactions that finish or remove
+ * the last two children of a parent are serialized, so that one of them sees the other.
  */
 export async function findParentToClose(
   db: Db,

@@ -1,12 +1,9 @@
-/** Reads what the waves of a project show: its key, and the cards of given stories. */
+/** Checks the filters of the waves of a project, and reads the cards of given stories. */
 import { type Db, type IdOrSql, orgFilter, sql } from '@muster/driver';
 import { type StoryCard } from '@muster/registry';
 import { withPathOnNotFound } from '@muster/runtime';
 import { type CardRow, selectWithCardColumns, toCard } from './story-cards.ts';
 import { storySummaries } from './stories.ts';
-
-export const getProjectKey = (db: Db, projectId: IdOrSql): Promise<{ key: string }> =>
-  db.get(sql<{ key: string }>`select p.key from projects p where ${orgFilter('p')} and p.id = ${projectId}`);
 
 /** Throws 404 with the parameter's path if the record is not in the project. */
 export const requireInProject = (

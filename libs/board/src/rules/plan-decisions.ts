@@ -1,6 +1,6 @@
 /** Decides what a plan does with each of its stories. The functions of this file neither read nor write data. */
 import { type KeptField, type PlanKeepReason, type StoryStatus } from '@muster/registry';
-import { type FieldMerge, type FieldValues, mergeFields, withoutUpdates } from './plan-merge.ts';
+import { type FieldMerge, type FieldValues, mergeFields, withoutUpdate } from './plan-merge.ts';
 import { isFinished } from './workflow.ts';
 
 /** A reason why a story cannot enter a status. */
@@ -58,7 +58,7 @@ export function decidePlanItem(candidate: PlanCandidate): PlanDecision {
   if (merge.updated.includes('status')) {
     const obstacle = candidate.findStatusObstacle(planned['status'] as StoryStatus, merge.updated);
     if (obstacle !== undefined) {
-      merge = withoutUpdates(merge, base, ['status']);
+      merge = withoutUpdate(merge, base, 'status');
       kept.push({ field: 'status', ...obstacle });
     }
   }

@@ -9,7 +9,7 @@ export interface WorkNode {
   readonly weight: number;
 }
 
-export interface WorkOrder {
+interface WorkOrder {
   /** The wave of each node, from 0. It is the number of nodes in the longest chain before the node. */
   readonly waveById: ReadonlyMap<string, number>;
   /** The ids of the chain with the greatest weight, in the order of work. */
@@ -123,7 +123,7 @@ export interface OpenStory {
 }
 
 /** The waves and the critical path of selected stories. */
-export interface StoryOrder {
+interface StoryOrder {
   /** The waves that contain selected stories. `index` counts the waves of all stories. */
   readonly waves: readonly { readonly index: number; readonly storyIds: readonly string[] }[];
   readonly criticalPath: readonly string[];

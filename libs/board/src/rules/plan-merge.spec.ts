@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { mergeFields, withoutUpdates } from './plan-merge.ts';
+import { mergeFields, withoutUpdate } from './plan-merge.ts';
 
 describe('mergeFields', () => {
   it('writes what changed in the plan alone, and keeps what changed on the board', () => {
@@ -39,11 +39,11 @@ describe('mergeFields', () => {
   });
 });
 
-describe('withoutUpdates', () => {
+describe('withoutUpdate', () => {
   it('keeps the base of fields that could not be written', () => {
     const base = { title: 'A', status: 'ready' };
     const merge = mergeFields(base, { title: 'B', status: 'done' }, base);
-    expect(withoutUpdates(merge, base, ['status'])).toEqual({
+    expect(withoutUpdate(merge, base, 'status')).toEqual({
       updated: ['title'],
       kept: [],
       base: { title: 'B', status: 'ready' },

@@ -35,13 +35,9 @@ export function mergeFields(base: FieldValues, planned: FieldValues, current: Fi
   return { updated, kept, base: applied };
 }
 
-/** Returns the base after an update of which some fields could not be written. */
-export const withoutUpdates = (
-  merge: FieldMerge,
-  base: FieldValues,
-  refused: readonly string[],
-): FieldMerge => ({
-  updated: merge.updated.filter((field) => !refused.includes(field)),
-  kept: merge.kept,
-  base: { ...merge.base, ...Object.fromEntries(refused.map((field) => [field, base[field]])) },
+/** Returns the merge without the update of a field that could not be written. */
+export const withoutUpdate = (merge: FieldMerge, base: FieldValues, refused: string): FieldMerge => ({
+  ...merge,
+  updated: merge.updated.filter((field) => field !== refused),
+  base: { ...merge.base, [refused]: base[refused] },
 });

@@ -9,7 +9,7 @@ import { createEndRankGenerator } from '../imports/import-places.ts';
 import { type ApplyContext } from './load-plan.ts';
 
 /** A place at the end of a column; the column is null for a canceled story. */
-export interface BoardPlace {
+interface BoardPlace {
   readonly columnId: string | null;
   readonly rank: string;
 }
@@ -24,7 +24,7 @@ export interface PlanBoard {
 }
 
 /** A change of status that a plan asks for. */
-export interface PlannedMove {
+interface PlannedMove {
   /** Undefined for a new story. */
   readonly story: PlanStory | undefined;
   readonly status: StoryStatus;

@@ -25,6 +25,8 @@ export interface PlannedStory {
   readonly base: FieldValues | null;
 }
 
+type PlannedRef = Pick<PlannedStory, 'ref' | 'storyId' | 'item' | 'before'>;
+
 const hashText = (text: string): string => createHash('sha256').update(text).digest('hex');
 const emptySpecHash = hashText('');
 
@@ -138,7 +140,7 @@ class StoryPlanner {
   }
 
   #create(
-    planned: Pick<PlannedStory, 'ref' | 'storyId' | 'item' | 'before'>,
+    planned: PlannedRef,
     { item, references }: ResolvedItem,
     status: 'backlog' | 'ready',
     kept: readonly KeptField[],
@@ -177,10 +179,7 @@ class StoryPlanner {
     };
   }
 
-  #remove(
-    planned: Pick<PlannedStory, 'ref' | 'storyId' | 'item' | 'before'>,
-    cancels: boolean,
-  ): PlannedStory {
+  #remove(planned: PlannedRef, cancels: boolean): PlannedStory {
     const { before } = planned;
     const after =
       before !== undefined && cancels
@@ -193,7 +192,7 @@ class StoryPlanner {
   }
 
   #update(
-    planned: Pick<PlannedStory, 'ref' | 'storyId' | 'item' | 'before'>,
+    planned: PlannedRef,
     resolved: ResolvedItem | undefined,
     decision: Exclude<PlanDecision, { readonly action: 'create' | 'remove' }>,
     kept: readonly KeptField[],

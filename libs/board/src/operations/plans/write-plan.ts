@@ -6,7 +6,7 @@ import { insertDependencies } from '../../data/import-waits.ts';
 import { deleteDependencies, insertSpecVersions, updateStories } from '../../data/plan-stories.ts';
 import { deletePlanItems, type PlanItemRow, type PlanRow, plans, storePlanItems } from '../../data/plans.ts';
 import { nextSpecRow, toPreviousSpec } from '../../data/specs.ts';
-import { stories, toStoryEventSubject } from '../../data/stories.ts';
+import { stories, type StoryRow, toStoryEventSubject } from '../../data/stories.ts';
 import { type StoryDependency } from '../../rules/import-merge.ts';
 import { isFinished } from '../../rules/workflow.ts';
 import { closeFormerParent, closeParent } from '../stories/close-parent.ts';
@@ -45,14 +45,15 @@ async function closeParents(
   const finished = open.flatMap(({ after }) =>
     after !== undefined && isFinished(after.status) ? after : [],
   );
-  for (const [first] of Map.groupBy(finished, ({ parent_id: parentId }) => parentId).values())
-    if (first !== undefined) await closeParent(context, first, policy);
+  for (const child of firstOfEachParent(finished)) await closeParent(context, child, policy);
   const moved = open.flatMap(({ before, after }) =>
     before !== undefined && after !== undefined && before.parent_id !== after.parent_id ? before : [],
   );
-  for (const [first] of Map.groupBy(moved, ({ parent_id: parentId }) => parentId).values())
-    if (first !== undefined) await closeFormerParent(context, first, policy);
+  for (const child of firstOfEachParent(moved)) await closeFormerParent(context, child, policy);
 }
+
+const firstOfEachParent = (children: readonly StoryRow[]): StoryRow[] =>
+  [...Map.groupBy(children, (child) => child.parent_id).values()].flatMap(([first]) => first ?? []);
 
 const toPlanItems = (planned: readonly PlannedStory[]): PlanItemRow[] =>
   planned.flatMap(({ ref, item, storyId, base }, position) =>
@@ -121,7 +122,7 @@ async function runInOrder(db: Db, queries: readonly Query<unknown>[]): Promise<v
   for (const query of queries) await db.all(query);
 }
 
-/** A new story with an empty spec has no version yet. */
+/** Reports whether the plan writes a spec version. A new story with an empty spec has none yet. */
 const writesSpec = ({ before, after }: PlannedStory): boolean =>
   after !== undefined && after.spec_version !== (before?.spec_version ?? 0);
 

@@ -1,14 +1,13 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { findOpenStories } from '../../data/plan-stories.ts';
+import { findOpenStories, findStoryKeys } from '../../data/plan-stories.ts';
 import { findPlanStoryIds } from '../../data/plans.ts';
-import { findCardsById, getProjectKey, requireInProject } from '../../data/waves.ts';
+import { findCardsById, requireInProject } from '../../data/waves.ts';
 import { orderStories } from '../../rules/plan-graph.ts';
 
 export const waves = handle(registry.projects.waves, async ({ params, targetId, db }) => {
   const { epicId, planId, limit } = params;
-  const [project, openStories, planStoryIds] = await Promise.all([
-    getProjectKey(db, targetId),
+  const [openStories, planStoryIds] = await Promise.all([
     findOpenStories(db, targetId),
     planId === undefined ? undefined : findPlanStoryIds(db, targetId, planId),
     epicId === undefined
@@ -24,14 +23,14 @@ export const waves = handle(registry.projects.waves, async ({ params, targetId, 
     (id) => (epicId === undefined || byId.get(id)?.epicId === epicId) && (planStoryIds?.has(id) ?? true),
   );
   const shown = order.waves.flatMap(({ storyIds }) => storyIds).slice(0, limit);
-  const cards = await findCardsById(db, shown);
+  const [cards, keys] = await Promise.all([findCardsById(db, shown), findStoryKeys(db, order.criticalPath)]);
   return {
     waves: order.waves.map(({ index, storyIds }) => ({
       index,
       count: storyIds.length,
       stories: storyIds.flatMap((id) => cards.get(id) ?? []),
     })),
-    criticalPath: order.criticalPath.map((id) => `${project.key}-${byId.get(id)?.number ?? 0}`),
+    criticalPath: order.criticalPath.flatMap((id) => keys.get(id) ?? []),
     blocked: order.blockedCount,
   };
 });
