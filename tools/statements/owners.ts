@@ -9,18 +9,8 @@ export const ownedTables: Readonly<Record<string, readonly string[]>> = {
   'libs/runtime': ['idempotency_keys'],
   'apps/sign-in': ['accounts', 'flows', 'identities', 'oauth_records', 'passkeys', 'sessions', 'sign_ins'],
   'libs/organizations': [
-    ...['identity_provider_domains', 'identity_providers'],
-    ...[
-      'agents',
-      'connections',
-      'devices',
-      'invitations',
-      'members',
-      'orgs',
-      'team_members',
-      'teams',
-      'tokens',
-    ],
+    ...['identity_provider_domains', 'identity_providers', 'agents', 'connections', 'devices', 'invitations'],
+    ...['members', 'orgs', 'team_members', 'teams', 'tokens'],
   ],
   'libs/billing': ['seat_ledger', 'seat_usage', 'subscriptions'],
   'libs/board': [
@@ -36,15 +26,8 @@ export const ownedTables: Readonly<Record<string, readonly string[]>> = {
     ...['leases', 'lock_counters', 'locks'],
   ],
   'libs/forges': [
-    ...[
-      'forge_checks',
-      'forge_connections',
-      'forge_deliveries',
-      'forge_facts',
-      'forge_pulls',
-      'forge_repositories',
-      'forge_statuses',
-    ],
+    ...['forge_checks', 'forge_connections', 'forge_deliveries', 'forge_facts', 'forge_pulls'],
+    ...['forge_repositories', 'forge_statuses'],
   ],
   'libs/notifications': [
     ...['broadcasts', 'notification_counts', 'notification_preferences', 'notifications'],

@@ -62,12 +62,9 @@ async function checkOperations(folder: string): Promise<ReleaseTrial> {
   const said = await run(
     process.execPath,
     [
-      ...[
-        '--experimental-vm-modules',
-        '--disable-warning=ExperimentalWarning',
-        'node_modules/jest/bin/jest.js',
-      ],
-      ...['-c', 'jest.config.js', '--rootDir', 'apps/coordination-api', '--ci', '--runInBand'],
+      ...['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'],
+      ...['node_modules/jest/bin/jest.js', '-c', 'jest.config.js', '--rootDir', 'apps/coordination-api'],
+      ...['--ci', '--runInBand'],
       ...['--json', `--outputFile=${results}`, '--testNamePattern=accepts its own example', 'loops.spec'],
     ],
     { cwd: folder, env: Object.fromEntries(inherited), maxBuffer: 64 * 1024 * 1024 },

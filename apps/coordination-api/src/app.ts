@@ -58,12 +58,10 @@ const inFlightPerConnection = 6;
 const openDatabase = (config: ApiConfig, logger: Logger): OpenNodes =>
   openNodes(
     {
-      ...{
-        url: config.DATABASE_URL,
-        max: config.DATABASE_POOL,
-        role: 'muster_app',
-        name: 'coordination-api',
-      },
+      url: config.DATABASE_URL,
+      max: config.DATABASE_POOL,
+      role: 'muster_app',
+      name: 'coordination-api',
       onIdleError: (error) => {
         logger.warn({ err: error }, 'a connection to Postgres was lost');
       },
@@ -227,17 +225,15 @@ export function createApp(config: ApiConfig, logger: Logger): CoordinationApi {
   const handlers = createHandlers({ seatPrices: config.SEAT_PRICING, webhooks, forges });
   const followers = openFollowers(pool, app, logger);
   const calls: OperationRouteOptions & EventStreamOptions = {
-    ...{
-      pool,
-      authenticate,
-      limits,
-      aside: waitWithoutSlot,
-      leave: releaseSlot,
-      placesAtOnce,
-      connections,
-      metrics,
-      logger,
-    },
+    pool,
+    authenticate,
+    limits,
+    aside: waitWithoutSlot,
+    leave: releaseSlot,
+    placesAtOnce,
+    connections,
+    metrics,
+    logger,
     handlers: handlersByOperation(handlers),
     environment: createEnvironment(pool, handlers, standby),
     wait: (waiter, { position, timeoutSeconds }, left) =>

@@ -47,13 +47,11 @@ export async function serveRequests(session: RunnerSession, options: ServeOption
   const listenerId = listenerIdOf(repository.commonDir);
   const createIdentity = (): Promise<RunIdentity> =>
     createRunIdentity(callerClient, {
-      ...{
-        token: connection.token,
-        runId: listenerId,
-        project: undefined,
-        agentName: options.agentName,
-        asMe,
-      },
+      token: connection.token,
+      runId: listenerId,
+      project: undefined,
+      agentName: options.agentName,
+      asMe,
     });
   await revokeRunTokens(callerClient, listenerId);
   try {

@@ -41,16 +41,14 @@ export interface ImportReport {
 }
 
 export const createEmptyReport = (): ImportReport => ({
-  ...{
-    import: undefined,
-    isContinued: false,
-    made: [],
-    kept: [],
-    refused: [],
-    issues: new Map(),
-    leftOut: [],
-    parentsLeftOut: [],
-  },
+  import: undefined,
+  isContinued: false,
+  made: [],
+  kept: [],
+  refused: [],
+  issues: new Map(),
+  leftOut: [],
+  parentsLeftOut: [],
   counts: { created: 0, updated: 0, unchanged: 0, kept: 0, refused: 0 },
 });
 

@@ -29,12 +29,10 @@ export async function sendPartialRequest(
   await once(socket, 'connect');
   const lines = [
     `POST ${path} HTTP/1.1`,
-    ...[
-      `Host: ${host}`,
-      'Content-Type: application/json',
-      `Content-Length: ${contentLength}`,
-      'Expect: 100-continue',
-    ],
+    `Host: ${host}`,
+    'Content-Type: application/json',
+    `Content-Length: ${contentLength}`,
+    'Expect: 100-continue',
     ...(token === undefined ? [] : [`Authorization: Bearer ${token}`]),
   ];
   socket.write(`${lines.join('\r\n')}\r\n\r\n${sentBody}`);

@@ -51,11 +51,8 @@ const generateHere = async (name: string, effect: 'read' | 'write'): Promise<str
 
 const jest = (lib: string, ...args: string[]): Promise<NxResult> =>
   workspace.run('node', [
-    ...[
-      '--experimental-vm-modules',
-      '--disable-warning=ExperimentalWarning',
-      'node_modules/jest/bin/jest.js',
-    ],
+    ...['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'],
+    ...['node_modules/jest/bin/jest.js'],
     ...['-c', 'jest.config.js', '--rootDir', lib, ...args],
   ]);
 

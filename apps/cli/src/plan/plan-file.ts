@@ -36,10 +36,8 @@ export function parsePlanFile(file: string, text: string, flags: PlanFileFlags):
     throw new UsageError(`${file} has no tasks`);
   const params = {
     ...stated,
-    ...{
-      projectId: flags.project ?? stated['projectId'],
-      planRef: flags.ref ?? stated['planRef'] ?? planRefOf(file),
-    },
+    projectId: flags.project ?? stated['projectId'],
+    planRef: flags.ref ?? stated['planRef'] ?? planRefOf(file),
   };
   if (params.projectId === undefined) throw new UsageError(`${file} names no project: use --project`);
   if (params.planRef === undefined) throw new UsageError(`${file} has no name for the plan: use --ref`);

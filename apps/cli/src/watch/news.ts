@@ -45,13 +45,11 @@ export function openChangeFeed(
   const streamed = () =>
     followStream({
       ...connection,
-      ...{
-        kinds: watchedEventKinds,
-        signal,
-        personal: false,
-        forSeconds: Infinity,
-        reopensWhenReplaced: true,
-      },
+      kinds: watchedEventKinds,
+      signal,
+      personal: false,
+      forSeconds: Infinity,
+      reopensWhenReplaced: true,
       ...(projectId !== undefined && { projectId }),
       // Events between the last refresh and the connection may be missing.
       onOpen: () => {

@@ -37,14 +37,12 @@ export class CardStore {
   /** True if cards or columns have changed since the cards were last sorted into lanes. */
   #isDirty = true;
   #view: BoardView = {
-    ...{
-      state: 'loading',
-      failure: null,
-      project: null,
-      lanes: [],
-      serverLanes: [],
-      areAllCardsLoaded: false,
-    },
+    state: 'loading',
+    failure: null,
+    project: null,
+    lanes: [],
+    serverLanes: [],
+    areAllCardsLoaded: false,
     fresh: new Set(),
   };
 

@@ -45,12 +45,10 @@ function FileFields({ settings: { format }, changeSettings }: ImportSettingsProp
     // Another file was chosen in the meantime.
     if (number !== chosenFileCount) return;
     changeSettings({
-      ...{
-        chosenFile: blob === undefined ? null : { number, blob },
-        columnsByStatus: {},
-        columnsByField: {},
-        emailsByName: {},
-      },
+      chosenFile: blob === undefined ? null : { number, blob },
+      columnsByStatus: {},
+      columnsByField: {},
+      emailsByName: {},
       ...(recognized !== undefined && { format: recognized }),
     });
   };

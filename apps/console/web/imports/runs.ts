@@ -47,14 +47,12 @@ export function startImport(projectId: string, request: ImportRequest): void {
   const stopping = new AbortController();
   const report = createEmptyReport();
   let run: ImportRun = {
-    ...{
-      name: request.name,
-      entryCount: request.entryCount,
-      entriesRead: 0,
-      report,
-      state: 'running',
-      error: undefined,
-    },
+    name: request.name,
+    entryCount: request.entryCount,
+    entriesRead: 0,
+    report,
+    state: 'running',
+    error: undefined,
     stop: () => stopping.abort(),
     resume: () => startImport(projectId, request),
   };

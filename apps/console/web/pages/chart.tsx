@@ -43,12 +43,10 @@ export default function Chart({ label, times, half, most }: ChartProps) {
       const points = { show: true, size: 5 };
       plot = new uPlot(
         {
-          ...{
-            width: element.clientWidth,
-            height: chartHeightPx,
-            legend: { show: false },
-            cursor: { show: false },
-          },
+          width: element.clientWidth,
+          height: chartHeightPx,
+          legend: { show: false },
+          cursor: { show: false },
           scales: { x: { time: true }, y: { range: (_, __, highest) => [0, Math.max(60, highest * 1.1)] } },
           axes: [
             { ...axis, values: (_, ticks) => ticks.map((seconds) => formatShortDay(seconds * 1_000)) },

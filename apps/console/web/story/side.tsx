@@ -101,10 +101,8 @@ function WorkDetails({ story, execution }: { readonly story: Story; readonly exe
       </div>
       <p className="muted">
         {[
-          ...[
-            lease === null ? undefined : actorNameOf(lease.holder),
-            phase === null ? undefined : storyTexts.phases[phase],
-          ],
+          lease === null ? undefined : actorNameOf(lease.holder),
+          phase === null ? undefined : storyTexts.phases[phase],
           progress > 0 ? t.board.progress(progress) : undefined,
           attempt > 1 ? storyTexts.attempt(attempt) : undefined,
         ]

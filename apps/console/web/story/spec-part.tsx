@@ -143,11 +143,9 @@ function VersionPicker({
         {items.map(({ version, author, createdAt, linesAdded, linesRemoved }) => (
           <option key={version} value={version}>
             {[
-              ...[
-                storyTexts.version(version),
-                author?.name,
-                createdAt === null ? undefined : timeAgo(createdAt),
-              ],
+              storyTexts.version(version),
+              author?.name,
+              createdAt === null ? undefined : timeAgo(createdAt),
               `+${linesAdded} −${linesRemoved}`,
             ]
               .filter((part) => part !== undefined)

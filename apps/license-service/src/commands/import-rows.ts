@@ -162,12 +162,10 @@ function toIncomingLicense(
   }
   const [transfers, machines] = [cell('transfers'), cell('machines')];
   return {
-    ...{
-      orderRef,
-      plan: named,
-      key: parseKeyCell(cell('key'), keyPrefix),
-      term: parseTermCells(cell) ?? term,
-    },
+    orderRef,
+    plan: named,
+    key: parseKeyCell(cell('key'), keyPrefix),
+    term: parseTermCells(cell) ?? term,
     customerRef: requireValidReference('customer_ref', cell('customer_ref')) || null,
     transferLimit: transfers === '' ? undefined : Math.min(parseCount(transfers), 1_000),
     machineLimit: machines === '' ? undefined : parseMachineLimit(machines),

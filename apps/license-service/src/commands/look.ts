@@ -60,14 +60,12 @@ export const listCommand: LicenseCommand = {
         ...formatTable(
           ['ID', 'KEY', 'PLAN', 'STATE', 'ENDS', 'MACHINE', 'LAST SEEN', 'CUSTOMER', 'ORDER'],
           items.map((one) => [
-            ...[
-              one.id,
-              `…${one.hint}`,
-              one.plan,
-              stateOf(one),
-              formatLicenseEnd(one),
-              formatMachineCell(one),
-            ],
+            one.id,
+            `…${one.hint}`,
+            one.plan,
+            stateOf(one),
+            formatLicenseEnd(one),
+            formatMachineCell(one),
             ...[formatDay(one.lastSeenAt), one.customerRef ?? '-', one.orderRef ?? '-'],
           ]),
         ),

@@ -39,13 +39,11 @@ const formatMachineLines = (license: License, machines: readonly Machine[]): str
     : formatTable(
         ['SLOT', 'MACHINE', 'SINCE', 'LAST SEEN', 'OFFLINE UNTIL'],
         machines.map(({ slot, hint, ...at }) => [
-          ...[
-            String(slot),
-            hint,
-            formatMinute(at.boundAt),
-            formatMinute(at.lastSeenAt),
-            formatMinute(at.offlineUntil),
-          ],
+          String(slot),
+          hint,
+          formatMinute(at.boundAt),
+          formatMinute(at.lastSeenAt),
+          formatMinute(at.offlineUntil),
         ]),
       )),
 ];

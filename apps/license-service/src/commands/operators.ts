@@ -75,14 +75,12 @@ export const operatorListCommand: LicenseCommand = {
       lines: formatTable(
         ['ID', 'WHOM', 'PRODUCT', 'SCOPES', 'STATE', 'LAST SIGN-IN'],
         items.map((one) => [
-          ...[
-            one.id,
-            formatGrantee(one),
-            one.product,
-            one.scopes.join(','),
-            formatValidity(one),
-            formatMinute(one.lastUsedAt),
-          ],
+          one.id,
+          formatGrantee(one),
+          one.product,
+          one.scopes.join(','),
+          formatValidity(one),
+          formatMinute(one.lastUsedAt),
         ]),
       ),
     };
@@ -113,14 +111,12 @@ export const sessionListCommand: LicenseCommand = {
       lines: formatTable(
         ['ID', 'WHO', 'BY', 'FROM', 'SINCE', 'LAST SEEN', 'STATE'],
         items.map((one) => [
-          ...[
-            one.id,
-            one.name,
-            one.by,
-            one.ip ?? '',
-            formatMinute(one.createdAt),
-            formatMinute(one.lastSeenAt),
-          ],
+          one.id,
+          one.name,
+          one.by,
+          one.ip ?? '',
+          formatMinute(one.createdAt),
+          formatMinute(one.lastSeenAt),
           one.isGood ? `until ${formatMinute(one.expiresAt)}` : 'over',
         ]),
       ),

@@ -28,13 +28,11 @@ export const planListCommand: LicenseCommand = {
       lines: formatTable(
         ['PRODUCT', 'PLAN', 'TERM', 'MACHINES', 'LEASE', 'TRANSFERS', 'FEATURES'],
         items.map((plan) => [
-          ...[
-            plan.product,
-            plan.name,
-            formatTerm(plan),
-            String(plan.machineLimit),
-            formatLeaseDuration(plan.leaseSeconds),
-          ],
+          plan.product,
+          plan.name,
+          formatTerm(plan),
+          String(plan.machineLimit),
+          formatLeaseDuration(plan.leaseSeconds),
           ...[String(plan.transferLimit), formatFeatures(plan.features)],
         ]),
       ),

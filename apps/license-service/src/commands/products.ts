@@ -20,12 +20,10 @@ export const productListCommand: LicenseCommand = {
       lines: formatTable(
         ['PRODUCT', 'KEYS', 'TRIAL', 'SINCE'],
         items.map((product) => [
-          ...[
-            product.name,
-            `${product.keyPrefix}-…`,
-            formatTrialDuration(product),
-            formatDay(product.createdAt),
-          ],
+          product.name,
+          `${product.keyPrefix}-…`,
+          formatTrialDuration(product),
+          formatDay(product.createdAt),
         ]),
       ),
     };

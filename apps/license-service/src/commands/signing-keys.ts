@@ -49,14 +49,12 @@ export const signingKeyListCommand: LicenseCommand = {
       lines: formatTable(
         ['PRODUCT', 'KEY', 'STATE', 'SIGNS FROM', 'RETIRED', 'PUBLISHED UNTIL'],
         items.map(({ product, kid, state, activeFrom, retiredAt, publishedUntil }) => [
-          ...[
-            product,
-            kid,
-            state,
-            formatMinute(activeFrom),
-            formatMinute(retiredAt),
-            formatMinute(publishedUntil),
-          ],
+          product,
+          kid,
+          state,
+          formatMinute(activeFrom),
+          formatMinute(retiredAt),
+          formatMinute(publishedUntil),
         ]),
       ),
     };

@@ -63,14 +63,12 @@ export const tokenListCommand: LicenseCommand = {
       lines: formatTable(
         ['ID', 'NAME', 'PRODUCT', 'SCOPES', 'STATE', 'LAST USED'],
         items.map((one) => [
-          ...[
-            one.id,
-            one.name,
-            one.product,
-            one.scopes.join(','),
-            formatValidity(one),
-            formatMinute(one.lastUsedAt),
-          ],
+          one.id,
+          one.name,
+          one.product,
+          one.scopes.join(','),
+          formatValidity(one),
+          formatMinute(one.lastUsedAt),
         ]),
       ),
     };

@@ -44,14 +44,12 @@ export const auditCommand: LicenseCommand = {
           ...formatTable(
             ['WHEN', 'LICENSE', 'WHAT', 'BY', 'EPOCH', 'MORE'],
             events.map(({ at, hint, kind, actor, actorRef, epoch, data }) => [
-              ...[
-                formatMinute(at),
-                `…${hint}`,
-                kind,
-                actorRef ?? actor,
-                String(epoch),
-                formatEventData(data),
-              ],
+              formatMinute(at),
+              `…${hint}`,
+              kind,
+              actorRef ?? actor,
+              String(epoch),
+              formatEventData(data),
             ]),
           ),
           ...(denials.length === 0 ? [] : ['', 'Refused:']),

@@ -128,11 +128,9 @@ function createSignatureTemplate(kid: string, optionalParts: OptionalParts): Sig
       status: placeholderStatus,
       fields: [{ name: 'content-digest', value: placeholders.digest }],
       request: {
-        ...{
-          kind: 'request',
-          method: placeholders.method,
-          targetUri: placeholderOrigin + placeholders.path + placeholders.query,
-        },
+        kind: 'request',
+        method: placeholders.method,
+        targetUri: placeholderOrigin + placeholders.path + placeholders.query,
         fields: [
           { name: 'content-digest', value: placeholders.bodyDigest },
           { name: 'license-nonce', value: placeholders.nonce },

@@ -11,21 +11,10 @@ import { type AnswerBody } from './answers.ts';
  */
 export const authoredFields: ReadonlySet<string> = new Set([
   ...['title', 'storyTitle', 'targetTitle', 'name', 'fullName', 'description', 'content', 'body', 'snippet'],
-  ...[
-    'summary',
-    'nextSteps',
-    'filesTouched',
-    'note',
-    'message',
-    'text',
-    'reason',
-    'question',
-    'answer',
-    'decision',
-  ],
-  ...['labels', 'tags', 'branch', 'baseBranch', 'resources', 'resource', 'heldResource', 'witness', 'path'],
-  ...['touches', 'dependsOn', 'waves', 'criticalPath'],
-  ...['ref', 'checks', 'data', 'manifest', 'error', 'details'],
+  ...['summary', 'nextSteps', 'filesTouched', 'note', 'message', 'text', 'reason', 'question', 'answer'],
+  ...['decision', 'labels', 'tags', 'branch', 'baseBranch', 'resources', 'resource', 'heldResource'],
+  ...['witness', 'path', 'touches', 'dependsOn', 'waves', 'criticalPath', 'ref', 'checks', 'data'],
+  ...['manifest', 'error', 'details'],
 ]);
 
 /** Returns true if the value contains a text that is not empty. */

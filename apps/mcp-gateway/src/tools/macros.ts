@@ -184,12 +184,10 @@ export const macros: readonly MacroTool[] = [
     description:
       'Start the next story, offers to you first. Returns as start_work, and skipped with reasons; no execution: none, call again with waitSeconds.',
     params: z.strictObject({
-      ...{
-        projectId: acquireNextShape.projectId,
-        labels: acquireNextShape.labels,
-        runId: acquireNextShape.runId.unwrap(),
-        waitSeconds: acquireNextShape.waitSeconds.meta({ description: 'Up to 25, until there is one' }),
-      },
+      projectId: acquireNextShape.projectId,
+      labels: acquireNextShape.labels,
+      runId: acquireNextShape.runId.unwrap(),
+      waitSeconds: acquireNextShape.waitSeconds.meta({ description: 'Up to 25, until there is one' }),
       resources: lockedPaths.optional(),
       assignedToMe: z.boolean().optional(),
     }),

@@ -99,12 +99,10 @@ function createForgeDialect(forge: Forge, token: string, newPullRequest: NewPull
     headers: { authorization: `token ${token}` },
     // Gitea and Forgejo cannot search by branch, so this request reads the most recently changed pull
     // requests.
-    ...{
-      findUrl: `${openUrl}?state=all&sort=recentupdate&limit=50`,
-      parsePullRequest: read,
-      openUrl,
-      conflictStatus: 409,
-    },
+    findUrl: `${openUrl}?state=all&sort=recentupdate&limit=50`,
+    parsePullRequest: read,
+    openUrl,
+    conflictStatus: 409,
     openRequestBody: { head: branch, base, title: isDraft ? `WIP: ${title}` : title, body },
   };
 }

@@ -87,10 +87,8 @@ async function readGithubPipeline(environment: EnvironmentVariables): Promise<Pi
   const repository = requireVariable(environment, 'GITHUB_REPOSITORY');
   const run = [
     ...[repository, requireVariable(environment, 'GITHUB_RUN_ID')],
-    ...[
-      optionalVariable(environment, 'GITHUB_RUN_ATTEMPT') ?? '1',
-      optionalVariable(environment, 'GITHUB_JOB') ?? '',
-    ],
+    optionalVariable(environment, 'GITHUB_RUN_ATTEMPT') ?? '1',
+    optionalVariable(environment, 'GITHUB_JOB') ?? '',
   ].join(' ');
   const serverUrl = optionalVariable(environment, 'GITHUB_SERVER_URL') ?? 'https://github.com';
   const url = `${serverUrl}/${repository}`;

@@ -66,11 +66,9 @@ const cookieNames = {
 };
 
 const clientDefaults: Configuration['clientDefaults'] = {
-  ...{
-    application_type: 'native',
-    token_endpoint_auth_method: 'none',
-    id_token_signed_response_alg: 'ES256',
-  },
+  application_type: 'native',
+  token_endpoint_auth_method: 'none',
+  id_token_signed_response_alg: 'ES256',
   ...{ grant_types: ['authorization_code', 'refresh_token'], response_types: ['code'] },
 };
 
@@ -82,12 +80,10 @@ const routes: Configuration['routes'] = {
 
 /** Lifetimes in seconds. */
 const lifetimes: Configuration['ttl'] = {
-  ...{
-    AuthorizationCode: 60,
-    DeviceCode: deviceCodeLifetimeSeconds,
-    Interaction: flowLifetimeSeconds,
-    Session: flowLifetimeSeconds,
-  },
+  AuthorizationCode: 60,
+  DeviceCode: deviceCodeLifetimeSeconds,
+  Interaction: flowLifetimeSeconds,
+  Session: flowLifetimeSeconds,
   AccessToken: ({ oidc }) => Math.min(accessTokenSeconds, remainingSeconds(oidc.entities.Grant ?? {})),
   // A refresh token expires together with its grant.
   RefreshToken: ({ oidc }) => remainingSeconds(oidc.entities.Grant ?? {}),

@@ -139,12 +139,10 @@ const createAccessTokenAdapter = (run: RunInSignIn): Adapter => ({
 export function createAdapterFactory(pool: Pool): AdapterFactory {
   const run: RunInSignIn = (work) => inSignInTransaction(pool, work);
   const special: Readonly<Record<string, (run: RunInSignIn) => Adapter>> = {
-    ...{
-      AccessToken: createAccessTokenAdapter,
-      Client: createClientAdapter,
-      Grant: createGrantAdapter,
-      Session: () => emptyAdapter,
-    },
+    AccessToken: createAccessTokenAdapter,
+    Client: createClientAdapter,
+    Grant: createGrantAdapter,
+    Session: () => emptyAdapter,
   };
   return (model) => special[model]?.(run) ?? createRecordAdapter(model, run);
 }

@@ -68,15 +68,8 @@ const knownIssueFields = new Set([
   ...Object.keys(Issue.shape),
   // The fields with internal numbers and addresses of GitHub, and the fields that repeat others.
   ...['id', 'node_id', 'closed', 'closedAt', 'closed_at', 'assignee', 'author_association', 'repository_url'],
-  ...[
-    'labels_url',
-    'comments_url',
-    'events_url',
-    'timeline_url',
-    'performed_via_github_app',
-    'sub_issues_summary',
-  ],
-  ...['subIssuesSummary', 'repository', 'score'],
+  ...['labels_url', 'comments_url', 'events_url', 'timeline_url', 'performed_via_github_app'],
+  ...['sub_issues_summary', 'subIssuesSummary', 'repository', 'score'],
 ]);
 
 const knownCommentFields = new Set([

@@ -60,15 +60,8 @@ type Issue = z.infer<typeof Issue>;
 
 const knownIssueFields = new Set([
   ...Object.keys(IssueFields.shape),
-  ...[
-    'project',
-    'subtasks',
-    'statuscategorychangedate',
-    'lastViewed',
-    'resolutiondate',
-    'workratio',
-    'watches',
-  ],
+  ...['project', 'subtasks', 'statuscategorychangedate', 'lastViewed', 'resolutiondate', 'workratio'],
+  ...['watches'],
 ]);
 
 const knownCommentFields = new Set([

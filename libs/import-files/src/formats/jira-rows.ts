@@ -12,31 +12,13 @@ import { type JiraIssue } from './jira-issue.ts';
  * left out.
  */
 const knownColumns = new Set([
-  ...[
-    'summary',
-    'issue key',
-    'issue id',
-    'issue type',
-    'status',
-    'status category',
-    'priority',
-    'resolution',
-  ],
-  ...[
-    'assignee',
-    'assignee id',
-    'created',
-    'updated',
-    'resolved',
-    'labels',
-    'description',
-    'comment',
-    'comments',
-  ],
-  ...['parent', 'parent id', 'parent key', 'parent summary', 'inward issue link (blocks)'],
-  ...['outward issue link (blocks)', 'project key', 'project name', 'status category changed', 'last viewed'],
-  ...['custom field (story points)', 'custom field (story point estimate)', 'custom field (epic link)'],
-  ...['custom field (epic name)', 'custom field (rank)', 'reporter id', 'creator id', 'project lead id'],
+  ...['summary', 'issue key', 'issue id', 'issue type', 'status', 'status category', 'priority'],
+  ...['resolution', 'assignee', 'assignee id', 'created', 'updated', 'resolved', 'labels', 'description'],
+  ...['comment', 'comments', 'parent', 'parent id', 'parent key', 'parent summary'],
+  ...['inward issue link (blocks)', 'outward issue link (blocks)', 'project key', 'project name'],
+  ...['status category changed', 'last viewed', 'custom field (story points)'],
+  ...['custom field (story point estimate)', 'custom field (epic link)', 'custom field (epic name)'],
+  ...['custom field (rank)', 'reporter id', 'creator id', 'project lead id'],
 ]);
 
 /** Parses `01/Mar/24 10:00 AM;author;words`. */

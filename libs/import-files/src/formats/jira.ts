@@ -75,13 +75,11 @@ function findEpicOfIssue(issue: JiraIssue, index: JiraIndex): ImportDraft['epic'
 }
 
 const statusByCategory: Readonly<Record<string, StoryStatus>> = {
-  ...{
-    'to do': 'backlog',
-    new: 'backlog',
-    'in progress': 'in_progress',
-    indeterminate: 'in_progress',
-    done: 'done',
-  },
+  'to do': 'backlog',
+  new: 'backlog',
+  'in progress': 'in_progress',
+  indeterminate: 'in_progress',
+  done: 'done',
 };
 const canceledResolutionPattern =
   /^(won.?t (do|fix)|duplicate|cannot reproduce|declined|rejected|invalid|abandoned|obsolete|not a bug|incomplete|cancell?ed)$/i;
@@ -104,19 +102,17 @@ function toDraft(issue: JiraIssue, index: JiraIndex): ImportDraft {
   const { description, comments, blockedBy, dueDate, unimportedFields } = issue;
   const { parents, waits } = index.nesting;
   return {
-    ...{
-      place: location,
-      externalId: key,
-      url,
-      title,
-      priority,
-      labels,
-      estimate,
-      dueDate,
-      createdAt,
-      updatedAt,
-      leftOut: unimportedFields,
-    },
+    place: location,
+    externalId: key,
+    url,
+    title,
+    priority,
+    labels,
+    estimate,
+    dueDate,
+    createdAt,
+    updatedAt,
+    leftOut: unimportedFields,
     ...mapIssueStatus(issue),
     description: description === undefined ? undefined : wikiToMarkdown(description),
     epic: findEpicOfIssue(issue, index),

@@ -13,19 +13,8 @@ const stripFormulaQuote = (text: string | undefined): string | undefined =>
   text?.replace(/^'(?=[+\-=@])/, '');
 
 const knownColumns = new Set([
-  ...[
-    'id',
-    'title',
-    'description',
-    'status',
-    'estimate',
-    'priority',
-    'project',
-    'project id',
-    'assignee',
-    'labels',
-  ],
-  ...['created', 'updated', 'parent issue', 'blocked by', 'due date', 'url', 'uuid'],
+  ...['id', 'title', 'description', 'status', 'estimate', 'priority', 'project', 'project id', 'assignee'],
+  ...['labels', 'created', 'updated', 'parent issue', 'blocked by', 'due date', 'url', 'uuid'],
   // The times at which an issue reached a status. They are not imported, because the status and the time of
   // the last change cover them.
   ...['started', 'triaged', 'completed', 'canceled', 'time in status (minutes)'],
@@ -129,17 +118,8 @@ type Issue = z.infer<typeof Issue>;
 
 const knownIssueFields = new Set([
   ...Object.keys(Issue.shape),
-  ...[
-    'id',
-    'number',
-    'priorityLabel',
-    'branchName',
-    'sortOrder',
-    'team',
-    'startedAt',
-    'completedAt',
-    'canceledAt',
-  ],
+  ...['id', 'number', 'priorityLabel', 'branchName', 'sortOrder', 'team', 'startedAt', 'completedAt'],
+  ...['canceledAt'],
 ]);
 
 const knownCommentFields = new Set([

@@ -7,39 +7,11 @@ import { isObject } from '../unread.ts';
 import { tryReadJson } from './json.ts';
 
 const knownColumns = new Set([
-  ...[
-    'id',
-    'identifier',
-    'project',
-    'project name',
-    'project id',
-    'project identifier',
-    'sequence id',
-    'name',
-  ],
-  ...[
-    'description',
-    'state',
-    'state name',
-    'priority',
-    'assignees',
-    'assignee',
-    'created at',
-    'updated at',
-    'completed at',
-  ],
-  ...[
-    'estimate',
-    'labels',
-    'modules',
-    'module name',
-    'relations',
-    'comments',
-    'parent',
-    'sub issues count',
-    'is draft',
-  ],
-  ...['archived at', 'link count', 'subscribers count', 'target date', 'due date'],
+  ...['id', 'identifier', 'project', 'project name', 'project id', 'project identifier', 'sequence id'],
+  ...['name', 'description', 'state', 'state name', 'priority', 'assignees', 'assignee', 'created at'],
+  ...['updated at', 'completed at', 'estimate', 'labels', 'modules', 'module name', 'relations', 'comments'],
+  ...['parent', 'sub issues count', 'is draft', 'archived at', 'link count', 'subscribers count'],
+  ...['target date', 'due date'],
 ]);
 
 /** Parses a cell that has JSON, or words separated by commas. */

@@ -70,26 +70,11 @@ const maxExportedActions = 1000;
 
 const knownCardFields = new Set([
   ...Object.keys(Card.shape),
-  ...['idShort', 'idBoard', 'shortLink', 'badges', 'idLabels', 'idChecklists', 'checkItemStates'],
-  ...[
-    'cover',
-    'subscribed',
-    'email',
-    'descData',
-    'limits',
-    'nodeId',
-    'manualCoverAttachment',
-    'idAttachmentCover',
-  ],
+  ...['idShort', 'idBoard', 'shortLink', 'badges', 'idLabels', 'idChecklists', 'checkItemStates', 'cover'],
+  ...['subscribed', 'email', 'descData', 'limits', 'nodeId', 'manualCoverAttachment', 'idAttachmentCover'],
   ...['cardRole', 'creationMethod', 'mirrorSourceId', 'dueReminder', 'pinned', 'idOrganization'],
-  ...[
-    'creationMethodError',
-    'creationMethodLoadingStartedAt',
-    'faviconUrl',
-    'isFullUrl',
-    'customFieldItems',
-    'type',
-  ],
+  ...['creationMethodError', 'creationMethodLoadingStartedAt', 'faviconUrl', 'isFullUrl', 'customFieldItems'],
+  ...['type'],
 ]);
 
 const knownCheckItemFields = new Set([

@@ -177,10 +177,8 @@ export async function trySigningIn(
     const { question, trouble } = letIn;
     const about = {
       ...{ name: client.name, version: packages[client.package], registers: ways.join(', then ') },
-      ...{
-        goesBackTo: withoutPort(question.get('redirect_uri') ?? ''),
-        asksFor: question.get('scope') ?? '',
-      },
+      goesBackTo: withoutPort(question.get('redirect_uri') ?? ''),
+      asksFor: question.get('scope') ?? '',
     };
     if (trouble !== undefined) return { ...about, call: false, refusedAfterwards: false, trouble };
     const first = await calls(client, home, place, { agent, model });

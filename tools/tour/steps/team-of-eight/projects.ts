@@ -34,15 +34,11 @@ async function openPrivateProject(eight: Eight): Promise<Check> {
   }
   const { items } = await api.projects.members.list({ projectId });
   const wanted = [
-    ...[
-      ['Hanna', 'org', 'lead'],
-      ['Ivo', 'org', 'lead'],
-      ['Jana', 'direct', 'lead'],
-    ],
-    ...[
-      ['Kofi', 'team', 'contributor'],
-      ['Lea', 'team', 'contributor'],
-    ],
+    ['Hanna', 'org', 'lead'],
+    ['Ivo', 'org', 'lead'],
+    ['Jana', 'direct', 'lead'],
+    ['Kofi', 'team', 'contributor'],
+    ['Lea', 'team', 'contributor'],
   ];
   found.same(
     items.map(({ name, via, role }) => [name, via, role]),

@@ -192,13 +192,11 @@ function createComment(state: CommentPutState, incomingComment: IncomingComment)
   const row: CommentRow = {
     ...comments.make(
       {
-        ...{
-          id: createIdForTime(comment.at),
-          storyId,
-          parentId: parentId ?? null,
-          kind: 'comment',
-          body: comment.body,
-        },
+        id: createIdForTime(comment.at),
+        storyId,
+        parentId: parentId ?? null,
+        kind: 'comment',
+        body: comment.body,
         ...{ author: actor, authorMemberId: memberId, mentions: [], agentMentions: [], told: [] },
         ...{ importedBy: state.caller.actor, importedFrom: state.current.provider },
       },

@@ -300,11 +300,9 @@ function createStoryFromItem(state: StoryPutState, itemToWrite: ItemToWrite): St
     project_key: board.projectKey,
     ...stories.make(
       {
-        ...{
-          id: createIdForTime(createdAt),
-          projectId: current.project_id,
-          number: board.lastStoryNumber + made.length + 1,
-        },
+        id: createIdForTime(createdAt),
+        projectId: current.project_id,
+        number: board.lastStoryNumber + made.length + 1,
         ...{ title: item.title, description: item.description, priority: item.priority, labels: item.labels },
         ...{ dueDate: item.dueDate, touches: item.touches },
         ...{ estimate: item.estimate, epicId, upstream: buildUpstream(state, item), createdBy: caller.actor },
