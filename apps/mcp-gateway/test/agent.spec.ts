@@ -112,8 +112,9 @@ describe('an agent', () => {
 
   it('hands its work to somebody with what they need to go on', async () => {
     const { robo, chloe, ana } = await board();
+    const resources = ['src/auth'];
     const begun = started(
-      await gateway.tool(robo.me.token, 'start_work', { storyId: 'WEB-1', runId: 'run-1' }),
+      await gateway.tool(robo.me.token, 'start_work', { storyId: 'WEB-1', runId: 'run-1', resources }),
     );
     const offered = await gateway.tool(robo.me.token, 'hand_off_work', {
       ...{ executionId: begun.execution.id, leaseToken: begun.leaseToken },
@@ -128,8 +129,12 @@ describe('an agent', () => {
     });
     const refused = await gateway.tool(chloe.me.token, 'start_work', { storyId: 'WEB-1' });
     expect(refused.structuredContent.error).toMatchObject({ details: { reason: 'reserved' } });
-    const taken = started(await gateway.tool(ana.me.token, 'start_work', { storyId: 'WEB-1' }));
-    expect(taken.execution).toMatchObject({ checkpoint: { nextSteps: ['The rest'] } });
+    // The locks pass to the new holder, who may name them again.
+    const taken = started(await gateway.tool(ana.me.token, 'start_work', { storyId: 'WEB-1', resources }));
+    expect(taken).toMatchObject({
+      execution: { checkpoint: { nextSteps: ['The rest'] } },
+      lock: { resources },
+    });
   });
 
   it('names stories, members and agents as people write them', async () => {

@@ -113,10 +113,20 @@ const lockedPaths = lockOperation.params.shape.resources.meta({
   description: 'Paths with all below, or globs: src/auth, **/*.sql',
 });
 
-/** Refuses, before anything is written, if a lock of another holder conflicts. */
-async function requireFreePaths({ callStep }: MacroSteps, wanted: AnswerBody): Promise<void> {
-  const { conflicts } = lockOperation.result.parse(
+/**
+ * Refuses, before anything is written, if a lock of another holder conflicts. Locks of the execution that the caller
+ * acquires next do not conflict: they pass to the caller, or the acquisition is refused.
+ */
+async function requireFreePaths(
+  { callStep }: MacroSteps,
+  wanted: AnswerBody,
+  execution?: { readonly id: string } | null,
+): Promise<void> {
+  const found = lockOperation.result.parse(
     await callStep(lockOperation, dropUnsetParams({ ...wanted, dryRun: true })),
+  );
+  const conflicts = found.conflicts.filter(
+    ({ lock }) => lock.executionId === null || lock.executionId !== execution?.id,
   );
   if (conflicts.length > 0) throw refusal('lock_held', { conflicts });
 }
@@ -160,7 +170,7 @@ export const macros: readonly MacroTool[] = [
       if (!force && !goesOn && isStoryBlocked(seen)) throw refusal('blocked', { readiness: seen.readiness });
       const runId = givenRunId ?? (before !== null && isHeldWithoutRunId(before) ? undefined : createRunId());
       const wanted = { projectId: seen.story.projectId, resources, storyId, runId, ttlSeconds };
-      if (resources !== undefined) await requireFreePaths(steps, wanted);
+      if (resources !== undefined) await requireFreePaths(steps, wanted, seen.execution);
       const acquired = await writeStep(
         acquire,
         dropUnsetParams({ targetType: 'story', targetId: storyId, runId, ttlSeconds, start: true }),
