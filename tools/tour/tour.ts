@@ -1,6 +1,7 @@
 // npm run tour -- [board.json]: a team's morning on a real board, and an afternoon of eight people with
 // roles.
-// npm run tour -- --mcp: a day of two agents that only use MCP, in core mode, and its cost for a model.
+// npm run tour -- --mcp: a day of three agents and two people that only use MCP, in core mode, and its
+// cost for a model.
 // Both use the public API and check the results. They use the instance of `npm start`, in separate
 // organizations, or a temporary instance if none is running here.
 import { randomBytes } from 'node:crypto';

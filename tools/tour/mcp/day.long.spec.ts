@@ -1,4 +1,4 @@
-/** Tests the day of two agents that only use MCP, on a temporary instance: npm run tour -- --mcp. */
+/** Tests the day of three agents and two people that only use MCP, on a temporary instance: npm run tour -- --mcp. */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type Instance, startInstance } from '../instance.ts';
 import { spendAgentDay } from './day.ts';

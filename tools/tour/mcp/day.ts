@@ -1,226 +1,284 @@
 /**
- * A day of two agents that only use MCP, in core mode. The first agent finds work, edits its spec, asks a
- * question, waits for the answer and hands the work over. The second continues, loses its context, receives
- * the request to stop, and releases the work. A member withdraws the request, and the first agent submits the
- * work.
+ * A day of three agents and two people that only use MCP, in core mode. The agents plan, claim, lock, ask, hand
+ * over, submit, rework, stop and recover from a crash. The two people answer, review, merge and stop work; they
+ * never type anything into an agent. Each agent knows only its project, its runId and what its calls returned.
  */
 import { z } from 'zod';
 import { check, type Check } from '../check.ts';
 import { type Instance } from '../instance.ts';
 import { Journal } from '../journal.ts';
 import { Outing } from '../outing.ts';
-import { foundTeam } from '../team.ts';
-import { type McpLine, openLine, Tally, type ToolResult } from './line.ts';
+import { foundTeam, joinByToken, withPool } from '../team.ts';
+import { type CountedCall, type McpLine, openLine } from './line.ts';
 
-/** The limits of a day's cost for a model: calls, and tokens of the answers. */
-const mostCalls = 15;
-const mostTokens = 4_500;
+/** The limits of a day's cost for the model of one agent: calls, and tokens of the answers. */
+const maxCalls = 15;
+const maxTokens = 4_500;
 
-/** The run of the first agent, and the run of the second. */
-const [runId, theirRun] = ['night-shift', 'morning-shift'];
-const paths = ['src/fares/**'];
-const morePaths = ['docs/fares.md'];
+const projectId = 'FARE';
+const planRef = 'fares';
+/** The agents, each with its member. A member may not approve the work of its own agents. */
+const agentOwners = { Planner: 'ben', Coder: 'ana', Tester: 'ana' } as const;
 
-interface Held {
-  readonly executionId: string;
-  readonly leaseToken: string;
-}
-const Begun = z.object({
-  execution: z.object({ id: z.string() }),
-  leaseToken: z.string(),
+type Args = Readonly<Record<string, unknown>>;
+
+const Begun = z.object({ execution: z.object({ id: z.string() }), leaseToken: z.string() });
+const Planned = z.object({ changes: z.array(z.object({ ref: z.string(), key: z.string() })) });
+const Holding = z.object({ holding: z.array(z.object({ key: z.string(), runId: z.string() })) });
+const InboxItem = z.object({
+  kind: z.string(),
+  text: z.string(),
+  next: z.object({ params: z.record(z.string(), z.unknown()) }).optional(),
 });
-const Signals = z.object({ signals: z.array(z.looseObject({ kind: z.string() })) });
-const Refused = z.object({ error: z.object({ details: z.object({ currentVersion: z.int() }) }) });
-const Question = z.object({ comment: z.object({ id: z.string() }) });
-const Runs = z.object({
-  items: z.array(z.object({ runId: z.string().nullable(), agent: z.object({ id: z.string() }).nullable() })),
-});
+const Inbox = z.object({ items: z.array(InboxItem), cursor: z.int() });
+const Progress = z.object({ progress: z.object({ total: z.int(), done: z.int() }) });
 
-const good = ({ isError, text, value }: ToolResult): ToolResult['value'] => {
-  if (isError) throw new Error(text);
-  return value;
-};
-const kindsIn = (value: unknown): string[] => Signals.parse(value).signals.map(({ kind }) => kind);
-
-/** Creates two agents of different members, and a board with a story and another story that waits for it. */
-async function arrange(instance: Instance, journal: Journal, orgSlug: string) {
-  const team = await foundTeam(instance, journal, orgSlug);
-  const { ana } = team;
-  const { project } = await ana.api.projects.create({ key: 'FARE', name: 'Fares and parcels' });
-  const { story: wanted } = await ana.api.stories.create({
-    ...{ projectId: project.id, title: 'Round fares to the cent', status: 'ready', priority: 'high' },
-    spec: '# Rounding\n\nFares are rounded half up.\n',
-  });
-  const { story: waiting } = await ana.api.stories.create({
-    ...{ projectId: project.id, title: 'Print rounded fares', status: 'ready', priority: 'urgent' },
-    blockedBy: [wanted.id],
-  });
-  return { team, wanted, waiting };
+function expectWords(text: string, ...words: readonly string[]): void {
+  const missing = words.filter((one) => !text.includes(one));
+  if (missing.length > 0) throw new Error(`"${missing.join('", "')}" is missing in ${text}`);
 }
 
-interface Day extends Awaited<ReturnType<typeof arrange>> {
-  /** The connections of the first and of the second agent to the gateway. */
-  readonly mine: McpLine;
-  readonly theirs: McpLine;
-  readonly tally: Tally;
-  /** The numbers of calls and tokens at the time when the work was submitted. */
-  readonly counted: { calls: number; tokens: number };
-  readonly heard: Check;
-  readonly told: Check;
-  /** The work in progress, held by either agent. */
-  work: Held;
+/** A member or an agent, who receives the messages of its inbox in order. */
+class Participant {
+  readonly line: McpLine;
+  #cursor: number | undefined;
+
+  constructor(line: McpLine) {
+    this.line = line;
+  }
+
+  write(operation: string, params: Args): Promise<string> {
+    return this.line.call('call_write_operation', { operation, params });
+  }
+
+  /** Waits for a message of this kind with these words. Returns the parameters of the call that answers it. */
+  async receive(kind: string, ...words: readonly string[]): Promise<Args> {
+    const text = await this.line.call('wait_for', { after: this.#cursor });
+    const { items, cursor } = Inbox.parse(JSON.parse(text));
+    this.#cursor = cursor;
+    const item = items.findLast((one) => one.kind === kind);
+    if (item === undefined) throw new Error(`no message of kind ${kind} in ${text}`);
+    expectWords(item.text, ...words);
+    return item.next?.params ?? {};
+  }
+}
+
+class Agent extends Participant {
+  readonly runId: string;
+  /** The work that the agent holds, or held last. */
+  work = { executionId: '', leaseToken: '' };
+
+  constructor(line: McpLine, runId: string) {
+    super(line);
+    this.runId = runId;
+  }
+
+  async begin(tool: 'next_work' | 'start_work', args: Args): Promise<string> {
+    const text = await this.line.call(tool, { runId: this.runId, ...args });
+    const { execution, leaseToken } = Begun.parse(JSON.parse(text));
+    this.work = { executionId: execution.id, leaseToken };
+    return text;
+  }
+
+  /** Calls a tool about the work that the agent holds. */
+  continue(tool: string, args: Args = {}): Promise<string> {
+    return this.line.call(tool, { ...this.work, ...args });
+  }
+
+  submit(summary: string, number: number): Promise<string> {
+    return this.continue('submit_work', { summary, pullRequest: pullRequestUrl(number) });
+  }
+}
+
+const pullRequestUrl = (number: number): string => `https://github.com/acme/fares/pull/${number}`;
+
+interface Day {
+  readonly ana: Participant;
+  readonly ben: Participant;
+  readonly planner: Agent;
+  readonly coder: Agent;
+  readonly tester: Agent;
+  readonly calls: readonly CountedCall[];
+  /** The keys of the planned stories, by their refs in the plan. */
+  readonly keys: Map<string, string>;
 }
 
 async function beginDay(instance: Instance, orgSlug: string): Promise<Day> {
-  const tally = new Tally();
   const journal = new Journal(instance.baseUrl, orgSlug);
-  const ground = await arrange(instance, journal, orgSlug);
-  const { scout, sorter } = ground.team;
+  const { ana, ben } = await foundTeam(instance, journal, orgSlug);
+  const calls: CountedCall[] = [];
+  const joinAgent = (agent: keyof typeof agentOwners): Promise<Agent> =>
+    withPool(instance, async (pool) => {
+      const joining = { org: orgSlug, email: `${agentOwners[agent]}@tour.example`, agent };
+      const teammate = await joinByToken(pool, instance, journal, joining);
+      return new Agent(openLine(instance, teammate, calls), `${agent}-1`);
+    });
   return {
-    ...{ ...ground, tally, counted: { calls: 0, tokens: 0 } },
-    mine: openLine(instance.mcpUrl, scout.token, tally),
-    theirs: openLine(instance.mcpUrl, sorter.token, tally),
-    heard: check('the agents heard what they had to', () => 'an answer, a stop'),
-    told: check('refusals said what to do', () => 'a conflict, what is blocked'),
-    work: { executionId: '', leaseToken: '' },
+    ...{ calls, keys: new Map() },
+    ana: new Participant(openLine(instance, ana, calls)),
+    ben: new Participant(openLine(instance, ben, calls)),
+    planner: await joinAgent('Planner'),
+    coder: await joinAgent('Coder'),
+    tester: await joinAgent('Tester'),
   };
 }
 
-/** Remembers the execution that this answer started. */
-function begin(day: Day, answer: ToolResult): void {
-  const { execution, leaseToken } = Begun.parse(good(answer));
-  day.work = { executionId: execution.id, leaseToken };
-}
+/** Reports a merge, as the webhook of a forge does. */
+const merge = ({ ana }: Day, { work: { executionId } }: Agent, number: number): Promise<string> =>
+  ana.write('deliveryExecutions.recordForgeObservation', {
+    executionId,
+    observation: {
+      ...{ kind: 'pr_merged', number, url: pullRequestUrl(number) },
+      ...{ observedAt: new Date().toISOString(), dedupeKey: `merged-${number}` },
+    },
+  });
+
+const keyOf = ({ keys }: Day, ref: string): string => keys.get(ref) ?? '';
 
 type Step = (day: Day) => Promise<string>;
 
-const askWhoIAm: Step = async ({ mine, told, team: { orgSlug, scout } }) => {
-  const identity = JSON.stringify(good(await mine.call('session_identity')));
-  told.that(identity.includes(scout.name), () => `an agent is not told its own name: ${identity}`);
-  return `${scout.name}, of ${orgSlug}`;
+/** The coder waits for work before any is planned. */
+const planWork: Step = async (day) => {
+  const { ana, planner, coder } = day;
+  await ana.write('projects.create', { key: projectId, name: 'Fares and parcels' });
+  const plan = async (): Promise<void> => {
+    expectWords(await planner.line.call('session_identity'), 'Planner');
+    const status = 'ready';
+    const items = [
+      { ref: 'round', title: 'Round fares to the cent', spec: 'Half up.', status, priority: 'urgent' },
+      { ref: 'print', title: 'Print receipts', touches: ['src/print'], status },
+      { ref: 'total', title: 'Print rounded totals', dependsOn: ['round'], status, priority: 'high' },
+    ];
+    const text = await planner.write('plans.apply', { projectId, planRef, items });
+    for (const { ref, key } of Planned.parse(JSON.parse(text)).changes) day.keys.set(ref, key);
+  };
+  const waiting = coder.begin('next_work', { projectId, resources: ['src/fares/**'], waitSeconds: 25 });
+  const [begun] = await Promise.all([waiting, plan()]);
+  expectWords(begun, keyOf(day, 'round'), 'src/fares/**');
+  return `${[...day.keys.values()].join()}; Coder has ${keyOf(day, 'round')}`;
 };
 
-const takeWork: Step = async (day) => {
-  const { mine, told, wanted, waiting } = day;
-  const answer = await mine.call('next_work', { projectId: 'FARE', runId, resources: paths });
-  begin(day, answer);
-  told.that(answer.text.includes(waiting.key), () => `what was passed over is not told: ${answer.text}`);
-  const locked = await mine.call('lock_paths', { ...day.work, resources: morePaths });
-  for (const [{ text }, path] of [
-    [answer, paths],
-    [locked, morePaths],
-  ] as const)
-    told.that(text.includes(String(path)), () => `the lock is not mentioned: ${text}`);
-  return `${wanted.key}, with ${[...paths, ...morePaths].join()}; ${waiting.key} waits for it`;
+const claimWithFreePaths: Step = async (day) => {
+  const { planner } = day;
+  const overlapping = { projectId, runId: planner.runId, resources: ['src/fares/night.ts'] };
+  expectWords(await planner.line.callRefused('next_work', overlapping), 'Coder holds', 'src/fares/night.ts');
+  const begun = await planner.begin('next_work', { projectId, resources: ['src/print'] });
+  expectWords(begun, keyOf(day, 'print'), 'src/print');
+  return `${keyOf(day, 'print')}, after a lock of Coder`;
 };
 
-const writeSpec: Step = async ({ mine, wanted, team: { ana } }) => {
-  await ana.api.storySpec.update({ storyId: wanted.id, content: '# Rounding\n\nHalf to even.\n' });
-  const content = '# Rounding\n\nHalf to even, once for each ride.\n';
-  const write = { storyId: wanted.key, content };
-  const refused = await mine.call('storySpec_update', { ...write, baseVersion: 1 });
-  const { currentVersion } = Refused.parse(refused.value).error.details;
-  good(await mine.call('storySpec_update', { ...write, baseVersion: currentVersion }));
-  return `on version ${currentVersion}`;
-};
-
-const askAndWait: Step = async ({ mine, heard, wanted, work, team: { ana } }) => {
-  const asked = good(await mine.call('ask_question', { ...work, question: 'Per ride, or per day?' }));
-  const { id } = Question.parse(asked).comment;
-  await ana.api.comments.create({ storyId: wanted.id, parentId: id, body: 'For each ride.' });
-  await ana.api.comments.resolve({ commentId: id });
-  const waited = await mine.call('wait_for', { ...work });
-  heard.that(kindsIn(good(waited)).includes('question_answered'), () => `no answer: ${waited.text}`);
-  heard.that(waited.text.includes('For each ride.'), () => `not what was answered: ${waited.text}`);
+const askAndGetAnswer: Step = async ({ ana, coder }) => {
+  await coder.continue('lock_paths', { resources: ['docs/fares.md'] });
+  await coder.continue('ask_question', { question: 'Per ride, or per day?', directedTo: '@ana' });
+  const reply = await ana.receive('question', 'Per ride, or per day?');
+  await ana.write('comments.create', { ...reply, body: 'For each ride.' });
+  await ana.write('comments.resolve', { commentId: reply['parentId'] });
+  expectWords(await coder.continue('wait_for'), 'question_answered', 'For each ride.');
   return 'For each ride.';
 };
 
-const handOn: Step = async ({ mine, work, team: { sorter } }) => {
-  await sorter.api.agents.runEvent({ runId: theirRun, projectId: 'FARE', kind: 'started' });
-  const find = { operation: 'agents.listActive', params: { projectId: 'FARE' } };
-  const { items } = Runs.parse(good(await mine.call('call_read_operation', find)));
-  const toAgentId = items.find(({ runId: run }) => run === theirRun)?.agent?.id;
-  good(
-    await mine.call('hand_off_work', {
-      ...{ ...work, toAgentId, summary: 'Rounding is there', nextSteps: ['Test the fares of the night'] },
-      note: 'Fares are yours.',
-    }),
-  );
-  return `to ${sorter.name}`;
+const handOver: Step = async (day) => {
+  const { coder, tester } = day;
+  await coder.continue('deliveryExecutions_checkpoint', { summary: 'Rides are rounded' });
+  const summary = { summary: 'Rounding is there', nextSteps: ['Test the fares of the night'] };
+  await coder.continue('hand_off_work', { ...summary, toAgentId: '@tester' });
+  const { targetId } = await tester.receive('offer', 'Coder', keyOf(day, 'round'));
+  const begun = await tester.begin('start_work', { storyId: targetId, resources: ['src/fares/**'] });
+  expectWords(begun, 'Test the fares of the night', 'Per ride, or per day?', 'For each ride.');
+  return `${keyOf(day, 'round')}, from Coder to Tester`;
 };
 
-const goOnTwice: Step = async (day) => {
-  const { theirs, heard, wanted, team } = day;
-  const taken = await theirs.call('next_work', { projectId: 'FARE', runId: theirRun });
-  begin(day, taken);
-  for (const words of ['Test the fares of the night', 'Per ride, or per day?', 'For each ride.'])
-    heard.that(taken.text.includes(words), () => `nothing of "${words}": ${taken.text}`);
-  const { executionId } = day.work;
-  begin(day, await theirs.call('next_work', { projectId: 'FARE', runId: theirRun }));
-  heard.same(day.work.executionId, executionId, 'what it goes on with');
-  return `${wanted.key}, by ${team.sorter.name}`;
+/** The agent starts again with an empty context. It knows only its token. */
+const recover: Step = async ({ tester }) => {
+  const { executionId } = tester.work;
+  const { holding } = Holding.parse(JSON.parse(await tester.line.call('session_identity')));
+  const [held] = holding;
+  if (held === undefined) throw new Error('the agent is not told that it holds work');
+  await tester.begin('start_work', { storyId: held.key, runId: held.runId });
+  if (tester.work.executionId !== executionId) throw new Error('the agent continues other work');
+  return `${held.key} continues, with one look`;
 };
 
-const stopWhenAsked: Step = async ({ theirs, heard, work, team: { ana } }) => {
-  await ana.api.deliveryExecutions.update({ executionId: work.executionId, requestStop: true });
-  const written = await theirs.call('deliveryExecutions_checkpoint', {
-    ...{ ...work, summary: 'Night fares are tested', nextSteps: ['Hand it in'] },
-  });
-  heard.that(kindsIn(good(written)).includes('stop_requested'), () => `no stop: ${written.text}`);
-  good(await theirs.call('release_work', { ...work, reason: 'Ana asked me to stop.' }));
-  return 'let go of, with a checkpoint';
+const reworkAndApprove: Step = async (day) => {
+  const { ana, ben, tester } = day;
+  const storyId = keyOf(day, 'round');
+  await ana.write('reviewers.add', { storyId, memberId: '@ben' });
+  await tester.submit('Fares are rounded', 7);
+  const note = 'Night fares are rounded twice.';
+  await ben.write('reviewers.setVerdict', { storyId, verdict: 'changes_requested', note });
+  const { targetId } = await tester.receive('verdict', 'Ben', note);
+  expectWords(await tester.begin('start_work', { storyId: targetId }), note, 'in_progress');
+  await tester.submit('Night fares are rounded once', 7);
+  await ben.write('reviewers.setVerdict', { storyId, verdict: 'approved' });
+  await tester.receive('verdict', 'Ben', 'approved');
+  return `${storyId} is approved, after a rework`;
 };
 
-const handIn: Step = async (day) => {
-  const { mine, heard, wanted, tally, counted, team } = day;
-  const { ana } = team;
-  // A request to stop stays in force until a member withdraws it.
-  await ana.api.deliveryExecutions.update({ executionId: day.work.executionId, requestStop: false });
-  begin(day, await mine.call('start_work', { storyId: wanted.key, runId, resources: paths }));
-  const pullRequest = { number: 7, url: 'https://github.com/acme/fares/pull/7' };
-  good(await mine.call('submit_work', { ...day.work, summary: 'Fares are rounded', pullRequest }));
-  await ana.api.deliveryExecutions.recordForgeObservation({
-    executionId: day.work.executionId,
-    observation: {
-      kind: 'pr_merged',
-      observedAt: new Date().toISOString(),
-      dedupeKey: 'merged',
-      ...pullRequest,
-    },
-  });
-  counted.calls = tally.calls.length;
-  counted.tokens = tally.answerTokens.reduce((sum, tokens) => sum + tokens, 0);
-  const { story } = await ana.api.stories.get({ storyId: wanted.id });
-  heard.same(story.status, 'done', 'the story');
-  return `${wanted.key} is ${story.status}`;
+/** The merge unblocks a story that the coder waits for. */
+const mergeAndUnblock: Step = async (day) => {
+  const { coder, tester } = day;
+  const waiting = coder.begin('next_work', { projectId, waitSeconds: 25 });
+  const [begun] = await Promise.all([waiting, merge(day, tester, 7)]);
+  await tester.receive('merged', keyOf(day, 'round'));
+  expectWords(begun, keyOf(day, 'total'));
+  return `${keyOf(day, 'round')} is merged, Coder has ${keyOf(day, 'total')}`;
 };
 
-const checkCost = ({ counted, tally }: Day): Check =>
-  check('the day went by itself, at its price', (found) => {
-    found.that(
-      counted.calls > 0 && counted.calls <= mostCalls,
-      () => `${counted.calls} calls: ${tally.calls.join()}`,
+const stopAndResume: Step = async (day) => {
+  const { ana, planner } = day;
+  const { executionId } = planner.work;
+  await ana.write('deliveryExecutions.update', { executionId, requestStop: true });
+  expectWords(await planner.continue('wait_for'), 'stop_requested');
+  await planner.continue('deliveryExecutions_checkpoint', { summary: 'Half of the receipts' });
+  await planner.continue('release_work', { reason: 'Ana asked me to stop.' });
+  const next = await planner.line.call('next_work', { projectId, runId: planner.runId });
+  expectWords(next, '"execution":null', 'stop_requested');
+  await ana.write('deliveryExecutions.update', { executionId, requestStop: false });
+  const { targetId } = await planner.receive('stop_lifted', 'Ana');
+  expectWords(await planner.begin('start_work', { storyId: targetId }), 'Half of the receipts');
+  return `${keyOf(day, 'print')} rests until Ana lifts the stop`;
+};
+
+const landTheRest: Step = async (day) => {
+  const { ana, coder, planner } = day;
+  for (const [agent, number] of [
+    [coder, 8],
+    [planner, 9],
+  ] as const) {
+    await agent.submit('It is there', number);
+    await merge(day, agent, number);
+    await agent.receive('merged');
+  }
+  const read = { operation: 'plans.get', params: { projectId, planRef } };
+  const { progress } = Progress.parse(JSON.parse(await ana.line.call('call_read_operation', read)));
+  if (progress.done !== 3 || progress.total !== 3) throw new Error(`${progress.done} of 3 stories are done`);
+  return 'all of the plan is done';
+};
+
+function checkCost(calls: readonly CountedCall[], agent: string): Check {
+  return check(`${agent}: at most ${maxCalls} calls and ${maxTokens} tokens`, (found) => {
+    const own = calls.filter(({ caller }) => caller === agent);
+    const tokens = own.reduce((sum, call) => sum + call.tokens, 0);
+    found.that(own.length > 0 && own.length <= maxCalls && tokens <= maxTokens, () =>
+      own.map((call) => `${call.tool} ${call.tokens}`).join(),
     );
-    found.that(
-      counted.tokens <= mostTokens,
-      () =>
-        `${counted.tokens} tokens, of ${mostTokens}: ${tally.calls.map((name, at) => `${name} ${tally.answerTokens[at] ?? 0}`).join()}`,
-    );
-    return `${counted.calls} calls, ${counted.tokens} tokens`;
+    return `${own.length} calls, ${tokens} tokens`;
   });
+}
 
 export async function spendAgentDay(instance: Instance, orgSlug: string): Promise<readonly Check[]> {
   const outing = new Outing();
   const day = await beginDay(instance, orgSlug);
-  const step = (name: string, take: Step) => outing.step(name, () => take(day), day.tally);
+  const step = (name: string, take: Step) => outing.step(name, () => take(day), day);
 
-  await step('Who am I, and where', askWhoIAm);
-  await step('Take the next work', takeWork);
-  await step('Write the spec that another changed', writeSpec);
-  await step('Ask, and wait for the answer', askAndWait);
-  await step('Hand the story to an agent that is already working', handOn);
-  await step('Go on, and again with all forgotten', goOnTwice);
-  await step('Hear that it is to stop, and let go', stopWhenAsked);
-  await step('Hand it in, and see it land', handIn);
-  return [outing.broken, day.told, day.heard, checkCost(day)];
+  await step('Plan, while another waits for work', planWork);
+  await step('Claim work, beside a held lock', claimWithFreePaths);
+  await step('Ask, and get the answer', askAndGetAnswer);
+  await step('Hand the work over', handOver);
+  await step('Crash, and recover', recover);
+  await step('Changes requested, rework, approval', reworkAndApprove);
+  await step('Merge, and unblock the next story', mergeAndUnblock);
+  await step('Stop, and go on when it is lifted', stopAndResume);
+  await step('Land the rest', landTheRest);
+  return [outing.broken, ...Object.keys(agentOwners).map((agent) => checkCost(day.calls, agent))];
 }
