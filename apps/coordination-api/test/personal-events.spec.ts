@@ -1,6 +1,6 @@
 /** GET /api/events/stream: events of the member's own inbox. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type Client, followStream, type Streamed } from '@muster/client';
 import { newId } from '@muster/driver';
 import { type Notification } from '@muster/registry';
@@ -245,5 +245,53 @@ describe('followStream of the client', () => {
       followStream({ baseUrl: gone.url(), token: people.dan.me.token, forSeconds: 0.5 }),
     );
     await expect(following).rejects.toMatchObject({ name: 'NoAnswer' });
+  });
+});
+
+describe('the inbox for work in a stream', () => {
+  const seqsOf = (stream: RawStream) =>
+    (stream.named('inbox.item') as { seq: number }[]).map(({ seq }) => seq);
+  const openInbox = async (who: Person, after: number | string) => {
+    const query = `?personal=false&inboxAfter=${after}`;
+    const stream = await openRaw({ at: api.url(), token: who.me.token, query });
+    open.add(stream);
+    return stream;
+  };
+  const mention = (slug: string) => ana.comments.create({ storyId: 'WEB-1', body: `@${slug} look` });
+
+  beforeEach(async () => {
+    await ana.stories.create({ projectId: 'WEB', title: 'A story' });
+  });
+
+  it('brings what came in before and what comes in, to the agent alone', async () => {
+    await mention('robo');
+    const robo = await openInbox(people.robo, 0);
+    const chloe = await openInbox(people.chloe, 0);
+    await waitUntil(() => seqsOf(robo).length === 1);
+    await mention('robo');
+    await mention('robo');
+    await waitUntil(() => seqsOf(robo).length === 3);
+    expect(robo.named('inbox.item')).toEqual((await people.robo.agents.inbox()).items);
+    const later = await openInbox(people.robo, 2);
+    await waitUntil(() => seqsOf(later).length === 1);
+    expect([seqsOf(robo), seqsOf(later), seqsOf(chloe)]).toEqual([[1, 2, 3], [3], []]);
+    expect(robo.named('notifications.unread')).toEqual([]);
+  });
+
+  it('shows that the agent is listening while the stream is open', async () => {
+    const { agentId } = people.robo.me;
+    await ana.assignments.set({ targetType: 'story', targetId: 'WEB-1', agentId: agentId ?? '' });
+    const until = (state: string) =>
+      waitUntil(async () => (await ana.stories.get({ storyId: 'WEB-1' })).agentResponse?.state === state);
+    await until('no_runner');
+    const robo = await openInbox(people.robo, 0);
+    await until('listening');
+    robo.close();
+    await until('no_runner');
+  });
+
+  it.each(['', '-1', 'x', '1.5'])('refuses %j as a position', async (after) => {
+    const stream = await openInbox(people.robo, after);
+    expect(stream.response.status).toBe(400);
   });
 });

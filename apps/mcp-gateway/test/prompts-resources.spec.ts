@@ -228,6 +228,26 @@ describe('resources', () => {
     expect(events.result).toMatchObject({ contents: [{ text: expect.stringContaining('"lastSeq":1') }] });
   });
 
+  it('are the newest items of the caller alone in the inbox', async () => {
+    const { ana, robo } = await library();
+    const inboxOf = async (token: string) => {
+      const { contents } = (await read(token, 'muster://inbox')).result as { contents: [{ text: string }] };
+      return JSON.parse(contents[0].text) as { items: { seq: number; kind: string }[]; cursor: number };
+    };
+    expect(await inboxOf(robo.me.token)).toEqual({ items: [], cursor: 0 });
+    const { comments } = gateway.direct(robo.me.token);
+    for (let count = 0; count < 51; count += 1)
+      await comments.create({ storyId: 'WEB-1', body: '@ana look' });
+    const { items, cursor } = await inboxOf(ana.me.token);
+    expect([items.length, items[0], items.at(-1), cursor]).toMatchObject([
+      50,
+      { seq: 2, kind: 'mention' },
+      { seq: 51 },
+      51,
+    ]);
+    expect((await inboxOf(robo.me.token)).items).toEqual([]);
+  });
+
   it.each([
     'muster://stories/WEB-99',
     'muster://stories/WEB-99/spec',
@@ -244,7 +264,7 @@ describe('resources', () => {
     expect((await read(ana.me.token, uri)).error?.code).toBe(-32602);
   });
 
-  it('are listed: what is open in the project of the connection, else what the caller works on', async () => {
+  it('are listed: the inbox, and what is open in the project of the connection, else what the caller works on', async () => {
     const { ana, robo } = await library();
     const api = gateway.direct(ana.me.token);
     const done = await api.stories.create({ projectId: 'WEB', title: 'Old' });
@@ -253,15 +273,16 @@ describe('resources', () => {
       const { body } = await gateway.rpc(token, 'resources/list', {}, { query });
       return (body.result?.['resources'] as { uri: string }[]).map(({ uri }) => uri);
     };
-    const first = ['muster://stories/WEB-1', 'muster://stories/WEB-1/spec'];
+    const inbox = 'muster://inbox';
+    const first = [inbox, 'muster://stories/WEB-1', 'muster://stories/WEB-1/spec'];
     expect(await uris(ana.me.token, '?project=WEB')).toEqual(first);
-    expect(await uris(ana.me.token, '?project=WEB&exclude=storySpec_get')).toEqual(first.slice(0, 1));
+    expect(await uris(ana.me.token, '?project=WEB&exclude=storySpec_get')).toEqual(first.slice(0, 2));
     expect([await uris(robo.me.token), await uris(robo.me.token, '?toolsets=epics&project=WEB')]).toEqual([
-      [],
+      [inbox],
       [],
     ]);
     await gateway.tool(robo.me.token, 'start_work', { storyId: 'WEB-1' });
-    expect([await uris(robo.me.token), await uris(ana.me.token)]).toEqual([first, []]);
+    expect([await uris(robo.me.token), await uris(ana.me.token)]).toEqual([first, [inbox]]);
   });
 
   it('are seen by those alone who may see them', async () => {

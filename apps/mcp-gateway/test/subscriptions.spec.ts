@@ -137,6 +137,21 @@ describe('subscriptions/listen', () => {
     expect(dan.updated()).toHaveLength(2);
   });
 
+  it('tells of each new item of the own inbox, and of no older one', async () => {
+    const mention = (name: string) => ana.comments.create({ storyId: 'WEB-1', body: `@${name} look` });
+    await mention('dan');
+    const [dan, ben] = await Promise.all(
+      [people.dan, people.ben].map(({ me }) => listen(me.token, ['muster://inbox', 'muster://inbox/x'])),
+    );
+    expect(dan?.messages[0]?.params?.notifications).toEqual({ resourceSubscriptions: ['muster://inbox'] });
+    await mention('ben');
+    await waitUntil(() => ben?.updated().length === 1);
+    expect(dan?.updated()).toEqual([]);
+    await mention('dan');
+    await waitUntil(() => dan?.updated().length === 1);
+    expect([dan?.updated(), ben?.updated()]).toEqual([['muster://inbox'], ['muster://inbox']]);
+  });
+
   it('takes few executions at once, since each is a call that waits', async () => {
     const uris = Array.from({ length: 6 }, (_, index) => `muster://executions/${index}/events`);
     const dan = await listen(people.dan.me.token, [one, ...uris]);

@@ -40,3 +40,22 @@ it('opens a replaced stream again where it was, if told so', async () => {
   expect(places).toEqual(['latest', 'c1']);
   await stream.return();
 });
+
+it('goes on after the last item of the inbox that arrived', async () => {
+  const asked: (string | null)[] = [];
+  const itemOf = (seq: number) => `event: inbox.item\ndata: {"seq":${seq},"kind":"withheld"}\n\n`;
+  const answer: typeof fetch = async (url) => {
+    asked.push(new URL(url).searchParams.get('inboxAfter'));
+    return new Response(`retry: 1\n${itemOf(asked.length + 6)}`, {
+      headers: { 'content-type': 'text/event-stream' },
+    });
+  };
+  const options = { baseUrl: 'http://muster.example', token: 't', fetch: answer, inboxAfter: 6 };
+  const stream = followStream(options);
+  expect([(await stream.next()).value, (await stream.next()).value]).toMatchObject([
+    { type: 'inbox', item: { seq: 7 } },
+    { type: 'inbox', item: { seq: 8 } },
+  ]);
+  expect(asked).toEqual(['6', '7']);
+  await stream.return();
+});

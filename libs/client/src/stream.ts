@@ -5,6 +5,7 @@
 import {
   type ErrorBody,
   type Event,
+  type InboxItem,
   type Notification,
   type Registry,
   type ResultOf,
@@ -26,11 +27,15 @@ export type Streamed =
   /** A new notification in the caller's inbox. */
   | { readonly type: 'notification'; readonly notification: Notification }
   /** The unread counts of the inbox. They are sent once on each connection and then at each change. */
-  | ({ readonly type: 'unread' } & ResultOf<Registry['notifications']['unreadCount']>);
+  | ({ readonly type: 'unread' } & ResultOf<Registry['notifications']['unreadCount']>)
+  /** An item of `agents.inbox`, if `inboxAfter` is given. */
+  | { readonly type: 'inbox'; readonly item: InboxItem };
 
 export interface StreamOptions extends HttpOptions, RetryOptions, FollowActivityOptions {
-  /** False excludes items of the inbox; true by default. */
+  /** False excludes notifications; true by default. */
   readonly personal?: boolean;
+  /** Adds the items of `agents.inbox` whose `seq` is greater than this number, each exactly once. */
+  readonly inboxAfter?: number;
   /**
    * If true, reconnects after a newer stream of the member replaced this one (`stream_replaced`), after the
    * delay that the server requests. If false, which is the default, throws that refusal.
@@ -45,8 +50,8 @@ const idleTimeoutMillis = 45_000;
 const defaultRetrySeconds = 30;
 
 /**
- * Yields every event that the caller may see exactly once, in commit order. It also yields new items of the
- * inbox. After a lost connection, missed inbox items are not sent again, but the unread count is. The
+ * Yields every event that the caller may see exactly once, in commit order. It also yields new notifications.
+ * After a lost connection, missed notifications are not sent again, but the unread count is. The
  * iteration ends when the signal is aborted. Throws refusals of the API. Throws the last failure if the
  * server accepted no connection for `forSeconds`.
  */
@@ -54,6 +59,7 @@ export async function* followStream(options: StreamOptions): AsyncGenerator<Stre
   const { after = 'latest', signal, forSeconds = defaultRetrySeconds } = options;
   const { onRetry = () => undefined, onOpen = () => undefined, reopensWhenReplaced = false } = options;
   let place = after;
+  let { inboxAfter } = options;
   let failures = 0;
   let failsSince: number | null = null;
   const isOver = (): boolean => signal?.aborted === true;
@@ -61,7 +67,11 @@ export async function* followStream(options: StreamOptions): AsyncGenerator<Stre
     let askedMillis: number | undefined;
     const connection = createIdleTimeoutSignal(signal);
     try {
-      const body = await openStream(options, place, connection.signal);
+      const body = await openStream(
+        { ...options, ...(inboxAfter !== undefined && { inboxAfter }) },
+        place,
+        connection.signal,
+      );
       onOpen();
       for await (const { event, data, id, retry } of parseServerSentEvents(body)) {
         connection.heard();
@@ -71,6 +81,7 @@ export async function* followStream(options: StreamOptions): AsyncGenerator<Stre
         if (data === undefined) continue;
         if (isOver()) return;
         const streamed = parseStreamItem(event, data, place);
+        if (streamed?.type === 'inbox') inboxAfter = streamed.item.seq;
         if (streamed !== undefined) yield streamed;
       }
       throw new NoAnswer(`the stream of ${new URL(options.baseUrl).origin} ended`);
@@ -94,7 +105,7 @@ export async function* followStream(options: StreamOptions): AsyncGenerator<Stre
 }
 
 async function openStream(
-  { baseUrl, token, projectId, kinds, personal, fetch = globalThis.fetch }: StreamOptions,
+  { baseUrl, token, projectId, kinds, personal, inboxAfter, fetch = globalThis.fetch }: StreamOptions,
   cursor: string,
   signal: AbortSignal,
 ): Promise<ReadableStream<Uint8Array>> {
@@ -103,6 +114,7 @@ async function openStream(
   if (projectId !== undefined) url.searchParams.set('projectId', projectId);
   if (kinds !== undefined) url.searchParams.set('kinds', kinds.join(','));
   if (personal === false) url.searchParams.set('personal', 'false');
+  if (inboxAfter !== undefined) url.searchParams.set('inboxAfter', String(inboxAfter));
   const headers = { ...authorizationHeader(token), accept: 'text/event-stream' };
   const response = await fetch(url, { headers, signal });
   if (response.ok && response.body !== null) return response.body;
@@ -118,6 +130,7 @@ function parseStreamItem(event: string, data: string, cursor: string): Streamed 
   if (event === 'notification.created') return { type: 'notification', notification: value as Notification };
   if (event === 'notifications.unread')
     return { type: 'unread', ...(value as ResultOf<Registry['notifications']['unreadCount']>) };
+  if (event === 'inbox.item') return { type: 'inbox', item: value as InboxItem };
   if (event === 'resync') return { type: 'resync' };
   if (event === 'end') throw errorOf(value as ErrorBody);
   return undefined;

@@ -1,7 +1,7 @@
 /**
- * `GET /api/events/stream`: the results of events.list as Server-Sent Events, and the member's inbox. Each
- * page is read by a separate call, so the stream shows only what its caller may see at that moment. The
- * stream ends when the caller loses access.
+ * `GET /api/events/stream`: the results of events.list as Server-Sent Events, the member's notifications, and
+ * on request the inbox for work. Each page is read by a separate call, so the stream shows only what its
+ * caller may see at that moment. The stream ends when the caller loses access.
  */
 import { once } from 'node:events';
 import { type OutgoingHttpHeaders, type ServerResponse } from 'node:http';
@@ -29,6 +29,7 @@ import { type Authenticate } from './authenticate.ts';
 import { type CallLimits } from './limits.ts';
 import { type WaitForEvents } from './operationRoutes.ts';
 import { createPersonalEvents } from './personalEvents.ts';
+import { openWorkInbox, type StreamFeed } from './workInbox.ts';
 import { createStreamLimiter, type StreamSlot } from './newestStreams.ts';
 
 export interface EventStreamOptions {
@@ -68,10 +69,22 @@ interface StreamQuery {
   /** Parameters for events.list. */
   readonly params: Record<string, unknown>;
   readonly isPersonal: boolean;
+  /** The number after which items of agents.inbox are sent; undefined if they are not requested. */
+  readonly inboxAfter: number | undefined;
+}
+
+function parseInboxAfter(text: string | string[] | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const after = registry.agents.inbox.params.shape.after.safeParse(text === '' ? NaN : Number(text));
+  if (after.success && after.data !== undefined) return after.data;
+  throw badRequest('The parameter inboxAfter is invalid.', [
+    { path: 'inboxAfter', message: 'must be the seq of an item, or 0 for all items' },
+  ]);
 }
 
 /**
- * Parses the query: `kinds` as a comma-separated list or several times; `personal=false` excludes the inbox.
+ * Parses the query: `kinds` as a comma-separated list or several times; `personal=false` excludes
+ * notifications; `inboxAfter` adds the inbox for work.
  */
 function parseStreamQuery({ query, headers }: FastifyRequest): StreamQuery {
   // A session's organization was already read by the authentication.
@@ -79,6 +92,7 @@ function parseStreamQuery({ query, headers }: FastifyRequest): StreamQuery {
     after = 'latest',
     kinds,
     personal,
+    inboxAfter,
     organization: _,
     ...others
   } = query as Record<string, string | string[]>;
@@ -93,7 +107,7 @@ function parseStreamQuery({ query, headers }: FastifyRequest): StreamQuery {
     ...(kinds !== undefined && { kinds: [kinds].flat().flatMap((text) => text.split(',')) }),
     after: last === undefined || last === '' ? after : last,
   };
-  return { params, isPersonal: personal !== 'false' };
+  return { params, isPersonal: personal !== 'false', inboxAfter: parseInboxAfter(inboxAfter) };
 }
 
 const isResyncError = (error: unknown): boolean =>
@@ -148,12 +162,12 @@ async function readFirstPage(
   }
 }
 
-/** Opens the member's inbox for the lifetime of a stream. */
-function openInbox(
+/** Opens the member's notifications for the lifetime of a stream. */
+function openNotifications(
   followInbox: EventStreamOptions['followInbox'],
   { identity }: AuthenticatedToken,
   executeRead: ExecuteRead,
-) {
+): StreamFeed {
   const events = createPersonalEvents(
     async (operation, params) => (await executeRead(operation, params)).json,
   );
@@ -161,7 +175,6 @@ function openInbox(
   const close = followInbox(identity, () => news.abort());
   return {
     close,
-    /** Returns a signal that aborts when the inbox has changed. */
     news: () => news.signal,
     read: async (): Promise<string> => {
       if (!news.signal.aborted) return '';
@@ -196,7 +209,8 @@ interface StreamState {
   readonly out: ServerResponse;
   readonly params: Record<string, unknown>;
   readonly ask: ExecuteRead;
-  readonly inbox: ReturnType<typeof openInbox> | null;
+  /** Feeds of the caller alone, in addition to the events. */
+  readonly feeds: readonly StreamFeed[];
   /** Aborts when the process stops. */
   readonly stopping: AbortSignal;
   readonly replaced: StreamSlot['replaced'];
@@ -207,7 +221,7 @@ interface StreamState {
  * the process stops.
  */
 async function writePages(
-  { token, request, out, params, ask, inbox, stopping, replaced }: StreamState,
+  { token, request, out, params, ask, feeds, stopping, replaced }: StreamState,
   { wait, aside }: Pick<EventStreamOptions, 'wait' | 'aside'>,
   { first, text: begun }: Awaited<ReturnType<typeof readFirstPage>>,
 ): Promise<void> {
@@ -223,7 +237,7 @@ async function writePages(
       quietUntil = performance.now() + idlePositionSeconds * 1_000;
     }
     try {
-      if (inbox !== null) text += await inbox.read();
+      for (const feed of feeds) text += await feed.read();
       const [said, awaited] = [text, awaits];
       // The request occupies no request slot while it waits for events or for a slow client.
       await aside(request, async (left) => {
@@ -231,7 +245,7 @@ async function writePages(
         if (awaited === null) return;
         // A timer may fire up to a millisecond early.
         const seconds = Math.max(0, (quietUntil - performance.now() + 2) / 1_000);
-        const signals = [left, stopping, replaced, ...(inbox === null ? [] : [inbox.news()])];
+        const signals = [left, stopping, replaced, ...feeds.map(({ news }) => news())];
         await wait(token.identity, { ...awaited, timeoutSeconds: seconds }, AbortSignal.any(signals));
       });
       text = '';
@@ -255,7 +269,7 @@ async function writePages(
 }
 
 export function addEventStreamRoute(app: FastifyInstance, options: EventStreamOptions): void {
-  const { authenticate, limits, followInbox, leave } = options;
+  const { authenticate, limits, followInbox, wait, leave } = options;
   const takePlace = createStreamLimiter();
   const stop = new AbortController();
   app.addHook('preClose', async () => {
@@ -263,7 +277,7 @@ export function addEventStreamRoute(app: FastifyInstance, options: EventStreamOp
   });
 
   async function stream(token: AuthenticatedToken, request: FastifyRequest, reply: FastifyReply) {
-    const { params, isPersonal } = parseStreamQuery(request);
+    const { params, isPersonal, inboxAfter } = parseStreamQuery(request);
     const ask = createReadExecutor(options, token, request);
     const begun = await readFirstPage(ask, params);
     if (request.method === 'HEAD') {
@@ -276,12 +290,15 @@ export function addEventStreamRoute(app: FastifyInstance, options: EventStreamOp
     replaced.addEventListener('abort', () => {
       if (out.writableNeedDrain) out.destroy();
     });
-    const inbox = isPersonal ? openInbox(followInbox, token, ask) : null;
+    const feeds = [
+      ...(isPersonal ? [openNotifications(followInbox, token, ask)] : []),
+      ...(inboxAfter === undefined ? [] : [openWorkInbox(ask, wait, token.identity, inboxAfter)]),
+    ];
     try {
       const stopping = stop.signal;
-      await writePages({ token, request, out, params, ask, inbox, stopping, replaced }, options, begun);
+      await writePages({ token, request, out, params, ask, feeds, stopping, replaced }, options, begun);
     } finally {
-      inbox?.close();
+      for (const feed of feeds) feed.close();
       leavePlace();
     }
     out.end();

@@ -1,15 +1,16 @@
-/** The resources of the server: a story, its spec as Markdown, and the events of an execution. */
+/** The resources of the server: the inbox, a story, its spec as Markdown, and the events of an execution. */
 import { MusterError } from '@muster/client';
-import { type Operation, registry } from '@muster/registry';
+import { type InboxItem, maxPageSize, type Operation, registry } from '@muster/registry';
 import {
   type ReadResourceResult,
   type Resource,
   type ResourceTemplateType,
 } from '@modelcontextprotocol/server';
 import { isNarrowedError } from '../calls/calls.ts';
+import { type ConnectionView } from '../http/narrowing.ts';
 import { createSessionClient, type McpSession } from './session.ts';
 import { operationTool } from '../tools/tools.ts';
-import { eventsUri, specUri, storyUri, extractVariable } from './uris.ts';
+import { eventsUri, inboxUri, specUri, storyUri, extractVariable } from './uris.ts';
 
 const resourceTemplates: readonly (ResourceTemplateType & { readonly by: Operation })[] = [
   {
@@ -39,14 +40,34 @@ const resourceTemplates: readonly (ResourceTemplateType & { readonly by: Operati
   },
 ];
 
+const isReadable = (view: ConnectionView, by: Operation): boolean => {
+  const tool = operationTool(by.name);
+  return tool !== undefined && view.allows(tool);
+};
+
 /** Lists the templates of the resources that the connection may read. */
 export const templatesFor = ({ view }: Pick<McpSession, 'view'>): ResourceTemplateType[] =>
-  resourceTemplates
-    .filter(({ by }) => {
-      const tool = operationTool(by.name);
-      return tool !== undefined && view.allows(tool);
-    })
-    .map(({ by: _, ...template }) => template);
+  resourceTemplates.filter(({ by }) => isReadable(view, by)).map(({ by: _, ...template }) => template);
+
+/** The caller's inbox, for the connections that may read it. */
+const inboxResources = (view: ConnectionView): Resource[] =>
+  isReadable(view, registry.agents.inbox)
+    ? [
+        {
+          uri: inboxUri,
+          name: 'inbox',
+          title: 'Your inbox',
+          description: 'The newest 50 items about your work: verdicts, stops, mentions, answers',
+          mimeType: 'application/json',
+        },
+      ]
+    : [];
+
+/** Lists the addresses and templates that the connection may read. */
+export const readableUris = (view: ConnectionView): string[] => [
+  ...inboxResources(view).map(({ uri }) => uri),
+  ...templatesFor({ view }).map(({ uriTemplate }) => uriTemplate),
+];
 
 /** Clients offer the list as a menu, so it is kept short. */
 const maxListedStories = 50;
@@ -72,7 +93,7 @@ async function findRelevantStories(session: McpSession): Promise<{ key: string; 
   return [...new Set(own.flatMap(({ storyKey }) => storyKey ?? []))].map((key) => ({ key }));
 }
 
-/** Lists the resources of the stories that the caller is likely to need: each story and its spec. */
+/** Lists the inbox, and the stories that the caller is likely to need: each story and its spec. */
 export async function listResources(session: McpSession): Promise<Resource[]> {
   const stories = await findRelevantStories(session).catch((failure: unknown) => {
     // If the restrictions of a connection forbid the operation that reads a resource, no resources are
@@ -81,7 +102,7 @@ export async function listResources(session: McpSession): Promise<Resource[]> {
     throw failure;
   });
   const readable = new Set(templatesFor(session).map(({ uriTemplate }) => uriTemplate));
-  return stories.slice(0, maxListedStories).flatMap(({ key, title }) =>
+  const ofStories = stories.slice(0, maxListedStories).flatMap(({ key, title }) =>
     [
       { template: storyUri, name: key, mimeType: 'application/json' },
       { template: specUri, name: `${key} spec`, mimeType: 'text/markdown' },
@@ -93,6 +114,20 @@ export async function listResources(session: McpSession): Promise<Resource[]> {
         ...(title !== undefined && { title: `${shown.name}: ${title}` }),
       })),
   );
+  return [...inboxResources(session.view), ...ofStories];
+}
+
+const maxShownInboxItems = 50;
+
+/** Reads the newest items, and the cursor after them. */
+async function readNewestInboxItems({ agents }: ReturnType<typeof createSessionClient>): Promise<object> {
+  let newest: InboxItem[] = [];
+  for (let after = 0; ;) {
+    const { items, cursor } = await agents.inbox({ after, limit: maxPageSize });
+    newest = [...newest, ...items].slice(-maxShownInboxItems);
+    if (items.length === 0) return { items: newest, cursor };
+    after = cursor;
+  }
 }
 
 type ResourceContentList = ReadResourceResult['contents'];
@@ -111,6 +146,7 @@ export async function readResource(
   const ofStory = extractVariable(storyUri, uri);
   const ofEvents = extractVariable(eventsUri, uri);
   try {
+    if (uri === inboxUri) return jsonContents(uri, await readNewestInboxItems(client));
     if (ofSpec !== undefined) {
       const { spec } = await client.storySpec.get({ storyId: ofSpec });
       return [{ uri, mimeType: 'text/markdown', text: spec.content }];

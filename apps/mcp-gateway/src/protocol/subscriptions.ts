@@ -1,8 +1,8 @@
 /**
  * `subscriptions/listen` of the 2026-07-28 revision: notifies a client when one of the resources that it
  * named was written. One activity stream of the API serves all stories and specs. It resumes after its last
- * id, so that no event is lost while the API is unavailable. Executions are watched with long polls, because
- * not all of their events are activity. The SDK writes the wire format.
+ * id, so that no event is lost while the API is unavailable. Executions and the inbox are watched with long
+ * polls. The SDK writes the wire format.
  */
 import { type FollowActivityOptions, MusterError, type Streamed, type Transport } from '@muster/client';
 import { type Event } from '@muster/registry';
@@ -13,14 +13,15 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import {
   executionIdOf,
+  isPolledResource,
   maxWatchedExecutions,
   type ReportChanges,
-  watchExecution,
-} from './execution-watch.ts';
-import { templatesFor } from './resources.ts';
+  watchResource,
+} from './resource-watch.ts';
+import { readableUris } from './resources.ts';
 import { createSubscriptionServer } from './server.ts';
 import { type ConnectionView } from '../http/narrowing.ts';
-import { eventsUri, specUri, storyUri, extractVariable } from './uris.ts';
+import { inboxUri, specUri, storyUri, extractVariable } from './uris.ts';
 
 /** Follows the activity that the caller may see. Throws the API's errors. */
 export type FollowActivity = (
@@ -63,10 +64,12 @@ function acceptedResourcesOf({ params }: JSONRPCRequest, view: ConnectionView): 
   const { notifications } = (params ?? {}) as { notifications?: { resourceSubscriptions?: unknown } };
   const named: unknown = notifications?.resourceSubscriptions;
   if (!Array.isArray(named)) return [];
-  const readable = new Set(templatesFor({ view }).map(({ uriTemplate }) => uriTemplate));
-  const templates = [specUri, storyUri, eventsUri].filter((template) => readable.has(template));
+  const readable = readableUris(view);
   const fits = (uri: unknown): uri is string =>
-    typeof uri === 'string' && templates.some((template) => extractVariable(template, uri) !== undefined);
+    typeof uri === 'string' &&
+    readable.some((known) =>
+      known === inboxUri ? uri === known : extractVariable(known, uri) !== undefined,
+    );
   let executions = 0;
   return [...new Set(named.filter(fits))]
     .filter((uri) => executionIdOf(uri) === undefined || (executions += 1) <= maxWatchedExecutions)
@@ -100,13 +103,11 @@ export async function runSubscription({
   const over = new AbortController();
   const until = AbortSignal.any([signal, over.signal]);
   try {
-    const executions = uris.filter((uri) => executionIdOf(uri) !== undefined);
-    const others = uris.filter((uri) => executionIdOf(uri) === undefined);
+    const polled = uris.filter(isPolledResource);
+    const others = uris.filter((uri) => !isPolledResource(uri));
     const told = others.length === 0 ? undefined : await openActivityStream(follow, until);
-    // Start to watch the executions before the client gets its response, so that no later event is lost.
-    const watches = await Promise.all(
-      executions.map((uri) => watchExecution(uri, createTransport(until), until)),
-    );
+    // Start to watch before the client gets its response, so that no later event is lost.
+    const watches = await Promise.all(polled.map((uri) => watchResource(uri, createTransport(until), until)));
     const asked = new Headers({ 'content-type': 'application/json', accept: 'text/event-stream' });
     for (const name of ['mcp-protocol-version', 'mcp-method']) {
       const value = headers[name];

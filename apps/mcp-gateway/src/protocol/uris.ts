@@ -4,6 +4,8 @@ import { UriTemplate } from '@modelcontextprotocol/server';
 export const storyUri = 'muster://stories/{storyId}';
 export const specUri = 'muster://stories/{storyId}/spec';
 export const eventsUri = 'muster://executions/{executionId}/events';
+/** The inbox for work of the caller. It has no variable, so it is a resource rather than a template. */
+export const inboxUri = 'muster://inbox';
 
 /** Maximum length of a URI. All valid ones are shorter, and the SDK throws on much longer ones. */
 const maxUriChars = 300;
