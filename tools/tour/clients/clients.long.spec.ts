@@ -1,26 +1,31 @@
 /**
  * Tests the part of `npm run clients` that needs no download: the protocol's own packages in both protocol
- * eras, and the stub model.
+ * eras, recorded messages of coding agents, and the stub model.
  */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { repositoryRoot } from '@muster/tools';
 import { type Instance, startInstance } from '../instance.ts';
 import { Journal } from '../journal.ts';
-import { foundTeam } from '../team.ts';
+import { foundTeam, type TourTeam } from '../team.ts';
 import { probes } from './probes.ts';
-import { startStubModel, type StubModel } from './stub-model.ts';
+import { projectKey, startStubModel, type StubModel } from './stub-model.ts';
+import { callsToGoal, readTranscripts, replay } from './transcripts.ts';
 import { tryProbe } from './trying.ts';
+
+const transcripts = await readTranscripts();
 
 describe('a client', () => {
   let instance: Instance;
+  let team: TourTeam;
   let token = '';
 
   beforeAll(async () => {
     instance = await startInstance();
     const slug = `clients-${randomBytes(4).toString('hex')}`;
-    const { scout } = await foundTeam(instance, new Journal(instance.baseUrl, slug), slug);
-    token = scout.token;
+    team = await foundTeam(instance, new Journal(instance.baseUrl, slug), slug);
+    ({ token } = team.scout);
+    await team.ana.api.projects.create({ key: projectKey, name: 'Clients' });
   }, 120_000);
   afterAll(() => instance.stop());
 
@@ -41,6 +46,16 @@ describe('a client', () => {
     },
     120_000,
   );
+
+  // The messages are those that `npm run clients -- --write` recorded.
+  it.each([...transcripts])(
+    'by the recorded %s submits its work with five calls',
+    async (name, transcript) => {
+      await team.ana.api.stories.create({ projectId: projectKey, title: name, status: 'ready' });
+      const exchanges = await replay(transcript, `${instance.mcpUrl}/core`, token);
+      expect(callsToGoal(exchanges)).toBe(5);
+    },
+  );
 });
 
 describe('the stub of a model', () => {
@@ -50,7 +65,10 @@ describe('the stub of a model', () => {
   });
   afterAll(() => model.close());
 
-  const names = ['mcp__muster__session_identity', 'mcp__muster__start_work'];
+  const identity = '"serverTime":"2026-11-21"';
+  const names = [
+    ...['session_identity', 'start_work', 'next_work', 'deliveryExecutions_checkpoint', 'submit_work'],
+  ].map((name) => `mcp__muster__${name}`);
   const plain = names.map((name) => ({ name }));
   const asFunctions = plain.map((stated) => ({ type: 'function', function: stated }));
   const spaced = [{ type: 'namespace', name: 'muster', tools: plain }];
@@ -59,26 +77,32 @@ describe('the stub of a model', () => {
     ['/v1/responses', spaced],
     ['/v1/chat/completions', asFunctions],
     ['/v1beta/models/x:streamGenerateContent?alt=sse', [{ functionDeclarations: plain }]],
-  ])('asks at %s for who it is, then for a story, and ends', async (path, tools) => {
+  ])('asks at %s for who it is, takes and submits work, and ends', async (path, tools) => {
     const ask = async (told: string): Promise<string> => {
       const body = JSON.stringify({ stream: true, tools, told });
       const answer = await fetch(`${model.url}${path}`, { method: 'POST', body });
       return answer.text();
     };
     expect(await ask('')).toContain('session_identity');
-    const second = await ask('serverTime');
+    const second = await ask(identity);
     expect(second).toContain('start_work');
     expect(second).toContain('NONE-1');
-    const last = await ask('serverTime, not_found');
+    const refusal = `${identity}, "code":"not_found"`;
+    expect(await ask(refusal)).toContain('next_work');
+    const work = `${refusal}, "execution":{"id":"e-1"}, "leaseToken":"l-1"`;
+    const checkpoint = await ask(work);
+    for (const words of ['deliveryExecutions_checkpoint', 'e-1', 'l-1']) expect(checkpoint).toContain(words);
+    expect(await ask(`${work}, "checkpoint":{"seq":1}`)).toContain('submit_work');
+    const last = await ask(`${work}, "checkpoint":{"seq":1}, "state":"submitted"`);
     expect(last).toContain('Done.');
-    expect(last).not.toContain('start_work');
+    expect(last).not.toContain('submit_work');
     expect([...model.tools()]).toEqual(names);
   });
 
   it('looks a tool up where its client tells names alone', async () => {
     const body = JSON.stringify({ stream: true, tools: [{ name: 'ToolSearch' }] });
     const answer = await fetch(`${model.url}/v1/messages`, { method: 'POST', body });
-    expect(await answer.text()).toContain('select:mcp__muster__session_identity,mcp__muster__start_work');
+    expect(await answer.text()).toContain(`select:${names.join(',')}`);
   });
 
   const parameters = {
@@ -89,7 +113,7 @@ describe('the stub of a model', () => {
   };
   const ask = async (strictly: object): Promise<Response> => {
     const tools = [{ type: 'function', name: 'start_work', strict: true, parameters: strictly }];
-    const body = JSON.stringify({ tools, told: 'serverTime' });
+    const body = JSON.stringify({ tools, told: identity });
     return fetch(`${model.url}/v1/responses`, { method: 'POST', body });
   };
 

@@ -23,7 +23,8 @@ export interface ModelCli extends NamedClient {
 export type ModelClient = ModelCli | Scripted;
 
 const platform = `${process.platform}-${process.arch}`;
-export const prompt = 'Say who I am on Muster, then start the story NONE-1.';
+export const prompt =
+  'Say who I am on Muster, then start the story NONE-1. If there is none, do the next work of the project TRY.';
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 const json = (value: unknown): string => JSON.stringify(value, null, 2);
 

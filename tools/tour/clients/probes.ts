@@ -42,7 +42,7 @@ const commandLine = (bin: string, list: string, call: string, refuse: string): s
 import { spawnSync } from 'node:child_process';
 const run = (args) => { const { stdout, stderr } = spawnSync(process.execPath, [${JSON.stringify(bin)}, ...args], { encoding: 'utf8' }); return stdout + stderr; };
 const listed = run(${list});
-const tools = new Set([...listed.matchAll(/"name": ?"([a-zA-Z]+_[a-zA-Z_]+)"/g)].map(([, name]) => name));
+const tools = new Set([...listed.matchAll(/"name": ?"(inbox|[a-zA-Z]+_[a-zA-Z_]+)"/g)].map(([, name]) => name));
 if (tools.size === 0) { console.log(listed); process.exit(1); }
 show({ tools: tools.size, called: run(${call}), refused: run(${refuse}) });`;
 

@@ -1,8 +1,6 @@
-/** A proxy between a client and the gateway that records how the client opens the connection. */
-import { createServer } from 'node:http';
-import { once } from 'node:events';
-import { type AddressInfo } from 'node:net';
+/** A proxy between a client and the gateway that records their messages. */
 import { z } from 'zod';
+import { serveLocally } from './local-server.ts';
 
 const Opening = z.object({
   method: z.string(),
@@ -14,10 +12,19 @@ const Opening = z.object({
     .optional(),
 });
 
+/** A message of a client with its answer. */
+export interface Exchange {
+  /** The headers that belong to the protocol. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly answer: string;
+}
+
 export interface Recorder {
   readonly url: string;
   /** Returns `initialize 2025-11-25` or another first message. Undefined if no message came. */
   readonly opening: () => string | undefined;
+  readonly exchanges: () => readonly Exchange[];
   close(): Promise<void>;
 }
 
@@ -33,38 +40,28 @@ function openingIn(body: string): string | undefined {
 
 export async function record(target: string): Promise<Recorder> {
   let opening: string | undefined;
-  const server = createServer((request, response) => {
-    void (async () => {
-      const pieces: Buffer[] = [];
-      for await (const piece of request) pieces.push(piece as Buffer);
-      const body = Buffer.concat(pieces).toString();
-      opening ??= openingIn(body);
-      const headers = Object.entries(request.headers).flatMap(([name, value]): [string, string][] =>
-        typeof value === 'string' && !unpassed.has(name) ? [[name, value]] : [],
-      );
-      const place = new URL(request.url ?? '/', target);
-      const answer = await fetch(place, {
-        method: request.method ?? 'POST',
-        headers,
-        ...(body !== '' && { body }),
-      });
-      const passed = [...answer.headers].filter(
-        ([name]) => !unpassed.has(name) && name !== 'content-encoding',
-      );
-      response.writeHead(answer.status, Object.fromEntries(passed)).end(await answer.text());
-    })().catch(() => response.destroy());
+  const exchanges: Exchange[] = [];
+  const { url, close } = await serveLocally(async (request, response, body) => {
+    opening ??= openingIn(body);
+    const headers = Object.entries(request.headers).flatMap(([name, value]): [string, string][] =>
+      typeof value === 'string' && !unpassed.has(name) ? [[name, value]] : [],
+    );
+    const answer = await fetch(new URL(request.url ?? '/', target), {
+      method: request.method ?? 'POST',
+      headers,
+      ...(body !== '' && { body }),
+    });
+    const passed = [...answer.headers].filter(([name]) => !unpassed.has(name) && name !== 'content-encoding');
+    const text = await answer.text();
+    const own = headers.filter(([name]) => /^(?:accept|content-type|mcp-.*)$/.test(name));
+    if (body !== '') exchanges.push({ headers: Object.fromEntries(own), body, answer: text });
+    response.writeHead(answer.status, Object.fromEntries(passed)).end(text);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
   const { pathname, search } = new URL(target);
   return {
-    url: `http://127.0.0.1:${port}${pathname}${search}`,
+    url: `${url}${pathname}${search}`,
     opening: () => opening,
-    close: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    exchanges: () => exchanges,
+    close,
   };
 }

@@ -42,7 +42,7 @@ import { createOpenAI } from '@ai-sdk/openai';
 import { generateText, stepCountIs } from 'ai';
 ${place}const muster = await createMCPClient({ transport: { type: 'http', url: place, headers } });
 const model = createOpenAI({ apiKey: 'stub', baseURL: MODEL + '/v1' })('stub');
-const { text } = await generateText({ model, tools: await muster.tools(), stopWhen: stepCountIs(5), prompt: PROMPT });
+const { text } = await generateText({ model, tools: await muster.tools(), stopWhen: stepCountIs(8), prompt: PROMPT });
 console.log(text);
 await muster.close();`,
   },

@@ -1,11 +1,9 @@
 /**
- * A stub of a model that speaks the protocols of Anthropic, OpenAI (responses and chat) and Gemini. It has
- * its client call `session_identity` and then start work on a story that does not exist, and records both
- * results. It replaces the vendor's server.
+ * A stub of a model that speaks the protocols of Anthropic, OpenAI (responses and chat) and Gemini. It makes
+ * the calls of a script, from the question who it is to submitted work, and records the conversation. It
+ * replaces the vendor's server.
  */
-import { createServer } from 'node:http';
-import { once } from 'node:events';
-import { type AddressInfo } from 'node:net';
+import { serveLocally } from './local-server.ts';
 import { filled, refusalsOf } from './strict-schemas.ts';
 
 export interface StubModel {
@@ -14,7 +12,7 @@ export interface StubModel {
   readonly tools: () => ReadonlySet<string>;
   /** The names of tools that were declared strict. */
   readonly strict: () => ReadonlySet<string>;
-  /** Returns all requests of clients, in order. */
+  /** Returns all requests of clients, in order, without escapes of quotes. */
   readonly heard: () => string;
   close(): Promise<void>;
 }
@@ -34,10 +32,38 @@ interface Call {
   readonly args: Json;
 }
 
-const wanted = [
-  { end: 'session_identity', args: {} },
-  { end: 'start_work', args: { storyId: 'NONE-1' } },
-] as const;
+interface ScriptedCall {
+  readonly tool: string;
+  /** Returns the arguments, from the text of the conversation. */
+  readonly args: (text: string) => Json;
+  /** Matches a conversation that contains the result. */
+  readonly result: RegExp;
+}
+
+/** The project with a story for each client. */
+export const projectKey = 'TRY';
+const leaseToken = /"leaseToken":"([^"]+)"/;
+const heldWork = (text: string): Json => ({
+  executionId: /"execution":\{"id":"([^"]+)"/.exec(text)?.[1],
+  leaseToken: leaseToken.exec(text)?.[1],
+});
+
+/** An agent's work, with one mistake at its start. */
+const script: readonly ScriptedCall[] = [
+  { tool: 'session_identity', args: () => ({}), result: /"serverTime":"/ },
+  { tool: 'start_work', args: () => ({ storyId: 'NONE-1' }), result: /"code":"not_found"/ },
+  { tool: 'next_work', args: () => ({ projectId: projectKey, runId: 'run-1' }), result: leaseToken },
+  {
+    tool: 'deliveryExecutions_checkpoint',
+    args: (text) => ({ ...heldWork(text), summary: 'The first half' }),
+    result: /"checkpoint":\{"seq":1\}/,
+  },
+  {
+    tool: 'submit_work',
+    args: (text) => ({ ...heldWork(text), summary: 'All of it', branch: 'try' }),
+    result: /"state":"submitted"/,
+  },
+];
 
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -63,26 +89,29 @@ function toolsIn(body: Json): Told[] {
 }
 
 /** The number of tool results, in any protocol, after which the model gives up. */
-const mostAnswers = 8;
+const mostAnswers = 12;
 const answersIn = (text: string): number =>
   text.match(/"(?:tool_result|function_call_output|functionResponse)"|"role": ?"tool"/g)?.length ?? 0;
 
-/** Returns the next tool call. Undefined if both calls were answered, or if there are no tools. */
-function nextCall(body: Json, text: string): Call | undefined {
+/** Results of tools are JSON in strings of JSON, with quotes that are escaped once or more. */
+const withoutEscapes = (text: string): string => text.replaceAll('\\', '');
+
+/** Returns the next tool call. Undefined if all calls were answered, or if there are no tools. */
+function nextCall(body: Json, text: string, calls: readonly ScriptedCall[]): Call | undefined {
   const tools = toolsIn(body);
   // When a client asks the model to classify a prompt, it offers no tools.
   if (tools.length === 0 || answersIn(text) >= mostAnswers) return undefined;
-  const done = Number(text.includes('serverTime')) + Number(text.includes('not_found'));
-  const next = wanted[done];
+  const plain = withoutEscapes(text);
+  const next = calls.find(({ result }) => !result.test(plain));
   if (next === undefined) return undefined;
-  const tool = tools.find(({ name }) => name.endsWith(next.end));
+  const tool = tools.find(({ name }) => name.endsWith(next.tool));
   if (tool !== undefined) {
     const { name, namespace, schema } = tool;
-    return { name, ...(namespace !== undefined && { namespace }), args: filled(schema, next.args) };
+    return { name, ...(namespace !== undefined && { namespace }), args: filled(schema, next.args(plain)) };
   }
   // Claude Code sends its model only the names of tools. The model calls ToolSearch to get a tool's schema.
   const search = tools.find(({ name }) => name === 'ToolSearch');
-  const names = wanted.map(({ end }) => `mcp__muster__${end}`).join(',');
+  const names = calls.map(({ tool: end }) => `mcp__muster__${end}`).join(',');
   return search && !text.includes('tool_reference')
     ? { name: search.name, args: { query: `select:${names}` } }
     : undefined;
@@ -172,9 +201,13 @@ function gemini(call: Call | undefined, isStream: boolean): string {
   return isStream ? sse([answer], false) : JSON.stringify(answer);
 }
 
-function answerTo(path: string, body: Json, text: string, id: number): { text: string; isStream: boolean } {
+function answerTo(
+  path: string,
+  body: Json,
+  call: Call | undefined,
+  id: number,
+): { text: string; isStream: boolean } {
   const isStream = body['stream'] === true || path.includes('streamGenerateContent');
-  const call = nextCall(body, text);
   if (path.includes('count_tokens')) return { text: '{"input_tokens":1}', isStream: false };
   if (path.includes('countTokens')) return { text: '{"totalTokens":1}', isStream: false };
   if (path.includes('/messages')) return { text: anthropic(call, id, isStream), isStream };
@@ -184,46 +217,35 @@ function answerTo(path: string, body: Json, text: string, id: number): { text: s
   return { text: '{"data":[{"id":"stub","object":"model"}],"models":[]}', isStream: false };
 }
 
-export async function startStubModel(): Promise<StubModel> {
+/** Starts a model that makes only the first calls of the script, if their number is given. */
+export async function startStubModel(callCount = script.length): Promise<StubModel> {
+  const calls = script.slice(0, callCount);
   const heard: string[] = [];
   let tools: readonly Told[] = [];
   let id = 0;
-  const server = createServer((request, response) => {
-    void (async () => {
-      const pieces: Buffer[] = [];
-      for await (const piece of request) pieces.push(piece as Buffer);
-      const text = Buffer.concat(pieces).toString();
-      const parsed: unknown = text === '' ? {} : JSON.parse(text);
-      const body = isObject(parsed) ? parsed : {};
-      const told = toolsIn(body);
-      if (told.length > tools.length) tools = told;
-      heard.push(text);
-      const refusals = told.flatMap(({ name, schema, isStrict }) =>
-        isStrict ? refusalsOf(schema).map((why) => `Invalid schema for function '${name}': ${why}`) : [],
-      );
-      if (refusals.length > 0) {
-        const error = { message: refusals.join('; '), type: 'invalid_request_error' };
-        response.writeHead(400, { 'content-type': 'application/json' });
-        response.end(JSON.stringify({ error }));
-        return;
-      }
-      const answer = answerTo(request.url ?? '', body, text, (id += 1));
-      response.writeHead(200, { 'content-type': answer.isStream ? 'text/event-stream' : 'application/json' });
-      response.end(answer.text);
-    })().catch(() => response.destroy());
+  const { url, close } = await serveLocally(async (request, response, text) => {
+    const parsed: unknown = text === '' ? {} : JSON.parse(text);
+    const body = isObject(parsed) ? parsed : {};
+    const told = toolsIn(body);
+    if (told.length > tools.length) tools = told;
+    heard.push(text);
+    const refusals = told.flatMap(({ name, schema, isStrict }) =>
+      isStrict ? refusalsOf(schema).map((why) => `Invalid schema for function '${name}': ${why}`) : [],
+    );
+    if (refusals.length > 0) {
+      const error = { message: refusals.join('; '), type: 'invalid_request_error' };
+      response.writeHead(400, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ error }));
+      return;
+    }
+    const answer = answerTo(request.url ?? '', body, nextCall(body, text, calls), (id += 1));
+    response.writeHead(200, { 'content-type': answer.isStream ? 'text/event-stream' : 'application/json' });
+    response.end(answer.text);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}`,
+    ...{ url, close },
     tools: () => new Set(tools.map(({ name }) => name)),
     strict: () => new Set(tools.flatMap(({ name, isStrict }) => (isStrict ? name : []))),
-    heard: () => heard.join('\n'),
-    close: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    heard: () => withoutEscapes(heard.join('\n')),
   };
 }

@@ -6,36 +6,12 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { type ModelCli, type ModelClient, type CliFolder, prompt } from './model-clients.ts';
 import { clientsFolder, packages } from './packages.ts';
 import { record } from './recorder.ts';
 import { startStubModel } from './stub-model.ts';
-import { errorLineIn, mostShown, type ClientTrial } from './trying.ts';
-
-const mostMillis = 90_000;
-
-interface Run {
-  readonly file: string;
-  readonly args: readonly string[];
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string>>;
-}
-
-async function said({ file, args, cwd, env }: Run): Promise<string> {
-  const child = spawn(file, args, {
-    cwd,
-    env: { PATH: process.env['PATH'], NO_COLOR: '1', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: mostMillis,
-    killSignal: 'SIGKILL',
-  });
-  let text = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece) => (text += String(piece)));
-  await once(child, 'close');
-  return text;
-}
+import { callsToGoal, type Transcript, transcriptOf } from './transcripts.ts';
+import { errorLineIn, mostShown, runClient, runModule, type ClientTrial } from './trying.ts';
 
 /** Runs the client in a temporary home folder. */
 async function runInstalled(client: ModelCli, place: CliFolder, home: string): Promise<string> {
@@ -46,7 +22,7 @@ async function runInstalled(client: ModelCli, place: CliFolder, home: string): P
   const [first = '', ...others] = client.program;
   const isNode = first === 'node';
   const inPackages = (file: string): string => path.join(clientsFolder, file);
-  return said({
+  return runClient({
     file: isNode ? process.execPath : inPackages(first),
     args: [...(isNode ? others.map(inPackages) : others), ...client.args],
     cwd: home,
@@ -59,12 +35,8 @@ async function runIn(client: ModelClient, place: CliFolder): Promise<string> {
   try {
     if ('program' in client) return await runInstalled(client, place, home);
     const { url, token, model } = place;
-    return await said({
-      file: process.execPath,
-      args: ['--input-type=module', '-e', client.script],
-      cwd: clientsFolder,
-      env: { HOME: home, URL: url, TOKEN: token, MODEL: model, PROMPT: prompt },
-    });
+    const env = { HOME: home, URL: url, TOKEN: token, MODEL: model, PROMPT: prompt };
+    return await runModule(clientsFolder, client.script, env);
   } finally {
     await rm(home, { recursive: true, force: true, maxRetries: 5 });
   }
@@ -99,13 +71,15 @@ export async function tryModelClient(
   url: string,
   token: string,
   ours: readonly string[],
-): Promise<ClientTrial> {
+): Promise<ClientTrial & { readonly transcript: Transcript }> {
   const recorder = await record(url);
   const model = await startStubModel();
   const refused = await startStubModel();
   try {
     const told = await runIn(client, { url: recorder.url, token, model: model.url });
     const opens = recorder.opening() ?? 'nothing';
+    const exchanges = [...recorder.exchanges()];
+    const calls = callsToGoal(exchanges);
     const bad = { url: recorder.url, token: 'must_live_nonsense', model: refused.url };
     const complaint = 'script' in client ? errorLineIn : complaintIn;
     const badToken = complaint(await runIn(client, bad));
@@ -113,8 +87,8 @@ export async function tryModelClient(
     const strict = [...model.strict()].filter((name) => isOurs(name, ours)).length;
     const heard = model.heard();
     const [call, refusal] = [
-      heard.includes('serverTime'),
-      heard.includes('not_found') && heard.includes('hint'),
+      heard.includes('"serverTime":"'),
+      heard.includes('"code":"not_found"') && heard.includes('"hint":"'),
     ];
     const about = {
       name: client.name,
@@ -124,9 +98,11 @@ export async function tryModelClient(
       strict,
       call,
       refusal,
+      ...(calls !== undefined && { callsToGoal: calls }),
+      transcript: transcriptOf(exchanges),
       badToken,
     };
-    return call && refusal
+    return call && refusal && calls !== undefined
       ? about
       : { ...about, trouble: `${told.slice(-800)}\n${[...model.tools()].join(' ')}` };
   } finally {

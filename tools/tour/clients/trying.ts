@@ -23,27 +23,46 @@ export interface ClientTrial {
    */
   readonly call: boolean;
   readonly refusal: boolean;
+  /** The number of tool calls until a model's work was submitted. Undefined for clients without a model. */
+  readonly callsToGoal?: number;
   /** The message that the user sees if the token is refused. */
   readonly badToken: string;
   /** The problem, if there was one. */
   readonly trouble?: string;
 }
 
-const mostMillis = 60_000;
+const mostMillis = 90_000;
 export const mostShown = 90;
 
-async function runProbe(folder: string, program: string, url: string, token: string): Promise<string> {
-  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
-    cwd: folder,
-    env: { PATH: process.env['PATH'], HOME: folder, URL: url, TOKEN: token, NO_COLOR: '1' },
+interface ClientRun {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Runs a client to its end. Returns what it printed. */
+export async function runClient({ file, args, cwd, env }: ClientRun): Promise<string> {
+  const child = spawn(file, args, {
+    cwd,
+    env: { PATH: process.env['PATH'], NO_COLOR: '1', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: mostMillis,
+    killSignal: 'SIGKILL',
   });
-  let said = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece) => (said += String(piece)));
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece) => (text += String(piece)));
   await once(child, 'close');
-  return said;
+  return text;
 }
+
+/** Runs a Node module in the folder of its packages. */
+export const runModule = (
+  cwd: string,
+  source: string,
+  env: Readonly<Record<string, string>>,
+): Promise<string> =>
+  runClient({ file: process.execPath, args: ['--input-type=module', '-e', source], cwd, env });
 
 /** Returns the line of an error that the user reads first. */
 export function errorLineIn(said: string): string {
@@ -70,10 +89,12 @@ export async function tryProbe(
   const { name, package: from, program } = probe;
   const recorder = await record(url);
   try {
-    const said = await runProbe(folder, program, recorder.url, token);
+    const run = (secret: string): Promise<string> =>
+      runModule(folder, program, { HOME: folder, URL: recorder.url, TOKEN: secret });
+    const said = await run(token);
     const [, line] = /^SEEN (.*)$/m.exec(said) ?? [];
     const opens = recorder.opening() ?? 'nothing';
-    const refusedToken = await runProbe(folder, program, recorder.url, 'must_live_nonsense');
+    const refusedToken = await run('must_live_nonsense');
     const about = { name, version: packages[from], opens, badToken: errorLineIn(refusedToken) };
     if (line === undefined)
       return { ...about, tools: null, call: false, refusal: false, trouble: said.slice(0, 1_000) };
@@ -93,10 +114,12 @@ export async function tryProbe(
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('`', "'");
 
 export function table(tried: readonly ClientTrial[]): string {
-  const rows = tried.map(({ name, version, opens, tools, strict = 0, call, refusal, badToken }) => [
-    ...[name, version, opens, `${tools ?? 'none'}${strict > 0 ? `, ${strict} strict` : ''}`],
-    ...[call ? 'yes' : 'no', refusal ? 'yes' : 'no', `\`${cell(badToken)}\``],
-  ]);
+  const rows = tried.map(
+    ({ name, version, opens, tools, strict = 0, call, refusal, callsToGoal, badToken }) => [
+      ...[name, version, opens, `${tools ?? 'none'}${strict > 0 ? `, ${strict} strict` : ''}`],
+      ...[call ? 'yes' : 'no', refusal ? 'yes' : 'no', String(callsToGoal ?? ''), `\`${cell(badToken)}\``],
+    ],
+  );
   const head = [
     'client',
     'version',
@@ -104,6 +127,7 @@ export function table(tried: readonly ClientTrial[]): string {
     'tools',
     'call',
     'refusal, with its hint',
+    'calls to goal',
     'a bad token is shown as',
   ];
   return [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');

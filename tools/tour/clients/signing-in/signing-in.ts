@@ -155,7 +155,7 @@ export async function trySigningIn(
   installation: SigningIn,
   person: SigningPerson,
 ): Promise<SignedInClient> {
-  const model = await startStubModel();
+  const model = await startStubModel(2);
   const place = { url: `${installation.baseUrl}/api/mcp?mode=core`, model: model.url };
   const agent = `Agent of ${client.name}`;
   const ways: string[] = [];
