@@ -8,81 +8,45 @@ import { ConfigError } from '@muster/http';
 import { terminalSafeJson, sanitizeForTerminal } from '@muster/terminal';
 import { Command, CommanderError } from 'commander';
 import { answerCommand } from './commands/answer.ts';
-import { certCommand, verifyCommand } from './commands/certificates.ts';
-import {
-  renewCommand,
-  resumeCommand,
-  revokeCommand,
-  rotateCommand,
-  suspendCommand,
-} from './commands/change.ts';
+import { certificateCommands } from './commands/certificates.ts';
+import { changeCommands } from './commands/change.ts';
 import { type CommandContext, type LicenseCommand } from './commands/command.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { entitleCommand } from './commands/features.ts';
 import { importCommand } from './commands/import.ts';
 import { issueCommand } from './commands/issue.ts';
-import { listCommand, showCommand } from './commands/look.ts';
-import { machinesCommand, releaseCommand, transferCommand } from './commands/machines.ts';
-import {
-  operatorGrantCommand,
-  operatorListCommand,
-  operatorRevokeCommand,
-  sessionListCommand,
-  sessionRevokeCommand,
-} from './commands/operators.ts';
-import { planListCommand, planSetCommand } from './commands/plans.ts';
-import { productAddCommand, productListCommand, productSetCommand } from './commands/products.ts';
+import { readCommands } from './commands/look.ts';
+import { machineCommands } from './commands/machines.ts';
+import { operatorCommands } from './commands/operators.ts';
+import { planCommands } from './commands/plans.ts';
+import { productCommands } from './commands/products.ts';
 import { purgeCommand } from './commands/purge.ts';
-import {
-  signingKeyListCommand,
-  signingKeyNewCommand,
-  signingKeyRetireCommand,
-} from './commands/signing-keys.ts';
-import { tokenListCommand, tokenNewCommand, tokenRevokeCommand } from './commands/tokens.ts';
-import { auditCommand, statsCommand } from './commands/trail.ts';
+import { signingKeyCommands } from './commands/signing-keys.ts';
+import { tokenCommands } from './commands/tokens.ts';
+import { trailCommands } from './commands/trail.ts';
 import { loadSecrets, provision } from './database.ts';
 import { isKeyLike } from './key/key.ts';
 import { outageOf } from './operators/outage.ts';
 import { nothingChangedError, OutcomeUnknownError, RefusedError } from './operators/transaction.ts';
 
-/** All commands. A new command needs a file and an entry here. */
+/** All commands, in the order of the help. */
 const commands: readonly LicenseCommand[] = [
   issueCommand,
   importCommand,
-  listCommand,
-  showCommand,
-  suspendCommand,
-  resumeCommand,
-  revokeCommand,
-  machinesCommand,
-  releaseCommand,
-  transferCommand,
-  renewCommand,
-  rotateCommand,
+  ...readCommands,
+  ...changeCommands,
   entitleCommand,
-  certCommand,
+  ...machineCommands,
+  ...certificateCommands,
   answerCommand,
-  verifyCommand,
-  auditCommand,
-  statsCommand,
+  ...trailCommands,
   purgeCommand,
   doctorCommand,
-  signingKeyNewCommand,
-  signingKeyListCommand,
-  signingKeyRetireCommand,
-  planListCommand,
-  planSetCommand,
-  productListCommand,
-  productAddCommand,
-  productSetCommand,
-  tokenNewCommand,
-  tokenListCommand,
-  tokenRevokeCommand,
-  operatorGrantCommand,
-  operatorListCommand,
-  operatorRevokeCommand,
-  sessionListCommand,
-  sessionRevokeCommand,
+  ...signingKeyCommands,
+  ...planCommands,
+  ...productCommands,
+  ...tokenCommands,
+  ...operatorCommands,
   {
     name: 'migrate',
     description: 'Create or update the schema, and everything needed before the first license',

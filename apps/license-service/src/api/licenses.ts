@@ -12,7 +12,7 @@ import {
 import { issueLicenses } from '../operators/issue.ts';
 import { type License, listLicenses, lockLicense } from '../operators/license.ts';
 import { listHeldMachines, releaseMachines, transferLicense } from '../operators/machines.ts';
-import { findPlan, type Term as PlanTerm } from '../operators/plans.ts';
+import { findPlan } from '../operators/plans.ts';
 import { durationSecondsOf } from '../operators/spans.ts';
 import { listDenials, listEvents } from '../operators/trail.ts';
 import { RefusedError } from '../operators/transaction.ts';
@@ -172,10 +172,7 @@ const historyOperation = defineOperation({
   run: async (work, { id, limit }) => {
     await getOwnLicense(work, id);
     return {
-      events: (await listEvents(work.db, id, limit)).map(({ actor, ...event }) => ({
-        ...event,
-        actor: EventRecord.shape.actor.parse(actor),
-      })),
+      events: await listEvents(work.db, id, limit),
       denials: await listDenials(work.db, id, limit),
     };
   },
@@ -206,14 +203,6 @@ const changeOperation = <Shape extends z.ZodRawShape>(
   });
 
 const repeatNote = 'Repeating the same orderRef has no effect.';
-
-/** Sets a new end of the license. Repeating the call with the same order changes nothing. */
-const renewForOrder = (
-  { db }: OperationContext,
-  id: string,
-  term: PlanTerm,
-  orderRef: string | undefined,
-): Promise<License> => renewLicense(db, { id }, term, orderRef);
 
 const machineChoiceOf = (slot: number | undefined) =>
   slot === undefined ? ({ kind: 'only' } as const) : ({ kind: 'slot', slot } as const);
@@ -261,14 +250,14 @@ export const licenseOperations = [
     'renew',
     ['Change the end of the license, for example after a paid renewal', repeatNote],
     { term: Term, orderRef: OrderReference.optional() },
-    (work, id, it) => renewForOrder(work, id, planTermOf(it.term), it.orderRef),
+    ({ db }, id, it) => renewLicense(db, { id }, planTermOf(it.term), it.orderRef),
   ),
   changeOperation(
     'extend',
     ['Extend the license by a duration; an expired one starts again from now', repeatNote],
     { for: Span, orderRef: OrderReference.optional() },
-    (work, id, it) =>
-      renewForOrder(work, id, { kind: 'for', seconds: durationSecondsOf(it.for) ?? 0 }, it.orderRef),
+    ({ db }, id, it) =>
+      renewLicense(db, { id }, { kind: 'for', seconds: durationSecondsOf(it.for) ?? 0 }, it.orderRef),
   ),
   changeOperation(
     'transfer',

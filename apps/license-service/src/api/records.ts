@@ -108,6 +108,7 @@ export const MachineRecord = z.object({
   lastSeenAt: NullableTime,
   offlineUntil: NullableTime,
 });
+export type MachineRecord = z.output<typeof MachineRecord>;
 
 export const EventRecord = z.object({
   id: z.uuid(),
@@ -123,6 +124,7 @@ export const EventRecord = z.object({
   at: z.iso.datetime(),
   data: z.record(z.string(), z.unknown()),
 });
+export type EventRecord = z.output<typeof EventRecord>;
 
 export const DenialRecord = z.object({
   day: z.string(),
@@ -130,6 +132,7 @@ export const DenialRecord = z.object({
   count: z.int(),
   lastAt: z.iso.datetime(),
 });
+export type DenialRecord = z.output<typeof DenialRecord>;
 
 export const EndpointRecord = z.object({
   id: z.uuid(),
@@ -139,6 +142,7 @@ export const EndpointRecord = z.object({
   waiting: z.int().describe('The number of pending deliveries.'),
   createdAt: z.iso.datetime(),
 });
+export type EndpointRecord = z.output<typeof EndpointRecord>;
 
 export const DeliveryRecord = z.object({
   id: z.uuid(),
@@ -151,3 +155,4 @@ export const DeliveryRecord = z.object({
   lastError: z.string().nullable(),
   createdAt: z.iso.datetime(),
 });
+export type DeliveryRecord = z.output<typeof DeliveryRecord>;

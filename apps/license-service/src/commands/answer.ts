@@ -1,17 +1,15 @@
 /** The command `answer`: answers the request of an offline machine with a file to carry back. */
-import { open, readFile, rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { formatMinute } from '@muster/terminal';
 import { answerAirGapRequest } from '../air-gap/answer.ts';
 import { maxOfflineDays, defaultOfflineDays } from '../air-gap/days.ts';
 import { parseAirGapRequest } from '../air-gap/request.ts';
 import { inTransaction, RefusedError } from '../operators/transaction.ts';
 import { openVault } from '../vault.ts';
-import { type LicenseCommand, numberOption, textOption } from './command.ts';
+import { createFile, errorMessageOf, type LicenseCommand, numberOption, textOption } from './command.ts';
 import { parsePositiveDurationSeconds } from './term.ts';
 
 const secondsPerDay = 86_400;
-
-const errorMessageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 export const answerCommand: LicenseCommand = {
   name: 'answer',
@@ -36,9 +34,7 @@ export const answerCommand: LicenseCommand = {
     const opened = await openVault(pool, await secrets());
     const out = textOption(options, 'out') ?? '';
     // Create the file before the activation, so that an unwritable path does not activate the license.
-    const handle = await open(out, 'wx', 0o600).catch((error: unknown) => {
-      throw new RefusedError('out', `${out} cannot be written: ${errorMessageOf(error)}`);
-    });
+    const handle = await createFile(out);
     let isWritten = false;
     try {
       const { answer, outcome } = await inTransaction(pool, (db) =>

@@ -23,7 +23,7 @@ import { parseDurationSeconds } from './term.ts';
 const defaultCertificateSeconds = 7 * 86_400;
 const maxCertificateSeconds = maxOfflineDays * 86_400;
 
-export const certCommand: LicenseCommand = {
+const certCommand: LicenseCommand = {
   name: 'cert',
   description: 'Create a certificate so that the machine with the license can run offline',
   configure: (it) =>
@@ -116,7 +116,7 @@ async function verifyKey({ pool }: CommandContext, text: string): Promise<Comman
   };
 }
 
-export const verifyCommand: LicenseCommand = {
+const verifyCommand: LicenseCommand = {
   name: 'verify',
   description:
     'Check a key or a certificate from standard input: whether it is genuine, and its current state',
@@ -128,3 +128,5 @@ export const verifyCommand: LicenseCommand = {
     return kind === undefined ? verifyKey(context, text) : verifyCertificate(context, text, kind);
   },
 };
+
+export const certificateCommands = [certCommand, verifyCommand];

@@ -39,23 +39,23 @@ const defineChangeCommand = (
 
 const reasonOf = (options: CommandOptions): string | null => textOption(options, 'reason') ?? null;
 
-export const suspendCommand = defineChangeCommand(
+const suspendCommand = defineChangeCommand(
   'suspend',
   'Suspend a license until it is resumed',
   (db, ref, options) => suspendLicense(db, ref, reasonOf(options)),
   (it) => it.option('--reason <text>', 'the reason, for operators'),
 );
 
-export const resumeCommand = defineChangeCommand('resume', 'Resume a suspended license', resumeLicense);
+const resumeCommand = defineChangeCommand('resume', 'Resume a suspended license', resumeLicense);
 
-export const revokeCommand = defineChangeCommand(
+const revokeCommand = defineChangeCommand(
   'revoke',
   'Revoke a license for good',
   (db, ref, options) => revokeLicense(db, ref, reasonOf(options)),
   (it) => it.option('--reason <text>', 'the reason, for operators'),
 );
 
-export const renewCommand = defineChangeCommand(
+const renewCommand = defineChangeCommand(
   'renew',
   'Change the end of a license: extend it, set a date, or remove the end',
   (db, ref, options) => {
@@ -71,7 +71,7 @@ export const hasherOf = async ({ secrets }: Pick<CommandContext, 'secrets'>): Pr
   return createMachineHasher(pepper, pepperBefore);
 };
 
-export const rotateCommand: LicenseCommand = {
+const rotateCommand: LicenseCommand = {
   name: 'rotate',
   description: 'Create a new key for a license; the old key stops working',
   configure: addIdOption,
@@ -84,3 +84,5 @@ export const rotateCommand: LicenseCommand = {
     };
   },
 };
+
+export const changeCommands = [suspendCommand, resumeCommand, revokeCommand, renewCommand, rotateCommand];

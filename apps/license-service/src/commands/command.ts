@@ -1,11 +1,22 @@
 /** The definition of a command of the operators' command line; command-line.ts lists all commands. */
+import { open, type FileHandle } from 'node:fs/promises';
 import { type Pool } from '@muster/driver';
+import { formatTable } from '@muster/terminal';
 import { type Command } from 'commander';
 import { type Secrets } from '../database.ts';
 import { type ReportProgress } from '../progress.ts';
 import { RefusedError } from '../operators/transaction.ts';
 import { type LicenseRef } from '../operators/license.ts';
 import { defaultProduct } from '../operators/products.ts';
+
+/** Creates a file that must not exist yet, readable by its owner only. Throws RefusedError with the reason `out`. */
+export const createFile = (file: string): Promise<FileHandle> =>
+  open(file, 'wx', 0o600).catch((error: unknown) => {
+    throw new RefusedError('out', `${file} cannot be written: ${errorMessageOf(error)}`);
+  });
+
+export const errorMessageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
 
 /** The result of a command, for scripts and for people. */
 export interface CommandOutput {
@@ -45,6 +56,18 @@ export interface LicenseCommand {
     args: readonly string[],
   ) => Promise<CommandOutput>;
 }
+
+/** Returns the output of a list: a table whose columns format an item, by their headings. */
+export const listOutput = <Item>(
+  items: readonly Item[],
+  columns: Readonly<Record<string, (item: Item) => string>>,
+): CommandOutput => ({
+  json: { items },
+  lines: formatTable(
+    Object.keys(columns),
+    items.map((item) => Object.values(columns).map((format) => format(item))),
+  ),
+});
 
 export const textOption = (options: CommandOptions, name: string): string | undefined => {
   const value = options[name];

@@ -13,7 +13,7 @@ import { countMachinesByPepper } from '../operators/trail.ts';
 import { createSecretSealer } from '../operators/webhooks.ts';
 import { loadSigningKeys } from '../signing/signing-key.ts';
 import { hasherOf } from './change.ts';
-import { type CommandContext, type LicenseCommand } from './command.ts';
+import { type CommandContext, errorMessageOf, type LicenseCommand } from './command.ts';
 
 interface Finding {
   readonly what: string;
@@ -22,19 +22,16 @@ interface Finding {
   readonly says: string;
 }
 
-const createFinding = (subject: string, verdict: Finding['is'], message: string): Finding => ({
-  what: subject,
-  is: verdict,
-  says: message,
-});
+const well = (what: string, says: string): Finding => ({ what, is: 'well', says });
+const note = (what: string, says: string): Finding => ({ what, is: 'note', says });
+const wrong = (what: string, says: string): Finding => ({ what, is: 'wrong', says });
 
-type DoctorCheck = (context: CommandContext) => Promise<Finding[]>;
+type DoctorCheck = (context: CommandContext) => Promise<Finding | Finding[]>;
 
-const checkSchema: DoctorCheck = async ({ pool }) => [
+const checkSchema: DoctorCheck = async ({ pool }) =>
   (await isSchemaCurrent(pool))
-    ? createFinding('schema', 'well', 'current')
-    : createFinding('schema', 'wrong', 'out of date; run license migrate'),
-];
+    ? well('schema', 'current')
+    : wrong('schema', 'out of date; run license migrate');
 
 /** Checks that the role of the service has the rights it needs, and none to change or delete events. */
 const checkServiceRole: DoctorCheck = async ({ databaseUrl }) => {
@@ -53,17 +50,10 @@ const checkServiceRole: DoctorCheck = async ({ databaseUrl }) => {
            and not has_table_privilege('licenses.licenses', 'delete, truncate') as keeps`,
     );
     const [row] = rows;
-    if (row?.works !== true)
-      return [createFinding('role', 'wrong', 'muster_licenses lacks permissions; run license migrate')];
+    if (row?.works !== true) return wrong('role', 'muster_licenses lacks permissions; run license migrate');
     return row.keeps
-      ? [createFinding('role', 'well', 'muster_licenses has the needed permissions and cannot change events')]
-      : [
-          createFinding(
-            'role',
-            'wrong',
-            'muster_licenses can change or delete events; revoke those permissions',
-          ),
-        ];
+      ? well('role', 'muster_licenses has the needed permissions and cannot change events')
+      : wrong('role', 'muster_licenses can change or delete events; revoke those permissions');
   } finally {
     await service.end();
   }
@@ -72,12 +62,8 @@ const checkServiceRole: DoctorCheck = async ({ databaseUrl }) => {
 const checkSecrets: DoctorCheck = async ({ environment }) =>
   (['LICENSE_PEPPER', 'LICENSE_SEAL'] as const).map((name) =>
     environment[name]
-      ? createFinding(name, 'well', 'set in the environment')
-      : createFinding(
-          name,
-          'note',
-          'is not set: a secret in the database is used instead, next to the data that it protects',
-        ),
+      ? well(name, 'set in the environment')
+      : note(name, 'is not set: a secret in the database is used instead, next to the data that it protects'),
   );
 
 const checkPeppers: DoctorCheck = async (context) => {
@@ -89,26 +75,15 @@ const checkPeppers: DoctorCheck = async (context) => {
     found.filter((one) => wanted(one.pepperId)).reduce((sum, { machines }) => sum + machines, 0);
   const lost = count((id) => !pepperIds.includes(id));
   const old = count((id) => pepperIds.includes(id) && id !== pepperId);
-  const known = createFinding('machines', 'well', `${count((id) => id === pepperId)} use the current pepper`);
+  const known = well('machines', `${count((id) => id === pepperId)} use the current pepper`);
   if (lost > 0) {
     return [
-      createFinding(
-        'machines',
-        'wrong',
-        `${lost} use a pepper that is not configured, so their machines are not recognized`,
-      ),
+      wrong('machines', `${lost} use a pepper that is not configured, so their machines are not recognized`),
     ];
   }
   return old === 0
-    ? [known]
-    : [
-        known,
-        createFinding(
-          'machines',
-          'note',
-          `${old} still use the old pepper; keep it until they have been updated`,
-        ),
-      ];
+    ? known
+    : [known, note('machines', `${old} still use the old pepper; keep it until they have been updated`)];
 };
 
 const checkSigningKeys: DoctorCheck = async ({ pool, secrets }) => {
@@ -131,20 +106,17 @@ function signingFinding(
 ): Finding {
   const what = product === defaultProduct ? 'signing' : `signing ${product}`;
   const current = keys.find(({ state }) => state === 'current');
-  if (current === undefined)
-    return createFinding(what, 'wrong', 'no signing key is active: license signing-key new --in 0d');
+  if (current === undefined) return wrong(what, 'no signing key is active: license signing-key new --in 0d');
   if (usedKeyId === undefined)
-    return createFinding(
+    return wrong(
       what,
-      'wrong',
       'no signing key can be decrypted with LICENSE_SEAL: correct it, or run signing-key new --in 0d',
     );
   const following = keys.filter(({ state }) => state === 'next').length;
   return usedKeyId === current.kid
-    ? createFinding(what, 'well', `signs with ${usedKeyId}; ${following} more will follow`)
-    : createFinding(
+    ? well(what, `signs with ${usedKeyId}; ${following} more will follow`)
+    : note(
         what,
-        'note',
         `${current.kid} should sign but cannot be decrypted with LICENSE_SEAL; ${usedKeyId} signs instead`,
       );
 }
@@ -156,15 +128,12 @@ const checkWebhookSecrets: DoctorCheck = async ({ pool, secrets }) => {
     sql<{ id: string; bytes: Buffer }>`select id, sealed_secret as bytes from licenses.webhook_endpoints`,
   );
   const shut = rows.filter(({ id, bytes }) => sealing.open(id, bytes) === undefined).length;
-  return [
-    shut === 0
-      ? createFinding('webhooks', 'well', `${rows.length} endpoints`)
-      : createFinding(
-          'webhooks',
-          'wrong',
-          `${shut} receive nothing, because their secrets cannot be decrypted with LICENSE_SEAL: create new ones with webhooks/rotateSecret`,
-        ),
-  ];
+  return shut === 0
+    ? well('webhooks', `${rows.length} endpoints`)
+    : wrong(
+        'webhooks',
+        `${shut} receive nothing, because their secrets cannot be decrypted with LICENSE_SEAL: create new ones with webhooks/rotateSecret`,
+      );
 };
 
 const maxClockSkewMillis = 5_000;
@@ -173,29 +142,23 @@ const checkClock: DoctorCheck = async ({ pool }) => {
   const before = Date.now();
   const [row] = await queryOutsideOrg(pool, sql<{ at: string }>`select clock_timestamp() as at`);
   const skew = Math.round(new Date(row?.at ?? 0).getTime() - (before + Date.now()) / 2);
-  return [
-    Math.abs(skew) <= maxClockSkewMillis
-      ? createFinding('clock', 'well', `the database's clock differs by ${skew} ms from this machine's`)
-      : createFinding(
-          'clock',
-          'wrong',
-          `the database's clock differs by ${skew} ms from this machine's, so certificates expire at the wrong time`,
-        ),
-  ];
+  return Math.abs(skew) <= maxClockSkewMillis
+    ? well('clock', `the database's clock differs by ${skew} ms from this machine's`)
+    : wrong(
+        'clock',
+        `the database's clock differs by ${skew} ms from this machine's, so certificates expire at the wrong time`,
+      );
 };
 
 const checkRedis: DoctorCheck = async ({ environment }) => {
   const url = environment['REDIS_URL'];
-  if (!url)
-    return [
-      createFinding('redis', 'note', 'REDIS_URL is not set, so each process counts attempts separately'),
-    ];
+  if (!url) return note('redis', 'REDIS_URL is not set, so each process counts attempts separately');
   const redis = createRedisCheck(url);
   try {
     await redis.check.run();
-    return [createFinding('redis', 'well', 'answers')];
+    return well('redis', 'answers');
   } catch {
-    return [createFinding('redis', 'wrong', 'does not answer, so each process counts attempts separately')];
+    return wrong('redis', 'does not answer, so each process counts attempts separately');
   } finally {
     redis.close();
   }
@@ -203,36 +166,26 @@ const checkRedis: DoctorCheck = async ({ environment }) => {
 
 const checkProxySettings: DoctorCheck = async ({ environment }) => {
   const { TRUST_PROXY: trusted } = readConfig({ ...environment });
-  return [
-    trusted === undefined
-      ? createFinding(
-          'proxies',
-          'note',
-          'TRUST_PROXY is not set: behind a load balancer all clients share one address and one limit',
-        )
-      : createFinding(
-          'proxies',
-          'well',
-          `trusted: ${Array.isArray(trusted) ? trusted.join(', ') : `${trusted} proxies`}`,
-        ),
-  ];
+  return trusted === undefined
+    ? note(
+        'proxies',
+        'TRUST_PROXY is not set: behind a load balancer all clients share one address and one limit',
+      )
+    : well('proxies', `trusted: ${Array.isArray(trusted) ? trusted.join(', ') : `${trusted} proxies`}`);
 };
 
 const checkSupportSignIn: DoctorCheck = async ({ environment, pool }) => {
   const { operatorsIssuer: issuer, WEBHOOK_NETWORKS: networks } = readConfig({ ...environment });
   if (issuer === undefined)
-    return [
-      createFinding('support', 'note', 'OPERATORS_ISSUER is not set, so support signs in with a token'),
-    ];
+    return note('support', 'OPERATORS_ISSUER is not set, so support signs in with a token');
   const granted = (await inReadOnlyTransaction(pool, listGrants)).filter(({ isGood }) => isGood).length;
-  if (granted === 0)
-    return [createFinding('support', 'wrong', 'no one has access there yet: license operator grant')];
+  if (granted === 0) return wrong('support', 'no one has access there yet: license operator grant');
   const sender = createSender({ networks });
   try {
     await discoverIssuer(sender, issuer);
-    return [createFinding('support', 'well', `${issuer.name} answers, and ${granted} grants are active`)];
+    return well('support', `${issuer.name} answers, and ${granted} grants are active`);
   } catch (error) {
-    return [createFinding('support', 'wrong', `${issuer.issuer}: ${innermostMessageOf(error)}`)];
+    return wrong('support', `${issuer.issuer}: ${innermostMessageOf(error)}`);
   } finally {
     sender.close();
   }
@@ -259,10 +212,8 @@ export const doctorCommand: LicenseCommand = {
   run: async (context) => {
     const findings: Finding[] = [];
     for (const [what, look] of doctorChecks) {
-      const found = await look(context).catch((error: unknown) => [
-        createFinding(what, 'wrong', error instanceof Error ? error.message : String(error)),
-      ]);
-      findings.push(...found);
+      const found = await look(context).catch((error: unknown) => wrong(what, errorMessageOf(error)));
+      findings.push(...[found].flat());
     }
     return {
       json: { findings },

@@ -1,5 +1,5 @@
 /** The command `import`: imports licenses that were sold elsewhere from a file, in batches. */
-import { open, readFile, type FileHandle } from 'node:fs/promises';
+import { readFile, type FileHandle } from 'node:fs/promises';
 import { formatTable } from '@muster/terminal';
 import { Option } from 'commander';
 import { importBatch, type IncomingLicense, type LicenseImportOutcome } from '../operators/import.ts';
@@ -12,6 +12,8 @@ import {
   productOption,
   textOption,
   addProductOption,
+  createFile,
+  errorMessageOf,
 } from './command.ts';
 import { parseImportFile, type ImportFileRow } from './import-rows.ts';
 import { termOptions, addTermOptions } from './term.ts';
@@ -79,16 +81,9 @@ const toCsvCell = (value: string): string =>
   /[",\s]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
 
 async function createKeyFile(file: string): Promise<FileHandle> {
-  try {
-    const handle = await open(file, 'wx', 0o600);
-    await handle.appendFile('order_ref,key\n');
-    return handle;
-  } catch (error) {
-    throw new RefusedError(
-      'out',
-      `${file} cannot be written: ${error instanceof Error ? error.message : String(error)}`,
-    );
-  }
+  const handle = await createFile(file);
+  await handle.appendFile('order_ref,key\n');
+  return handle;
 }
 
 async function readImportFile(
@@ -97,10 +92,7 @@ async function readImportFile(
   options: CommandOptions,
 ): Promise<ImportFileRow[]> {
   const content = await readFile(file, 'utf8').catch((error: unknown) => {
-    throw new RefusedError(
-      'file',
-      `${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    throw new RefusedError('file', `${file} cannot be read: ${errorMessageOf(error)}`);
   });
   const format = textOption(options, 'format') ?? (/\.(jsonl|ndjson)$/i.test(file) ? 'jsonl' : 'csv');
   const usual = { plan: textOption(options, 'plan'), term: termOptions(options), keyPrefix };

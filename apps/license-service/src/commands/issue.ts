@@ -1,7 +1,14 @@
-import { open, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { issueLicenses, type IssueResult } from '../operators/issue.ts';
 import { inTransaction, OutcomeUnknownError, RefusedError } from '../operators/transaction.ts';
-import { type LicenseCommand, numberOption, productOption, textOption, addProductOption } from './command.ts';
+import {
+  addProductOption,
+  createFile,
+  type LicenseCommand,
+  numberOption,
+  productOption,
+  textOption,
+} from './command.ts';
 import { applyFeatureOptions, addFeatureOption } from './features.ts';
 import { termOptions, parseCount, parseMachineLimit, addTermOptions } from './term.ts';
 
@@ -12,12 +19,7 @@ async function issueIntoFile(
   file: string,
   issueWith: (keep: StoreKeys) => Promise<IssueResult>,
 ): Promise<IssueResult> {
-  const handle = await open(file, 'wx', 0o600).catch((error: unknown) => {
-    throw new RefusedError(
-      'out',
-      `${file} cannot be written: ${error instanceof Error ? error.message : String(error)}`,
-    );
-  });
+  const handle = await createFile(file);
   let isKept = false;
   try {
     const result = await issueWith(async (keys) => {

@@ -20,7 +20,7 @@ const maxPageSize = 1_000;
 const formatMachineCell = ({ machineLimit, machinesUsed, machineHint }: License): string =>
   machineLimit > 1 || machinesUsed > 1 ? `${machinesUsed}/${machineLimit}` : (machineHint ?? '-');
 
-export const listCommand: LicenseCommand = {
+const listCommand: LicenseCommand = {
   name: 'list',
   description: 'List licenses, newest first',
   configure: (command) =>
@@ -75,7 +75,7 @@ export const listCommand: LicenseCommand = {
   },
 };
 
-export const showCommand: LicenseCommand = {
+const showCommand: LicenseCommand = {
   name: 'show',
   description: 'Show one license',
   configure: addIdOption,
@@ -84,3 +84,5 @@ export const showCommand: LicenseCommand = {
     return licenseOutput(await inReadOnlyTransaction(context.pool, (db) => getLicense(db, ref)));
   },
 };
+
+export const readCommands = [listCommand, showCommand];

@@ -2,12 +2,12 @@
 import { formatMinute, formatTable } from '@muster/terminal';
 import { type Command } from 'commander';
 import { machineIdProblem } from '../activation/machine.ts';
+import { type MachineRecord } from '../api/records.ts';
 import { setMachineLimit } from '../operators/change.ts';
 import { getLicense, type License, stateOf } from '../operators/license.ts';
 import {
   type MachineChoice,
   listHeldMachines,
-  type Machine,
   releaseMachines,
   transferLicense,
 } from '../operators/machines.ts';
@@ -32,7 +32,7 @@ const machineChoiceOf = (options: CommandOptions): Exclude<MachineChoice, { kind
   return slot === undefined ? { kind: 'only' } : { kind: 'slot', slot };
 };
 
-const formatMachineLines = (license: License, machines: readonly Machine[]): string[] => [
+const formatMachineLines = (license: License, machines: readonly MachineRecord[]): string[] => [
   `License …${license.hint} (${license.id}), ${stateOf(license)}: ${machines.length} of ${formatMachineCount(license.machineLimit)}`,
   ...(machines.length === 0
     ? []
@@ -48,7 +48,7 @@ const formatMachineLines = (license: License, machines: readonly Machine[]): str
       )),
 ];
 
-export const machinesCommand: LicenseCommand = {
+const machinesCommand: LicenseCommand = {
   name: 'machines',
   description: 'List the machines of a license; --allow changes how many can hold it at the same time',
   configure: (command) =>
@@ -60,7 +60,7 @@ export const machinesCommand: LicenseCommand = {
   run: async (context, options) => {
     const ref = await readLicenseRef(context, options);
     const allowed = numberOption(options, 'allow');
-    const look = async (db: Db, license: License): Promise<[License, Machine[]]> => [
+    const look = async (db: Db, license: License): Promise<[License, MachineRecord[]]> => [
       license,
       await listHeldMachines(db, license.id),
     ];
@@ -75,10 +75,10 @@ export const machinesCommand: LicenseCommand = {
   },
 };
 
-const canStillRunOffline = ({ offlineUntil }: Machine): boolean =>
+const canStillRunOffline = ({ offlineUntil }: MachineRecord): boolean =>
   offlineUntil !== null && new Date(offlineUntil).getTime() > Date.now();
 
-export const releaseCommand: LicenseCommand = {
+const releaseCommand: LicenseCommand = {
   name: 'release',
   description: 'Release the license from its machine; the next machine that activates it gets it',
   configure: (command) => addSlotOption(addIdOption(command)).option('--all', 'from all of its machines'),
@@ -106,7 +106,7 @@ export function machineIdOption(options: CommandOptions): string {
   return machineId;
 }
 
-export const transferCommand: LicenseCommand = {
+const transferCommand: LicenseCommand = {
   name: 'transfer',
   description: "Transfer a license to another machine, within the plan's number of transfers",
   configure: (command) =>
@@ -126,3 +126,5 @@ export const transferCommand: LicenseCommand = {
     );
   },
 };
+
+export const machineCommands = [machinesCommand, releaseCommand, transferCommand];

@@ -1,5 +1,5 @@
 /** The commands `operator` and `session`: grants and sessions of the support pages. */
-import { formatMinute, formatTable } from '@muster/terminal';
+import { formatMinute } from '@muster/terminal';
 import {
   type PersonGrant,
   listGrants,
@@ -11,7 +11,14 @@ import {
 } from '../operators/grants.ts';
 import { listSessions, revokeAllSessions, revokeSession } from '../operators/sessions.ts';
 import { inTransaction, inReadOnlyTransaction, RefusedError } from '../operators/transaction.ts';
-import { type LicenseCommand, numberOption, productOption, textOption, addProductOption } from './command.ts';
+import {
+  listOutput,
+  type LicenseCommand,
+  numberOption,
+  productOption,
+  textOption,
+  addProductOption,
+} from './command.ts';
 import { parsePositiveDurationSeconds } from './term.ts';
 import { formatValidity } from './tokens.ts';
 
@@ -31,7 +38,7 @@ function parsePeopleScopes(scopeList: string): PeopleScope[] {
 const formatGrantee = ({ claim, value }: PersonGrant): string =>
   claim === 'email' ? value : `${claim}=${value}`;
 
-export const operatorGrantCommand: LicenseCommand = {
+const operatorGrantCommand: LicenseCommand = {
   name: 'operator grant',
   description:
     'Give people who sign in at OPERATORS_ISSUER access to the support pages; replaces earlier access',
@@ -65,29 +72,23 @@ export const operatorGrantCommand: LicenseCommand = {
   },
 };
 
-export const operatorListCommand: LicenseCommand = {
+const operatorListCommand: LicenseCommand = {
   name: 'operator list',
   description: 'List who has access to the support pages',
   run: async ({ pool }) => {
     const items = await inReadOnlyTransaction(pool, listGrants);
-    return {
-      json: { items },
-      lines: formatTable(
-        ['ID', 'WHOM', 'PRODUCT', 'SCOPES', 'STATE', 'LAST SIGN-IN'],
-        items.map((one) => [
-          one.id,
-          formatGrantee(one),
-          one.product,
-          one.scopes.join(','),
-          formatValidity(one),
-          formatMinute(one.lastUsedAt),
-        ]),
-      ),
-    };
+    return listOutput(items, {
+      ID: (one) => one.id,
+      WHOM: formatGrantee,
+      PRODUCT: (one) => one.product,
+      SCOPES: (one) => one.scopes.join(','),
+      STATE: formatValidity,
+      'LAST SIGN-IN': (one) => formatMinute(one.lastUsedAt),
+    });
   },
 };
 
-export const operatorRevokeCommand: LicenseCommand = {
+const operatorRevokeCommand: LicenseCommand = {
   name: 'operator revoke',
   description: 'Revoke access; it ends with the next request',
   configure: (it) => it.argument('<id>', 'its id, as shown by operator list'),
@@ -100,31 +101,25 @@ export const operatorRevokeCommand: LicenseCommand = {
   },
 };
 
-export const sessionListCommand: LicenseCommand = {
+const sessionListCommand: LicenseCommand = {
   name: 'session list',
   description: 'List the sessions on the support pages',
   configure: (it) => it.option('--all', 'include sessions that ended in the last thirty days'),
   run: async ({ pool }, options) => {
     const items = await inReadOnlyTransaction(pool, (db) => listSessions(db, options['all'] === true));
-    return {
-      json: { items },
-      lines: formatTable(
-        ['ID', 'WHO', 'BY', 'FROM', 'SINCE', 'LAST SEEN', 'STATE'],
-        items.map((one) => [
-          one.id,
-          one.name,
-          one.by,
-          one.ip ?? '',
-          formatMinute(one.createdAt),
-          formatMinute(one.lastSeenAt),
-          one.isGood ? `until ${formatMinute(one.expiresAt)}` : 'over',
-        ]),
-      ),
-    };
+    return listOutput(items, {
+      ID: (one) => one.id,
+      WHO: (one) => one.name,
+      BY: (one) => one.by,
+      FROM: (one) => one.ip ?? '',
+      SINCE: (one) => formatMinute(one.createdAt),
+      'LAST SEEN': (one) => formatMinute(one.lastSeenAt),
+      STATE: (one) => (one.isGood ? `until ${formatMinute(one.expiresAt)}` : 'over'),
+    });
   },
 };
 
-export const sessionRevokeCommand: LicenseCommand = {
+const sessionRevokeCommand: LicenseCommand = {
   name: 'session revoke',
   description: 'Sign out one person or everyone from the support pages; takes effect with the next request',
   configure: (it) =>
@@ -140,3 +135,11 @@ export const sessionRevokeCommand: LicenseCommand = {
     return { json: { session }, lines: [`${session.name} is signed out.`] };
   },
 };
+
+export const operatorCommands = [
+  operatorGrantCommand,
+  operatorListCommand,
+  operatorRevokeCommand,
+  sessionListCommand,
+  sessionRevokeCommand,
+];

@@ -1,4 +1,3 @@
-import { formatTable } from '@muster/terminal';
 import {
   findPlan,
   listPlans,
@@ -10,7 +9,7 @@ import {
 import { getProduct, defaultProduct } from '../operators/products.ts';
 import { inTransaction, inReadOnlyTransaction, RefusedError } from '../operators/transaction.ts';
 import { formatFeatures } from '../features.ts';
-import { type LicenseCommand, numberOption, productOption, addProductOption } from './command.ts';
+import { listOutput, type LicenseCommand, numberOption, productOption, addProductOption } from './command.ts';
 import { applyFeatureOptions, addFeatureOptions } from './features.ts';
 import { formatLeaseDuration, formatMachineCount, formatDuration } from './shown.ts';
 import { termOptions, parseCount, parseLeaseSeconds, parseMachineLimit, addTermOptions } from './term.ts';
@@ -18,29 +17,24 @@ import { termOptions, parseCount, parseLeaseSeconds, parseMachineLimit, addTermO
 const formatTerm = ({ term }: LicensePlan): string =>
   term === null ? 'given when issued' : term.kind === 'for' ? formatDuration(term.seconds) : 'perpetual';
 
-export const planListCommand: LicenseCommand = {
+const planListCommand: LicenseCommand = {
   name: 'plan list',
   description: 'List the plans',
   run: async ({ pool }) => {
     const items = await inReadOnlyTransaction(pool, (db) => listPlans(db));
-    return {
-      json: { items },
-      lines: formatTable(
-        ['PRODUCT', 'PLAN', 'TERM', 'MACHINES', 'LEASE', 'TRANSFERS', 'FEATURES'],
-        items.map((plan) => [
-          plan.product,
-          plan.name,
-          formatTerm(plan),
-          String(plan.machineLimit),
-          formatLeaseDuration(plan.leaseSeconds),
-          ...[String(plan.transferLimit), formatFeatures(plan.features)],
-        ]),
-      ),
-    };
+    return listOutput(items, {
+      PRODUCT: (plan) => plan.product,
+      PLAN: (plan) => plan.name,
+      TERM: formatTerm,
+      MACHINES: (plan) => String(plan.machineLimit),
+      LEASE: (plan) => formatLeaseDuration(plan.leaseSeconds),
+      TRANSFERS: (plan) => String(plan.transferLimit),
+      FEATURES: (plan) => formatFeatures(plan.features),
+    });
   },
 };
 
-export const planSetCommand: LicenseCommand = {
+const planSetCommand: LicenseCommand = {
   name: 'plan set',
   description: 'Create or change a plan; issued licenses keep their terms, but get the new features',
   configure: (it) =>
@@ -90,3 +84,5 @@ export const planSetCommand: LicenseCommand = {
     };
   },
 };
+
+export const planCommands = [planListCommand, planSetCommand];

@@ -1,8 +1,8 @@
-import { formatDay, formatTable } from '@muster/terminal';
+import { formatDay } from '@muster/terminal';
 import { formatFeatures } from '../features.ts';
 import { getProduct, listProducts, makeProduct, type Product, setTrial } from '../operators/products.ts';
 import { inTransaction, inReadOnlyTransaction, RefusedError } from '../operators/transaction.ts';
-import { type LicenseCommand, textOption } from './command.ts';
+import { listOutput, type LicenseCommand, textOption } from './command.ts';
 import { applyFeatureOptions, addFeatureOptions } from './features.ts';
 import { formatDuration } from './shown.ts';
 import { parseTrialSeconds } from './term.ts';
@@ -10,27 +10,21 @@ import { parseTrialSeconds } from './term.ts';
 const formatTrialDuration = ({ trialSeconds }: Product): string =>
   trialSeconds === null ? '–' : formatDuration(trialSeconds);
 
-export const productListCommand: LicenseCommand = {
+const productListCommand: LicenseCommand = {
   name: 'product list',
   description: 'List the products',
   run: async ({ pool }) => {
     const items = await inReadOnlyTransaction(pool, listProducts);
-    return {
-      json: { items },
-      lines: formatTable(
-        ['PRODUCT', 'KEYS', 'TRIAL', 'SINCE'],
-        items.map((product) => [
-          product.name,
-          `${product.keyPrefix}-…`,
-          formatTrialDuration(product),
-          formatDay(product.createdAt),
-        ]),
-      ),
-    };
+    return listOutput(items, {
+      PRODUCT: (product) => product.name,
+      KEYS: (product) => `${product.keyPrefix}-…`,
+      TRIAL: formatTrialDuration,
+      SINCE: (product) => formatDay(product.createdAt),
+    });
   },
 };
 
-export const productAddCommand: LicenseCommand = {
+const productAddCommand: LicenseCommand = {
   name: 'product add',
   description: 'Create a product with its own signing key',
   configure: (it) =>
@@ -55,7 +49,7 @@ export const productAddCommand: LicenseCommand = {
   },
 };
 
-export const productSetCommand: LicenseCommand = {
+const productSetCommand: LicenseCommand = {
   name: 'product set',
   description: 'Set how long a product can be tried without a key; trials that have started keep their end',
   configure: (it) =>
@@ -84,3 +78,5 @@ export const productSetCommand: LicenseCommand = {
     };
   },
 };
+
+export const productCommands = [productListCommand, productAddCommand, productSetCommand];

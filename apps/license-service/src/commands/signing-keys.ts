@@ -1,8 +1,8 @@
-import { formatMinute, formatTable } from '@muster/terminal';
+import { formatMinute } from '@muster/terminal';
 import { maxOfflineDays } from '../air-gap/days.ts';
 import { listSigningKeys, createSigningKey, retireSigningKey } from '../operators/signing-keys.ts';
 import { inTransaction, inReadOnlyTransaction, RefusedError } from '../operators/transaction.ts';
-import { type LicenseCommand, numberOption, productOption, addProductOption } from './command.ts';
+import { listOutput, type LicenseCommand, numberOption, productOption, addProductOption } from './command.ts';
 import { parseDurationSeconds } from './term.ts';
 
 /**
@@ -16,7 +16,7 @@ const defaultActivationDelaySeconds = 7 * 86_400;
  */
 const defaultPublishedSeconds = (maxOfflineDays + 1) * 86_400;
 
-export const signingKeyNewCommand: LicenseCommand = {
+const signingKeyNewCommand: LicenseCommand = {
   name: 'signing-key new',
   description: 'Create a signing key: it is published immediately and used later',
   configure: (it) =>
@@ -39,29 +39,23 @@ export const signingKeyNewCommand: LicenseCommand = {
   },
 };
 
-export const signingKeyListCommand: LicenseCommand = {
+const signingKeyListCommand: LicenseCommand = {
   name: 'signing-key list',
   description: 'List the signing keys, newest first',
   run: async ({ pool }) => {
     const items = await inReadOnlyTransaction(pool, (db) => listSigningKeys(db));
-    return {
-      json: { items },
-      lines: formatTable(
-        ['PRODUCT', 'KEY', 'STATE', 'SIGNS FROM', 'RETIRED', 'PUBLISHED UNTIL'],
-        items.map(({ product, kid, state, activeFrom, retiredAt, publishedUntil }) => [
-          product,
-          kid,
-          state,
-          formatMinute(activeFrom),
-          formatMinute(retiredAt),
-          formatMinute(publishedUntil),
-        ]),
-      ),
-    };
+    return listOutput(items, {
+      PRODUCT: (key) => key.product,
+      KEY: (key) => key.kid,
+      STATE: (key) => key.state,
+      'SIGNS FROM': (key) => formatMinute(key.activeFrom),
+      RETIRED: (key) => formatMinute(key.retiredAt),
+      'PUBLISHED UNTIL': (key) => formatMinute(key.publishedUntil),
+    });
   },
 };
 
-export const signingKeyRetireCommand: LicenseCommand = {
+const signingKeyRetireCommand: LicenseCommand = {
   name: 'signing-key retire',
   description: 'Stop signing with a key; its signatures can still be verified for a while',
   configure: (it) =>
@@ -85,3 +79,5 @@ export const signingKeyRetireCommand: LicenseCommand = {
     };
   },
 };
+
+export const signingKeyCommands = [signingKeyNewCommand, signingKeyListCommand, signingKeyRetireCommand];

@@ -1,4 +1,4 @@
-import { formatDay, formatMinute, formatTable } from '@muster/terminal';
+import { formatDay, formatMinute } from '@muster/terminal';
 import {
   listTokens,
   makeToken,
@@ -8,7 +8,14 @@ import {
   operatorScopes,
 } from '../operators/tokens.ts';
 import { inTransaction, inReadOnlyTransaction, RefusedError } from '../operators/transaction.ts';
-import { type LicenseCommand, numberOption, productOption, textOption, addProductOption } from './command.ts';
+import {
+  listOutput,
+  type LicenseCommand,
+  numberOption,
+  productOption,
+  textOption,
+  addProductOption,
+} from './command.ts';
 import { parsePositiveDurationSeconds } from './term.ts';
 
 function parseOperatorScopes(scopeList: string): OperatorScope[] {
@@ -19,7 +26,7 @@ function parseOperatorScopes(scopeList: string): OperatorScope[] {
   return operatorScopes.filter((scope) => named.includes(scope));
 }
 
-export const tokenNewCommand: LicenseCommand = {
+const tokenNewCommand: LicenseCommand = {
   name: 'token new',
   description: 'Create a token for the HTTP API and the support pages; it is shown only once',
   configure: (it) =>
@@ -53,25 +60,19 @@ export const tokenNewCommand: LicenseCommand = {
   },
 };
 
-export const tokenListCommand: LicenseCommand = {
+const tokenListCommand: LicenseCommand = {
   name: 'token list',
   description: 'List the tokens of the HTTP API',
   run: async ({ pool }) => {
     const items = await inReadOnlyTransaction(pool, listTokens);
-    return {
-      json: { items },
-      lines: formatTable(
-        ['ID', 'NAME', 'PRODUCT', 'SCOPES', 'STATE', 'LAST USED'],
-        items.map((one) => [
-          one.id,
-          one.name,
-          one.product,
-          one.scopes.join(','),
-          formatValidity(one),
-          formatMinute(one.lastUsedAt),
-        ]),
-      ),
-    };
+    return listOutput(items, {
+      ID: (token) => token.id,
+      NAME: (token) => token.name,
+      PRODUCT: (token) => token.product,
+      SCOPES: (token) => token.scopes.join(','),
+      STATE: formatValidity,
+      'LAST USED': (token) => formatMinute(token.lastUsedAt),
+    });
   },
 };
 
@@ -86,7 +87,7 @@ export const formatValidity = ({
   return expiresAt === null ? 'good' : `valid until ${formatDay(expiresAt)}`;
 };
 
-export const tokenRevokeCommand: LicenseCommand = {
+const tokenRevokeCommand: LicenseCommand = {
   name: 'token revoke',
   description: 'Revoke a token; it stops working with the next call',
   configure: (it) => it.argument('<id>', 'its id, as shown by token list'),
@@ -95,3 +96,5 @@ export const tokenRevokeCommand: LicenseCommand = {
     return { json: { token }, lines: [`Token ${token.name} was revoked.`] };
   },
 };
+
+export const tokenCommands = [tokenNewCommand, tokenListCommand, tokenRevokeCommand];

@@ -22,7 +22,7 @@ const formatEventData = (data: Readonly<Record<string, unknown>>): string =>
     .map(([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`)
     .join(', ');
 
-export const auditCommand: LicenseCommand = {
+const auditCommand: LicenseCommand = {
   name: 'audit',
   description: 'Show the history of a license, and how often it was refused; newest first',
   configure: (it) =>
@@ -70,7 +70,7 @@ export const auditCommand: LicenseCommand = {
   },
 };
 
-export const statsCommand: LicenseCommand = {
+const statsCommand: LicenseCommand = {
   name: 'stats',
   description: 'Count licenses by product and plan, trials by product, and refusals in the last thirty days',
   run: ({ pool }) =>
@@ -121,3 +121,5 @@ export const statsCommand: LicenseCommand = {
       };
     }),
 };
+
+export const trailCommands = [auditCommand, statsCommand];

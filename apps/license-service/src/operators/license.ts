@@ -120,21 +120,19 @@ export interface LicenseFilter {
   readonly limit: number;
 }
 
-const emptySql = sql``;
-
 /** Lists licenses, the newest first. */
 export function listLicenses(db: Db, filter: LicenseFilter): Promise<License[]> {
   const { product, products, plan, status, customerRef, orderRef, hint, after, limit } = filter;
   return db.all(
     sql<License>`select ${licenseColumnsSql} from ${licenseTablesSql} where true
-      ${product === undefined ? emptySql : sql`and product = ${product}`}
-      ${products === undefined ? emptySql : sql`and product = any (${products})`}
-      ${plan === undefined ? emptySql : sql`and plan = ${plan}`}
-      ${status === undefined ? emptySql : sql`and status = ${status}`}
-      ${customerRef === undefined ? emptySql : sql`and customer_ref = ${customerRef}`}
-      ${orderRef === undefined ? emptySql : sql`and order_ref = ${orderRef}`}
-      ${hint === undefined ? emptySql : sql`and key_hint = ${hint}`}
-      ${after === undefined ? emptySql : sql`and id < ${after}`}
+      ${product === undefined ? sql`` : sql`and product = ${product}`}
+      ${products === undefined ? sql`` : sql`and product = any (${products})`}
+      ${plan === undefined ? sql`` : sql`and plan = ${plan}`}
+      ${status === undefined ? sql`` : sql`and status = ${status}`}
+      ${customerRef === undefined ? sql`` : sql`and customer_ref = ${customerRef}`}
+      ${orderRef === undefined ? sql`` : sql`and order_ref = ${orderRef}`}
+      ${hint === undefined ? sql`` : sql`and key_hint = ${hint}`}
+      ${after === undefined ? sql`` : sql`and id < ${after}`}
       order by id desc limit ${limit}`,
   );
 }

@@ -1,22 +1,14 @@
 /** Lists, releases and transfers the machines of a license for operators. */
 import { sql } from '@muster/driver';
 import { machineHintOf, type MachineHasher } from '../activation/machine.ts';
+import { type MachineRecord } from '../api/records.ts';
 import { updateLicense } from './change.ts';
 import { type License, type LicenseRef, lockLicense } from './license.ts';
 import { type Db, RefusedError } from './transaction.ts';
 
-export interface Machine {
-  readonly slot: number;
-  readonly hint: string;
-  readonly boundAt: string;
-  readonly lastSeenAt: string | null;
-  /** The time at which the last certificate of the machine ends. */
-  readonly offlineUntil: string | null;
-}
-
 /** Lists the machines that hold a slot, in the order of their slots. */
-export const listHeldMachines = (db: Db, licenseId: string): Promise<Machine[]> =>
-  db.all(sql<Machine>`select slot, machine_hint as hint, bound_at as "boundAt", last_seen_at as "lastSeenAt",
+export const listHeldMachines = (db: Db, licenseId: string): Promise<MachineRecord[]> =>
+  db.all(sql<MachineRecord>`select slot, machine_hint as hint, bound_at as "boundAt", last_seen_at as "lastSeenAt",
        offline_until as "offlineUntil"
      from licenses.held_machines where license_id = ${licenseId} order by slot`);
 
@@ -40,7 +32,7 @@ export type MachineChoice =
   | { readonly kind: 'slot'; readonly slot: number }
   | { readonly kind: 'all' };
 
-function selectMachines(machines: readonly Machine[], choice: MachineChoice): readonly Machine[] {
+function selectMachines(machines: readonly MachineRecord[], choice: MachineChoice): readonly MachineRecord[] {
   if (choice.kind === 'all') return machines;
   if (choice.kind === 'slot') {
     const machine = machines.find(({ slot }) => slot === choice.slot);
@@ -59,7 +51,7 @@ export async function releaseMachines(
   db: Db,
   ref: LicenseRef,
   choice: MachineChoice = { kind: 'only' },
-): Promise<{ license: License; released: readonly Machine[] }> {
+): Promise<{ license: License; released: readonly MachineRecord[] }> {
   let license = await lockLicense(db, ref);
   const released = selectMachines(await listHeldMachines(db, license.id), choice);
   for (const { slot, hint, offlineUntil } of released) {

@@ -1,39 +1,20 @@
 /** Reads the events of licenses, the counts of refusals, and statistics. */
 import { sql } from '@muster/driver';
+import { type DenialRecord, type EventRecord } from '../api/records.ts';
 import { type Db } from './transaction.ts';
 
-export interface LicenseEvent {
-  readonly id: string;
-  readonly licenseId: string;
-  readonly hint: string;
-  readonly kind: string;
-  readonly actor: string;
-  /** The token or support person who acted, such as `token shop` or `person ana@example.com`. */
-  readonly actorRef: string | null;
-  readonly epoch: number;
-  readonly data: Readonly<Record<string, unknown>>;
-  readonly at: string;
-}
-
 /** Lists the events of one license or of all licenses, the newest first. */
-export const listEvents = (db: Db, licenseId: string | undefined, limit: number): Promise<LicenseEvent[]> =>
+export const listEvents = (db: Db, licenseId: string | undefined, limit: number): Promise<EventRecord[]> =>
   db.all(
-    sql<LicenseEvent>`select e.id, e.license_id as "licenseId", l.key_hint as hint, e.kind, e.actor,
+    sql<EventRecord>`select e.id, e.license_id as "licenseId", l.key_hint as hint, e.kind, e.actor,
         e.actor_ref as "actorRef", e.epoch, e.data, e.at
       from licenses.license_events e join licenses.licenses l on l.id = e.license_id
       ${licenseId === undefined ? sql`` : sql`where e.license_id = ${licenseId}`}
       order by e.id desc limit ${limit}`,
   );
 
-export interface Denial {
-  readonly day: string;
-  readonly outcome: string;
-  readonly count: number;
-  readonly lastAt: string;
-}
-
-export const listDenials = (db: Db, licenseId: string, limit: number): Promise<Denial[]> =>
-  db.all(sql<Denial>`select day::text, outcome, count, last_at as "lastAt" from licenses.license_denials
+export const listDenials = (db: Db, licenseId: string, limit: number): Promise<DenialRecord[]> =>
+  db.all(sql<DenialRecord>`select day::text, outcome, count, last_at as "lastAt" from licenses.license_denials
      where license_id = ${licenseId} order by day desc, outcome limit ${limit}`);
 
 export interface PlanLicenseCounts {

@@ -2,19 +2,9 @@
 import { newId, sql } from '@muster/driver';
 import { newWebhookSecret } from '@muster/outbound';
 import { seal, unseal } from '../signing/seal.ts';
+import { type DeliveryRecord, type EndpointRecord } from '../api/records.ts';
 import { advisoryLockIds } from './locks.ts';
 import { type Db, RefusedError } from './transaction.ts';
-
-export interface LicenseWebhookEndpoint {
-  readonly id: string;
-  readonly url: string;
-  /** The event kinds to which the endpoint is subscribed; null for all kinds. */
-  readonly kinds: string[] | null;
-  readonly isActive: boolean;
-  /** The number of pending deliveries. */
-  readonly waiting: number;
-  readonly createdAt: string;
-}
 
 /** Encrypts and decrypts the signing secrets of endpoints. */
 export interface SecretSealer {
@@ -44,14 +34,14 @@ export const createSecretSealer = (seals: readonly (string | Buffer)[]): SecretS
 const endpointColumnsSql = sql`e.id, e.url, e.kinds, e.is_active as "isActive", e.created_at as "createdAt",
   (select count(*)::int from licenses.webhook_deliveries d where d.endpoint_id = e.id and d.state = 'waiting') as waiting`;
 
-export const listEndpoints = (db: Db, product: string): Promise<LicenseWebhookEndpoint[]> =>
+export const listEndpoints = (db: Db, product: string): Promise<EndpointRecord[]> =>
   db.all(
-    sql<LicenseWebhookEndpoint>`select ${endpointColumnsSql} from licenses.webhook_endpoints e where e.product = ${product} order by e.id`,
+    sql<EndpointRecord>`select ${endpointColumnsSql} from licenses.webhook_endpoints e where e.product = ${product} order by e.id`,
   );
 
-async function getEndpoint(db: Db, product: string, id: string): Promise<LicenseWebhookEndpoint> {
+async function getEndpoint(db: Db, product: string, id: string): Promise<EndpointRecord> {
   const endpoint = await db.find(
-    sql<LicenseWebhookEndpoint>`select ${endpointColumnsSql} from licenses.webhook_endpoints e where e.product = ${product} and e.id = ${id}`,
+    sql<EndpointRecord>`select ${endpointColumnsSql} from licenses.webhook_endpoints e where e.product = ${product} and e.id = ${id}`,
   );
   if (endpoint === undefined) throw new RefusedError('not_found', 'no webhook has this id');
   return endpoint;
@@ -64,7 +54,7 @@ export async function makeEndpoint(
   db: Db,
   sealing: SecretSealer,
   { product, url, kinds }: { product: string; url: string; kinds: readonly string[] | null },
-): Promise<{ endpoint: LicenseWebhookEndpoint; secret: string }> {
+): Promise<{ endpoint: EndpointRecord; secret: string }> {
   // Locks changes of webhook endpoints until the end of the transaction.
   await db.all(sql`select pg_advisory_xact_lock(${advisoryLockIds.webhooks})`);
   if ((await listEndpoints(db, product)).length >= maxEndpointsPerProduct)
@@ -87,7 +77,7 @@ export interface EndpointChange {
 export async function changeEndpoint(
   db: Db,
   { product, id, url, kinds, isActive }: EndpointChange & { product: string; id: string },
-): Promise<LicenseWebhookEndpoint> {
+): Promise<EndpointRecord> {
   await getEndpoint(db, product, id);
   await db.all(
     sql`update licenses.webhook_endpoints set url = coalesce(${url ?? null}, url),
@@ -103,7 +93,7 @@ export async function rotateSecret(
   db: Db,
   sealing: SecretSealer,
   { product, id }: { product: string; id: string },
-): Promise<{ endpoint: LicenseWebhookEndpoint; secret: string }> {
+): Promise<{ endpoint: EndpointRecord; secret: string }> {
   await getEndpoint(db, product, id);
   const secret = newWebhookSecret();
   await db.all(
@@ -117,7 +107,7 @@ export async function rotateSecret(
 export async function dropOldSecret(
   db: Db,
   { product, id }: { product: string; id: string },
-): Promise<LicenseWebhookEndpoint> {
+): Promise<EndpointRecord> {
   await db.all(
     sql`update licenses.webhook_endpoints set sealed_secret_before = null
       where product = ${product} and id = ${id}`,
@@ -154,26 +144,13 @@ export async function getEndpointTarget(
   return { url, secrets };
 }
 
-export interface LicenseWebhookDelivery {
-  readonly id: string;
-  readonly eventId: string;
-  readonly kind: string;
-  readonly state: 'waiting' | 'delivered' | 'given_up';
-  readonly tries: number;
-  /** The time of the next attempt, if the delivery is still pending. */
-  readonly nextAt: string | null;
-  readonly lastStatus: number | null;
-  readonly lastError: string | null;
-  readonly createdAt: string;
-}
-
 /** Lists the deliveries of an endpoint, the newest first. */
 export async function listDeliveries(
   db: Db,
   { product, id, state, limit }: { product: string; id: string; state?: string | undefined; limit: number },
-): Promise<LicenseWebhookDelivery[]> {
+): Promise<DeliveryRecord[]> {
   await getEndpoint(db, product, id);
-  return db.all(sql<LicenseWebhookDelivery>`select d.id, d.event_id as "eventId", e.kind, d.state, d.tries,
+  return db.all(sql<DeliveryRecord>`select d.id, d.event_id as "eventId", e.kind, d.state, d.tries,
        case when d.state = 'waiting' then d.next_at end as "nextAt", d.last_status as "lastStatus",
        d.last_error as "lastError", d.created_at as "createdAt"
      from licenses.webhook_deliveries d join licenses.license_events e on e.id = d.event_id

@@ -1,7 +1,7 @@
 /** Renders the page of a license for its customer. */
 import { html, type Html } from '@muster/http';
 import { type License, stateOf } from '../operators/license.ts';
-import { type Machine } from '../operators/machines.ts';
+import { type MachineRecord } from '../api/records.ts';
 import { uploadForm } from './answers.ts';
 import { formatDay, formatTime, type ServicePage } from './layout.ts';
 
@@ -35,10 +35,10 @@ const canCustomerRelease = (license: License): boolean =>
   unusableTextOf(license) === undefined &&
   (license.leaseSeconds !== null || license.transfers < license.transferLimit);
 
-const machineItem = (license: License, link: string, machine: Machine, position: number): Html =>
+const machineItem = (license: License, link: string, machine: MachineRecord, position: number): Html =>
   html`<li>
     <div>
-      Machine ${position}
+      MachineRecord ${position}
       <span class="quiet">(id ends with ${machine.hint.replace('…', '') || 'nothing shown'})</span><br />
       <span class="quiet"
         >since ${formatTime(machine.boundAt)}, last seen ${formatTime(machine.lastSeenAt)}</span
@@ -56,7 +56,7 @@ const machineItem = (license: License, link: string, machine: Machine, position:
 
 export interface CustomerPageData {
   readonly license: License;
-  readonly machines: readonly Machine[];
+  readonly machines: readonly MachineRecord[];
   readonly link: string;
   /** Set after a machine was released: the time until which that machine may still run on its certificate. */
   readonly releasedMachine?: { readonly offlineUntil: string | null };
@@ -74,7 +74,7 @@ export function customerPage({ license, machines, link, releasedMachine }: Custo
         releasedMachine === undefined
           ? null
           : html`<section role="status">
-              <p>Machine released. The next machine that you activate takes its place.</p>
+              <p>MachineRecord released. The next machine that you activate takes its place.</p>
               ${offline !== null && Date.parse(offline) > Date.now() ? html`<p class="quiet">Without a connection, the released machine can run until ${formatTime(offline)}.</p>` : null}
             </section>`
       }

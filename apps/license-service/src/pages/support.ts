@@ -1,9 +1,8 @@
 /** Renders the support pages, which find a customer's license and release its slots with one button. */
 import { html, type Html } from '@muster/http';
 import { type License } from '../operators/license.ts';
-import { type Machine } from '../operators/machines.ts';
 import { type SupportPerson } from '../operators/sessions.ts';
-import { type Denial, type LicenseEvent } from '../operators/trail.ts';
+import { type DenialRecord, type EventRecord, type MachineRecord } from '../api/records.ts';
 import { uploadForm } from './answers.ts';
 import { stateBadge } from './customer.ts';
 import { formatDay, formatTime, type ServicePage } from './layout.ts';
@@ -92,7 +91,7 @@ const eventLabels: Readonly<Record<string, string>> = {
   rotated: 'Key replaced',
   certified: 'Certificate issued by an operator',
   entitled: 'Features changed',
-  resized: 'Machine limit changed',
+  resized: 'MachineRecord limit changed',
   expiring: 'Expires within a week',
   expired: 'Expired',
 };
@@ -104,7 +103,7 @@ const actorLabels: Readonly<Record<string, string>> = {
   service: 'the service',
 };
 
-const formatEventDetails = (data: LicenseEvent['data']): string =>
+const formatEventDetails = (data: EventRecord['data']): string =>
   Object.entries(data)
     .filter(([, value]) => typeof value === 'string' || typeof value === 'number')
     .map(([name, value]) =>
@@ -127,9 +126,9 @@ const timeLabels: Readonly<Record<string, string>> = {
 export interface LicensePageData {
   readonly supporter: SupportPerson;
   readonly license: License;
-  readonly machines: readonly Machine[];
-  readonly events: readonly LicenseEvent[];
-  readonly denials: readonly Denial[];
+  readonly machines: readonly MachineRecord[];
+  readonly events: readonly EventRecord[];
+  readonly denials: readonly DenialRecord[];
   /** The full URL of the customer page for this license. */
   readonly link: string;
   readonly said?: string;
