@@ -38,7 +38,7 @@ const canCustomerRelease = (license: License): boolean =>
 const machineItem = (license: License, link: string, machine: MachineRecord, position: number): Html =>
   html`<li>
     <div>
-      MachineRecord ${position}
+      Machine ${position}
       <span class="quiet">(id ends with ${machine.hint.replace('…', '') || 'nothing shown'})</span><br />
       <span class="quiet"
         >since ${formatTime(machine.boundAt)}, last seen ${formatTime(machine.lastSeenAt)}</span
@@ -74,7 +74,7 @@ export function customerPage({ license, machines, link, releasedMachine }: Custo
         releasedMachine === undefined
           ? null
           : html`<section role="status">
-              <p>MachineRecord released. The next machine that you activate takes its place.</p>
+              <p>Machine released. The next machine that you activate takes its place.</p>
               ${offline !== null && Date.parse(offline) > Date.now() ? html`<p class="quiet">Without a connection, the released machine can run until ${formatTime(offline)}.</p>` : null}
             </section>`
       }

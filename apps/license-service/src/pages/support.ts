@@ -91,7 +91,7 @@ const eventLabels: Readonly<Record<string, string>> = {
   rotated: 'Key replaced',
   certified: 'Certificate issued by an operator',
   entitled: 'Features changed',
-  resized: 'MachineRecord limit changed',
+  resized: 'Machine limit changed',
   expiring: 'Expires within a week',
   expired: 'Expired',
 };
