@@ -119,13 +119,12 @@ const createQueryClient = (onSignedOut: () => Promise<boolean>): QueryClient =>
     }),
   });
 
-function SignedInConsole({
-  session,
-  onTokenRejected,
-}: {
+interface SignedInConsoleProps {
   readonly session: ConsoleSession;
   readonly onTokenRejected: () => void;
-}) {
+}
+
+function SignedInConsole({ session, onTokenRejected }: SignedInConsoleProps) {
   const { signedIn, identity } = session;
   const orgId = identity.org.id;
   const onSignedOut = useCallback(async (): Promise<boolean> => {

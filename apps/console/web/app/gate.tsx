@@ -5,12 +5,12 @@ import { errorText } from '../components/notices.tsx';
 import { useTitle } from '../components/title.ts';
 import { t } from '../messages/index.ts';
 
-/** Asks for a token if the installation has no sign-in. The token stays in the memory of this window. */
-export function TokenSignIn({
-  onOpen: onSessionOpened,
-}: {
+interface TokenSignInProps {
   readonly onOpen: (session: ConsoleSession) => void;
-}) {
+}
+
+/** Asks for a token if the installation has no sign-in. The token stays in the memory of this window. */
+export function TokenSignIn({ onOpen: onSessionOpened }: TokenSignInProps) {
   const [token, setToken] = useState('');
   const [isBusy, setBusy] = useState(false);
   const [refusal, setRefusal] = useState<string | null>(null);

@@ -17,17 +17,14 @@ import { t } from '../messages/index.ts';
 import { setTheme, type Theme, readStoredTheme, themes } from './theme.ts';
 import { ConnectionState } from './wire.tsx';
 
-const NavLabel = ({
-  icon,
-  name,
-  count,
-  keyLabel,
-}: {
+interface NavLabelProps {
   readonly icon?: IconName;
   readonly name: string;
   readonly count?: ReactNode;
   readonly keyLabel?: string;
-}) => (
+}
+
+const NavLabel = ({ icon, name, count, keyLabel }: NavLabelProps) => (
   <>
     {icon === undefined ? (
       <span className="key" aria-hidden="true">
@@ -41,17 +38,14 @@ const NavLabel = ({
   </>
 );
 
-const NavLink = ({
-  to,
-  icon,
-  name,
-  count = 0,
-}: {
+interface NavLinkProps {
   readonly to: '/' | '/inbox' | '/agents' | '/activity';
   readonly icon: IconName;
   readonly name: string;
   readonly count?: number;
-}) => (
+}
+
+const NavLink = ({ to, icon, name, count = 0 }: NavLinkProps) => (
   <li>
     <Link
       to={to}

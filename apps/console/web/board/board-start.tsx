@@ -2,13 +2,12 @@
 import { Link } from '@tanstack/react-router';
 import { boardStartTexts } from '../messages/board-start.ts';
 
-export default function FirstStepsPanel({
-  projectKey,
-  onAdd,
-}: {
+interface FirstStepsPanelProps {
   readonly projectKey: string;
   readonly onAdd: () => void;
-}) {
+}
+
+export default function FirstStepsPanel({ projectKey, onAdd }: FirstStepsPanelProps) {
   return (
     <section className="board-start" aria-labelledby="board-start">
       <h2 id="board-start">{boardStartTexts.title}</h2>

@@ -37,17 +37,14 @@ export interface ColumnProps {
   readonly onAdd: (title: string, columnId: string) => Promise<void>;
 }
 
-function ColumnCard({
-  card,
-  isDragDisabled,
-  menuItemsOf,
-  children,
-}: {
+interface ColumnCardProps {
   readonly card: StoryCard;
   readonly isDragDisabled: boolean;
   readonly menuItemsOf: ColumnProps['menuItemsOf'];
   readonly children: ReactNode;
-}) {
+}
+
+function ColumnCard({ card, isDragDisabled, menuItemsOf, children }: ColumnCardProps) {
   const place = useRef<HTMLDivElement>(null);
   useDraggable(place, card.id, isDragDisabled);
   return (

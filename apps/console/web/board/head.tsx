@@ -8,19 +8,15 @@ import { t } from '../messages/index.ts';
 import { type BoardSearch } from './filter.ts';
 import { FilterBar } from './filter-bar.tsx';
 
-export function BoardHead({
-  project,
-  cards,
-  search,
-  filterInputRef,
-  isMoving,
-}: {
+interface BoardHeadProps {
   readonly project: Project | null;
   readonly cards: readonly StoryCard[];
   readonly search: BoardSearch;
   readonly filterInputRef: RefObject<HTMLInputElement | null>;
   readonly isMoving: boolean;
-}) {
+}
+
+export function BoardHead({ project, cards, search, filterInputRef, isMoving }: BoardHeadProps) {
   const navigate = useNavigate({ from: '/p/$projectKey' });
   const open = (page: 'epics' | 'health' | 'settings/people') => () =>
     void navigate({ to: `/p/${project?.key ?? ''}/${page}` });

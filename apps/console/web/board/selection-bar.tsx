@@ -7,17 +7,14 @@ import { t } from '../messages/index.ts';
 import { applyBulkChange, type BulkChange, createColumnChange, createPriorityChange } from './each.ts';
 import { priorityNames } from './filter.ts';
 
-export default function SelectionBar({
-  board,
-  lanes,
-  selectedIds,
-  onSelect,
-}: {
+interface SelectionBarProps {
   readonly board: Board;
   readonly lanes: readonly Lane[];
   readonly selectedIds: ReadonlySet<string>;
   readonly onSelect: (ids: ReadonlySet<string>) => void;
-}) {
+}
+
+export default function SelectionBar({ board, lanes, selectedIds, onSelect }: SelectionBarProps) {
   const [isBusy, setBusy] = useState(false);
   const all = lanes.flatMap(({ cards }) => cards).filter(({ id }) => selectedIds.has(id));
   const change = async (to: BulkChange): Promise<void> => {

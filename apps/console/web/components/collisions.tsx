@@ -4,13 +4,12 @@ import { Link } from '@tanstack/react-router';
 import { lockTexts } from '../messages/locks.ts';
 import { actorNameOf } from './people.tsx';
 
-export const CollisionList = ({
-  storyId,
-  collisions,
-}: {
+interface CollisionListProps {
   readonly storyId: string;
   readonly collisions: NonNullable<StoryContext['collisions']>;
-}) => (
+}
+
+export const CollisionList = ({ storyId, collisions }: CollisionListProps) => (
   <>
     <p className="state" data-tone="wait">
       {lockTexts.collides}

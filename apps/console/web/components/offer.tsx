@@ -27,13 +27,12 @@ function useOfferAddresseeName({ toMemberId, toAgentId }: Offer): string | undef
   )?.name;
 }
 
-export function OfferSummary({
-  offer,
-  namesAddressee = true,
-}: {
+interface OfferSummaryProps {
   readonly offer: Offer;
   readonly namesAddressee?: boolean;
-}) {
+}
+
+export function OfferSummary({ offer, namesAddressee = true }: OfferSummaryProps) {
   const { member } = useIdentity();
   const name = useOfferAddresseeName(offer);
   const left = Date.parse(offer.expiresAt) - useNow();
@@ -55,32 +54,27 @@ export function OfferSummary({
   );
 }
 
-export function OfferActions({
-  execution,
-  storyKey,
-  name,
-}: {
+interface OfferActionsProps {
   readonly execution: OfferedExecution;
   readonly storyKey: string | null;
   readonly name: string;
-}) {
+}
+
+export function OfferActions({ execution, storyKey, name }: OfferActionsProps) {
   const { state, offer } = execution;
   return state === 'offered' && offer !== null ? (
     <OfferButtons execution={execution} offer={offer} storyKey={storyKey} name={name} />
   ) : null;
 }
 
-function OfferButtons({
-  execution,
-  offer,
-  storyKey,
-  name,
-}: {
+interface OfferButtonsProps {
   readonly execution: OfferedExecution;
   readonly offer: Offer;
   readonly storyKey: string | null;
   readonly name: string;
-}) {
+}
+
+function OfferButtons({ execution, offer, storyKey, name }: OfferButtonsProps) {
   const { deliveryExecutions } = useClient();
   const { member, agent } = useIdentity();
   const { mayWrite, isLead } = useProjectPermissions(execution.projectId);

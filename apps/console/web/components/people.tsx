@@ -10,14 +10,13 @@ const initialsOf = (name: string): string => {
   return `${firstGrapheme(words[0])}${firstGrapheme(last)}`.toLocaleUpperCase();
 };
 
-/** Shows members as circles and agents as squares. */
-export const Avatar = ({
-  name,
-  kind,
-}: {
+interface AvatarProps {
   readonly name: string;
   readonly kind: 'member' | 'agent' | 'system';
-}) => (
+}
+
+/** Shows members as circles and agents as squares. */
+export const Avatar = ({ name, kind }: AvatarProps) => (
   <span className="avatar" data-kind={kind} aria-hidden="true" title={name}>
     {initialsOf(name)}
   </span>

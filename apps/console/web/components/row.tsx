@@ -1,16 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { type ReactNode } from 'react';
 
-/** A row of a list: the subject, facts about it, and actions. */
-export const ListRow = ({
-  id,
-  leadingElement,
-  storyKey,
-  title,
-  details,
-  actions,
-  isNew,
-}: {
+interface ListRowProps {
   readonly id?: string;
   readonly leadingElement: ReactNode;
   readonly storyKey: string | null;
@@ -18,7 +9,10 @@ export const ListRow = ({
   readonly details: ReactNode;
   readonly actions?: ReactNode;
   readonly isNew?: boolean;
-}) => (
+}
+
+/** A row of a list: the subject, facts about it, and actions. */
+export const ListRow = ({ id, leadingElement, storyKey, title, details, actions, isNew }: ListRowProps) => (
   <li className="row" data-row={id} data-new={isNew === true || undefined}>
     <span className="row-lead">{leadingElement}</span>
     <div className="row-words">
@@ -38,18 +32,15 @@ export const ListRow = ({
   </li>
 );
 
-/** Rows with a heading; renders nothing if there are none. */
-export const RowGroup = <Item,>({
-  id,
-  title,
-  items = [],
-  children,
-}: {
+interface RowGroupProps<Item> {
   readonly id: string;
   readonly title: string;
   readonly items: readonly Item[] | undefined;
   readonly children: (item: Item) => ReactNode;
-}) =>
+}
+
+/** Rows with a heading; renders nothing if there are none. */
+export const RowGroup = <Item,>({ id, title, items = [], children }: RowGroupProps<Item>) =>
   items.length > 0 && (
     <section className="group" aria-labelledby={id}>
       <h2 id={id}>{title}</h2>

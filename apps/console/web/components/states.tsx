@@ -7,32 +7,28 @@ import { resendUnansweredRequests } from '../data/unanswered.ts';
 import { t } from '../messages/index.ts';
 import { errorText } from './notices.tsx';
 
-export const EmptyState = ({
-  title,
-  isPage = false,
-  children,
-}: {
+interface EmptyStateProps {
   readonly title: string;
   /** True if this is the only heading of the page. */
   readonly isPage?: boolean;
   readonly children?: ReactNode;
-}) => (
+}
+
+export const EmptyState = ({ title, isPage = false, children }: EmptyStateProps) => (
   <div className="empty">
     {isPage ? <h1>{title}</h1> : <h2>{title}</h2>}
     {children}
   </div>
 );
 
-export function LoadError({
-  error,
-  isPage = false,
-  onRetry,
-}: {
+interface LoadErrorProps {
   readonly error: unknown;
   /** True if this replaces a whole page. */
   readonly isPage?: boolean;
   readonly onRetry?: () => void;
-}) {
+}
+
+export function LoadError({ error, isPage = false, onRetry }: LoadErrorProps) {
   const isAbsent = error instanceof NotFoundError;
   const isForbidden = error instanceof ForbiddenError;
   return (
@@ -54,14 +50,13 @@ export function LoadError({
   );
 }
 
-/** Shows the text while the connection is lost. */
-export function OfflineNotice({
-  children,
-  whileOnline = null,
-}: {
+interface OfflineNoticeProps {
   readonly children: string;
   readonly whileOnline?: ReactNode;
-}) {
+}
+
+/** Shows the text while the connection is lost. */
+export function OfflineNotice({ children, whileOnline = null }: OfflineNoticeProps) {
   const { state } = useStreamConnection();
   return state === 'lost' ? (
     <p className="state" data-tone="wait" role="status">
@@ -102,15 +97,13 @@ export function SlowNotice({ again: onRetry }: { readonly again: () => void }) {
   );
 }
 
-export const Loading = ({
-  label,
-  rows = 6,
-  onRetry = resendUnansweredRequests,
-}: {
+interface LoadingProps {
   readonly label: string;
   readonly rows?: number;
   readonly onRetry?: () => void;
-}) => (
+}
+
+export const Loading = ({ label, rows = 6, onRetry = resendUnansweredRequests }: LoadingProps) => (
   <div aria-busy="true" aria-label={label} role="status" style={{ display: 'grid', gap: 'var(--s2)' }}>
     <OfflineNotice whileOnline={<SlowNotice again={onRetry} />}>{t.failed.waits}</OfflineNotice>
     {Array.from({ length: rows }, (_, row) => (

@@ -53,14 +53,13 @@ function TreeBranch({ node, say: renderLock }: { readonly node: TreeNode; readon
   );
 }
 
-/** Renders locks as a tree of folders and files. `say` renders the details of one lock next to its path. */
-export const ResourceTree = ({
-  locks,
-  renderLock,
-}: {
+interface ResourceTreeProps {
   readonly locks: readonly Lock[];
   readonly renderLock: RenderLock;
-}) => (
+}
+
+/** Renders locks as a tree of folders and files. `say` renders the details of one lock next to its path. */
+export const ResourceTree = ({ locks, renderLock }: ResourceTreeProps) => (
   <ul className="tree">
     {[...buildLockTree(locks).children.values()].map((node) => (
       <TreeBranch key={node.name} node={node} say={renderLock} />

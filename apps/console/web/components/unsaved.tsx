@@ -49,14 +49,13 @@ export function useNewTextDraft(draftKey: string) {
   };
 }
 
-/** Shows that a draft was restored. */
-export const DraftRestoredNotice = ({
-  draft,
-  onDiscard,
-}: {
+interface DraftRestoredNoticeProps {
   readonly draft: Draft;
   readonly onDiscard: () => void;
-}) => (
+}
+
+/** Shows that a draft was restored. */
+export const DraftRestoredNotice = ({ draft, onDiscard }: DraftRestoredNoticeProps) => (
   <p className="draft-note" role="status">
     {draftTexts.restored(timeAgo(new Date(draft.at).toISOString()))}
     <button type="button" className="button" data-kind="quiet" onClick={onDiscard}>

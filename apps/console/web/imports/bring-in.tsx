@@ -182,15 +182,13 @@ function FileForm({ projectId }: { readonly projectId: string }) {
   );
 }
 
-export function ImportPanel({
-  projectId,
-  projectKey,
-  onNewImport,
-}: {
+interface ImportPanelProps {
   readonly projectId: string;
   readonly projectKey: string;
   readonly onNewImport: () => void;
-}) {
+}
+
+export function ImportPanel({ projectId, projectKey, onNewImport }: ImportPanelProps) {
   const run = useImportRun(projectId);
   return run === undefined ? (
     <FileForm projectId={projectId} />

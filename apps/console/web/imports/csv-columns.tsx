@@ -10,15 +10,13 @@ export type ChosenValues = Readonly<Record<string, string>>;
 export const readCsvHeader = (blob: Blob | undefined): Promise<readonly string[]> =>
   readCsvHead(() => readText(blob ?? new Blob()));
 
-export function CsvColumnMapping({
-  header,
-  chosenColumns,
-  onColumnsChange,
-}: {
+interface CsvColumnMappingProps {
   readonly header: readonly string[];
   readonly chosenColumns: ChosenValues;
   readonly onColumnsChange: (said: ChosenValues) => void;
-}) {
+}
+
+export function CsvColumnMapping({ header, chosenColumns, onColumnsChange }: CsvColumnMappingProps) {
   const found = findCsvColumns(header);
   const columns: Record<string, string> = {
     '': importTexts.noColumn,

@@ -76,15 +76,13 @@ function ImportRow({ one: importRecord }: { readonly one: Import }) {
   );
 }
 
-export function Imports({
-  projectId,
-  projectKey,
-  mayWrite,
-}: {
+interface ImportsProps {
   readonly projectId: string;
   readonly projectKey: string;
   readonly mayWrite: boolean;
-}) {
+}
+
+export function Imports({ projectId, projectKey, mayWrite }: ImportsProps) {
   const imports = useQuery(importsQuery(useClient(), projectId));
   // The React key of the form. Increasing it resets the form for another file.
   const [form, setForm] = useState(0);

@@ -29,15 +29,13 @@ export function emailsByPersonName(
   return addresses;
 }
 
-export function PersonMappingTable({
-  people,
-  members,
-  onMemberChange,
-}: {
+interface PersonMappingTableProps {
   readonly people: readonly NamedPerson[];
   readonly members: readonly Pick<Member, 'id' | 'name' | 'email'>[];
   readonly onMemberChange: (person: string, email: string) => void;
-}) {
+}
+
+export function PersonMappingTable({ people, members, onMemberChange }: PersonMappingTableProps) {
   if (people.length === 0) return null;
   return (
     <>

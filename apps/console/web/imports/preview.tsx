@@ -20,13 +20,12 @@ function columnNameOf(statusTarget: StatusTarget | undefined, columns: readonly 
 const maxVisibleRows = 50;
 const maxVisibleLocations = 3;
 
-export const FoldedIssueList = ({
-  title,
-  lines,
-}: {
+interface FoldedIssueListProps {
   readonly title: string;
   readonly lines: readonly (readonly [what: string, places: readonly string[]])[];
-}) =>
+}
+
+export const FoldedIssueList = ({ title, lines }: FoldedIssueListProps) =>
   lines.length > 0 && (
     <details className="fold">
       <summary>{title}</summary>
@@ -46,16 +45,14 @@ export const FoldedIssueList = ({
     </details>
   );
 
-/** Maps the statuses of the file to columns of this board. */
-function StatusTable({
-  statuses,
-  columns,
-  onColumnChange,
-}: {
+interface StatusTableProps {
   readonly statuses: Survey['statuses'];
   readonly columns: readonly BoardColumn[];
   readonly onColumnChange: (status: string, column: string) => void;
-}) {
+}
+
+/** Maps the statuses of the file to columns of this board. */
+function StatusTable({ statuses, columns, onColumnChange }: StatusTableProps) {
   if (statuses.length === 0) return <p className="muted">{importTexts.noStatuses}</p>;
   return (
     <table className="table preview-table">
@@ -100,18 +97,15 @@ function StatusTable({
   );
 }
 
-const ImportFooter = ({
-  items,
-  unmappedStatusCount,
-  isBusy,
-  onImport,
-}: {
+interface ImportFooterProps {
   readonly items: number;
   /** The number of statuses without a column. */
   readonly unmappedStatusCount: number;
   readonly isBusy: boolean;
   readonly onImport: () => void;
-}) => (
+}
+
+const ImportFooter = ({ items, unmappedStatusCount, isBusy, onImport }: ImportFooterProps) => (
   <div className="form-foot">
     <button
       type="button"

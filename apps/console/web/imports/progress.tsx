@@ -39,17 +39,14 @@ function ImportOutcomeDetails({ run }: { readonly run: ImportRun }) {
   );
 }
 
-export function ImportProgress({
-  run,
-  projectId,
-  projectKey,
-  onNewImport,
-}: {
+interface ImportProgressProps {
   readonly run: ImportRun;
   readonly projectId: string;
   readonly projectKey: string;
   readonly onNewImport: () => void;
-}) {
+}
+
+export function ImportProgress({ run, projectId, projectKey, onNewImport }: ImportProgressProps) {
   const { name, entriesRead, entryCount, state, report } = run;
   const isOver = state === 'done';
   const counts = formatCounts(report.counts);

@@ -13,14 +13,13 @@ import { findMatchingKinds } from './activity-query.ts';
 
 type SelectOptions = readonly (readonly [value: string, name: string])[];
 
-export function ActivityBar({
-  filter,
-  actorName,
-}: {
+interface ActivityBarProps {
   readonly filter: ActivityFilter;
   /** Name of the chosen actor, from the listed events. */
   readonly actorName: string | undefined;
-}) {
+}
+
+export function ActivityBar({ filter, actorName }: ActivityBarProps) {
   const navigate = useNavigate({ from: '/activity' });
   const projects = useQuery(projectsQuery(useClient())).data ?? [];
   const { actor, kind, project, story, since } = filter;

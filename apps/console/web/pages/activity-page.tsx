@@ -21,18 +21,15 @@ const activityRoute = getRouteApi('/activity');
 const isStoryStatus = (value: unknown): value is StoryStatus =>
   typeof value === 'string' && value in t.status;
 
-/** Renders a part of a line as a link to the activity filtered by it. */
-const FilterLink = ({
-  filter,
-  title,
-  isQuiet = false,
-  children,
-}: {
+interface FilterLinkProps {
   readonly filter: ActivityFilter;
   readonly title: string;
   readonly isQuiet?: boolean;
   readonly children: string;
-}) => (
+}
+
+/** Renders a part of a line as a link to the activity filtered by it. */
+const FilterLink = ({ filter, title, isQuiet = false, children }: FilterLinkProps) => (
   <Link
     to="/activity"
     search={filter}

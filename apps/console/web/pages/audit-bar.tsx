@@ -6,14 +6,13 @@ import { useActorOptions } from '../components/whose.ts';
 import { activityTexts } from '../messages/activity.ts';
 import { viewTexts } from '../messages/views.ts';
 
-export function AuditBar({
-  filter,
-  actorName,
-}: {
+interface AuditBarProps {
   readonly filter: AuditFilter;
   /** Name of the chosen actor, from the listed entries. */
   readonly actorName: string | undefined;
-}) {
+}
+
+export function AuditBar({ filter, actorName }: AuditBarProps) {
   const navigate = useNavigate({ from: '/audit' });
   const { actor, operation, from, to } = filter;
   const doers = useActorOptions(actor, actorName ?? activityTexts.formerly);

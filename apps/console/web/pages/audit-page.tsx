@@ -20,17 +20,14 @@ import { AuditTarget, useNamesById } from './audit-target.tsx';
 
 const auditRoute = getRouteApi('/audit');
 
-const AuditRow = ({
-  entry,
-  filter,
-  projects,
-  names,
-}: {
+interface AuditRowProps {
   readonly entry: AuditEntry;
   readonly names: ReadonlyMap<string, string>;
   readonly filter: AuditFilter;
   readonly projects: readonly Project[];
-}) => {
+}
+
+const AuditRow = ({ entry, filter, projects, names }: AuditRowProps) => {
   const { actor, operation, target, outcome, reason, at, ip, details } = entry;
   return (
     <tr>
@@ -81,17 +78,14 @@ const AuditRow = ({
   );
 };
 
-const AuditTable = ({
-  entries,
-  filter,
-  projects,
-  names,
-}: {
+interface AuditTableProps {
   readonly entries: readonly AuditEntry[];
   readonly filter: AuditFilter;
   readonly projects: readonly Project[];
   readonly names: ReadonlyMap<string, string>;
-}) => (
+}
+
+const AuditTable = ({ entries, filter, projects, names }: AuditTableProps) => (
   // The table is focusable, so that keyboard users can scroll it sideways on small screens.
   <div className="wide" tabIndex={0} role="region" aria-label={viewTexts.audit.title}>
     <table className="table table-audit">

@@ -31,15 +31,13 @@ export function useNamesById(): ReadonlyMap<string, string> {
   ]);
 }
 
-export function AuditTarget({
-  target,
-  operation,
-  names,
-}: {
+interface AuditTargetProps {
   readonly target: string;
   readonly operation: string;
   readonly names: ReadonlyMap<string, string>;
-}) {
+}
+
+export function AuditTarget({ target, operation, names }: AuditTargetProps) {
   const name = names.get(target);
   const [namespace = ''] = operation.split('.');
   const isStory = isStoryKey(target) || (isUuid(target) && storyNamespaces.has(namespace));

@@ -45,13 +45,12 @@ const defaultColor = '#808080';
 const formatFieldValue = (field: EpicField, value: Epic[EpicField]): string =>
   value === null ? t.met.nothing : field === 'targetDate' ? formatDay(value) : value;
 
-const EpicFields = ({
-  values,
-  changeValues,
-}: {
+interface EpicFieldsProps {
   readonly values: EpicFieldValues;
   readonly changeValues: (change: Partial<EpicFieldValues>) => void;
-}) => (
+}
+
+const EpicFields = ({ values, changeValues }: EpicFieldsProps) => (
   <>
     <label className="label">
       {viewTexts.epics.name}

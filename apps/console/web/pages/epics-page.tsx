@@ -54,19 +54,15 @@ function EpicSummary({ edits, projectKey }: { readonly edits: EpicEdits; readonl
   );
 }
 
-function EpicRow({
-  epic,
-  projectKey,
-  canWrite,
-  canDelete,
-  write,
-}: {
+interface EpicRowProps {
   readonly epic: Epic;
   readonly projectKey: string;
   readonly canWrite: boolean;
   readonly canDelete: boolean;
   readonly write: WriteCall;
-}) {
+}
+
+function EpicRow({ epic, projectKey, canWrite, canDelete, write }: EpicRowProps) {
   const { epics } = useClient();
   const edits = useEpicEdits(epic, projectKey);
   const [isOpen, setOpen] = useState(false);

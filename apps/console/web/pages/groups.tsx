@@ -33,18 +33,15 @@ const useGroupWrite = (projectKey: string): WriteCall =>
     conflictMessage: groupTexts.changedMeanwhile,
   });
 
-/** The form of a group; without a group it creates one. */
-function GroupForm({
-  projectKey,
-  group,
-  stories,
-  onClose,
-}: {
+interface GroupFormProps {
   readonly projectKey: string;
   readonly group?: Group;
   readonly stories: readonly PickedStory[];
   readonly onClose: () => void;
-}) {
+}
+
+/** The form of a group; without a group it creates one. */
+function GroupForm({ projectKey, group, stories, onClose }: GroupFormProps) {
   const { deliveryGroups } = useClient();
   const write = useGroupWrite(projectKey);
   /** The changed name; null if it is unchanged. */
@@ -106,16 +103,14 @@ function GroupForm({
   );
 }
 
-/** The actions on a group: its state, editing, landing and abandoning. */
-function GroupActions({
-  group,
-  projectKey,
-  onEdit,
-}: {
+interface GroupActionsProps {
   readonly group: Group;
   readonly projectKey: string;
   readonly onEdit: () => void;
-}) {
+}
+
+/** The actions on a group: its state, editing, landing and abandoning. */
+function GroupActions({ group, projectKey, onEdit }: GroupActionsProps) {
   const { deliveryGroups } = useClient();
   const write = useGroupWrite(projectKey);
   const { id: groupId, name, state, version: expectedVersion } = group;
@@ -159,15 +154,13 @@ function GroupActions({
   );
 }
 
-function GroupRow({
-  group,
-  projectKey,
-  canWrite,
-}: {
+interface GroupRowProps {
   readonly group: Group;
   readonly projectKey: string;
   readonly canWrite: boolean;
-}) {
+}
+
+function GroupRow({ group, projectKey, canWrite }: GroupRowProps) {
   const client = useClient();
   const [isOpen, setOpen] = useState(false);
   const { name, state, progress, storyIds } = group;
@@ -219,15 +212,13 @@ function GroupRow({
   );
 }
 
-export function DeliveryGroupList({
-  groups,
-  projectKey,
-  canWrite,
-}: {
+interface DeliveryGroupListProps {
   readonly groups: readonly Group[];
   readonly projectKey: string;
   readonly canWrite: boolean;
-}) {
+}
+
+export function DeliveryGroupList({ groups, projectKey, canWrite }: DeliveryGroupListProps) {
   const [isMaking, setMaking] = useState(false);
   return (
     <section className="group" aria-labelledby="groups">

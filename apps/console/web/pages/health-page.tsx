@@ -26,13 +26,12 @@ const periodsInWeeks = [4, 12, 26, 52] as const;
 const formatNullableDuration = (seconds: number | null): string =>
   seconds === null ? viewTexts.health.unknown : formatDuration(seconds * 1_000);
 
-function MetricSection({
-  measure: metric,
-  health,
-}: {
+interface MetricSectionProps {
   readonly measure: HealthMetric;
   readonly health: DeliveryHealth;
-}) {
+}
+
+function MetricSection({ measure: metric, health }: MetricSectionProps) {
   const { weeks, totals } = health;
   const [name = '', why = ''] = viewTexts.health.measures[metric];
   const data = useMemo(

@@ -81,13 +81,12 @@ function formatDetails({ actor, title, createdAt, body }: Notification): string 
     .join(' · ');
 }
 
-const NotificationRow = ({
-  told: notification,
-  done: markDone,
-}: {
+interface NotificationRowProps {
   readonly told: Notification;
   readonly done: MarkDone;
-}) => (
+}
+
+const NotificationRow = ({ told: notification, done: markDone }: NotificationRowProps) => (
   <ListRow
     id={notification.id}
     leadingElement={<Avatar name={notification.actor.name} kind={notification.actor.kind} />}

@@ -30,15 +30,13 @@ const StoryButton = ({ storyKey, name }: { readonly storyKey: string | undefined
     </Link>
   );
 
-function WorkRow({
-  execution,
-  reason,
-  actionLabel,
-}: {
+interface WorkRowProps {
   readonly execution: ListedExecution;
   readonly reason: string;
   readonly actionLabel: string;
-}) {
+}
+
+function WorkRow({ execution, reason, actionLabel }: WorkRowProps) {
   const { story, group, lease, updatedAt, state, needsRework } = execution;
   return (
     <ListRow

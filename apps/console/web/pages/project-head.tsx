@@ -3,16 +3,14 @@ import { type ReactNode } from 'react';
 import { Icon } from '../components/icons.tsx';
 import { storyTexts } from '../messages/story.ts';
 
-/** The header of a project's page: a link back to the board, and the title. */
-export const ProjectPageHeader = ({
-  projectKey,
-  title,
-  children,
-}: {
+interface ProjectPageHeaderProps {
   readonly projectKey: string;
   readonly title: string;
   readonly children?: ReactNode;
-}) => (
+}
+
+/** The header of a project's page: a link back to the board, and the title. */
+export const ProjectPageHeader = ({ projectKey, title, children }: ProjectPageHeaderProps) => (
   <header className="page-head">
     <Link to="/p/$projectKey" params={{ projectKey }} className="icon-button" aria-label={storyTexts.toBoard}>
       <Icon name="back" />

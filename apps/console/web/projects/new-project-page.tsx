@@ -53,17 +53,14 @@ function useSuggestedKey(name: string) {
   };
 }
 
-const KeyField = ({
-  inputRef,
-  value,
-  isTaken,
-  onKeyTyped,
-}: {
+interface KeyFieldProps {
   readonly inputRef: RefObject<HTMLInputElement | null>;
   readonly value: string;
   readonly isTaken: boolean;
   readonly onKeyTyped: (typed: string) => void;
-}) => (
+}
+
+const KeyField = ({ inputRef, value, isTaken, onKeyTyped }: KeyFieldProps) => (
   <FormField
     name={texts.key}
     hint={value === '' ? texts.keyRule : texts.keyHint(value)}

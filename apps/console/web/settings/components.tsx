@@ -12,19 +12,15 @@ import { useWriteCall, type WriteCall } from '../components/write.ts';
 import { t } from '../messages/index.ts';
 import { texts } from '../messages/settings.ts';
 
-export const Section = ({
-  id,
-  title,
-  intro,
-  headerAction,
-  children,
-}: {
+interface SectionProps {
   readonly id: string;
   readonly title: string;
   readonly intro?: string;
   readonly headerAction?: ReactNode;
   readonly children: ReactNode;
-}) => (
+}
+
+export const Section = ({ id, title, intro, headerAction, children }: SectionProps) => (
   <section className="set" aria-labelledby={id}>
     <header className="set-head">
       <div className="grow">
@@ -37,20 +33,17 @@ export const Section = ({
   </section>
 );
 
-/** A list in each of its states: loading, failed, empty, loaded. */
-export function QueryList<Item>({
-  query,
-  emptyTitle,
-  emptyWhy,
-  children,
-}: {
+interface QueryListProps<Item> {
   readonly query: Pick<UseQueryResult<readonly Item[]>, 'data' | 'error'> & {
     readonly refetch: () => Promise<unknown>;
   };
   readonly emptyTitle: string;
   readonly emptyWhy?: string;
   readonly children: (item: Item) => ReactNode;
-}) {
+}
+
+/** A list in each of its states: loading, failed, empty, loaded. */
+export function QueryList<Item>({ query, emptyTitle, emptyWhy, children }: QueryListProps<Item>) {
   const { data, error } = query;
   if (data === undefined && error !== null)
     return <LoadError error={error} onRetry={() => void query.refetch()} />;
@@ -62,18 +55,15 @@ export function QueryList<Item>({
   return <ul className="rows">{data.map(children)}</ul>;
 }
 
-/** A row of a list: title, facts and actions. */
-export const ListItem = ({
-  leadingElement,
-  title,
-  details,
-  children,
-}: {
+interface ListItemProps {
   readonly leadingElement?: ReactNode;
   readonly title: ReactNode;
   readonly details?: ReactNode;
   readonly children?: ReactNode;
-}) => (
+}
+
+/** A row of a list: title, facts and actions. */
+export const ListItem = ({ leadingElement, title, details, children }: ListItemProps) => (
   <li className="row set-row">
     {leadingElement !== undefined && <span className="row-lead">{leadingElement}</span>}
     <div className="row-words">
@@ -103,13 +93,7 @@ export function useSettingsWrite(): { readonly isBusy: boolean; readonly run: Wr
   return { isBusy, run };
 }
 
-/** A field with its label and a hint. */
-export function FormField({
-  name,
-  hint,
-  errorMessage,
-  children,
-}: {
+interface FormFieldProps {
   readonly name: string;
   readonly hint?: string;
   /** The error message for the field's content, shown in place of the hint. */
@@ -119,7 +103,10 @@ export function FormField({
     'aria-describedby'?: string | undefined;
     'aria-invalid'?: true | undefined;
   }>;
-}) {
+}
+
+/** A field with its label and a hint. */
+export function FormField({ name, hint, errorMessage, children }: FormFieldProps) {
   const id = useId();
   const hintId = `${id}-hint`;
   return (
@@ -180,14 +167,7 @@ export function SelectField<Value extends string>({
   return isHidden ? select : <FormField name={label}>{select}</FormField>;
 }
 
-/** A form that keeps its state until its action is done. The component that opened it closes it. */
-export function Form({
-  submitLabel,
-  isBusy,
-  onSubmit,
-  onCancel,
-  children,
-}: {
+interface FormProps {
   readonly submitLabel: string;
   readonly isBusy: boolean;
   /** True if everything was saved. */
@@ -198,7 +178,10 @@ export function Form({
    */
   readonly onCancel?: () => void;
   readonly children: ReactNode;
-}) {
+}
+
+/** A form that keeps its state until its action is done. The component that opened it closes it. */
+export function Form({ submitLabel, isBusy, onSubmit, onCancel, children }: FormProps) {
   const form = useFormFocus(onCancel !== undefined);
   const [isDirty, setDirty] = useState(false);
   const askFirst = useLeaveConfirmation(isDirty);
@@ -261,16 +244,14 @@ export function CopyButton({ name, value }: { readonly name: string; readonly va
   );
 }
 
-/** A value that is shown only once, with a copy button. */
-export const OneTimeSecrets = ({
-  title,
-  values,
-  onClose,
-}: {
+interface OneTimeSecretsProps {
   readonly title: string;
   readonly values: readonly (readonly [name: string, value: string])[];
   readonly onClose: () => void;
-}) => (
+}
+
+/** A value that is shown only once, with a copy button. */
+export const OneTimeSecrets = ({ title, values, onClose }: OneTimeSecretsProps) => (
   <div className="once" role="status">
     <strong>{title}</strong>
     {values.map(([name, value]) => (

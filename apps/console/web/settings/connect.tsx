@@ -45,13 +45,12 @@ function FirstCallStatus({ tokenId }: { readonly tokenId: string }) {
   );
 }
 
-export function ConnectClientInstructions({
-  tokenId,
-  secret,
-}: {
+interface ConnectClientInstructionsProps {
   readonly tokenId: string;
   readonly secret: string;
-}) {
+}
+
+export function ConnectClientInstructions({ tokenId, secret }: ConnectClientInstructionsProps) {
   const [shown, setShown] = useState<ClientName>('claude');
   const snippet = connectCommands(secret)[shown];
   return (

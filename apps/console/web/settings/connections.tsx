@@ -12,15 +12,13 @@ import { membersQuery } from '../data/people-queries.ts';
 import { connectionsQuery } from './queries.ts';
 import { widestScope } from './rights.ts';
 
-function ConnectionRow({
-  connection,
-  owner,
-  projectNames,
-}: {
+interface ConnectionRowProps {
   readonly connection: Connection;
   readonly owner: Member | undefined;
   readonly projectNames: readonly string[];
-}) {
+}
+
+function ConnectionRow({ connection, owner, projectNames }: ConnectionRowProps) {
   const { connections } = useClient();
   const { member } = useIdentity();
   const { run } = useSettingsWrite();

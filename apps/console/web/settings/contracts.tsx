@@ -20,15 +20,13 @@ import {
 } from './components.tsx';
 import { contractsQuery } from './queries.ts';
 
-function PublishContractForm({
-  projectId,
-  contract,
-  onClose,
-}: {
+interface PublishContractFormProps {
   readonly projectId: string;
   readonly contract: Contract | null;
   readonly onClose: () => void;
-}) {
+}
+
+function PublishContractForm({ projectId, contract, onClose }: PublishContractFormProps) {
   const { contracts } = useClient();
   const [slug, setSlug] = useState(contract?.slug ?? '');
   const [kind, setKind] = useState<ContractKind>(contract?.kind ?? 'openapi');
@@ -141,13 +139,12 @@ function ContractRow({ contract, mayWrite }: { readonly contract: Contract; read
   );
 }
 
-export function Contracts({
-  projectId,
-  mayWrite,
-}: {
+interface ContractsProps {
   readonly projectId: string;
   readonly mayWrite: boolean;
-}) {
+}
+
+export function Contracts({ projectId, mayWrite }: ContractsProps) {
   const [isMaking, setMaking] = useState(false);
   const contracts = useQuery(contractsQuery(useClient(), projectId));
   return (

@@ -26,13 +26,12 @@ interface WebhookSetup {
   readonly secret: string;
 }
 
-function ConnectForgeForm({
-  onConnected,
-  onClose,
-}: {
+interface ConnectForgeFormProps {
   readonly onConnected: (setUp: WebhookSetup) => void;
   readonly onClose: () => void;
-}) {
+}
+
+function ConnectForgeForm({ onConnected, onClose }: ConnectForgeFormProps) {
   const { forges } = useClient();
   const [kind, setKind] = useState<ForgeKind>('github');
   const [baseUrl, setBaseUrl] = useState('');

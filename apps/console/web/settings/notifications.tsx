@@ -81,15 +81,13 @@ function usePreferenceChanges() {
   return { pending, told, choose };
 }
 
-function PreferenceRow({
-  preference,
-  mayWrite,
-  changes,
-}: {
+interface PreferenceRowProps {
   readonly preference: ChannelPreference;
   readonly mayWrite: boolean;
   readonly changes: ReturnType<typeof usePreferenceChanges>;
-}) {
+}
+
+function PreferenceRow({ preference, mayWrite, changes }: PreferenceRowProps) {
   const { kind, channels: saved } = preference;
   const { pending, told, choose } = changes;
   const shown = (channel: Channel): boolean => pending.get(`${kind} ${channel}`) ?? saved[channel];

@@ -26,15 +26,13 @@ const rulesByGroup: Readonly<Record<keyof typeof texts.policy.groups, readonly (
   organization: ['allowedEmailDomains', 'gamificationEnabled', 'auditRetentionDays'],
 };
 
-const RuleField = ({
-  id,
-  hint,
-  children,
-}: {
+interface RuleFieldProps {
   readonly id: keyof PolicyRules;
   readonly hint?: string;
   readonly children: ReactNode;
-}) => (
+}
+
+const RuleField = ({ id, hint, children }: RuleFieldProps) => (
   <div className="rule">
     <label htmlFor={id}>{texts.policy.names[id]}</label>
     <div className="rule-value">

@@ -22,16 +22,14 @@ interface PromptScope {
   readonly mayWrite: boolean;
 }
 
-/** The editor of a new or an existing prompt. */
-function PromptForm({
-  prompt,
-  projectId,
-  onClose,
-}: {
+interface PromptFormProps {
   readonly prompt: Prompt | null;
   readonly projectId: string | undefined;
   readonly onClose: () => void;
-}) {
+}
+
+/** The editor of a new or an existing prompt. */
+function PromptForm({ prompt, projectId, onClose }: PromptFormProps) {
   const { prompts } = useClient();
   const [slug, setSlug] = useState(prompt?.slug ?? '');
   const [title, setTitle] = useState(prompt?.title ?? '');

@@ -37,15 +37,13 @@ const initialFieldsOf = (provider: IdentityProvider | undefined): ProviderFields
   trustsAddresses: provider?.trustsAddresses ?? false,
 });
 
-const ProviderInputs = ({
-  fields,
-  changeFields,
-  hasSecret,
-}: {
+interface ProviderInputsProps {
   readonly fields: ProviderFields;
   readonly changeFields: (change: Partial<ProviderFields>) => void;
   readonly hasSecret: boolean;
-}) => (
+}
+
+const ProviderInputs = ({ fields, changeFields, hasSecret }: ProviderInputsProps) => (
   <>
     <div className="form-row">
       <FormField name={texts.providers.issuer} hint={texts.providers.issuerHint}>
@@ -112,15 +110,13 @@ const ProviderInputs = ({
   </>
 );
 
-function ProviderForm({
-  provider,
-  redirectUrl,
-  onClose,
-}: {
+interface ProviderFormProps {
   readonly provider: IdentityProvider | undefined;
   readonly redirectUrl: string | undefined;
   readonly onClose: () => void;
-}) {
+}
+
+function ProviderForm({ provider, redirectUrl, onClose }: ProviderFormProps) {
   const { identityProviders } = useClient();
   const { isBusy, run } = useSettingsWrite();
   const [typed, setTyped] = useState(() => initialFieldsOf(provider));
@@ -163,13 +159,12 @@ function ProviderForm({
   );
 }
 
-function ProviderRow({
-  provider,
-  onEdit,
-}: {
+interface ProviderRowProps {
   readonly provider: IdentityProvider;
   readonly onEdit: () => void;
-}) {
+}
+
+function ProviderRow({ provider, onEdit }: ProviderRowProps) {
   const { identityProviders } = useClient();
   const { isBusy, run } = useSettingsWrite();
   const { id: providerId, name, issuer, check, domains } = provider;

@@ -45,13 +45,12 @@ function NewTeamForm({ onClose }: { readonly onClose: () => void }) {
   );
 }
 
-function TeamMemberRow({
-  one: teamMember,
-  mayChange,
-}: {
+interface TeamMemberRowProps {
   readonly one: TeamMember;
   readonly mayChange: boolean;
-}) {
+}
+
+function TeamMemberRow({ one: teamMember, mayChange }: TeamMemberRowProps) {
   const { members } = useClient().teams;
   const { isBusy, run } = useSettingsWrite();
   const { teamId, memberId, name, role } = teamMember;

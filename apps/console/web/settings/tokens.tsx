@@ -129,13 +129,12 @@ function AccessInputs({ fields: { ownerChoice, scope, projectId, days }, changeF
   );
 }
 
-function NewTokenForm({
-  onCreated,
-  onClose,
-}: {
+interface NewTokenFormProps {
   readonly onCreated: (made: CreatedToken) => void;
   readonly onClose: () => void;
-}) {
+}
+
+function NewTokenForm({ onCreated, onClose }: NewTokenFormProps) {
   const client = useClient();
   const [typed, setTyped] = useState<TokenFields>({
     ...{ name: '', ownerChoice: '', agentName: '', scope: 'write', projectId: '', days: '90' },

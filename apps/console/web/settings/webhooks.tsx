@@ -60,15 +60,13 @@ const kindsByGroup: Readonly<Record<EventGroup, readonly EventKind[]>> = {
 };
 const groupNames = Object.keys(kindsByGroup) as (keyof typeof kindsByGroup)[];
 
-function NewWebhookForm({
-  projectId,
-  onCreated,
-  onClose,
-}: {
+interface NewWebhookFormProps {
   readonly projectId: string | undefined;
   readonly onCreated: (secret: string) => void;
   readonly onClose: () => void;
-}) {
+}
+
+function NewWebhookForm({ projectId, onCreated, onClose }: NewWebhookFormProps) {
   const { webhooks } = useClient();
   const [url, setUrl] = useState('');
   const [chosen, setChosen] = useState<ReadonlySet<keyof typeof kindsByGroup>>(new Set(['stories', 'work']));
@@ -168,13 +166,12 @@ function Deliveries({ webhookId }: { readonly webhookId: string }) {
   );
 }
 
-const DeliveriesDialog = ({
-  webhook: { id, url },
-  onClose,
-}: {
+interface DeliveriesDialogProps {
   readonly webhook: Webhook;
   readonly onClose: () => void;
-}) => (
+}
+
+const DeliveriesDialog = ({ webhook: { id, url }, onClose }: DeliveriesDialogProps) => (
   <Dialog label={texts.webhooks.deliveries} onClose={onClose}>
     <div className="dialog-body">
       <h2>{texts.webhooks.deliveries}</h2>

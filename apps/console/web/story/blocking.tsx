@@ -94,14 +94,13 @@ type BlockReason = NonNullable<Story['blocked']>;
 type BlockKind = keyof typeof editTexts.blockedKinds;
 const blockKinds = Object.keys(editTexts.blockedKinds) as BlockKind[];
 
-/** The reason of a block, and the member who can lift it. */
-export const BlockDetails = ({
-  blocked,
-  unblockerName,
-}: {
+interface BlockDetailsProps {
   readonly blocked: BlockReason;
   readonly unblockerName: string | undefined;
-}) => (
+}
+
+/** The reason of a block, and the member who can lift it. */
+export const BlockDetails = ({ blocked, unblockerName }: BlockDetailsProps) => (
   <>
     <span className="state" data-tone="wait">
       {editTexts.blockedKinds[blocked.kind as BlockKind]}
@@ -119,19 +118,15 @@ interface BlockFields {
   readonly unblockerMemberId: string;
 }
 
-const BlockForm = ({
-  fields,
-  changeFields,
-  members,
-  onSave,
-  onClose,
-}: {
+interface BlockFormProps {
   readonly fields: BlockFields;
   readonly changeFields: (change: Partial<BlockFields>) => void;
   readonly members: readonly Member[];
   readonly onSave: () => void;
   readonly onClose: () => void;
-}) => (
+}
+
+const BlockForm = ({ fields, changeFields, members, onSave, onClose }: BlockFormProps) => (
   <form
     className="block-form"
     onSubmit={(event) => {

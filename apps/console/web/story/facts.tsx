@@ -14,17 +14,14 @@ import { LabelEditor } from './labels.tsx';
 import { type StoryEdits } from './story-edits.ts';
 import { EditableDueDate, EditableParent, EditableTouches } from './structure.tsx';
 
-const FactSelect = ({
-  label,
-  value,
-  onChoose,
-  options,
-}: {
+interface FactSelectProps {
   readonly label: string;
   readonly value: string;
   readonly onChoose: (value: string) => unknown;
   readonly options: readonly { readonly id: string; readonly name: string }[];
-}) => (
+}
+
+const FactSelect = ({ label, value, onChoose, options }: FactSelectProps) => (
   <select
     className="field fact-choice"
     aria-label={label}
@@ -72,13 +69,12 @@ function EstimateInput({ edits }: { readonly edits: StoryEdits }) {
   );
 }
 
-function AssigneeFact({
-  story,
-  assignment,
-}: {
+interface AssigneeFactProps {
   readonly story: Story;
   readonly assignment: Assignment | null;
-}) {
+}
+
+function AssigneeFact({ story, assignment }: AssigneeFactProps) {
   const client = useClient();
   const members = useQuery(membersQuery(client));
   const agents = useQuery(agentsQuery(client));
@@ -140,13 +136,12 @@ function EpicFact({ edits, projectKey }: { readonly edits: StoryEdits; readonly 
   );
 }
 
-export function EditableFacts({
-  edits,
-  assignment,
-}: {
+interface EditableFactsProps {
   readonly edits: StoryEdits;
   readonly assignment: Assignment | null;
-}) {
+}
+
+export function EditableFacts({ edits, assignment }: EditableFactsProps) {
   const { displayedRecord, save } = edits;
   const [projectKey = ''] = displayedRecord.key.split('-');
   const priorities = toSelectOptions(t.priority);

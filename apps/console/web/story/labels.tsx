@@ -15,13 +15,12 @@ function labelsOf(cards: Iterable<StoryCard>): string[] {
   return [...counts].toSorted(([, one], [, other]) => other - one).map(([label]) => label);
 }
 
-export function LabelEditor({
-  edits,
-  projectKey,
-}: {
+interface LabelEditorProps {
   readonly edits: StoryEdits;
   readonly projectKey: string;
-}) {
+}
+
+export function LabelEditor({ edits, projectKey }: LabelEditorProps) {
   const { boards } = useConsole();
   const listId = useId();
   const field = useRef<HTMLInputElement>(null);

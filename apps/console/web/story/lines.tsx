@@ -8,17 +8,14 @@ import { Icon } from '../components/icons.tsx';
 import { storyTexts, editTexts } from '../messages/story.ts';
 import { ThreadView, CommentForm } from './threads.tsx';
 
-export function SpecLines({
-  storyId,
-  storyKey,
-  spec,
-  canWrite,
-}: {
+interface SpecLinesProps {
   readonly storyId: string;
   readonly storyKey: string;
   readonly spec: Pick<Spec, 'version' | 'content'>;
   readonly canWrite: boolean;
-}) {
+}
+
+export function SpecLines({ storyId, storyKey, spec, canWrite }: SpecLinesProps) {
   const client = useClient();
   const queries = useQueryClient();
   const threads = useQuery(threadsQuery(client, storyKey));

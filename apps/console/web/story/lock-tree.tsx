@@ -7,15 +7,13 @@ import { ResourceTree } from '../components/tree.tsx';
 import { formatDuration } from '../messages/index.ts';
 import { lockTexts } from '../messages/locks.ts';
 
-export function LockTree({
-  storyId,
-  locks,
-  collisions,
-}: {
+interface LockTreeProps {
   readonly storyId: string;
   readonly locks: readonly Lock[];
   readonly collisions: NonNullable<StoryContext['collisions']>;
-}) {
+}
+
+export function LockTree({ storyId, locks, collisions }: LockTreeProps) {
   const now = useNow();
   return (
     <>

@@ -13,15 +13,13 @@ import { storyTexts, editTexts } from '../messages/story.ts';
 type ReviewerList = NonNullable<StoryContext['reviewers']>;
 type GivenVerdict = keyof typeof editTexts.verdicts;
 
-function VerdictForm({
-  storyId,
-  storyKey,
-  run,
-}: {
+interface VerdictFormProps {
   readonly storyId: string;
   readonly storyKey: string;
   readonly run: WriteCall;
-}) {
+}
+
+function VerdictForm({ storyId, storyKey, run }: VerdictFormProps) {
   const { reviewers } = useClient();
   const { text: note, isDirty, change, saved, restored } = useNewTextDraft(`verdict.${storyId}`);
   const say = (verdict: GivenVerdict) => () =>
@@ -64,14 +62,13 @@ function verdictTone({ stale, verdict }: ReviewerList[number]): 'none' | 'good' 
   return verdict === 'approved' ? 'good' : 'wait';
 }
 
-function ReviewerItem({
-  review,
-  onRemove,
-}: {
+interface ReviewerItemProps {
   readonly review: ReviewerList[number];
   /** Removes the reviewer; undefined if the reviewer cannot be removed. */
   readonly onRemove: (() => void) | undefined;
-}) {
+}
+
+function ReviewerItem({ review, onRemove }: ReviewerItemProps) {
   const { reviewer, verdict, stale, note } = review;
   return (
     <li className="reviewer">
@@ -99,16 +96,14 @@ function ReviewerItem({
   );
 }
 
-/** The members who are not reviewers yet; renders nothing if all are. */
-function AddReviewerSelect({
-  reviewers,
-  selectRef,
-  onAsk,
-}: {
+interface AddReviewerSelectProps {
   readonly reviewers: ReviewerList;
   readonly selectRef: RefObject<HTMLSelectElement | null>;
   readonly onAsk: (memberId: string) => void;
-}) {
+}
+
+/** The members who are not reviewers yet; renders nothing if all are. */
+function AddReviewerSelect({ reviewers, selectRef, onAsk }: AddReviewerSelectProps) {
   const members = useQuery(membersQuery(useClient()));
   const asked = new Set(
     reviewers.flatMap(({ reviewer }) => (reviewer.kind === 'member' ? [reviewer.memberId] : [])),
@@ -133,17 +128,14 @@ function AddReviewerSelect({
   );
 }
 
-export function Reviews({
-  storyId,
-  storyKey,
-  reviewers: all,
-  canWrite,
-}: {
+interface ReviewsProps {
   readonly storyId: string;
   readonly storyKey: string;
   readonly reviewers: ReviewerList;
   readonly canWrite: boolean;
-}) {
+}
+
+export function Reviews({ storyId, storyKey, reviewers: all, canWrite }: ReviewsProps) {
   const { reviewers } = useClient();
   const { member, agent } = useIdentity();
   const run = useWriteCall({ queryKeys: [['story', storyKey]], failureTitle: editTexts.notDone });

@@ -36,13 +36,12 @@ const SideSection = ({ title, children }: { readonly title: string; readonly chi
 const hasActiveWork = ({ status }: Story, execution: Execution | null): boolean =>
   status === 'in_review' || (execution !== null && !['available', 'completed'].includes(execution.state));
 
-function ReadinessDetails({
-  readiness,
-  isStarted,
-}: {
+interface ReadinessDetailsProps {
   readonly readiness: NonNullable<StoryContext['readiness']>;
   readonly isStarted: boolean;
-}) {
+}
+
+function ReadinessDetails({ readiness, isStarted }: ReadinessDetailsProps) {
   if (readiness.canStart)
     return (
       <p className="state" data-tone="good">
@@ -193,15 +192,13 @@ function RelatedStories({ storyKey }: { readonly storyKey: string }) {
   );
 }
 
-export function StorySidebar({
-  edits,
-  context,
-  canWrite,
-}: {
+interface StorySidebarProps {
   readonly edits: StoryEdits;
   readonly context: StoryContext;
   readonly canWrite: boolean;
-}) {
+}
+
+export function StorySidebar({ edits, context, canWrite }: StorySidebarProps) {
   const story = edits.displayedRecord;
   const { readiness, execution, reviewers, assignment } = context;
   const [locks, collisions] = [context.locks ?? [], context.collisions ?? []];

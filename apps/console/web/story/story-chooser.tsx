@@ -18,17 +18,19 @@ interface OpenChooser {
   readonly previousFocus: Element | null;
 }
 
+interface UseStoryFieldMenusProps {
+  readonly edits: StoryEdits;
+  readonly assignment: Assignment | null;
+  readonly canWrite: boolean;
+  readonly place: RefObject<HTMLElement | null>;
+}
+
 export function useStoryFieldMenus({
   edits,
   assignment,
   canWrite,
   place,
-}: {
-  readonly edits: StoryEdits;
-  readonly assignment: Assignment | null;
-  readonly canWrite: boolean;
-  readonly place: RefObject<HTMLElement | null>;
-}): ReactNode {
+}: UseStoryFieldMenusProps): ReactNode {
   const assign = useAssign(edits.displayedRecord);
   const [chosen, setChosen] = useState<OpenChooser | null>(null);
   useEffect(preloadChooser, []);

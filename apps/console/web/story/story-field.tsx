@@ -4,21 +4,17 @@ import { showNotice } from '../components/notices.tsx';
 import { StoryOptions, useFoundStories } from '../components/story-search.tsx';
 import { editTexts } from '../messages/story.ts';
 
-/** A field that finds a story of the project by its key or title. Enter selects it. */
-export function StoryField({
-  projectId,
-  excludedIds,
-  label,
-  place,
-  onSelect,
-}: {
+interface StoryFieldProps {
   readonly projectId: string;
   /** The stories that are not suggested. */
   readonly excludedIds: readonly string[];
   readonly label: string;
   readonly place?: RefObject<HTMLInputElement | null>;
   readonly onSelect: (storyId: string) => void;
-}) {
+}
+
+/** A field that finds a story of the project by its key or title. Enter selects it. */
+export function StoryField({ projectId, excludedIds, label, place, onSelect }: StoryFieldProps) {
   const client = useClient();
   const listId = useId();
   const [text, setText] = useState('');

@@ -48,18 +48,15 @@ export function StoryPage() {
   return <StoryContent key={story.id} {...{ story, projectKey, canWrite }} context={context.data} />;
 }
 
-const StoryHeader = ({
-  storyKey,
-  projectKey,
-  status,
-  place,
-}: {
+interface StoryHeaderProps {
   readonly storyKey: string;
   readonly projectKey: string;
   readonly status?: Story['status'];
   /** The anchor of menus that keys open. */
   readonly place?: RefObject<HTMLElement | null>;
-}) => (
+}
+
+const StoryHeader = ({ storyKey, projectKey, status, place }: StoryHeaderProps) => (
   <header className="page-head">
     <Link to="/p/$projectKey" params={{ projectKey }} className="icon-button" aria-label={storyTexts.toBoard}>
       <Icon name="back" />
@@ -92,17 +89,14 @@ function usePendingKinds({ reviewers, execution }: StoryContext): Notification['
 const hasValidApproval = ({ reviewers }: StoryContext): boolean =>
   reviewers?.some(({ verdict, stale }) => verdict === 'approved' && !stale) === true;
 
-function StoryContent({
-  story,
-  context,
-  projectKey,
-  canWrite,
-}: {
+interface StoryContentProps {
   readonly story: Story;
   readonly context: StoryContext;
   readonly projectKey: string;
   readonly canWrite: boolean;
-}) {
+}
+
+function StoryContent({ story, context, projectKey, canWrite }: StoryContentProps) {
   const edits = useStoryEdits(story);
   const { key: storyKey, status } = edits.displayedRecord;
   const place = useRef<HTMLElement>(null);

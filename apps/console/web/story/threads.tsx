@@ -54,21 +54,17 @@ const CommentView = ({ comment }: { readonly comment: Comment }) => (
   </div>
 );
 
-/** A field for a comment. Its text is kept until it is saved, as a draft even when the page is left. */
-export function CommentForm({
-  draftKey,
-  label,
-  placeholder,
-  submitLabel,
-  onSend,
-}: {
+interface CommentFormProps {
   /** The name under which the draft of the comment is stored. */
   readonly draftKey: string;
   readonly label: string;
   readonly placeholder: string;
   readonly submitLabel: string;
   readonly onSend: (body: string) => Promise<unknown>;
-}) {
+}
+
+/** A field for a comment. Its text is kept until it is saved, as a draft even when the page is left. */
+export function CommentForm({ draftKey, label, placeholder, submitLabel, onSend }: CommentFormProps) {
   const { text: body, isDirty, change, saved, restored } = useNewTextDraft(draftKey);
   const [isBusy, setBusy] = useState(false);
   const say = async (): Promise<void> => {
@@ -117,13 +113,12 @@ export function CommentForm({
   );
 }
 
-export function ThreadView({
-  thread,
-  refetchThreads,
-}: {
+interface ThreadViewProps {
   readonly thread: Thread;
   readonly refetchThreads: () => Promise<unknown>;
-}) {
+}
+
+export function ThreadView({ thread, refetchThreads }: ThreadViewProps) {
   const { comments } = useClient();
   const isResolved = thread.resolvedAt !== null;
   const resolve = async (): Promise<void> => {

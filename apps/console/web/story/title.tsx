@@ -161,13 +161,14 @@ function DescriptionView({
   ) : null;
 }
 
-const DescriptionDiff = ({
-  before,
-  after,
-}: {
+interface DescriptionDiffProps {
   readonly before: string | null;
   readonly after: string | null;
-}) => <WordDiff before={before ?? ''} after={after ?? ''} />;
+}
+
+const DescriptionDiff = ({ before, after }: DescriptionDiffProps) => (
+  <WordDiff before={before ?? ''} after={after ?? ''} />
+);
 
 /** Manages the draft of the description. */
 function useDescriptionDraft({ displayedRecord, conflicts, save, keepTheirs }: StoryEditProps['edits']) {
