@@ -10,7 +10,7 @@ export interface RunnerStories {
   /** The client of the member who runs the commands and contributes to the project. */
   readonly chloe: Client;
   /** Creates a story that can start, and returns its key. */
-  readonly make: (title?: string) => Promise<string>;
+  readonly make: (title?: string, touches?: string[]) => Promise<string>;
   readonly executionOf: (key: string) => Promise<Execution>;
 }
 
@@ -30,9 +30,11 @@ export function useStories(muster: Muster): RunnerStories {
     get chloe() {
       return chloe;
     },
-    async make(title = 'Say good night') {
+    async make(title = 'Say good night', touches: string[] = []) {
       const spec = 'It says good night.';
-      const { story } = await chloe.stories.create({ projectId: 'WEB', title, status: 'ready', spec });
+      const { story } = await chloe.stories.create({
+        ...{ projectId: 'WEB', title, status: 'ready', spec, touches },
+      });
       return story.key;
     },
     async executionOf(key) {

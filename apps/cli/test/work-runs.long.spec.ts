@@ -31,7 +31,7 @@ describe('muster work', () => {
   const beside = useBeside(2);
 
   it('starts the agent again with what was wrong, and fails what does not pass', async () => {
-    const [key, bad, clone] = [await story(), await story(), await runner.clone()];
+    const [key, bad, clone] = [await story('Say it', ['docs']), await story(), await runner.clone()];
     const mended = start(
       clone,
       key,
@@ -40,6 +40,7 @@ describe('muster work', () => {
       ),
     );
     expect(await mended.ended).toBe(0);
+    await mended.until('warning', /changed files outside of its touches: answer\.txt/);
     expect(await executionOf(key)).toMatchObject({ state: 'submitted' });
     const working = start(clone, bad, ...sh('echo poor > answer.txt'));
     expect(await working.ended).toBe(1);

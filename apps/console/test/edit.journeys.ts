@@ -230,6 +230,32 @@ export function editJourneys(house: House): void {
     await becomes({ parentId: null });
   });
 
+  journey(
+    'adds the files that a similar story changed, and shows changed files outside of them',
+    async () => {
+      const { stories, deliveryExecutions } = house.client(people.ben.me.token);
+      const change = async (key: string, file: string) => {
+        const { execution, leaseToken } = await deliveryExecutions.acquire({
+          ...{ targetType: 'story', targetId: key },
+        });
+        const held = { executionId: execution.id, leaseToken };
+        await deliveryExecutions.checkpoint({ ...held, summary: 'Half', filesTouched: [file] });
+        return held;
+      };
+      for (const key of ['WEB-1', 'WEB-2']) await stories.update({ storyId: key, labels: ['pay'] });
+      await deliveryExecutions.complete({ ...(await change('WEB-2', 'src/pay.ts')), outcome: 'succeeded' });
+      await stories.updateStatus({ storyId: 'WEB-2', status: 'done' });
+      const page = await open(people.chloe.me.token, `/s/${storyId}`);
+      await page.getByText('Changed by similar stories').waitFor();
+      await page.getByRole('button', { name: 'Add these files' }).click();
+      await becomes({ touches: ['src/pay.ts'] });
+      await page.getByText('Changed by similar stories').waitFor({ state: 'detached' });
+      await change(storyId, 'docs/pay.md');
+      await page.getByText('Changed outside of these files').waitFor();
+      await page.getByText('docs/pay.md').waitFor();
+    },
+  );
+
   journey('shows what another says that blocks it beside mine, in place of the form', async () => {
     const page = await openDeaf(`/s/${storyId}`);
     await page.getByRole('button', { name: 'Mark as blocked' }).click();

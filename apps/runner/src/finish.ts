@@ -89,6 +89,9 @@ export async function reportRunResult(run: ReadyRun, verdict: RunResult): Promis
         ...{ outcome: 'submitted', summary: cutSummary(verdict.summary) },
         ...(pullRequest !== undefined && { pullRequest }),
       });
+      const { outside = [] } = lease.touches() ?? {};
+      if (outside.length > 0)
+        session.say.warn(`${work.key} changed files outside of its touches: ${outside.join(', ')}`);
       return verdict;
     }
     case 'failed':

@@ -1,5 +1,12 @@
 /** A lease that is renewed in the background while its holder works. Signals are passed to the holder. */
-import { type Execution, type InputOf, type Registry, type ResultOf, type Signal } from '@muster/registry';
+import {
+  type Execution,
+  type InputOf,
+  type Registry,
+  type ResultOf,
+  type Signal,
+  type TouchesCheck,
+} from '@muster/registry';
 import { type Client } from './client.ts';
 import { isRefusal, MusterError } from './errors.ts';
 
@@ -29,6 +36,8 @@ export interface LeaseHandle {
   readonly lost: AbortSignal;
   /** Returns the execution as the last answer showed it. */
   execution(): Execution;
+  /** Returns the last checkpoint's files compared with touches of the story; null if that was not possible. */
+  touches(): TouchesCheck | null;
   /**
    * Renews the lease and delivers pending signals immediately. The timer also renews it in time without this
    * call.
@@ -40,6 +49,13 @@ export interface LeaseHandle {
   handoff(params: ParamsOf<'handoff'>): Promise<Execution>;
   complete(params: ParamsOf<'complete'>): Promise<Execution>;
   release(reason?: string): Promise<Execution>;
+}
+
+interface HolderAnswer {
+  readonly execution: Execution;
+  readonly signals?: readonly Signal[];
+  /** Servers of earlier versions do not answer with it. */
+  readonly touches?: TouchesCheck | null;
 }
 
 /** The fraction of the lease's duration after which it is renewed. It leaves time for a second attempt. */
@@ -96,16 +112,15 @@ export function holdLease(
     // guard: a lease is renewed in a timer of its own
     timer = setTimeout(() => void renewInTime(), seconds * 1000);
   };
-  const hear = (answer: { execution: Execution; signals?: readonly Signal[] }): Execution => {
+  let touches: TouchesCheck | null = null;
+  const hear = (answer: HolderAnswer): Execution => {
     execution = answer.execution;
+    if (answer.touches !== undefined) touches = answer.touches;
     for (const signal of answer.signals ?? []) onSignal(signal);
     renewLater();
     return execution;
   };
-  const asHolder = async (
-    call: Promise<{ execution: Execution; signals?: Signal[] }>,
-    isLoss = isStaleLeaseError,
-  ): Promise<Execution> => {
+  const asHolder = async (call: Promise<HolderAnswer>, isLoss = isStaleLeaseError): Promise<Execution> => {
     try {
       return hear(await call);
     } catch (error) {
@@ -126,7 +141,7 @@ export function holdLease(
     ended = true;
     clearTimeout(timer);
   };
-  const ending = async (call: Promise<ResultOf<ExecutionOperations['release']>>): Promise<Execution> => {
+  const ending = async (call: Promise<HolderAnswer>): Promise<Execution> => {
     endings += 1;
     const after = await asHolder(call.finally(() => (endings -= 1)));
     putDown();
@@ -140,6 +155,7 @@ export function holdLease(
     resumed: acquired.resumed,
     lost: lost.signal,
     execution: () => execution,
+    touches: () => touches,
     checkpoint: (params) => asHolder(api.checkpoint({ ...grip, ...params })),
     update: (params) => asHolder(api.update({ ...grip, ...params })),
     handoff: (params) => ending(api.handoff({ ...grip, ...params })),

@@ -3,6 +3,7 @@ import { agents } from './operations/agents/handlers.ts';
 import { deliveryExecutions } from './operations/deliveryExecutions/handlers.ts';
 import { endWork } from './operations/inside/endWork.ts';
 import { observeForge } from './operations/inside/observeForge.ts';
+import { storyTouches } from './operations/inside/storyTouches.ts';
 import { tellForgeDoubt } from './operations/inside/tellForgeDoubt.ts';
 import { workAround } from './operations/inside/workAround.ts';
 import { locks } from './operations/locks/handlers.ts';
@@ -24,7 +25,7 @@ export {
 } from './rules/run-states.ts';
 
 /** The handlers that only other domains call. They are not part of the public API. */
-export const insideHandlers = { workAround, endWork, observeForge, tellForgeDoubt };
+export const insideHandlers = { workAround, storyTouches, endWork, observeForge, tellForgeDoubt };
 
 /** The handlers by namespace. `projects` is the part of that namespace about conflicts of work. */
 export const deliveryHandlers = {

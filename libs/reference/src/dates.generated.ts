@@ -4,7 +4,7 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/deliveryExecutions': {
-    sha256: '7fa9564c57f3f5d0b1b55b17a4bad64d45110f78dc1e08bac3e180c9913dae41',
+    sha256: 'acaa56f987943a72af50b68861706c969e69a2f51be9000572bf826d37647954',
     since: '2026-11-30',
   },
   'reference/deliveryGroups': {
@@ -112,7 +112,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/storyCollaboration': {
-    sha256: '1f049642642c3a67704967f1dda64e1ffc163e23c1eb587fa35c23658e21136b',
+    sha256: '32b4b35079c0317635c0744d9d0da36cd4ac828a914ac9900473e7f7117853c7',
     since: '2026-11-30',
   },
   'reference/comments': {
@@ -204,7 +204,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/records': {
-    sha256: 'ec975625392ae6a31cb3498fcb25e617a420f0a0caab273ca2c51ea869274584',
+    sha256: '9216defe04191f52e7f064e0d358c6a6f1c6fd43cd82e028308dc607a9483770',
     since: '2026-11-30',
   },
   'reference/errors': {

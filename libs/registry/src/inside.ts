@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { org, project } from './kernel/access.ts';
 import { operation } from './kernel/operation.ts';
 import { Id, ProjectRef, StoryRef } from './kernel/values.ts';
+import { StoryTouches } from './records/conflict.ts';
 import { Collision, PassedOver } from './records/context.ts';
 import { Execution, Observation, ObservationInput, ObservationKind } from './records/execution.ts';
 import { Lock } from './records/lock.ts';
@@ -49,6 +50,16 @@ export const internalOperations = {
       collisions: z.array(Collision),
       moreCollisions: z.boolean(),
     }),
+    example: { storyId: 'WEB-2' },
+  }),
+  storyTouches: operation({
+    name: 'inside.storyTouches',
+    effect: 'read',
+    summary: 'Compare the changed files of a story with its touches',
+    description: 'Also suggests files that similar stories changed.',
+    access: project('viewer'),
+    params: z.strictObject({ storyId: StoryRef }),
+    result: z.object({ touches: StoryTouches.nullable() }),
     example: { storyId: 'WEB-2' },
   }),
   observeForge: operation({

@@ -42,6 +42,7 @@ export const storyQuery = (client: Client, storyKey: string) =>
             'execution',
             'locks',
             'collisions',
+            'touches',
           ] as const),
           ...(['readiness', 'others', 'recentActivity'] as const),
         ],

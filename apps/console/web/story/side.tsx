@@ -20,7 +20,7 @@ import { EditableFacts } from './facts.tsx';
 import { LockTree } from './lock-tree.tsx';
 import { Reviews } from './reviews.tsx';
 import { type StoryEdits } from './story-edits.ts';
-import { ReadOnlyStructure, StoryLinkList, useRelatedStories } from './structure.tsx';
+import { FileComparison, ReadOnlyStructure, StoryLinkList, useRelatedStories } from './structure.tsx';
 
 const SideSection = ({ title, children }: { readonly title: string; readonly children: ReactNode }) => (
   <section className="side-part">
@@ -235,6 +235,7 @@ export function StorySidebar({ edits, context, canWrite }: StorySidebarProps) {
           ) : (
             <ReadOnlyFacts story={story} context={context} />
           )}
+          {context.touches !== null && <FileComparison {...{ edits, canWrite }} touches={context.touches} />}
           {agentResponse !== null && (
             <LabeledFact name={storyTexts.agentResponse}>
               <AgentResponseLabel response={agentResponse} />

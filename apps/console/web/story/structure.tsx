@@ -1,7 +1,7 @@
 /** The structure of a story: its parent, its children, the stories that wait for it, its files and its due date. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { type Registry, type ResultOf } from '@muster/registry';
+import { type Registry, type ResultOf, type StoryTouches } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { relatedQuery } from '../data/queries.ts';
 import { Icon, StatusIcon } from '../components/icons.tsx';
@@ -106,6 +106,48 @@ export function EditableTouches({ edits }: { readonly edits: StoryEdits }) {
         }}
       />
     </EditableFact>
+  );
+}
+
+/** Compares the changed files with the story's files, and offers to add files that similar stories changed. */
+export function FileComparison({
+  touches: { outside, untouched, suggested },
+  edits,
+  canWrite,
+}: {
+  readonly touches: StoryTouches;
+  readonly edits: StoryEdits;
+  readonly canWrite: boolean;
+}) {
+  const lists = [
+    [storyTexts.filesOutside, outside],
+    [storyTexts.filesUntouched, untouched],
+    [storyTexts.filesSuggested, canWrite ? suggested : []],
+  ] as const;
+  return (
+    <>
+      {lists
+        .filter(([, paths]) => paths.length > 0)
+        .map(([name, paths]) => (
+          <LabeledFact key={name} name={name}>
+            <ul className="side-list">
+              {paths.map((path) => (
+                <li key={path}>
+                  <code>{path}</code>
+                </li>
+              ))}
+            </ul>
+            {paths === suggested && (
+              <button
+                type="button"
+                onClick={() => void edits.save({ touches: [...edits.displayedRecord.touches, ...suggested] })}
+              >
+                {editTexts.addSuggestedFiles}
+              </button>
+            )}
+          </LabeledFact>
+        ))}
+    </>
   );
 }
 

@@ -116,6 +116,7 @@ const contextOf = (text: (section: string) => string, count: number): ContextSec
     deliveryGroup: null,
     locks: [],
     collisions: many('collisions', (path) => ({ path, kind: 'lock', id, storyId: null, holder: null })),
+    touches: { outside: many('touches', String), untouched: [], suggested: [] },
     prompts: many('prompts', prompt),
     contracts: many('contracts', contract),
     policy: { ...Policy.parse({}), version: 1 },

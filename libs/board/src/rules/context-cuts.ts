@@ -65,6 +65,7 @@ export const contextCuts: readonly SectionCut<ContextSections>[] = [
   defineCut('story', (story, excess) => truncateField(story, 'description', excess)),
   defineCut('spec', (spec, excess) => truncateField(spec, 'content', excess)),
   // The cuts from here on shrink sections that are small on almost every board and are needed most.
+  defineCut('touches', () => null),
   defineCut('locks', dropItemsFromEnd),
   defineCut('reviewers', dropItemsFromEnd),
   defineCut('collisions', dropItemsFromEnd),

@@ -11,6 +11,7 @@ import {
   RepositoryUrl,
   boundedText,
 } from '../kernel/values.ts';
+import { TouchesCheck } from '../records/conflict.ts';
 import { PassedOver } from '../records/context.ts';
 import {
   checkpointParams,
@@ -45,6 +46,10 @@ const exampleLease = {
 };
 
 const ExecutionAndSignals = z.object({ execution: Execution, signals: z.array(Signal) });
+
+const touches = TouchesCheck.nullable().describe(
+  'The files of the last checkpoint compared with touches of the stories; null if a story has no touches, the checkpoint has no files, or the patterns take too long to compare',
+);
 
 /**
  * The refusals that every operation of a lease holder can have: the lease is no longer current, or the
@@ -177,7 +182,7 @@ export const deliveryExecutions = {
       'The next holder continues from the newest checkpoint. With expectedSeq the call fails if there is a newer one.',
     access: project('contributor'),
     params: z.strictObject({ executionId, leaseToken: LeaseToken, ...checkpointParams }),
-    result: ExecutionAndSignals,
+    result: ExecutionAndSignals.extend({ touches }),
     refusals: [...holderRefusals, 'version_mismatch'],
     emits: ['execution.checkpointed'],
     example: {
@@ -284,7 +289,7 @@ export const deliveryExecutions = {
       summary: Summary.optional(),
       pullRequest: PullRequest.optional(),
     }),
-    result: z.object({ execution: Execution }),
+    result: z.object({ execution: Execution, touches }),
     refusals: [...holderRefusals, 'policy', 'branch_required', 'invalid_pull_request'],
     emits: ['execution.submitted', 'execution.completed', 'story.statusChanged', 'story.unblocked'],
     example: {

@@ -34,3 +34,27 @@ export const StoryConflictPair = z
   })
   .meta({ id: 'StoryConflictPair' });
 export type StoryConflictPair = z.infer<typeof StoryConflictPair>;
+
+/** The most changed files that a comparison with `touches` lists. */
+export const maxListedFiles = 50;
+
+/** The changed files of work, compared with the touches of its stories. */
+export const TouchesCheck = z
+  .object({
+    outside: z
+      .array(z.string())
+      .describe(`Changed files that touches does not cover: the first ${maxListedFiles}`),
+    untouched: z.array(z.string()).describe('Paths and globs in touches that no changed file matches'),
+  })
+  .meta({ id: 'TouchesCheck' });
+export type TouchesCheck = z.infer<typeof TouchesCheck>;
+
+/** The comparison for a story, with files that it will probably change. */
+export const StoryTouches = TouchesCheck.extend({
+  suggested: z
+    .array(z.string())
+    .describe(
+      'Files that touches does not cover, and that merged stories with the same epic or a common label changed; the most frequent first. Empty once the story is finished',
+    ),
+}).meta({ id: 'StoryTouches' });
+export type StoryTouches = z.infer<typeof StoryTouches>;

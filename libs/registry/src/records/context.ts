@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { Id, Time } from '../kernel/values.ts';
 import { Assignment } from './assignment.ts';
 import { Comment } from './comment.ts';
-import { ConflictingWork } from './conflict.ts';
+import { ConflictingWork, StoryTouches } from './conflict.ts';
 import { Contract } from './contract.ts';
 import { Execution, Rework } from './execution.ts';
 import { Group } from './group.ts';
@@ -120,6 +120,9 @@ const contextSectionsSchema = z.object({
     .describe(
       'Conflicts with others: files of the last checkpoint that others touch or lock, and files that others touch although they are locked for this work',
     ),
+  touches: StoryTouches.nullable().describe(
+    'The files of the last checkpoint compared with touches of the story. outside and untouched are empty without either; null if the patterns take too long to compare',
+  ),
   prompts: z
     .array(Prompt)
     .nullable()

@@ -3,7 +3,7 @@
  * of its own. To add a section, add a line to this table; rules/context-cuts.ts defines how the section
  * shrinks.
  */
-import { type ContextSection, registry } from '@muster/registry';
+import { type ContextSection, internalOperations, registry } from '@muster/registry';
 import { readRecentActivity } from './activity.ts';
 import { readContracts, readPrompts } from './agreements.ts';
 import { readAssignment, readReviewers } from './people.ts';
@@ -32,6 +32,10 @@ export const sectionReaders: { readonly [Name in ContextSection]: SectionReader<
   collisions: async ({ loadNearbyWork }) => {
     const { collisions, moreCollisions } = await loadNearbyWork();
     return { value: collisions, hasMore: moreCollisions };
+  },
+  touches: async ({ performOperation, storyRef }) => {
+    const { touches } = await performOperation(internalOperations.storyTouches, { storyId: storyRef });
+    return { value: touches, hasMore: touches === null };
   },
   prompts: readPrompts,
   contracts: readContracts,

@@ -47,6 +47,9 @@ const world = useWorld({
       collisions: [],
       moreCollisions: false,
     })),
+    storyTouches: handle(internalOperations.storyTouches, async () => ({
+      touches: { outside: [], untouched: [], suggested: [] },
+    })),
   },
   deliveryGroups: {
     getForStory: handle(registry.deliveryGroups.getForStory, async () => ({ group: null })),
@@ -125,6 +128,7 @@ describe('storyCollaboration.context', () => {
     expect(context).toEqual({
       story: (await dan.stories.get({ storyId: story.id })).story,
       rework: null,
+      touches: { outside: [], untouched: [], suggested: [] },
       epic: (await dan.epics.list({ projectId: 'WEB' })).items[0],
       ...(await dan.storySpec.get({ storyId: story.id })),
       openThreads: threads.map(({ reactions: _, repliesCursor: _none, replies, ...root }) => ({

@@ -3,15 +3,18 @@ import { handle } from '@muster/runtime';
 import { newCheckpoint } from '../../data/checkpoints.ts';
 import { changeCodeUnderReview, lockCodeUnderReview } from '../../data/code-under-review.ts';
 import { targetSubject } from '../../data/targets.ts';
+import { readTouches } from '../../data/touches.ts';
 import { requireHolder, writeAndRenewLease } from '../../leases/execution-holder.ts';
+import { compareWithTouches } from '../../rules/touches.ts';
 
 export const checkpoint = handle(registry.deliveryExecutions.checkpoint, async (context) => {
   const { params, db, emit, refuse } = context;
   const { executionId, leaseToken, expectedSeq, ...written } = params;
   const { headSha } = written;
   // Lock order: stories before leases.
-  const [codes, holder] = await Promise.all([
+  const [codes, touches, holder] = await Promise.all([
     headSha === undefined ? [] : lockCodeUnderReview(db, executionId),
+    readTouches(db, executionId),
     requireHolder(context, { executionId, leaseToken }),
   ]);
   const { execution, now, target } = holder;
@@ -22,8 +25,9 @@ export const checkpoint = handle(registry.deliveryExecutions.checkpoint, async (
   const next = newCheckpoint(written, currentSeq, now);
   changeCodeUnderReview(db, codes, (code) => applyReportedCode(code, { headSha }, now));
   emit('execution.checkpointed', targetSubject(target), { executionId, seq: next.seq });
-  return writeAndRenewLease(context, holder, 'checkpoint', {
+  const answer = writeAndRenewLease(context, holder, 'checkpoint', {
     sets: { checkpoint: next, checkpoint_seq: next.seq },
     data: { seq: next.seq, summary: next.summary },
   });
+  return { ...answer, touches: compareWithTouches(next.filesTouched, touches) };
 });

@@ -14,6 +14,7 @@ import { mightHoldLease } from '../../data/executions.ts';
 import { storiesToLand } from '../../data/observations.ts';
 import { findChangeRequest } from '../../data/rework.ts';
 import { targetSubject, getTargetOfExecution } from '../../data/targets.ts';
+import { readTouches } from '../../data/touches.ts';
 import {
   requireHolderToEnd,
   endExecutionLease,
@@ -22,6 +23,7 @@ import {
 } from '../../leases/execution-holder.ts';
 import { wasAlreadyMerged, findRequestedRework } from '../../rules/forge.ts';
 import { parseLeaseToken } from '../../rules/lease-tokens.ts';
+import { compareWithTouches } from '../../rules/touches.ts';
 import { moveStoriesToDone } from './land-stories.ts';
 
 export const complete = handle(registry.deliveryExecutions.complete, async (context) => {
@@ -53,20 +55,22 @@ export const complete = handle(registry.deliveryExecutions.complete, async (cont
     }
     if (isHolder && !submits) await landReportedMerges(context, executionId);
   }
-  const [policy, , request, holder] = await Promise.all([
+  const [policy, declared, , request, holder] = await Promise.all([
     askPolicy(),
+    readTouches(db, executionId),
     // The row lock orders this call and a verdict one after the other.
     submits ? lockCodeUnderReview(db, executionId) : [],
     submits ? findChangeRequest(db, executionId) : null,
     requireHolderToEnd(context, { executionId, leaseToken }, call),
   ]);
+  const touches = compareWithTouches(holder.execution.checkpoint?.filesTouched ?? [], declared);
   if (holder.kind === 'repeated') {
     // An identical call ended the lease in between, and a later holder took the story up again. The move of
     // this call must be rolled back.
     if (moves && holder.target.status === 'in_progress') {
       throw refuse('stale_lease', { currentEpoch: holder.lease?.epoch ?? 0 });
     }
-    return { execution: currentExecution(holder) };
+    return { execution: currentExecution(holder), touches };
   }
   const pullRequest =
     params.pullRequest === undefined
@@ -97,7 +101,7 @@ export const complete = handle(registry.deliveryExecutions.complete, async (cont
     data: { outcome },
     hadLanded: landed,
   });
-  return { execution };
+  return { execution, touches };
 });
 
 /**
