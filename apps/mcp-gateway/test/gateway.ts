@@ -149,7 +149,8 @@ export function useGateway(
     send,
     rpc,
     modern: (token, method, params = {}, options = {}) => {
-      const named = (params as { name?: string; uri?: string }).name ?? (params as { uri?: string }).uri;
+      const { name, uri, taskId } = params as { name?: string; uri?: string; taskId?: string };
+      const named = name ?? uri ?? taskId;
       return rpc(token, method, params, {
         ...options,
         meta: {

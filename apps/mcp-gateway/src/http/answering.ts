@@ -14,6 +14,7 @@ import { tokenRejectedMessage, startProgressNotifications } from '../protocol/pr
 import { normalizeArguments } from '../calls/repair.ts';
 import { sendJson, httpStatusOf, serializeReply } from './replies.ts';
 import { type McpSession } from '../protocol/session.ts';
+import { taskTtlSeconds } from '../protocol/tasks.ts';
 
 /** The progress and outcome of a request, in addition to its response. */
 interface RequestCourse {
@@ -80,6 +81,7 @@ function createSession(
     requestId: request.id,
     protocolVersion: classification.revision ?? headerOf(request, 'mcp-protocol-version'),
     requestStateCodec: createRequestStateCodec({ key: digest(secret, 'request state') }),
+    taskCodec: createRequestStateCodec({ key: digest(secret, 'task'), ttlSeconds: taskTtlSeconds }),
     intent: intent ?? { key: '', isOwn: false },
     isReplay: () => write.replayed,
     ...{ identity, rateLimitError: overload },

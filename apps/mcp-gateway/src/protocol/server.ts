@@ -33,6 +33,7 @@ import { listResources, readResource, templatesFor } from './resources.ts';
 import { type CallerIdentity, mayUseTool, rightsCacheKey } from '../tools/rights.ts';
 import { type McpSession } from './session.ts';
 import { addSkillMethods, readSkillFile, skillsExtension } from './skills.ts';
+import { addTaskMethods, isInboxWait, supportsTasks, tasksExtension, waitByTask } from './tasks.ts';
 import { type AnyTool, allTools, findTool } from '../tools/toolbox.ts';
 import { replayedField } from '../tools/schemas.ts';
 import { findOperations } from '../tools/search.ts';
@@ -237,7 +238,10 @@ function createBareServer(
       prompts: { listChanged: false },
       resources: { listChanged: false, ...(era === 'modern' && { subscribe: true }) },
       completions: {},
-      extensions: { [uiExtension]: {}, [skillsExtension]: {} },
+      extensions: {
+        ...{ [uiExtension]: {}, [skillsExtension]: {} },
+        ...(era === 'modern' && { [tasksExtension]: {} }),
+      },
     },
     supportedProtocolVersions: [...modernVersions, ...legacyVersions],
     cacheHints: {
@@ -256,6 +260,26 @@ function createBareServer(
     },
     ...(instructions !== undefined && { instructions }),
   });
+}
+
+/** Creates the function that calls tools for the request of this session. */
+const toolCaller =
+  (session: McpSession, context: ServerContext) => (name: string, args: Readonly<Record<string, unknown>>) =>
+    callTool(name, args, session, requestRoundOf(context, session));
+
+interface ToolCallRequest {
+  readonly params: {
+    readonly name: string;
+    readonly arguments?: Readonly<Record<string, unknown>> | undefined;
+  };
+}
+
+/** Answers a tool call. If it waits for the inbox and the client supports tasks, the answer may be a task. */
+function answerToolCall({ params }: ToolCallRequest, session: McpSession, context: ServerContext) {
+  const { name, arguments: args = {} } = params;
+  const call = toolCaller(session, context);
+  const isByTask = isInboxWait(name, args) && supportsTasks(clientCapabilitiesOf(context.mcpReq.envelope));
+  return isByTask ? waitByTask(args, session, call) : call(name, args);
 }
 
 interface ListRequest {
@@ -294,16 +318,7 @@ function createServer(
       return { tools: toolListFor(view, identity, hasViews).tools };
     }),
   );
-  server.setRequestHandler(
-    'tools/call',
-    answering(
-      (
-        { params }: { params: { name: string; arguments?: Record<string, unknown> | undefined } },
-        session,
-        context,
-      ) => callTool(params.name, params.arguments ?? {}, session, requestRoundOf(context, session)),
-    ),
-  );
+  server.setRequestHandler('tools/call', answering(answerToolCall));
   server.setRequestHandler(
     'prompts/list',
     listing((session) => listPrompts(session)),
@@ -338,6 +353,7 @@ function createServer(
     })),
   );
   addSkillMethods(mcp);
+  if (era === 'modern') addTaskMethods(mcp, ({ mcpReq }) => exchange.sessionOf(mcpReq.id), toolCaller);
   return mcp;
 }
 

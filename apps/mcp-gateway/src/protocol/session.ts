@@ -19,6 +19,8 @@ export interface McpSession {
    * caller.
    */
   readonly requestStateCodec: RequestStateCodec;
+  /** Signs the ids of tasks for the caller. */
+  readonly taskCodec: RequestStateCodec;
   /** The base of the Idempotency-Keys of the request's writes. */
   readonly intent: Pick<IdempotencyIntent, 'key' | 'isOwn'>;
   /** Returns true if a write was answered with the result of an earlier equal call. */

@@ -11,6 +11,7 @@ import { authenticatedCallerOf, type RequestGate, forwardedHeadersOf } from '../
 import { type ConnectionView } from '../http/narrowing.ts';
 import { sendJsonRpcError } from '../http/replies.ts';
 import { runSubscription } from './subscriptions.ts';
+import { findMissingTasksCapability } from './tasks.ts';
 
 interface SubscriptionRequest {
   readonly request: FastifyRequest;
@@ -28,6 +29,8 @@ export async function subscribe(
   const { api, releaseRequestSlot, logger } = gate.options;
   const { secret, tokenDigest, identity } = authenticatedCallerOf(request);
   await gate.applyRateLimit(message, tokenDigest);
+  const missingCapability = findMissingTasksCapability(message);
+  if (missingCapability !== undefined) return sendJsonRpcError(reply, 400, missingCapability, message.id);
   const left = new AbortController();
   reply.raw.once('close', () => left.abort());
   const waiter = { token: tokenDigest, ids: identity.ids };
