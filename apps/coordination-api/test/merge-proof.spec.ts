@@ -3,6 +3,8 @@
  * verify it.
  */
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { internalBoardHandlers } from '@muster/board';
+import { insideHandlers } from '@muster/delivery';
 import { handlers, performableHandlers, reactions } from '@muster/operations';
 import {
   type ExecutionState,
@@ -15,7 +17,7 @@ import { runAsSystem } from '@muster/runtime';
 import { inOrganizationAsSystem, systemAuditFacts } from '@muster/tenancy';
 import { type People, type Person, useWorld } from '@muster/testing';
 
-const world = useWorld(handlers, reactions);
+const world = useWorld({ ...handlers, insideBoard: internalBoardHandlers, insideHandlers }, reactions);
 const environment = { handlers: performableHandlers(handlers), reactions };
 const forge = { kind: 'system', memberId: null, agentId: null, name: 'GitHub' } as const;
 
@@ -248,5 +250,96 @@ it("lets no token take a key of the forge's own", async () => {
   await expect(report(people.chloe, 'verified:merge')).rejects.toMatchObject({
     status: 400,
     body: { details: { issues: [{ path: 'observation.dedupeKey' }] } },
+  });
+});
+
+describe('a story that waits for another', () => {
+  /** Creates a story that waits for the other one, and returns its key. */
+  const makeWaiting = async (blockerId: string): Promise<string> =>
+    (
+      await people.ana.stories.create({
+        ...{ projectId, title: 'Wait', status: 'ready', blockedBy: [blockerId], labels: ['next'] },
+      })
+    ).story.key;
+  const unblocked = async () =>
+    (await people.ana.activity.list({ kinds: ['story.unblocked'] })).items.map(({ subject }) => subject.key);
+  /** Returns the answers of all reads that know if the story is blocked. */
+  const answersAbout = async (key: string) => {
+    const { readiness } = await people.ana.storyCollaboration.context({
+      storyId: key,
+      include: ['readiness'],
+    });
+    const { items: cards } = await people.ana.stories.list({ projectId, view: 'card', label: 'next' });
+    const search = await people.ana.stories.search({ label: 'next', hasOpenBlockers: true });
+    const { waves, blocked } = await people.ana.projects.waves({ projectId });
+    const next = await people.chloe.deliveryExecutions.acquireNext({
+      projectId,
+      labels: ['next'],
+    });
+    return {
+      readiness: readiness?.reasons,
+      card: cards.map((card) => 'counts' in card && card.counts.openBlockers),
+      found: search.items.map((card) => card.key),
+      waves: waves.find(({ stories }) => stories.some((card) => card.key === key))?.index,
+      blocked,
+      skipped: next.skipped.map(({ reasons }) => reasons),
+    };
+  };
+
+  it('is blocked until the forge has proved the merge, whatever is reported', async () => {
+    await begin({ requireMergeProof: true, mergeProof: 'verified' });
+    const key = await makeWaiting(storyId);
+    const blocked = {
+      ...{ readiness: ['blocked_by'], card: [1], found: [key], waves: 1, blocked: 1 },
+      skipped: [['blocked_by']],
+    };
+    await handIn();
+    await report(people.ana);
+    const finish = () => people.ana.stories.updateStatus({ storyId, status: 'done' });
+    await expect(finish()).rejects.toMatchObject({ reason: 'policy' });
+    expect(await answersAbout(key)).toEqual(blocked);
+    expect(await unblocked()).toEqual([]);
+    await tell('verified');
+    expect(await answersAbout(key)).toEqual({
+      ...{ readiness: [], card: [0], found: [], waves: 0, blocked: 0, skipped: [] },
+    });
+    expect(await unblocked()).toEqual([key]);
+  });
+
+  it('waits for a parent until the forge has proved the merges of all its children', async () => {
+    await begin({ requireMergeProof: true, mergeProof: 'verified', closeParents: true });
+    const { story: parent } = await people.ana.stories.create({ projectId, title: 'All', status: 'ready' });
+    const key = await makeWaiting(parent.id);
+    await people.ana.stories.update({ storyId, parentId: parent.id });
+    const { story: dropped } = await people.ana.stories.create({
+      ...{ projectId, title: 'Drop', parentId: parent.id, status: 'ready' },
+    });
+    await handIn();
+    await report(people.ana);
+    await people.ana.stories.updateStatus({ storyId: dropped.id, status: 'canceled' });
+    const finish = () => people.ana.stories.updateStatus({ storyId: parent.id, status: 'done' });
+    await expect(finish()).rejects.toMatchObject(missing('reported'));
+    await tell('verified');
+    expect((await people.ana.stories.get({ storyId: parent.id })).story.status).toBe('done');
+    expect(await unblocked()).toEqual([key]);
+  });
+
+  it('lands in a group with a parent once its children are merged', async () => {
+    await begin({ requireMergeProof: true, mergeProof: 'verified' });
+    const { story: parent } = await people.ana.stories.create({ projectId, title: 'All', status: 'ready' });
+    await people.ana.stories.update({ storyId, parentId: parent.id });
+    const { group } = await people.ana.deliveryGroups.create({
+      ...{ projectId, name: 'Both', storyIds: [parent.id, storyId] },
+    });
+    const moveTo = (state: 'active' | 'in_review' | 'landed') =>
+      people.ana.deliveryGroups.update({ groupId: group.id, state });
+    await moveTo('active');
+    await moveTo('in_review');
+    await expect(moveTo('landed')).rejects.toMatchObject({
+      body: { details: { unmet: [{ stories: [parent.key, 'WEB-1'] }] } },
+    });
+    await handIn();
+    await tell('verified');
+    expect((await moveTo('landed')).group).toMatchObject({ progress: { landed: 2 } });
   });
 });

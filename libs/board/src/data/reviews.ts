@@ -74,7 +74,7 @@ const selectAuthors = (story: IdOrSql): Part => sql.part`
  * merge does not count if work on the story itself began later. It reads the observations, so one recorded by
  * this same call counts. `max` works because the text of the stronger trust is the greater one.
  */
-const selectMergeTrust = (story: IdOrSql): Part => sql.part`(
+const selectMergeTrustOfWork = (story: Part): Part => sql.part`(
   select max(w.trust) from (
     select o.trust from (select e.org_id, e.id from executions e
         where ${orgFilter('e')} and e.target_type = 'story' and e.target_id = ${story}.id
@@ -88,6 +88,15 @@ const selectMergeTrust = (story: IdOrSql): Part => sql.part`(
     where ${orgFilter('d')} and d.story_id = ${story}.id
       and not exists (select from executions b where ${orgFilter('b')} and b.target_type = 'story'
         and b.target_id = d.story_id and b.created_at > o.recorded_at)) w)`;
+
+/**
+ * Returns SQL for the trust in a merge of a story. The merges of a parent are those of its children: the weakest
+ * of them counts, and canceled children need none.
+ */
+const selectMergeTrust = (story: Part): Part => sql.part`greatest(${selectMergeTrustOfWork(story)},
+  (select case when count(*) = count(h.trust) then min(h.trust) end
+    from (select ${selectMergeTrustOfWork(sql.part`c`)} as trust from stories c
+      where ${orgFilter('c')} and c.parent_id = ${story}.id and c.status <> 'canceled') h))`;
 
 const selectReviews = (where: Part): Part => sql.part`
   select s.id,

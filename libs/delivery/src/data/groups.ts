@@ -55,8 +55,16 @@ const isTargetMergedSql = (type: Part, id: Part): Readonly<Record<Trust, Part>> 
   };
 };
 
-/** The merge conditions for story `s`, by trust. */
-export const isStoryMergedSql = isTargetMergedSql(sql.part`'story'`, sql.part`s.id`);
+const isWorkMergedSql = isTargetMergedSql(sql.part`'story'`, sql.part`s.id`);
+const isWorkOfChildMergedSql = isTargetMergedSql(sql.part`'story'`, sql.part`c.id`);
+const isStoryOfTrustMergedSql = (trust: Trust): Part => sql.part`(${isWorkMergedSql[trust]} or coalesce((
+  select bool_and(${isWorkOfChildMergedSql[trust]}) from stories c
+  where ${orgFilter('c')} and c.parent_id = s.id and c.status <> 'canceled'), false))`;
+/** The merge conditions for story `s`, by trust. A parent is also merged if all its children are. */
+export const isStoryMergedSql: Readonly<Record<Trust, Part>> = {
+  reported: isStoryOfTrustMergedSql('reported'),
+  verified: isStoryOfTrustMergedSql('verified'),
+};
 /** The merge conditions for group `g`, by trust. A merge of the group's work merged all of its stories. */
 export const isGroupMergedSql = isTargetMergedSql(sql.part`'delivery_group'`, sql.part`g.id`);
 
