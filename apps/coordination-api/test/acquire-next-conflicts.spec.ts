@@ -1,39 +1,24 @@
 /** acquireNext leaves out stories that touch what others work on, and projects.conflicts lists such stories. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { type InputOf, type registry, type ResultOf } from '@muster/registry';
 import { type People, type Person } from '@muster/testing';
 import { useApi } from './api.ts';
+import { acquire, createReadyStory, createWebProject, heldOf, next, type NextWork } from './next-work.ts';
 
 const api = useApi();
-type Operation = typeof registry.deliveryExecutions.acquireNext;
-type Answer = ResultOf<Operation>;
 
 let people: People;
 beforeEach(async () => {
-  people = await api.org();
-  await people.ana.projects.create({ key: 'WEB', name: 'Web' });
+  people = await createWebProject(api);
 });
 
 /** Creates ready stories WEB-1, WEB-2 and so on, with what they touch. Returns their ids. */
 async function stories(...touching: string[][]): Promise<string[]> {
   const ids: string[] = [];
-  for (const touches of touching) {
-    const draft = { projectId: 'WEB', title: 'A story', status: 'ready', touches } as const;
-    ids.push((await people.ana.stories.create(draft)).story.id);
-  }
+  for (const touches of touching) ids.push(await createReadyStory(people, { touches }));
   return ids;
 }
 
-const next = (who: Person, asked: Partial<InputOf<Operation>> = {}): Promise<Answer> =>
-  who.deliveryExecutions.acquireNext({ projectId: 'WEB', ...asked });
-const acquire = (who: Person, storyId: string) =>
-  who.deliveryExecutions.acquire({ targetType: 'story', targetId: storyId, start: true });
-
-const heldOf = ({ execution, leaseToken }: Pick<Answer, 'execution' | 'leaseToken'>) => ({
-  executionId: execution?.id ?? '',
-  leaseToken: leaseToken ?? '',
-});
-const conflictsIn = ({ skipped }: Answer) =>
+const conflictsIn = ({ skipped }: NextWork) =>
   skipped
     .filter(({ reasons }) => reasons.includes('conflict'))
     .map(({ key, witness, with: other }) => [key, witness, other?.source, other?.key]);

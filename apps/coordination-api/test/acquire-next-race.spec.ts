@@ -1,22 +1,16 @@
 /** Many concurrent requests for the next story, while other callers take stories by key and move them. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { type InputOf, type registry, type ResultOf } from '@muster/registry';
-import { type People, type Person, waitUntil } from '@muster/testing';
+import { type People, waitUntil } from '@muster/testing';
 import { useApi } from './api.ts';
+import { createWebProject, next, type NextWork } from './next-work.ts';
 
 const api = useApi();
-type Operation = typeof registry.deliveryExecutions.acquireNext;
-type Answer = ResultOf<Operation>;
 
 let people: People;
 beforeEach(async () => {
-  people = await api.org();
-  await people.ana.projects.create({ key: 'WEB', name: 'Web' });
+  people = await createWebProject(api);
 });
-
-const next = (who: Person, asked: Partial<InputOf<Operation>> = {}): Promise<Answer> =>
-  who.deliveryExecutions.acquireNext({ projectId: 'WEB', ...asked });
 
 const ready = (count: number) =>
   api.world.rows(
@@ -101,7 +95,7 @@ describe('many at once', () => {
       () => people.chloe.deliveryExecutions.acquire(target),
       () => next(people.robo, { start: false }),
     );
-    const isTaken = byNext?.status === 'fulfilled' && (byNext.value as Answer).execution !== null;
+    const isTaken = byNext?.status === 'fulfilled' && (byNext.value as NextWork).execution !== null;
     expect([byName?.status, isTaken]).toEqual(isTaken ? ['rejected', true] : ['fulfilled', false]);
   });
 });
@@ -200,7 +194,7 @@ describe('over HTTP', () => {
     const answers = await Promise.all(
       Array.from({ length: 63 }, (_, index) => ask(copy, `run-${index + 1}`)),
     );
-    const given = [first, ...answers].map(({ body }) => (body as unknown as Answer).execution?.targetId);
+    const given = [first, ...answers].map(({ body }) => (body as unknown as NextWork).execution?.targetId);
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
     expect([new Set(given).size, given.includes(undefined)]).toEqual([64, false]);
     await copy.stop();

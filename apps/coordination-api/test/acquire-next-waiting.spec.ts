@@ -1,37 +1,33 @@
 /** Calls of acquireNext that wait until there is a story to take. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { type InputOf, type registry, type ResultOf } from '@muster/registry';
 import { type People, type Person, waitUntil } from '@muster/testing';
 import { useApi } from './api.ts';
+import {
+  acquire,
+  createReadyStory,
+  createWebProject,
+  heldOf,
+  type NextWork,
+  type NewStory,
+} from './next-work.ts';
 
 /** With one connection to Postgres, a waiting call that held it would block every other call. */
 const api = useApi({ DATABASE_POOL: '1' });
-type Operation = typeof registry.deliveryExecutions.acquireNext;
-type Answer = ResultOf<Operation>;
-type NewStory = Partial<InputOf<typeof registry.stories.create>>;
 
 let people: People;
 beforeEach(async () => {
-  people = await api.org();
-  await people.ana.projects.create({ key: 'WEB', name: 'Web' });
+  people = await createWebProject(api);
 });
 
 /** Creates a story, which is ready by default, and returns its id. */
-const story = async (draft: NewStory = {}): Promise<string> =>
-  (await people.ana.stories.create({ projectId: 'WEB', title: 'A story', status: 'ready', ...draft })).story
-    .id;
+const story = (draft: NewStory = {}): Promise<string> => createReadyStory(people, draft);
 
-const waitForStory = (who: Person, runId: string, waitSeconds = 25): Promise<Answer> =>
+const waitForStory = (who: Person, runId: string, waitSeconds = 25): Promise<NextWork> =>
   api.client(who.me.token).deliveryExecutions.acquireNext({ projectId: 'WEB', runId, waitSeconds });
 
 const waitingCalls = async (): Promise<number> =>
   Number(/^muster_requests_waiting(?:\{[^}]*\})? (\d+)$/m.exec(await api.metrics())?.[1]);
 const untilWaiting = (count: number) => waitUntil(async () => (await waitingCalls()) === count);
-
-const heldOf = ({ execution, leaseToken }: Pick<Answer, 'execution' | 'leaseToken'>) => ({
-  executionId: execution?.id ?? '',
-  leaseToken: leaseToken ?? '',
-});
 
 const heldStories = async (): Promise<string[]> =>
   (
@@ -40,9 +36,6 @@ const heldStories = async (): Promise<string[]> =>
       people.orgId,
     )
   ).map(({ unit_id: id }) => id);
-
-const acquire = (who: Person, storyId: string) =>
-  who.deliveryExecutions.acquire({ targetType: 'story', targetId: storyId, start: true });
 
 /** Each entry prepares a board without a free story, and returns the act that frees one. */
 const frees: Record<string, () => Promise<() => Promise<unknown>>> = {
@@ -174,7 +167,7 @@ describe('several callers that wait', () => {
     await untilWaiting(2);
     const id = await story();
     const answers = await Promise.all(asked);
-    expect(answers.map(({ body }) => (body as unknown as Answer).execution?.targetId)).toEqual([id, id]);
+    expect(answers.map(({ body }) => (body as unknown as NextWork).execution?.targetId)).toEqual([id, id]);
     expect(answers.map(({ headers }) => headers.get('idempotency-replayed')).sort()).toEqual([null, 'true']);
   });
 

@@ -1,36 +1,35 @@
 /** acquireNext in the complete API, with many concurrent callers. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { type InputOf, type registry, type ResultOf } from '@muster/registry';
 import { type People, type Person } from '@muster/testing';
 import { useApi } from './api.ts';
+import {
+  createReadyStory,
+  createWebProject,
+  heldOf,
+  next,
+  type NextWork,
+  type NextWorkParams,
+  type NewStory,
+} from './next-work.ts';
 import { expireLeases } from './one-story.ts';
 
 const api = useApi();
-type Operation = typeof registry.deliveryExecutions.acquireNext;
-type Asked = Partial<InputOf<Operation>>;
-type Answer = ResultOf<Operation>;
-type NewStory = Partial<InputOf<typeof registry.stories.create>>;
 
 let people: People;
 beforeEach(async () => {
-  people = await api.org();
-  await people.ana.projects.create({ key: 'WEB', name: 'Web' });
+  people = await createWebProject(api);
 });
 
 /** Creates the stories WEB-1, WEB-2 and so on. Their default status is ready. */
 async function stories(...all: NewStory[]): Promise<void> {
-  for (const story of all)
-    await people.ana.stories.create({ projectId: 'WEB', title: 'A story', status: 'ready', ...story });
+  for (const story of all) await createReadyStory(people, story);
 }
 
-const next = (who: Person, asked: Asked = {}): Promise<Answer> =>
-  who.deliveryExecutions.acquireNext({ projectId: 'WEB', ...asked });
-
-const keyOf = async ({ execution }: Answer): Promise<string | null> =>
+const keyOf = async ({ execution }: NextWork): Promise<string | null> =>
   execution === null ? null : (await people.ana.stories.get({ storyId: execution.targetId })).story.key;
 
 /** Lists the keys that a caller gets, call by call, until there are no more. */
-async function all(who: Person, asked: Asked = {}): Promise<string[]> {
+async function all(who: Person, asked: NextWorkParams = {}): Promise<string[]> {
   const keys: string[] = [];
   for (;;) {
     const key = await keyOf(await next(who, asked));
@@ -39,13 +38,8 @@ async function all(who: Person, asked: Asked = {}): Promise<string[]> {
   }
 }
 
-const passedOver = ({ skipped }: Answer): Record<string, readonly string[]> =>
+const passedOver = ({ skipped }: NextWork): Record<string, readonly string[]> =>
   Object.fromEntries(skipped.map(({ key, reasons }) => [key, reasons]));
-
-const heldOf = ({ execution, leaseToken }: Pick<Answer, 'execution' | 'leaseToken'>) => ({
-  executionId: execution?.id ?? '',
-  leaseToken: leaseToken ?? '',
-});
 
 const audited = async (): Promise<number> => (await people.ana.audit.list({ limit: 200 })).items.length;
 
@@ -343,7 +337,7 @@ describe('an Idempotency-Key', () => {
       },
     );
     expect(answer.status).toBe(200);
-    return { ...(answer.body as unknown as Answer), replayed: answer.headers.get('idempotency-replayed') };
+    return { ...(answer.body as unknown as NextWork), replayed: answer.headers.get('idempotency-replayed') };
   };
 
   it('gives the same story again, with a token that is good', async () => {

@@ -78,6 +78,15 @@ export async function specRead(
   return { baseVersion: spec.version };
 }
 
+/** Creates an organization with the story WEB-1. Returns its people, and a client of the owner for the API itself. */
+export async function createBoard(gateway: TestGateway) {
+  const people = await gateway.world.org();
+  const api = gateway.direct(people.ana.me.token);
+  await api.projects.create({ key: 'WEB', name: 'Web' });
+  const { story } = await api.stories.create({ projectId: 'WEB', title: 'First', status: 'ready' });
+  return { ...people, api, story };
+}
+
 /** Starts both services for the spec file that calls it. */
 export function useGateway(
   environment: Record<string, string> = {},

@@ -1,17 +1,8 @@
 // Tests that a caller keeps its own work: the runs of callers without a runId, and locks taken later.
 import { describe, expect, it } from '@jest/globals';
-import { type ToolAnswer, useGateway } from './gateway.ts';
+import { createBoard, type ToolAnswer, useGateway } from './gateway.ts';
 
 const gateway = useGateway();
-const { world } = gateway;
-
-async function board() {
-  const people = await world.org();
-  const api = gateway.direct(people.ana.me.token);
-  await api.projects.create({ key: 'WEB', name: 'Web' });
-  await api.stories.create({ projectId: 'WEB', title: 'First' });
-  return { ...people, api };
-}
 
 const tool = (token: string, name: string, args: object) =>
   gateway.tool(token, name, args, { query: '?mode=core' });
@@ -19,7 +10,7 @@ const errorOf = ({ structuredContent }: ToolAnswer) => structuredContent.error;
 
 describe('a caller without a runId', () => {
   it('gets one, and a second call at the same time learns that the work is its own', async () => {
-    const { robo } = await board();
+    const { robo } = await createBoard(gateway);
     const start = (args: object) => tool(robo.me.token, 'start_work', { storyId: 'WEB-1', ...args });
     const answers = await Promise.all([start({}), start({})]);
     const [started] = answers.filter(({ isError }) => isError !== true);
@@ -35,7 +26,7 @@ describe('a caller without a runId', () => {
   });
 
   it('continues its own work that was acquired without one', async () => {
-    const { robo } = await board();
+    const { robo } = await createBoard(gateway);
     const { execution } = await gateway
       .direct(robo.me.token)
       .deliveryExecutions.acquire({ targetType: 'story', targetId: 'WEB-1' });
@@ -52,7 +43,7 @@ it.each([
   ['wait_for', {}],
   ['submit_work', { summary: 'Done', branch: 'web-1' }],
 ])('%s says of a made-up leaseToken where the real one is', async (name, more) => {
-  const { robo } = await board();
+  const { robo } = await createBoard(gateway);
   const { structuredContent } = await tool(robo.me.token, 'start_work', { storyId: 'WEB-1' });
   const { id } = structuredContent['execution'] as { id: string };
   const refused = await tool(robo.me.token, name, { executionId: id, leaseToken: 'abc', ...more });
@@ -64,7 +55,7 @@ it.each([
 
 describe('lock_paths', () => {
   it('locks more for the work, until it ends, or says who has it', async () => {
-    const { robo, ben, api } = await board();
+    const { robo, ben, api } = await createBoard(gateway);
     const start = { storyId: 'WEB-1', resources: ['src/auth'] };
     const { execution, leaseToken } = (await tool(robo.me.token, 'start_work', start))
       .structuredContent as unknown as { execution: { id: string }; leaseToken: string };

@@ -5,22 +5,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { useGateway } from './gateway.ts';
+import { createBoard, useGateway } from './gateway.ts';
 
 const gateway = useGateway();
-const { world } = gateway;
-
-async function board() {
-  const people = await world.org();
-  const api = gateway.direct(people.ana.me.token);
-  await api.projects.create({ key: 'WEB', name: 'Web' });
-  const { story } = await api.stories.create({ projectId: 'WEB', title: 'First', status: 'ready' });
-  return { ...people, api, story };
-}
 
 describe('an agent', () => {
   it('keeps its locks as long as its lease, by whatever it does under it', async () => {
-    const { robo, ben } = await board();
+    const { robo, ben } = await createBoard(gateway);
     const { structuredContent } = await gateway.tool(robo.me.token, 'start_work', {
       ...{ storyId: 'WEB-1', resources: ['src/**'], ttlSeconds: 60 },
     });
@@ -44,7 +35,7 @@ describe('an agent', () => {
   });
 
   it('is told by its path which id was not found', async () => {
-    const { robo } = await board();
+    const { robo } = await createBoard(gateway);
     const nobody = '01936d5c-0000-7000-8000-00000000dead';
     const { structuredContent } = await gateway.tool(robo.me.token, 'stories_update', {
       ...{ storyId: 'WEB-1', epicId: nobody },
@@ -59,7 +50,7 @@ describe('an agent', () => {
   });
 
   it('hears the size of an answer that it gets where it says none', async () => {
-    const { robo, api, story } = await board();
+    const { robo, api, story } = await createBoard(gateway);
     await api.storySpec.update({ storyId: story.id, content: 'A line of the spec.\n'.repeat(4_000) });
     const { body } = await gateway.rpc(robo.me.token, 'tools/list', {}, { query: '?mode=core' });
     const tools = body.result?.['tools'] as {
@@ -76,7 +67,7 @@ describe('an agent', () => {
 });
 
 it('a spec is written over only by those who say which version they read', async () => {
-  const { robo, api, story } = await board();
+  const { robo, api, story } = await createBoard(gateway);
   const write = (args: object) =>
     gateway.tool(robo.me.token, 'storySpec_update', { storyId: 'WEB-1', ...args });
   expect((await write({ content: 'First.' })).isError).toBeUndefined();
@@ -94,7 +85,7 @@ it('a spec is written over only by those who say which version they read', async
 describe('what the protocol has a code for', () => {
   const lists = ['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'];
   it.each(lists)('%s refuses a cursor that it never gave', async (method) => {
-    const { ana } = await board();
+    const { ana } = await createBoard(gateway);
     for (const era of ['rpc', 'modern'] as const) {
       const { body } = await gateway[era](ana.me.token, method, { cursor: 'made-up' });
       expect([body.error?.code, body.error?.message]).toEqual([-32602, expect.stringContaining('cursor')]);
@@ -106,7 +97,7 @@ describe('what the protocol has a code for', () => {
     ['tools/list', { cursor: 5 }, /cursor must be text/],
     ['prompts/get', { name: 'x', arguments: { name: 5 } }, /arguments\.name must be text/],
   ])('%s says in words which of %j does not fit', async (method, params, words) => {
-    const { ana } = await board();
+    const { ana } = await createBoard(gateway);
     const { body } = await gateway.rpc(ana.me.token, method, params);
     expect(body.error?.code).toBe(-32602);
     expect(body.error?.message).toMatch(words);
@@ -127,7 +118,7 @@ describe('what the protocol has a code for', () => {
       },
     ],
   ])('%s takes null for what is left out: %j', async (method, params) => {
-    const { ana } = await board();
+    const { ana } = await createBoard(gateway);
     const { body } = await gateway.rpc(ana.me.token, method, params);
     expect(body.error).toBeUndefined();
     expect(body.result).not.toMatchObject({ isError: true });
@@ -140,14 +131,14 @@ describe('what the protocol has a code for', () => {
     ['checkpoint', 'deliveryExecutions_checkpoint'],
     ['stories_gett', 'stories_get'],
   ])('names for the unknown tool %s what may be meant, %s, and how to search', async (name, meant) => {
-    const { ana } = await board();
+    const { ana } = await createBoard(gateway);
     const { body } = await gateway.rpc(ana.me.token, 'tools/call', { name });
     expect(body.error?.data?.['didYouMean']).toContain(meant);
     expect(body.error?.message).toMatch(/search_operations/);
   });
 
   it('takes arguments: null for none', async () => {
-    const { ana } = await board();
+    const { ana } = await createBoard(gateway);
     const { body } = await gateway.rpc(ana.me.token, 'tools/call', {
       name: 'projects_list',
       arguments: null,
@@ -156,7 +147,7 @@ describe('what the protocol has a code for', () => {
   });
 
   it('none of the codes that are kept for others: a method of HTTP or a version is an invalid request', async () => {
-    const { ana } = await board();
+    const { ana } = await createBoard(gateway);
     const got = await gateway.send({
       method: 'GET',
       headers: { authorization: `Bearer ${ana.me.token}` },
