@@ -1,7 +1,5 @@
 /** The commands `muster mcp install` and `muster mcp uninstall`. */
-import { sanitizeForTerminal } from '@muster/terminal';
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
-import { parseBaseUrl } from '../session/connection.ts';
 import { mcpClientNames, type McpClientName, mcpClientOf, type McpServerSettings } from './clients.ts';
 import {
   deleteEmptySettingsFile,
@@ -12,8 +10,10 @@ import {
   formatShellCommand,
 } from './install.ts';
 import {
+  addServerOptions,
   defaultTokenVariable,
   nextStepLines,
+  printLines,
   resolveServer,
   type ServerFlags,
   settingsFileOf,
@@ -55,7 +55,7 @@ export function configureMcpCommand(command: Command): void {
   command.description(
     'Configures MCP clients to use Muster. A token is never written into a file: the client reads it from the environment, or signs in with OAuth if the installation supports it.',
   );
-  addTargetOptions(command.command('install').summary('Add Muster to an MCP client'))
+  const install = addTargetOptions(command.command('install').summary('Add Muster to an MCP client'))
     .description(
       "Adds Muster to an MCP client, with the client's own command if it has one, otherwise in its configuration file. Everything else in the file stays, including comments.",
     )
@@ -70,18 +70,8 @@ export function configureMcpCommand(command: Command): void {
       'the environment variable with the token',
       parseVariableName,
       defaultTokenVariable,
-    )
-    .addOption(
-      new Option('--auth <how>', 'how the client signs in; auto asks the installation')
-        .choices(['auto', 'oauth', 'token'])
-        .default('auto'),
-    )
-    .option(
-      '--base-url <url>',
-      'the address of Muster; by default MUSTER_BASE_URL, then that of muster login',
-      parseBaseUrl,
-    )
-    .option('--profile <name>', 'the login to use; by default MUSTER_PROFILE, then the last one')
+    );
+  addServerOptions(install)
     .addHelpText(
       'after',
       '\nExamples:\n  muster mcp install claude\n  muster mcp install cursor --scope project --project WEB --print',
@@ -91,10 +81,6 @@ export function configureMcpCommand(command: Command): void {
     .addHelpText('after', '\nExamples:\n  muster mcp uninstall claude')
     .action(uninstallServer);
 }
-
-const printLines = (...lines: string[]): void => {
-  process.stdout.write(`${lines.map(sanitizeForTerminal).join('\n')}\n`);
-};
 
 async function installServer(name: McpClientName, flags: McpFlags): Promise<void> {
   const client = mcpClientOf(name);

@@ -1,7 +1,8 @@
 /** The MCP server's settings, from the flags of the command line and the installation. */
 import path from 'node:path';
-import { UsageError } from '@muster/terminal';
-import { resolveBaseUrl, type ConnectionFlags } from '../session/connection.ts';
+import { sanitizeForTerminal, UsageError } from '@muster/terminal';
+import { type Command, Option } from 'commander';
+import { parseBaseUrl, resolveBaseUrl, type ConnectionFlags } from '../session/connection.ts';
 import {
   type ClientSettingsFile,
   type McpClientName,
@@ -26,6 +27,25 @@ function buildMcpUrl(baseUrl: string, { mode = 'core', project }: ServerFlags): 
   if (project !== undefined) url.searchParams.set('project', project.toUpperCase());
   return url.href;
 }
+
+/** Adds the options that select the address of the server and its sign-in. */
+export const addServerOptions = (command: Command): Command =>
+  command
+    .addOption(
+      new Option('--auth <how>', 'how the client signs in; auto asks the installation')
+        .choices(['auto', 'oauth', 'token'])
+        .default('auto'),
+    )
+    .option(
+      '--base-url <url>',
+      'the address of Muster; by default MUSTER_BASE_URL, then that of muster login',
+      parseBaseUrl,
+    )
+    .option('--profile <name>', 'the login to use; by default MUSTER_PROFILE, then the last one');
+
+export const printLines = (...lines: string[]): void => {
+  process.stdout.write(`${lines.map(sanitizeForTerminal).join('\n')}\n`);
+};
 
 /** Returns the server's settings and the address of the installation. `--auth auto` asks the installation. */
 export async function resolveServer(

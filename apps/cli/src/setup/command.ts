@@ -3,13 +3,19 @@ import { constants } from 'node:fs';
 import { access, realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
-import { countWithNoun, exitCodes, sanitizeForTerminal, UsageError } from '@muster/terminal';
+import { countWithNoun, exitCodes, UsageError } from '@muster/terminal';
 import { Argument, type Command, Option } from 'commander';
 import { findRepositoryRoot, resolveLinks } from '../hook/repository.ts';
 import { mcpClientOf } from '../mcp/clients.ts';
 import { reinstallServer, runCommand } from '../mcp/install.ts';
-import { defaultTokenVariable, nextStepLines, resolveServer } from '../mcp/server.ts';
-import { type ConnectionFlags, parseBaseUrl } from '../session/connection.ts';
+import {
+  addServerOptions,
+  defaultTokenVariable,
+  nextStepLines,
+  printLines,
+  resolveServer,
+  type ServerFlags,
+} from '../mcp/server.ts';
 import { type SetupClientName, setupClientNames, setupClientOf, type SetupScope } from './clients.ts';
 import { addParts, checkParts, findNeededFiles, type PartResult, removeParts } from './files.ts';
 import { preCommitFile, preCommitPart } from './git-hook.ts';
@@ -20,10 +26,8 @@ import { writePlugin } from './plugin.ts';
 const gitTarget = 'git';
 type SetupTarget = SetupClientName | typeof gitTarget;
 
-interface SetupFlags extends ConnectionFlags {
+interface SetupFlags extends Pick<ServerFlags, 'auth' | 'baseUrl' | 'profile' | 'project'> {
   readonly scope?: SetupScope;
-  readonly project?: string;
-  readonly auth?: 'auto' | 'oauth' | 'token';
   readonly strict?: boolean;
   readonly check?: boolean;
   readonly remove?: boolean;
@@ -54,18 +58,8 @@ export function configureSetupCommand(command: Command): void {
     .option(
       '--plugin <folder>',
       'write a plugin of Claude Code and its marketplace into an empty folder instead',
-    )
-    .addOption(
-      new Option('--auth <how>', 'how the client signs in; auto, the default, asks the installation').choices(
-        ['auto', 'oauth', 'token'],
-      ),
-    )
-    .option(
-      '--base-url <url>',
-      'the address of Muster; by default MUSTER_BASE_URL, then that of muster login',
-      parseBaseUrl,
-    )
-    .option('--profile <name>', 'the login to use; by default MUSTER_PROFILE, then the last one')
+    );
+  addServerOptions(command)
     .addHelpText(
       'after',
       `
@@ -79,10 +73,6 @@ Examples:
     )
     .action(runSetup);
 }
-
-const printLines = (...lines: string[]): void => {
-  process.stdout.write(`${lines.map(sanitizeForTerminal).join('\n')}\n`);
-};
 
 /** Shortens a path for people: relative to the repository, or to the home folder. */
 function displayPath(file: string, root: string): string {
@@ -167,7 +157,7 @@ async function resolveOptions(target: SetupTarget, flags: SetupFlags): Promise<S
     ...flags,
     ...{ name: anyServer.name, tokenVariable: defaultTokenVariable },
     // The hook of git has no server entry, so its sign-in does not matter.
-    auth: target === gitTarget ? 'token' : (flags.auth ?? 'auto'),
+    auth: target === gitTarget ? 'token' : flags.auth,
   });
   const hooks = {
     ...{ baseUrl, project: flags.project?.toUpperCase(), isStrict: flags.strict ?? false },
