@@ -18,6 +18,7 @@ export {
   containsPattern,
   hasLinkedRepository,
   hasRepositoryLinkedTo,
+  noAgentId,
   projectIdSql,
   storyIdArraySql,
   storyIdsSql,

@@ -63,6 +63,9 @@ export const storyIdArraySql = (refs: readonly string[]): Part =>
 /** Builds a `like` pattern that finds the text literally, at any position. */
 export const containsPattern = (text: string): string => `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
 
+/** The agent ID in execution_contributors of a member who works in person. */
+export const noAgentId = '00000000-0000-0000-0000-000000000000';
+
 /** Returns SQL for a story and its open group as targets of work: rows of `type` and `id`. */
 export const workTargetsSql = (storyId: Part): Part => sql.part`select 'story' as type, ${storyId} as id
   union all

@@ -22,7 +22,7 @@ export type ChangeOutcome =
   /** `error` is an exception, or the reason in words. */
   | { readonly type: 'refused'; readonly error: unknown };
 
-/** The same change to several cards. */
+/** A change of the same fields on several cards. */
 export interface CardsChange {
   readonly set: InputOf<Registry['stories']['updateMany']>['set'];
   /** Returns true if someone else's change of the card left the fields of this change alone. */
@@ -138,8 +138,8 @@ export class Board {
   }
 
   /**
-   * Sends the change, and once more for cards that someone else changed in the meantime without touching its fields.
-   * Returns the results by card.
+   * Sends the change. Retries it once for cards of which someone else changed other fields in the meantime. Returns
+   * the results by card.
    */
   async #sendBatch(
     cards: readonly StoryCard[],

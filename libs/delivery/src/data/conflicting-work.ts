@@ -4,11 +4,10 @@
  */
 import { type Db, type IdOrSql, orgFilter, type Part, sql } from '@muster/driver';
 import { type Actor } from '@muster/registry';
-import { storyIdsSql } from '@muster/tenancy';
+import { noAgentId, storyIdsSql } from '@muster/tenancy';
 import { isHeldSql, isInStateSql } from '../leases/states-sql.ts';
 import { type Holder } from '../rules/acquire.ts';
 import { type CoveredResources } from '../rules/story-conflicts.ts';
-import { noAgentId } from './executions.ts';
 import { resourcesMeetingPrefixSql } from './literal-prefix.ts';
 import { isHeldWithGraceSql } from './leases.ts';
 import { isLiveLockSql } from './locks.ts';

@@ -11,6 +11,7 @@ import {
   sql,
 } from '@muster/driver';
 import { type Actor, type Execution, type ExecutionTarget } from '@muster/registry';
+import { noAgentId } from '@muster/tenancy';
 import { type Holder } from '../rules/acquire.ts';
 import { appendEventsSql, type NewExecutionEvent } from '../leases/events.ts';
 import { isHeldState, visibleState } from '../leases/states.ts';
@@ -49,9 +50,6 @@ const executions = defineRecord('executions', 'e', {
 });
 export type ExecutionRow = RowOf<typeof executions>;
 export const executionColumnList = executions.list;
-
-/** The agent ID in execution_contributors of a member who works in person. */
-export const noAgentId = '00000000-0000-0000-0000-000000000000';
 
 /** The columns that a transition may change. */
 export type ExecutionChanges = Partial<

@@ -1,8 +1,9 @@
 /** The state of work on stories, read without locks by the search for the next story. */
 import { type Db, type IdOrSql, orgFilter, currentOrgId, type Part, sql } from '@muster/driver';
+import { noAgentId } from '@muster/tenancy';
 import { type Holder } from '../rules/acquire.ts';
 import { isInStateSql, isOpenSql } from '../leases/states-sql.ts';
-import { type ExecutionRow, noAgentId } from './executions.ts';
+import { type ExecutionRow } from './executions.ts';
 import { clockColumn, isHeldWithGraceSql, leaseJson, type LeaseRow } from './leases.ts';
 
 export interface WorkOnStory {

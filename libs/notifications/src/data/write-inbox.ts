@@ -4,10 +4,8 @@
  */
 import { orgFilter, currentOrgId, type Part, type Query, sql } from '@muster/driver';
 import { type Actor } from '@muster/registry';
-import { workTargetsSql } from '@muster/tenancy';
+import { noAgentId, workTargetsSql } from '@muster/tenancy';
 import { type InboxDraft, type InboxRecipients } from '../rules/inbox-rules.ts';
-
-const noAgent = '00000000-0000-0000-0000-000000000000';
 
 /** Selects the work of executions `e` with the agent or member that held it last. */
 const workOf = (executions: Part, condition: Part = sql.part`true`): Part => sql.part`
@@ -16,7 +14,7 @@ const workOf = (executions: Part, condition: Part = sql.part`true`): Part => sql
       and l.state = 'held' and l.expires_at > clock_timestamp())
   from ${executions}
   cross join lateral (
-    select c.member_id, nullif(c.agent_id, ${noAgent}::uuid) as agent_id from execution_contributors c
+    select c.member_id, nullif(c.agent_id, ${noAgentId}::uuid) as agent_id from execution_contributors c
     where ${orgFilter('c')} and c.execution_id = e.id and ${condition} order by c.attempt desc limit 1) h`;
 
 /** Selects the newest execution of each target, if it is open or ended in this transaction. */
@@ -40,7 +38,7 @@ const recipientQueries: Record<InboxRecipients, Part> = {
 
   previousHolder: workOf(
     namedExecution,
-    sql.part`coalesce(nullif(c.agent_id, ${noAgent}::uuid), c.member_id) is distinct from w.ids[2]`,
+    sql.part`coalesce(nullif(c.agent_id, ${noAgentId}::uuid), c.member_id) is distinct from w.ids[2]`,
   ),
 
   workers: workOf(
