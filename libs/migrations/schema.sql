@@ -985,6 +985,22 @@ create table public.tokens (
   last_used_at timestamp(3) with time zone,
   parent_id uuid
 );
+create table public.views (
+  org_id uuid not null,
+  id uuid not null,
+  owner_id uuid not null,
+  project_id uuid,
+  name text not null,
+  layout text not null,
+  filter jsonb not null,
+  group_by text,
+  sort text not null,
+  columns text[] not null,
+  shared boolean not null,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  version integer not null default 1
+);
 create table public.webhook_deliveries (
   org_id uuid not null,
   webhook_id uuid not null,
@@ -1496,6 +1512,11 @@ alter table tokens add constraint tokens_org_id_member_id_fkey FOREIGN KEY (org_
 alter table tokens add constraint tokens_pkey PRIMARY KEY (org_id, id);
 alter table tokens add constraint tokens_prefix_check CHECK ((length(prefix) <= 20));
 alter table tokens add constraint tokens_scopes_check CHECK ((scopes <@ ARRAY['read'::text, 'write'::text, 'admin'::text, 'platform'::text]));
+alter table views add constraint views_layout_check CHECK ((layout = ANY (ARRAY['board'::text, 'list'::text, 'table'::text, 'timeline'::text])));
+alter table views add constraint views_name_check CHECK (((length(name) >= 1) AND (length(name) <= 120)));
+alter table views add constraint views_org_id_owner_id_fkey FOREIGN KEY (org_id, owner_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
+alter table views add constraint views_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
+alter table views add constraint views_pkey PRIMARY KEY (org_id, id);
 alter table webhook_deliveries add constraint webhook_deliveries_check CHECK (((seq IS NULL) = (activity_seq IS NULL)));
 alter table webhook_deliveries add constraint webhook_deliveries_org_id_webhook_id_fkey FOREIGN KEY (org_id, webhook_id) REFERENCES webhooks(org_id, id) ON DELETE CASCADE;
 alter table webhook_deliveries add constraint webhook_deliveries_pkey PRIMARY KEY (org_id, id);
@@ -1657,6 +1678,9 @@ CREATE INDEX tokens_of_parent ON public.tokens USING btree (org_id, parent_id) W
 CREATE INDEX tokens_of_session ON public.tokens USING btree (session_id) WHERE (session_id IS NOT NULL);
 CREATE INDEX tokens_unwarned ON public.tokens USING btree (expires_at) WHERE ((revoked_at IS NULL) AND (warned_at IS NULL));
 CREATE INDEX unsent_ends ON sign_in.unsent USING btree (peer, kind, id) WHERE is_end;
+CREATE INDEX views_owner ON public.views USING btree (org_id, owner_id, id);
+CREATE INDEX views_project ON public.views USING btree (org_id, project_id) WHERE (project_id IS NOT NULL);
+CREATE INDEX views_shared ON public.views USING btree (org_id, id) WHERE shared;
 CREATE INDEX webhook_deliveries_done ON public.webhook_deliveries USING btree (done_at) WHERE (done_at IS NOT NULL);
 CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (org_id, webhook_id, next_at) WHERE ((state = 'pending'::text) AND (next_at IS NOT NULL));
 CREATE INDEX webhook_deliveries_newest ON public.webhook_deliveries USING btree (org_id, webhook_id, id DESC);
@@ -4383,6 +4407,7 @@ alter table subscriptions enable row level security, force row level security;
 alter table team_members enable row level security, force row level security;
 alter table teams enable row level security, force row level security;
 alter table tokens enable row level security, force row level security;
+alter table views enable row level security, force row level security;
 alter table webhook_deliveries enable row level security, force row level security;
 alter table webhooks enable row level security, force row level security;
 
@@ -4609,6 +4634,8 @@ create policy operator on tokens for all to muster_operator using true;
 create policy own_organization on tokens for all to muster_app using (org_id = app.org_id());
 create policy platform on tokens for all to muster_platform using true;
 create policy worker on tokens for all to muster_worker using true;
+create policy own_organization on views for all to muster_app using (org_id = app.org_id());
+create policy worker on views for all to muster_worker using true;
 create policy own_organization on webhook_deliveries for all to muster_app using (org_id = app.org_id());
 create policy worker on webhook_deliveries for all to muster_worker using true;
 create policy own_organization on webhooks for all to muster_app using (org_id = app.org_id());
@@ -4694,6 +4721,7 @@ grant delete on subscriptions to muster_worker;
 grant delete on team_members to muster_worker;
 grant delete on teams to muster_worker;
 grant delete on tokens to muster_worker;
+grant delete on views to muster_worker;
 grant delete on webhook_deliveries to muster_worker;
 grant delete on webhooks to muster_worker;
 grant delete, insert, select on catalog_versions to muster_app;
@@ -4762,6 +4790,7 @@ grant delete, insert, select, update on subscriptions to muster_app;
 grant delete, insert, select, update on team_members to muster_app;
 grant delete, insert, select, update on teams to muster_app;
 grant delete, insert, select, update on tokens to muster_app;
+grant delete, insert, select, update on views to muster_app;
 grant insert on audit to muster_operator;
 grant insert, select on activity to muster_app;
 grant insert, select on audit to muster_app;

@@ -16,7 +16,7 @@ export const ownedTables: Readonly<Record<string, readonly string[]>> = {
   'libs/board': [
     ...['access_requests', 'assignments', 'board_columns', 'comment_reactions', 'comments'],
     ...['contract_stories', 'contract_versions', 'contracts', 'epics', 'import_items', 'imports'],
-    ...['plan_items', 'plans', 'project_counters', 'project_members'],
+    ...['plan_items', 'plans', 'views', 'project_counters', 'project_members'],
     ...['project_teams', 'projects', 'prompts', 'stories', 'story_blockers', 'story_reviewers'],
     ...['search_documents', 'search_words', 'story_selections', 'story_specs'],
   ],

@@ -50,6 +50,7 @@ const kindOfIdField: Record<string, keyof ExampleRecordIds> = {
   groupId: 'group',
   importId: 'import',
   planId: 'plan',
+  viewId: 'view',
   questionId: 'comment',
   threadId: 'comment',
   tokenId: 'token',

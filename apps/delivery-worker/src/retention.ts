@@ -298,6 +298,7 @@ export const retention: Readonly<Record<string, Retention>> = {
     due: (days) => sql.part`least(t.revoked_at, t.expires_at) < now() - ${days}`,
     oldestFirst: sql.part`least(t.revoked_at, t.expires_at)`,
   }),
+  views: permanentRetention('members', 'the row is deleted with its owner or project'),
   webhook_deliveries: purgedRetention(
     'the activity',
     `${webhookDeliveriesKeptDays} days after the delivery was made or given up`,

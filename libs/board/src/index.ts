@@ -15,6 +15,7 @@ import { search } from './operations/search/handlers.ts';
 import { stories } from './operations/stories/handlers.ts';
 import { storyCollaboration } from './operations/storyCollaboration/handlers.ts';
 import { storySpec } from './operations/storySpec/handlers.ts';
+import { views } from './operations/views/handlers.ts';
 import { teamProjects } from './operations/teams/projects/handlers.ts';
 
 /** The handlers by namespace. `teamProjects` is the part of the namespace `teams` about a team's projects. */
@@ -33,6 +34,7 @@ export const boardHandlers = {
   search,
   imports,
   plans,
+  views,
   teamProjects,
 };
 

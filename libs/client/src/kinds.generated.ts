@@ -121,6 +121,7 @@ export const kinds = {
   search: { find: 'list' },
   imports: { begin: 'write', put: 'write', finish: 'write', get: 'read', list: 'list', undo: 'write' },
   plans: { apply: 'write', get: 'read', list: 'list' },
+  views: { create: 'write', update: 'write', delete: 'write', list: 'list' },
   activity: { list: 'list' },
   events: { list: 'read' },
   forges: {

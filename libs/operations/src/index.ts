@@ -69,6 +69,7 @@ export const createHandlers = ({ seatPrices, forges, webhooks }: HandlersSetUp):
   search: boardHandlers.search,
   imports: boardHandlers.imports,
   plans: boardHandlers.plans,
+  views: boardHandlers.views,
   activity: notificationsHandlers.activity,
   events: notificationsHandlers.events,
   audit: notificationsHandlers.audit,

@@ -1,6 +1,6 @@
 export const dates = {
   reference: {
-    sha256: 'c123e3a2471814f09504c38721ea6d93a5e7f19ce85864c7f37ef05c30d335a0',
+    sha256: 'fc192cbd4da04d7937fd83e132afc411f3b7d8fab7a423b8c95cb09cd678395b',
     since: '2026-11-30',
   },
   'reference/deliveryExecutions': {
@@ -151,6 +151,10 @@ export const dates = {
     sha256: '71e5047e91fd45ccf7d305bc40a148c04b4dfcf7acacf5e9204757e985dac4ac',
     since: '2026-11-30',
   },
+  'reference/views': {
+    sha256: 'a8559e0fa088deae3381ac0c2b41bcc1e041e60e00a78de202914b7bfaf558e5',
+    since: '2026-11-30',
+  },
   'reference/activity': {
     sha256: '3465e42d9ce689a3ebf831538917fde546ebfa7ad6c217b40ee6612332e416c7',
     since: '2026-11-29',
@@ -204,7 +208,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/records': {
-    sha256: '9216defe04191f52e7f064e0d358c6a6f1c6fd43cd82e028308dc607a9483770',
+    sha256: '5ccb31ef3e11f5c5d4089186cfcc58fa9b56d0d2e1c3981a6977f09fc3872b59',
     since: '2026-11-30',
   },
   'reference/errors': {

@@ -20,6 +20,7 @@ export const namespaceGroups: readonly NamespaceGroup[] = [
       assignments: 'Who is responsible for which work.',
       search: 'Full-text search for stories, epics, specs, comments and members.',
       plans: 'Stories that are described together with their order, and updated together.',
+      views: 'Saved views: a layout of stories with filters, an order and groups.',
       imports: 'Import from other trackers: repeatable, and it can be undone.',
     },
   },

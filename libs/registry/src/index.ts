@@ -64,6 +64,7 @@ export * from './records/team.ts';
 export * from './records/session.ts';
 export * from './records/token.ts';
 export * from './records/trail.ts';
+export * from './records/view.ts';
 export * from './records/webhook.ts';
 export * from './registry.ts';
 export { updateOneOfMany } from './namespaces/stories-bulk.ts';

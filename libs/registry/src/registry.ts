@@ -39,6 +39,7 @@ import { storyCollaboration } from './namespaces/storyCollaboration.ts';
 import { storySpec } from './namespaces/storySpec.ts';
 import { teams } from './namespaces/teams.ts';
 import { tokens } from './namespaces/tokens.ts';
+import { views } from './namespaces/views.ts';
 import { webhooks } from './namespaces/webhooks.ts';
 
 export const registry = {
@@ -72,6 +73,7 @@ export const registry = {
   search,
   imports,
   plans,
+  views,
   activity,
   events,
   forges,

@@ -44,6 +44,7 @@ export {
 } from './tokens.ts';
 export {
   activeProjectsVisibleTo,
+  getVisibleProject,
   requireProject,
   requireStory,
   requireTeam,

@@ -19,6 +19,24 @@ export const activeProjectsVisibleTo = (caller: Caller): Part =>
   sql.part`(select v.project_id, v.project_rank from ${projectsVisibleTo(caller)} v
     join projects p on ${orgFilter('p')} and p.id = v.project_id and p.archived_at is null)`;
 
+/** A project that the caller may see, with the rank of the caller's role in it. */
+export interface VisibleProject {
+  readonly id: string;
+  readonly rank: number;
+  readonly archived: boolean;
+}
+
+/** Reads the project with the rank of the caller's role in it. Throws 404 if the caller may not see it. */
+export const getVisibleProject = (db: Db, caller: Caller, projectRef: string): Promise<VisibleProject> =>
+  withPathOnNotFound(
+    'projectId',
+    db.get(
+      sql<VisibleProject>`select p.id, v.project_rank as rank, p.archived_at is not null as archived from projects p
+         join ${projectsVisibleTo(caller)} v on v.project_id = p.id
+         where ${orgFilter('p')} and p.id = ${projectIdSql(projectRef)}`,
+    ),
+  );
+
 /** Throws 404 for the parameter projectId unless the caller may see the project. */
 export async function requireProject(db: Db, caller: Caller, ref: string): Promise<void> {
   const query = sql`select v.project_id from ${projectsVisibleTo(caller)} v where v.project_id = ${projectIdSql(ref)}`;

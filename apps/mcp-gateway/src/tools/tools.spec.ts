@@ -53,6 +53,7 @@ describe('names', () => {
       ...['list', 'upsert', 'delete', 'test'].map((word) => `identityProviders.${word}`),
       ...['projects.deliveryHealth', 'comments.replies'],
       ...['begin', 'put', 'finish', 'get', 'list', 'undo'].map((word) => `imports.${word}`),
+      ...['create', 'update', 'delete', 'list'].map((word) => `views.${word}`),
       'events.list',
       ...['connect', 'get', 'list', 'update', 'disconnect'].map((word) => `forges.${word}`),
       ...['list', 'link', 'unlink'].map((word) => `forges.repositories.${word}`),

@@ -1,7 +1,6 @@
 /** Conditions on the projects that a caller may see. */
-import { type Db, orgFilter, type Part, sql } from '@muster/driver';
-import { type Caller, withPathOnNotFound, projectsVisibleTo } from '@muster/runtime';
-import { projectIdSql } from '@muster/tenancy';
+import { orgFilter, type Part, sql } from '@muster/driver';
+import { type Caller, projectsVisibleTo } from '@muster/runtime';
 
 /**
  * Returns the SQL condition that the caller may see data of this project. Data without a project is visible
@@ -21,20 +20,3 @@ export const isVisibleSql = (caller: Caller, projectId: Part): Part => sql.part`
  */
 export const maySeeProjectSql = (caller: Caller, projectId: Part): Part =>
   sql.part`exists (select from ${projectsVisibleTo(caller)} v where v.project_id = ${projectId})`;
-
-export interface VisibleProject {
-  readonly id: string;
-  readonly rank: number;
-  readonly archived: boolean;
-}
-
-/** Reads the project with the rank of the caller's role in it. Throws 404 if the caller may not see it. */
-export const getVisibleProject = (db: Db, caller: Caller, projectRef: string): Promise<VisibleProject> =>
-  withPathOnNotFound(
-    'projectId',
-    db.get(
-      sql<VisibleProject>`select p.id, v.project_rank as rank, p.archived_at is not null as archived from projects p
-         join ${projectsVisibleTo(caller)} v on v.project_id = p.id
-         where ${orgFilter('p')} and p.id = ${projectIdSql(projectRef)}`,
-    ),
-  );

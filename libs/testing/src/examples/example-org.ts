@@ -17,6 +17,7 @@ import { arrangeImport } from './imports.ts';
 import { arrangeInvitations } from './invitations.ts';
 import { arrangeLocks } from './locks.ts';
 import { arrangePlan } from './plans.ts';
+import { arrangeView } from './views.ts';
 import { arrangeAgreements } from './agreements.ts';
 import { arrangeReviews } from './review.ts';
 import { arrangeOtherProjects, arrangeWeb, type Visibility } from './projects.ts';
@@ -54,6 +55,7 @@ export interface ExampleRecordIds {
   readonly forgeDelivery: string;
   readonly import: string;
   readonly plan: string;
+  readonly view: string;
   readonly webhook: string;
   readonly webhookDelivery: string;
 }
@@ -156,6 +158,7 @@ async function arrangeRecords(
   const { accessRequest } = await arrangeAccess(world, place);
   const imported = await arrangeImport(world, place);
   const plan = await arrangePlan(world, { ...place, storyId: stories[0] ?? '' });
+  const view = await arrangeView(world, { ...place, ownerId: ana.me.memberId });
   const { token, agent: agentId } = await arrangeTokens(world, place);
   const { connection } = await arrangeConnections(world, { ...place, agentId });
   const { session, passkey } = await arrangeSessions(world, place);
@@ -177,6 +180,7 @@ async function arrangeRecords(
     forgeDelivery,
     import: imported,
     plan,
+    view,
     webhook,
     webhookDelivery,
   };

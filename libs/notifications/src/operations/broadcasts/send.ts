@@ -1,8 +1,7 @@
 import { newId } from '@muster/driver';
 import { forbidden, projectRank, registry, type Subject } from '@muster/registry';
-import { handle, withPathOnNotFound } from '@muster/runtime';
+import { getVisibleProject, handle, withPathOnNotFound } from '@muster/runtime';
 import { countRecipients, getTeamOfBroadcast, insertBroadcast, toBroadcast } from '../../data/broadcasts.ts';
-import { getVisibleProject } from '../../data/visible.ts';
 import { excerpt } from '../../rules/excerpts.ts';
 
 const maxTitleLength = 80;

@@ -1,9 +1,8 @@
 import { newId } from '@muster/driver';
 import { newWebhookSecret } from '@muster/outbound';
 import { leadRank, registry } from '@muster/registry';
-import { handle } from '@muster/runtime';
+import { getVisibleProject, handle } from '@muster/runtime';
 import { getCachedOrganizationKey } from '../../data/event-cursors.ts';
-import { getVisibleProject } from '../../data/visible.ts';
 import {
   webhookSubject,
   getActivityPosition,

@@ -1,6 +1,5 @@
 import { leadRank, registry } from '@muster/registry';
-import { handle } from '@muster/runtime';
-import { getVisibleProject } from '../../data/visible.ts';
+import { getVisibleProject, handle } from '@muster/runtime';
 import { listWebhooks } from '../../data/webhooks.ts';
 
 export const list = handle(registry.webhooks.list, async ({ params, caller, db, requireGround }) => {

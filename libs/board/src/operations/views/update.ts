@@ -1,0 +1,19 @@
+import { leadRank, registry } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import { lockView, requireFilterRecords, toView, views } from '../../data/views.ts';
+
+export const update = handle(
+  registry.views.update,
+  async ({ params, caller, db, access, requireGround, refuse }) => {
+    const { viewId, expectedVersion, ...wanted } = params;
+    const [{ at }, view] = await Promise.all([
+      access(),
+      lockView(db, caller, viewId, expectedVersion),
+      requireFilterRecords(db, caller, wanted.filter ?? {}),
+    ]);
+    const staysPrivate = view.owner_id === caller.memberId && !(wanted.shared ?? view.shared);
+    await requireGround(staysPrivate && 'author', (view.rank ?? 0) >= leadRank && 'projectLead');
+    if (view.archived) throw refuse('archived');
+    return { view: toView(views.change(db, view, wanted, at).changed) };
+  },
+);
