@@ -74,7 +74,7 @@ const count = (): Promise<void> =>
       resolve();
       return;
     }
-    if (counting.length === 0) {
+    if (counting.length === 0)
       setImmediate(() => {
         const counted = counting;
         counting = [];
@@ -82,7 +82,6 @@ const count = (): Promise<void> =>
           for (const done of counted) done();
         });
       });
-    }
     counting.push(resolve);
   });
 

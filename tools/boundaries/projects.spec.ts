@@ -50,11 +50,10 @@ describe.each(projects)('$folder', ({ folder, tags, targets }) => {
     expect(isTested).toBe(!tags.includes('type:testing'));
   });
 
-  if (folder.startsWith('apps/')) {
+  if (folder.startsWith('apps/'))
     it('is built if it is a program, and named by its scope, which boundaries go by', () => {
       const isProgram = existsSync(path.join(workspaceRoot, folder, 'src/main.ts'));
       expect(Object.keys(targets).includes('build')).toBe(isProgram);
       expect(tags).toEqual(expect.arrayContaining(['type:app', `scope:${path.basename(folder)}`]));
     });
-  }
 });

@@ -18,9 +18,7 @@ const outdir = path.resolve(workspaceRoot, outputFolder ?? path.join('dist', pro
 const entryPoints = ['main.ts', 'cli.ts']
   .map((name) => path.join(workspaceRoot, projectRoot, 'src', name))
   .filter((file) => existsSync(file));
-if (!entryPoints[0]?.endsWith('main.ts')) {
-  throw new Error(`${projectRoot} has no src/main.ts`);
-}
+if (!entryPoints[0]?.endsWith('main.ts')) throw new Error(`${projectRoot} has no src/main.ts`);
 
 // Bundled CommonJS packages call `require` and read `__dirname`, which ES modules do not have. The names are
 // declared with `var`, because bundled ES modules may declare the same names with the same values.
@@ -103,13 +101,12 @@ const ownViews = path.join(workspaceRoot, projectRoot, 'src/ui');
 if (existsSync(ownViews)) await cp(ownViews, path.join(making, 'ui'), { recursive: true });
 
 // Bull Board reads its pages from disk.
-if (Object.keys(metafile.inputs).some((file) => file.startsWith('node_modules/@bull-board/api/'))) {
+if (Object.keys(metafile.inputs).some((file) => file.startsWith('node_modules/@bull-board/api/')))
   await cp(
     path.join(workspaceRoot, 'node_modules/@bull-board/ui/dist'),
     path.join(making, 'bull-board-ui/dist'),
     { recursive: true },
   );
-}
 
 for (const [file, { bytes }] of Object.entries(metafile.outputs)) {
   if (file.endsWith('.js')) console.log(`${path.basename(file)}: ${Math.round(bytes / 1024)} KiB`);
@@ -120,6 +117,5 @@ await rename(making, outdir);
 
 // An app that generates its pages ships the generated files.
 const pagesBuilder = path.join(workspaceRoot, projectRoot, 'src/build.ts');
-if (existsSync(pagesBuilder)) {
+if (existsSync(pagesBuilder))
   await promisify(execFile)(process.execPath, [pagesBuilder, path.join(outdir, 'site')]);
-}

@@ -70,7 +70,7 @@ function declarations(): Map<string, string> {
   const sources = program.getSourceFiles().filter(({ fileName }) => fileName.startsWith(`${root}/src/`));
   for (const source of sources) {
     const problems = [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)];
-    if (problems.length > 0) {
+    if (problems.length > 0)
       throw new Error(
         ts.formatDiagnostics(problems, {
           getCanonicalFileName: (file) => file,
@@ -78,7 +78,6 @@ function declarations(): Map<string, string> {
           getNewLine: () => '\n',
         }),
       );
-    }
     program.emit(source, (file, text) => emitted.set(path.basename(file), text), undefined, true);
   }
   return emitted;

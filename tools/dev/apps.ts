@@ -46,12 +46,11 @@ export async function endAbandonedApps(apps: readonly App[]): Promise<void> {
     const note = path.join(runningFolder, app.name);
     const pid = Number(await readFile(note, 'utf8').catch(() => '0'));
     if (pid === 0) continue;
-    if ((await commandLineOf(pid)).includes(app.main)) {
+    if ((await commandLineOf(pid)).includes(app.main))
       await endProcess(pid, [
         ['SIGTERM', 10],
         ['SIGKILL', 5],
       ]);
-    }
     await rm(note);
   }
 }

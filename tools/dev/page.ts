@@ -59,9 +59,8 @@ function renderLicense({ licenseUrl, licenseKey }: DevFile): string[] {
 
 function renderTokens({ orgSlug, projectKey, tokens, baseUrl, mcpUrl }: DevFile): string[] {
   if (baseUrl === null) return ['No app exists yet.'];
-  if (tokens === null || orgSlug === null) {
+  if (tokens === null || orgSlug === null)
     return ['This database has organizations of its own: npm run muster -- token create makes a token.'];
-  }
   const [operation, params] =
     projectKey === null
       ? ['session/identity', '{}']

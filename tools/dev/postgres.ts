@@ -109,9 +109,7 @@ async function startIn(
         folderToRemove: durable ? undefined : folder,
       },
     );
-    if (await becomesReady(service, folder, until)) {
-      return await running(service, folder, port, durable);
-    }
+    if (await becomesReady(service, folder, until)) return await running(service, folder, port, durable);
 
     await service.stop();
     const said = (await readFile(inFolder(folder).log)).subarray(logStart).toString();

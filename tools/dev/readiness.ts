@@ -19,9 +19,8 @@ export async function untilReady(
   const until = began + seconds * 1000;
   let lastAnswer = 'no answer';
   while (Date.now() < until) {
-    if (!service.isAlive()) {
+    if (!service.isAlive())
       throw new Error(`${name} ended before it was ready (${describeExit(await service.exited)})`);
-    }
     const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2000) }).catch(
       () => undefined,
     );

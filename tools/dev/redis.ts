@@ -99,7 +99,7 @@ async function startIn(
     );
     await writeFile(running, `${service.pid} ${port}`);
     const url = `redis://127.0.0.1:${port}`;
-    if (await becomesReady(service, url)) {
+    if (await becomesReady(service, url))
       return {
         ...service,
         url,
@@ -110,7 +110,6 @@ async function startIn(
           await rm(durable ? running : folder, { recursive: true, force: true });
         },
       };
-    }
     await service.stop();
     const said = (await readFile(logFile)).subarray(logStart).toString();
     if (wantedPort === undefined && attempt < 5 && said.includes('Address already in use')) continue;

@@ -82,9 +82,8 @@ async function allServices(): Promise<Set<RequiredService>> {
 }
 
 // Installs Redis before the tests, because two projects would otherwise install it at the same time.
-if (process.env['REDIS_URL'] === undefined) {
+if (process.env['REDIS_URL'] === undefined)
   await findRedisProgram((line) => console.log(line)).catch((error: unknown) => console.error(String(error)));
-}
 
 await provideOptionalPrograms((line) => console.log(line)).catch((error: unknown) =>
   console.error(String(error)),

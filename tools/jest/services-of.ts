@@ -32,9 +32,7 @@ export async function servicesOf(workspaceRoot: string, projectRoot: string): Pr
     for (const name of Object.keys({ ...manifest.dependencies, ...manifest.devDependencies })) {
       const service = serviceOfDriver.get(name);
       if (service !== undefined) services.add(service);
-      if (name.startsWith('@muster/')) {
-        pending.push(manifestOf(name));
-      }
+      if (name.startsWith('@muster/')) pending.push(manifestOf(name));
     }
   }
   return services;

@@ -36,9 +36,8 @@ function seedOf(text: string | undefined): number {
 function chosen(): readonly Property[] {
   const only = options.only?.split(',').map((name) => name.trim());
   const unknown = only?.find((name) => !properties.some((property) => property.name === name));
-  if (unknown !== undefined) {
+  if (unknown !== undefined)
     throw new Error(`--only ${unknown}: there are ${properties.map(({ name }) => name).join(', ')}`);
-  }
   if (only === undefined) return properties;
   return only.flatMap((wanted) => properties.filter(({ name }) => name === wanted));
 }

@@ -145,9 +145,8 @@ class Line {
   #hear(message: WireMessage): void {
     if (message.type === 'K') this.pid = readBackendPid(message);
     // The messages CommandComplete, EmptyQueryResponse and PortalSuspended.
-    if (message.type === 'C' || message.type === 'I' || message.type === 's') {
+    if (message.type === 'C' || message.type === 'I' || message.type === 's')
       this.#running = Math.max(0, this.#running - 1);
-    }
     // After an error Postgres skips the remaining statements of the batch.
     if (message.type === 'E') this.#running = 0;
     this.#lookWhetherReached();

@@ -60,20 +60,18 @@ export function formatError(
     const [first = '', ...rest] = formatErrorLines(error.body, fieldNameOf);
     return [`muster: ${first}`, ...rest].join('\n');
   }
-  if (error instanceof NoAnswer) {
+  if (error instanceof NoAnswer)
     return json
       ? terminalSafeJson({ code: 'no_answer', message: error.message, details: { retryable: true } })
       : `muster: ${error.message}`;
-  }
   if (
     error instanceof PartialRefusalError ||
     error instanceof SignInFailedError ||
     error instanceof UsageError
-  ) {
+  )
     return json && error instanceof UsageError
       ? terminalSafeJson({ code: 'usage', message: error.message })
       : `muster: ${error.message}`;
-  }
   return undefined;
 }
 

@@ -131,9 +131,8 @@ function createJobsForGroup(rows: readonly ClaimedRow[]): QueuedJob[] {
   const [first, ...others] = rows;
   if (first === undefined) return [];
   const { topic: name, orgId, id: rowId } = first;
-  if (jobDefinitionOf(name).trigger !== 'batch' || others.length === 0) {
+  if (jobDefinitionOf(name).trigger !== 'batch' || others.length === 0)
     return [{ name, ticket: { orgId, rowId }, traceParents: traceParentsOf(rows) }];
-  }
   const batch = rows.slice(0, maxBatchRows);
   const ticket = { orgId, rowId, others: batch.slice(1).map(({ id }) => id) };
   return [

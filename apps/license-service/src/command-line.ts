@@ -94,12 +94,11 @@ export interface Terminal {
 }
 
 function databaseUrlOf({ DATABASE_URL: url }: CommandContext['environment']): string {
-  if (url === undefined || url === '') {
+  if (url === undefined || url === '')
     throw new RefusedError(
       'no_database',
       'DATABASE_URL is not set; it must name the database to work on (npm run license -- … sets it)',
     );
-  }
   if (URL.canParse(url)) return url;
   throw new RefusedError(
     'no_database',

@@ -28,9 +28,7 @@ const maxJsonValues = { usual: 10_000, large: 100_000 };
 
 function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
-  if (error instanceof MusterError) {
-    return relayed(error.body, error.retryAfterSeconds);
-  }
+  if (error instanceof MusterError) return relayed(error.body, error.retryAfterSeconds);
   if (error instanceof NoAnswer) return serviceUnavailable('api_away');
   return internalError();
 }

@@ -97,9 +97,8 @@ async function openSession(run: ReadyRun, agent: ClientContext): Promise<OpenedS
     clientInfo: { name: 'muster', title: 'Muster', version: productVersion },
     clientCapabilities: {},
   });
-  if (protocolVersion !== PROTOCOL_VERSION) {
+  if (protocolVersion !== PROTOCOL_VERSION)
     throw new Error(`it uses protocol version ${protocolVersion} instead of ${PROTOCOL_VERSION}`);
-  }
   const params: NewSessionRequest = {
     cwd: worktree.folder,
     mcpServers: mcpServersFor(run, agentCapabilities),

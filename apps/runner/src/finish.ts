@@ -41,7 +41,7 @@ async function commitAndPush(
   const { session, work, worktree, author } = run;
   const message = `${work.key} ${work.title}\n\nMuster-Execution: ${work.executionId}`;
   const head = await commitRemainingChanges(worktree, { branch: work.branch, message, author });
-  if (!(await hasNewCommits(run, head))) {
+  if (!(await hasNewCommits(run, head)))
     return {
       failed: {
         outcome: 'failed',
@@ -49,7 +49,6 @@ async function commitAndPush(
         summary: 'The agent ended without changing anything.',
       },
     };
-  }
   const { remote } = session.repository;
   if (remote === undefined) return { head };
   const trouble = await pushCommit(session.repository, head, `refs/heads/${work.branch}`, false);

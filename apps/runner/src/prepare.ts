@@ -35,9 +35,8 @@ async function findStartCommit(
   const execution = lease.execution();
   const epoch = execution.lease?.epoch ?? 0;
   const checkpoint = await findCheckpoint(repository, execution.id, epoch, say.warn);
-  if (checkpoint !== undefined) {
+  if (checkpoint !== undefined)
     return { startSha: await git(['rev-parse', `${checkpoint.sha}^1`]), restoreSha: checkpoint.sha };
-  }
   const branch = execution.git?.branch;
   if (!lease.resumed || branch === null || branch === undefined) return { startSha: base.sha };
   // An earlier holder that used another tool reported the branch of its work.

@@ -38,11 +38,10 @@ export async function findRepository(folder: string, remoteName?: string): Promi
   const [top = '', commonDir = '', gitDir = ''] = found.split('\n');
   const git = createGitRunner({ folder: top, gitDir, startsInFolder: true });
   const remotes = (await git(['remote'])).split('\n').filter((name) => name !== '');
-  if (remoteName !== undefined && !remotes.includes(remoteName)) {
+  if (remoteName !== undefined && !remotes.includes(remoteName))
     throw new UsageError(
       `the remote "${remoteName}" does not exist; remotes: ${remotes.join(', ') || 'none'}`,
     );
-  }
   const remote = remoteName ?? (remotes.includes('origin') ? 'origin' : remotes[0]);
   return { checkoutFolder: top, gitDir, commonDir, remote, git };
 }
@@ -83,7 +82,7 @@ export async function findBaseCommit(
 ): Promise<BaseCommit> {
   const { git, remote } = repository;
   const name = baseName ?? (await detectBaseName(repository));
-  if (remote !== undefined) {
+  if (remote !== undefined)
     await git([
       'fetch',
       '--quiet',
@@ -94,7 +93,6 @@ export async function findBaseCommit(
     ]).catch((error: unknown) => {
       warn(`fetching ${name} from ${remote} failed: ${(error as Error).message}`);
     });
-  }
   const sha =
     (remote === undefined ? undefined : await commitOf(git, `refs/remotes/${remote}/${name}`)) ??
     (await commitOf(git, `refs/heads/${name}`));
@@ -140,7 +138,7 @@ export async function findCheckpoint(
 ): Promise<{ sha: string; epoch: number } | undefined> {
   const space = `refs/muster/${executionId}`;
   const epochOf = (ref: string): number => Number(ref.slice(space.length + 1));
-  if (remote !== undefined) {
+  if (remote !== undefined)
     await git([
       'fetch',
       '--quiet',
@@ -151,7 +149,6 @@ export async function findCheckpoint(
     ]).catch((error: unknown) => {
       warn(`fetching checkpoints from ${remote} failed: ${(error as Error).message}`);
     });
-  }
   const listed = await git([
     ...['for-each-ref', '--format=%(objectname) %(refname)', space],
     `refs/muster-remote/${executionId}`,

@@ -10,15 +10,14 @@ export interface RunnerReporter {
   readonly warn: (line: string) => void;
 }
 
-export function createRunnerReporter({
-  json,
-  quiet,
-}: {
+interface RunnerReporterOptions {
   readonly json: boolean;
   readonly quiet: boolean;
-}): RunnerReporter {
+}
+
+export function createRunnerReporter({ json, quiet }: RunnerReporterOptions): RunnerReporter {
   const print = (value: object): void => void process.stdout.write(`${terminalSafeJson(value)}\n`);
-  if (json) {
+  if (json)
     return {
       reportStep: (story, event, line, facts = {}) => {
         print({ at: new Date().toISOString(), story, event, message: line, ...facts });
@@ -30,7 +29,6 @@ export function createRunnerReporter({
         print({ at: new Date().toISOString(), story: null, event: 'warning', message: line });
       },
     };
-  }
   return {
     reportStep: (story, _event, line) => {
       const lines = wrapLines([`${story}  ${line}`], stdoutFormat().width, story.length + 2);

@@ -203,25 +203,22 @@ export async function reacquireStory(client: Client, entry: JournalEntry): Promi
   ).catch(ignoreNotFound);
   if (execution === undefined)
     return work === undefined ? { kind: 'none' } : { kind: 'lost', why: 'its story was deleted' };
-  if (!isLeaseHeld(execution)) {
+  if (!isLeaseHeld(execution))
     return execution.runId === runId
       ? { kind: 'over', execution }
       : { kind: 'lost', why: `another run already ended the story; its execution is ${execution.state}` };
-  }
-  if (execution.lease?.runId !== runId) {
+  if (execution.lease?.runId !== runId)
     return {
       kind: 'lost',
       why: `${execution.lease?.holder.name ?? 'someone else'} has taken over the story`,
     };
-  }
   try {
     const { targetType, targetId } = execution;
     const acquired = await client.deliveryExecutions.acquire({
       ...{ targetType, targetId, runId, ttlSeconds: leaseSeconds },
     });
-    if (work === undefined || acquired.execution.lease?.epoch === work.epoch) {
+    if (work === undefined || acquired.execution.lease?.epoch === work.epoch)
       return { kind: 'held', acquired };
-    }
     // Another caller acquired and released the story between the two calls, so the work may have changed.
     const { id: executionId } = acquired.execution;
     await client.deliveryExecutions.release({ executionId, leaseToken: acquired.leaseToken });
@@ -232,9 +229,8 @@ export async function reacquireStory(client: Client, entry: JournalEntry): Promi
       isRefusal(error, 'lease_held') ||
       isRefusal(error, 'invalid_transition') ||
       isRefusal(error, 'has_children')
-    ) {
+    )
       return { kind: 'lost', why: error.body.message };
-    }
     throw error;
   }
 }

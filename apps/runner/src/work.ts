@@ -285,9 +285,8 @@ async function startRun(
   if (
     flags.here === true &&
     (await repository.git(['status', '--porcelain', '--ignore-submodules=dirty'])) !== ''
-  ) {
+  )
     throw new UsageError('--here needs a checkout without uncommitted changes; commit or discard them first');
-  }
   const own = await openJournal(repository.commonDir).createEntry({
     ...{ baseUrl: connection.baseUrl, command: [...agent.command], here: flags.here === true },
     ...{ passed: [...(flags.env ?? [])], project, gitConfig: trustedConfigDigest() },

@@ -54,13 +54,12 @@ export interface IssuerSignInStart {
   readonly isAnew: boolean;
 }
 
-export function createIssuers({
-  sender,
-  seals,
-}: {
+interface IssuersOptions {
   readonly sender: Sender;
   readonly seals: SecretCipher;
-}): Issuers {
+}
+
+export function createIssuers({ sender, seals }: IssuersOptions): Issuers {
   const signIn = createIssuerSignIn(sender);
 
   const issuerOf = ({ id, issuer, clientId, secret, organizationKey }: SignInProvider): Issuer => {

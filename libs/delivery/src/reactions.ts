@@ -201,9 +201,8 @@ export const executionReactions: EventReaction = async ({ db, actor, domainEvent
   if (signals.length > 0) db.deferToCommit(appendSignals(actor, signals));
   for (const domainEvent of onStories) {
     const { kind, subject, data } = domainEvent;
-    if (kind === 'comment.resolved' || kind === 'comment.deleted') {
+    if (kind === 'comment.resolved' || kind === 'comment.deleted')
       resumeAfterAnswer(db, actor, isWaitingForSql(data['commentId']), kind === 'comment.deleted');
-    }
     if (isStoryCanceled(domainEvent)) db.deferToCommit(cancelWorkOnStory(actor, subject.id));
     if (kind === 'story.deleted') {
       db.deferToCommit(deleteExecutionsOfStory(subject.id));

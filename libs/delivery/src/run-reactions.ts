@@ -30,9 +30,8 @@ export const runReactions: EventReaction = async ({ db, actor, domainEvents }) =
     }
     if (kind === 'execution.submitted')
       db.deferToCommit(endRunOfExecution(executionId, runStateByOutcome.submitted));
-    if (kind === 'execution.completed') {
+    if (kind === 'execution.completed')
       db.deferToCommit(endRunOfExecution(executionId, runStateByOutcome[Outcome.parse(data['outcome'])]));
-    }
   }
   const gone = domainEvents.filter(endsStory).map(({ subject }) => subject.id);
   if (gone.length > 0) db.deferToCommit(endRunsOnStories(gone));

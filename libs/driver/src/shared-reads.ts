@@ -119,11 +119,10 @@ class SharedConnection implements BurstListener {
   /** Queues the burst. All bursts of one event-loop turn are written with one system call. */
   private write(burst: StatementBurst): void {
     this.written += 1;
-    if (this.unsent.length === 0) {
+    if (this.unsent.length === 0)
       setImmediate(() => {
         this.flush();
       });
-    }
     this.unsent.push(...burst.messages(this.wire));
   }
 

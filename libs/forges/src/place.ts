@@ -170,14 +170,13 @@ async function recordFact(
   const { db, repository } = context;
   const { branch: ref, sha, before, reviewer, number, url, at, kind } = fact;
   const isLink = match.way === 'storyKey';
-  if (isLink && !linkingKinds.has(kind)) {
+  if (isLink && !linkingKinds.has(kind))
     return toOutcome(
       kind,
       'noted',
       match.id,
       "it names the story's key only; that links the work, but does not complete it",
     );
-  }
   // If only the story's key matched, the head may belong to other work. Such an observation has neither
   // branch nor head.
   const key = factKey(fact, context.isPollAnswer && headKinds.has(kind));

@@ -38,9 +38,8 @@ function decodeJsonBody(body: Buffer): string {
 
 function requireDeliveryHeaders(kind: ForgeKind, headers: Headers): { event: string; deliveryId: string } {
   const [event, deliveryId] = [eventNameOf(kind, headers), deliveryIdOf(kind, headers)];
-  if (event === undefined || deliveryId === undefined) {
+  if (event === undefined || deliveryId === undefined)
     throw badRequest(`A delivery needs the headers ${requiredHeaders(kind).join(' and ')}.`);
-  }
   return { event, deliveryId };
 }
 

@@ -54,9 +54,8 @@ function countHeader(header: string, rawHeaders: readonly string[]): number {
 
 /** Returns the token of a request. Throws 401 without a token, 400 with two. */
 export function bearerTokenOf(request: FastifyRequest): string {
-  if (countHeader('authorization', request.raw.rawHeaders) > 1) {
+  if (countHeader('authorization', request.raw.rawHeaders) > 1)
     throw malformedRequest('repeated_authorization');
-  }
   const secret = bearerPattern.exec(request.headers.authorization ?? '')?.[1];
   if (secret === undefined) throw unauthorized();
   return secret;

@@ -53,9 +53,8 @@ function requireWithinJsonLimits(text: string, maxValues: number): void {
 function hasCleanTexts(value: unknown): boolean {
   if (typeof value === 'string') return isCleanText(value);
   if (Array.isArray(value)) return value.every(hasCleanTexts);
-  if (typeof value === 'object' && value !== null) {
+  if (typeof value === 'object' && value !== null)
     return Object.entries(value).every(([key, inner]) => isCleanText(key) && hasCleanTexts(inner));
-  }
   return true;
 }
 

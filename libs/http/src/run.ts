@@ -13,11 +13,10 @@ export const stopTimeoutMillis = 20_000;
 
 export function requireNode(version: string = process.versions.node): void {
   const [major = 0, minor = 0] = version.split('.').map(Number);
-  if (major < minNodeVersion[0] || (major === minNodeVersion[0] && minor < minNodeVersion[1])) {
+  if (major < minNodeVersion[0] || (major === minNodeVersion[0] && minor < minNodeVersion[1]))
     throw new ConfigError(
       `Node ${minNodeVersion.join('.')} or newer is required, and this is ${version}; see .node-version`,
     );
-  }
 }
 
 /** Runs `start`. An invalid configuration ends the process with only its message. */

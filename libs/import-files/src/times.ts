@@ -52,12 +52,11 @@ function parseMillis(text: string, dateOrder: DateOrder | undefined): number {
     const [, first, second, year = '', ...clock] = slashedParts;
     const [one, two] = [Number(first), Number(second)];
     const isDayFirst = one > 12 || (two <= 12 && dateOrder === 'dmy');
-    if (one <= 12 && two <= 12 && one !== two && dateOrder === undefined) {
+    if (one <= 12 && two <= 12 && one !== two && dateOrder === undefined)
       throw new UnreadableFileError(
         `times such as ${text} are ambiguous; state whether the month (mdy) or the day (dmy) comes first`,
         'dates',
       );
-    }
     return isDayFirst
       ? toUtcMillis(parseYear(year), two - 1, one, clock)
       : toUtcMillis(parseYear(year), one - 1, two, clock);

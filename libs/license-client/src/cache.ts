@@ -48,9 +48,7 @@ function parseCachedLicense(text: string): CachedLicense | undefined {
   >;
   const { aheadMillis, latestMillis } = (time ?? {}) as Partial<Record<keyof ClockState, unknown>>;
   const isKey = typeof licenseKey === 'string' || licenseKey === null;
-  if (!isKey || typeof aheadMillis !== 'number' || typeof latestMillis !== 'number') {
-    return undefined;
-  }
+  if (!isKey || typeof aheadMillis !== 'number' || typeof latestMillis !== 'number') return undefined;
   return {
     licenseKey,
     certificate: typeof certificate === 'string' ? certificate : null,

@@ -58,9 +58,8 @@ export async function decideOffline(session: LicenseSession): Promise<Standing> 
   const [standing, now] = decideByCertificate(session);
   if (session.kept !== undefined && now !== undefined) {
     const time = withLatestTime(session.kept.time, now);
-    if (time.latestMillis > session.kept.time.latestMillis) {
+    if (time.latestMillis > session.kept.time.latestMillis)
       await storeLicense(session.folder, { ...session.kept, time }).catch(() => undefined);
-    }
   }
   return standing;
 }

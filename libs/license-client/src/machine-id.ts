@@ -81,19 +81,18 @@ export async function readOrCreateFolderId(folder: string): Promise<string> {
   return requireId(parseMachineIdFile(await readFile(file, 'utf8')));
 }
 
+interface MachineIdOptions {
+  readonly product: string;
+  readonly folder: string;
+}
+
 /**
  * Returns the id of this machine for one product. It comes from /etc/machine-id, on macOS from
  * IOPlatformUUID, and on Windows from MachineGuid.
  * A Linux system without one, such as a container, gets a random id that is stored in `folder`. The machine
  * stays the same as long as the folder is kept.
  */
-export async function machineIdOf({
-  product,
-  folder,
-}: {
-  readonly product: string;
-  readonly folder: string;
-}): Promise<string> {
+export async function machineIdOf({ product, folder }: MachineIdOptions): Promise<string> {
   const own = (await readSystemId()) ?? (await readOrCreateFolderId(folder));
   return createHmac('sha256', own).update(`license-client:${product}`).digest('hex');
 }

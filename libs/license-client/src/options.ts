@@ -39,11 +39,10 @@ function parseBaseUrl(url: string, hasPinnedKeys: boolean): URL {
   const base = new URL(url);
   if (base.protocol !== 'https:' && base.protocol !== 'http:')
     throw new TypeError('url must be an http or https URL');
-  if (base.protocol === 'http:' && !isLocalhostUrl(base) && !hasPinnedKeys) {
+  if (base.protocol === 'http:' && !isLocalhostUrl(base) && !hasPinnedKeys)
     throw new TypeError(
       'url must be an https URL unless publicKeys are given, because plain http responses can be forged',
     );
-  }
   // The client needs the host alone: a proxy below a path would change the path and query that the signature
   // covers.
   if (base.pathname !== '/' || base.search !== '') throw new TypeError('url must have a host and no path');
@@ -78,18 +77,15 @@ export interface LicenseClientSettings {
 export function settingsOf(options: LicenseClientOptions): LicenseClientSettings {
   const { url, product, serviceProduct, folder, publicKeys, machineId } = options;
   const { patienceSeconds = defaultPatienceSeconds } = options;
-  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(product)) {
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(product))
     throw new TypeError('product must consist of letters, digits and the characters . _ -');
-  }
-  if (serviceProduct !== undefined && !/^[a-z0-9][a-z0-9._-]{0,63}$/.test(serviceProduct)) {
+  if (serviceProduct !== undefined && !/^[a-z0-9][a-z0-9._-]{0,63}$/.test(serviceProduct))
     throw new TypeError(
       'serviceProduct must be the name of a product at the service: lower-case letters, digits and . _ -',
     );
-  }
   const pinned = publicKeys && parsePublicKeys(publicKeys);
-  if (pinned !== undefined && (pinned.length === 0 || pinned.length !== publicKeys?.length)) {
+  if (pinned !== undefined && (pinned.length === 0 || pinned.length !== publicKeys?.length))
     throw new TypeError('publicKeys must be Ed25519 keys in the format of /.well-known/license-keys.json');
-  }
   if (!(patienceSeconds >= 0)) throw new TypeError('patienceSeconds must be a number of seconds');
   return {
     base: parseBaseUrl(url, pinned !== undefined),

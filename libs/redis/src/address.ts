@@ -53,11 +53,10 @@ const addressPattern =
  */
 export function parseRedisUrl(text: string): RedisAddress {
   const parts = addressPattern.exec(text);
-  if (parts === null) {
+  if (parts === null)
     throw new Error(
       'is not a Redis address such as redis://host:6379, redis://host:6379,host:6379 or redis+sentinel://host:26379,host:26379/name',
     );
-  }
   const [, scheme, kind, login, hostList = '', path = '', query = ''] = parts;
   const names = hostList.split(',');
   if (kind === undefined && names.length === 1) {

@@ -95,9 +95,8 @@ function errorForSqlState(
     sqlState.startsWith('08') ||
     sqlState.startsWith('57P') ||
     sqlState.startsWith('25P')
-  ) {
+  )
     return serviceUnavailable('database');
-  }
   if (/^(22|42|54)/.test(sqlState)) {
     valuesMissedByValidation.count += 1;
     return badRequest('A value cannot be stored in the database.');
@@ -134,11 +133,10 @@ export function toApiError(error: unknown, targetParam: string | null = null): A
   if (error instanceof DatabaseBusy)
     return serviceUnavailable('overload', 'All database connections are in use; try again.');
   if (error instanceof DatabaseAway) return serviceUnavailable('database');
-  if (error instanceof BadCursor) {
+  if (error instanceof BadCursor)
     return badRequest('The cursor does not belong to this list.', [
       { path: error.param, message: error.message },
     ]);
-  }
   if (error instanceof BurstError) {
     const known =
       error.sqlState === undefined

@@ -75,9 +75,8 @@ function placeOf(tree: Tree, name: string): Place {
     .map((lib) => `libs/${lib}/src/operations/${namespace}`)
     .filter((candidate) => tree.exists(`${candidate}/handlers.ts`));
   const [folder] = folders;
-  if (!tree.exists(contractFile) || folder === undefined || folders.length > 1) {
+  if (!tree.exists(contractFile) || folder === undefined || folders.length > 1)
     throw new Error(`there is no namespace ${namespace} with handlers of one lib: begin it by hand`);
-  }
   const home = inner === undefined ? folder : `${folder}/${inner}`;
   if (tree.exists(`${home}/${verb}.ts`)) throw new Error(`${name} is there already`);
   const isWord = ts.identifierToKeywordKind(ts.factory.createIdentifier(verb)) !== undefined;

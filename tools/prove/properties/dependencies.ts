@@ -114,9 +114,8 @@ async function killPostgres({ setting, extent, callers, api, violations, call }:
   const heard = await heardDuring(call, async () => {
     for (; kills < extent.postgresKills; kills += 1) {
       await postgres.kill();
-      if (!(await comesToBe(async () => !(await isReady()), patienceMillis))) {
+      if (!(await comesToBe(async () => !(await isReady()), patienceMillis)))
         violations.push('it says that it is ready though Postgres is away');
-      }
       await postgres.startAgain();
       const back = performance.now();
       if (!api.isAlive()) return;
@@ -125,9 +124,8 @@ async function killPostgres({ setting, extent, callers, api, violations, call }:
     }
   });
   if (!api.isAlive()) violations.push('the process has ended');
-  if (extent.isTimed && latest > mostReadyMillis) {
+  if (extent.isTimed && latest > mostReadyMillis)
     violations.push(`it was ready ${Math.round(latest)} ms after Postgres was`);
-  }
   violations.push(...oddAmong(heard, 'calls', (one) => isServed(one) || asksToComeAgain(one)));
   return { kills, calls: heard.length, away: heard.filter(asksToComeAgain).length, latest };
 }
@@ -154,9 +152,8 @@ async function takeRedisAway({ setting, extent, api, violations, write }: Course
     const isFine = (one: CallReply): boolean => isServed(one) || (!extent.isTimed && asksToComeAgain(one));
     violations.push(...oddAmong(heard, `writes while Redis was ${how}`, isFine));
     if (heard.length === 0) violations.push(`Redis ${how}: nothing was written meanwhile`);
-    if (extent.isTimed && p99 > mostWriteMillis) {
+    if (extent.isTimed && p99 > mostWriteMillis)
       violations.push(`Redis ${how}: a write took ${Math.round(p99)} ms at p99`);
-    }
   }
   if (!api.isAlive()) violations.push('the process has ended');
   return { writes, slowest };

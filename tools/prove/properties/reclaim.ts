@@ -126,9 +126,8 @@ async function untilTaken(course: Course, killed: Killed, storyId: string): Prom
         ...{ targetType: 'story', targetId: storyId, runId, ttlSeconds: 600 },
       });
       at = Date.parse(execution.updatedAt);
-      if (!resumed || (execution.checkpoint?.seq ?? 0) < killed.lastCheckpoint) {
+      if (!resumed || (execution.checkpoint?.seq ?? 0) < killed.lastCheckpoint)
         violations.push('whoever took the work over did not find the last checkpoint');
-      }
       return true;
     } catch (error) {
       if (!isRefusal(error, 'lease_held')) throw error;

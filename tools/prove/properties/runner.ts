@@ -233,9 +233,8 @@ async function lookAt(
 ): Promise<string[]> {
   const found: string[] = [];
   const execution = await executionOf(house, key);
-  if (!(await comesToBe(async () => (await processesOf(house.home, key)).length === 0, 15_000))) {
+  if (!(await comesToBe(async () => (await processesOf(house.home, key)).length === 0, 15_000)))
     found.push('processes of the agent are left');
-  }
   const state = execution?.state ?? 'none';
   const wanted = life.isLeft === true || isGivenBack(machine) ? ['available'] : ['submitted', 'completed'];
   if (!wanted.includes(state)) found.push(`the work is ${state}`);
@@ -321,11 +320,10 @@ const run: RunProperty<Extent> = async ({ seed, services, note }, { lives: lives
       try {
         const kills = await live(house, machine, key, life, agent);
         killed += kills;
-        if (life.goesElsewhere === true) {
+        if (life.goesElsewhere === true)
           violations.push(
             ...(await goOn(house, place, key, machine, agent)).map((what) => `${key}: ${what}`),
           );
-        }
         violations.push(...(await lookAt(house, place, machine, key, life)));
       } catch (error) {
         violations.push(

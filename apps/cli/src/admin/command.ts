@@ -76,11 +76,10 @@ export async function resolveDatabaseUrl(): Promise<string> {
   const url = process.env['DATABASE_URL'];
   if (url === undefined || url === '') {
     const offered = await askParentProcess('database');
-    if (offered === undefined) {
+    if (offered === undefined)
       throw new AdminCommandError(
         'DATABASE_URL is not set; it must name the database to work on (npm run muster -- … sets it)',
       );
-    }
     if ('error' in offered) throw new AdminCommandError(offered.error);
     return offered.url;
   }

@@ -83,9 +83,8 @@ async function importBoard(
   { project, name, dryRun, json, ...flags }: BoardFlags,
 ): Promise<void> {
   const { params, issues, leftOut } = await readBoard(file, project, name);
-  if (issues.length > 0) {
+  if (issues.length > 0)
     throw new UsageError(`${file} is invalid:\n${issues.map((issue) => `  ${issue}`).join('\n')}`);
-  }
   const count = `${countWithNoun(params.stories?.length ?? 0, 'story', 'stories')} and ${countWithNoun(params.epics?.length ?? 0, 'epic')}`;
   const leftOutText = leftOut.map(({ what, places }) => `${omittedFieldLine(what, places)}\n`).join('');
   if (dryRun === true) {

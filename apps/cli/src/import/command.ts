@@ -122,11 +122,10 @@ function addFieldMapping(
   previousMappings: ReadonlyMap<string, string> = new Map(),
 ): ReadonlyMap<string, string> {
   const [field = '', ...column] = argument.split('=');
-  if (!isCsvField(field) || column.length === 0) {
+  if (!isCsvField(field) || column.length === 0)
     throw new InvalidArgumentError(
       `The value must be <field>=<column>, the field one of ${csvFields.join(', ')}.`,
     );
-  }
   return new Map([...previousMappings, [field, column.join('=')]]);
 }
 
@@ -154,16 +153,14 @@ function addImportFormatCommand(parent: Command, format: FileFormat): void {
     )
     .addOption(new Option('--dates <order>', 'the order in dates such as 01/02/2024').choices(['mdy', 'dmy']))
     .option('--theirs', 'use the data of the file also for stories that were changed in Muster');
-  if (format === 'csv') {
+  if (format === 'csv')
     command.option(
       '--map <field=column>',
       `the column of a field (${csvFields.join(', ')})`,
       addFieldMapping,
     );
-  }
-  if (format === 'csv' || format === 'plane') {
+  if (format === 'csv' || format === 'plane')
     command.option('--source <name>', 'separates the ids of this file from those of other files');
-  }
   if (format === 'jira') command.option('--site <url>', "the site's address, to create links back");
   command
     .option('--dry-run', 'preview the import and the status mapping, and change nothing')

@@ -31,11 +31,10 @@ function parseServerName(text: string): string {
 }
 
 function parseVariableName(text: string): string {
-  if (!/^[A-Za-z_]\w*$/.test(text)) {
+  if (!/^[A-Za-z_]\w*$/.test(text))
     throw new InvalidArgumentError(
       'The value must be the name of an environment variable; the token itself is not stored.',
     );
-  }
   return text;
 }
 

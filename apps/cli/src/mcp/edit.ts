@@ -30,9 +30,8 @@ function indentationOf(text: string): { insertSpaces: boolean; tabSize: number; 
 function parseJsonObject(text: string, file: string): unknown {
   const errors: ParseError[] = [];
   const value: unknown = parseJsonc(text, errors, { allowTrailingComma: true });
-  if (errors.length > 0 || !isObject(value)) {
+  if (errors.length > 0 || !isObject(value))
     throw new UsageError(`${file} is not a JSON object, so it was not changed`);
-  }
   return value;
 }
 
@@ -150,10 +149,9 @@ export function editToml(
     JSON.stringify(withoutServer(before, within, name));
   const servers = parseTomlFile(after, file)[within];
   const isGone = value !== undefined || !isObject(servers) || !(name in servers);
-  if (!isKept || !isGone) {
+  if (!isKept || !isGone)
     throw new UsageError(
       `${file} has ${within}.${name} in a form that cannot be changed automatically; change it by hand (--print shows how)`,
     );
-  }
   return after;
 }

@@ -26,12 +26,11 @@ function addCallFlags(command: Command, operation: Operation): void {
     .option('--params <json>', 'all parameters as JSON, @file or - (stdin); flags override them')
     .option('--json', 'print the result as JSON, for scripts');
   if (isListOperation(operation)) command.option('--all', 'return all pages instead of one');
-  if (operation.effect === 'write') {
+  if (operation.effect === 'write')
     command.option(
       '--idempotency-key <key>',
       'a call repeated with the same key and parameters returns the first result again',
     );
-  }
   addConnectionFlags(command);
 }
 

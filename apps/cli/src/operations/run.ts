@@ -134,7 +134,6 @@ async function callAndShow({ operation, flags, command, positionalWords }: Opera
   const sentence = summarizeWrite(operation.name, result);
   const lines = [...(sentence === undefined ? [] : [sentence, '']), ...formatResult(result, stdoutFormat())];
   process.stdout.write(`${lines.join('\n')}\n`);
-  if (typeof result['nextCursor'] === 'string') {
+  if (typeof result['nextCursor'] === 'string')
     process.stderr.write(`There are more items: use --all, or --cursor ${result['nextCursor']}\n`);
-  }
 }

@@ -58,9 +58,8 @@ function parseFlagValue({ kind, choices, fromFile }: Flag, argument: string): un
   const text = fromFile ? readTextArgument(argument) : argument;
   switch (kind) {
     case 'text':
-      if (choices.length > 0 && !choices.includes(text)) {
+      if (choices.length > 0 && !choices.includes(text))
         throw new InvalidArgumentError(`The value must be one of ${choices.join(', ')}.`);
-      }
       return text;
     case 'integer':
       if (!/^-?\d{1,15}$/.test(text)) throw new InvalidArgumentError('The value must be a whole number.');
@@ -166,7 +165,7 @@ export function addFlags(command: Command, flags: readonly Flag[]): void {
     // The choices serve help and completion; `valueOf` validates the value.
     if (flag.choices.length > 0) option.choices(flag.choices);
     const [, short] = flagNamesOf(flag, flags);
-    if (!isSwitch) {
+    if (!isSwitch)
       option.argParser((typed: string, before: unknown) => {
         const value = parseFlagValue(flag, typed);
         if (!flag.repeated) return new ParsedFlagValue(value);
@@ -176,7 +175,6 @@ export function addFlags(command: Command, flags: readonly Flag[]): void {
           before instanceof ParsedFlagValue && Array.isArray(before.value) ? (before.value as unknown[]) : [];
         return new ParsedFlagValue([...others, ...items]);
       });
-    }
     command.addOption(option);
     if (short !== undefined) {
       const other = new Option(`--${short} ${placeholderOf(flag)}`).hideHelp();

@@ -21,9 +21,8 @@ export interface ConnectionFlags {
 const isHttpUrl = (text: string): boolean => /^https?:\/\//i.test(text) && URL.canParse(text);
 
 export function parseBaseUrl(text: string): string {
-  if (!isHttpUrl(text)) {
+  if (!isHttpUrl(text))
     throw new InvalidArgumentError('The value must be an address such as https://muster.example.com.');
-  }
   return text;
 }
 
@@ -62,11 +61,10 @@ async function findLogin(profileName: string | undefined): Promise<CommandConnec
   const name = profileName ?? current;
   if (name === null) return undefined;
   const profile = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
-  if (profile === undefined && profileName !== undefined) {
+  if (profile === undefined && profileName !== undefined)
     throw new UsageError(
       `there is no login "${profileName}"; create it with muster login --profile ${profileName}`,
     );
-  }
   if (profile === undefined) return undefined;
   const { baseUrl, token, oauth } = profile;
   const from = `the login "${name}"`;
@@ -95,23 +93,20 @@ export async function findConnection({
 }: ConnectionFlags): Promise<CommandConnection> {
   const address = baseUrl ?? baseUrlFromEnvironment(profile);
   const secret = token ?? (profile === undefined ? nonEmpty(process.env['MUSTER_TOKEN']) : undefined);
-  if (address !== undefined && secret !== undefined) {
+  if (address !== undefined && secret !== undefined)
     return { baseUrl: address, token: secret, tokenSource: 'flags or the environment' };
-  }
   const kept =
     (await findLogin(profile ?? nonEmpty(process.env['MUSTER_PROFILE']))) ?? (await findLocalInstance());
-  if (kept === undefined) {
+  if (kept === undefined)
     throw new UsageError(
       address === undefined
         ? 'no API address is given: sign in with muster login, or set MUSTER_BASE_URL and MUSTER_TOKEN (npm run muster uses the instance started by npm start)'
         : `no token is given: sign in with muster login ${address}, or set MUSTER_TOKEN`,
     );
-  }
-  if (address !== undefined && originOf(address) !== originOf(kept.baseUrl)) {
+  if (address !== undefined && originOf(address) !== originOf(kept.baseUrl))
     throw new UsageError(
       `the saved token is for ${kept.baseUrl}, not for ${address}; give --token or MUSTER_TOKEN too`,
     );
-  }
   return secret === undefined
     ? kept
     : { baseUrl: kept.baseUrl, token: secret, tokenSource: kept.tokenSource };

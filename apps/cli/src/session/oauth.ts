@@ -99,16 +99,14 @@ export async function fetchMetadata(baseUrl: string): Promise<Metadata | undefin
   const { data } = Metadata.safeParse(answer.ok ? await answer.json().catch(() => undefined) : undefined);
   if (data === undefined) return undefined;
   const issuer = new URL(data.issuer).origin;
-  if (issuer !== url.origin) {
+  if (issuer !== url.origin)
     throw new UsageError(`people sign in to this installation at ${issuer}; run muster login ${issuer}`);
-  }
   const endpoints = [
     ...[data.authorization_endpoint, data.token_endpoint],
     ...[data.device_authorization_endpoint, data.revocation_endpoint],
   ];
-  if (endpoints.some((endpoint) => new URL(endpoint).origin !== issuer)) {
+  if (endpoints.some((endpoint) => new URL(endpoint).origin !== issuer))
     throw new UsageError(`the sign-in metadata of ${issuer} contains addresses of another origin`);
-  }
   return data;
 }
 

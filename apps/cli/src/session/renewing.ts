@@ -44,12 +44,11 @@ export function createRenewingFetch(name: string, initialProfile: Profile): type
   };
   return async (input, init) => {
     let used = profile;
-    if (expiresSoon(used)) {
+    if (expiresSoon(used))
       used = await renewOnce(used).catch((error: unknown) => {
         if (isExpired(used)) throw error;
         return used;
       });
-    }
     const answer = await send(used, input, init);
     if (answer.status !== 401) return answer;
     const next = await renewOnce(used);

@@ -156,14 +156,13 @@ const barCountByPriority: Record<Exclude<Priority, 'none'>, number> = {
 /** Shows the priority as a number of bars; urgent is a filled sign. */
 export function PriorityIcon({ priority }: { readonly priority: Priority }): ReactElement | null {
   if (priority === 'none') return null;
-  if (priority === 'urgent') {
+  if (priority === 'urgent')
     return (
       <svg width="14" height="14" viewBox="0 0 16 16" aria-hidden="true" style={{ color: 'var(--red)' }}>
         <rect x="1.5" y="1.5" width="13" height="13" rx="3.4" fill="currentColor" />
         <path d="M8 4.6v4.2M8 11.3v.1" stroke="var(--surface)" strokeWidth="1.8" strokeLinecap="round" />
       </svg>
     );
-  }
   return (
     <svg width="14" height="14" viewBox="0 0 16 16" aria-hidden="true" fill="currentColor">
       {[0, 1, 2].map((bar) => (

@@ -96,11 +96,10 @@ function parseStreamQuery({ query, headers }: FastifyRequest): StreamQuery {
     organization: _,
     ...others
   } = query as Record<string, string | string[]>;
-  if (personal !== undefined && personal !== 'true' && personal !== 'false') {
+  if (personal !== undefined && personal !== 'true' && personal !== 'false')
     throw badRequest('The parameter personal is invalid.', [
       { path: 'personal', message: 'must be true or false' },
     ]);
-  }
   const last = headers['last-event-id'];
   const params = {
     ...{ limit: maxPageSize, waitSeconds: idlePositionSeconds, ...others },

@@ -311,11 +311,10 @@ function addNamespacePaths(app: FastifyInstance, { runners, onRequest }: SharedR
         const { operation: word, ...params } = request.body;
         const operation = typeof word === 'string' ? words.get(word) : undefined;
         const run = operation && runners.get(operation.name);
-        if (operation === undefined || run === undefined) {
+        if (operation === undefined || run === undefined)
           throw badRequest('The body names no operation of this path.', [
             { path: 'operation', message: `must be one of ${[...words.keys()].join(', ')}` },
           ]);
-        }
         requireWithinBodyLimit(operation, request);
         return run(request, reply, params);
       });
@@ -334,17 +333,15 @@ function addQueryPath(
     (request, reply) => {
       if (!isObject(request.body)) throw notAnObjectError();
       const { operation: name, params = {}, ...others } = request.body;
-      if (typeof name !== 'string' || name === '') {
+      if (typeof name !== 'string' || name === '')
         throw badRequest('The body names no operation.', [
           { path: 'operation', message: 'must be the name of an operation' },
         ]);
-      }
       const [unknown] = Object.keys(others);
-      if (unknown !== undefined) {
+      if (unknown !== undefined)
         throw badRequest('The body has fields other than operation and params.', [
           { path: unknown.slice(0, 200), message: 'is not a field here; put parameters into params' },
         ]);
-      }
       const handler = handlers.get(name);
       const run = runners.get(name);
       if (handler === undefined || run === undefined) throw unknownOperation(findSimilarNames(name, names));

@@ -25,9 +25,8 @@ function parseStringFields<Name extends string>(
     typeof parameters === 'object' && parameters !== null && !Array.isArray(parameters)
       ? parameters
       : undefined;
-  if (given === undefined) {
+  if (given === undefined)
     throw badRequest('The body must be a JSON object.', [{ path: '', message: 'must be an object' }]);
-  }
   const names = Object.keys(fields) as Name[];
   const issues: { path: string; message: string }[] = [];
   const texts = names.map((name): [Name, string] => {

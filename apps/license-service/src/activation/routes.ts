@@ -48,9 +48,8 @@ async function admitRequest(
   reply.headers(admission.headers);
   if (admission.verdict === 'refused') throw tooManyAttemptsError(admission.retryAfterSeconds);
   if (asked === undefined) throw problem;
-  if (admission.verdict === 'limited' && !(await mayGetSlot(pool, asked.claim))) {
+  if (admission.verdict === 'limited' && !(await mayGetSlot(pool, asked.claim)))
     throw tooManyAttemptsError(admission.retryAfterSeconds);
-  }
   return [asked, admission];
 }
 

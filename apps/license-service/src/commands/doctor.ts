@@ -76,11 +76,10 @@ const checkPeppers: DoctorCheck = async (context) => {
   const lost = count((id) => !pepperIds.includes(id));
   const old = count((id) => pepperIds.includes(id) && id !== pepperId);
   const known = well('machines', `${count((id) => id === pepperId)} use the current pepper`);
-  if (lost > 0) {
+  if (lost > 0)
     return [
       wrong('machines', `${lost} use a pepper that is not configured, so their machines are not recognized`),
     ];
-  }
   return old === 0
     ? known
     : [known, note('machines', `${old} still use the old pepper; keep it until they have been updated`)];

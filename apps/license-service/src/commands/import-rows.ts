@@ -77,14 +77,12 @@ function parseJsonLine(text: string, line: number): ImportRecord {
   } catch {
     throw new RefusedError('jsonl', `line ${line} is not valid JSON`);
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new RefusedError('jsonl', `line ${line} is not a JSON object`);
-  }
   const cells = Object.entries(value).map(([name, one]: [string, unknown]): [ImportFileColumn, string] => {
     if (one === null) return [columnOf(name), ''];
-    if (typeof one === 'string' || typeof one === 'number' || typeof one === 'boolean') {
+    if (typeof one === 'string' || typeof one === 'number' || typeof one === 'boolean')
       return [columnOf(name), String(one).trim()];
-    }
     throw new RefusedError('jsonl', `line ${line}: ${name} must be a text or a number`);
   });
   return { line, cells: new Map(cells) };
@@ -118,17 +116,15 @@ function requireValidReference(column: ImportFileColumn, text: string): string {
   if (text.length > maxReferenceLength)
     throw new InvalidRowError(`${column} is longer than ${maxReferenceLength} characters`);
   if (/\p{Cc}/u.test(text)) throw new InvalidRowError(`${column} has control characters`);
-  if (column === 'customer_ref' && text.includes('@')) {
+  if (column === 'customer_ref' && text.includes('@'))
     throw new InvalidRowError('customer_ref must be your own reference, not an e-mail address');
-  }
   return text;
 }
 
 function parseTermCells(cell: (name: ImportFileColumn) => string): IncomingLicense['term'] {
   const perpetual = cell('perpetual').toLowerCase();
-  if (!['', 'true', 'false', 'yes', 'no', '1', '0'].includes(perpetual)) {
+  if (!['', 'true', 'false', 'yes', 'no', '1', '0'].includes(perpetual))
     throw new InvalidRowError('perpetual must be true or false');
-  }
   const isPerpetual = ['true', 'yes', '1'].includes(perpetual);
   const terms = [
     cell('for') !== '' && ({ kind: 'for', seconds: parsePositiveDurationSeconds(cell('for')) } as const),
@@ -157,9 +153,8 @@ function toIncomingLicense(
     throw new InvalidRowError('order_ref is missing; it identifies the row in later imports');
   const named = cell('plan') || plan;
   if (named === undefined) throw new InvalidRowError('plan is missing (--plan sets one for all rows)');
-  if (!/^[a-z0-9][a-z0-9._-]{0,63}$/.test(named)) {
+  if (!/^[a-z0-9][a-z0-9._-]{0,63}$/.test(named))
     throw new InvalidRowError("a plan's name has only lower-case letters, digits and . _ -");
-  }
   const [transfers, machines] = [cell('transfers'), cell('machines')];
   return {
     orderRef,

@@ -187,12 +187,11 @@ export const importCommand: LicenseCommand = {
     );
     const rows = await readImportFile(file, product, options);
     const isIssuing = rows.some(({ license }) => license !== undefined && license.key === undefined);
-    if (isIssuing && !isDry && outFile === undefined) {
+    if (isIssuing && !isDry && outFile === undefined)
       throw new RefusedError(
         'no_out',
         'rows without a key get a new one: give a new file for them with --out',
       );
-    }
     const out = isIssuing && !isDry && outFile !== undefined ? await createKeyFile(outFile) : undefined;
     try {
       const done = await importRows(context, product, rows, out, isDry);

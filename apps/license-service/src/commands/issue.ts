@@ -61,9 +61,8 @@ export const issueCommand: LicenseCommand = {
       .option('--out <file>', 'write the keys to this new file instead'),
   run: async ({ pool }, options) => {
     const customerRef = textOption(options, 'customer');
-    if (customerRef?.includes('@') === true) {
+    if (customerRef?.includes('@') === true)
       throw new RefusedError('customer', 'give your own reference of the customer, not an e-mail address');
-    }
     const order = {
       product: productOption(options),
       plan: textOption(options, 'plan') ?? '',

@@ -26,9 +26,8 @@ function formatMachineLine({
   lastSeenAt,
 }: License): string {
   const seen = `since ${formatMinute(boundAt)}, last seen ${formatMinute(lastSeenAt)}`;
-  if (machineLimit > 1 || machinesUsed > 1) {
+  if (machineLimit > 1 || machinesUsed > 1)
     return `  machines   ${machinesUsed} of ${machineLimit}${boundAt === null ? '' : `, ${seen} (license machines lists them)`}`;
-  }
   return `  machine    ${boundAt === null ? 'none' : `${machineHint ?? '…'}, ${seen}`}`;
 }
 

@@ -23,9 +23,8 @@ export async function certifyMachine(
   { machineId, hasher, signingKeysByProduct, validSeconds }: CertificationOptions,
 ): Promise<{ certificate: string; expiresAt: string }> {
   const license = await lockLicense(db, ref);
-  if (license.status !== 'active' || license.isExpired) {
+  if (license.status !== 'active' || license.isExpired)
     throw new RefusedError('not_valid', 'this license is not valid now');
-  }
   const signer = signingKeysByProduct.get(license.product)?.signer;
   if (signer === undefined)
     throw new RefusedError('no_signing_key', 'there is no usable signing key (run license doctor)');

@@ -99,9 +99,8 @@ export async function renewLicense(db: Db, ref: LicenseRef, term: Term, order?: 
       data,
     });
   }
-  if (license.expiresAt === null && license.durationSeconds === null) {
+  if (license.expiresAt === null && license.durationSeconds === null)
     throw new RefusedError('perpetual', 'this license never ends');
-  }
   const isTooLong =
     license.expiresAt === null
       ? (license.durationSeconds ?? 0) + term.seconds > maxTermSeconds

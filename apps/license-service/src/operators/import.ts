@@ -139,9 +139,8 @@ export async function importBatch(
         ? { kind: 'unchanged', id: before.id }
         : refusedOutcome('this order already exists with other content');
     }
-    if (hash !== undefined && taken.has(hash.toString('hex'))) {
+    if (hash !== undefined && taken.has(hash.toString('hex')))
       return refusedOutcome('this key already belongs to another order');
-    }
     const plan = plans.get(row.plan);
     if (plan === undefined)
       return refusedOutcome(`there is no plan ${row.plan}, and the row has no term to create it with`);

@@ -54,12 +54,11 @@ async function findOrCreatePlan(
 ): Promise<{ plan: LicensePlan; isNewPlan: boolean }> {
   const plan = await findPlan(db, name, product);
   if (plan !== undefined) return { plan, isNewPlan: false };
-  if (term === undefined) {
+  if (term === undefined)
     throw new RefusedError(
       'unknown_plan',
       `there is no plan ${name}; give --for, --expires or --perpetual to create it`,
     );
-  }
   const made = await setPlan(db, { product, name, term: null, transferLimit: defaultTransferLimit });
   return { plan: made, isNewPlan: true };
 }
@@ -108,12 +107,10 @@ export async function issueLicenses(db: Db, order: LicenseOrder): Promise<IssueR
   if (before !== undefined) return before;
   const { plan, isNewPlan } = await findOrCreatePlan(db, order);
   const term = order.term ?? plan.term;
-  if (term === null) {
+  if (term === null)
     throw new RefusedError('no_term', `plan ${plan.name} has no term: give --for, --expires or --perpetual`);
-  }
-  if (term.kind === 'until' && Date.parse(term.expiresAt) <= Date.now()) {
+  if (term.kind === 'until' && Date.parse(term.expiresAt) <= Date.now())
     throw new RefusedError('past', 'the license would already have expired');
-  }
   const [durationSeconds, expiresAt] = termColumnsOf(term);
   const licenses = Array.from({ length: count }, () => {
     const key = generateKey(keyPrefix);

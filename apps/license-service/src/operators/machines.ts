@@ -81,23 +81,21 @@ export async function transferLicense(
 ): Promise<License> {
   const license = await lockLicense(db, ref);
   const machines = await listHeldMachines(db, license.id);
-  if (machines.length === 0) {
+  if (machines.length === 0)
     throw new RefusedError(
       'not_activated',
       'no machine holds this license; the next machine that activates it gets it',
     );
-  }
   const hashes = hasher.hashes(machineId);
   // The machine already holds the license, so nothing changes and no transfer is counted.
   if ((await findMachineSlot(db, license.id, hashes)) !== undefined) return license;
   const [before] = selectMachines(machines, choice);
   if (before === undefined) throw new Error('a machine that holds the license is not there');
-  if (license.transfers >= license.transferLimit && !isForced) {
+  if (license.transfers >= license.transferLimit && !isForced)
     throw new RefusedError(
       'transfers_exhausted',
       `it was transferred ${license.transfers} times, the maximum of its plan (use --force to transfer it anyway)`,
     );
-  }
   const hint = machineHintOf(machineId);
   const { slot } = before;
   await db.all(

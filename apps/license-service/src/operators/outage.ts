@@ -20,9 +20,8 @@ export function outageOf(error: unknown): string | undefined {
   const code = stringPropertyOf(error, 'code');
   if (code === 'ECONNREFUSED') return 'no PostgreSQL server answers at DATABASE_URL';
   if (unreachableCode.test(code)) return 'PostgreSQL cannot be reached, or the connection was lost';
-  if (code === '' && noAnswerMessage.test(stringPropertyOf(error, 'message'))) {
+  if (code === '' && noAnswerMessage.test(stringPropertyOf(error, 'message')))
     return 'PostgreSQL does not answer, or the connection was lost';
-  }
   if (unavailableSqlState.test(code)) return 'PostgreSQL is shutting down, full, or overloaded';
   if (loginRejectedSqlState.test(code)) return 'PostgreSQL rejected the login in DATABASE_URL';
   return outageOf(Reflect.get(error, 'cause'));

@@ -103,9 +103,8 @@ export async function setPlan(
     features = {},
   }: PlanTerms,
 ): Promise<LicensePlan> {
-  if (!namePattern.test(name)) {
+  if (!namePattern.test(name))
     throw new RefusedError('plan_name', "a plan's name has at most 64 lower-case letters, digits and . _ -");
-  }
   const row = await db.one(
     sql<PlanRow>`insert into licenses.plans (name, duration_seconds, perpetual, transfer_limit, machine_limit, features, lease_seconds,
        product)

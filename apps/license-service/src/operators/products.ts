@@ -62,12 +62,11 @@ export async function makeProduct(
   if (products.some((one) => one.name === name))
     throw new RefusedError('product_exists', `the product ${name} already exists`);
   const mistaken = products.find((one) => areConfusablePrefixes(one.keyPrefix, keyPrefix));
-  if (mistaken !== undefined) {
+  if (mistaken !== undefined)
     throw new RefusedError(
       'key_prefix',
       `a key typed without its prefix could be mistaken for one of ${mistaken.name}; choose another prefix`,
     );
-  }
   await db.all(sql`insert into licenses.products (name, key_prefix) values (${name}, ${keyPrefix})`);
   const { kid, publicKey, sealedKey } = generateSigningKey(seal);
   await db.all(sql`insert into licenses.signing_keys (kid, public_key, sealed_key, active_from, product)

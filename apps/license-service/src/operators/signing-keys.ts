@@ -78,12 +78,11 @@ export async function retireSigningKey(
     (one) =>
       one.kid !== kid && one.product === key.product && (one.state === 'current' || one.state === 'reserve'),
   );
-  if (others.length === 0 && key.state !== 'next') {
+  if (others.length === 0 && key.state !== 'next')
     throw new RefusedError(
       'last_key',
       'there is no other signing key: create one first (signing-key new --in 0d)',
     );
-  }
   await db.all(sql`update licenses.signing_keys set retired_at = coalesce(retired_at, clock_timestamp()),
        published_until = least(published_until, clock_timestamp() + make_interval(secs => ${publishedSeconds}))
      where kid = ${kid}`);

@@ -158,14 +158,13 @@ export type SignAnswer = (
   answer: { readonly status: number; readonly content: string | Buffer },
 ) => Record<'content-digest' | 'signature' | 'signature-input', string>;
 
-/** Creates a function that signs answers with one key. */
-export function createAnswerSigner({
-  kid,
-  key,
-}: {
+interface AnswerSigningKey {
   readonly kid: string;
   readonly key: KeyObject;
-}): SignAnswer {
+}
+
+/** Creates a function that signs answers with one key. */
+export function createAnswerSigner({ kid, key }: AnswerSigningKey): SignAnswer {
   const pair = (body: boolean) => ({
     plain: createSignatureTemplate(kid, { body, nonce: false }),
     nonced: createSignatureTemplate(kid, { body, nonce: true }),

@@ -176,11 +176,10 @@ export async function answerRequest(
       ? reply
       : sendError(reply, unauthorized(), request.id);
   // A client that disconnected before the response was sent may repeat the call.
-  if (intent !== undefined && !reply.raw.closed) {
+  if (intent !== undefined && !reply.raw.closed)
     reply.raw.once('finish', () => {
       intent.markDelivered();
     });
-  }
   const text = serializeReply(answered);
   return progress.finishWith(text) ? reply : sendJson(reply, httpStatusOf(answered, classification), text);
 }

@@ -194,11 +194,10 @@ export async function findOrOpenPullRequest(
     try {
       return await attemptFindOrOpen(dialect);
     } catch (error) {
-      if (error instanceof z.ZodError) {
+      if (error instanceof z.ZodError)
         throw new ForgeRequestError(
           `${new URL(forge.baseUrl).host} did not answer like a ${forgeNames[forge.kind]} server`,
         );
-      }
       if (tries >= maxAttempts || !(error instanceof ForgeRequestError) || !error.isTemporary) throw error;
       await pause(tries * 1_000);
     }

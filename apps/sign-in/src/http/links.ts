@@ -59,7 +59,7 @@ export function addLinkRoutes(app: FastifyInstance, dependencies: RouteDependenc
       return source === null ? null : storeLink(db, link, { email, returnTo: to, source });
     });
     // Neither the response nor its timing reveals whether an e-mail is sent.
-    if (id !== null) {
+    if (id !== null)
       void inSignInTransaction(pool, (db) => mayHaveAccount(db, config.SIGN_UP, email))
         .then(async (may) => {
           if (may) await mailer.send(buildLinkMail(email, config.baseUrl, link), id);
@@ -67,7 +67,6 @@ export function addLinkRoutes(app: FastifyInstance, dependencies: RouteDependenc
         .catch((error: unknown) => {
           logger.error({ err: error, requestId: request.id }, 'a link could not be mailed');
         });
-    }
     cookies.set(reply, 'link', link.nonce);
     return reply.redirect('/sign-in/mail', 303);
   });

@@ -49,14 +49,13 @@ const poolConnections = 8;
 const responseTimeoutMillis = 20_000;
 const listLimit = 200;
 
-/** Creates the client. `origin` is Muster's public origin; the API accepts a session only with it. */
-export function createPersonApi({
-  url,
-  origin,
-}: {
+interface PersonApiOptions {
   readonly url: string;
   readonly origin: string;
-}): PersonApi {
+}
+
+/** Creates the client. `origin` is Muster's public origin; the API accepts a session only with it. */
+export function createPersonApi({ url, origin }: PersonApiOptions): PersonApi {
   const pool = new Pool(new URL(url).origin, {
     connections: poolConnections,
     headersTimeout: responseTimeoutMillis,

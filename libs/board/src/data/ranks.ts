@@ -87,9 +87,8 @@ export async function lockColumnEnd(
     from (select ${target} as id) t`;
   for (;;) {
     const [column, found] = await Promise.all([db.find(lock), db.one(end)]);
-    if (column !== undefined && column.id === found.id) {
+    if (column !== undefined && column.id === found.id)
       return column.archived_at === null ? { column, last: found.last } : undefined;
-    }
     if (column === undefined && ('columnId' in columnOrStatus || found.id === null)) return undefined;
     // Another call changed the board during the wait, and the default column is now a different one.
   }
@@ -192,11 +191,10 @@ function lockAffectedColumns(storyId: IdOrSql, destination: MoveDestination) {
   if (destination.columnId !== undefined) among.push(sql.part`${destination.columnId}::uuid`);
   else if (destination.status !== undefined)
     among.push(selectFirstColumnOfStatus(sql.part`(select m.project_id from moved m)`, destination.status));
-  if (destination.anchor !== undefined) {
+  if (destination.anchor !== undefined)
     among.push(
       sql.part`(select a.column_id from stories a where ${orgFilter('a')} and a.id = ${storyIdSql(destination.anchor.ref)})`,
     );
-  }
   let parentColumns = sql.part`null::uuid[]`;
   if (mayCloseParent(destination)) {
     const isOpenChild = sql.part`m.parent_id is not null and m.completed_at is null`;

@@ -118,9 +118,8 @@ export function findRulesViolatedByVerdict(
   if (verdict === 'pending') return [];
   const unmet: { gate: 'agentsMayReview' | 'authorMayApprove' }[] = [];
   if (giver.agentId !== null && !policy.agentsMayReview) unmet.push({ gate: 'agentsMayReview' });
-  if (verdict === 'approved' && !policy.authorMayApprove && authors.has(giver.actingMemberId)) {
+  if (verdict === 'approved' && !policy.authorMayApprove && authors.has(giver.actingMemberId))
     unmet.push({ gate: 'authorMayApprove' });
-  }
   return unmet;
 }
 

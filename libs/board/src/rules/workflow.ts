@@ -64,13 +64,11 @@ export function findUnmetGates(
   { hasSpec, freshApprovals, freshChangesRequested, mergeTrust, isAgent }: GateFacts,
 ): UnmetGate[] {
   const unmet: UnmetGate[] = [];
-  if (targetStatus === 'in_progress' && policy.requireSpecToStart && !hasSpec) {
+  if (targetStatus === 'in_progress' && policy.requireSpecToStart && !hasSpec)
     unmet.push({ gate: 'requireSpecToStart' });
-  }
   if (targetStatus !== 'done') return unmet;
-  if (freshApprovals < policy.requiredApprovals) {
+  if (freshApprovals < policy.requiredApprovals)
     unmet.push({ gate: 'requiredApprovals', required: policy.requiredApprovals, fresh: freshApprovals });
-  }
   if (freshChangesRequested > 0) unmet.push({ gate: 'changesRequested', fresh: freshChangesRequested });
   const proof = unmetMergeProof(policy, mergeTrust);
   if (proof !== undefined) unmet.push(proof);

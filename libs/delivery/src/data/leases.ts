@@ -38,9 +38,8 @@ export interface HeldLeaseRow extends LeaseWithHolder {
 export function toHeldLease(row: LeaseRow | undefined): HeldLeaseRow | null {
   if (row?.state !== 'held') return null;
   const { holder: actor, member_id: memberId, expires_at: expiresAt, ttl_seconds: ttlSeconds } = row;
-  if (actor === null || memberId === null || expiresAt === null || ttlSeconds === null) {
+  if (actor === null || memberId === null || expiresAt === null || ttlSeconds === null)
     throw new Error('a held lease has no holder');
-  }
   return {
     leaseRow: row,
     actor,

@@ -45,9 +45,8 @@ export function applyTransition(
 ): ExecutionStep {
   const { now, sets = {}, data = {}, precedingEvents = [], isHolderAware = false } = input;
   const { event, clears, outcome, to } = transitions[transition];
-  if (!canTransition(transition, current.version === 0 ? 'none' : current.state)) {
+  if (!canTransition(transition, current.version === 0 ? 'none' : current.state))
     throw new Error(`the transition ${transition} is not possible in the state ${current.state}`);
-  }
   const events =
     event === null
       ? precedingEvents

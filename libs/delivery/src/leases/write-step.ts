@@ -30,9 +30,8 @@ export function writeStep(
   if (endsLease && held !== null) db.deferToCommit(freeLease(held.leaseRow, endByHolder));
   if (locks === 'free' || locks === 'freeWithRun') db.deferToCommit(freeLocksOfExecution(row.id));
   const runId = held?.holder.runId ?? null;
-  if (locks === 'freeWithRun' && held !== null && runId !== null) {
+  if (locks === 'freeWithRun' && held !== null && runId !== null)
     db.deferToCommit(freeLocksOfRun(row.project_id, { ...held.holder, runId }));
-  }
 }
 
 /**

@@ -145,9 +145,7 @@ export function decideAcquire(facts: AcquireFacts): AcquireDecision {
   const isAnothers = execution !== null && isReservedFromOthers(execution, caller, now);
   if (isAnothers && !takeOver) return { kind: 'refuse', reason: 'reserved', offer: execution.offer };
   const isForced = (ownIsLive && !isHeldByOwnAgent(targetLease, caller)) || isAnothers;
-  if (isForced && !isLead) {
-    return { kind: 'refuse', reason: 'take_over_forbidden' };
-  }
+  if (isForced && !isLead) return { kind: 'refuse', reason: 'take_over_forbidden' };
   return {
     kind: 'grant',
     superseded: targetLease,

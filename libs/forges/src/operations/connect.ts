@@ -36,9 +36,8 @@ export const connectHandler = (config: ForgesConfig) =>
         countConnections(db),
         getOrganizationKey(db),
       ]);
-      if (count >= maxConnections) {
+      if (count >= maxConnections)
         throw refuse('limit_exceeded', { limit: 'forgeConnections', max: maxConnections });
-      }
       const id = newId();
       const { secret, sealed } = createSealedSecret(config, { id, kind }, organizationKey);
       const sealedOnes =

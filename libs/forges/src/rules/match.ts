@@ -112,9 +112,8 @@ function pullMismatchReason(candidate: ExecutionCandidate, context: MatchContext
     candidate.handedIn !== null &&
     !isSubmittedWithPull(candidate, context) &&
     !isReplacement(candidate, fact)
-  ) {
+  )
     return 'the work was submitted with another pull request';
-  }
   const wanted = candidate.base ?? repository.defaultBranch ?? fact.defaultBranch;
   return fact.base === null || wanted === null || fact.base === wanted
     ? undefined

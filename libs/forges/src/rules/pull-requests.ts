@@ -126,9 +126,8 @@ export function toPullFacts(
     closed: pull.closed_at ?? pull.updated_at,
   };
   const facts = [toPullFact(pull, repository, { kind: `pr_${action}`, at: times[action] })];
-  if (action !== 'closed' && pull.mergeable_state === 'dirty') {
+  if (action !== 'closed' && pull.mergeable_state === 'dirty')
     facts.push(toPullFact(pull, repository, { kind: 'merge_conflict', at: pull.updated_at }));
-  }
   return facts;
 }
 

@@ -65,9 +65,8 @@ export async function verifyTrust(
     const signature = getHeader(headers, 'x-hub-signature-256') ?? giteaSignature(kind, headers);
     return signature !== undefined && (await isSigned(secret, body, signature)) ? 'verified' : null;
   }
-  if (getHeader(headers, 'webhook-signature') !== undefined) {
+  if (getHeader(headers, 'webhook-signature') !== undefined)
     return isSignedByStandardWebhooks(secret, body, headers) ? 'verified' : null;
-  }
   const token = getHeader(headers, 'x-gitlab-token');
   return token !== undefined && isSameText(token, secret) ? 'reported' : null;
 }

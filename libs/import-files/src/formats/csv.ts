@@ -106,12 +106,11 @@ function toImportedStory(
 export async function openCsv(source: TextSource, { map = new Map() }: ReadOptions): Promise<OpenedFile> {
   const table = await openTable(source);
   const columns = findCsvColumns(table.head, map);
-  if (!columns.has('title')) {
+  if (!columns.has('title'))
     throw new UnreadableFileError(
       `no column contains the story titles (columns: ${table.head.join(', ')})`,
       'columns',
     );
-  }
   // Without ids no row can be a parent, and the column is reported as left out.
   if (!columns.has('id')) columns.delete('parent');
   const parents = new Map<string, string>();

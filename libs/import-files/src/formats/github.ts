@@ -218,9 +218,8 @@ function extractIssues(json: unknown): unknown[] {
 
 export async function openGithub(source: TextSource): Promise<OpenedFile> {
   const json = await readJson(source);
-  if (isObject(json) && Array.isArray(json['items']) && !('incomplete_results' in json)) {
+  if (isObject(json) && Array.isArray(json['items']) && !('incomplete_results' in json))
     return openGithubProject(json['items'], json['totalCount']);
-  }
   const list = isObject(json) && Array.isArray(json['items']) ? json['items'] : extractIssues(json);
   // GitHub lists the newest issue first. A board starts with the oldest one.
   const issues = parseEach(list, Issue, 'GitHub issue').toSorted((a, b) => a.number - b.number);

@@ -142,14 +142,12 @@ interface JiraResponse {
 }
 
 function extractResponses(json: unknown): JiraResponse[] {
-  if (Array.isArray(json)) {
+  if (Array.isArray(json))
     return json.some((one) => isObject(one) && 'issues' in one)
       ? json.flatMap(extractResponses)
       : [{ issues: json, names: {} }];
-  }
-  if (!isObject(json) || !Array.isArray(json['issues'])) {
+  if (!isObject(json) || !Array.isArray(json['issues']))
     throw new UnreadableFileError('the file is not a Jira API response: it has no issues');
-  }
   return [{ issues: json['issues'], names: isObject(json['names']) ? (json['names'] as FieldNames) : {} }];
 }
 

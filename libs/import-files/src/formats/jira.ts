@@ -91,9 +91,8 @@ function mapIssueStatus({
   resolution,
 }: JiraIssue): Pick<ImportDraft, 'status' | 'statusIs' | 'statusHint'> {
   const hint = statusByCategory[(statusCategory ?? '').toLowerCase()];
-  if (resolution !== undefined && canceledResolutionPattern.test(resolution)) {
+  if (resolution !== undefined && canceledResolutionPattern.test(resolution))
     return { status: `${status ?? 'Resolved'} (${resolution})`, statusIs: 'canceled' };
-  }
   return { status, statusHint: hint };
 }
 

@@ -145,9 +145,8 @@ function readJsonRows(json: unknown): () => AsyncGenerator<ParsedRow> {
     );
     return new ParsedRow(Object.keys(item).map(normalizeColumnName), cells, place + 1);
   });
-  if (rows.some((row) => row.get('name') === undefined && row.get('sequence id') === undefined)) {
+  if (rows.some((row) => row.get('name') === undefined && row.get('sequence id') === undefined))
     throw new UnreadableFileError('the file is not a Plane export: an item has no name');
-  }
   return async function* all() {
     yield* rows;
   };

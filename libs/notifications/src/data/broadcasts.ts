@@ -53,16 +53,14 @@ export async function countRecipients(
   { projectRef, teamId }: { readonly projectRef: string | undefined; readonly teamId: string | undefined },
 ): Promise<number> {
   const where = [sql.part`${orgFilter('m')} and m.status = 'active' and m.id <> ${caller.memberId}::uuid`];
-  if (teamId !== undefined) {
+  if (teamId !== undefined)
     where.push(
       sql.part`m.id in (select t.member_id from team_members t where ${orgFilter('t')} and t.team_id = ${teamId}::uuid)`,
     );
-  }
-  if (projectRef !== undefined) {
+  if (projectRef !== undefined)
     where.push(sql.part`exists (select from projects p
       where ${orgFilter('p')} and p.id = ${projectIdSql(projectRef)}
         and app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) is not null)`);
-  }
   const { count } = await db.one(
     sql<{ count: number }>`select count(*) as count from members m where ${sql.join(where, ' and ')}`,
   );
@@ -88,13 +86,11 @@ export async function listBroadcasts(
        select t.team_id from team_members t where ${orgFilter('t')} and t.member_id = ${me}))`,
   ];
   if (projectId !== undefined) where.push(sql.part`b.project_id = ${projectIdSql(projectId)}`);
-  if (!includeExpired) {
+  if (!includeExpired)
     where.push(sql.part`b.expires_at > now() and b.created_at > now() - ${maxBroadcastLifetime}`);
-  }
   const before = decodeCursor(cursor, Cursor);
-  if (before !== undefined) {
+  if (before !== undefined)
     where.push(sql.part`(b.created_at, b.id) < (${before[0]}::timestamptz, ${before[1]}::uuid)`);
-  }
   const rows = await db.all(
     sql<BroadcastRow>`${limitToPageBytes(
       sql.part`select ${broadcasts.list}

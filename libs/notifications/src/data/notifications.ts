@@ -65,11 +65,10 @@ export async function listNotifications(
   // Unread notifications are filtered by kind in one scan. Otherwise each kind has a scan of its own, because
   // a rare kind would need a scan of the whole inbox.
   let text = shown();
-  if (wanted !== undefined) {
+  if (wanted !== undefined)
     text = unreadOnly
       ? shown(sql.part`n.kind = any (${wanted})`)
       : sql.part`select n.* from unnest(${wanted}) k cross join lateral (${shown(sql.part`n.kind = k`)}) n ${most}`;
-  }
   const rows = await db.all(sql<RowOf<typeof inbox>>`${text}`);
   return pageOfRows(rows, limit, (row) => [row.id], inbox.shown);
 }

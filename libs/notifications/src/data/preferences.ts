@@ -18,8 +18,7 @@ export function setChannelChoice(
   memberId: string,
   { kind, channel, enabled }: ChannelChoice,
 ): Query<unknown> {
-  if (defaultChannels(kind)[channel] === enabled) {
+  if (defaultChannels(kind)[channel] === enabled)
     return sql`delete from notification_preferences where ${orgFilter()} and member_id = ${memberId} and kind = ${kind} and channel = ${channel}`;
-  }
   return sql`insert into notification_preferences (org_id, member_id, kind, channel, enabled) values (${currentOrgId}, ${memberId}, ${kind}, ${channel}, ${enabled}) on conflict (org_id, member_id, kind, channel) do update set enabled = excluded.enabled, updated_at = excluded.updated_at`;
 }

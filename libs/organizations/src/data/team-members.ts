@@ -62,9 +62,8 @@ export async function listTeamMembers(
 ): Promise<{ items: TeamMember[]; nextCursor: string | null }> {
   const where = [orgFilter('tm'), sql.part`tm.team_id = ${teamId}::uuid`];
   const after = decodeCursor(cursor, Cursor);
-  if (after !== undefined) {
+  if (after !== undefined)
     where.push(sql.part`(tm.created_at, tm.member_id) > (${after[0]}::timestamptz, ${after[1]}::uuid)`);
-  }
   const rows = await db.all(
     sql<TeamMemberRow>`${selectTeamMembers} where ${sql.join(where, ' and ')}
        order by tm.created_at, tm.member_id limit ${limit + 1}`,

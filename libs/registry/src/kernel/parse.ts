@@ -5,9 +5,8 @@ import { type Issue, issueAt, maxIssues } from './errors.ts';
 import { plainIssueMessages } from './issue-words.ts';
 
 function toIssues(issue: z.core.$ZodIssue): Issue[] {
-  if (issue.code === 'unrecognized_keys') {
+  if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => issueAt([...issue.path, key], 'is not a parameter of this operation'));
-  }
   return [issueAt(issue.path, issue.message)];
 }
 

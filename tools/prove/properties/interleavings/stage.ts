@@ -112,9 +112,8 @@ export async function play(stage: Stage, scene: Interleaving): Promise<{ wrong: 
 
   const wrong: string[] = [];
   const same = (what: string, is: unknown, wanted: unknown): void => {
-    if (!matches(is, wanted)) {
+    if (!matches(is, wanted))
       wrong.push(`${scene.name}: ${what} is ${JSON.stringify(is)}, not ${JSON.stringify(wanted)}`);
-    }
   };
   same('the first', await first, scene.firstRefused ?? 'done');
   same('the second', await second, scene.refused ?? 'done');

@@ -59,9 +59,8 @@ export class Command implements fc.AsyncCommand<Model, Real> {
   #requireArrows(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): void {
     for (const [id, to] of after) {
       const from = before.get(id) ?? 'none';
-      if (from !== to && !visibleTransitions.some((arrow) => arrow.from === from && arrow.to === to)) {
+      if (from !== to && !visibleTransitions.some((arrow) => arrow.from === from && arrow.to === to))
         this.#diverge('the way', `in no table`, `from ${from} to ${to}`);
-      }
     }
   }
 
@@ -94,9 +93,8 @@ export class Command implements fc.AsyncCommand<Model, Real> {
  * leaves it open.
  */
 export function matches(actual: unknown, expected: unknown): boolean {
-  if (typeof expected !== 'object' || expected === null || Array.isArray(expected)) {
+  if (typeof expected !== 'object' || expected === null || Array.isArray(expected))
     return JSON.stringify(actual) === JSON.stringify(expected);
-  }
   if (typeof actual !== 'object' || actual === null) return false;
   const seen = new Map(Object.entries(actual));
   return Object.entries(expected).every(

@@ -40,7 +40,6 @@ const isInTheWay = ({ lock: held }: ModelExecution, holder: ModelHolder): boolea
  */
 function loseLock(execution: ModelExecution): void {
   execution.lock = null;
-  if (['leased', 'waiting_input'].includes(execution.state)) {
+  if (['leased', 'waiting_input'].includes(execution.state))
     execution.news.push({ kind: 'lock_conflict', by: 'time' });
-  }
 }

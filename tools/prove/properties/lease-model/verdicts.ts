@@ -103,9 +103,8 @@ export function acquire(model: Model, call: AcquireCall): Forecast {
     const signals: string[] = [];
     const ttl = grantedTtl(call.ttl);
     const value = String(result['leaseToken']);
-    if (call.start && isStory(call.target) && ['backlog', 'ready'].includes(model.status[call.target])) {
+    if (call.start && isStory(call.target) && ['backlog', 'ready'].includes(model.status[call.target]))
       moveStory(model, call.target, 'in_progress', holder.person);
-    }
     if (!isOwn) {
       target.epoch += 1;
       for (const rival of rivals) {
@@ -320,9 +319,8 @@ export const complete = (
       else finish(execution, outcome === 'submitted' ? 'succeeded' : outcome);
       execution.needsRework = false;
       const isHandedIn = outcome === 'submitted' || outcome === 'succeeded';
-      if (isHandedIn && isStory(target.name) && model.status[target.name] === 'in_progress') {
+      if (isHandedIn && isStory(target.name) && model.status[target.name] === 'in_progress')
         moveStory(model, target.name, 'in_review', person);
-      }
       return letGo(held, `complete as ${outcome}`);
     });
   });

@@ -93,9 +93,8 @@ function followStreams(events: readonly Told[]): { grants: Map<string, Granted[]
     }
     if (kind !== 'checkpointed') continue;
     const [runId] = String(data['summary']).split(' ');
-    if (runId !== newest.runId || newest.endedAt !== null) {
+    if (runId !== newest.runId || newest.endedAt !== null)
       stale.push(`${unitId}: stale effect, a checkpoint of ${runId ?? ''} under epoch ${newest.epoch}`);
-    }
   }
   return { grants, stale };
 }
@@ -120,9 +119,8 @@ function grantedTwice(
       if (epoch !== index + 1) wrong.push(`${unitId}: epoch ${epoch} was granted as number ${index + 1}`);
     }
     const row = leases.find((lease) => lease.unitId === unitId);
-    if (row?.epoch !== ofUnit.length) {
+    if (row?.epoch !== ofUnit.length)
       wrong.push(`${unitId}: the lease is at epoch ${row?.epoch ?? 'none'} after ${ofUnit.length} grants`);
-    }
   }
   for (const { name, outcome, unitId, epoch, runId } of history) {
     if (name !== 'acquire' || outcome !== 'acknowledged') continue;

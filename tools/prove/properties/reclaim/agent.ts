@@ -43,6 +43,5 @@ async function live(setting: ReclaimPlan): Promise<never> {
   }
 }
 
-if (process.argv[1] === import.meta.filename) {
+if (process.argv[1] === import.meta.filename)
   await live(ReclaimPlan.parse(JSON.parse(process.env['AGENT_SETTING'] ?? '{}')));
-}

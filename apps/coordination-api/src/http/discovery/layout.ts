@@ -38,15 +38,13 @@ const marked = new Marked({
   },
 });
 
-export function renderHtmlPage({
-  title,
-  summary,
-  markdown,
-}: {
+interface HtmlPageContent {
   readonly title: string;
   readonly summary: string;
   readonly markdown: string;
-}): RenderedPage {
+}
+
+export function renderHtmlPage({ title, summary, markdown }: HtmlPageContent): RenderedPage {
   return pageFrame({
     ...{ title, summary },
     body: html`<nav><a href="/">Muster</a> · <a href="/reference">Reference</a></nav>

@@ -34,9 +34,8 @@ export const set = handle(
       agent = { id, name };
     }
 
-    if (member?.id === current.member?.id && agent?.id === current.agent?.id) {
+    if (member?.id === current.member?.id && agent?.id === current.agent?.id)
       return { assignment: toAssignment(targetType, target, current) };
-    }
     const previous = {
       previousMemberId: current.member?.id ?? null,
       previousAgentId: current.agent?.id ?? null,

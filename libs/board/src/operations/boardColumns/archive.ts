@@ -30,11 +30,10 @@ type ArchiveColumnContext = HandlerContext<typeof registry.boardColumns.archive>
 export const archive = handle(registry.boardColumns.archive, async (context) => {
   const { params, db, access, policy: askPolicy, emit, refuse } = context;
   const { columnId, moveStoriesToColumnId: targetId } = params;
-  if (targetId === columnId) {
+  if (targetId === columnId)
     throw badRequest("The column's stories cannot move to the column itself.", [
       { path: 'moveStoriesToColumnId', message: 'must name a column other than the one to be archived' },
     ]);
-  }
 
   const [{ at }, policy, { projectId, columns }, stories, last, reviews] = await Promise.all([
     access(),
@@ -60,9 +59,8 @@ export const archive = handle(registry.boardColumns.archive, async (context) => 
     throw refuse('column_not_empty', { stories: stories.length });
 
   const warnings: Warning[] = [];
-  if (target !== undefined && target.status !== column.status && !canMove(column.status, target.status)) {
+  if (target !== undefined && target.status !== column.status && !canMove(column.status, target.status))
     throw refuse('invalid_transition', { from: column.status, to: target.status });
-  }
   const archived = boardColumns.save(db, column, { archived_at: at }, at);
   if (target !== undefined && stories.length > 0) {
     warnings.push(...checkWipLimit(refuse, target, stories.length, policy));

@@ -20,12 +20,11 @@ export const create = handle(registry.boardColumns.create, async (context) => {
   const active = getActiveColumns(columns);
   const before =
     afterColumnId === undefined ? active.length - 1 : active.findIndex(({ id }) => id === afterColumnId);
-  if (afterColumnId !== undefined && before === -1) {
+  if (afterColumnId !== undefined && before === -1)
     throw await notInProjectError(context, projectId, 'board_columns', {
       ref: afterColumnId,
       path: 'afterColumnId',
     });
-  }
   if (active.length >= maxColumns) throw refuse('limit_exceeded', { limit: maxColumns, used: active.length });
 
   const column = boardColumns.make({ ...plan, projectId, position: before + 1 }, at);

@@ -23,12 +23,11 @@ export const publish = handle(registry.contracts.publish, async (context) => {
     lockContract(db, targetId, params.slug),
     access(),
   ]);
-  if (params.storyId !== undefined && story?.project_id !== head.project_id) {
+  if (params.storyId !== undefined && story?.project_id !== head.project_id)
     throw await notInProjectError(context, head.project_id, 'stories', {
       ref: params.storyId,
       path: 'storyId',
     });
-  }
   if (flaw !== null) throw refuse('malformed_content', { kind: params.kind, problem: flaw });
   requireVersion(head, params.baseVersion);
   const isCurrent =

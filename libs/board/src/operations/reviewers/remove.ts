@@ -13,9 +13,8 @@ export const remove = handle(
       lockReview(db, targetId, who),
     ]);
     if (review === undefined) throw notFound();
-    if (review.verdict !== 'pending' && rank < leadRank && !isOwnReview(review, caller)) {
+    if (review.verdict !== 'pending' && rank < leadRank && !isOwnReview(review, caller))
       throw forbidden('verdict_of_another', undefined, { needed: 'lead', held: projectRoles[rank - 1] });
-    }
     db.deferToCommit(deleteReviewer(review.id));
     emit('reviewer.removed', toStoryEventSubject(story), who);
     return { deleted: true as const };

@@ -22,9 +22,7 @@ export const setVerdict = handle(
       lockReview(db, targetId, caller),
       findWorkAuthors(db, targetId),
     ]);
-    if (review === undefined) {
-      throw forbidden('not_a_reviewer');
-    }
+    if (review === undefined) throw forbidden('not_a_reviewer');
     if (params.specVersion !== undefined && params.specVersion > story.spec_version) throw notFound();
     const who = { agentId: review.agent_id, actingMemberId: review.acting_member_id };
     const unmet = findRulesViolatedByVerdict(verdict, who, authors, policy);

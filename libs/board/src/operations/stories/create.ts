@@ -27,11 +27,10 @@ export const create = handle(registry.stories.create, async (context) => {
     findStories(db, blockedBy),
   ]);
   const { project_id: projectId } = project;
-  if (end === undefined) {
+  if (end === undefined)
     throw columnId === undefined
       ? refuse('invalid_transition', { from: null, to: status })
       : await notInProjectError(context, projectId, 'board_columns', { ref: columnId, path: 'columnId' });
-  }
   if (epicId !== undefined && epic?.project_id !== projectId)
     throw await notInProjectError(context, projectId, 'epics', { ref: epicId, path: 'epicId' });
   const parent =

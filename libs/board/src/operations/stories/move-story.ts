@@ -50,25 +50,23 @@ function requireDestinationColumn(
   { story, columns, position }: LockedMove,
   destination: MoveDestination,
 ): LockedColumn | null {
-  if (destination.columnId !== undefined && position.column_id !== destination.columnId) {
+  if (destination.columnId !== undefined && position.column_id !== destination.columnId)
     throw refuse('invalid_transition', {
       columnId: destination.columnId,
       anchorColumnId: position.column_id,
     });
-  }
   const column = columns.find(({ id }) => id === position.column_id);
   if (column === undefined) {
     if (destination.status === 'canceled') return null;
     throw refuse('invalid_transition', { from: story.status, to: destination.status ?? null });
   }
   if (column.archived_at !== null) throw notFound();
-  if (destination.status !== undefined && column.status !== destination.status) {
+  if (destination.status !== undefined && column.status !== destination.status)
     throw refuse('invalid_transition', {
       from: story.status,
       to: destination.status,
       columnStatus: column.status,
     });
-  }
   return column;
 }
 

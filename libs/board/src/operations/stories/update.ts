@@ -45,9 +45,8 @@ export const update = handle(registry.stories.update, async (context) => {
     findStories(db, blockedBy ?? []),
     blocked == null ? undefined : findMember(db, blocked.unblockerMemberId),
   ]);
-  if (epicId != null && !epics.some((epic) => epic.id === epicId && epic.project_id === story.project_id)) {
+  if (epicId != null && !epics.some((epic) => epic.id === epicId && epic.project_id === story.project_id))
     throw await notInProjectError(context, story.project_id, 'epics', { ref: epicId, path: 'epicId' });
-  }
   const parent =
     parentId == null
       ? parentId

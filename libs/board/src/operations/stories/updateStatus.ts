@@ -13,8 +13,7 @@ export const updateStatus = handle(registry.stories.updateStatus, async (context
   const { story } = move;
   await requireDestinationExists(context, move, to);
   requireVersion(story, expectedVersion);
-  if (status === story.status && (columnId === undefined || columnId === story.column_id)) {
+  if (status === story.status && (columnId === undefined || columnId === story.column_id))
     return { story: toStory(story), warnings: [] };
-  }
   return moveStory(context, move, policy, to);
 });

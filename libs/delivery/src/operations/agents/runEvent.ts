@@ -31,9 +31,7 @@ export const runEvent = handle(registry.agents.runEvent, async (context) => {
   const owner = { memberId: run.member_id, agentId: run.agent_id };
   const event = { memberId, agentId, kind: params.kind, isDuplicateEvent };
   const decision = isNewRun ? 'accept' : decideRunEvent({ ...owner, state: run.state }, event);
-  if (decision === 'not_own') {
-    throw forbidden('not_own_run');
-  }
+  if (decision === 'not_own') throw forbidden('not_own_run');
   if (decision === 'ended') throw refuse('run_ended', { state: run.state, endedAt: run.ended_at });
   if (decision === 'repeat') return { run: toRun(run) };
 

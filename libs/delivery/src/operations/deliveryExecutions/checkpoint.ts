@@ -19,9 +19,8 @@ export const checkpoint = handle(registry.deliveryExecutions.checkpoint, async (
   ]);
   const { execution, now, target } = holder;
   const currentSeq = execution.checkpoint_seq;
-  if (expectedSeq !== undefined && expectedSeq !== currentSeq) {
+  if (expectedSeq !== undefined && expectedSeq !== currentSeq)
     throw refuse('version_mismatch', { currentVersion: currentSeq });
-  }
   const next = newCheckpoint(written, currentSeq, now);
   changeCodeUnderReview(db, codes, (code) => applyReportedCode(code, { headSha }, now));
   emit('execution.checkpointed', targetSubject(target), { executionId, seq: next.seq });

@@ -42,7 +42,7 @@ export const complete = handle(registry.deliveryExecutions.complete, async (cont
       getTargetOfExecution(db, executionId),
       mightHoldLease(db, executionId, parseLeaseToken(leaseToken)),
     ]);
-    if (isHolder && target.type === 'story' && target.status === 'in_progress') {
+    if (isHolder && target.type === 'story' && target.status === 'in_progress')
       moves = await perform(registry.stories.updateStatus, { storyId: target.id, status: 'in_review' }).then(
         () => true,
         (error: unknown) => {
@@ -52,7 +52,6 @@ export const complete = handle(registry.deliveryExecutions.complete, async (cont
           return false;
         },
       );
-    }
     if (isHolder && !submits) await landReportedMerges(context, executionId);
   }
   const [policy, declared, , request, holder] = await Promise.all([
@@ -67,18 +66,15 @@ export const complete = handle(registry.deliveryExecutions.complete, async (cont
   if (holder.kind === 'repeated') {
     // An identical call ended the lease in between, and a later holder took the story up again. The move of
     // this call must be rolled back.
-    if (moves && holder.target.status === 'in_progress') {
+    if (moves && holder.target.status === 'in_progress')
       throw refuse('stale_lease', { currentEpoch: holder.lease?.epoch ?? 0 });
-    }
     return { execution: currentExecution(holder), touches };
   }
   const pullRequest =
     params.pullRequest === undefined
       ? holder.execution.pull_request
       : await withCanonicalUrl(context, params.pullRequest);
-  if (submits && pullRequest === null && !hasBranchOrPullRequest(holder)) {
-    throw refuse('branch_required');
-  }
+  if (submits && pullRequest === null && !hasBranchOrPullRequest(holder)) throw refuse('branch_required');
   if (outcome === 'succeeded') {
     const unmet = unmetCompletionConditions(policy, holder, caller.agentId !== null);
     if (unmet.length > 0) throw refuse('policy', { unmet });

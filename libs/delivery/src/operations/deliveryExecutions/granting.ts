@@ -142,9 +142,8 @@ function toRefusal(
   decision: DecisionOfKind<'refuse'>,
   rank: number,
 ): ApiError {
-  if (decision.reason === 'take_over_forbidden') {
+  if (decision.reason === 'take_over_forbidden')
     return forbidden('take_over', undefined, { needed: 'lead', held: projectRoles[rank - 1] });
-  }
   if (decision.reason === 'lease_held') {
     const { by } = decision;
     const work = [facts.execution, ...facts.rivalExecutions].find((row) => row?.target_id === by.targetId);
@@ -241,9 +240,7 @@ export async function grantLeaseOnTarget(
   const expiresAt = addSeconds(now, granted.ttlSeconds);
   if (extends_) db.deferToCommit(extendLocks(changed.id, expiresAt));
   if (decision.kind === 'grant') {
-    if (decision.offered) {
-      await passLocks(db, changed.id, { ...me, actor: caller.actor }, expiresAt);
-    }
+    if (decision.offered) await passLocks(db, changed.id, { ...me, actor: caller.actor }, expiresAt);
     emitGrant(context, target, changed, decision, !isNew);
   }
   return {

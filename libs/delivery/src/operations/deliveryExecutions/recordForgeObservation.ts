@@ -233,9 +233,8 @@ function transitionForFact(
 ): { readonly transition: TransitionName; readonly sets: ExecutionChanges } {
   if (isLanded && canTransition('observeMerge', state)) return { transition: 'observeMerge', sets: {} };
   // A closed pull request returns the work that was submitted before it closed, and no later submission.
-  if (news?.kind === 'pr_closed' && canTransition('sendBack', state)) {
+  if (news?.kind === 'pr_closed' && canTransition('sendBack', state))
     return { transition: 'sendBack', sets: { needs_rework: true } };
-  }
   if (state !== 'submitted' && state !== 'available') return { transition: 'observe', sets: {} };
   const isGivenBack = state === 'available' && isClosedUnmerged(forge);
   // A request for changes made in Muster is stale once the code changes. The forge's request follows the

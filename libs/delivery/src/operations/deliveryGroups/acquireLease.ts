@@ -49,12 +49,11 @@ export const acquireLease = handle(
       mayLiftStop: false,
       rivalExecutions: [],
     });
-    if (decision.kind === 'refuse') {
+    if (decision.kind === 'refuse')
       throw refuse(
         'lease_held',
         decision.reason === 'lease_held' ? leaseHeldDetails(decision.by, caller, null) : {},
       );
-    }
     const goesOn = decision.kind === 'extend';
     const { grant, leaseToken } = newGrant(lease, caller, {
       isExtension: goesOn,
@@ -64,12 +63,11 @@ export const acquireLease = handle(
     });
     db.deferToCommit(grantLease(grant));
     db.deferToCommit(updateGroup({ ...group, told_seq: news.lastDeliveredSeq }, ['told_seq']));
-    if (!goesOn) {
+    if (!goesOn)
       emit('group.leaseAcquired', groupSubject(group), {
         epoch: grant.newEpoch,
         fromMemberId: decision.superseded?.holder.memberId ?? null,
       });
-    }
     const granted = toGroup(group, grantedRow(lease, grant));
     return { group: granted, leaseToken, signals: goesOn ? news.signals : [] };
   },

@@ -19,9 +19,8 @@ export const update = handle(registry.deliveryGroups.update, async (context) => 
   const fields = changedFields({ name: group.name, state: from }, { name, state });
   if (fields.length === 0) return { group: toGroup(group) };
   const to = state ?? from;
-  if (isFinalGroupState(from) || (to !== from && !canMoveGroup(from, to))) {
+  if (isFinalGroupState(from) || (to !== from && !canMoveGroup(from, to)))
     throw refuse('invalid_transition', { from, to });
-  }
   if (end !== undefined) endGroup(context, group, to, end);
 
   const changed = deliveryGroups.save(db, group, { name: name ?? group.name, state: to }, at);

@@ -98,9 +98,8 @@ export const acquire = handle(registry.locks.acquire, async (context) => {
     const extended = extendedLock(before, params, facts, expiresAt);
     deleteConflictingExpiredLocks(context, extended, facts.lapsed);
     db.deferToCommit(updateLock(extended));
-    if (extended.mode !== before.mode) {
+    if (extended.mode !== before.mode)
       emit('lock.acquired', lockSubject(extended), { resources: extended.resources, mode });
-    }
     return { lock: toLock(extended), extended: true, conflicts, leftOut: null };
   }
   refuseTooManyResources(context, resources, facts);
@@ -173,9 +172,8 @@ function refuseTooManyResources(
   { own, others, lapsed }: Pick<LockGrantState, 'own' | 'others' | 'lapsed'>,
 ): void {
   const locked = [...own, ...others, ...lapsed].reduce((sum, lock) => sum + lock.resources.length, 0);
-  if (locked + resources.length > maxLockedResources) {
+  if (locked + resources.length > maxLockedResources)
     throw refuse('limit_exceeded', { limit: 'locked_resources', max: maxLockedResources, locked });
-  }
 }
 
 /**

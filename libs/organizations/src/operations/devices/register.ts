@@ -18,7 +18,7 @@ const maxDevicesPerMember = 50;
 export const register = handle(registry.devices.register, async ({ params, caller, db, access, refuse }) => {
   const { deviceId, name, platform, pushToken, appVersion } = params;
   const { memberId, tokenId } = caller;
-  if (platform === 'web' && pushToken != null && !isWebPushSubscription(pushToken)) {
+  if (platform === 'web' && pushToken != null && !isWebPushSubscription(pushToken))
     throw badRequest('The pushToken is not a valid push subscription.', [
       {
         path: 'pushToken',
@@ -26,7 +26,6 @@ export const register = handle(registry.devices.register, async ({ params, calle
           "must be the JSON of a browser's PushSubscription, with an https endpoint, keys.p256dh and keys.auth",
       },
     ]);
-  }
   const [{ at }, , , , known, count] = await Promise.all([
     access(),
     lockCallerMembership(db, caller),

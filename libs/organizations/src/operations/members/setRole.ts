@@ -22,9 +22,8 @@ export const setRole = handle(registry.members.setRole, async ({ params, db, acc
       'Only the owner can make a member an admin or give an admin another role.',
     );
   if (ruling === 'unchanged') return { member: toMember(member) };
-  if (ruling === 'needs_seat' && seats !== undefined && countFreeSeats(seats) < 1) {
+  if (ruling === 'needs_seat' && seats !== undefined && countFreeSeats(seats) < 1)
     throw refuse('seats_exhausted', { ...seats });
-  }
 
   const changed = members.save(db, member, { role }, at);
   if (!roleNeedsSeat(role)) db.deferToCommit(removeTeamLeadRoles(memberId));

@@ -17,9 +17,8 @@ export const publish = handle(
   async ({ params, caller, db, access, requireGround, emit, refuse }) => {
     const { slug, version, encoding } = params;
     const decoded = decodeContent(params.content, encoding);
-    if ('problem' in decoded) {
+    if ('problem' in decoded)
       throw badRequest('The content is invalid.', [{ path: 'content', message: decoded.problem }]);
-    }
     const { bytes } = decoded;
     const sha256 = sha256Of(bytes);
 
@@ -27,13 +26,11 @@ export const publish = handle(
       await Promise.all([createOrLockAgent(db, caller, slug, version), access()]);
     await requireGround(head.publisherId === caller.memberId && 'publisher');
     const known = publishedVersion?.sha256 ?? deletedVersionSha256;
-    if (known !== undefined && known !== sha256) {
+    if (known !== undefined && known !== sha256)
       throw refuse('already_exists', { sha256: known, deleted: publishedVersion === undefined });
-    }
     if (publishedVersion !== undefined) return { agent: toCatalogAgent(publishedVersion) };
-    if (versions.length >= maxVersionsPerAgent) {
+    if (versions.length >= maxVersionsPerAgent)
       throw refuse('limit_exceeded', { limit: maxVersionsPerAgent, used: versions.length });
-    }
     if (wasCreated) {
       const room = await lockCatalogQuota(db);
       if (room !== undefined && room.used > room.limit)

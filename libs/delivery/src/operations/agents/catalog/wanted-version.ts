@@ -13,11 +13,10 @@ export async function resolveVersion<Row>(
   { version, ...ref }: AgentSelector & { readonly version?: string | undefined },
   findRow: FindVersion<Row>,
 ): Promise<{ readonly row: Row; readonly versions: CatalogVersionRef[] }> {
-  if (version !== undefined && !isVersionOrRange(version)) {
+  if (version !== undefined && !isVersionOrRange(version))
     throw badRequest('The version is invalid.', [
       { path: 'version', message: 'must be a version such as 1.4.0, or a range such as ^1.2' },
     ]);
-  }
   const [exact, versions] = await Promise.all([findRow(db, ref, version), listVersions(db, ref)]);
   if (exact !== undefined) return { row: exact, versions };
   const newest =
