@@ -12,7 +12,12 @@ const frame = /\/api\/(session|events|projects\/list|notifications\/unreadCount)
  * The pages that fetch nothing of their own. They only show the session and its identity, which the frame of
  * every page fetches.
  */
-const asksNothing: readonly string[] = ['/settings/sessions', '/settings/general', '/new-project'];
+const asksNothing: readonly string[] = [
+  '/settings/sessions',
+  '/settings/general',
+  '/new-project',
+  '/p/WEB/apply-plan',
+];
 const refusal = (status: number, code: string) => (route: Route) =>
   route.fulfill({
     ...{ status, contentType: 'application/json' },

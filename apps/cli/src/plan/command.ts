@@ -1,7 +1,7 @@
 /** The commands `muster plan apply`, `diff` and `show`. */
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
-import { type registry, type ResultOf } from '@muster/registry';
+import { applyPlan } from '@muster/import-files/plan';
 import {
   formatMinute,
   formatTable,
@@ -22,8 +22,6 @@ interface PlanFlags extends ConnectionFlags {
   readonly prune?: boolean;
   readonly json?: boolean;
 }
-
-type ApplyResult = ResultOf<typeof registry.plans.apply>;
 
 export function configurePlanCommand(command: Command): void {
   command.description(
@@ -80,23 +78,10 @@ async function runPlan(file: string, flags: PlanFlags, isPreview: boolean): Prom
     mode: isPreview ? ('preview' as const) : ('apply' as const),
   };
   const { plans } = createCommandClient(await findConnection(flags));
-  let result = await plans.apply(params);
-  // New stories start in backlog or ready. Tasks that are checked already are done after a second call.
-  const isStarted = result.changes.some(({ kept }) => kept.some(({ reason }) => reason === 'new_story'));
-  if (isStarted && !isPreview) result = withLaterResult(result, await plans.apply(params));
+  const result = isPreview ? await plans.apply(params) : await applyPlan(plans.apply, params);
   const titles = new Map(params.items.map(({ ref, title }) => [ref, title]));
   print(flags, result, changeLines(result, titles, isPreview));
 }
-
-/** Returns the result of two calls with the same plan: what the first one did, and the state after both. */
-const withLaterResult = (first: ApplyResult, later: ApplyResult): ApplyResult => ({
-  ...later,
-  epics: first.epics,
-  changes: first.changes.map((change) => ({
-    ...change,
-    kept: later.changes.find(({ ref }) => ref === change.ref)?.kept ?? change.kept,
-  })),
-});
 
 async function showPlan(
   planRef: string | undefined,

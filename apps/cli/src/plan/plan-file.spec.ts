@@ -54,6 +54,6 @@ describe('parsePlanFile', () => {
     expect(() => read('items: [{ref: a, title: A}, {ref: a, title: B}]')).toThrow('must name each ref once');
     expect(() => read('items: [')).toThrow(/^plan\.yaml: /);
     expect(() => read('just text')).toThrow('must be an object with items');
-    expect(() => parsePlanFile('tasks.md', '# Nothing\n', {})).toThrow('has no tasks');
+    expect(() => parsePlanFile('tasks.md', '# Nothing\n', {})).toThrow('there are no tasks');
   });
 });

@@ -9,7 +9,7 @@ import { useCallback, useEffect, useMemo, useState } from 'react';
 import { Boards } from '../data/boards.ts';
 import { type ConsoleContextValue, ConsoleContext } from '../data/context.ts';
 import { startLiveConnection } from '../data/live.ts';
-import { refetchQueries } from '../data/refresh.ts';
+import { createBatchedRefetch, refetchQueries } from '../data/refresh.ts';
 import { staleQueryKeys } from '../data/stale.ts';
 import { waitUntilSignedIn } from '../data/proof.ts';
 import { takeAwaitedStop } from '../data/stops.ts';
@@ -144,6 +144,7 @@ function SignedInConsole({ session, onTokenRejected }: SignedInConsoleProps) {
   const [inside, setInside] = useState<ConsoleContextValue | null>(null);
   useEffect(() => {
     const boards = new Boards(session.client);
+    const refetchSoon = createBatchedRefetch(queries);
     const live = startLiveConnection(session, {
       onEvent: (event) => {
         boards.handleEvent(event);
@@ -153,7 +154,7 @@ function SignedInConsole({ session, onTokenRejected }: SignedInConsoleProps) {
             ...{ tone: 'good', title: t.stop.stopped(stopped.workName) },
             ...{ body: t.stop.stoppedBy(stopped.holderName), about: stopped.executionId },
           });
-        for (const queryKey of staleQueryKeys(event)) void refetchQueries(queries, queryKey);
+        for (const queryKey of staleQueryKeys(event)) refetchSoon(queryKey);
       },
       onResync: () => {
         boards.reloadAll();

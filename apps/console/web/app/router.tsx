@@ -20,6 +20,16 @@ const rootRoute = createRootRoute({
   errorComponent: ({ error, reset }) => <LoadError error={error} onRetry={reset} isPage />,
 });
 
+/** Keeps these parameters of an address if they are texts. */
+const textParameters =
+  <Name extends string>(...names: readonly Name[]) =>
+  (search: Record<string, unknown>): { [name in Name]?: string } =>
+    Object.fromEntries(
+      names
+        .map((name) => [name, search[name]])
+        .filter(([, value]) => typeof value === 'string' && value !== ''),
+    ) as { [name in Name]?: string };
+
 const nowRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/',
@@ -34,8 +44,7 @@ const agentsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/agents',
   component: lazyPage(() => import('../pages/agents-page.tsx'), 'AgentsPage'),
-  validateSearch: ({ project }: Record<string, unknown>): { project?: string } =>
-    typeof project === 'string' && project !== '' ? { project } : {},
+  validateSearch: textParameters('project'),
 });
 const activityRoute = createRoute({
   getParentRoute: () => rootRoute,
@@ -84,6 +93,28 @@ const epicsRoute = createRoute({
   path: '/p/$projectKey/epics',
   component: lazyPage(() => import('../pages/epics-page.tsx'), 'EpicsPage'),
 });
+const plansRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/p/$projectKey/plans',
+  component: lazyPage(() => import('../plans/plans-page.tsx'), 'PlansPage'),
+});
+const planRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/p/$projectKey/plans/$planId',
+  component: lazyPage(() => import('../plans/plan-page.tsx'), 'PlanPage'),
+});
+const applyPlanRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/p/$projectKey/apply-plan',
+  component: lazyPage(() => import('../plans/apply-page.tsx'), 'ApplyPlanPage'),
+  validateSearch: textParameters('plan', 'story'),
+});
+const wavesRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/p/$projectKey/waves',
+  component: lazyPage(() => import('../plans/waves-page.tsx'), 'WavesPage'),
+  validateSearch: textParameters('epic', 'plan'),
+});
 const healthRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/p/$projectKey/health',
@@ -101,6 +132,7 @@ const auditRoute = createRoute({
 export const router = createRouter({
   routeTree: rootRoute.addChildren([
     ...[nowRoute, inboxRoute, agentsRoute, activityRoute, boardRoute, storyRoute, newProjectRoute],
+    ...[plansRoute, planRoute, applyPlanRoute, wavesRoute],
     ...[settingsRoute, projectSettingsRoute, epicsRoute, healthRoute, auditRoute],
   ]),
   basepath: '/console',

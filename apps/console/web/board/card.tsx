@@ -4,6 +4,7 @@ import { type Epic, type StoryCard } from '@muster/registry';
 import { LeaseClock } from '../components/clock.tsx';
 import { Icon, PriorityIcon } from '../components/icons.tsx';
 import { Avatar, actorNameOf } from '../components/people.tsx';
+import { canStartNow } from './filter.ts';
 import { AgentResponseLabel, WorkStateLabel } from '../components/work.tsx';
 import { formatDay, formatShortDate, isPastDate, t } from '../messages/index.ts';
 
@@ -148,6 +149,12 @@ export const Card = memo(function Card({
         )}
         <PriorityIcon priority={card.priority} />
         {card.priority !== 'none' && <span className="sr-only">{t.priority[card.priority]}</span>}
+        {canStartNow(card) && (
+          <span className="card-start" title={t.filter.states.start}>
+            <Icon name="start" size={12} />
+            <span className="sr-only">{t.filter.states.start}</span>
+          </span>
+        )}
         {epic !== undefined && (
           <span className="card-epic" title={epic.title}>
             {epic.color !== null && <span className="epic-mark" style={{ background: epic.color }} />}

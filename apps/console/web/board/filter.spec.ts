@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { type StoryCard } from '@muster/registry';
-import { matchesFilter } from './filter.ts';
+import { canStartNow, matchesFilter } from './filter.ts';
 
 const card: StoryCard = {
   ...{
@@ -28,4 +28,35 @@ it('widens by filters of one kind, and narrows by those of different kinds', () 
   expect(matchesFilter(card, { label: ['ops', 'bug'], priority: ['high'] })).toBe(true);
   expect(matchesFilter(card, { label: ['bug'], priority: ['low'] })).toBe(false);
   expect(matchesFilter(card, { who: ['none'], work: ['live', 'blocked'] })).toBe(false);
+});
+
+it('knows which stories can start: those that nothing blocks, without open children, that nobody works on', () => {
+  const execution = {
+    ...{
+      id: 'e',
+      state: 'available' as const,
+      holder: null,
+      expiresAt: null,
+      progress: 0,
+      needsRework: false,
+    },
+  };
+  const startable: Partial<StoryCard>[] = [
+    {},
+    { status: 'ready' },
+    { children: { total: 2, done: 2 } },
+    { execution },
+  ];
+  const others: Partial<StoryCard>[] = [
+    { status: 'in_progress' },
+    { status: 'done' },
+    { blocked: { kind: 'external', note: '', unblockerMemberId: null } },
+    { counts: { ...card.counts, openBlockers: 1 } },
+    { children: { total: 2, done: 1 } },
+    { execution: { ...execution, state: 'offered' } },
+    { execution: { ...execution, state: 'leased' } },
+  ];
+  const canStart = (change: Partial<StoryCard>): boolean => canStartNow({ ...card, ...change });
+  expect([startable.filter(canStart).length, others.filter(canStart)]).toEqual([startable.length, []]);
+  expect(matchesFilter({ ...card, status: 'ready' }, { work: ['start'] })).toBe(true);
 });

@@ -1,7 +1,7 @@
 /** Decides which cards match the filters in the address. */
 import { type Priority, type StoryCard } from '@muster/registry';
 
-export const workFilters = ['live', 'waiting', 'rework', 'blocked'] as const;
+export const workFilters = ['start', 'live', 'waiting', 'rework', 'blocked'] as const;
 export type WorkFilter = (typeof workFilters)[number];
 const priorityNames: readonly Priority[] = ['urgent', 'high', 'medium', 'low', 'none'];
 export { priorityNames };
@@ -48,7 +48,16 @@ export function parseBoardSearch(search: Record<string, unknown>): BoardSearch {
 
 export const hasActiveFilters = (search: BoardSearch): boolean => Object.keys(search).length > 0;
 
+/** Returns true if work on the story can start: nothing blocks it, no child is open, and no one works on it. */
+export const canStartNow = ({ status, blocked, counts, children, execution }: StoryCard): boolean =>
+  (status === 'backlog' || status === 'ready') &&
+  blocked === null &&
+  counts.openBlockers === 0 &&
+  (children === null || children.done >= children.total) &&
+  (execution === null || execution.state === 'available');
+
 const workFilterPredicates: Record<WorkFilter, (card: StoryCard) => boolean> = {
+  start: canStartNow,
   live: ({ execution }) => execution !== null && execution.holder !== null,
   waiting: ({ execution }) => execution?.state === 'waiting_input',
   rework: ({ execution }) => execution?.needsRework === true,

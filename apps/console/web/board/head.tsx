@@ -18,7 +18,7 @@ interface BoardHeadProps {
 
 export function BoardHead({ project, cards, search, filterInputRef, isMoving }: BoardHeadProps) {
   const navigate = useNavigate({ from: '/p/$projectKey' });
-  const open = (page: 'epics' | 'health' | 'settings/people') => () =>
+  const open = (page: 'epics' | 'waves' | 'plans' | 'health' | 'settings/people') => () =>
     void navigate({ to: `/p/${project?.key ?? ''}/${page}` });
   return (
     <>
@@ -38,6 +38,8 @@ export function BoardHead({ project, cards, search, filterInputRef, isMoving }: 
             className="icon-button"
             items={[
               { id: 'epics', name: t.board.epics, run: open('epics') },
+              { id: 'waves', name: t.board.waves, run: open('waves') },
+              { id: 'plans', name: t.board.plans, run: open('plans') },
               { id: 'health', name: t.board.health, run: open('health') },
               {
                 id: 'activity',

@@ -87,6 +87,7 @@ const iconPaths = {
     </>
   ),
   leave: <path d="M6 2.8H3v10.4h3M10 5l3 3-3 3M13 8H6.5" />,
+  start: <path d="M5 3.4v9.2L12.2 8z" />,
   stop: <rect x="4" y="4" width="8" height="8" rx="1.6" />,
   edit: <path d="m3 13 .6-3L11 2.6 13.4 5 6 12.4zM9.4 4.2l2.4 2.4" />,
   warn: <path d="M8 2.5 14.2 13H1.8zM8 6.6v3M8 11.3v.1" />,

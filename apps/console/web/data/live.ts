@@ -144,7 +144,7 @@ function dispatchStreamed(
   if (streamed.type === 'event') onEvent(streamed.event);
   else if (streamed.type === 'resync') onResync();
   else if (streamed.type === 'notification') onNotification();
-  else onUnreadCount(streamed.unread);
+  else if (streamed.type === 'unread') onUnreadCount(streamed.unread);
 }
 
 /** Reads the stream in this window until the signal aborts. */

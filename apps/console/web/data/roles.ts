@@ -13,9 +13,10 @@ export interface ProjectPermissions {
   readonly isLead: boolean;
 }
 
-export function useProjectPermissions(projectId: string): ProjectPermissions {
+/** Returns the viewer's role in a project, named by id or key. */
+export function useProjectPermissions(project: string): ProjectPermissions {
   const projects = useQuery(projectsQuery(useClient()));
-  return usePermissionsIn(projects.data?.find(({ id }) => id === projectId));
+  return usePermissionsIn(projects.data?.find(({ id, key }) => id === project || key === project));
 }
 
 /** Returns the viewer's role in a project. Pass undefined while the project is not loaded. */

@@ -12,6 +12,10 @@ const relatedStoryChanges: ReadonlySet<string> = new Set([
   ...['story.created', 'story.updated', 'story.statusChanged', 'story.reordered', 'story.deleted'],
 ]);
 
+/** The events that change the waves of a project. Those of work show who is at work, and what may conflict. */
+const changesWaves = ({ kind }: Pick<Event, 'kind'>): boolean =>
+  relatedStoryChanges.has(kind) || /^(?:execution|lock|import|epic)\.|^story\.unblocked$/.test(kind);
+
 export type CacheKey = readonly (string | null)[];
 
 /**
@@ -28,6 +32,7 @@ export function staleQueryKeys({ kind, subject }: Event): CacheKey[] {
   if (about === 'org') keys.push(['org']);
   if (subject.type === 'story' && subject.key !== null) keys.push(['story', subject.key]);
   if (relatedStoryChanges.has(kind)) keys.push(['related']);
+  if (changesWaves({ kind })) keys.push(['plans']);
   if (['project', 'access', 'team', 'member', 'org'].includes(about)) keys.push(['projects'], ['people']);
   if (['execution', 'run', 'lock', 'agent'].includes(about)) keys.push(['work']);
   if (about === 'reviewer' || about === 'review') keys.push(['reviews']);

@@ -141,6 +141,8 @@ export const en = {
     title: 'Board',
     menu: 'Project menu',
     epics: 'Epics and groups',
+    waves: 'Waves',
+    plans: 'Plans',
     health: 'Health',
     settings: 'Project settings',
     add: (column: string) => `Add a story to ${column}`,
@@ -178,6 +180,7 @@ export const en = {
     priority: 'Priority',
     state: 'State',
     states: {
+      start: 'Can start now',
       live: 'Being worked on',
       blocked: 'Blocked',
       rework: 'Needs rework',

@@ -136,6 +136,7 @@ export const storyTexts = {
   about: 'About the story',
   agentResponse: 'Agent’s response',
   spec: 'Spec',
+  reviewPlan: 'Review proposed plan',
   noSpec: 'No spec yet.',
   approvedBoxes:
     'This version is approved, so you can’t tick its boxes here. Edit the spec to change them; it then needs a new approval.',

@@ -12,6 +12,7 @@ import { showNotice, errorText } from '../components/notices.tsx';
 import { LoadError, Loading } from '../components/states.tsx';
 import { timeAgo } from '../messages/index.ts';
 import { storyTexts, editTexts } from '../messages/story.ts';
+import { ProposedPlanLink } from './proposed-plan.tsx';
 import { SpecLines } from './lines.tsx';
 import { SpecEditor, useHasSpecDraft } from './spec-editor.tsx';
 import { useTaskBoxes } from './ticking.ts';
@@ -96,6 +97,7 @@ export function SpecPart({
         <SpecLines storyId={storyId} storyKey={storyKey} spec={now} canWrite={canWrite} />
       ) : (
         <>
+          <ProposedPlanLink storyKey={storyKey} texts={[now.content]} />
           <Markdown text={now.content} onTaskChange={canWrite && !isApproved ? tick : undefined} />
           {canWrite && isApproved && parseTaskStates(now.content).length > 0 && (
             <p className="muted">{storyTexts.approvedBoxes}</p>

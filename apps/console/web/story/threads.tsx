@@ -10,6 +10,7 @@ import { LoadError, Loading, OfflineNotice } from '../components/states.tsx';
 import { useNewTextDraft } from '../components/unsaved.tsx';
 import { timeAgo, formatDateTime } from '../messages/index.ts';
 import { storyTexts } from '../messages/story.ts';
+import { ProposedPlanLink } from './proposed-plan.tsx';
 
 type Thread = ResultOf<Registry['comments']['list']>['items'][number];
 
@@ -176,6 +177,13 @@ export function Threads({ storyId, storyKey }: { readonly storyId: string; reado
       <h2 id="threads">{storyTexts.threads}</h2>
       {threads.isError && <LoadError error={threads.error} onRetry={() => void threads.refetch()} />}
       {threads.isPending && <Loading label={storyTexts.loading} rows={2} />}
+      <ProposedPlanLink
+        storyKey={storyKey}
+        texts={
+          threads.data?.items.flatMap(({ body, replies }) => [body, ...replies.map((reply) => reply.body)]) ??
+          []
+        }
+      />
       <ul className="talks">
         {threads.data?.items.map((thread) => (
           <ThreadView key={thread.id} thread={thread} refetchThreads={again} />

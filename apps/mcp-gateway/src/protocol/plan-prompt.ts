@@ -39,5 +39,8 @@ ${goal}
    Items that touch the same files should not be in one wave.
 4. Call plans_apply with mode preview. If criticalPath is long or a wave has one item, look for dependencies to remove.
 5. Show the waves and ask for approval. Then call plans_apply with the same parameters and mode apply.
+   If nobody can approve it here, leave the plan for a person: put it as YAML, with plan and items, into a code block
+   with the language muster-plan, in a comment on a story of the project, or in its spec if it is long. The story in the
+   console then offers a preview of the changes, which a person can apply.
 
 To change the plan later, call plans_apply again with the same planRef and refs.`;
