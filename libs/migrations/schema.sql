@@ -84,7 +84,8 @@ create table public.agent_runs (
   recent_keys uuid[] not null default '{}'::uuid[],
   started_at timestamp(3) with time zone not null default clock_timestamp(),
   last_seen_at timestamp(3) with time zone not null default clock_timestamp(),
-  ended_at timestamp(3) with time zone
+  ended_at timestamp(3) with time zone,
+  log_lines integer not null default 0
 );
 create table public.agents (
   org_id uuid not null,
@@ -818,6 +819,14 @@ create table public.rights_epochs (
   org_id uuid not null,
   epoch uuid not null default gen_random_uuid()
 );
+create table public.run_logs (
+  org_id uuid not null,
+  run_id uuid not null,
+  first_line integer not null,
+  last_line integer not null,
+  lines jsonb not null,
+  at timestamp(3) with time zone not null
+);
 create table public.search_documents (
   org_id uuid not null,
   id uuid not null,
@@ -1409,6 +1418,9 @@ alter table prompts add constraint prompts_slug_check CHECK ((slug ~ '^[a-z0-9-]
 alter table prompts add constraint prompts_title_check CHECK (((length(title) >= 1) AND (length(title) <= 200)));
 alter table rights_epochs add constraint rights_epochs_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id) ON DELETE CASCADE;
 alter table rights_epochs add constraint rights_epochs_pkey PRIMARY KEY (org_id);
+alter table run_logs add constraint run_logs_check CHECK ((last_line >= first_line));
+alter table run_logs add constraint run_logs_org_id_run_id_fkey FOREIGN KEY (org_id, run_id) REFERENCES agent_runs(org_id, id) ON DELETE CASCADE;
+alter table run_logs add constraint run_logs_pkey PRIMARY KEY (org_id, run_id, last_line);
 alter table search_documents add constraint search_documents_check CHECK (((project_id IS NULL) = (kind = 'member'::text)));
 alter table search_documents add constraint search_documents_kind_check CHECK ((kind = ANY (ARRAY['story'::text, 'epic'::text, 'spec'::text, 'comment'::text, 'member'::text])));
 alter table search_documents add constraint search_documents_pkey PRIMARY KEY (org_id, id, kind);
@@ -1541,9 +1553,11 @@ CREATE INDEX activity_group ON ONLY public.activity USING btree (org_id, group_i
 CREATE INDEX activity_member ON ONLY public.activity USING btree (org_id, member_id, seq DESC);
 CREATE INDEX activity_project ON ONLY public.activity USING btree (org_id, project_id, seq DESC);
 CREATE INDEX activity_story ON ONLY public.activity USING btree (org_id, story_id, seq DESC) WHERE (story_id IS NOT NULL);
+CREATE INDEX agent_runs_agent ON public.agent_runs USING btree (org_id, agent_id, state, id) WHERE (agent_id IS NOT NULL);
 CREATE INDEX agent_runs_execution ON public.agent_runs USING btree (org_id, execution_id) WHERE (execution_id IS NOT NULL);
 CREATE INDEX agent_runs_member ON public.agent_runs USING btree (org_id, member_id) WHERE (ended_at IS NULL);
 CREATE INDEX agent_runs_over ON public.agent_runs USING btree (ended_at) WHERE (ended_at IS NOT NULL);
+CREATE INDEX agent_runs_project ON public.agent_runs USING btree (org_id, project_id, state, id);
 CREATE INDEX agent_runs_seen ON public.agent_runs USING btree (org_id, last_seen_at) WHERE (ended_at IS NULL);
 CREATE INDEX agent_runs_story ON public.agent_runs USING btree (org_id, story_id) WHERE (story_id IS NOT NULL);
 CREATE INDEX agents_member ON public.agents USING btree (org_id, member_id, id);
@@ -1649,6 +1663,7 @@ CREATE INDEX point_scores_board ON public.point_scores USING btree (org_id, peri
 CREATE INDEX project_members_member ON public.project_members USING btree (org_id, member_id);
 CREATE INDEX project_teams_team ON public.project_teams USING btree (org_id, team_id);
 CREATE INDEX projects_deleted ON public.projects USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
+CREATE INDEX run_logs_at ON public.run_logs USING btree (at);
 CREATE INDEX search_documents_keys ON public.search_documents USING gin (keys) WITH (fastupdate='on', gin_pending_list_limit='1024');
 CREATE INDEX search_words_slips ON public.search_words USING gin (slips);
 CREATE INDEX sessions_account ON sign_in.sessions USING btree (account_id, id);
@@ -4127,7 +4142,11 @@ begin
     union all
     select i.recipient_id, i.last_seq
     from unnest(orgs, wanted) as w (org_id, id)
-    join public.inbox_streams i on i.org_id = w.org_id and i.recipient_id = w.id;
+    join public.inbox_streams i on i.org_id = w.org_id and i.recipient_id = w.id
+    union all
+    select r.id, r.log_lines + (r.ended_at is not null)::int
+    from unnest(orgs, wanted) as w (org_id, id)
+    join public.agent_runs r on r.org_id = w.org_id and r.id = w.id;
 end $function$
 ;
 alter function app.stream_positions(uuid[],uuid[]) owner to muster_door;
@@ -4393,6 +4412,7 @@ alter table project_teams enable row level security, force row level security;
 alter table projects enable row level security, force row level security;
 alter table prompts enable row level security, force row level security;
 alter table rights_epochs enable row level security, force row level security;
+alter table run_logs enable row level security, force row level security;
 alter table search_documents enable row level security, force row level security;
 alter table search_words enable row level security, force row level security;
 alter table seat_ledger enable row level security, force row level security;
@@ -4588,6 +4608,8 @@ create policy door on rights_epochs for all to muster_door using true;
 create policy operator on rights_epochs for all to muster_operator using true;
 create policy own_organization on rights_epochs for all to muster_app using (org_id = app.org_id());
 create policy worker on rights_epochs for all to muster_worker using true;
+create policy own_organization on run_logs for all to muster_app using (org_id = app.org_id());
+create policy worker on run_logs for all to muster_worker using true;
 create policy door on search_documents for all to muster_door using true;
 create policy own_organization on search_documents for all to muster_app using (org_id = app.org_id());
 create policy worker on search_documents for all to muster_worker using true;
@@ -4706,6 +4728,7 @@ grant delete on project_teams to muster_worker;
 grant delete on projects to muster_worker;
 grant delete on prompts to muster_worker;
 grant delete on rights_epochs to muster_worker;
+grant delete on run_logs to muster_worker;
 grant delete on search_documents to muster_worker;
 grant delete on search_words to muster_worker;
 grant delete on seat_ledger to muster_worker;
@@ -4725,6 +4748,7 @@ grant delete on views to muster_worker;
 grant delete on webhook_deliveries to muster_worker;
 grant delete on webhooks to muster_worker;
 grant delete, insert, select on catalog_versions to muster_app;
+grant delete, insert, select on run_logs to muster_app;
 grant delete, insert, select on story_specs to muster_app;
 grant delete, insert, select, update on access_requests to muster_app;
 grant delete, insert, select, update on agents to muster_app;

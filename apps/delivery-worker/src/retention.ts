@@ -2,10 +2,11 @@
  * The retention of every table, defined only here. A spec fails for a table without an entry, and
  * docs/decisions/retention.md shows the same table. purge.ts applies these rules.
  */
+import { runLogKeptDays } from '@muster/delivery';
 import { type Part, sql } from '@muster/driver';
 import { webhookDeliveriesKeptDays } from '@muster/notifications';
 import { planLimits } from '@muster/organizations';
-import { type Plan, plans, Policy } from '@muster/registry';
+import { maxRunLogLines, type Plan, plans, Policy } from '@muster/registry';
 
 export type Retention =
   /** A row is kept as long as its parent record. `because` explains why that is sufficient. */
@@ -274,6 +275,15 @@ export const retention: Readonly<Record<string, Retention>> = {
   projects: purgedRetention(admins, 'as soon as the project is deleted'),
   prompts: permanentRetention('leads', 'the row is deleted with its project or organization'),
   rights_epochs: cappedRetention('nothing', 'one row for each organization'),
+  run_logs: purgedRetention(
+    'agents',
+    `${runLogKeptDays} days; only the newest ${maxRunLogLines} lines of a run`,
+    {
+      key: ['org_id', 'run_id', 'last_line'],
+      due: () => sql.part`t.at < now() - make_interval(days => ${sql.literal(runLogKeptDays)})`,
+      oldestFirst: sql.part`t.at`,
+    },
+  ),
   search_documents: cappedRetention(writingMembers, 'one row for each story, epic, spec, comment and member'),
   search_words: permanentRetention(
     writingMembers,

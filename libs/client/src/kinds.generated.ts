@@ -38,6 +38,7 @@ export const kinds = {
     list: 'list',
     retire: 'write',
     catalog: { publish: 'write', get: 'read', list: 'list', download: 'read', delete: 'write' },
+    runs: { get: 'read', list: 'list', log: 'read' },
   },
   locks: { acquire: 'write', list: 'list', release: 'write' },
   session: { identity: 'read' },

@@ -1,4 +1,5 @@
--- Returns the stream positions of executions, and of inboxes by their recipient, for callers that wait for new entries.
+-- Returns the stream positions of executions, of inboxes by their recipient, and of the logs of runs, for callers that
+-- wait for new entries. The position of a log advances by one when its run ends.
 -- It returns only numbers, so any process may call it.
 create or replace function app.stream_positions(orgs uuid[], wanted uuid[])
 returns table (execution_id uuid, last_seq int)
@@ -12,7 +13,11 @@ begin
     union all
     select i.recipient_id, i.last_seq
     from unnest(orgs, wanted) as w (org_id, id)
-    join public.inbox_streams i on i.org_id = w.org_id and i.recipient_id = w.id;
+    join public.inbox_streams i on i.org_id = w.org_id and i.recipient_id = w.id
+    union all
+    select r.id, r.log_lines + (r.ended_at is not null)::int
+    from unnest(orgs, wanted) as w (org_id, id)
+    join public.agent_runs r on r.org_id = w.org_id and r.id = w.id;
 end $$;
 call app.hand_over('app.stream_positions(uuid[], uuid[])', 'muster_door');
 grant execute on function app.stream_positions(uuid[], uuid[]) to muster_app;

@@ -43,6 +43,7 @@ export const namespaceGroups: readonly NamespaceGroup[] = [
       deliveryGroups: 'Stories that are delivered together.',
       locks: 'Locks on paths and names, so that two workers do not change the same files.',
       agents: 'Your agents, and their runs.',
+      'agents.runs': 'What agents did: runs, their steps and their logs.',
       'agents.catalog': 'Agents that are published for others, with versions.',
       forges: 'Connections to GitHub, GitLab, Gitea and Forgejo.',
       'forges.repositories': 'The link between repositories and projects.',

@@ -162,8 +162,10 @@ function createStreamFollowers(pool: Pool): StreamFollowers {
   };
 }
 
-const streamOf = (position: SequencePosition): string =>
-  'executionId' in position ? position.executionId : position.recipientId;
+function streamOf(position: SequencePosition): string {
+  if ('executionId' in position) return position.executionId;
+  return 'runRowId' in position ? position.runRowId : position.recipientId;
+}
 
 interface Listener {
   readonly orgId: string;
@@ -192,8 +194,9 @@ async function wakeAdvancedFollowers(
   );
   const stands = new Map(rows.map((row) => [row.execution_id, row.last_seq]));
   for (const { position, wake } of followers) {
-    // A deleted execution also wakes its waiters.
-    const ifMissing = 'executionId' in position ? Infinity : 0;
-    if ((stands.get(streamOf(position)) ?? ifMissing) > position.afterSeq) wake();
+    // A deleted execution or run also wakes its waiters.
+    const ifMissing = 'recipientId' in position ? 0 : Infinity;
+    const after = 'runRowId' in position ? position.afterLine : position.afterSeq;
+    if ((stands.get(streamOf(position)) ?? ifMissing) > after) wake();
   }
 }

@@ -28,7 +28,14 @@ export interface InboxPosition {
   readonly afterSeq: number;
 }
 
-export type SequencePosition = ExecutionPosition | InboxPosition;
+/** A position in the log of a run, which also advances when the run ends. */
+export interface RunLogPosition {
+  /** The id of the run's row. The id that its client assigned is unique within a project only. */
+  readonly runRowId: string;
+  readonly afterLine: number;
+}
+
+export type SequencePosition = ExecutionPosition | InboxPosition | RunLogPosition;
 
 /** A position in the activity of the waiter's organization, with the filters for project and kinds. */
 export interface ActivityPosition {

@@ -25,7 +25,7 @@ import { tryLockClaimant } from './claimants.ts';
 
 type RunEventParams = ParamsOf<Registry['agents']['runEvent']>;
 
-const runs = defineView(
+export const runs = defineView(
   'agent_runs',
   'r',
   [
@@ -40,7 +40,7 @@ const runs = defineView(
     'last_seen_at',
     'ended_at',
   ],
-  ['id', 'member_id'],
+  ['id', 'member_id', 'log_lines'],
 );
 export type RunRow = RowOf<typeof runs> & { readonly member: MemberRef };
 
@@ -117,7 +117,7 @@ export async function createOrLockRun(
 /** Writes a locked run after an event. */
 export const updateRun = (run: RunRow, dedupeKey: string | undefined): Query<unknown> =>
   sql`update agent_runs set state = ${run.state}, last_event = ${run.last_event}, last_seen_at = ${run.last_seen_at}, ended_at = ${run.ended_at}, story_id = ${run.story_id}, execution_id = ${run.execution_id},
-       started_at = ${run.started_at}, recent_keys = case when ${hashDedupeKey(dedupeKey)}::uuid is null then recent_keys else (array[${hashDedupeKey(dedupeKey)}::uuid] || recent_keys)[1:100] end
+       started_at = ${run.started_at}, log_lines = ${run.log_lines}, recent_keys = case when ${hashDedupeKey(dedupeKey)}::uuid is null then recent_keys else (array[${hashDedupeKey(dedupeKey)}::uuid] || recent_keys)[1:100] end
      where ${orgFilter()} and id = ${run.id}`;
 
 /** Finds the owner of an agent; undefined if the agent does not exist or is retired. */

@@ -3,7 +3,7 @@
  * commit order.
  */
 import { type Db, orgFilter, currentOrgId, type Part, sql, limitToPageBytes } from '@muster/driver';
-import { type ExecutionEvent } from '@muster/registry';
+import { type ExecutionEvent, type ListedRun, maxRunSteps } from '@muster/registry';
 import { type ExecutionEventKind } from './states.ts';
 
 /** An event of an execution's stream. */
@@ -39,4 +39,28 @@ export async function listEvents(
     )}`,
   );
   return rows.map(({ seq, kind, actor, data, at }) => ({ seq, kind, actor, data, at }));
+}
+
+/**
+ * Lists the newest events of an execution that happened while a run held it, oldest first. A run may begin
+ * before or after it acquires the work.
+ */
+export async function listRunEvents(
+  db: Db,
+  executionId: string,
+  { runId, startedAt, endedAt }: Pick<ListedRun, 'runId' | 'startedAt' | 'endedAt'>,
+): Promise<ExecutionEvent[]> {
+  const isOfExecution = sql.part`${orgFilter()} and execution_id = ${executionId}`;
+  const rows = await db.all(
+    sql<ExecutionEvent>`${limitToPageBytes(
+      sql.part`select seq, kind, actor, data, at from execution_events
+         where ${isOfExecution} and at >= least(${startedAt}::timestamptz, (select min(at) from execution_events
+             where ${isOfExecution} and kind = 'acquired' and data ->> 'runId' = ${runId}))
+           and at <= coalesce(${endedAt}::timestamptz, 'infinity')
+         order by seq desc limit ${sql.literal(maxRunSteps)}`,
+      sql.part`octet_length(q.data::text)`,
+      sql.part`q.seq desc`,
+    )}`,
+  );
+  return rows.map(({ seq, kind, actor, data, at }) => ({ seq, kind, actor, data, at })).toReversed();
 }

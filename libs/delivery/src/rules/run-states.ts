@@ -22,6 +22,7 @@ export const runStateByEventKind: Readonly<Record<RunEventKind, RunState | null>
   // A waiting run may send a message about the reason for which it waits.
   message: null,
   tool_call: 'running',
+  log: null,
   waiting: 'waiting',
   completed: 'completed',
   failed: 'failed',

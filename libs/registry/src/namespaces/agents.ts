@@ -10,36 +10,69 @@ import {
   ProjectRef,
   StoryRef,
   boundedText,
+  textWithinBytes,
 } from '../kernel/values.ts';
 import { RunId } from '../records/execution.ts';
 import { InboxItem, InboxKind, inboxKinds } from '../records/inbox.ts';
 import { AgentName } from '../records/member.ts';
-import { ActiveRun, maxRunDataBytes, Run, RunEventKind, RunMessage } from '../records/run.ts';
+import {
+  ActiveRun,
+  maxLinesPerLogEvent,
+  maxLogLineBytes,
+  maxRunDataBytes,
+  maxRunMessageChars,
+  NewRunLogLine,
+  Run,
+  RunEventKind,
+  RunLogStream,
+  runLogStreams,
+  RunMessage,
+} from '../records/run.ts';
 import { Agent, AgentSlug } from '../records/token.ts';
 import { catalog } from './agents-catalog.ts';
+import { runs } from './agents-runs.ts';
 
 export const agents = {
   runEvent: operation({
     name: 'agents.runEvent',
     effect: 'write',
     summary: 'Report an event of a run',
-    keywords: 'heartbeat report run log progress started failed',
+    keywords: 'heartbeat report run log output lines progress started failed',
     description:
-      "The first event of any kind starts a run, which belongs to the member and agent that sent it. waiting sets it to waiting; started, progress and tool_call set it to running; heartbeat and message do not change it. completed, failed and canceled end it for good; after that only a repetition of the same event is accepted, without effect. An event whose dedupeKey is among the run's newest hundred also has no effect. A run also ends when its execution is completed or taken over. runId is chosen by the client and is unique within a project.",
+      "The first event of any kind starts a run, which belongs to the member and agent that sent it. waiting sets it to waiting; started, progress and tool_call set it to running; heartbeat, message and log do not change it. log adds lines to the log of the run (agents.runs.log): message, from data.stream, or lines; the newest 5,000 lines are kept, and lastEvent does not show them. completed, failed and canceled end it for good; after that only a repetition of the same event is accepted, without effect. An event whose dedupeKey is among the run's newest hundred also has no effect. A run also ends when its execution is completed or taken over. runId is chosen by the client and is unique within a project.",
     access: project('contributor'),
-    params: z.strictObject({
-      projectId: ProjectRef,
-      runId: RunId,
-      kind: RunEventKind,
-      agentId: AgentParam.optional(),
-      storyId: StoryRef.optional(),
-      executionId: Id.optional(),
-      message: RunMessage.optional(),
-      data: jsonObject(maxRunDataBytes).optional(),
-      dedupeKey: boundedText(255, 1)
-        .optional()
-        .meta({ description: 'Repeating an event with the same key has no effect' }),
-    }),
+    params: z
+      .strictObject({
+        projectId: ProjectRef,
+        runId: RunId,
+        kind: RunEventKind,
+        agentId: AgentParam.optional(),
+        storyId: StoryRef.optional(),
+        executionId: Id.optional(),
+        message: textWithinBytes(maxLogLineBytes).optional(),
+        lines: z.array(NewRunLogLine).min(1).max(maxLinesPerLogEvent).optional(),
+        data: jsonObject(maxRunDataBytes).optional(),
+        dedupeKey: boundedText(255, 1)
+          .optional()
+          .meta({ description: 'Repeating an event with the same key has no effect' }),
+      })
+      .refine(({ kind, message }) => kind === 'log' || RunMessage.safeParse(message ?? '').success, {
+        error: `must have at most ${maxRunMessageChars} characters`,
+        path: ['message'],
+      })
+      .refine(
+        ({ kind, lines, message }) =>
+          kind === 'log' ? (lines ?? message) !== undefined : lines === undefined,
+        {
+          error: 'must be given for the kind log, or message, and only for it',
+          path: ['lines'],
+        },
+      )
+      .refine(
+        ({ kind, data }) =>
+          kind !== 'log' || data?.['stream'] === undefined || RunLogStream.safeParse(data['stream']).success,
+        { error: `must be one of ${runLogStreams.join(', ')}`, path: ['data', 'stream'] },
+      ),
     result: z.object({ run: Run }),
     refusals: ['run_ended', 'mismatched_project', 'archived'],
     emits: ['run.started', 'run.completed', 'run.failed', 'run.canceled'],
@@ -138,4 +171,5 @@ export const agents = {
     example: { agentId: '01936d5c-0000-7000-8000-0000000000b1' },
   }),
   catalog,
+  runs,
 };

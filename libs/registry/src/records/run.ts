@@ -1,7 +1,9 @@
 /** Runs of agents, and of people at work, with their last reported state. */
 import { z } from 'zod';
-import { Id, boundedText, Time } from '../kernel/values.ts';
+import { Id, boundedText, textWithinBytes, Time } from '../kernel/values.ts';
+import { Execution, ExecutionEvent } from './execution.ts';
 import { MemberRef } from './member.ts';
+import { StoryStatus } from './project.ts';
 
 export const runEventKinds = [
   'started',
@@ -9,6 +11,7 @@ export const runEventKinds = [
   'progress',
   'message',
   'tool_call',
+  'log',
   'waiting',
   'completed',
   'failed',
@@ -26,7 +29,36 @@ export type RunState = z.infer<typeof RunState>;
 
 /** The maximum size of an event's data, 16 KiB. */
 export const maxRunDataBytes = 16 * 1024;
-export const RunMessage = boundedText(2000);
+/** The maximum length of the message of an event that is no line of the log. */
+export const maxRunMessageChars = 2000;
+export const RunMessage = boundedText(maxRunMessageChars);
+
+/** The newest lines of a run's log that are kept. */
+export const maxRunLogLines = 5_000;
+/** The most lines that one event can add to the log. */
+export const maxLinesPerLogEvent = 200;
+export const maxLogLineBytes = 8 * 1024;
+
+export const runLogStreams = ['stdout', 'stderr', 'tool'] as const;
+export const RunLogStream = z.enum(runLogStreams);
+export type RunLogStream = z.infer<typeof RunLogStream>;
+
+/** A line of the log as an agent reports it. */
+export const NewRunLogLine = z.strictObject({
+  stream: RunLogStream.default('stdout'),
+  message: textWithinBytes(maxLogLineBytes),
+});
+export type NewRunLogLine = z.infer<typeof NewRunLogLine>;
+
+export const RunLogLine = z
+  .object({
+    line: z.int().min(1).describe('The number of the line in the log of the run, from 1 without gaps'),
+    stream: RunLogStream,
+    message: z.string(),
+    at: Time,
+  })
+  .meta({ id: 'RunLogLine' });
+export type RunLogLine = z.infer<typeof RunLogLine>;
 
 export const RunEvent = z
   .object({
@@ -54,6 +86,24 @@ export const Run = z
   })
   .meta({ id: 'Run' });
 export type Run = z.infer<typeof Run>;
+
+/** A run as lists show it, with its agent and a summary of its story. */
+export const ListedRun = Run.extend({
+  agent: z.object({ id: Id, name: z.string() }).nullable().describe('null if the member worked in person'),
+  story: z.object({ id: Id, key: z.string(), title: z.string(), status: StoryStatus }).nullable(),
+}).meta({ id: 'ListedRun' });
+export type ListedRun = z.infer<typeof ListedRun>;
+
+/** The most steps that agents.runs.get returns. */
+export const maxRunSteps = 200;
+
+export const runDetails = {
+  run: ListedRun,
+  steps: z
+    .array(ExecutionEvent)
+    .describe(`The events of its execution while the run held it: the newest ${maxRunSteps}, oldest first`),
+  execution: Execution.nullable().describe('Its execution as it is now; null if it named none'),
+};
 
 export const ActiveRun = z
   .object({

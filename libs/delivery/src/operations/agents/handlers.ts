@@ -3,12 +3,13 @@ import { type HandlersOf } from '@muster/runtime';
 import { catalog } from './catalog/handlers.ts';
 import { listActive } from './listActive.ts';
 import { runEvent } from './runEvent.ts';
+import { runs } from './runs/handlers.ts';
 
 /**
  * The handlers for runs and the catalog of agents. libs/organizations creates, lists and retires agents, and
  * libs/notifications has their inbox.
  */
-export const agents = { runEvent, listActive, catalog } satisfies Omit<
+export const agents = { runEvent, listActive, catalog, runs } satisfies Omit<
   HandlersOf<Registry['agents']>,
   'create' | 'list' | 'retire' | 'inbox'
 >;

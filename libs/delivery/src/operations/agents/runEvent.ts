@@ -1,4 +1,4 @@
-import { registry, unauthorized } from '@muster/registry';
+import { type NewRunLogLine, type ParamsOf, registry, RunLogStream, unauthorized } from '@muster/registry';
 import { forbidden, handle, pathNotFound } from '@muster/runtime';
 import {
   runSubject,
@@ -9,6 +9,7 @@ import {
   updateRun,
   toRun,
 } from '../../data/runs.ts';
+import { appendRunLog, deleteDroppedLines } from '../../data/run-logs.ts';
 import { decideRunEvent, isFinalRunState, runStateAfterEvent } from '../../rules/run-states.ts';
 
 export const runEvent = handle(registry.agents.runEvent, async (context) => {
@@ -35,11 +36,16 @@ export const runEvent = handle(registry.agents.runEvent, async (context) => {
   if (decision === 'ended') throw refuse('run_ended', { state: run.state, endedAt: run.ended_at });
   if (decision === 'repeat') return { run: toRun(run) };
 
+  const lines = newLogLines(params);
   const state = runStateAfterEvent(params.kind, isNewRun ? undefined : run.state);
   const changed: RunRow = {
     ...run,
     state,
-    last_event: { kind: params.kind, message: params.message ?? null, data: params.data ?? null, at: now },
+    last_event:
+      params.kind === 'log' && !isNewRun
+        ? run.last_event
+        : { kind: params.kind, message: params.message ?? null, data: params.data ?? null, at: now },
+    log_lines: run.log_lines + lines.length,
     started_at: isNewRun ? now : run.started_at,
     last_seen_at: now,
     ended_at: isFinalRunState(state) ? now : null,
@@ -47,10 +53,26 @@ export const runEvent = handle(registry.agents.runEvent, async (context) => {
     execution_id: work.executionId ?? run.execution_id,
   };
   db.deferToCommit(updateRun(changed, params.dedupeKey));
+  if (lines.length > 0) {
+    db.deferToCommit(appendRunLog(run.id, run.log_lines, lines, now));
+    db.deferToCommit(deleteDroppedLines(run.id, changed.log_lines));
+  }
   const about = { runId: run.run_id, agentId, storyId: changed.story_id };
   if (isNewRun) emit('run.started', runSubject(changed), about);
   if (isFinalRunState(state)) emit(`run.${state}`, runSubject(changed), about);
   return { run: toRun(changed) };
 });
+
+/** Returns the lines that an event adds to the log. */
+function newLogLines({
+  kind,
+  message,
+  data,
+  lines = [],
+}: ParamsOf<typeof registry.agents.runEvent>): readonly NewRunLogLine[] {
+  if (kind !== 'log') return [];
+  const stream = RunLogStream.catch('stdout').parse(data?.['stream']);
+  return [...(message === undefined ? [] : [{ stream, message }]), ...lines];
+}
 
 const notOwnAgent = () => forbidden('not_own_agent');

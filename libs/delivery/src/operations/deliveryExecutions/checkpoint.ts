@@ -7,6 +7,9 @@ import { readTouches } from '../../data/touches.ts';
 import { requireHolder, writeAndRenewLease } from '../../leases/execution-holder.ts';
 import { compareWithTouches } from '../../rules/touches.ts';
 
+/** The most files that the event of a checkpoint names. */
+const maxFilesInEvent = 50;
+
 export const checkpoint = handle(registry.deliveryExecutions.checkpoint, async (context) => {
   const { params, db, emit, refuse } = context;
   const { executionId, leaseToken, expectedSeq, ...written } = params;
@@ -26,7 +29,12 @@ export const checkpoint = handle(registry.deliveryExecutions.checkpoint, async (
   emit('execution.checkpointed', targetSubject(target), { executionId, seq: next.seq });
   const answer = writeAndRenewLease(context, holder, 'checkpoint', {
     sets: { checkpoint: next, checkpoint_seq: next.seq },
-    data: { seq: next.seq, summary: next.summary },
+    data: {
+      ...{ seq: next.seq, summary: next.summary },
+      // The stream keeps every checkpoint, so an event does not repeat a long list of files.
+      filesTouched: next.filesTouched.slice(0, maxFilesInEvent),
+      fileCount: next.filesTouched.length,
+    },
   });
   return { ...answer, touches: compareWithTouches(next.filesTouched, touches) };
 });
