@@ -87,4 +87,23 @@ describe('muster work', () => {
       { scopes: ['write'], revokedAt: expect.any(String), projectIds: [expect.any(String)] },
     ]);
   });
+
+  it('sends the output as the log of the run, in order, without the secrets of the machine', async () => {
+    const [key, clone] = [await story(), await runner.clone()];
+    const agent =
+      'for line in 1 2 3; do echo "line $line"; done; echo "at $MUSTER_TOKEN" >&2; echo good > answer.txt';
+    expect(await start(clone, key, ...sh(agent)).ended).toBe(0);
+    const execution = await executionOf(key);
+    const { run, steps } = await stories.chloe.agents.runs.get({ runId: execution?.id ?? '' });
+    expect(run).toMatchObject({ state: 'completed', story: { key }, runId: execution?.runId });
+    expect(steps.map(({ kind }) => kind)).toEqual(
+      expect.arrayContaining(['acquired', 'checkpointed', 'submitted']),
+    );
+    const { items, dropped } = await stories.chloe.agents.runs.log({ runId: run.runId });
+    const of = (wanted: string) =>
+      items.flatMap(({ stream, message }) => (stream === wanted ? [message] : []));
+    expect(of('stdout')).toEqual(['line 1', 'line 2', 'line 3']);
+    expect(of('stderr')).toEqual(['at [secret]']);
+    expect(dropped).toBe(0);
+  });
 });

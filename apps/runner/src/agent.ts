@@ -75,8 +75,9 @@ export async function runAgent(
     ...(byProtocol === undefined && { input: prompt }),
     command: fillPlaceholders(entry.command, prompt, files.prompt),
     env: environmentFor(run),
-    onLine: (line) => {
+    onLine: (line, stream) => {
       session.say.printOutputLine(work.key, line);
+      run.log.addLine(line, stream);
     },
     onReady: async (leader) => {
       await own.recordNextStep({ step: 'running', agent: leader, tries: entry.tries + 1 });

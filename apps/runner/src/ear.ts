@@ -70,10 +70,11 @@ export function createUpdateListener({ lease }: ReadyRun, group: ProcessGroup): 
         case 'tool_call':
           endLine();
           words = '';
-          group.printLine(`· ${update.title}`);
+          group.printLine(`· ${update.title}`, 'tool');
           return;
         case 'tool_call_update':
-          if (update.status === 'failed') group.printLine(`· failed: ${update.title ?? update.toolCallId}`);
+          if (update.status === 'failed')
+            group.printLine(`· failed: ${update.title ?? update.toolCallId}`, 'tool');
           return;
         case 'plan':
           tellProgress(update);

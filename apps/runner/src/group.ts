@@ -8,6 +8,7 @@ import { once } from 'node:events';
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { type Readable, type Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
+import { type RunLogStream } from '@muster/registry';
 import { identifyProcess, type ProcessId, runIdVariable, stopProcesses } from './processes.ts';
 
 export interface ProcessGroupOptions {
@@ -19,7 +20,7 @@ export interface ProcessGroupOptions {
   readonly input?: string;
   /** The file to which output is appended. */
   readonly logFile: string;
-  readonly onLine?: (line: string) => void;
+  readonly onLine?: (line: string, stream: RunLogStream) => void;
   /**
    * Called with the command's process before the command begins. The command begins when `onReady` has
    * returned.
@@ -40,7 +41,7 @@ export interface ProcessGroup {
   /** Returns the last lines of output. */
   readonly lastLines: () => string;
   /** Adds a line to the output that the command itself did not print, such as a message of an agent. */
-  readonly printLine: (line: string) => void;
+  readonly printLine: (line: string, stream?: 'stdout' | 'tool') => void;
   /** Resets the time of the last output, so that the command does not count as idle. */
   readonly resetIdleTime: () => void;
   /** The standard input and output, if no input was given. */
@@ -97,7 +98,8 @@ export async function startProcessGroup(options: ProcessGroupOptions): Promise<P
   // The command could not start: the folder is gone, or the machine has no resources left.
   if (pid === undefined) return exited.then(() => Promise.reject(new Error('it did not start')));
 
-  const lines = input === undefined ? [child.stderr] : [child.stdout, child.stderr];
+  const { stdout, stderr } = child;
+  const lines: LogSources = input === undefined ? { stderr } : { stdout, stderr };
   const said = collectOutput(lines, createWriteStream(logFile, { flags: 'a' }), onLine);
   for (const stream of [child.stdin, child.stdio[3]]) stream?.on('error', () => undefined);
   const leader = await identifyProcess(pid);
@@ -124,25 +126,29 @@ export async function startProcessGroup(options: ProcessGroupOptions): Promise<P
 interface OutputCollector {
   readonly lastActivityMillis: () => number;
   readonly lastLines: () => string;
-  readonly printLine: (line: string) => void;
+  readonly printLine: ProcessGroup['printLine'];
   readonly resetIdleTime: () => void;
   readonly end: () => void;
 }
 
+type LogSources = Readonly<Partial<Record<'stdout' | 'stderr', NodeJS.ReadableStream>>>;
+
 function collectOutput(
-  streams: readonly NodeJS.ReadableStream[],
+  streams: LogSources,
   file: WriteStream,
-  onLine: (line: string) => void,
+  onLine: (line: string, stream: RunLogStream) => void,
 ): OutputCollector {
   let last = performance.now();
   const lines: string[] = [];
-  const tell = (line: string): void => {
+  const tell = (line: string, source: RunLogStream): void => {
     lines.push(line.slice(0, maxLineChars));
     if (lines.length > maxTailLines) lines.shift();
-    onLine(line);
+    onLine(line, source);
   };
   file.on('error', () => undefined);
-  for (const stream of streams) {
+  for (const source of ['stdout', 'stderr'] as const) {
+    const stream = streams[source];
+    if (stream === undefined) continue;
     const decoder = new StringDecoder('utf8');
     let begun = '';
     stream.on('data', (chunk: Buffer) => {
@@ -153,10 +159,10 @@ function collectOutput(
       // Cut a line that never ends, so that it does not fill the memory.
       if (begun.length > maxLineChars) parts.push(begun.slice(0, maxLineChars));
       if (begun.length > maxLineChars) begun = '';
-      for (const line of parts) tell(line);
+      for (const line of parts) tell(line, source);
     });
     stream.on('end', () => {
-      if (begun !== '') tell(begun);
+      if (begun !== '') tell(begun, source);
     });
   }
   return {
@@ -165,10 +171,10 @@ function collectOutput(
     resetIdleTime: () => {
       last = performance.now();
     },
-    printLine: (line) => {
+    printLine: (line, source = 'stdout') => {
       last = performance.now();
       file.write(`${line}\n`);
-      tell(line);
+      tell(line, source);
     },
     end: () => {
       file.end();

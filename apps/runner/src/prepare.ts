@@ -117,8 +117,9 @@ export async function runHook(run: ReadyRun, name: string, hook: Hook): Promise<
   const group = await startProcessGroup({
     ...{ runId: own.get().runId, command: hook.run, folder: worktree.folder },
     ...{ env: environmentFor(run), logFile: path.join(own.folder, 'hooks.log'), input: '' },
-    onLine: (line) => {
+    onLine: (line, stream) => {
       session.say.printOutputLine(work.key, line);
+      run.log.addLine(line, stream);
     },
   });
   const late = new AbortController();

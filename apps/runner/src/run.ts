@@ -1,6 +1,7 @@
 /** Runs work on a story from start to end, and resumes it from the step at which a runner died. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Acquired, holdLease, isRefusal, MusterError } from '@muster/client';
+import { maxRunMessageChars } from '@muster/registry';
 import { type AgentEnding, stopLeftoverProcesses, runAgent } from './agent.ts';
 import { writeCheckpoint } from './checkpoint.ts';
 import { type WorkConfig } from './config.ts';
@@ -13,6 +14,8 @@ import { type OwnedEntry, type RunResult } from './journal.ts';
 import { renewLeaseOnEvents, openSignalInbox } from './listen.ts';
 import { prepareRun, runHook } from './prepare.ts';
 import { stopProcesses } from './processes.ts';
+import { RunLog } from './run-log.ts';
+import { knownSecrets } from './secrets.ts';
 import { type BaseCommit, findBaseCommit, readRepositoryConfig } from './repository.ts';
 import { GitConfigChangedError } from './trusted-config.ts';
 import {
@@ -180,8 +183,29 @@ async function workUnderLease(
     lease,
     over.signal,
   );
+  const { connection } = session;
+  const reported = {
+    projectId: lease.execution().projectId,
+    runId: journalEntry.get().runId,
+    executionId: lease.executionId,
+  };
+  const log = new RunLog({
+    client: createWaitingClient(connection, identity.token, over.signal),
+    run: reported,
+    secrets: [connection.token, identity.token, lease.leaseToken, ...knownSecrets()],
+  });
   try {
-    const run: StoryRun = { session, own: journalEntry, client, identity, lease, config, author, signals };
+    const run: StoryRun = {
+      session,
+      own: journalEntry,
+      client,
+      identity,
+      lease,
+      config,
+      author,
+      signals,
+      log,
+    };
     const { story } = await client.stories.get({ storyId: lease.execution().targetId });
     session.say.reportStep(
       story.key,
@@ -194,6 +218,11 @@ async function workUnderLease(
     try {
       const ready = await prepareRun(run, base, story);
       const verdict = await runToVerdict(ready);
+      // The API itself ends the run of completed work.
+      if (verdict.outcome === 'release' || verdict.outcome === 'handoff')
+        await client.agents
+          .runEvent({ ...reported, kind: 'canceled', message: verdict.summary.slice(0, maxRunMessageChars) })
+          .catch(() => undefined);
       await closeRun(ready, verdict);
       return verdict;
     } catch (error) {
@@ -201,11 +230,15 @@ async function workUnderLease(
       throw error;
     }
   } finally {
+    log.close();
     over.abort();
     lease.putDown();
     session.parallelRuns.heldStoryIds.delete(acquired.execution.targetId);
   }
 }
+
+/** The time limit for the last lines of the log. */
+const logFlushMillis = 5_000;
 
 /** Carries out a recorded verdict. Without one, starts the agent first. */
 async function runToVerdict(run: ReadyRun): Promise<RunResult> {
@@ -223,6 +256,8 @@ async function runToVerdict(run: ReadyRun): Promise<RunResult> {
       );
       await run.own.write({ step: 'ended', verdict });
     }
+    // The completion ends the run, and an ended run accepts no more lines.
+    await run.log.flush(logFlushMillis);
     return await reportRunResult(run, verdict);
   } catch (error) {
     if (await isFolderGone(run, error)) return reportRunResult(run, folderGoneResult);

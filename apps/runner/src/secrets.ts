@@ -25,3 +25,13 @@ export function removeSecretsFromEnvironment(): void {
 /** Returns the value of an environment variable as it was when the runner started. */
 export const originalEnvironmentValue = (name: string): string | undefined =>
   removedSecrets.get(name) ?? process.env[name];
+
+const secretNamePattern = /TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|PRIVATE|API_?KEY|ACCESS_?KEY/i;
+
+/** Returns the tokens of the caller, and the values of variables whose names say that they are secrets. */
+export const knownSecrets = (): string[] => [
+  ...removedSecrets.values(),
+  ...Object.entries(process.env).flatMap(([name, value]) =>
+    value !== undefined && secretNamePattern.test(name) ? [value] : [],
+  ),
+];

@@ -12,6 +12,7 @@ import { type WorkConfig } from './config.ts';
 import { type OwnedEntry, type StoryWork } from './journal.ts';
 import { type Repository } from './repository.ts';
 import { type RunIdentity } from './identity.ts';
+import { type RunLog } from './run-log.ts';
 import { type RunnerReporter } from './say.ts';
 import { type ParallelRuns } from './take.ts';
 import { type Author, type Worktree } from './worktree.ts';
@@ -41,6 +42,8 @@ export interface StoryRun {
   readonly config: WorkConfig;
   readonly author: Author;
   readonly signals: RunSignals;
+  /** The log of the run at Muster. */
+  readonly log: RunLog;
 }
 
 /** A run with a folder to work in. */

@@ -145,6 +145,7 @@ describe('the roles', () => {
       'notifications: INSERT UPDATE',
       'orgs: UPDATE',
       'point_entries: INSERT UPDATE',
+      'run_logs: DELETE INSERT',
       'seat_ledger: INSERT',
       'seat_usage: INSERT UPDATE',
       'story_specs: DELETE INSERT',

@@ -5,7 +5,7 @@ import { surfacesWithoutTool, operation } from '../kernel/operation.ts';
 import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
 import { AgentParam, ProjectRef, StoryRef } from '../kernel/values.ts';
 import { RunId } from '../records/execution.ts';
-import { ListedRun, maxRunLogLines, runDetails, RunLogLine, RunState } from '../records/run.ts';
+import { ListedRun, maxRunLogLines, runDetails, RunLogLine, RunState, runStates } from '../records/run.ts';
 
 /** A run id is unique within a project only. Without a project, the newest run with the id is meant. */
 const runRef = {
@@ -45,7 +45,7 @@ export const runs = {
       projectId: ProjectRef.optional(),
       storyId: StoryRef.optional(),
       agentId: AgentParam.optional(),
-      state: z.union([RunState, z.array(RunState).min(1)]).optional(),
+      state: z.union([RunState, z.array(RunState).min(1).max(runStates.length)]).optional(),
       ...pageParams,
     }),
     result: pageSchemaOf(ListedRun),

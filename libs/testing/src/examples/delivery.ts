@@ -99,7 +99,7 @@ export async function arrangeDelivery(
   );
   await arrangeRun(
     { rows },
-    { orgId, projectId, storyId, execution, memberId: ana.me.memberId ?? '', runId: idOf(exampleIds.run) },
+    { orgId, projectId, storyId, execution, memberId: ana.me.memberId, runId: idOf(exampleIds.run) },
   );
   return { execution, group };
 }
