@@ -97,27 +97,26 @@ export async function arrangeDelivery(
     execution,
     holder,
   );
-  await arrangeRun(
-    { rows },
-    { orgId, projectId, storyId, execution, memberId: ana.me.memberId, runId: idOf(exampleIds.run) },
-  );
+  await arrangeRun(rows, { orgId, ana, projectId, storyId, idOf, execution });
   return { execution, group };
 }
 
 /** Writes the run of Ana's work, with one line of its log. */
 async function arrangeRun(
-  { rows }: Pick<Makers, 'rows'>,
-  run: Readonly<Record<'orgId' | 'projectId' | 'storyId' | 'execution' | 'memberId' | 'runId', string>>,
+  rows: Makers['rows'],
+  { orgId, ana, projectId, storyId, idOf, execution }: DeliverySetUp & { readonly execution: string },
 ): Promise<void> {
+  const run = idOf(exampleIds.run);
   await rows(
     `insert into agent_runs (org_id, id, project_id, run_id, member_id, story_id, execution_id, state, last_event, log_lines)
      values ($1, $2, $3, 'run-2', $4, $5, $6, 'running',
        '{"kind": "progress", "message": "Writes the tests", "data": null, "at": "2026-11-21T09:30:00.000Z"}', 1)`,
-    ...[run.orgId, run.runId, run.projectId, run.memberId, run.storyId, run.execution],
+    ...[orgId, run, projectId, ana.me.memberId, storyId, execution],
   );
   await rows(
     `insert into run_logs (org_id, run_id, first_line, last_line, lines, at)
      values ($1, $2, 1, 1, '[{"stream": "stdout", "message": "12 tests passed"}]', '2026-11-21T09:30:00.000Z')`,
-    ...[run.orgId, run.runId],
+    orgId,
+    run,
   );
 }
