@@ -46,6 +46,7 @@ describe('names', () => {
     const others = kept.filter(({ name }) => !name.startsWith('webhooks.'));
     expect(others.map(({ name }) => name)).toEqual([
       ...['agents.create', 'agents.list', 'agents.retire'],
+      ...['agents.runs.get', 'agents.runs.list', 'agents.runs.log'],
       ...['sessions.list', 'sessions.revoke', 'sessions.revokeOthers'],
       ...['tokens.create', 'tokens.list', 'tokens.revoke'],
       ...['connections.list', 'connections.revoke'],
