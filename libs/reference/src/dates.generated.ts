@@ -1,6 +1,6 @@
 export const dates = {
   reference: {
-    sha256: 'fc192cbd4da04d7937fd83e132afc411f3b7d8fab7a423b8c95cb09cd678395b',
+    sha256: 'd732fe98c541c148664aa41cfe0c974eef9cf4a3c75d13484d88a9286bcdf186',
     since: '2026-11-30',
   },
   'reference/deliveryExecutions': {
@@ -12,12 +12,16 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/agents': {
-    sha256: '80a6b47dd484e2409f7a87c82cd5c42b18184b6a4775946b1bcbaa6e7b1fafc7',
-    since: '2026-11-29',
+    sha256: 'be2d541b74c1e3cc00c168282456d2a8433b94baabf3aa038c9b87bf559c8bd9',
+    since: '2026-11-30',
   },
   'reference/agents.catalog': {
     sha256: 'c6550dde2f962721050a6ac47c1414fe57f8236c8dd6664410c8e430493f9267',
     since: '2026-11-29',
+  },
+  'reference/agents.runs': {
+    sha256: '8a2b9cb5f4cf8239b50750e1a864d18718a0e4bf59f676d99b4f84bd445a91d0',
+    since: '2026-11-30',
   },
   'reference/locks': {
     sha256: '9bada7a043446c9f655b2372971b670a37fe7854b12d8808bc2e419bf2d38d90',
@@ -208,7 +212,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/records': {
-    sha256: '5ccb31ef3e11f5c5d4089186cfcc58fa9b56d0d2e1c3981a6977f09fc3872b59',
+    sha256: 'becfed295cbe830834d3b41e2ac6a5369b7a9b80df448a92cecc9acda230122a',
     since: '2026-11-30',
   },
   'reference/errors': {
