@@ -21,6 +21,8 @@ interface StoryFiles {
   readonly similarFiles: string[];
 }
 
+/** Similar stories are searched among the stories of the project that changed last. */
+const maxRecentStories = sql.literal(500);
 /** The most similar stories whose files are counted, and the most files that are read. */
 const maxSimilarStories = sql.literal(50);
 const maxSimilarFiles = sql.literal(50);
@@ -31,10 +33,11 @@ export const readStoryFiles = (db: Db, storyId: IdOrSql): Promise<StoryFiles> =>
        array(select f.path from (select e.checkpoint from executions e
            where ${orgFilter('e')} and e.target_type = 'story' and e.target_id = s.id order by e.id desc limit 1) e
          cross join lateral jsonb_array_elements_text(e.checkpoint -> 'filesTouched') f(path)) as files,
-       array(select f.path from (select o.id from stories o
-           where ${orgFilter('o')} and o.project_id = s.project_id and o.id <> s.id and o.completed_at is not null
-             and s.completed_at is null and (o.epic_id = s.epic_id or o.labels && s.labels)
-           order by o.completed_at desc limit ${maxSimilarStories}) o
+       array(select f.path from (select o.id from (select r.* from stories r
+             where ${orgFilter('r')} and r.project_id = s.project_id and s.completed_at is null
+             order by r.updated_at desc, r.id desc limit ${maxRecentStories}) o
+           where o.id <> s.id and o.completed_at is not null
+             and (o.epic_id = s.epic_id or o.labels && s.labels) limit ${maxSimilarStories}) o
          cross join lateral (select e.checkpoint from executions e
            where ${orgFilter('e')} and e.target_type = 'story' and e.target_id = o.id
              and (e.merged_at is not null or e.outcome = 'succeeded')
