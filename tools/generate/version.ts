@@ -20,7 +20,6 @@ export async function versionFiles(): Promise<Map<string, string>> {
   const places = [
     ['package.json', /(?<=^ {2}"version": ")[^"]+/m],
     ['Dockerfile', /(?<=^ARG VERSION=).+$/m],
-    ['apps/mcp-gateway/server.json', /(?<="version": ")[^"]+/],
     ['libs/registry/src/version.generated.ts', /(?<=productVersion = ')[^']+/],
   ] as const;
   const files = await Promise.all(

@@ -65,6 +65,15 @@ export const environment = {
   CONSOLE_URL: z.url({ protocol: /^https?$/ }).optional(),
   /** The public URL of the API, as it appears in /openapi.json. */
   BASE_URL: z.url({ protocol: /^https?$/ }).optional(),
+  /**
+   * The namespace of the MCP server's name in registries, such as com.example; by default the host of BASE_URL
+   * in reverse.
+   */
+  MCP_NAMESPACE: z
+    .string()
+    .max(150)
+    .regex(/^[a-zA-Z0-9]+([.-][a-zA-Z0-9]+)*$/)
+    .optional(),
   /** URL of the guides, for links to them. */
   DOCS_URL: z.url({ protocol: /^https?$/ }).optional(),
   /** URL of the license service, for links to it. */

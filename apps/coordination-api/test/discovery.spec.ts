@@ -176,7 +176,7 @@ describe('the files that programs look for', () => {
   });
 });
 
-describe('what MCP clients look for', () => {
+describe('what MCP and A2A clients look for', () => {
   it('is a catalog that names the card of the MCP server, and a card that names its address', async () => {
     const catalog = await get('/.well-known/ai-catalog.json');
     expect(catalog.headers.get('content-type')).toBe('application/ai-catalog+json; charset=utf-8');
@@ -188,23 +188,62 @@ describe('what MCP clients look for', () => {
           type: 'application/mcp-server-card+json',
           url: `${base}/api/mcp/server-card`,
         },
+        {
+          identifier: 'urn:air:muster.example:a2a:muster',
+          type: 'application/a2a-agent-card+json',
+          url: `${base}/.well-known/agent-card.json`,
+        },
       ],
     });
     const card = await get('/api/mcp/server-card', { accept: 'application/mcp-server-card+json' });
     expect(card.headers.get('content-type')).toBe('application/mcp-server-card+json; charset=utf-8');
-    expect(await card.json()).toEqual({
-      $schema: 'https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json',
+    const described = {
       name: 'example.muster/muster',
       title: 'Muster',
       description: expect.stringMatching(/^.{1,100}$/),
       version: productVersion,
       websiteUrl: 'https://docs.muster.example',
       remotes: ['', '?mode=full'].map((mode) => ({ type: 'streamable-http', url: `${base}/api/mcp${mode}` })),
+    };
+    const schemas = 'https://static.modelcontextprotocol.io/schemas';
+    expect(await card.json()).toEqual({
+      ...{ ...described, $schema: `${schemas}/v1/server-card.schema.json` },
+    });
+    // Registries of MCP servers take this file.
+    expect(await (await get('/api/mcp/server.json')).json()).toEqual({
+      ...{ ...described, $schema: `${schemas}/2025-12-11/server.schema.json` },
+    });
+  });
+
+  it('has the configured namespace', async () => {
+    const copy = await api.copy({ MCP_NAMESPACE: 'com.acme.tools' });
+    for (const path of ['/api/mcp/server.json', '/api/mcp/server-card'])
+      expect(await (await fetch(new URL(path, copy.url()))).json()).toMatchObject({
+        name: 'com.acme.tools/muster',
+      });
+    await copy.stop();
+  });
+
+  it('is a card of the A2A endpoint with all fields that A2A 1.0 requires', async () => {
+    const card = await get('/.well-known/agent-card.json');
+    expect(card.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(await card.json()).toMatchObject({
+      ...{ name: 'Muster', description: expect.any(String), version: productVersion },
+      supportedInterfaces: [{ url: `${base}/api/a2a`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
+      capabilities: { streaming: true, pushNotifications: false },
+      securitySchemes: { token: { httpAuthSecurityScheme: { scheme: 'Bearer' } } },
+      securityRequirements: [{ schemes: { token: { list: [] } } }],
+      ...{ defaultInputModes: expect.any(Array), defaultOutputModes: expect.any(Array) },
+      skills: [{ id: 'implement', name: expect.any(String), tags: expect.any(Array) }],
     });
   });
 
   it('can be read by pages of any origin, and answers 304 to an equal ETag', async () => {
-    for (const path of ['/.well-known/ai-catalog.json', '/api/mcp/server-card']) {
+    for (const path of [
+      '/.well-known/ai-catalog.json',
+      '/api/mcp/server-card',
+      '/.well-known/agent-card.json',
+    ]) {
       const first = await get(path, { origin: 'https://anywhere.example' });
       expect(first.headers.get('access-control-allow-origin')).toBe('*');
       expect(first.headers.get('cache-control')).toBe('public, max-age=3600');

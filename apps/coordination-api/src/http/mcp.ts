@@ -1,6 +1,6 @@
 /**
- * `/api/mcp`, if a gateway is configured: forwards each request unchanged. The gateway checks the request,
- * but the token is verified here before the body is read.
+ * `/api/mcp` and `/api/a2a`, if a gateway is configured: forwards each request unchanged. The gateway checks
+ * the request, but the token is verified here before the body is read.
  */
 import { bulkBodyLimitBytes } from '@muster/registry';
 import { addIssuerTo401, type Service } from '@muster/http';
@@ -31,6 +31,8 @@ const mcpPaths = ['', '/core', '/readonly', '/core/readonly'].flatMap((end) => [
   mcpPath + end,
   `${mcpPath}${end}/`,
 ]);
+/** The path at which the gateway serves A2A. */
+export const a2aPath = '/api/a2a';
 /** Methods that the gateway answers with 405. */
 const otherMethods = ['GET', 'DELETE', 'PUT', 'PATCH', 'OPTIONS'];
 const otherBodyLimit = 1_024;
@@ -62,6 +64,7 @@ export function addMcpForward(
       scope.route({ ...route, url, method: 'POST', bodyLimit: bulkBodyLimitBytes });
       scope.route({ ...route, url, method: otherMethods, bodyLimit: otherBodyLimit });
     }
+    scope.route({ ...route, config: {}, url: a2aPath, method: 'POST', bodyLimit: bulkBodyLimitBytes });
   });
   return { close };
 }

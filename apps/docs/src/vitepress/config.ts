@@ -26,6 +26,7 @@ const guidesByTopic: Readonly<Record<string, GuideLinks>> = {
   Agents: [
     ['Working as an agent', 'working-as-an-agent'],
     ['Connect MCP clients', 'mcp-clients'],
+    ['Tasks over A2A', 'a2a'],
     ['Set up coding agents', 'coding-agents'],
     ['Run agents on your machine', 'running-agents'],
     ['Finish work without a forge', 'finishing-work'],

@@ -1,4 +1,4 @@
-/** `POST /api/mcp`: checks the HTTP request before the protocol handles its message. */
+/** `POST /api/mcp` and `/api/a2a`: checks the HTTP request before the protocol handles its message. */
 import { ApiError, bulkBodyLimitBytes } from '@muster/registry';
 import {
   classifyInboundRequest,
@@ -8,6 +8,7 @@ import {
   UnsupportedProtocolVersionError,
 } from '@modelcontextprotocol/server';
 import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { addA2aRoute } from '../a2a/route.ts';
 import { answerRequest } from './answering.ts';
 import { RequestGate, type RequestGateOptions, headerOf } from './door.ts';
 import { createViewReader, queryByPathSuffix, type ConnectionView } from './narrowing.ts';
@@ -138,6 +139,7 @@ export function addMcpRoute(app: FastifyInstance, { originRules, ...options }: M
     guard(request.headers);
     await door.authenticate(request);
   };
+  addA2aRoute(app, { gate: door, onRequest, stopSignal: stopping.signal });
   const handlerOf =
     (inPath: string | undefined) =>
     async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {

@@ -159,7 +159,7 @@ const concernsResource = (uri: string, streamed: Streamed): boolean =>
  * Opens the stream and waits for the API's response. Throws if the first attempt fails; later failures are
  * retried.
  */
-async function openActivityStream(
+export async function openActivityStream(
   follow: FollowActivity,
   signal: AbortSignal,
 ): Promise<AsyncIterable<Streamed>> {
@@ -167,6 +167,8 @@ async function openActivityStream(
   const told = follow({
     ...{ signal, onOpen: () => opened.resolve(undefined), onRetry: opened.reject },
   })[Symbol.asyncIterator]();
+  // Close the connection also if nobody requests a further item.
+  signal.addEventListener('abort', () => void told.return?.(undefined), { once: true });
   // The stream connects when its first item is requested.
   const first = told.next();
   await Promise.race([opened.promise, first]);

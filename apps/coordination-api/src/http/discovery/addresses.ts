@@ -15,6 +15,8 @@ export interface Addresses {
   readonly securityContact: string | null;
   /** True if this API forwards `/api/mcp` to a gateway. */
   readonly hasMcp: boolean;
+  /** Namespace of the MCP server's name; null for the host in reverse. */
+  readonly mcpNamespace: string | null;
   /** True if the console is available under `/console/`. */
   readonly hasConsole: boolean;
 }
@@ -28,6 +30,7 @@ export const addressesOf = (config: ApiConfig): Addresses => ({
   docsUrl: config.DOCS_URL === undefined ? null : withoutTrailingSlash(config.DOCS_URL),
   licenseUrl: config.LICENSE_URL === undefined ? null : withoutTrailingSlash(config.LICENSE_URL),
   hasMcp: config.MCP_GATEWAY_URL !== undefined,
+  mcpNamespace: config.MCP_NAMESPACE ?? null,
   hasConsole: config.CONSOLE_URL !== undefined,
 });
 
