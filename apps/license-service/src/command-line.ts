@@ -143,7 +143,6 @@ async function runCommand(
       const context: CommandContext = {
         ...{ pool, databaseUrl, environment, readLines },
         secrets: () => loadSecrets(pool, secretsFromEnvironment(environment)),
-        printProgressLine: (line) => writeStderr(`${line}\n`),
         progress: terminal.progress ?? (() => undefined),
       };
       const { json, lines, foundProblem } = await work(

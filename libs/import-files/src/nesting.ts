@@ -7,12 +7,19 @@ export interface Nesting {
   readonly waits: ReadonlyMap<string, readonly string[]>;
 }
 
+/** Adds an item to the list of a key. */
+export function appendTo<Key, Item>(lists: Map<Key, Item[]>, key: Key, item: Item): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [item]);
+  else list.push(item);
+}
+
 /** Keeps the outermost level of the given parents. Keys and values are ids. */
 export function flattenNesting(parents: ReadonlyMap<string, string>): Nesting {
   const [kept, nested] = [new Map<string, string>(), new Map<string, string[]>()];
   for (const [id, parent] of parents) {
     if (!parents.has(parent)) kept.set(id, parent);
-    else nested.set(parent, [...(nested.get(parent) ?? []), id]);
+    else appendTo(nested, parent, id);
   }
   return { parents: kept, waits: nested };
 }

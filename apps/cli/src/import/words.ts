@@ -8,8 +8,8 @@ const maxNamedItems = 3;
 const maxReportLines = 20;
 
 const formatNumber = (count: number): string => count.toLocaleString('en');
-const formatCount = (count: number, singular: string, plural?: string): string =>
-  countWithNoun(count, singular, plural).replace(/^\d+/, formatNumber(count));
+const formatCount = (count: number, singular: string): string =>
+  countWithNoun(count, singular).replace(/^\d+/, formatNumber(count));
 
 /** Formats a list of names, such as `OPS-1, OPS-2, OPS-3 and 9 more`. */
 function formatShortList(items: readonly string[]): string {

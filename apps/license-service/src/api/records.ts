@@ -88,9 +88,8 @@ export const LicenseRecord = z.object({
   orderRef: z.string().nullable(),
   issuedAt: z.iso.datetime(),
 });
-export type LicenseRecord = z.infer<typeof LicenseRecord>;
 
-export function toLicenseRecord(license: License): LicenseRecord {
+export function toLicenseRecord(license: License): z.output<typeof LicenseRecord> {
   const { id, product, plan, hint, reason, expiresAt, durationSeconds, machineLimit, machinesUsed } = license;
   const { leaseSeconds, activatedAt, lastSeenAt, offlineUntil, transfers, transferLimit } = license;
   const { features, customerRef, orderRef, issuedAt } = license;

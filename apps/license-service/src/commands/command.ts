@@ -36,8 +36,6 @@ export interface CommandContext {
   readonly secrets: () => Promise<Secrets>;
   /** Reads the non-empty lines of standard input. On a terminal it prompts with this name. */
   readonly readLines: (wanted: string) => Promise<readonly string[]>;
-  /** Prints a progress line for people. The line is not part of the command's output. */
-  readonly printProgressLine: (line: string) => void;
   /** Shows a progress bar on a terminal. */
   readonly progress: ReportProgress;
 }

@@ -89,7 +89,7 @@ const checkSigningKeys: DoctorCheck = async ({ pool, secrets }) => {
   const [{ seals }, products, keys] = await Promise.all([
     secrets(),
     inReadOnlyTransaction(pool, listProducts),
-    inReadOnlyTransaction(pool, (db) => listSigningKeys(db)),
+    inReadOnlyTransaction(pool, listSigningKeys),
   ]);
   const ofProducts = await loadSigningKeys(pool, seals);
   return products.map(({ name }) => {

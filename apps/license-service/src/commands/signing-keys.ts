@@ -43,7 +43,7 @@ const signingKeyListCommand: LicenseCommand = {
   name: 'signing-key list',
   description: 'List the signing keys, newest first',
   run: async ({ pool }) => {
-    const items = await inReadOnlyTransaction(pool, (db) => listSigningKeys(db));
+    const items = await inReadOnlyTransaction(pool, listSigningKeys);
     return listOutput(items, {
       PRODUCT: (key) => key.product,
       KEY: (key) => key.kid,

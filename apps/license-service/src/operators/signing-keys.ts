@@ -21,16 +21,15 @@ export interface SigningKey {
 /** Locks changes of signing keys until the end of the transaction. */
 const lockSigningKeysSql = sql`select pg_advisory_xact_lock(${advisoryLockIds.signingKeys})`;
 
-/** Lists the signing keys of one product or of all products. */
-export async function listSigningKeys(db: Db, product?: string): Promise<SigningKey[]> {
+/** Lists the signing keys of all products. */
+export async function listSigningKeys(db: Db): Promise<SigningKey[]> {
   const rows = await db.all(sql<
     Omit<SigningKey, 'state'> & { readonly isDue: boolean; readonly isGone: boolean }
   >`select kid, product, created_at as "createdAt", active_from as "activeFrom", retired_at as "retiredAt",
        published_until as "publishedUntil",
        retired_at is null and active_from <= clock_timestamp()::timestamptz(3) as "isDue",
        coalesce(published_until <= clock_timestamp(), false) as "isGone"
-     from licenses.signing_keys where ${product ?? null}::text is null or product = ${product ?? null}
-     order by active_from desc, created_at desc`);
+     from licenses.signing_keys order by active_from desc, created_at desc`);
   const currentOf = (name: string) => rows.find((row) => row.isDue && row.product === name);
   return rows.map((row) => {
     const { isDue, isGone, ...key } = row;

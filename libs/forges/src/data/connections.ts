@@ -67,27 +67,21 @@ export async function lockConnection(db: Db, id: string, expectedVersion?: numbe
   return row;
 }
 
-export const webhookSecretOwner = (organizationKey: Buffer, connectionId: string): SecretOwner => ({
-  organizationKey,
-  name: `forge ${connectionId} secret`,
-});
-export const credentialsSecretOwner = (organizationKey: Buffer, connectionId: string): SecretOwner => ({
-  organizationKey,
-  name: `forge ${connectionId} credentials`,
-});
+const secretOwnerOf =
+  (secretName: string) =>
+  (organizationKey: Buffer, connectionId: string): SecretOwner => ({
+    organizationKey,
+    name: `forge ${connectionId} ${secretName}`,
+  });
+export const webhookSecretOwner = secretOwnerOf('secret');
+export const credentialsSecretOwner = secretOwnerOf('credentials');
 /** Returns the owner for encrypting the ticket in the URL of the page that creates a GitHub App. */
-export const ticketSecretOwner = (organizationKey: Buffer, connectionId: string): SecretOwner => ({
-  organizationKey,
-  name: `forge ${connectionId} ticket`,
-});
+export const ticketSecretOwner = secretOwnerOf('ticket');
 /**
  * Returns the owner for encrypting the code of a created GitHub App. The code is stored until the app's keys
  * are fetched.
  */
-export const appCodeSecretOwner = (organizationKey: Buffer, connectionId: string): SecretOwner => ({
-  organizationKey,
-  name: `forge ${connectionId} code`,
-});
+export const appCodeSecretOwner = secretOwnerOf('code');
 
 /** Returns the start time of the transaction. */
 export const getTransactionTime = async (db: Db): Promise<string> =>

@@ -1,7 +1,7 @@
 /** Reads Jira files: the CSV of its search, and the answer of its REST API, version 2. */
 import { type StoryStatus } from '@muster/registry';
 import { type ImportDraft, type OpenedFile, type ReadItem, type ReadOptions } from '../draft.ts';
-import { flattenNesting, type Nesting } from '../nesting.ts';
+import { appendTo, flattenNesting, type Nesting } from '../nesting.ts';
 import { type TextSource } from '../source.ts';
 import { wikiToMarkdown } from '../wiki.ts';
 import { type JiraIssue } from './jira-issue.ts';
@@ -30,18 +30,13 @@ async function buildJiraIndex(issues: AsyncIterable<JiraIssue>): Promise<JiraInd
   };
   const nearestParents = new Map<string, string>();
   const parts: [parent: string, part: string][] = [];
-  const wait = (key: string, other: string): void => {
-    const list = index.waits.get(key);
-    if (list === undefined) index.waits.set(key, [other]);
-    else list.push(other);
-  };
   for await (const { key, id, isEpic, title, dueDate, parents, blocks } of issues) {
     if (key === undefined) continue;
     index.keys.set(key, key);
     if (id !== undefined) index.keys.set(id, key);
     if (isEpic) index.epics.set(key, { title, targetDate: dueDate });
     if (parents.length > 0) index.parents.set(key, parents);
-    for (const other of blocks) wait(other, key);
+    for (const other of blocks) appendTo(index.waits, other, key);
     if (!isEpic) for (const parent of parents) parts.push([parent, key]);
   }
   for (const [named, part] of parts) {

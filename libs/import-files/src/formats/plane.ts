@@ -1,7 +1,7 @@
 /** Reads Plane files: the CSV and the JSON of its export, in which lists are JSON within a cell. */
 import { normalizeColumnName, openTable, requireColumns, ParsedRow } from '../csv.ts';
 import { type ImportDraft, type DraftComment, type OpenedFile, type ReadItem } from '../draft.ts';
-import { flattenNesting, type Nesting } from '../nesting.ts';
+import { appendTo, flattenNesting, type Nesting } from '../nesting.ts';
 import { UnreadableFileError, type TextSource } from '../source.ts';
 import { isObject } from '../unread.ts';
 import { tryReadJson } from './json.ts';
@@ -75,18 +75,13 @@ interface ItemRelations {
 async function findRelations(rows: () => AsyncIterable<ParsedRow>): Promise<ItemRelations> {
   const parents = new Map<string, string>();
   const waits = new Map<string, string[]>();
-  const wait = (item: string, other: string): void => {
-    const list = waits.get(item);
-    if (list === undefined) waits.set(item, [other]);
-    else list.push(other);
-  };
   for await (const row of rows()) {
     const id = getItemId(row);
     if (id === undefined) continue;
     const parent = row.get('parent');
     if (parent !== undefined) parents.set(id, parent);
     for (const { type, other } of parseRelations(row.get('relations'))) {
-      if (type === 'blocking') wait(other, id);
+      if (type === 'blocking') appendTo(waits, other, id);
     }
   }
   return { blockers: waits, nesting: flattenNesting(parents) };

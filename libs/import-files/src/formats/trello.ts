@@ -2,6 +2,7 @@
 import { type StoryStatus } from '@muster/registry';
 import { z } from 'zod';
 import { type ImportDraft, type DraftComment, type OpenedFile, type ReadItem } from '../draft.ts';
+import { appendTo } from '../nesting.ts';
 import { readJson, UnreadableFileError, type TextSource } from '../source.ts';
 import { listUnreadFields, listUnreadFieldsOfPart } from '../unread.ts';
 
@@ -125,10 +126,7 @@ function groupBy<One>(items: readonly One[], getKey: (one: One) => string | unde
   const groups = new Map<string, One[]>();
   for (const one of items) {
     const key = getKey(one);
-    if (key === undefined) continue;
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [one]);
-    else group.push(one);
+    if (key !== undefined) appendTo(groups, key, one);
   }
   return groups;
 }

@@ -5,7 +5,13 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { quoteLiteral, type MovedTable, qualifiedTableName, quoteIdentifier } from './tables.ts';
+import {
+  quoteLiteral,
+  type MovedTable,
+  qualifiedTableName,
+  quoteIdentifier,
+  runInTransaction,
+} from './tables.ts';
 
 const lockRetryDelayMillis = 200;
 const maxLockAttempts = 150;
@@ -24,14 +30,13 @@ const guardTriggerPrefix = (orgId: string): string => `leaves ${orgId}`;
  */
 async function runWithLockRetries(client: pg.ClientBase, statements: readonly string[]): Promise<void> {
   for (let tries = 1; ; tries += 1) {
-    await client.query('begin');
     try {
-      await client.query(`set local lock_timeout = '${lockTimeout}'`);
-      for (const statement of statements) await client.query(statement);
-      await client.query('commit');
+      await runInTransaction(client, async () => {
+        await client.query(`set local lock_timeout = '${lockTimeout}'`);
+        for (const statement of statements) await client.query(statement);
+      });
       return;
     } catch (error) {
-      await client.query('rollback');
       if (
         !(error instanceof pg.DatabaseError && error.code === lockNotAvailableSqlState) ||
         tries === maxLockAttempts

@@ -22,7 +22,7 @@ import {
   waitUntilCopied,
 } from './replicating.ts';
 import { createMissingMonths, removeOrganizationRows } from './rows.ts';
-import { describeSchemaDifference, readTables } from './tables.ts';
+import { describeSchemaDifference, readTables, runInTransaction } from './tables.ts';
 
 export interface MoveHooks {
   readonly onStep?: (step: string) => void;
@@ -307,8 +307,7 @@ async function recordPlacement(
   home: pg.Client,
   { orgId, from, to, slug }: { orgId: string; from: string; to: string; slug: string | undefined },
 ): Promise<void> {
-  await home.query('begin');
-  try {
+  await runInTransaction(home, async () => {
     const { rowCount } = await home.query(
       `update app.org_places set node = $2, moving_to = null, left_from = $3, changed_at = now()
        where org_id = $1 and node = $3 and moving_to = $2`,
@@ -319,11 +318,7 @@ async function recordPlacement(
     await home.query('delete from app.claimed_slugs where org_id = $1', [orgId]);
     if (to !== homeNodeName)
       await home.query('insert into app.claimed_slugs (slug, org_id) values ($1, $2)', [slug, orgId]);
-    await home.query('commit');
-  } catch (error) {
-    await home.query('rollback').catch(() => undefined);
-    throw error;
-  }
+  });
 }
 
 /** Opens the organization at the server that is now responsible for it. */

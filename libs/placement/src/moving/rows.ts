@@ -1,6 +1,12 @@
 /** Removes the rows of an organization, and creates the monthly partitions that its rows need. */
 import type pg from 'pg';
-import { columnList, type MovedTable, qualifiedTableName, quoteIdentifier } from './tables.ts';
+import {
+  columnList,
+  type MovedTable,
+  qualifiedTableName,
+  quoteIdentifier,
+  runInTransaction,
+} from './tables.ts';
 
 /** Removes all rows of an organization in portions, so that no caller is blocked. Returns their number. */
 export async function removeOrganizationRows(
@@ -33,15 +39,10 @@ export async function createMissingMonths(from: pg.ClientBase, to: pg.ClientBase
   const { rows } = await from.query<{ kept: string; begins: string }>(
     `select m.kept::text as kept, (m.ends - interval '1 month')::text as begins from app.months() m where m.ends is not null`,
   );
-  await to.query('begin');
-  try {
+  await runInTransaction(to, async () => {
     // The worker also takes this advisory lock while it maintains the partitions.
     await to.query('select pg_advisory_xact_lock(4105)');
     for (const { kept, begins } of rows)
       await to.query('select app.make_month($1::regclass, $2::timestamptz)', [kept, begins]);
-    await to.query('commit');
-  } catch (error) {
-    await to.query('rollback');
-    throw error;
-  }
+  });
 }

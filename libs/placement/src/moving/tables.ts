@@ -54,3 +54,15 @@ export const qualifiedTableName = ({ name }: MovedTable): string => `public.${qu
 export const columnList = (columns: readonly string[], prefix = ''): string =>
   columns.map((column) => `${prefix}${quoteIdentifier(column)}`).join(', ');
 export const quoteLiteral = (text: string): string => pg.escapeLiteral(text);
+
+/** Runs the work in a transaction of the connection. An error leaves no transaction open and is thrown again. */
+export async function runInTransaction(client: pg.ClientBase, work: () => Promise<void>): Promise<void> {
+  await client.query('begin');
+  try {
+    await work();
+    await client.query('commit');
+  } catch (error) {
+    await client.query('rollback').catch(() => undefined);
+    throw error;
+  }
+}

@@ -3,9 +3,6 @@ import { z } from 'zod';
 import { Id, Time } from '../kernel/values.ts';
 import { GrantableScope } from './token.ts';
 
-/** The maximum number of active connections of a member. */
-export const maxConnections = 100;
-
 export const Connection = z
   .object({
     id: Id,
