@@ -2,7 +2,7 @@
 // `Services.load` starts it. It receives one message for each run and answers with one.
 import autocannon from 'autocannon';
 import { type LoadRequest, type LoadResult, type LoadRun } from './load-request.ts';
-import { fill, keep, recalls } from './memory.ts';
+import { fill, keep, type Memory, recalls } from './memory.ts';
 import { quantiles } from './report.ts';
 
 /** The interval at which autocannon checks whether the run has ended. */
@@ -15,11 +15,11 @@ const asSent = ({ remember, ...request }: LoadRequest): autocannon.Request => ({
   method: 'POST',
   ...request,
   ...(recalls(request.body) && {
-    setupRequest: (sent, memory) => ({ ...sent, body: fill(request.body, memory) }),
+    setupRequest: (sent, memory) => ({ ...sent, body: fill(request.body, memory as Memory) }),
   }),
   ...(remember !== undefined && {
     onResponse: (status, body, memory) => {
-      if (status === 200) keep(memory, remember, body);
+      if (status === 200) keep(memory as Memory, remember, body);
     },
   }),
 });
@@ -41,7 +41,8 @@ async function load({ url, lanes, seconds }: LoadRun): Promise<LoadResult> {
       // requests now.
       client.setRequests([...(lanes[lane++ % lanes.length] ?? [])].map(asSent));
       let status = 200;
-      client.on('headers', (head: { statusCode: number }) => {
+      // The package's types describe the headers only, and the event passes the whole head.
+      (client as NodeJS.EventEmitter).on('headers', (head: { statusCode: number }) => {
         status = head.statusCode;
       });
       client.on('body', (body: Buffer | string) => {
