@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type InboxItem, type NextCall, operations } from '@muster/registry';
 import { type People, type Person } from '@muster/testing';
 import { useApi } from './api.ts';
-import { orgWithStory, target } from './one-story.ts';
+import { expireLeases, orgWithStory, target } from './one-story.ts';
 
 const api = useApi();
 const storyId = 'WEB-1';
@@ -201,6 +201,31 @@ describe('agents.inbox', () => {
       observation: { kind: 'pr_merged', dedupeKey: 'm', observedAt: new Date().toISOString() },
     });
     expect(await kindsOf(people.chloe)).toEqual(['checks_failed', 'merged']);
+  });
+
+  it('tells of a lost lease on a group: of its work, and of its coordination', async () => {
+    const { group } = await people.ana.deliveryGroups.create({
+      ...{ projectId: 'WEB', name: 'Release', storyIds: [storyId] },
+    });
+    const groupId = group.id;
+    const ofGroup = { targetType: 'delivery_group', targetId: groupId } as const;
+    const lostBy = async (who: Person) =>
+      (await itemsOf(who)).flatMap((item) => (item.kind === 'lease_lost' ? [item.text] : []));
+    await people.ana.deliveryGroups.update({ groupId, state: 'active' });
+    await people.robo.deliveryGroups.acquireLease({ groupId });
+    await people.robo.deliveryExecutions.acquire(ofGroup);
+    await expireLeases(api, people.orgId);
+    await people.chloe.deliveryExecutions.acquire(ofGroup);
+    await scout.deliveryGroups.acquireLease({ groupId });
+    expect(await lostBy(people.robo)).toEqual([
+      'Chloé took over the work on Release',
+      'Scout took over the coordination of Release',
+    ]);
+    await expireLeases(api, people.orgId);
+    await people.ana.deliveryGroups.update({ groupId, state: 'abandoned' });
+    expect(await lostBy(people.chloe)).toEqual(['Ana abandoned Release']);
+    expect(await lostBy(scout)).toEqual(['Ana ended the coordination of Release, which is abandoned']);
+    expect(await lostBy(people.robo)).toHaveLength(2);
   });
 
   it('never contains what its recipient did, nor anything of a project that it may not see', async () => {

@@ -20,7 +20,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/agents.runs': {
-    sha256: '8a2b9cb5f4cf8239b50750e1a864d18718a0e4bf59f676d99b4f84bd445a91d0',
+    sha256: '38349b57deb5903c6218a52856cfaa7ffbd5fc1cc6909bb124f2dc0af4f0b606',
     since: '2026-11-30',
   },
   'reference/locks': {

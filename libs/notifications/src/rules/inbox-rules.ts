@@ -228,6 +228,32 @@ const inboxRules: EventRules<InboxDraft> = {
     ),
   'lease.expired': ({ subject, data }) =>
     leaseLost(subject, data, data.executionId, `Your lease on ${subjectName(subject)} has expired`),
+  'group.leaseAcquired': ({ subject, data: { fromMemberId, fromAgentId }, actor }) =>
+    fromMemberId === null
+      ? []
+      : leaseLost(
+          subject,
+          { memberId: fromMemberId, agentId: fromAgentId },
+          null,
+          `${actor.name} took over the coordination of ${subjectName(subject)}`,
+        ),
+  'group.stateChanged': ({ subject, data: { to, coordinator }, actor }) => [
+    ...(to === 'abandoned'
+      ? draft(subject, 'workers', [subject.id], {
+          kind: 'lease_lost',
+          text: `${actor.name} abandoned ${subjectName(subject)}`,
+          next: null,
+        })
+      : []),
+    ...(coordinator === null
+      ? []
+      : leaseLost(
+          subject,
+          coordinator,
+          null,
+          `${actor.name} ended the coordination of ${subjectName(subject)}, which is ${to}`,
+        )),
+  ],
   'story.statusChanged': ({ subject, data, actor }) =>
     data.to === 'canceled'
       ? draft(subject, 'storyWorkers', [subject.id], {

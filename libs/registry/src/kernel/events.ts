@@ -172,11 +172,20 @@ export const events = {
   }),
   'group.created': z.object({ stories: z.int() }),
   'group.updated': changedFields,
-  'group.stateChanged': z.object({ from: status, to: status }),
+  'group.stateChanged': z.object({
+    from: status,
+    to: status,
+    /** The holder of the coordination lease that ended with the group. */
+    coordinator: z.object({ memberId: Id, agentId: Id.nullable() }).nullable(),
+  }),
   'group.storiesReplaced': z.object({ added: z.array(Id), removed: z.array(Id) }),
   'group.gitMetaUpdated': changedFields,
   'group.upstreamUpdated': z.object({ provider: z.string().nullable(), externalId: z.string().nullable() }),
-  'group.leaseAcquired': z.object({ epoch: z.int(), fromMemberId: Id.nullable() }),
+  'group.leaseAcquired': z.object({
+    epoch: z.int(),
+    fromMemberId: Id.nullable(),
+    fromAgentId: Id.nullable(),
+  }),
   'group.leaseReleased': noData,
   'group.checkpointed': z.object({ seq: z.int() }),
   'run.started': runData,

@@ -67,6 +67,7 @@ export const acquireLease = handle(
       emit('group.leaseAcquired', groupSubject(group), {
         epoch: grant.newEpoch,
         fromMemberId: decision.superseded?.holder.memberId ?? null,
+        fromAgentId: decision.superseded?.holder.agentId ?? null,
       });
     const granted = toGroup(group, grantedRow(lease, grant));
     return { group: granted, leaseToken, signals: goesOn ? news.signals : [] };

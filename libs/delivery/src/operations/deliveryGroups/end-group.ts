@@ -22,7 +22,9 @@ export async function lockForGroupEnd({ db, params: { groupId }, policy }: Updat
     policy(),
     getMergeProof(db, groupId),
   ]);
-  return { leases, execution, now, policy: rules, proof };
+  const held = toHeldLease(leases.coordinationLease);
+  const coordinator = held && { memberId: held.holder.memberId, agentId: held.holder.agentId };
+  return { leases, coordinator, execution, now, policy: rules, proof };
 }
 type GroupEndFacts = Awaited<ReturnType<typeof lockForGroupEnd>>;
 

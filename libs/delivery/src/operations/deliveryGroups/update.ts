@@ -25,6 +25,7 @@ export const update = handle(registry.deliveryGroups.update, async (context) => 
 
   const changed = deliveryGroups.save(db, group, { name: name ?? group.name, state: to }, at);
   if (fields.includes('name')) emit('group.updated', groupSubject(changed), { fields: ['name'] });
-  if (to !== from) emit('group.stateChanged', groupSubject(changed), { from, to });
+  if (to !== from)
+    emit('group.stateChanged', groupSubject(changed), { from, to, coordinator: end?.coordinator ?? null });
   return { group: toGroup(end === undefined ? changed : withoutLease(changed)) };
 });
