@@ -212,7 +212,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/records': {
-    sha256: 'becfed295cbe830834d3b41e2ac6a5369b7a9b80df448a92cecc9acda230122a',
+    sha256: '7367ead354d6451b779843b78de2206f27b1a5992561843a8007ce210fca79c8',
     since: '2026-11-30',
   },
   'reference/errors': {

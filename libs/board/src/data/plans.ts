@@ -108,8 +108,12 @@ export const storePlanItems = (planId: string, items: readonly PlanItemRow[]): Q
      on conflict (org_id, plan_id, kind, ref) do update
        set record_id = excluded.record_id, position = excluded.position, base = excluded.base`;
 
-export const deletePlanItems = (planId: string, storyRefs: readonly string[]): Query<unknown> =>
-  sql`delete from plan_items where ${orgFilter()} and plan_id = ${planId} and kind = 'story' and ref = any (${storyRefs}::text[])`;
+export const deletePlanItems = (
+  planId: string,
+  kind: 'epic' | 'story',
+  refs: readonly string[],
+): Query<unknown> =>
+  sql`delete from plan_items where ${orgFilter()} and plan_id = ${planId} and kind = ${kind} and ref = any (${refs}::text[])`;
 
 const Cursor = z.tuple([CursorId]);
 

@@ -83,7 +83,7 @@ export type StoryPlanChange = z.infer<typeof StoryPlanChange>;
 export const StoryPlanEpicChange = z
   .object({
     ref: z.string(),
-    action: z.enum(['create', 'update', 'unchanged', 'keep']),
+    action: z.enum(planActions).describe('remove: the ref is gone, and the epic stays on the board'),
     epicId: Id.nullable(),
     fields: z.array(z.string()),
     kept: z.array(KeptField),

@@ -76,7 +76,9 @@ describe('plans.apply', () => {
       ['T003', 'create', 'WEB-3', []],
     ]);
     expect(changes[2]?.fields).toEqual(['title']);
-    expect(epicChanges).toMatchObject([{ ref: 'auth', action: 'create', fields: ['title'], kept: [] }]);
+    expect(epicChanges).toMatchObject([
+      { ref: 'auth', action: 'create', fields: ['title', 'targetDate'], kept: [] },
+    ]);
     expect(waves).toEqual([['T003'], ['T002'], ['T001']]);
     expect(criticalPath).toEqual(['T003', 'T002', 'T001']);
     const [parent, , blocker] = changes.map(({ storyId }) => storyId);
@@ -389,5 +391,24 @@ describe('prune', () => {
     expect(await wrongCounts(world, board.projectId)).toEqual([]);
     // A ref that comes back is a new story.
     expect(await actions([{ ref: 'gone', title: 'gone' }])).toEqual(['gone create']);
+  });
+
+  it('drops epics that the plan no longer names, and leaves them on the board', async () => {
+    const named = ['one', 'two', 'three'].map((ref) => ({ ref, title: ref, color: null }));
+    const items = [{ ref: 'a', title: 'A', epicRef: 'two' }];
+    const { epics: created } = await apply(items, { epics: named });
+    expect(created.map(({ fields }) => fields)).toEqual([['title'], ['title'], ['title']]);
+    expect((await apply(items, { epics: named.slice(0, 1) })).epics).toMatchObject([{ action: 'unchanged' }]);
+    const pruned = await apply(items, { epics: named.slice(0, 1), prune: true });
+    expect(pruned.epics).toMatchObject([
+      { ref: 'one', action: 'unchanged' },
+      { ref: 'three', action: 'remove', epicId: created[2]?.epicId },
+    ]);
+    expect(pruned.plan.version).toBe(2);
+    const again = await apply(items, { epics: named.slice(0, 1), prune: true });
+    expect([again.epics.length, again.plan.version]).toEqual([1, 2]);
+    expect((await ana.epics.list({ projectId: 'WEB' })).items).toHaveLength(3);
+    const unnamed = [{ ref: 'b', title: 'B', epicRef: 'three' }];
+    await expect(apply(unnamed)).rejects.toMatchObject(refused('not_found', { path: 'items.0.epicRef' }));
   });
 });

@@ -8,7 +8,7 @@ import { type LoadedPlan } from './load-plan.ts';
 
 interface PlannedEpic {
   readonly change: StoryPlanEpicChange;
-  /** The row after the change; null for a deleted epic. */
+  /** The row after the change; null for a deleted epic, or if the ref leaves the plan. */
   readonly row: EpicRow | null;
   readonly base: FieldValues;
 }
@@ -26,8 +26,9 @@ function planEpic(
   const stored = storedEpics.get(ref);
   if (stored === undefined) {
     const row = epics.make({ ...planned, projectId }, at);
-    const change = { ...{ ref, action: 'create' as const, epicId: row.id }, fields: ['title'], kept: [] };
-    return { change, row, base: valuesOf(row) };
+    const base = valuesOf(row);
+    const fields = Object.keys(base).filter((field) => base[field] !== null);
+    return { change: { ref, action: 'create', epicId: row.id, fields, kept: [] }, row, base };
   }
   const row = epicRows.get(stored.record_id);
   if (row === undefined) {
@@ -54,15 +55,29 @@ export interface EpicsOfPlan {
   readonly ids: ReadonlyMap<string, string | null>;
 }
 
+/** Lists the refs that leave the plan: neither its epics nor its items name them. The epics stay on the board. */
+function removeGoneEpics({ params, epics: named, items, storedEpics, epicRows }: LoadedPlan): PlannedEpic[] {
+  if (!params.prune) return [];
+  const kept = new Set([...named.map(({ ref }) => ref), ...items.map(({ epicRef }) => epicRef)]);
+  return [...storedEpics.values()]
+    .filter(({ ref }) => !kept.has(ref))
+    .map(({ ref, record_id: id, base }) => {
+      const epicId = epicRows.has(id) ? id : null;
+      return { change: { ref, action: 'remove', epicId, fields: [], kept: [] }, row: null, base };
+    });
+}
+
 export function planEpics(loaded: LoadedPlan): EpicsOfPlan {
-  const planned = loaded.epics.map((epic) => planEpic(loaded, epic));
+  const planned = [...loaded.epics.map((epic) => planEpic(loaded, epic)), ...removeGoneEpics(loaded)];
   const ids = new Map<string, string | null>(
     [...loaded.storedEpics.values()].map(({ ref, record_id: id }) => [
       ref,
       loaded.epicRows.has(id) ? id : null,
     ]),
   );
-  for (const { change, row } of planned) ids.set(change.ref, row?.id ?? null);
+  for (const { change, row } of planned)
+    if (change.action === 'remove') ids.delete(change.ref);
+    else ids.set(change.ref, row?.id ?? null);
   return { planned, ids };
 }
 

@@ -33,7 +33,10 @@ export async function writePlan(
   const specRows = await writeStories(loaded, planned);
   emitEvents(loaded, planned, specRows);
   await closeParents(loaded, planned);
-  return writePlanRows(loaded, [...epicItems, ...toPlanItems(planned)], planned);
+  return writePlanRows(loaded, [...epicItems, ...toPlanItems(planned)], {
+    epic: epicsOfPlan.planned,
+    story: planned,
+  });
 }
 
 /** Closes the parents whose last open child this plan finished or moved away, if the policy says so. */
@@ -154,14 +157,20 @@ function emitEvents(
 function writePlanRows(
   { context, params, plan, storedStories, storedEpics, projectId, at }: LoadedPlan,
   items: readonly PlanItemRow[],
-  planned: readonly PlannedStory[],
+  planned: {
+    readonly [Kind in 'epic' | 'story']: readonly { readonly change: { ref: string; action: string } }[];
+  },
 ): PlanRow {
   const { db, caller, reportNoChange } = context;
   const changedItems = items.filter(
     (item) => !isDeepStrictEqual(item, (item.kind === 'epic' ? storedEpics : storedStories).get(item.ref)),
   );
-  const removed = planned.filter(({ change }) => change.action === 'remove').map(({ ref }) => ref);
-  if (plan !== undefined && changedItems.length === 0 && removed.length === 0) {
+  const removed = (['epic', 'story'] as const).map((kind) => ({
+    kind,
+    refs: planned[kind].filter(({ change }) => change.action === 'remove').map(({ change }) => change.ref),
+  }));
+  const isNothingRemoved = removed.every(({ refs }) => refs.length === 0);
+  if (plan !== undefined && changedItems.length === 0 && isNothingRemoved) {
     reportNoChange();
     return plan;
   }
@@ -171,7 +180,8 @@ function writePlanRows(
       ? plans.make({ id, projectId, ref: params.planRef, appliedBy: caller.actor }, at)
       : plans.save(db, plan, { applied_by: caller.actor }, at);
   if (plan === undefined) db.deferToCommit(plans.insert(row));
-  if (removed.length > 0) db.deferToCommit(deletePlanItems(id, removed));
+  for (const { kind, refs } of removed)
+    if (refs.length > 0) db.deferToCommit(deletePlanItems(id, kind, refs));
   if (changedItems.length > 0) db.deferToCommit(storePlanItems(id, changedItems));
   return row;
 }
