@@ -174,3 +174,46 @@ it('is written down for each of the 27 with the spec that holds it', () => {
     }
   }
 });
+
+describe('a tool that does not exist, in the core,', () => {
+  it.each([
+    ['claim_task', 'start_work'],
+    ['create_issue', 'call_write_operation with stories.create'],
+    ['update_story', 'call_write_operation with stories.update'],
+    ['list_stories', 'stories_list'],
+    ['checkpoint', 'deliveryExecutions_checkpoint'],
+  ])('%s leads to %s', async (name, meant) => {
+    const { robo } = await createBoard(gateway);
+    const { body } = await gateway.rpc(
+      ...([robo.me.token, 'tools/call', { name, arguments: {} }, { query: '?mode=core' }] as const),
+    );
+    expect(body.error?.data?.['didYouMean']).toContain(meant);
+  });
+
+  it('and an operation for people alone is said to be that', async () => {
+    const { robo } = await createBoard(gateway);
+    const { structuredContent } = await gateway.tool(
+      ...([
+        robo.me.token,
+        'call_read_operation',
+        { operation: 'agents.list' },
+        { query: '?mode=core' },
+      ] as const),
+    );
+    expect(structuredContent.error?.message).toContain('agents.list is for people');
+  });
+
+  it('may be one whose parameters are all described, in at most twelve words', async () => {
+    const { robo } = await createBoard(gateway);
+    const { body } = await gateway.rpc(robo.me.token, 'tools/list', {}, { query: '?mode=core' });
+    const tools = body.result?.['tools'] as {
+      name: string;
+      inputSchema: { properties: Record<string, { description?: string }> };
+    }[];
+    for (const { name, inputSchema } of tools)
+      for (const [param, { description = '' }] of Object.entries(inputSchema.properties)) {
+        const words = description.split(/\s+/).filter(Boolean).length;
+        expect([name, param, words >= 1 && words <= 12]).toEqual([name, param, true]);
+      }
+  });
+});

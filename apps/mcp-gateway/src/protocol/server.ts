@@ -15,7 +15,7 @@ import {
   type ServerContext,
   type Tool,
 } from '@modelcontextprotocol/server';
-import { type ErrorBody, internalError } from '@muster/registry';
+import { type ErrorBody, internalError, registry } from '@muster/registry';
 import { findSimilarNames } from '@muster/http';
 import { LRUCache } from 'lru-cache';
 import { describeServer } from './about.ts';
@@ -96,6 +96,30 @@ export function toolListFor(view: ConnectionView, identity: CallerIdentity, hasV
 
 const maxSuggestions = 3;
 
+const { acquire, acquireNext, complete, handoff, release } = registry.deliveryExecutions;
+
+/** The work tools that models should call instead of the operation. */
+const workToolByOperation: Readonly<Record<string, string>> = {
+  [acquire.name]: 'start_work',
+  [acquireNext.name]: 'next_work',
+  [complete.name]: 'submit_work',
+  [handoff.name]: 'hand_off_work',
+  [release.name]: 'release_work',
+};
+
+/** Returns how the connection can call a tool: by its name, or as an operation; undefined if it cannot. */
+function describeCall(tool: AnyTool, view: ConnectionView): string | undefined {
+  if (tool.kind !== 'operation') return view.canCallTool(tool) ? tool.name : undefined;
+  const workTool = findTool(workToolByOperation[tool.operation.name] ?? '');
+  if (workTool !== undefined && view.canCallTool(workTool)) return workTool.name;
+  if (view.canCallTool(tool)) return tool.name;
+  const callerName = `call_${tool.operation.effect}_operation`;
+  const caller = findTool(callerName);
+  return caller !== undefined && view.canCallTool(caller) && view.allows(tool)
+    ? `${callerName} with ${tool.operation.name}`
+    : undefined;
+}
+
 /**
  * Suggests tools with a similar name, or tools that match the words of the name: `list_stories`,
  * `create_issue`.
@@ -106,10 +130,8 @@ function suggestTools(name: string, view: ConnectionView): string[] {
   if (alike.length > 0) return alike;
   const words = name.slice(0, 100).replaceAll(/([a-z])([A-Z])|[._-]+/g, '$1 $2');
   const ofSteps = macros.filter((tool) => tool.name.split('_').includes(words.trim()));
-  return [...ofSteps, ...findOperations(words)]
-    .filter((tool) => view.canCallTool(tool))
-    .slice(0, maxSuggestions)
-    .map((tool) => tool.name);
+  const calls = [...ofSteps, ...findOperations(words)].flatMap((tool) => describeCall(tool, view) ?? []);
+  return [...new Set(calls)].slice(0, maxSuggestions);
 }
 
 function unknownToolError(name: string, view: ConnectionView): ProtocolError {

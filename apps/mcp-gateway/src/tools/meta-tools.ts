@@ -4,6 +4,7 @@ import {
   badRequest,
   plainIssueMessages,
   type Operation,
+  operations,
   reasons,
   unknownOperation,
 } from '@muster/registry';
@@ -100,6 +101,8 @@ function findAllowedOperation(name: string, { view }: ToolCall): OperationTool {
     throw badRequest(`${name} is a tool itself.`, [
       { path: 'operation', message: 'is a tool: call it directly by its name' },
     ]);
+  if (tool === undefined && operations.has(name))
+    throw narrowedError(`${name} is for people, in the console or over HTTP; no tool calls it.`);
   if (tool === undefined) {
     const didYouMean = findSimilarNames(
       name,
