@@ -19,7 +19,10 @@ type TextAnswers = Readonly<
 
 const eventNames = { 'session-start': 'SessionStart', 'before-edit': 'PreToolUse' } as const;
 
-/** A message to the person. Before compaction clients accept no text for the model. */
+/**
+ * A message to the person. Before compaction, Claude Code also adds it to the request for the summary; the other clients
+ * accept no text for the model then.
+ */
 const systemMessage = (text: string): object => ({ systemMessage: text });
 
 const deniedTool = (text: string): object => ({
