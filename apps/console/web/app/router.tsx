@@ -122,6 +122,13 @@ const healthRoute = createRoute({
   validateSearch: ({ weeks }: Record<string, unknown>): { weeks?: number } =>
     typeof weeks === 'number' && [4, 12, 26, 52].includes(weeks) ? { weeks } : {},
 });
+const runRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/runs/$runId',
+  component: lazyPage(() => import('../runs/run-page.tsx'), 'RunPage'),
+  validateSearch: ({ project }: Record<string, unknown>): { project?: string } =>
+    typeof project === 'string' && project !== '' ? { project } : {},
+});
 const auditRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/audit',
@@ -133,7 +140,7 @@ export const router = createRouter({
   routeTree: rootRoute.addChildren([
     ...[nowRoute, inboxRoute, agentsRoute, activityRoute, boardRoute, storyRoute, newProjectRoute],
     ...[plansRoute, planRoute, applyPlanRoute, wavesRoute],
-    ...[settingsRoute, projectSettingsRoute, epicsRoute, healthRoute, auditRoute],
+    ...[settingsRoute, projectSettingsRoute, epicsRoute, healthRoute, auditRoute, runRoute],
   ]),
   basepath: '/console',
   defaultPreload: 'intent',

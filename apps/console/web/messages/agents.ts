@@ -7,6 +7,7 @@ export const agentsTexts = {
   connect: 'Connect an agent',
   noCheckpoint: 'no checkpoint yet',
   stopped: 'Stopped',
+  openRun: 'Open run',
   all: 'All projects',
   project: 'Project',
 };

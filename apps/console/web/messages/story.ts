@@ -205,6 +205,7 @@ export const storyTexts = {
     changes_requested: 'requested changes',
     commented: 'commented',
   },
+  openRun: 'Open run with its log',
   phases: {
     planning: 'planning',
     implementing: 'implementing',

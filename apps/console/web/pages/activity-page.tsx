@@ -67,6 +67,10 @@ function ActivityRow({ line, filter }: { readonly line: ActivityLine; readonly f
           <Link to="/s/$storyKey" params={{ storyKey: subject.key }} className="row-title">
             <span className="key">{subject.key}</span> {subject.title}
           </Link>
+        ) : subject.type === 'run' ? (
+          <Link to="/runs/$runId" params={{ runId: subject.title }} className="row-title">
+            {subject.title}
+          </Link>
         ) : (
           subject.title
         )}

@@ -77,6 +77,12 @@ function WorkRow({ execution }: { readonly execution: ListedExecution }) {
               <span className="sr-only"> {story.key}</span>
             </Link>
           )}
+          {lease !== null && (
+            <Link to="/runs/$runId" params={{ runId: execution.id }} className="button">
+              {agentsTexts.openRun}
+              <span className="sr-only"> {story?.key ?? group?.name}</span>
+            </Link>
+          )}
           <OfferActions
             execution={execution}
             storyKey={story?.key ?? null}

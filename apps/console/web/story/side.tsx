@@ -139,6 +139,9 @@ function WorkDetails({ story, execution }: { readonly story: Story; readonly exe
         <LiftStopButton execution={execution} workName={story.key} />
         <WorkActions execution={execution} storyKey={story.key} />
       </div>
+      <Link to="/runs/$runId" params={{ runId: execution.id }} className="side-link">
+        {storyTexts.openRun}
+      </Link>
       <Timeline storyKey={story.key} execution={execution} />
     </div>
   );

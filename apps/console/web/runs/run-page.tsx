@@ -1,0 +1,275 @@
+/** The page of a run: its state, its steps, its questions and its log. */
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { type ReactNode } from 'react';
+import { type ExecutionEvent, type ListedRun, type ResultOf, type Registry } from '@muster/registry';
+import { LeaseClock } from '../components/clock.tsx';
+import { Icon } from '../components/icons.tsx';
+import { Markdown } from '../components/markdown.tsx';
+import { OfferActions } from '../components/offer.tsx';
+import { actorNameOf, Avatar } from '../components/people.tsx';
+import { LoadError, Loading } from '../components/states.tsx';
+import { WorkActions } from '../components/steer.tsx';
+import { LiftStopButton, StopButton } from '../components/stop.tsx';
+import { useTitle } from '../components/title.ts';
+import { useWriteCall } from '../components/write.ts';
+import { useClient, useIdentity } from '../data/context.ts';
+import { threadsQuery } from '../data/queries.ts';
+import { useProjectPermissions } from '../data/roles.ts';
+import { formatDateTime, timeAgo } from '../messages/index.ts';
+import { runTexts } from '../messages/runs.ts';
+import { storyTexts } from '../messages/story.ts';
+import { LabeledFact } from '../story/fact.tsx';
+import { RunLogView } from './run-log.tsx';
+import { runQuery } from './run-query.ts';
+
+type RunDetails = ResultOf<Registry['agents']['runs']['get']>;
+
+const runRoute = getRouteApi('/runs/$runId');
+
+const workerNameOf = ({ agent, member }: ListedRun): string => agent?.name ?? member.name;
+
+/** Returns the execution if it is still this run's, and not that of a later one. */
+const ownExecutionOf = ({ run, execution }: RunDetails): RunDetails['execution'] =>
+  execution !== null && (execution.runId ?? execution.id) === run.runId ? execution : null;
+
+function RetryButton({ run }: { readonly run: ListedRun }) {
+  const { assignments } = useClient();
+  const { agent } = useIdentity();
+  const { mayWrite } = useProjectPermissions(run.projectId);
+  const write = useWriteCall({ queryKeys: [['work']], failureTitle: runTexts.notRetried });
+  const { story, agentId } = run;
+  if (story === null || agentId === null || agent !== null || !mayWrite) return null;
+  const target = { targetType: 'story', targetId: story.id } as const;
+  return (
+    <button
+      type="button"
+      className="button"
+      data-kind="main"
+      onClick={() =>
+        void write(
+          async () => {
+            // Only a new assignment asks the agent's runner to begin.
+            await assignments.set({ ...target, agentId: null });
+            await assignments.set({ ...target, agentId });
+          },
+          runTexts.retried(workerNameOf(run), story.key),
+        )
+      }
+    >
+      {runTexts.retry}
+    </button>
+  );
+}
+
+/** The state of the run in words. A failed run has its reason, and the next step. */
+function RunState(details: RunDetails) {
+  const { run } = details;
+  const execution = ownExecutionOf(details);
+  if (run.endedAt === null && execution?.state === 'stalled')
+    return (
+      <p className="state" data-tone="bad">
+        <Icon name="warn" size={14} />
+        {runTexts.stalled}
+      </p>
+    );
+  if (run.state !== 'failed')
+    return (
+      <p
+        className="state"
+        data-tone={run.endedAt !== null ? 'none' : run.state === 'waiting' ? 'wait' : 'live'}
+      >
+        {runTexts.state[run.state]}
+        {execution?.lease != null && <LeaseClock expiresAt={execution.lease.expiresAt} />}
+      </p>
+    );
+  const failure = execution?.failure ?? null;
+  const { reason, nextStep } = failure === null ? runTexts.failed : runTexts.failures[failure];
+  const summary = execution?.summary ?? run.lastEvent.message;
+  return (
+    <div className="run-failure">
+      <p className="state" data-tone="bad">
+        <Icon name="warn" size={14} />
+        {reason}
+      </p>
+      {summary !== null && <pre className="run-summary">{summary}</pre>}
+      <p className="muted">{nextStep}</p>
+      <RetryButton run={run} />
+    </div>
+  );
+}
+
+const Time = ({ at }: { readonly at: string }) => (
+  <time dateTime={at} title={formatDateTime(at)}>
+    {timeAgo(at)}
+  </time>
+);
+
+function RunFacts(details: RunDetails) {
+  const { run } = details;
+  const execution = ownExecutionOf(details);
+  const git = execution?.git ?? null;
+  const pullRequest = execution?.pullRequest ?? git?.pullRequest ?? null;
+  return (
+    <dl className="run-facts">
+      <LabeledFact name={runTexts.started}>
+        <Time at={run.startedAt} />
+      </LabeledFact>
+      <LabeledFact name={run.endedAt === null ? runTexts.lastSeen : runTexts.ended}>
+        <Time at={run.endedAt ?? run.lastSeenAt} />
+      </LabeledFact>
+      {git?.branch != null && (
+        <LabeledFact name={runTexts.branch}>
+          <code>{git.branch}</code>
+        </LabeledFact>
+      )}
+      {pullRequest !== null && (
+        <LabeledFact name={runTexts.pullRequest}>
+          <a href={pullRequest.url} target="_blank" rel="noreferrer" className="side-link">
+            {runTexts.pullRequestNumber(pullRequest.number)}
+          </a>
+        </LabeledFact>
+      )}
+      {git?.checks != null && <LabeledFact name={runTexts.checks}>{git.checks}</LabeledFact>}
+    </dl>
+  );
+}
+
+const RunPart = ({
+  id,
+  title,
+  children,
+}: {
+  readonly id: string;
+  readonly title: string;
+  readonly children: ReactNode;
+}) => (
+  <section className="run-part" aria-labelledby={id}>
+    <h2 id={id}>{title}</h2>
+    {children}
+  </section>
+);
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+function RunStep({ step: { kind, actor, data, at } }: { readonly step: ExecutionEvent }) {
+  const { summary, filesTouched, fileCount } = data;
+  const files = Array.isArray(filesTouched) ? filesTouched.filter(isText) : [];
+  const moreCount = typeof fileCount === 'number' ? fileCount - files.length : 0;
+  return (
+    <li className="run-step">
+      <p>
+        <strong>{storyTexts.executionEvent(kind)}</strong>{' '}
+        <span className="muted">
+          {actorNameOf(actor)} · <Time at={at} />
+        </span>
+      </p>
+      {isText(summary) && <p>{summary}</p>}
+      {files.length > 0 && (
+        <ul className="run-files">
+          {files.map((file) => (
+            <li key={file}>
+              <code>{file}</code>
+            </li>
+          ))}
+          {moreCount > 0 && <li className="muted">{runTexts.moreFiles(moreCount)}</li>}
+        </ul>
+      )}
+    </li>
+  );
+}
+
+function RunQuestions({ run, storyKey }: { readonly run: ListedRun; readonly storyKey: string }) {
+  const threads = useQuery(threadsQuery(useClient(), storyKey));
+  const questions = (threads.data?.items ?? []).filter(
+    ({ kind, author, createdAt }) =>
+      kind === 'question' &&
+      author.memberId === run.member.id &&
+      author.agentId === run.agentId &&
+      createdAt >= run.startedAt &&
+      (run.endedAt === null || createdAt <= run.endedAt),
+  );
+  if (questions.length === 0) return null;
+  return (
+    <RunPart id="run-questions" title={runTexts.questions}>
+      {questions.map(({ id, body, replies, resolvedAt }) => (
+        <article key={id} className="checkpoint">
+          <Markdown text={body ?? ''} />
+          {replies.map((reply) => (
+            <div key={reply.id} className="muted">
+              {runTexts.answeredBy(actorNameOf(reply.author))}
+              <Markdown text={reply.body ?? ''} />
+            </div>
+          ))}
+          {resolvedAt === null && (
+            <Link to="/s/$storyKey" params={{ storyKey }} hash="threads" className="button">
+              {runTexts.answer}
+            </Link>
+          )}
+        </article>
+      ))}
+    </RunPart>
+  );
+}
+
+export function RunPage() {
+  const { runId } = runRoute.useParams();
+  const { project } = runRoute.useSearch();
+  const found = useQuery(runQuery(useClient(), runId, project));
+  const { data } = found;
+  useTitle(data === undefined ? runId : runTexts.title(workerNameOf(data.run)));
+  if (found.isError) return <LoadError error={found.error} onRetry={() => void found.refetch()} isPage />;
+  if (data === undefined)
+    return (
+      <div className="page">
+        <Loading label={runTexts.loading} />
+      </div>
+    );
+  const { run } = data;
+  const execution = ownExecutionOf(data);
+  const workName = run.story?.key ?? workerNameOf(run);
+  // An update without a question only reports progress, which the log shows better.
+  const steps = data.steps.filter(
+    ({ kind, data: facts }) => kind !== 'updated' || facts['waitingFor'] != null,
+  );
+  return (
+    <>
+      <header className="page-head">
+        <Avatar name={workerNameOf(run)} kind={run.agent === null ? 'member' : 'agent'} />
+        <h1>{runTexts.title(workerNameOf(run))}</h1>
+      </header>
+      <div className="page">
+        <div className="run">
+          {run.story !== null && (
+            <Link to="/s/$storyKey" params={{ storyKey: run.story.key }} className="row-title">
+              <span className="key">{run.story.key}</span> {run.story.title}
+            </Link>
+          )}
+          <RunState {...data} />
+          <RunFacts {...data} />
+          {execution !== null && (
+            <div className="form-foot">
+              <OfferActions execution={execution} storyKey={run.story?.key ?? null} name={workName} />
+              <StopButton execution={execution} workName={workName} />
+              <LiftStopButton execution={execution} workName={workName} />
+              {run.story !== null && <WorkActions execution={execution} storyKey={run.story.key} />}
+            </div>
+          )}
+          {run.story !== null && <RunQuestions run={run} storyKey={run.story.key} />}
+          <RunLogView runId={run.runId} projectId={run.projectId} />
+          <RunPart id="run-steps" title={runTexts.steps}>
+            {steps.length === 0 ? (
+              <p className="muted">{runTexts.noSteps}</p>
+            ) : (
+              <ol className="run-steps">
+                {steps.toReversed().map((step) => (
+                  <RunStep key={step.seq} step={step} />
+                ))}
+              </ol>
+            )}
+          </RunPart>
+        </div>
+      </div>
+    </>
+  );
+}
