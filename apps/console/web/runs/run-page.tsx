@@ -73,16 +73,16 @@ function RunState(details: RunDetails) {
         {runTexts.stalled}
       </p>
     );
-  if (run.state !== 'failed')
+  if (run.state !== 'failed') {
+    const state = run.endedAt === null && execution?.state === 'waiting_input' ? 'waiting' : run.state;
+    const tone = run.endedAt !== null ? 'none' : state === 'waiting' ? 'wait' : 'live';
     return (
-      <p
-        className="state"
-        data-tone={run.endedAt !== null ? 'none' : run.state === 'waiting' ? 'wait' : 'live'}
-      >
-        {runTexts.state[run.state]}
+      <p className="state" data-tone={tone}>
+        {runTexts.state[state]}
         {execution?.lease != null && <LeaseClock expiresAt={execution.lease.expiresAt} />}
       </p>
     );
+  }
   const failure = execution?.failure ?? null;
   const { reason, nextStep } = failure === null ? runTexts.failed : runTexts.failures[failure];
   const summary = execution?.summary ?? run.lastEvent.message;

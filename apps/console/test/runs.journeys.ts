@@ -1,0 +1,67 @@
+/** Tests the page of a run: its live log, its steps, a question, and a failure. */
+import { beforeEach, expect } from '@jest/globals';
+import { type People } from '@muster/testing';
+import { journey } from './browser.ts';
+import { arrange, type House } from './house.ts';
+import { useWindows } from './windows.ts';
+
+export function runsJourneys(house: House): void {
+  let people: People;
+  const { open } = useWindows(house);
+  beforeEach(async () => {
+    people = await house.world.org();
+    await arrange(house, people, { backlog: [], ready: ['Say good night'], in_progress: [] });
+  });
+
+  journey('shows a run from its start to its failure, with its log as it arrives', async () => {
+    const robo = house.client(people.robo.me.token);
+    const run = { projectId: 'WEB', runId: 'run-1' };
+    const { execution, leaseToken } = await robo.deliveryExecutions.acquire({
+      ...{ targetType: 'story', targetId: 'WEB-1', runId: run.runId, ttlSeconds: 3_600, start: true },
+    });
+    const held = { executionId: execution.id, leaseToken };
+    await robo.agents.runEvent({ ...run, kind: 'started', executionId: execution.id });
+    const log = (from: number, to: number) =>
+      robo.agents.runEvent({
+        ...{ ...run, kind: 'log' },
+        lines: Array.from({ length: to - from + 1 }, (_, nth) => ({ message: `test ${from + nth} passed` })),
+      });
+    await log(1, 200);
+    await robo.deliveryExecutions.checkpoint({
+      ...{ ...held, summary: 'The greeting is there', filesTouched: ['src/greeting.ts'] },
+    });
+    await robo.deliveryExecutions.update({ ...held, git: { branch: 'work/web-1-1', checks: 'pending' } });
+    await robo.comments.create({ storyId: 'WEB-1', body: 'In which language?', kind: 'question' });
+
+    const page = await open(people.chloe.me.token, '/s/WEB-1');
+    await page.getByRole('link', { name: 'Open run with its log' }).click();
+    await page.getByRole('heading', { name: 'Run of Robo', level: 1 }).waitFor();
+    await page.getByRole('link', { name: 'WEB-1 Say good night' }).waitFor();
+    await page.getByText('The greeting is there').waitFor();
+    await page.getByText('src/greeting.ts').waitFor();
+    await page.getByText('work/web-1-1').waitFor();
+    await page.getByText('In which language?').waitFor();
+    await page.getByRole('button', { name: 'Ask to stop WEB-1' }).waitFor();
+    const lines = page.getByRole('log');
+    await lines.getByText('test 200 passed').waitFor();
+    // The log renders only lines that are visible.
+    expect(await lines.locator('.run-log-line').count()).toBeLessThan(150);
+
+    await log(201, 210);
+    await robo.agents.runEvent({ ...run, kind: 'log', message: 'disk full', data: { stream: 'stderr' } });
+    await lines.getByText('disk full').waitFor();
+    await page.getByRole('searchbox', { name: 'Search the log' }).fill('TEST 20');
+    await page.getByText('11 of 211 lines').waitFor();
+    await page.getByRole('searchbox', { name: 'Search the log' }).fill('');
+
+    await robo.deliveryExecutions.complete({
+      ...{ ...held, outcome: 'failed', failure: 'agent_error', summary: 'The disk is full.' },
+    });
+    await page.getByText('The agent failed, or its work did not pass the checks.').waitFor();
+    await page.getByText('The disk is full.', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Retry' }).click();
+    await page.getByText('Robo was asked to work on WEB-1 again').first().waitFor();
+    const inbox = await robo.agents.inbox({ kinds: ['assigned'] });
+    expect(inbox.items).toContainEqual(expect.objectContaining({ kind: 'assigned' }));
+  });
+}
