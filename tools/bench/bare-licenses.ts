@@ -45,7 +45,7 @@ const activateMachine = `with l as materialized (select * ${found} for no key up
 const checkMachine = `select plan, status as state, expires_at as "expiresAt", (select count(*)::int from ${machineOf('licenses')}) as used,
   exists (select from ${machineOf('licenses')} and m.machine_hash = sha256($2::text::bytea)) as holder ${found}`;
 
-interface Asked {
+interface ActivationBody {
   readonly licenseKey: string;
   readonly machineId: string;
 }
@@ -58,7 +58,11 @@ const pool = new pg.Pool({
   // Keeps idle connections open, because connecting is not part of the measurement.
   idleTimeoutMillis: 0,
 });
-const run = async (name: string, text: string, { licenseKey, machineId }: Asked): Promise<unknown> => {
+const run = async (
+  name: string,
+  text: string,
+  { licenseKey, machineId }: ActivationBody,
+): Promise<unknown> => {
   if (!does('statement')) return constant;
   return (await pool.query({ name, text, values: [licenseKey, machineId] })).rows[0];
 };
@@ -128,7 +132,7 @@ function startFastify(): Promise<string> {
     const license = await run(
       'activate',
       does('machines') ? activateMachine : activate,
-      request.body as Asked,
+      request.body as ActivationBody,
     );
     return send(reply, { success: true, license }, true);
   });
@@ -136,7 +140,7 @@ function startFastify(): Promise<string> {
     await count();
     return send(
       reply,
-      await run('check', does('machines') ? checkMachine : check, request.query as Asked),
+      await run('check', does('machines') ? checkMachine : check, request.query as ActivationBody),
       false,
     );
   });

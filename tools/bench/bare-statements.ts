@@ -27,18 +27,22 @@ const summary = `s.id, 'BARE-' || s.number as key, s.number, s.project_id as "pr
   s.updated_at as "updatedAt", s.version`;
 
 /** SQL expressions for the trail of the story in the CTE `s`. */
-interface About {
+interface TrailSubject {
   readonly key: string;
   /** The target of the audit entry. */
   readonly target: string;
 }
-const aboutBare: About = { key: `'BARE-' || s.number`, target: 's.id' };
+const aboutBare: TrailSubject = { key: `'BARE-' || s.number`, target: 's.id' };
 
 /**
  * Inserts the activity, outbox and audit rows of a write to the story of the CTE `s`. `$1` is the
  * organization, `$2` the actor.
  */
-export const trailOf = (kind: string, operation: string, { key, target }: About = aboutBare): string => `
+export const trailOf = (
+  kind: string,
+  operation: string,
+  { key, target }: TrailSubject = aboutBare,
+): string => `
   a as (insert into bare.activity (org_id, seq, id, kind, actor, member_id, project_id, story_id, subject, data)
     select $1::uuid, nextval('bare.activity_seq'), uuidv7(), '${kind}', $2::jsonb, ($2::jsonb ->> 'memberId')::uuid, s.project_id, s.id,
       jsonb_build_object('type', 'story', 'id', s.id, 'key', ${key}, 'title', s.title),

@@ -80,7 +80,7 @@ const say = (line: string): void => void (options.json ? process.stderr : proces
 const effort = { rounds, seconds, say };
 
 /** A workload on certain organizations. */
-interface Course {
+interface ComparisonPlan {
   readonly name: string;
   readonly work: Workload;
   readonly orgs: readonly BenchOrg[];
@@ -88,7 +88,7 @@ interface Course {
   readonly goal: number | null;
 }
 
-interface Results {
+interface BenchResults {
   readonly summaries: readonly Summary[];
   readonly startMillis: number;
   readonly idleBytes: number;
@@ -106,7 +106,7 @@ function choose(): { readonly chosen: readonly Workload[]; readonly withOutbox: 
   throw new Error(`--only names none of: ${[...names, 'outbox'].join(', ')}`);
 }
 
-async function compare(services: Services, chosen: readonly Workload[]): Promise<Results> {
+async function compare(services: Services, chosen: readonly Workload[]): Promise<BenchResults> {
   say('Starting PostgreSQL (fsync on), building and starting coordination-api');
   const { postgres, main, api, owner, bench } = await services.installation();
   const { residentBytes: idleBytes } = await readServerUse(api.url);
@@ -122,10 +122,15 @@ async function compare(services: Services, chosen: readonly Workload[]): Promise
   await owner.query('analyze');
   const bareUrl = await services.bare(postgres.url);
   const courses = [
-    ...chosen.map((work): Course => ({ name: work.name, work, orgs, goal: work.goal })),
+    ...chosen.map((work): ComparisonPlan => ({ name: work.name, work, orgs, goal: work.goal })),
     ...chosen
       .filter(({ isWrite }) => isWrite)
-      .map((work): Course => ({ name: `${work.name}, one organization`, work, orgs: alone, goal: null })),
+      .map((work): ComparisonPlan => ({
+        name: `${work.name}, one organization`,
+        work,
+        orgs: alone,
+        goal: null,
+      })),
   ];
   const roundTrips = await countRoundTrips(main, postgres.url, courses);
   const sides = { ours: api.url, theirs: bareUrl };
@@ -137,7 +142,7 @@ async function compare(services: Services, chosen: readonly Workload[]): Promise
   };
 }
 
-const lanesOf = ({ work, orgs }: Course, side: 'muster' | 'bare') =>
+const lanesOf = ({ work, orgs }: ComparisonPlan, side: 'muster' | 'bare') =>
   Array.from({ length: work.callers ?? connections }, (_, connection) =>
     work.lane(orgs, connection).map((twin) => twin[side]),
   );
@@ -154,11 +159,11 @@ async function beKnown(url: string, orgs: readonly BenchOrg[]): Promise<void> {
 
 async function runCourses(
   bench: Bench,
-  courses: readonly Course[],
+  courses: readonly ComparisonPlan[],
   urls: { readonly ours: string; readonly theirs: string },
 ): Promise<Row[]> {
   const ours =
-    (course: Course): Side =>
+    (course: ComparisonPlan): Side =>
     async (time) => {
       await beKnown(urls.ours, course.orgs);
       const before = await writtenBy(bench.owner, course.work);
@@ -168,10 +173,10 @@ async function runCourses(
       return sample;
     };
   const theirs =
-    (course: Course): Side =>
+    (course: ComparisonPlan): Side =>
     (time) =>
       measure(bench, `bare, ${course.name}`, urls.theirs, lanesOf(course, 'bare'), time);
-  const sidesOf = (course: Course): Side[] => [ours(course), theirs(course)];
+  const sidesOf = (course: ComparisonPlan): Side[] => [ours(course), theirs(course)];
   const ofDifferentWorks = courses.filter(
     ({ work }, index) => courses.findIndex((other) => other.work === work) === index,
   );
@@ -200,7 +205,7 @@ const leastChanging = 0.8;
  */
 async function checkWritten(
   owner: Pool,
-  { name, work }: Course,
+  { name, work }: ComparisonPlan,
   before: number,
   { answered }: Sample,
 ): Promise<void> {
@@ -213,7 +218,7 @@ async function checkWritten(
 async function countRoundTrips(
   main: string,
   databaseUrl: string,
-  courses: readonly Course[],
+  courses: readonly ComparisonPlan[],
 ): Promise<Map<string, number>> {
   const services = new Services();
   try {
@@ -240,20 +245,20 @@ async function countRoundTrips(
 const mebibytes = (bytes: number): string => `${Math.round(bytes / 1024 / 1024)} MiB`;
 
 /** A measurement that replaces the comparison of operations. Returns its results and a readable text. */
-type Special = (services: Services) => Promise<{ readonly results: unknown; readonly text: string }>;
+type SpecialBenchmark = (services: Services) => Promise<{ readonly results: unknown; readonly text: string }>;
 
 const special =
   <Result>(
     measureIt: (services: Services) => Promise<Result>,
     render: (results: Result) => string,
-  ): Special =>
+  ): SpecialBenchmark =>
   async (services) => {
     const results = await measureIt(services);
     return { results, text: render(results) };
   };
 
 /** Special measurements by the name of their option. */
-const specials: Partial<Record<keyof typeof options, Special>> = {
+const specials: Partial<Record<keyof typeof options, SpecialBenchmark>> = {
   growth: special(
     (services) => measureGrowth(services, effort, { only, large }),
     (results) =>
@@ -295,7 +300,7 @@ async function run(): Promise<void> {
   }
 }
 
-function tell(results: Results | null, outbox: OutboxSummary | null): void {
+function tell(results: BenchResults | null, outbox: OutboxSummary | null): void {
   if (results !== null) {
     const { summaries, startMillis, idleBytes, loadedBytes } = results;
     say(`\n${renderTable(summaries, 'Muster / bare')}\n`);

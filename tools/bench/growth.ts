@@ -29,7 +29,7 @@ export async function measureGrowth(
 ): Promise<Summary[]> {
   const postgres = await services.postgres();
   const main = await services.bundle();
-  const sideOf = async (stories: number): Promise<Side> => {
+  const sideOf = async (stories: number): Promise<BoardUnderTest> => {
     say(`Making a project of ${stories.toLocaleString('en-US')} stories`);
     const admin = createPool({ url: postgres.url, role: null, max: 1 });
     await admin.query(`create database growth_${stories}`);
@@ -55,7 +55,8 @@ export async function measureGrowth(
   const summaries: Summary[] = [];
   for (const { name, operation, lanes } of [...reads.map(repeated), ...writes]) {
     if (only !== undefined && !only.includes(operation)) continue;
-    const run = (side: Side): Promise<Sample> => measure(bench, name, side.url, lanes(side), seconds);
+    const run = (side: BoardUnderTest): Promise<Sample> =>
+      measure(bench, name, side.url, lanes(side), seconds);
     const samples = { ours: [] as Sample[], theirs: [] as Sample[] };
     await run(few);
     await run(many);
@@ -73,26 +74,26 @@ export async function measureGrowth(
 const millisOf = ({ postgresMicros }: Summary['ours']): string =>
   postgresMicros === null ? '–' : `${(postgresMicros / 1_000).toFixed(2)} ms`;
 
-interface Side {
+interface BoardUnderTest {
   readonly url: string;
   readonly org: BenchOrg;
   readonly storyIds: readonly string[];
 }
 
-interface Read {
+interface RepeatedRead {
   readonly name: string;
   readonly operation: string;
-  readonly params: (side: Side, index: number) => Record<string, unknown>;
+  readonly params: (side: BoardUnderTest, index: number) => Record<string, unknown>;
 }
 
-interface Measured {
+interface MeasuredOperation {
   readonly name: string;
   readonly operation: string;
   /** Returns the requests that each connection sends repeatedly. */
-  readonly lanes: (side: Side) => LoadRequest[][];
+  readonly lanes: (side: BoardUnderTest) => LoadRequest[][];
 }
 
-const repeated = ({ name, operation, params }: Read): Measured => ({
+const repeated = ({ name, operation, params }: RepeatedRead): MeasuredOperation => ({
   name,
   operation,
   lanes: (side) =>
@@ -109,7 +110,7 @@ const repeated = ({ name, operation, params }: Read): Measured => ({
  * Writes that are measured on the large project itself, after all reads. They add few rows compared with the
  * rows on which lists are measured.
  */
-const writes: readonly Measured[] = works
+const writes: readonly MeasuredOperation[] = works
   .filter(({ isWrite, callers }) => isWrite && callers === undefined)
   .map((work) => ({
     name: work.name,
@@ -120,7 +121,7 @@ const writes: readonly Measured[] = works
       ),
   }));
 
-const list = (name: string, more: Record<string, unknown>): Read => ({
+const list = (name: string, more: Record<string, unknown>): RepeatedRead => ({
   name: `stories.list, ${name}`,
   operation: 'stories.list',
   params: ({ org }) => ({ projectId: org.still.projectId, ...more }),
@@ -154,22 +155,22 @@ const filters: Readonly<Record<string, Record<string, unknown>>> = {
 const other = (
   operation: string,
   filter = '',
-  more: (side: Side) => Record<string, unknown> = () => ({}),
-): Read => ({
+  more: (side: BoardUnderTest) => Record<string, unknown> = () => ({}),
+): RepeatedRead => ({
   name: `${operation}${filter}`,
   operation,
   params: (side) => ({ limit: 50, ...more(side) }),
 });
-const inProject = ({ org }: Side) => ({ projectId: org.still.projectId });
-const ofMember = ({ org }: Side) => ({ memberId: org.actor.memberId });
-const search = (what: string, query: string): Read => ({
+const inProject = ({ org }: BoardUnderTest) => ({ projectId: org.still.projectId });
+const ofMember = ({ org }: BoardUnderTest) => ({ memberId: org.actor.memberId });
+const search = (what: string, query: string): RepeatedRead => ({
   name: `search.find, ${what}`,
   operation: 'search.find',
   params: () => ({ query }),
 });
 
 /** Other lists than that of stories: without a filter, and with each filter for a rare value. */
-const otherReads: readonly Read[] = [
+const otherReads: readonly RepeatedRead[] = [
   search('a rare word', 'needle'),
   search('a common word', 'answer'),
   search('a rare word, mistyped', 'neelde'),
@@ -216,7 +217,7 @@ const otherReads: readonly Read[] = [
   })),
 ];
 
-const reads: readonly Read[] = [
+const reads: readonly RepeatedRead[] = [
   {
     name: 'stories.get',
     operation: 'stories.get',

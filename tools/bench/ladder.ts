@@ -16,14 +16,14 @@ export interface Rung {
   readonly url: string;
 }
 
-type Lanes = readonly (readonly LoadRequest[])[];
+type RequestLanes = readonly (readonly LoadRequest[])[];
 
 /** Requests that every server answers. */
 export interface LadderRequest {
   readonly name: string;
-  readonly lanes: Lanes;
+  readonly lanes: RequestLanes;
   /** The requests in the bare servers' format, if it differs. */
-  readonly bareLanes?: Lanes;
+  readonly bareLanes?: RequestLanes;
   /** The lowest acceptable ratio of processor time: the last bare server's divided by the service's. */
   readonly goal: number;
 }

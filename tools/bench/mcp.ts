@@ -12,7 +12,7 @@ import { type Services } from './services.ts';
 
 const connections = 16;
 
-interface Asked {
+interface RequestTarget {
   readonly url: string;
   readonly requests: readonly LoadRequest[];
 }
@@ -47,8 +47,8 @@ export async function measureMcp(services: Services, effort: Effort): Promise<Su
   });
   const asked = requestsOf(await makeOrg(owner, api.url, 'bench-mcp', 1));
   const bare = await services.bareServer('bare-mcp.ts', { API_URL: api.url });
-  const ours = (requests: readonly LoadRequest[]): Asked => ({ url: gateway.url, requests });
-  const courses: readonly (readonly [name: string, ours: Asked, theirs: Asked])[] = [
+  const ours = (requests: readonly LoadRequest[]): RequestTarget => ({ url: gateway.url, requests });
+  const courses: readonly (readonly [name: string, ours: RequestTarget, theirs: RequestTarget])[] = [
     ['tools/call / the operation itself', ours(asked.call), { url: api.url, requests: asked.direct }],
     ['tools/call / plain forward', ours(asked.call), { url: bare, requests: asked.direct }],
     ['tools/call / McpServer a request', ours(asked.call), { url: bare, requests: asked.call }],
@@ -56,7 +56,7 @@ export async function measureMcp(services: Services, effort: Effort): Promise<Su
     ['tools/list, core / McpServer', ours(asked.core), { url: bare, requests: asked.list }],
   ];
   const side =
-    ({ url, requests }: Asked, what: string): Side =>
+    ({ url, requests }: RequestTarget, what: string): Side =>
     (time) =>
       measure(
         bench,

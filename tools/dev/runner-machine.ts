@@ -30,12 +30,12 @@ export async function makeOrigin(home: string, config: string): Promise<string> 
   return origin;
 }
 
-interface Living {
+interface RunningProcess {
   readonly pid: number;
   readonly environ: string;
 }
 
-async function living(): Promise<Living[]> {
+async function listRunningProcesses(): Promise<RunningProcess[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   const all = await Promise.all(
     pids.map(async (pid) => {
@@ -48,7 +48,7 @@ async function living(): Promise<Living[]> {
 
 /** Lists the processes of agents and hooks that work on a story with `home` as their home folder. */
 export const processesOf = async (home: string, key: string): Promise<number[]> =>
-  (await living())
+  (await listRunningProcesses())
     .filter(({ environ }) => {
       const variables = environ.split('\0');
       return variables.includes(`MUSTER_STORY=${key}`) && variables.includes(`HOME=${home}`);

@@ -1,5 +1,5 @@
 /** A started program that has to be ended. */
-interface Ending {
+interface StoppableProgram {
   stop(): Promise<void>;
   kill(): void;
 }
@@ -12,7 +12,7 @@ const SAME_SIGNAL_SECONDS = 1;
 
 /** Ends the started programs in reverse order, on a signal or on request. */
 export class Shutdown {
-  readonly #endings: Ending[] = [];
+  readonly #endings: StoppableProgram[] = [];
   #over: Promise<void> | undefined;
 
   /** Handles the signals. `finish` runs after everything has ended, and the process exits with 0. */
@@ -42,7 +42,7 @@ export class Shutdown {
   }
 
   /** Adds a program that was just started. It is ended immediately if the shutdown has begun. */
-  async add(ending: Ending): Promise<void> {
+  async add(ending: StoppableProgram): Promise<void> {
     if (this.#over === undefined) this.#endings.push(ending);
     else await ending.stop();
   }

@@ -22,7 +22,7 @@ interface Group {
   readonly states: readonly string[];
 }
 
-interface Drawing {
+interface StateDiagram {
   /** The initial state, or null if there are several. */
   readonly first: string | null;
   readonly group: Group | null;
@@ -35,7 +35,7 @@ const box = 'group';
  * Draws a table of allowed moves between states. States that all lead to one another and to the same other
  * states form a group. Arrows within a group are not drawn.
  */
-function drawMoves(table: Readonly<Record<string, readonly string[]>>): Drawing {
+function drawMoves(table: Readonly<Record<string, readonly string[]>>): StateDiagram {
   const reach = (state: string): string => [...new Set([state, ...(table[state] ?? [])])].sort().join();
   const groups = Map.groupBy(Object.keys(table), reach);
   const [states = [], ...others] = [...groups.values()].filter((members) => members.length > 1);
@@ -58,7 +58,7 @@ function drawMoves(table: Readonly<Record<string, readonly string[]>>): Drawing 
 function drawEvents(
   first: string,
   table: Readonly<Record<string, Readonly<Record<string, string | undefined>>>>,
-): Drawing {
+): StateDiagram {
   const states = Object.keys(table);
   const arrows = Object.entries(table).flatMap(([from, events]) =>
     Object.entries(events).flatMap(([label, to]) => (to === undefined ? [] : [{ from, to, label }])),
@@ -86,7 +86,7 @@ function boxOf(group: Group | null): string[] {
 }
 
 /** Formats a drawing for Mermaid. */
-function mermaid({ first, group, arrows }: Drawing): string {
+function mermaid({ first, group, arrows }: StateDiagram): string {
   return [
     '```mermaid',
     'stateDiagram-v2',
@@ -125,7 +125,7 @@ const review = drawEvents(
  */
 const drawTransitions = (
   transitions: readonly { readonly from: string; readonly to: string; readonly transition: string }[],
-): Drawing => ({
+): StateDiagram => ({
   first: null,
   group: null,
   arrows: [
@@ -159,50 +159,51 @@ const weighing = Object.entries(reviewStates)
   .filter(([, { effectOnMove }]) => effectOnMove !== null)
   .map(([state]) => state);
 
-const parts: readonly (readonly [title: string, source: string, sentence: string, drawing: Drawing])[] = [
+const parts: readonly (readonly [title: string, source: string, sentence: string, drawing: StateDiagram])[] =
   [
-    'A story',
-    'libs/board/src/rules/workflow.ts',
-    "The moves that the workflow has. The organization's policy and the column's limit can refuse a move, too.",
-    drawMoves(workflow),
-  ],
-  [
-    'An invitation',
-    'libs/organizations/src/rules/invitation-states.ts',
-    `A move without an arrow is refused; but inviting an address whose invitation is ${anotherFrom.join(' or ')} makes another invitation.`,
-    { ...invitation, arrows: [...invitation.arrows, expiry] },
-  ],
-  [
-    'A request for access',
-    'libs/board/src/rules/access-request-states.ts',
-    'A request waits, and is decided once: a move without an arrow is refused.',
-    drawEvents('pending', accessRequestTransitions),
-  ],
-  [
-    'A review',
-    'libs/board/src/rules/review-states.ts',
-    `A reviewer gives a verdict; the story moves on from what was reviewed, or comes back to it. Only ${weighing.join(' and ')} count on the way into done.`,
-    review,
-  ],
-  [
-    'An execution',
-    'libs/delivery/src/leases/states.ts',
-    'Work on a story or a delivery group, under a lease. stalled is computed when it is read, never stored. A move without an arrow is refused.',
-    execution,
-  ],
-  [
-    'A delivery group',
-    'libs/delivery/src/rules/group-states.ts',
-    "A move without an arrow is refused. By the organization's policy, landing may need an observed merge, too; a merge alone lands no group.",
-    { ...drawMoves(delivery.groupTransitions), first: 'draft' },
-  ],
-  [
-    'A run',
-    'libs/delivery/src/rules/run-states.ts',
-    `What an agent reports of its run; any event may be the first. Stalled is computed when it is read, never stored: ${delivery.stalledAfterSeconds} seconds without an event and without a live lease. After the end only the same end is accepted, and changes nothing.`,
-    run,
-  ],
-];
+    [
+      'A story',
+      'libs/board/src/rules/workflow.ts',
+      "The moves that the workflow has. The organization's policy and the column's limit can refuse a move, too.",
+      drawMoves(workflow),
+    ],
+    [
+      'An invitation',
+      'libs/organizations/src/rules/invitation-states.ts',
+      `A move without an arrow is refused; but inviting an address whose invitation is ${anotherFrom.join(' or ')} makes another invitation.`,
+      { ...invitation, arrows: [...invitation.arrows, expiry] },
+    ],
+    [
+      'A request for access',
+      'libs/board/src/rules/access-request-states.ts',
+      'A request waits, and is decided once: a move without an arrow is refused.',
+      drawEvents('pending', accessRequestTransitions),
+    ],
+    [
+      'A review',
+      'libs/board/src/rules/review-states.ts',
+      `A reviewer gives a verdict; the story moves on from what was reviewed, or comes back to it. Only ${weighing.join(' and ')} count on the way into done.`,
+      review,
+    ],
+    [
+      'An execution',
+      'libs/delivery/src/leases/states.ts',
+      'Work on a story or a delivery group, under a lease. stalled is computed when it is read, never stored. A move without an arrow is refused.',
+      execution,
+    ],
+    [
+      'A delivery group',
+      'libs/delivery/src/rules/group-states.ts',
+      "A move without an arrow is refused. By the organization's policy, landing may need an observed merge, too; a merge alone lands no group.",
+      { ...drawMoves(delivery.groupTransitions), first: 'draft' },
+    ],
+    [
+      'A run',
+      'libs/delivery/src/rules/run-states.ts',
+      `What an agent reports of its run; any event may be the first. Stalled is computed when it is read, never stored: ${delivery.stalledAfterSeconds} seconds without an event and without a live lease. After the end only the same end is accepted, and changes nothing.`,
+      run,
+    ],
+  ];
 
 export async function statesPage(): Promise<string> {
   const text = [

@@ -77,13 +77,13 @@ export function createIssuers({ sender, seals }: IssuersOptions): Issuers {
       return { address, flow: { ...question, providerId: provider.id, orgId: provider.orgId, to, isAnew } };
     },
     completeSignIn: async (provider, flow, at) => {
-      const said = await signIn.finishSignIn(issuerOf(provider), flow, at, ['email']);
-      if (said.subject.length > maxSubjectChars || !isCleanText(said.subject))
+      const claims = await signIn.finishSignIn(issuerOf(provider), flow, at, ['email']);
+      if (claims.subject.length > maxSubjectChars || !isCleanText(claims.subject))
         throw new Error('the issuer calls the person by no subject');
-      const { data: email = null } = EmailAddress.safeParse(said.email);
-      const { data: name = null } = MemberName.safeParse(said.name);
-      const provenAt = said.provenAt ?? (flow.isAnew ? unknownAuthenticationTime : null);
-      return { ...said, email, name, provenAt };
+      const { data: email = null } = EmailAddress.safeParse(claims.email);
+      const { data: name = null } = MemberName.safeParse(claims.name);
+      const provenAt = claims.provenAt ?? (flow.isAnew ? unknownAuthenticationTime : null);
+      return { ...claims, email, name, provenAt };
     },
   };
 }

@@ -124,17 +124,17 @@ export function pageOfRows<Row, Item, RowKey extends CursorKey = CursorKey>(
   searchStoppedAt?: RowKey,
   encode: (key: RowKey) => string = encodeCursor,
 ): Page<Item> {
-  const shown = rows.slice(0, limit);
-  const items = shown.map(toItem);
+  const pageRows = rows.slice(0, limit);
+  const items = pageRows.map(toItem);
   const cursorAfter = (count: number): string | null => {
-    const last = shown[count - 1];
+    const last = pageRows[count - 1];
     return last === undefined ? null : encode(keyOf(last));
   };
   const end = searchStoppedAt === undefined ? null : encode(searchStoppedAt);
   const last = rows.at(-1) as ByteLimitedRow | undefined;
   // Without more rows, a search that stopped early continues after the last examined row.
   const goesOn = rows.length > limit || (searchStoppedAt === undefined && last?.more_follow === true);
-  return makeShortenable({ items, nextCursor: goesOn ? cursorAfter(shown.length) : end }, (count) => ({
+  return makeShortenable({ items, nextCursor: goesOn ? cursorAfter(pageRows.length) : end }, (count) => ({
     items: items.slice(0, count),
     nextCursor: cursorAfter(count),
   }));

@@ -227,7 +227,7 @@ export function defineRecord<Name extends RecordTable, const Columns extends Col
   const list = sql.columns(alias, read);
   const as = sql.word(alias);
   const byId = sql.part`select ${list} from ${sql.word(table)} ${as} where ${orgFilter(alias)} and ${as}.id = `;
-  const shown = compileRowMapper(seen, texts) as (row: Row) => ContractFields<Row, Columns>;
+  const toContractFields = compileRowMapper(seen, texts) as (row: Row) => ContractFields<Row, Columns>;
 
   /**
    * Returns the row with the requested changes and the names of the changed fields. Returns the given row
@@ -254,7 +254,7 @@ export function defineRecord<Name extends RecordTable, const Columns extends Col
   return {
     /** The columns as a statement selects them. */
     list,
-    shown,
+    shown: toContractFields,
 
     get: (db: Db, id: IdOrSql): Promise<Row> => db.get(sql<Row>`${byId}${id}`),
 

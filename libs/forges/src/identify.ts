@@ -41,7 +41,7 @@ async function identifyRepository(
   // Skip the request while the forge asks clients to wait. The id is also in the first delivery.
   const isQuiet = quietUntil !== null && Date.parse(quietUntil) > Date.now();
   if (fullName === undefined || isQuiet) return undefined;
-  const ask = async () => {
+  const fetchRepository = async () => {
     const credentials = decryptCredentials(calls, connectionId, link);
     const headers = await calls.authorize({ ...link, fullName, credentials });
     // GitLab accepts a path instead of an id.
@@ -50,7 +50,7 @@ async function identifyRepository(
     return parseAnswer(answer, kind === 'gitlab' ? readProject : readRepository);
   };
   return async () => {
-    const named = await withFailureStored(calls, { orgId, connectionId }, 'reconcile', ask);
+    const named = await withFailureStored(calls, { orgId, connectionId }, 'reconcile', fetchRepository);
     if (named instanceof Error) return undefined;
     return async (after) => {
       after.deferToCommit(storeRepositoryNames(repositoryId, named));

@@ -35,8 +35,8 @@ function parseApp(text: string): App {
   try {
     return App.parse(parseUntrustedJson(text));
   } catch (error) {
-    const said = error instanceof z.ZodError ? (error.issues[0]?.path.join('.') ?? '') : 'not valid JSON';
-    const message = `GitHub answered in an unexpected format: ${said}`;
+    const problem = error instanceof z.ZodError ? (error.issues[0]?.path.join('.') ?? '') : 'not valid JSON';
+    const message = `GitHub answered in an unexpected format: ${problem}`;
     throw new ForgeRefusal(message, { quietUntil: null, isFinal: true });
   }
 }

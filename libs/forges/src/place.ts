@@ -35,7 +35,7 @@ export interface PlacementContext {
   readonly receivedAt: string;
 }
 
-type Observation = Parameters<typeof recordAtExecution>[2];
+type ForgeObservation = Parameters<typeof recordAtExecution>[2];
 
 const toOutcome = (
   kind: ForgeOutcome['kind'],
@@ -76,7 +76,7 @@ async function recordAtExecution(
   { rev, trust: own = trust }: { readonly rev?: number; readonly trust?: Trust } = {},
 ) {
   const { at, ref, sha, number, url, before, reviewer, ...rest } = observation;
-  const said = {
+  const observationFields = {
     ...rest,
     observedAt: capFutureTime(at, receivedAt),
     ...(ref != null && ref.length <= 255 && { ref }),
@@ -89,7 +89,7 @@ async function recordAtExecution(
   return perform(
     internalOperations.observeForge,
     { id: executionId, projectId: repository.projectId },
-    { executionId, observation: said, trust: own, ...(rev !== undefined && { rev }) },
+    { executionId, observation: observationFields, trust: own, ...(rev !== undefined && { rev }) },
   );
 }
 
@@ -180,7 +180,7 @@ async function recordFact(
   // If only the story's key matched, the head may belong to other work. Such an observation has neither
   // branch nor head.
   const key = factKey(fact, context.isPollAnswer && headKinds.has(kind));
-  const observation: Observation = {
+  const observation: ForgeObservation = {
     // A fact from a poll gets its own deduplication key, so that it is recorded even if a webhook delivery
     // reported the same head before. It decides which of two heads with the same time is current.
     ...{ kind, at, number, url, before, reviewer },

@@ -52,12 +52,12 @@ const pollDeliveryId = (url: string, identifyingValues: readonly unknown[]): str
 /**
  * Applies a reader to an answer. Throws ForgeRefusal if the answer does not match the forge's documentation.
  */
-export function parseAnswer<Told>({ text }: ForgeAnswer, reader: (answer: unknown) => Told): Told {
+export function parseAnswer<Parsed>({ text }: ForgeAnswer, reader: (answer: unknown) => Parsed): Parsed {
   try {
     return reader(parseUntrustedJson(text));
   } catch (error) {
-    const said = error instanceof z.ZodError ? (error.issues[0]?.path.join('.') ?? '') : 'not valid JSON';
-    const message = `the forge answered in an unexpected format: ${said}`;
+    const problem = error instanceof z.ZodError ? (error.issues[0]?.path.join('.') ?? '') : 'not valid JSON';
+    const message = `the forge answered in an unexpected format: ${problem}`;
     throw new ForgeRefusal(message, { quietUntil: null, isFinal: true });
   }
 }
@@ -98,20 +98,20 @@ function sortForProcessing(checkDeliveries: readonly DeliveredChecks[]): readonl
 type RequestHeaders = Readonly<Record<string, string>>;
 
 /** Reads all pages of an answer. */
-async function fetchAllPages<Told>(
+async function fetchAllPages<Item>(
   { ask }: ForgeCalls,
   { url, headers }: { readonly url: string; readonly headers: RequestHeaders },
-  reader: (json: unknown) => Told[],
-): Promise<Told[]> {
-  const told: Told[] = [];
+  reader: (json: unknown) => Item[],
+): Promise<Item[]> {
+  const items: Item[] = [];
   for (let page = 1; page <= maxPages; page += 1) {
     const answer = await ask({ method: 'GET', url: page === 1 ? url : `${url}&page=${page}`, headers });
     if (hasNoCheckData(answer)) break;
     requireSuccess(url, answer);
-    told.push(...parseAnswer(answer, reader));
+    items.push(...parseAnswer(answer, reader));
     if (!hasNextPage(answer)) break;
   }
-  return told;
+  return items;
 }
 
 /** Requests the checks of a commit from a forge. */
@@ -132,10 +132,10 @@ async function fetchChecks(
     readonly number: number;
   },
 ): Promise<DeliveredChecks[]> {
-  const told: DeliveredChecks[] = [];
+  const deliveredChecks: DeliveredChecks[] = [];
   for (const question of createChecksRequests(target.kind, sha, number)) {
     const url = repositoryApiUrl(target) + question.path;
-    const said = await fetchAllPages(calls, { url, headers }, (json) =>
+    const checksOfRequest = await fetchAllPages(calls, { url, headers }, (json) =>
       question.read(json, repository).flatMap((delivery) => {
         const reading = readDelivery(target.kind, delivery.event, delivery.payload);
         if ('ignored' in reading) return [];
@@ -143,9 +143,9 @@ async function fetchChecks(
         return checks.length === 0 ? [] : [{ ...delivery, url, checks }];
       }),
     );
-    told.push(...said);
+    deliveredChecks.push(...checksOfRequest);
   }
-  return told;
+  return deliveredChecks;
 }
 
 /** Requests the reviews that count, from a forge whose deliveries do not contain this information. */
@@ -175,7 +175,7 @@ export async function pollPull(
   // While the forge asks clients to wait, do not poll. The next round polls this pull request again.
   if (quietUntil !== null && Date.parse(quietUntil) > Date.now()) return undefined;
   const url = pullApiUrl(pull, number);
-  const ask = async () => {
+  const fetchPull = async () => {
     const credentials = decryptCredentials(calls, connectionId, pull);
     const headers = await calls.authorize({ ...pull, credentials });
     const known = pull.etag === null ? {} : { 'if-none-match': pull.etag };
@@ -184,19 +184,19 @@ export async function pollPull(
       await calls.ask({ method: 'GET', url, headers: { ...headers, ...known } }),
     );
     const repository = { externalId, url: pull.url, fullName, defaultBranch };
-    const told =
+    const pullDelivery =
       answer.status === 304
         ? undefined
         : parseAnswer(answer, (json) => toPullDelivery(kind, json, repository));
-    const sha = told === undefined ? pull.headSha : told.isOpen ? told.headSha : null;
-    const asked = { appId, headers, repository, number };
-    const checks = sha === null ? [] : await fetchChecks(calls, pull, { ...asked, sha });
-    const reviews = await fetchReviews(calls, pull, headers, told);
-    const etag = told === undefined ? pull.etag : answer.headers['etag'];
-    return { etag: typeof etag === 'string' ? etag : null, told, sha, checks, reviews };
+    const sha = pullDelivery === undefined ? pull.headSha : pullDelivery.isOpen ? pullDelivery.headSha : null;
+    const checksRequest = { appId, headers, repository, number };
+    const checks = sha === null ? [] : await fetchChecks(calls, pull, { ...checksRequest, sha });
+    const reviews = await fetchReviews(calls, pull, headers, pullDelivery);
+    const etag = pullDelivery === undefined ? pull.etag : answer.headers['etag'];
+    return { etag: typeof etag === 'string' ? etag : null, told: pullDelivery, sha, checks, reviews };
   };
   return async () => {
-    const answered = await withFailureStored(calls, { orgId, connectionId }, 'reconcile', ask);
+    const answered = await withFailureStored(calls, { orgId, connectionId }, 'reconcile', fetchPull);
     if (answered instanceof Error) return undefined;
     const { etag, told, sha, checks, reviews } = answered;
     return async (after) => {

@@ -62,22 +62,22 @@ export function parseAirGapAnswer(
   const { iat, retryable } = (payload ?? {}) as { iat?: unknown; retryable?: unknown };
   if (payload === undefined || !Number.isSafeInteger(iat)) return foreignAnswer('untrusted');
   const serverSeconds = Number(iat);
-  const said = (name: string): string | null => stringFieldOf(payload, name);
+  const readText = (name: string): string | null => stringFieldOf(payload, name);
   const isOwn =
-    said('nonce') === request.nonce &&
-    said('machine') === hashMachineId(request.machineId) &&
-    isSameKey(said('licenseKey'), request.licenseKey);
+    readText('nonce') === request.nonce &&
+    readText('machine') === hashMachineId(request.machineId) &&
+    isSameKey(readText('licenseKey'), request.licenseKey);
   if (!isOwn) return foreignAnswer('answer_of_another_request');
-  const reason = said('reason');
+  const reason = readText('reason');
   if (reason !== null) {
-    const message = said('message');
+    const message = readText('message');
     const why = { isFinal: retryable !== true, ...(message !== null && { message }) };
     return { kind: 'refused', isOwn: true, serverSeconds, refused: createRefusal(toReason(reason), why) };
   }
-  const certificateText = said('certificate') ?? '';
+  const certificateText = readText('certificate') ?? '';
   const certificate = readCertificate(certificateText, keyRing);
   if (certificate === undefined || !isCertificateOfMachine(certificate, request.machineId))
     return foreignAnswer('untrusted');
-  const licenseKey = said('licenseKey') ?? '';
+  const licenseKey = readText('licenseKey') ?? '';
   return { kind: 'granted', licenseKey, text: certificateText, certificate, serverSeconds };
 }

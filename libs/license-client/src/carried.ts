@@ -19,10 +19,10 @@ export async function createRequest(
 /** Accepts a carried answer. Returns undefined if it was accepted before. */
 export async function acceptAnswer(session: LicenseSession, answer: string): Promise<Standing | undefined> {
   const { folder, machineId, ring, publicKeys, kept } = session;
-  const asked = await readStoredRequest(folder);
-  if (asked === undefined) return createRefusal('answer_of_another_request');
-  const outcome = parseAirGapAnswer({ ...asked, machineId }, answer, ring());
-  const isKept = kept !== undefined && isSameKey(kept.licenseKey, asked.licenseKey);
+  const storedRequest = await readStoredRequest(folder);
+  if (storedRequest === undefined) return createRefusal('answer_of_another_request');
+  const outcome = parseAirGapAnswer({ ...storedRequest, machineId }, answer, ring());
+  const isKept = kept !== undefined && isSameKey(kept.licenseKey, storedRequest.licenseKey);
   if (outcome.kind === 'refused') {
     if (outcome.isOwn && isKept) {
       await storeLicense(folder, { ...kept, certificate: null });
@@ -32,13 +32,13 @@ export async function acceptAnswer(session: LicenseSession, answer: string): Pro
   }
   // The validity of an answer counts from its first acceptance, so accepting the answer again does not extend
   // it.
-  if (asked.isAnswered && isKept) return undefined;
+  if (storedRequest.isAnswered && isKept) return undefined;
   await storeLicense(folder, {
     ...{ licenseKey: outcome.licenseKey, certificate: outcome.text },
     isLent: outcome.certificate.lease !== null,
     publicKeys: publicKeys(),
     time: clockStateOfCarriedAnswer(outcome.serverSeconds),
   });
-  await storeRequest(folder, { ...asked, isAnswered: true });
+  await storeRequest(folder, { ...storedRequest, isAnswered: true });
   return undefined;
 }

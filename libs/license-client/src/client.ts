@@ -54,16 +54,17 @@ export interface LicenseClient {
 
 /** Checks the license with the service. If the service does not answer, the stored license decides. */
 async function checkLicense(session: LicenseSession): Promise<Standing> {
-  const kept = withLicenseKey(session.kept);
-  if (session.kept !== undefined && kept === undefined) return startOrContinueTrial(session);
-  if (kept === undefined) return createRefusal('no_license', { isFinal: true });
-  const { licenseKey } = kept;
+  const storedLicense = withLicenseKey(session.kept);
+  if (session.kept !== undefined && storedLicense === undefined) return startOrContinueTrial(session);
+  if (storedLicense === undefined) return createRefusal('no_license', { isFinal: true });
+  const { licenseKey } = storedLicense;
   const query = new URLSearchParams({ licenseKey, machineId: session.machineId }).toString();
   const heard = await session.callService({ method: 'GET', target: `/api/activate/check?${query}` });
   if (heard.kind !== 'heard') return decideWithoutReply(session, heard);
-  if (heard.status === 200 && heard.body['valid'] === true) return updateStoredLicense(session, kept, heard);
+  if (heard.status === 200 && heard.body['valid'] === true)
+    return updateStoredLicense(session, storedLicense, heard);
   await invalidateLicense(session, heard);
-  if (heard.status === 200 && kept.isLent) {
+  if (heard.status === 200 && storedLicense.isLent) {
     // The leased slot expired since the last check. Activating the license again either takes a free slot or
     // gives the reason for a refusal.
     const outcome = await requestActivation(session, licenseKey);
@@ -98,10 +99,10 @@ export function createLicenseClient(options: LicenseClientOptions): LicenseClien
     checkOffline: async () => decideOffline(await open()),
     release: async () => {
       const session = await open();
-      const kept = withLicenseKey(session.kept);
-      return kept === undefined
+      const storedLicense = withLicenseKey(session.kept);
+      return storedLicense === undefined
         ? toRefusedRelease(createRefusal('no_license', { isFinal: true }))
-        : releaseLicense(session, kept);
+        : releaseLicense(session, storedLicense);
     },
   };
 }

@@ -42,10 +42,10 @@ export async function openSession({
   patienceMillis,
   ...own
 }: LicenseClientSettings): Promise<LicenseSession> {
-  const kept = await readCachedLicense(folder);
+  const cachedLicense = await readCachedLicense(folder);
   const writtenMillis = await lastWriteMillis(folder);
   const machineId = own.machineId ?? (await machineIdOf({ product: own.product, folder }));
-  let keys = pinnedKeys ?? kept?.publicKeys ?? [];
+  let keys = pinnedKeys ?? cachedLicense?.publicKeys ?? [];
   const asking: ServiceCallSettings = {
     ...{ base, patienceMillis, serviceProduct: own.serviceProduct },
     // A key ID that is not known yet belongs to a new key or to a forged one. The client fetches the keys
@@ -61,7 +61,7 @@ export async function openSession({
     },
   };
   return {
-    ...{ folder, kept, writtenMillis, machineId },
+    ...{ folder, kept: cachedLicense, writtenMillis, machineId },
     publicKeys: () => (pinnedKeys === undefined ? keys : []),
     ring: () => createKeyRing(keys),
     callService: (call) => callWithRetries(asking, call),

@@ -89,12 +89,12 @@ export async function migrate(url: string, serviceMigrations?: ServiceMigrations
  */
 async function takeMigratorLock(client: pg.Client): Promise<void> {
   for (;;) {
-    const ask: pg.QueryConfig & { query_timeout: number } = {
+    const timedQuery: pg.QueryConfig & { query_timeout: number } = {
       text: 'select pg_try_advisory_lock($1) as taken',
       values: [migratorLockKey],
       query_timeout: responseTimeoutMillis,
     };
-    const { rows } = await client.query<{ taken: boolean }>(ask);
+    const { rows } = await client.query<{ taken: boolean }>(timedQuery);
     if (rows[0]?.taken === true) return;
     await pause(lockPollIntervalMillis);
   }

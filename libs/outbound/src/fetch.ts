@@ -37,10 +37,10 @@ export const guardedFetch =
     });
     if (/^[[{]/.test(text.trimStart()) && exceededJsonLimit(text) !== undefined)
       throw new SyntaxError('The response is JSON that is nested too deeply or has too many values.');
-    const kept = Object.entries(answered).flatMap(([name, value]) =>
+    const responseHeaders = Object.entries(answered).flatMap(([name, value]) =>
       value === undefined ? [] : [[name, [value].flat().join(', ')] as [string, string]],
     );
     // The constructor of Response rejects a body for these statuses.
     const hasBody = status !== 204 && status !== 205 && status !== 304;
-    return new Response(hasBody ? text : null, { status, headers: kept });
+    return new Response(hasBody ? text : null, { status, headers: responseHeaders });
   };

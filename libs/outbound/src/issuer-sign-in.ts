@@ -85,16 +85,16 @@ const timeOf = (seconds: unknown): string | null =>
     : null;
 
 export function createIssuerSignIn(sender: Sender): IssuerSignIn {
-  const kept = new LRUCache<string, Promise<Configuration>>(metadataCacheOptions);
+  const configurationsByIssuer = new LRUCache<string, Promise<Configuration>>(metadataCacheOptions);
 
   const open = ({ issuer, clientId, clientSecret }: Issuer): Promise<Configuration> => {
     const key = JSON.stringify([issuer, clientId, clientSecret]);
-    const known = kept.get(key);
+    const known = configurationsByIssuer.get(key);
     if (known !== undefined) return known;
     const opened = discoverIssuer(sender, { issuer, clientId, clientSecret });
-    kept.set(key, opened);
+    configurationsByIssuer.set(key, opened);
     // Failures are not cached.
-    opened.catch(() => kept.delete(key));
+    opened.catch(() => configurationsByIssuer.delete(key));
     return opened;
   };
 

@@ -151,14 +151,14 @@ async function sendPortion(
           sql`select from sign_in.passkeys where id = any (${own}::uuid[]) order by id for update`,
         );
       for (const kind of kindsInWriteOrder.toReversed()) {
-        const said = rows.get(kind);
-        if (said !== undefined && (isDown || kind === 'passkeys'))
-          await db.all(deleteMissingRows(kind, said.ids, said.rows));
+        const rowsOfKind = rows.get(kind);
+        if (rowsOfKind !== undefined && (isDown || kind === 'passkeys'))
+          await db.all(deleteMissingRows(kind, rowsOfKind.ids, rowsOfKind.rows));
       }
       for (const kind of kindsInWriteOrder) {
-        const said = rows.get(kind);
+        const rowsOfKind = rows.get(kind);
         const write = isDown ? copyStatements[kind] : mergeStatements[kind];
-        if (said !== undefined && write !== null) await db.all(write(said.rows));
+        if (rowsOfKind !== undefined && write !== null) await db.all(write(rowsOfKind.rows));
       }
     });
   } catch (error) {
@@ -190,11 +190,11 @@ async function sendInPortions(from: Node, to: Node): Promise<void> {
   const refused: UnsentChange[] = [];
   let fault: BurstError | undefined;
   for (let singly = 0; ;) {
-    const most = singly > 0 ? 1 : maxRowsPerTransfer;
-    const { rows, refusal } = await sendPortion(from, to, most, refused);
+    const maxRows = singly > 0 ? 1 : maxRowsPerTransfer;
+    const { rows, refusal } = await sendPortion(from, to, maxRows, refused);
     singly = Math.max(singly - 1, 0);
     if (refusal === undefined) {
-      if (rows.length < most) break;
+      if (rows.length < maxRows) break;
     } else if (rows.length === 1) {
       refused.push(...rows);
       fault ??= refusal;

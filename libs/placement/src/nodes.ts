@@ -132,7 +132,7 @@ function createPlacementCache(home: Pool, all: readonly Node[]) {
     }
   };
 
-  const look = async (orgId: string, queryHome?: QueryPrimaryServer): Promise<CachedPlacement> => {
+  const findPlacement = async (orgId: string, queryHome?: QueryPrimaryServer): Promise<CachedPlacement> => {
     if (!known.has(orgId)) await askHome([orgId], queryHome);
     const found = known.get(orgId);
     if (found === undefined)
@@ -159,7 +159,7 @@ function createPlacementCache(home: Pool, all: readonly Node[]) {
     return found;
   };
 
-  return { askHome, look, find };
+  return { askHome, look: findPlacement, find };
 }
 
 /**
@@ -169,9 +169,10 @@ function createPlacementCache(home: Pool, all: readonly Node[]) {
 function createUnreachableNodeGuard(): Nodes['runOnNode'] {
   const restsUntil = new Map<Node, number>();
   return async <Result>(node: Node, run: () => Promise<Result>): Promise<Result> => {
-    const rests = restsUntil.get(node);
-    if (rests !== undefined) {
-      if (performance.now() < rests) throw new DatabaseAway(new Error(`${node.name} is unavailable`));
+    const blockedUntilMillis = restsUntil.get(node);
+    if (blockedUntilMillis !== undefined) {
+      if (performance.now() < blockedUntilMillis)
+        throw new DatabaseAway(new Error(`${node.name} is unavailable`));
       restsUntil.set(node, performance.now() + connectAttemptMillis);
     }
     try {
@@ -191,12 +192,12 @@ export function connectNodes(home: Pool, others: readonly Node[]): Nodes {
   const homeNode: Node = { name: homeNodeName, pool: home };
   const all: AllNodes = [homeNode, ...others];
   const { askHome, look, find } = createPlacementCache(home, all);
-  const visit = createUnreachableNodeGuard();
+  const runOnReachableNode = createUnreachableNodeGuard();
 
   const nodes: Nodes = {
     home: homeNode,
     all,
-    runOnNode: visit,
+    runOnNode: runOnReachableNode,
     runForOrganization: async (orgId, work, { queryHome, unknownSqlState = unknownTokenSqlState } = {}) => {
       const until = performance.now() + maxMoveWaitMillis;
       let place = await look(orgId, queryHome);
@@ -204,7 +205,9 @@ export function connectNodes(home: Pool, others: readonly Node[]): Nodes {
       for (;;) {
         const { node } = place;
         try {
-          return await visit(node, () => work({ pool: node.pool, isOrganizationDeleted: isGone }));
+          return await runOnReachableNode(node, () =>
+            work({ pool: node.pool, isOrganizationDeleted: isGone }),
+          );
         } catch (error) {
           const sqlState = sqlStateOf(error);
           if (sqlState !== elsewhereSqlState && sqlState !== unknownSqlState) throw error;

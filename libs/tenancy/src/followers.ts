@@ -192,11 +192,11 @@ async function wakeAdvancedFollowers(
       last_seq: number;
     }>`select execution_id, last_seq from app.stream_positions(${[...orgOf.values()]}, ${[...orgOf.keys()]})`,
   );
-  const stands = new Map(rows.map((row) => [row.execution_id, row.last_seq]));
+  const positionsByStream = new Map(rows.map((row) => [row.execution_id, row.last_seq]));
   for (const { position, wake } of followers) {
     // A deleted execution or run also wakes its waiters.
     const ifMissing = 'recipientId' in position ? 0 : Infinity;
     const after = 'runRowId' in position ? position.afterLine : position.afterSeq;
-    if ((stands.get(streamOf(position)) ?? ifMissing) > after) wake();
+    if ((positionsByStream.get(streamOf(position)) ?? ifMissing) > after) wake();
   }
 }

@@ -95,9 +95,9 @@ const parameterBytesOf = ({ parameters }: Statement): number => estimateBytes(pa
  */
 export class Session<Found = AccessGrant> implements Db {
   private readonly send: SendStatements;
-  private readonly wayIn: AccessCheck<Found>;
-  private waiting: QueuedStatement[] = [];
-  private readonly postponed: Statement[] = [];
+  private readonly accessCheck: AccessCheck<Found>;
+  private queuedStatements: QueuedStatement[] = [];
+  private readonly deferredStatements: Statement[] = [];
   private scheduled = false;
   private readonly entryPromise: Promise<Found>;
   private orgId: string | null;
@@ -108,7 +108,7 @@ export class Session<Found = AccessGrant> implements Db {
 
   constructor(send: SendStatements, wayIn: AccessCheck<Found>) {
     this.send = send;
-    this.wayIn = wayIn;
+    this.accessCheck = wayIn;
     this.orgId = wayIn.orgId;
     const { promise, resolve, reject } = Promise.withResolvers<Found>();
     this.entryPromise = promise;
@@ -139,12 +139,12 @@ export class Session<Found = AccessGrant> implements Db {
   }
 
   deferToCommit(source: Query<unknown>): void {
-    this.postponed.push(bindStatement(source, this.orgId));
+    this.deferredStatements.push(bindStatement(source, this.orgId));
   }
 
   /** Sends the deferred statements before the next ones, so that those see their effect. */
   flush(): void {
-    for (const statement of this.postponed.splice(0)) {
+    for (const statement of this.deferredStatements.splice(0)) {
       // A failure of this statement fails the whole pipeline. The caller of another statement in that
       // pipeline receives the error.
       this.run(statement).catch(() => undefined);
@@ -152,13 +152,13 @@ export class Session<Found = AccessGrant> implements Db {
   }
 
   async writeNow(): Promise<void> {
-    for (const portion of splitIntoPortions(this.postponed.splice(0), parameterBytesOf))
+    for (const portion of splitIntoPortions(this.deferredStatements.splice(0), parameterBytesOf))
       await this.sendPortion(portion);
   }
 
   /** Drops deferred statements that are not sent yet. */
   discard(): void {
-    this.postponed.splice(0);
+    this.deferredStatements.splice(0);
   }
 
   /** Resolves with the result of the authorization check, which is sent with the first statements. */
@@ -172,15 +172,15 @@ export class Session<Found = AccessGrant> implements Db {
    * answers with the command tag COMMIT.
    */
   async commit(): Promise<void> {
-    if (this.wayIn.effect === 'read') {
+    if (this.accessCheck.effect === 'read') {
       await this.entry();
       return;
     }
-    const portions = splitIntoPortions(this.postponed, parameterBytesOf);
+    const portions = splitIntoPortions(this.deferredStatements, parameterBytesOf);
     const last = portions.pop() ?? [];
     for (const portion of portions) await this.sendPortion(portion);
     const prologue = this.begun ? [] : this.prologue();
-    const { onWalPosition } = this.wayIn;
+    const { onWalPosition } = this.accessCheck;
     const statements = [...prologue, ...last, commitStatement];
     const commitAt = statements.length - 1;
     if (onWalPosition !== undefined) statements.push(walPositionStatement);
@@ -220,7 +220,7 @@ export class Session<Found = AccessGrant> implements Db {
 
   private run(statement: Statement): Promise<StatementResult> {
     return new Promise((resolve, reject) => {
-      this.waiting.push({ statement, resolve, reject });
+      this.queuedStatements.push({ statement, resolve, reject });
       this.schedule();
     });
   }
@@ -235,8 +235,8 @@ export class Session<Found = AccessGrant> implements Db {
   }
 
   private prologue(): Statement[] {
-    const { effect, claim } = this.wayIn;
-    const enter = bindStatement(this.wayIn.checkQuery, null);
+    const { effect, claim } = this.accessCheck;
+    const enter = bindStatement(this.accessCheck.checkQuery, null);
     if (effect === 'read') return [enter];
     return [
       beginStatement,
@@ -249,22 +249,22 @@ export class Session<Found = AccessGrant> implements Db {
   private readEntry(result: StatementResult | undefined): void {
     const row = result?.rows[0];
     if (row === undefined) throw new Error('the authorization check returned no row');
-    const found = this.wayIn.toGrant(row);
-    this.orgId ??= this.wayIn.orgIdOf(found);
+    const found = this.accessCheck.toGrant(row);
+    this.orgId ??= this.accessCheck.orgIdOf(found);
     this.settleEntry.resolve(found);
   }
 
   private async sendWaiting(): Promise<void> {
-    const batch = this.waiting;
-    this.waiting = [];
+    const batch = this.queuedStatements;
+    this.queuedStatements = [];
     // Each pipeline of a read is a transaction of its own, so the authorization check is sent with each of
     // them.
-    const prologue = this.begun && this.wayIn.effect === 'write' ? [] : this.prologue();
+    const prologue = this.begun && this.accessCheck.effect === 'write' ? [] : this.prologue();
     this.begun = true;
     try {
-      if (this.wayIn.effect === 'write') this.inTransaction = true;
+      if (this.accessCheck.effect === 'write') this.inTransaction = true;
       const results = await this.send([...prologue, ...batch.map((waiting) => waiting.statement)]);
-      if (prologue.length > 0) this.readEntry(results[this.wayIn.effect === 'read' ? 0 : 1]);
+      if (prologue.length > 0) this.readEntry(results[this.accessCheck.effect === 'read' ? 0 : 1]);
       batch.forEach((waiting, index) => {
         const result = results[prologue.length + index];
         if (result !== undefined) waiting.resolve(result);

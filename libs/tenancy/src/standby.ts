@@ -89,7 +89,7 @@ export function createStandby(options: StandbyOptions): Standby {
     if (epoch === null) throw new StandbyDeclined('rights');
     const stood = { position: '', moves: -1 };
     const { kind, ref } = target ?? { kind: null, ref: null };
-    const wayIn: AccessCheck<AccessGrant> = {
+    const accessCheck: AccessCheck<AccessGrant> = {
       ...{ effect: 'read', orgId, claim: null, onWalPosition: undefined },
       checkQuery: sql<StandbyRow>`select * from app.enter_standby(
         ${position}::pg_lsn, ${orgId}, ${epoch}, ${kind}, ${ref}, ${projects})`,
@@ -109,10 +109,10 @@ export function createStandby(options: StandbyOptions): Standby {
       },
       orgIdOf: () => null,
     };
-    const session = new Session((statements) => sendRead(pool, statements), wayIn);
-    const asked = primaryMoves(orgId, epoch, expiresAt);
+    const session = new Session((statements) => sendRead(pool, statements), accessCheck);
+    const primaryMoveCount = primaryMoves(orgId, epoch, expiresAt);
     const [moves, result] = await Promise.all([
-      asked,
+      primaryMoveCount,
       inTransactionSpan(() => runAndCommit(session, () => work(session))),
     ]);
     if (moves === null) throw new StandbyDeclined('rights');
@@ -175,12 +175,12 @@ interface PositionRequest {
 function createChangeCountReader(primary: Pool) {
   let waiting: PositionRequest[] = [];
   const send = async (): Promise<void> => {
-    const asked = waiting;
+    const requests = waiting;
     waiting = [];
     try {
-      const orgs = asked.map(({ orgId }) => orgId);
-      const epochs = asked.map(({ epoch }) => epoch);
-      const expiries = asked.map(({ expiresAt }) => expiresAt);
+      const orgs = requests.map(({ orgId }) => orgId);
+      const epochs = requests.map(({ epoch }) => epoch);
+      const expiries = requests.map(({ expiresAt }) => expiresAt);
       const [answer] = await sendRead(primary, [
         bindStatement(
           sql`select nth, moves from app.moves_while_rights_hold(${orgs}, ${epochs}, ${expiries})`,
@@ -188,9 +188,9 @@ function createChangeCountReader(primary: Pool) {
         ),
       ]);
       const moves = new Map((answer?.rows ?? []).map((row) => [row['nth'], row['moves'] as number | null]));
-      for (const [index, { resolve }] of asked.entries()) resolve(moves.get(index + 1) ?? null);
+      for (const [index, { resolve }] of requests.entries()) resolve(moves.get(index + 1) ?? null);
     } catch (error) {
-      for (const { reject } of asked) reject(error);
+      for (const { reject } of requests) reject(error);
     }
   };
   return (orgId: string, epoch: string, expiresAt: string | null): Promise<number | null> =>

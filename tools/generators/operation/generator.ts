@@ -15,7 +15,7 @@ export interface OperationOptions {
   readonly description: string;
 }
 
-interface Place {
+interface OperationPlace {
   readonly namespace: string;
   /** The nested namespace, such as `members` in `projects.members.add`. */
   readonly inner: string | undefined;
@@ -51,7 +51,7 @@ Next steps, which docs/adding-an-operation.md explains:
 }
 
 /** Returns the pattern that selects the operation's spec. */
-const verbPath = ({ home, verb }: Place): string => `${path.posix.basename(home)}/${verb}`;
+const verbPath = ({ home, verb }: OperationPlace): string => `${path.posix.basename(home)}/${verb}`;
 
 /** Throws an error that lists all missing options, because without a terminal Nx does not ask for them. */
 function completed({ name, effect, summary, description }: Partial<OperationOptions>): OperationOptions {
@@ -66,7 +66,7 @@ function completed({ name, effect, summary, description }: Partial<OperationOpti
   throw new Error(`missing: ${missing.filter((flag) => flag !== false).join(' ')}`);
 }
 
-function placeOf(tree: Tree, name: string): Place {
+function placeOf(tree: Tree, name: string): OperationPlace {
   const [namespace = '', ...rest] = name.split('.');
   const [verb = '', inner] = rest.toReversed();
   const contractFile = `libs/registry/src/namespaces/${namespace}.ts`;
@@ -86,7 +86,7 @@ function placeOf(tree: Tree, name: string): Place {
 
 function addContract(
   tree: Tree,
-  { namespace, inner, verb, contractFile }: Place,
+  { namespace, inner, verb, contractFile }: OperationPlace,
   { name, effect, summary, description }: OperationOptions,
 ): void {
   const isWrite = effect === 'write';
@@ -115,7 +115,7 @@ function addContract(
   tree.write(contractFile, text);
 }
 
-function addHandler(tree: Tree, { namespace, inner, verb, constant, folder, home }: Place): void {
+function addHandler(tree: Tree, { namespace, inner, verb, constant, folder, home }: OperationPlace): void {
   const path = [namespace, inner, verb].filter((part) => part !== undefined).join('.');
   tree.write(
     `${home}/${verb}.ts`,
@@ -142,7 +142,7 @@ export const ${constant} = handle(registry.${path}, async ({ access }) => {
   tree.write(file, withImport(text, `${constant} as ${alias}`, `./${inner}/${verb}.ts`));
 }
 
-function specOf({ namespace, inner }: Place, { name, effect }: OperationOptions): string {
+function specOf({ namespace, inner }: OperationPlace, { name, effect }: OperationOptions): string {
   const [who, other] = effect === 'write' ? ['chloe', 'dan'] : ['dan', undefined];
   const refused =
     other === undefined

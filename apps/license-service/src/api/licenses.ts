@@ -80,16 +80,16 @@ const issueOperation = defineOperation({
       ...{ ...order, product },
       ...(term !== undefined && { term: planTermOf(term) }),
     });
-    const shown = [];
+    const issuedRecords = [];
     for (const { id, hint, key } of licenses) {
       // Locks the license, so that no machine can activate it before its key is replaced.
       const isLost = key === null && rekey && (await lockLicense(db, { id })).activatedAt === null;
       const made = isLost ? await replaceKey(db, { id }) : undefined;
       const path = await createCustomerLink(db, work.secrets, id, defaultLinkSeconds);
       const customerUrl = work.baseUrl + path;
-      shown.push({ id, keyEnding: made?.license.hint ?? hint, key: made?.key ?? key, customerUrl });
+      issuedRecords.push({ id, keyEnding: made?.license.hint ?? hint, key: made?.key ?? key, customerUrl });
     }
-    return { plan, isRepeated, licenses: shown };
+    return { plan, isRepeated, licenses: issuedRecords };
   },
 });
 

@@ -106,10 +106,10 @@ export function addOperatorRoutes(app: FastifyInstance, options: OperatorsOption
       options,
       `operators.${it.path.replace('/', '.')}`,
       async (request, _reply, facts) => {
-        const asked = { address: request.ip, secret: bearerTokenOf(request), needed: it.scope };
+        const credentials = { address: request.ip, secret: bearerTokenOf(request), needed: it.scope };
         const call = { body: request.body, baseUrl: baseUrlOf(options, request) };
         const body = await runOperation(options, it, call, async (db) => {
-          const token = await authenticateCaller(options, db, asked);
+          const token = await authenticateCaller(options, db, credentials);
           facts.tokenId = token.id;
           return token;
         });

@@ -27,10 +27,10 @@ export const answerCommand: LicenseCommand = {
     const seconds = numberOption(options, 'for') ?? defaultOfflineDays * secondsPerDay;
     if (seconds > maxOfflineDays * secondsPerDay)
       throw new RefusedError('span', `an answer can let a machine run for at most ${maxOfflineDays}d`);
-    const asked = await readFile(file, 'utf8').catch((error: unknown) => {
+    const requestText = await readFile(file, 'utf8').catch((error: unknown) => {
       throw new RefusedError('request', `${file} cannot be read: ${errorMessageOf(error)}`);
     });
-    const request = parseAirGapRequest(asked);
+    const request = parseAirGapRequest(requestText);
     const opened = await openVault(pool, await secrets());
     const out = textOption(options, 'out') ?? '';
     // Create the file before the activation, so that an unwritable path does not activate the license.

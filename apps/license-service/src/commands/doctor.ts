@@ -22,16 +22,16 @@ interface Finding {
   readonly says: string;
 }
 
-const well = (what: string, says: string): Finding => ({ what, is: 'well', says });
+const passed = (what: string, says: string): Finding => ({ what, is: 'well', says });
 const note = (what: string, says: string): Finding => ({ what, is: 'note', says });
-const wrong = (what: string, says: string): Finding => ({ what, is: 'wrong', says });
+const problem = (what: string, says: string): Finding => ({ what, is: 'wrong', says });
 
 type DoctorCheck = (context: CommandContext) => Promise<Finding | Finding[]>;
 
 const checkSchema: DoctorCheck = async ({ pool }) =>
   (await isSchemaCurrent(pool))
-    ? well('schema', 'current')
-    : wrong('schema', 'out of date; run license migrate');
+    ? passed('schema', 'current')
+    : problem('schema', 'out of date; run license migrate');
 
 /** Checks that the role of the service has the rights it needs, and none to change or delete events. */
 const checkServiceRole: DoctorCheck = async ({ databaseUrl }) => {
@@ -50,10 +50,10 @@ const checkServiceRole: DoctorCheck = async ({ databaseUrl }) => {
            and not has_table_privilege('licenses.licenses', 'delete, truncate') as keeps`,
     );
     const [row] = rows;
-    if (row?.works !== true) return wrong('role', 'muster_licenses lacks permissions; run license migrate');
+    if (row?.works !== true) return problem('role', 'muster_licenses lacks permissions; run license migrate');
     return row.keeps
-      ? well('role', 'muster_licenses has the needed permissions and cannot change events')
-      : wrong('role', 'muster_licenses can change or delete events; revoke those permissions');
+      ? passed('role', 'muster_licenses has the needed permissions and cannot change events')
+      : problem('role', 'muster_licenses can change or delete events; revoke those permissions');
   } finally {
     await service.end();
   }
@@ -62,7 +62,7 @@ const checkServiceRole: DoctorCheck = async ({ databaseUrl }) => {
 const checkSecrets: DoctorCheck = async ({ environment }) =>
   (['LICENSE_PEPPER', 'LICENSE_SEAL'] as const).map((name) =>
     environment[name]
-      ? well(name, 'set in the environment')
+      ? passed(name, 'set in the environment')
       : note(name, 'is not set: a secret in the database is used instead, next to the data that it protects'),
   );
 
@@ -75,10 +75,13 @@ const checkPeppers: DoctorCheck = async (context) => {
     found.filter((one) => wanted(one.pepperId)).reduce((sum, { machines }) => sum + machines, 0);
   const lost = count((id) => !pepperIds.includes(id));
   const old = count((id) => pepperIds.includes(id) && id !== pepperId);
-  const known = well('machines', `${count((id) => id === pepperId)} use the current pepper`);
+  const known = passed('machines', `${count((id) => id === pepperId)} use the current pepper`);
   if (lost > 0)
     return [
-      wrong('machines', `${lost} use a pepper that is not configured, so their machines are not recognized`),
+      problem(
+        'machines',
+        `${lost} use a pepper that is not configured, so their machines are not recognized`,
+      ),
     ];
   return old === 0
     ? known
@@ -105,15 +108,16 @@ function signingFinding(
 ): Finding {
   const what = product === defaultProduct ? 'signing' : `signing ${product}`;
   const current = keys.find(({ state }) => state === 'current');
-  if (current === undefined) return wrong(what, 'no signing key is active: license signing-key new --in 0d');
+  if (current === undefined)
+    return problem(what, 'no signing key is active: license signing-key new --in 0d');
   if (usedKeyId === undefined)
-    return wrong(
+    return problem(
       what,
       'no signing key can be decrypted with LICENSE_SEAL: correct it, or run signing-key new --in 0d',
     );
   const following = keys.filter(({ state }) => state === 'next').length;
   return usedKeyId === current.kid
-    ? well(what, `signs with ${usedKeyId}; ${following} more will follow`)
+    ? passed(what, `signs with ${usedKeyId}; ${following} more will follow`)
     : note(
         what,
         `${current.kid} should sign but cannot be decrypted with LICENSE_SEAL; ${usedKeyId} signs instead`,
@@ -128,8 +132,8 @@ const checkWebhookSecrets: DoctorCheck = async ({ pool, secrets }) => {
   );
   const shut = rows.filter(({ id, bytes }) => sealing.open(id, bytes) === undefined).length;
   return shut === 0
-    ? well('webhooks', `${rows.length} endpoints`)
-    : wrong(
+    ? passed('webhooks', `${rows.length} endpoints`)
+    : problem(
         'webhooks',
         `${shut} receive nothing, because their secrets cannot be decrypted with LICENSE_SEAL: create new ones with webhooks/rotateSecret`,
       );
@@ -142,8 +146,8 @@ const checkClock: DoctorCheck = async ({ pool }) => {
   const [row] = await queryOutsideOrg(pool, sql<{ at: string }>`select clock_timestamp() as at`);
   const skew = Math.round(new Date(row?.at ?? 0).getTime() - (before + Date.now()) / 2);
   return Math.abs(skew) <= maxClockSkewMillis
-    ? well('clock', `the database's clock differs by ${skew} ms from this machine's`)
-    : wrong(
+    ? passed('clock', `the database's clock differs by ${skew} ms from this machine's`)
+    : problem(
         'clock',
         `the database's clock differs by ${skew} ms from this machine's, so certificates expire at the wrong time`,
       );
@@ -155,9 +159,9 @@ const checkRedis: DoctorCheck = async ({ environment }) => {
   const redis = createRedisCheck(url);
   try {
     await redis.check.run();
-    return well('redis', 'answers');
+    return passed('redis', 'answers');
   } catch {
-    return wrong('redis', 'does not answer, so each process counts attempts separately');
+    return problem('redis', 'does not answer, so each process counts attempts separately');
   } finally {
     redis.close();
   }
@@ -170,7 +174,7 @@ const checkProxySettings: DoctorCheck = async ({ environment }) => {
         'proxies',
         'TRUST_PROXY is not set: behind a load balancer all clients share one address and one limit',
       )
-    : well('proxies', `trusted: ${Array.isArray(trusted) ? trusted.join(', ') : `${trusted} proxies`}`);
+    : passed('proxies', `trusted: ${Array.isArray(trusted) ? trusted.join(', ') : `${trusted} proxies`}`);
 };
 
 const checkSupportSignIn: DoctorCheck = async ({ environment, pool }) => {
@@ -178,13 +182,13 @@ const checkSupportSignIn: DoctorCheck = async ({ environment, pool }) => {
   if (issuer === undefined)
     return note('support', 'OPERATORS_ISSUER is not set, so support signs in with a token');
   const granted = (await inReadOnlyTransaction(pool, listGrants)).filter(({ isGood }) => isGood).length;
-  if (granted === 0) return wrong('support', 'no one has access there yet: license operator grant');
+  if (granted === 0) return problem('support', 'no one has access there yet: license operator grant');
   const sender = createSender({ networks });
   try {
     await discoverIssuer(sender, issuer);
-    return well('support', `${issuer.name} answers, and ${granted} grants are active`);
+    return passed('support', `${issuer.name} answers, and ${granted} grants are active`);
   } catch (error) {
-    return wrong('support', `${issuer.issuer}: ${innermostMessageOf(error)}`);
+    return problem('support', `${issuer.issuer}: ${innermostMessageOf(error)}`);
   } finally {
     sender.close();
   }
@@ -211,7 +215,7 @@ export const doctorCommand: LicenseCommand = {
   run: async (context) => {
     const findings: Finding[] = [];
     for (const [what, look] of doctorChecks) {
-      const found = await look(context).catch((error: unknown) => wrong(what, errorMessageOf(error)));
+      const found = await look(context).catch((error: unknown) => problem(what, errorMessageOf(error)));
       findings.push(...[found].flat());
     }
     return {

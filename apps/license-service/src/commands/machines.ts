@@ -60,14 +60,18 @@ const machinesCommand: LicenseCommand = {
   run: async (context, options) => {
     const ref = await readLicenseRef(context, options);
     const allowed = numberOption(options, 'allow');
-    const look = async (db: Db, license: License): Promise<[License, MachineRecord[]]> => [
+    const withHeldMachines = async (db: Db, license: License): Promise<[License, MachineRecord[]]> => [
       license,
       await listHeldMachines(db, license.id),
     ];
     const [license, machines] =
       allowed === undefined
-        ? await inReadOnlyTransaction(context.pool, async (db) => look(db, await getLicense(db, ref)))
-        : await inTransaction(context.pool, async (db) => look(db, await setMachineLimit(db, ref, allowed)));
+        ? await inReadOnlyTransaction(context.pool, async (db) =>
+            withHeldMachines(db, await getLicense(db, ref)),
+          )
+        : await inTransaction(context.pool, async (db) =>
+            withHeldMachines(db, await setMachineLimit(db, ref, allowed)),
+          );
     return {
       ...licenseOutput(license, formatMachineLines(license, machines)),
       json: { machineLimit: license.machineLimit, machines },

@@ -58,10 +58,11 @@ const productSetCommand: LicenseCommand = {
       .option('--trial <span>', 'how long a machine may run it without a key: 14d', parseTrialSeconds)
       .option('--no-trial', 'do not start new trials'),
   run: async ({ pool }, options, [name = '']) => {
-    const said = options['trial'];
+    const trialOption = options['trial'];
     const product = await inTransaction(pool, async (db) => {
       const before = await getProduct(db, name);
-      const trialSeconds = said === false ? null : typeof said === 'number' ? said : before.trialSeconds;
+      const trialSeconds =
+        trialOption === false ? null : typeof trialOption === 'number' ? trialOption : before.trialSeconds;
       return setTrial(db, name, {
         trialSeconds,
         trialFeatures: applyFeatureOptions(options, before.trialFeatures),

@@ -155,9 +155,9 @@ export async function importBatch(
     made.push(one);
     return row.key === undefined ? { kind: 'issued', id: one.id, key } : { kind: 'imported', id: one.id };
   });
-  const there = await insertLicenses(db, product, made);
+  const insertedIds = await insertLicenses(db, product, made);
   return outcomes.map((outcome) =>
-    (outcome.kind === 'imported' || outcome.kind === 'issued') && !there.has(outcome.id)
+    (outcome.kind === 'imported' || outcome.kind === 'issued') && !insertedIds.has(outcome.id)
       ? refusedOutcome('it was issued at the same moment by another call; import it again')
       : outcome,
   );

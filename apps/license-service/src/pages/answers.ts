@@ -83,9 +83,9 @@ export async function answerUploadedRequest(
   openedVault: OpenedVault,
   { request, licenseId, seconds }: { request: FastifyRequest; licenseId: string; seconds: number },
 ): Promise<AirGapDownload> {
-  const asked = parseAirGapRequest(uploadedRequestOf(request));
+  const activationRequest = parseAirGapRequest(uploadedRequestOf(request));
   const prefixes = openedVault.products.map(({ keyPrefix }) => keyPrefix);
-  const parsed = parseKey(asked.licenseKey, prefixes);
+  const parsed = parseKey(activationRequest.licenseKey, prefixes);
   const known =
     parsed.kind === 'key' &&
     (await db.all(
@@ -93,7 +93,7 @@ export async function answerUploadedRequest(
     ));
   if (known === false || known.length === 0)
     throw new RefusedError('other_license', 'this request is for another license key');
-  const { answer, outcome } = await answerAirGapRequest(db, openedVault, asked, { seconds });
+  const { answer, outcome } = await answerAirGapRequest(db, openedVault, activationRequest, { seconds });
   return { answer, refusalMessage: outcome.kind === 'refused' ? outcome.message : undefined };
 }
 

@@ -60,7 +60,7 @@ export interface NewPasskey {
 export async function storePasskey(db: Db, accountId: string, passkey: NewPasskey): Promise<boolean> {
   await db.all(sql`select a.id from sign_in.accounts a where a.id = ${accountId} for no key update`);
   const { credentialId, publicKey, counter, transports, name, isSynced } = passkey;
-  const kept = await db.find(
+  const storedRow = await db.find(
     sql<{
       id: string;
     }>`insert into sign_in.passkeys (id, account_id, credential_id, public_key, counter, transports, name, is_synced)
@@ -69,7 +69,7 @@ export async function storePasskey(db: Db, accountId: string, passkey: NewPasske
        where (select count(*) from sign_in.passkeys where account_id = ${accountId}) < ${maxPasskeys}
        on conflict (credential_id) do nothing returning id`,
   );
-  return kept !== undefined;
+  return storedRow !== undefined;
 }
 
 interface PasskeyRow {

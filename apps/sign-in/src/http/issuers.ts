@@ -98,14 +98,14 @@ function addIssuerRedirectRoute(app: FastifyInstance, dependencies: IssuerRouteD
       await findSession(db, cookies.read(request, 'session')),
     ]);
     if (provider === undefined) return sendPage(reply, issuerExpiredPage);
-    const ask = {
+    const start = {
       redirectUrl: config.baseUrl + redirectPath(provider.orgId),
       to: pathWithinOrigin(to, config.HOME_PATH),
       email: email === '' ? null : email.slice(0, 320),
       isAnew: session !== undefined,
     };
     try {
-      const { address, flow } = await issuers.beginSignIn(provider, ask);
+      const { address, flow } = await issuers.beginSignIn(provider, start);
       const payload = { kind: 'issuer', payload: flow, minutes: flowLifetimeMinutes } as const;
       cookies.set(reply, 'flow', await inSignInTransaction(pool, (db) => beginFlow(db, payload)));
       // Use a refresh instead of a redirect, because the page's policy restricts the targets of form

@@ -44,8 +44,11 @@ export function addSessionRoutes(app: FastifyInstance, dependencies: RouteDepend
     }
     if (organization !== undefined && isUuid(organization)) {
       const { id, email } = found.session.account;
-      const asked = await inSignInTransaction(pool, (db) => listRequiredProofs(db, id, organization));
-      if (asked.length > 0) return sendPage(reply, requiredProofsPage(asked, { to, email }, ways));
+      const requiredProofs = await inSignInTransaction(pool, (db) =>
+        listRequiredProofs(db, id, organization),
+      );
+      if (requiredProofs.length > 0)
+        return sendPage(reply, requiredProofsPage(requiredProofs, { to, email }, ways));
     }
     if (to !== '/sign-in' && named !== undefined) return reply.redirect(to, 303);
     return sendHomePage(dependencies, reply, found.session.account);

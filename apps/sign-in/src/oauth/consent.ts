@@ -157,15 +157,15 @@ function parseTerms(
   form: FormFields,
   { scopes, projects }: ConsentChoices,
 ): Pick<NewConnection, 'scopes' | 'projectIds' | 'days'> | string {
-  const most = scopes.find((scope) => scope === form['scope']);
+  const grantedScope = scopes.find((scope) => scope === form['scope']);
   const days = connectionLifetimeDays.find((one) => String(one) === form['days']);
-  if (most === undefined || days === undefined) return 'Choose the access and when it expires.';
+  if (grantedScope === undefined || days === undefined) return 'Choose the access and when it expires.';
   if (form['in'] !== 'some' && form['in'] !== 'all') return 'Choose the projects it can access.';
   const isBound = form['in'] === 'some';
   const chosen = projects.filter(({ id }) => form[`project-${id}`] !== undefined).map(({ id }) => id);
   if (isBound && chosen.length === 0) return 'Select at least one project, or choose all projects.';
   return {
-    scopes: clientScopes.slice(0, clientScopes.indexOf(most) + 1),
+    scopes: clientScopes.slice(0, clientScopes.indexOf(grantedScope) + 1),
     projectIds: isBound ? chosen : null,
     days,
   };

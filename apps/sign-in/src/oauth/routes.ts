@@ -56,10 +56,13 @@ const requestExpiredPage = failurePage(
  */
 export function withSupportedScopes(address: string): string {
   const { pathname, searchParams: params } = new URL(address, 'http://localhost');
-  const asked = (params.get('scope') ?? '').split(' ');
-  const most = clientScopes.findLastIndex((scope) => asked.includes(scope));
-  const known = clientScopes.slice(0, most === -1 ? 2 : most + 1);
-  params.set('scope', [...known, ...(asked.includes('offline_access') ? ['offline_access'] : [])].join(' '));
+  const requestedScopes = (params.get('scope') ?? '').split(' ');
+  const highestScopeIndex = clientScopes.findLastIndex((scope) => requestedScopes.includes(scope));
+  const known = clientScopes.slice(0, highestScopeIndex === -1 ? 2 : highestScopeIndex + 1);
+  params.set(
+    'scope',
+    [...known, ...(requestedScopes.includes('offline_access') ? ['offline_access'] : [])].join(' '),
+  );
   return `${pathname}?${params.toString()}`;
 }
 
@@ -161,17 +164,17 @@ function addConsentRoutes(app: FastifyInstance, parts: ConsentDependencies & Rou
   }
 
   app.get(path, async (request, reply) => {
-    const asked = await askedIn(request, reply);
-    if (asked === undefined) return sendPage(reply, requestExpiredPage);
-    const answer = await handleConsent(parts, request, asked, {});
+    const consentRequest = await askedIn(request, reply);
+    if (consentRequest === undefined) return sendPage(reply, requestExpiredPage);
+    const answer = await handleConsent(parts, request, consentRequest, {});
     if ('goTo' in answer) return reply.redirect(answer.goTo, 303);
     return sendPage(reply, 'page' in answer ? answer.page : requestExpiredPage);
   });
 
   app.post(path, { onRequest: requireOwnPage(config.cookie) }, async (request, reply) => {
-    const asked = await askedIn(request, reply);
-    if (asked === undefined) return sendPage(reply, requestExpiredPage);
-    const answer = await handleConsent(parts, request, asked, formFieldsOf(request));
+    const consentRequest = await askedIn(request, reply);
+    if (consentRequest === undefined) return sendPage(reply, requestExpiredPage);
+    const answer = await handleConsent(parts, request, consentRequest, formFieldsOf(request));
     if ('goTo' in answer) return reply.redirect(answer.goTo, 303);
     if ('page' in answer) return sendPage(reply, answer.page);
     const result =
@@ -188,7 +191,7 @@ function addConsentRoutes(app: FastifyInstance, parts: ConsentDependencies & Rou
     // submissions to our own pages.
     const { pathname } = new URL(back);
     void reply.header('refresh', `0;url=${pathname}`);
-    return sendPage(reply, goBackPage(asked.client, pathname, 'granted' in answer));
+    return sendPage(reply, goBackPage(consentRequest.client, pathname, 'granted' in answer));
   });
 }
 
@@ -228,12 +231,12 @@ function addDeviceRoutes(app: FastifyInstance, parts: ConsentDependencies & Rout
     await throttle(request);
     const form = formFieldsOf(request);
     const { user_code: typed = '' } = form;
-    const asked = await findDeviceConsentRequest(typed);
-    if (asked === undefined) return sendPage(reply, devicePage(typed.slice(0, 12), unknown));
-    const answer = await handleConsent(parts, request, asked, form);
+    const consentRequest = await findDeviceConsentRequest(typed);
+    if (consentRequest === undefined) return sendPage(reply, devicePage(typed.slice(0, 12), unknown));
+    const answer = await handleConsent(parts, request, consentRequest, form);
     if ('goTo' in answer) return reply.redirect(answer.goTo, 303);
     if ('page' in answer) return sendPage(reply, answer.page);
-    const { resource, code } = asked;
+    const { resource, code } = consentRequest;
     const isTold = await inSignInTransaction(pool, (db) =>
       answerDevice(
         db,
@@ -243,7 +246,7 @@ function addDeviceRoutes(app: FastifyInstance, parts: ConsentDependencies & Rout
     );
     return sendPage(
       reply,
-      isTold ? deviceDonePage(asked.client.name, 'granted' in answer) : requestExpiredPage,
+      isTold ? deviceDonePage(consentRequest.client.name, 'granted' in answer) : requestExpiredPage,
     );
   });
 }

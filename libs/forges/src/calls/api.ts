@@ -47,27 +47,27 @@ export function createStatusRequest(
   const url = `${repository}/statuses/${encodeURIComponent(sha)}`;
   const name = ownStatusName;
   if (target.kind === 'gitlab') {
-    const said = {
+    const statusFields = {
       state: gitlabStateByStatus[state],
       name,
       description,
       ...(link !== null && { target_url: link }),
     };
-    return { url, body: JSON.stringify(said) };
+    return { url, body: JSON.stringify(statusFields) };
   }
   if (isApp) {
     const output = { title: description, summary: description };
-    const said = {
+    const statusFields = {
       name,
       head_sha: sha,
       ...checkRunFields[state],
       output,
       ...(link !== null && { details_url: link }),
     };
-    return { url: `${repository}/check-runs`, body: JSON.stringify(said) };
+    return { url: `${repository}/check-runs`, body: JSON.stringify(statusFields) };
   }
-  const said = { state, context: name, description, ...(link !== null && { target_url: link }) };
-  return { url, body: JSON.stringify(said) };
+  const statusFields = { state, context: name, description, ...(link !== null && { target_url: link }) };
+  return { url, body: JSON.stringify(statusFields) };
 }
 
 /** Returns the API URL of a repository. The paths of all other requests begin with it. */

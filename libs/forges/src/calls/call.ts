@@ -84,10 +84,10 @@ export function requireSuccess(url: string, answer: ForgeAnswer, now = Date.now(
   const { status } = answer;
   if ((status >= 200 && status < 300) || status === 304) return answer;
   const words = errorTextOf(answer);
-  const said = `${new URL(url).host} answered ${status}${words === '' ? '' : `: ${words}`}`;
+  const failureText = `${new URL(url).host} answered ${status}${words === '' ? '' : `: ${words}`}`;
   const patience = findRetryTime(answer, now);
   const isRefused = status === 401 || status === 403;
-  throw new ForgeRefusal(said.slice(0, maxMessageLength), {
+  throw new ForgeRefusal(failureText.slice(0, maxMessageLength), {
     quietUntil: patience ?? (isRefused ? new Date(now + refusalRetryDelayMs).toISOString() : null),
     isFinal: patience === null && status >= 300 && status < 500,
   });

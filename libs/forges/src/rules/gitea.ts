@@ -32,10 +32,10 @@ export const pullActionByGiteaAction: Readonly<Record<string, PullAction>> = {
 
 function readPullRequest(payload: unknown): DeliveryContent {
   const { action, pull_request: pull, repository } = PullRequestEvent.parse(payload);
-  const told = pullActionByGiteaAction[action];
-  return told === undefined
+  const pullAction = pullActionByGiteaAction[action];
+  return pullAction === undefined
     ? { ignored: irrelevantEventReason }
-    : toDeliveryContent(repository, { facts: toPullFacts(pull, repository, told) });
+    : toDeliveryContent(repository, { facts: toPullFacts(pull, repository, pullAction) });
 }
 
 /**
@@ -136,10 +136,11 @@ const checkStateByRunStatus: Readonly<Record<string, CommitCheck['state']>> = {
 /** Reads Forgejo's event for a completed run. */
 function readActionRun(payload: unknown): DeliveryContent {
   const { action, run, repository = run.repository } = ActionRunEvent.parse(payload);
-  const said = run.status ?? action ?? '';
-  const state = checkStateByRunStatus[said];
+  const runStatus = run.status ?? action ?? '';
+  const state = checkStateByRunStatus[runStatus];
   const at = [run.started ?? '', run.stopped ?? '', run.updated ?? ''].toSorted().at(-1);
-  if (state === undefined || repository == null || !at) return { ignored: `a run with the status ${said}` };
+  if (state === undefined || repository == null || !at)
+    return { ignored: `a run with the status ${runStatus}` };
   const { workflow_id: workflow, event, index_in_repo: number } = run;
   const name = runName({ workflow: workflow ?? '', event: event ?? '', number: number ?? run.id });
   return toDeliveryContent(repository, { checks: [{ name, sha: run.commit_sha, state, at }] });

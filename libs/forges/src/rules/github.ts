@@ -48,9 +48,9 @@ export const pullActionByGithubAction: Readonly<Record<string, PullAction | { re
 
 function readPullRequest(payload: unknown): DeliveryContent {
   const { action, before, pull_request: pull, repository } = PullRequestEvent.parse(payload);
-  const told = pullActionByGithubAction[action] ?? { ignored: `unknown action ${action}` };
-  if (typeof told !== 'string') return told;
-  const facts = toPullFacts(pull, repository, told);
+  const pullAction = pullActionByGithubAction[action] ?? { ignored: `unknown action ${action}` };
+  if (typeof pullAction !== 'string') return pullAction;
+  const facts = toPullFacts(pull, repository, pullAction);
   return toDeliveryContent(repository, {
     facts: facts.map((fact) =>
       fact.kind === 'pr_updated' ? { ...fact, before: zeroShaToNull(before) } : fact,

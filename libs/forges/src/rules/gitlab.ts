@@ -141,16 +141,16 @@ function changedReviews({ changes }: z.infer<typeof MergeRequestEvent>, fact: De
 function readMergeRequest(payload: unknown): DeliveryContent {
   const event = MergeRequestEvent.parse(payload);
   const { project, user, object_attributes: merge } = event;
-  const told = factKindByMergeAction[merge.action ?? ''] ?? { ignored: irrelevantEventReason };
-  if (typeof told !== 'string') return told;
-  if (told === 'pr_updated' && (merge.state === 'closed' || merge.state === 'merged'))
+  const factKind = factKindByMergeAction[merge.action ?? ''] ?? { ignored: irrelevantEventReason };
+  if (typeof factKind !== 'string') return factKind;
+  if (factKind === 'pr_updated' && (merge.state === 'closed' || merge.state === 'merged'))
     return { ignored: 'an edit of a closed merge request' };
   const fact: DeliveryFact = {
-    kind: told,
-    at: told === 'pr_opened' ? merge.created_at : merge.updated_at,
+    kind: factKind,
+    at: factKind === 'pr_opened' ? merge.created_at : merge.updated_at,
     branch: merge.source_branch,
-    sha: told === 'pr_merged' ? (merge.merge_commit_sha ?? null) : (merge.last_commit?.id ?? null),
-    before: told === 'pr_updated' ? zeroShaToNull(merge.oldrev) : null,
+    sha: factKind === 'pr_merged' ? (merge.merge_commit_sha ?? null) : (merge.last_commit?.id ?? null),
+    before: factKind === 'pr_updated' ? zeroShaToNull(merge.oldrev) : null,
     number: merge.iid,
     url: merge.url,
     title: merge.title,
@@ -160,13 +160,13 @@ function readMergeRequest(payload: unknown): DeliveryContent {
     trailers: collectsOtherWork(merge.source_branch)
       ? []
       : trailersOfPull(merge.description, [merge.last_commit?.message]),
-    reviewer: told === 'review_approved' && user != null ? String(user.id) : null,
-    ...(told === 'pr_merged' && { reverts: findReverts(merge.description, project.path_with_namespace) }),
+    reviewer: factKind === 'review_approved' && user != null ? String(user.id) : null,
+    ...(factKind === 'pr_merged' && { reverts: findReverts(merge.description, project.path_with_namespace) }),
   };
-  const isOpen = told === 'pr_opened' || told === 'pr_updated' || told === 'pr_reopened';
+  const isOpen = factKind === 'pr_opened' || factKind === 'pr_updated' || factKind === 'pr_reopened';
   const conflict: DeliveryFact = { ...fact, kind: 'merge_conflict', at: merge.updated_at };
   const conflicts = isOpen && merge.detailed_merge_status === 'conflict' ? [conflict] : [];
-  const reviews = told === 'pr_updated' ? changedReviews(event, fact) : [];
+  const reviews = factKind === 'pr_updated' ? changedReviews(event, fact) : [];
   return { repository: toNamedRepository(project), facts: [fact, ...conflicts, ...reviews], checks: [] };
 }
 

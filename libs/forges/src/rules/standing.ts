@@ -85,8 +85,8 @@ export function combineWorkStatus(works: readonly WorkMergeState[], sha: string)
   const [worst] = judged;
   if (worst === undefined) return { state: 'pending', description: 'this work has no story' };
   const missing = judged.filter(({ state }) => state !== 'success');
-  const shown = missing.length > 0 ? missing : judged;
-  const lines = shown.map(({ key, description }) =>
+  const listedStories = missing.length > 0 ? missing : judged;
+  const lines = listedStories.map(({ key, description }) =>
     judged.length === 1 ? description : `${key}: ${description}`,
   );
   return { state: worst.state, description: truncateDescription(lines.join('; ')) };

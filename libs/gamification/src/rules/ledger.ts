@@ -57,26 +57,26 @@ export function countPoints(occurrences: readonly PointActivity[], context: Ledg
   for (const { occurrence, verdict } of judged) {
     const { seq, actorMemberId } = occurrence;
     const place = kindAndSubjectKey(verdict);
-    const there = standing.get(place) ?? [];
+    const entriesAtPlace = standing.get(place) ?? [];
     if (verdict.action === 'takeBack') {
       // In a repeated count, an old entry must not take back points that were given later.
       const goes = (entry: AwardedPoints) =>
         entry.activitySeq < seq && (verdict.affectedMember === 'all' || entry.memberId === actorMemberId);
-      takenBack.push(...there.filter(goes).map((entry) => ({ award: entry, bySeq: seq })));
+      takenBack.push(...entriesAtPlace.filter(goes).map((entry) => ({ award: entry, bySeq: seq })));
       standing.set(
         place,
-        there.filter((entry) => !goes(entry)),
+        entriesAtPlace.filter((entry) => !goes(entry)),
       );
       continue;
     }
     const memberId = memberToCredit(verdict, occurrence, context);
-    if (memberId === null || there.some((entry) => entry.memberId === memberId)) continue;
+    if (memberId === null || entriesAtPlace.some((entry) => entry.memberId === memberId)) continue;
     if (seq <= (context.resetSeqByMember.get(memberId) ?? 0)) continue;
     const { kind, subjectId } = verdict;
     const { projectId, at } = occurrence;
     const entry = { activitySeq: seq, memberId, kind, subjectId, projectId, points: pointsOf[kind], at };
     given.push(entry);
-    standing.set(place, [...there, entry]);
+    standing.set(place, [...entriesAtPlace, entry]);
   }
   return { awarded: given, revoked: takenBack };
 }

@@ -49,9 +49,9 @@ export interface SumChanges {
 
 /** Returns the map's value for the key. If the key is missing, it creates and stores the value. */
 function getOrCreate<Value>(map: Map<string, Value>, key: string, make: () => Value): Value {
-  const there = map.get(key) ?? make();
-  map.set(key, there);
-  return there;
+  const existing = map.get(key) ?? make();
+  map.set(key, existing);
+  return existing;
 }
 
 /**

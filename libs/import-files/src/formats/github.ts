@@ -161,7 +161,7 @@ function toDraft(issue: Issue, relations: IssueRelations): ImportDraft {
   const { blockers, nesting } = relations;
   const id = getIssueId(issue);
   const isCount = typeof comments === 'number';
-  const said = isCount ? [] : (comments ?? []);
+  const commentList = isCount ? [] : (comments ?? []);
   return {
     place: `issue ${number}`,
     externalId: id,
@@ -192,7 +192,7 @@ function toDraft(issue: Issue, relations: IssueRelations): ImportDraft {
     assignees: assignees.map(({ login }) => login),
     createdAt: issue.createdAt ?? issue.created_at ?? undefined,
     updatedAt: issue.updatedAt ?? issue.updated_at ?? undefined,
-    comments: said
+    comments: commentList
       .filter(({ isMinimized }) => isMinimized !== true)
       .map((comment) => ({
         externalId: comment.id ?? undefined,
@@ -204,7 +204,7 @@ function toDraft(issue: Issue, relations: IssueRelations): ImportDraft {
       ...listUnreadFields(issue, knownIssueFields),
       ...listForeignRelations(issue, relations),
       ...(milestone ? listUnimportedMilestoneFields(milestone) : []),
-      ...said.flatMap(listUnimportedCommentParts),
+      ...commentList.flatMap(listUnimportedCommentParts),
       ...(isCount && comments > 0 ? ['comments (the file has only their number)'] : []),
     ],
   };

@@ -42,9 +42,9 @@ export function describeSchemaDifference(
   sourceTables: readonly MovedTable[],
   targetTables: readonly MovedTable[],
 ): string | undefined {
-  const said = (tables: readonly MovedTable[]): string =>
+  const describeTables = (tables: readonly MovedTable[]): string =>
     JSON.stringify(tables.map(({ name, columns, key }) => [name, columns.toSorted(), key]));
-  return said(sourceTables) === said(targetTables)
+  return describeTables(sourceTables) === describeTables(targetTables)
     ? undefined
     : 'the two servers have different schemas; run the migrations on both';
 }

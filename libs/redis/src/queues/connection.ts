@@ -38,8 +38,8 @@ const reconnectDelayMillis = 200;
  * Throws if a server that accepts writes may evict keys. Uses INFO, because managed services forbid CONFIG.
  */
 async function refuseEviction(redis: RedisClient): Promise<void> {
-  const told = await Promise.all(mastersOf(redis).map((master) => master.info('memory')));
-  for (const text of told) {
+  const memoryReports = await Promise.all(mastersOf(redis).map((master) => master.info('memory')));
+  for (const text of memoryReports) {
     const policy = /^maxmemory_policy:(\S+)/m.exec(text)?.[1];
     if (policy !== undefined && policy !== 'noeviction') throw new EvictingRedis(policy);
   }
