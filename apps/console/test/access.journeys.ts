@@ -139,6 +139,19 @@ export function accessJourneys(house: House): void {
     await page.getByRole('button', { name: 'Edit Sign up' }).click();
     await page.getByLabel('Use a color').check();
     expect(await look(page)).toEqual(nothing);
+    await house.go(page, '/p/WEB/apply-plan?plan=launch');
+    await page
+      .getByLabel('Plan', { exact: true })
+      .fill(
+        '[{ ref: a, title: A, touches: [src] }, { ref: b, title: B, touches: [src/b], spec: B }, { ref: c, title: C, dependsOn: [b] }]',
+      );
+    await page.getByRole('button', { name: 'Preview changes' }).click();
+    await page.getByText('Show changes').click();
+    await page.locator('.plan-change ins').first().waitFor();
+    expect(await look(page)).toEqual(nothing);
+    await page.getByRole('button', { name: 'Apply plan' }).click();
+    await page.getByRole('region', { name: 'Conflicts' }).waitFor();
+    expect(await look(page)).toEqual(nothing);
     await window.close();
   });
 }

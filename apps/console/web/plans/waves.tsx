@@ -43,7 +43,7 @@ function Summary({ result, cards }: { readonly result: WavesResult; readonly car
         {texts.canStart(cards.filter(canStartNow).length)}
       </span>
       {underWay > 0 && <span>{texts.underWay(underWay)}</span>}
-      <span>{texts.blocked(blocked)}</span>
+      {blocked > 0 && <span>{texts.blocked(blocked)}</span>}
       {criticalPath.length > 1 && (
         <span className="wave-path">
           {texts.criticalPath}, {texts.points(points)}: {criticalPath.join(' → ')}
@@ -138,7 +138,8 @@ function useGraph(result: WavesResult) {
     const cards = new Map(waves.flatMap(({ stories }) => stories.map((card) => [card.id, card])));
     const waitsFor = findDependencies(result);
     const idsByKey = new Map([...cards.values()].map(({ id, key }) => [key, id]));
-    const criticalIds = criticalPath.flatMap((key) => idsByKey.get(key) ?? []);
+    // A single story is no path.
+    const criticalIds = criticalPath.length > 1 ? criticalPath.flatMap((key) => idsByKey.get(key) ?? []) : [];
     const columns = waves.map(({ stories }) => stories.map(({ id }) => id));
     return {
       ...{ cards, waitsFor, criticalIds: new Set(criticalIds) },
