@@ -133,10 +133,13 @@ export function plansJourneys(house: House): void {
     await focused(/Gamma/);
     await page.getByText('1 of 4 stories done').first().waitFor();
     await page.getByText('2 stories can start now').waitFor();
+    // Once the focus has left the stories, no change takes it back.
+    await page.evaluate('document.activeElement.blur()');
     await apply([{ ref: 'e', title: 'Epsilon' }]);
     await wave(1)
       .getByRole('link', { name: /Epsilon/ })
       .waitFor();
+    expect(await page.evaluate('document.activeElement === document.body')).toBe(true);
 
     await house.go(page, '/p/WEB?work=%5B%22start%22%5D');
     await waitUntil(async () => (await page.locator('.card').count()) === 3);

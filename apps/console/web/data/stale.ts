@@ -12,9 +12,10 @@ const relatedStoryChanges: ReadonlySet<string> = new Set([
   ...['story.created', 'story.updated', 'story.statusChanged', 'story.reordered', 'story.deleted'],
 ]);
 
-/** The events that change the waves of a project. Those of work show who is at work, and what may conflict. */
+/** The events that change the waves of a project. Checkpoints and progress of work are frequent, and do not. */
 const changesWaves = ({ kind }: Pick<Event, 'kind'>): boolean =>
-  relatedStoryChanges.has(kind) || /^(?:execution|lock|import|epic)\.|^story\.unblocked$/.test(kind);
+  relatedStoryChanges.has(kind) ||
+  /^(?:execution\.(?!updated|checkpointed|observed)|import\.|epic\.)|^story\.unblocked$/.test(kind);
 
 export type CacheKey = readonly (string | null)[];
 

@@ -215,7 +215,8 @@ function PlanForm({ projectKey, initialDraft }: PlanFormProps) {
         className="form plan-form"
         onSubmit={(event) => {
           event.preventDefault();
-          setSubmitted(draft);
+          if (submitted === null) setSubmitted(draft);
+          else void preview.refetch();
         }}
       >
         <PlanFields projectKey={projectKey} draft={draft} onChange={change} />

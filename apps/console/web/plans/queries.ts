@@ -61,9 +61,13 @@ export const wavesQuery = (client: Client, projectId: string, scope: WavesScope)
     },
   });
 
-/** Fetches the conflicts between open stories. */
+/**
+ * Fetches the conflicts between open stories. It is polled for conflicts with locks and files of work, because
+ * otherwise each event about any work would have to refetch it.
+ */
 export const conflictsQuery = (client: Client, projectId: string) =>
   queryOptions({
-    queryKey: ['plans', projectId, 'conflicts'],
+    queryKey: ['related', projectId, 'conflicts'],
     queryFn: () => client.projects.conflicts({ projectId }),
+    refetchInterval: 30_000,
   });

@@ -2,7 +2,15 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type StoryCard } from '@muster/registry';
-import { type KeyboardEvent, type ReactNode, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import {
+  type FocusEvent,
+  type KeyboardEvent,
+  type ReactNode,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import { canStartNow } from '../board/filter.ts';
 import { useClient } from '../data/context.ts';
 import { StatusIcon, Icon } from '../components/icons.tsx';
@@ -115,21 +123,31 @@ function WaveStory({
   );
 }
 
-/** Keeps the focus on a story when a change moves it to another wave. */
-function useKeptFocus(result: WavesResult) {
-  const area = useRef<HTMLDivElement>(null);
-  const [focusedId, setFocusedId] = useState<string | null>(null);
-  const focus = (id: string): void =>
-    area.current?.querySelector<HTMLElement>(`[data-story="${CSS.escape(id)}"]`)?.focus();
-  useLayoutEffect(() => {
-    if (focusedId !== null && document.activeElement === document.body) focus(focusedId);
-    // Only new waves can remove the focused element.
-  }, [result]);
-  return { area, focusedId, setFocusedId, focus };
-}
-
 const storyIdOf = ({ target }: { readonly target: EventTarget }): string | null =>
   (target instanceof Element ? target.closest('[data-story]') : null)?.getAttribute('data-story') ?? null;
+
+/** Remembers the story that had the focus last, and keeps the focus on it when a change moves it to another wave. */
+function useStoryFocus(result: WavesResult) {
+  const area = useRef<HTMLDivElement>(null);
+  const [lastId, setLastId] = useState<string | null>(null);
+  const [isInside, setInside] = useState(false);
+  const focus = (id: string, options?: FocusOptions): void =>
+    area.current?.querySelector<HTMLElement>(`[data-story="${CSS.escape(id)}"]`)?.focus(options);
+  useLayoutEffect(() => {
+    // The focused element is gone without a blur event if it was replaced.
+    if (isInside && lastId !== null && document.activeElement === document.body)
+      focus(lastId, { preventScroll: true });
+    // Only new waves can replace the focused element.
+  }, [result]);
+  const handlers = {
+    onFocus: (event: FocusEvent): void => {
+      setLastId(storyIdOf(event));
+      setInside(true);
+    },
+    onBlur: (): void => setInside(false),
+  };
+  return { area, lastId, isInside, focus, handlers };
+}
 
 /** Everything that the graph draws, computed once for each result. */
 function useGraph(result: WavesResult) {
@@ -175,14 +193,14 @@ function Wave({ wave: { index, count, stories }, ids, storyOf }: WaveProps) {
 function WaveGraph({ result, projectKey }: { readonly result: WavesResult; readonly projectKey: string }) {
   const { cards, waitsFor, criticalIds, layout } = useGraph(result);
   const conflicts = useConflicts(projectKey, cards);
-  const { area, focusedId, setFocusedId, focus } = useKeptFocus(result);
+  const { area, lastId, isInside, focus, handlers } = useStoryFocus(result);
   const [pointedId, setPointedId] = useState<string | null>(null);
-  const activeId = pointedId ?? focusedId;
+  const activeId = pointedId ?? (isInside ? lastId : null);
   const connected = useMemo(
     () => (activeId === null || !cards.has(activeId) ? undefined : findConnected(activeId, waitsFor)),
     [activeId, waitsFor, cards],
   );
-  const tabStop = focusedId !== null && cards.has(focusedId) ? focusedId : layout.columns[0]?.[0];
+  const tabStop = lastId !== null && cards.has(lastId) ? lastId : layout.columns[0]?.[0];
   const onKeyDown = (event: KeyboardEvent): void => {
     const next = storyInDirection(layout, waitsFor, storyIdOf(event) ?? '', event.key);
     if (event.key.startsWith('Arrow')) event.preventDefault();
@@ -218,7 +236,7 @@ function WaveGraph({ result, projectKey }: { readonly result: WavesResult; reado
         aria-describedby="waves-keys"
         data-active={connected !== undefined || undefined}
         onKeyDown={onKeyDown}
-        onFocus={(event) => setFocusedId(storyIdOf(event))}
+        {...handlers}
         onPointerOver={(event) => setPointedId(storyIdOf(event))}
         onPointerLeave={() => setPointedId(null)}
       >
