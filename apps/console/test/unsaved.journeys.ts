@@ -86,7 +86,8 @@ export function unsavedJourneys(house: House): void {
       expect(await field(page, editTexts.title).inputValue()).toBe('Guests pay'),
     );
     await house.go(page, '/p/WEB/epics');
-    await page.getByRole('button', { name: viewTexts.epics.edit }).click();
+    // The page of the story, which is shown until this one is loaded, has such a button too.
+    await page.getByRole('button', { name: `${viewTexts.epics.edit} Sign up` }).click();
     await field(page, viewTexts.epics.description).fill('Everyone can sign up.');
     await page.getByRole('link', { name: t.nav.activity }).click();
     await answer(page, leave.no);
