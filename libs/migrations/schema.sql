@@ -151,6 +151,26 @@ create table public.broadcasts (
   expires_at timestamp(3) with time zone not null,
   created_at timestamp(3) with time zone not null default now()
 );
+create table public.budgets (
+  org_id uuid not null,
+  id uuid not null,
+  scope text not null,
+  project_id uuid,
+  agent_id uuid,
+  story_id uuid,
+  period text not null,
+  action text not null,
+  amount_micros bigint not null,
+  currency text collate "C" not null,
+  spent_micros bigint not null default 0,
+  period_start date not null,
+  warned_percent integer not null default 0,
+  exceeded_at timestamp(3) with time zone,
+  set_by jsonb not null,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  version integer not null default 1
+);
 create table public.catalog_agents (
   org_id uuid not null,
   id uuid not null,
@@ -827,6 +847,22 @@ create table public.run_logs (
   lines jsonb not null,
   at timestamp(3) with time zone not null
 );
+create table public.run_usage (
+  org_id uuid not null,
+  project_id uuid not null,
+  member_id uuid not null,
+  agent_id uuid not null default '00000000-0000-0000-0000-000000000000'::uuid,
+  run_id text not null,
+  model text collate "C" not null,
+  currency text collate "C" not null,
+  input_tokens bigint not null default 0,
+  output_tokens bigint not null default 0,
+  cached_tokens bigint not null default 0,
+  cost_micros bigint not null default 0,
+  reported_cost_micros bigint,
+  first_reported_at timestamp(3) with time zone not null default clock_timestamp(),
+  last_reported_at timestamp(3) with time zone not null default clock_timestamp()
+);
 create table public.search_documents (
   org_id uuid not null,
   id uuid not null,
@@ -993,6 +1029,30 @@ create table public.tokens (
   revoked_at timestamp(3) with time zone,
   last_used_at timestamp(3) with time zone,
   parent_id uuid
+);
+create table public.usage_days (
+  org_id uuid not null,
+  project_id uuid not null,
+  day date not null,
+  member_id uuid not null,
+  agent_id uuid not null default '00000000-0000-0000-0000-000000000000'::uuid,
+  run_id text not null,
+  story_id uuid not null default '00000000-0000-0000-0000-000000000000'::uuid,
+  model text collate "C" not null,
+  currency text collate "C" not null,
+  input_tokens bigint not null,
+  output_tokens bigint not null,
+  cached_tokens bigint not null,
+  cost_micros bigint not null
+);
+create table public.usage_prices (
+  org_id uuid not null,
+  model text collate "C" not null,
+  currency text collate "C" not null,
+  valid_from date not null,
+  input_micros bigint not null,
+  output_micros bigint not null,
+  cached_micros bigint not null
 );
 create table public.views (
   org_id uuid not null,
@@ -1184,6 +1244,19 @@ alter table broadcasts add constraint broadcasts_org_id_project_id_fkey FOREIGN 
 alter table broadcasts add constraint broadcasts_org_id_sender_member_id_fkey FOREIGN KEY (org_id, sender_member_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
 alter table broadcasts add constraint broadcasts_org_id_team_id_fkey FOREIGN KEY (org_id, team_id) REFERENCES teams(org_id, id) ON DELETE CASCADE;
 alter table broadcasts add constraint broadcasts_pkey PRIMARY KEY (org_id, id);
+alter table budgets add constraint budgets_action_check CHECK ((action = ANY (ARRAY['notify'::text, 'stop'::text])));
+alter table budgets add constraint budgets_amount_micros_check CHECK ((amount_micros > 0));
+alter table budgets add constraint budgets_check CHECK (((scope = ANY (ARRAY['project'::text, 'story'::text])) = (project_id IS NOT NULL)));
+alter table budgets add constraint budgets_check1 CHECK (((scope = 'agent'::text) = (agent_id IS NOT NULL)));
+alter table budgets add constraint budgets_check2 CHECK (((scope = 'story'::text) = (story_id IS NOT NULL)));
+alter table budgets add constraint budgets_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text));
+alter table budgets add constraint budgets_org_id_agent_id_fkey FOREIGN KEY (org_id, agent_id) REFERENCES agents(org_id, id) ON DELETE CASCADE;
+alter table budgets add constraint budgets_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id) ON DELETE CASCADE;
+alter table budgets add constraint budgets_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
+alter table budgets add constraint budgets_org_id_project_id_story_id_fkey FOREIGN KEY (org_id, project_id, story_id) REFERENCES stories(org_id, project_id, id) ON DELETE CASCADE;
+alter table budgets add constraint budgets_period_check CHECK ((period = ANY (ARRAY['day'::text, 'month'::text, 'total'::text])));
+alter table budgets add constraint budgets_pkey PRIMARY KEY (org_id, id);
+alter table budgets add constraint budgets_scope_check CHECK ((scope = ANY (ARRAY['org'::text, 'project'::text, 'agent'::text, 'story'::text])));
 alter table catalog_agents add constraint catalog_agents_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id) ON DELETE CASCADE;
 alter table catalog_agents add constraint catalog_agents_org_id_publisher_id_fkey FOREIGN KEY (org_id, publisher_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
 alter table catalog_agents add constraint catalog_agents_org_id_slug_key UNIQUE (org_id, slug);
@@ -1359,7 +1432,7 @@ alter table notification_counts add constraint notification_counts_pkey PRIMARY 
 alter table notification_preferences add constraint notification_preferences_channel_check CHECK ((channel = ANY (ARRAY['inbox'::text, 'email'::text, 'push'::text])));
 alter table notification_preferences add constraint notification_preferences_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
 alter table notification_preferences add constraint notification_preferences_pkey PRIMARY KEY (org_id, member_id, kind, channel);
-alter table notifications add constraint notifications_kind_check CHECK ((kind = ANY (ARRAY['mention'::text, 'assigned'::text, 'review_requested'::text, 'review_verdict'::text, 'comment_reply'::text, 'handoff'::text, 'lease_expired'::text, 'lock_taken_over'::text, 'lease_taken_over'::text, 'broadcast'::text, 'invitation_accepted'::text, 'access_requested'::text, 'access_resolved'::text, 'seat_limit'::text, 'webhook_paused'::text, 'unblocked'::text, 'forge_failing'::text, 'merge_reverted'::text])));
+alter table notifications add constraint notifications_kind_check CHECK ((kind = ANY (ARRAY['mention'::text, 'assigned'::text, 'review_requested'::text, 'review_verdict'::text, 'comment_reply'::text, 'handoff'::text, 'lease_expired'::text, 'lock_taken_over'::text, 'lease_taken_over'::text, 'broadcast'::text, 'invitation_accepted'::text, 'access_requested'::text, 'access_resolved'::text, 'seat_limit'::text, 'webhook_paused'::text, 'unblocked'::text, 'forge_failing'::text, 'merge_reverted'::text, 'budget_warning'::text])));
 alter table notifications add constraint notifications_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
 alter table notifications add constraint notifications_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
 alter table notifications add constraint notifications_pkey PRIMARY KEY (org_id, id);
@@ -1421,6 +1494,9 @@ alter table rights_epochs add constraint rights_epochs_pkey PRIMARY KEY (org_id)
 alter table run_logs add constraint run_logs_check CHECK ((last_line >= first_line));
 alter table run_logs add constraint run_logs_org_id_run_id_fkey FOREIGN KEY (org_id, run_id) REFERENCES agent_runs(org_id, id) ON DELETE CASCADE;
 alter table run_logs add constraint run_logs_pkey PRIMARY KEY (org_id, run_id, last_line);
+alter table run_usage add constraint run_usage_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text));
+alter table run_usage add constraint run_usage_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
+alter table run_usage add constraint run_usage_pkey PRIMARY KEY (org_id, project_id, run_id, member_id, agent_id, model, currency);
 alter table search_documents add constraint search_documents_check CHECK (((project_id IS NULL) = (kind = 'member'::text)));
 alter table search_documents add constraint search_documents_kind_check CHECK ((kind = ANY (ARRAY['story'::text, 'epic'::text, 'spec'::text, 'comment'::text, 'member'::text])));
 alter table search_documents add constraint search_documents_pkey PRIMARY KEY (org_id, id, kind);
@@ -1524,6 +1600,15 @@ alter table tokens add constraint tokens_org_id_member_id_fkey FOREIGN KEY (org_
 alter table tokens add constraint tokens_pkey PRIMARY KEY (org_id, id);
 alter table tokens add constraint tokens_prefix_check CHECK ((length(prefix) <= 20));
 alter table tokens add constraint tokens_scopes_check CHECK ((scopes <@ ARRAY['read'::text, 'write'::text, 'admin'::text, 'platform'::text]));
+alter table usage_days add constraint usage_days_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
+alter table usage_days add constraint usage_days_pkey PRIMARY KEY (org_id, project_id, day, member_id, agent_id, run_id, story_id, model, currency);
+alter table usage_prices add constraint usage_prices_cached_micros_check CHECK ((cached_micros >= 0));
+alter table usage_prices add constraint usage_prices_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text));
+alter table usage_prices add constraint usage_prices_input_micros_check CHECK ((input_micros >= 0));
+alter table usage_prices add constraint usage_prices_model_check CHECK (((length(model) >= 1) AND (length(model) <= 120)));
+alter table usage_prices add constraint usage_prices_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id) ON DELETE CASCADE;
+alter table usage_prices add constraint usage_prices_output_micros_check CHECK ((output_micros >= 0));
+alter table usage_prices add constraint usage_prices_pkey PRIMARY KEY (org_id, model, currency, valid_from);
 alter table views add constraint views_layout_check CHECK ((layout = ANY (ARRAY['board'::text, 'list'::text, 'table'::text, 'timeline'::text])));
 alter table views add constraint views_name_check CHECK (((length(name) >= 1) AND (length(name) <= 120)));
 alter table views add constraint views_org_id_owner_id_fkey FOREIGN KEY (org_id, owner_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
@@ -1574,6 +1659,10 @@ CREATE INDEX board_columns_order ON public.board_columns USING btree (org_id, pr
 CREATE INDEX broadcasts_newest ON public.broadcasts USING btree (org_id, created_at DESC, id DESC);
 CREATE INDEX broadcasts_project ON public.broadcasts USING btree (org_id, project_id, created_at DESC, id DESC) WHERE (project_id IS NOT NULL);
 CREATE INDEX broadcasts_team ON public.broadcasts USING btree (org_id, team_id) WHERE (team_id IS NOT NULL);
+CREATE INDEX budgets_agent ON public.budgets USING btree (org_id, agent_id) WHERE (agent_id IS NOT NULL);
+CREATE INDEX budgets_exceeded ON public.budgets USING btree (org_id) WHERE (exceeded_at IS NOT NULL);
+CREATE INDEX budgets_project ON public.budgets USING btree (org_id, project_id) WHERE (project_id IS NOT NULL);
+CREATE INDEX budgets_story ON public.budgets USING btree (org_id, project_id, story_id) WHERE (story_id IS NOT NULL);
 CREATE INDEX comments_agent_mentions ON public.comments USING btree (org_id, story_id, id) WHERE (agent_mentions <> '{}'::uuid[]);
 CREATE INDEX comments_author ON public.comments USING btree (org_id, author_member_id) WHERE ((body IS NOT NULL) AND ((author ->> 'agentId'::text) IS NULL));
 CREATE INDEX comments_open ON public.comments USING btree (org_id, story_id, id) WHERE ((parent_id IS NULL) AND (resolved_at IS NULL));
@@ -1664,6 +1753,7 @@ CREATE INDEX project_members_member ON public.project_members USING btree (org_i
 CREATE INDEX project_teams_team ON public.project_teams USING btree (org_id, team_id);
 CREATE INDEX projects_deleted ON public.projects USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX run_logs_at ON public.run_logs USING btree (at);
+CREATE INDEX run_usage_last ON public.run_usage USING btree (last_reported_at);
 CREATE INDEX search_documents_keys ON public.search_documents USING gin (keys) WITH (fastupdate='on', gin_pending_list_limit='1024');
 CREATE INDEX search_words_slips ON public.search_words USING gin (slips);
 CREATE INDEX sessions_account ON sign_in.sessions USING btree (account_id, id);
@@ -1693,6 +1783,8 @@ CREATE INDEX tokens_of_parent ON public.tokens USING btree (org_id, parent_id) W
 CREATE INDEX tokens_of_session ON public.tokens USING btree (session_id) WHERE (session_id IS NOT NULL);
 CREATE INDEX tokens_unwarned ON public.tokens USING btree (expires_at) WHERE ((revoked_at IS NULL) AND (warned_at IS NULL));
 CREATE INDEX unsent_ends ON sign_in.unsent USING btree (peer, kind, id) WHERE is_end;
+CREATE INDEX usage_days_agent ON public.usage_days USING btree (org_id, agent_id, day);
+CREATE INDEX usage_days_story ON public.usage_days USING btree (org_id, story_id);
 CREATE INDEX views_owner ON public.views USING btree (org_id, owner_id, id);
 CREATE INDEX views_project ON public.views USING btree (org_id, project_id) WHERE (project_id IS NOT NULL);
 CREATE INDEX views_shared ON public.views USING btree (org_id, id) WHERE shared;
@@ -1710,6 +1802,7 @@ CREATE INDEX webhooks_project ON public.webhooks USING btree (org_id, project_id
 CREATE UNIQUE INDEX access_requests_pending ON public.access_requests USING btree (org_id, project_id, member_id) WHERE (state = 'pending'::text);
 CREATE UNIQUE INDEX accounts_email ON sign_in.accounts USING btree (lower(email));
 CREATE UNIQUE INDEX agents_slug ON public.agents USING btree (org_id, member_id, slug);
+CREATE UNIQUE INDEX budgets_target ON public.budgets USING btree (org_id, scope, project_id, agent_id, story_id, period) NULLS NOT DISTINCT;
 CREATE UNIQUE INDEX delivery_group_stories_open ON public.delivery_group_stories USING btree (org_id, story_id) WHERE open;
 CREATE UNIQUE INDEX delivery_groups_upstream ON public.delivery_groups USING btree (org_id, project_id, ((upstream ->> 'provider'::text)), ((upstream ->> 'externalId'::text))) WHERE (upstream IS NOT NULL);
 CREATE UNIQUE INDEX devices_push_token ON public.devices USING btree (org_id, md5(push_token)) WHERE (push_token IS NOT NULL);
@@ -2053,6 +2146,27 @@ begin
 end $procedure$
 ;
 alter function app.count_values(regclass,name,integer) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.default_usage_prices()
+ RETURNS TABLE(model text, currency text, valid_from date, input_micros bigint, output_micros bigint, cached_micros bigint)
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  values
+    ('claude-opus-4', 'USD', date '2025-05-22', 15000000::bigint, 75000000::bigint, 1500000::bigint),
+    ('claude-opus-4-5', 'USD', date '2025-11-24', 5000000, 25000000, 500000),
+    ('claude-opus-4-6', 'USD', date '2026-02-05', 5000000, 25000000, 500000),
+    ('claude-sonnet-4', 'USD', date '2025-05-22', 3000000, 15000000, 300000),
+    ('claude-haiku-4-5', 'USD', date '2025-10-15', 1000000, 5000000, 100000),
+    ('gpt-5', 'USD', date '2025-08-07', 1250000, 10000000, 125000),
+    ('gpt-5-mini', 'USD', date '2025-08-07', 250000, 2000000, 25000),
+    ('gpt-5-nano', 'USD', date '2025-08-07', 50000, 400000, 5000),
+    ('gemini-2.5-pro', 'USD', date '2025-06-17', 1250000, 10000000, 125000),
+    ('gemini-2.5-flash', 'USD', date '2025-06-17', 300000, 2500000, 30000),
+    ('gemini-2.5-flash-lite', 'USD', date '2025-07-22', 100000, 400000, 10000)
+$function$
+;
+alter function app.default_usage_prices() owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.delete_passkey(member uuid, passkey uuid)
  RETURNS TABLE(name text)
  LANGUAGE sql
@@ -3566,6 +3680,19 @@ AS $function$
 $function$
 ;
 alter function app.passkeys_of_account(uuid,uuid,integer) owner to muster_door;
+CREATE OR REPLACE FUNCTION app.period_start(period text, moment timestamp with time zone)
+ RETURNS date
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select case period
+    when 'day' then (moment at time zone 'UTC')::date
+    when 'month' then date_trunc('month', moment at time zone 'UTC')::date
+    else date '2000-01-01' end
+$function$
+;
+alter function app.period_start(text,timestamp with time zone) owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.places_of(orgs uuid[])
  RETURNS TABLE(org_id uuid, node text, is_moving boolean)
  LANGUAGE plpgsql
@@ -4230,6 +4357,26 @@ AS $function$
 $function$
 ;
 alter function app.touch_tokens(bytea[]) owner to muster_door;
+CREATE OR REPLACE FUNCTION app.usage_cost(org uuid, used_model text, used_currency text, used_on date, input bigint, output bigint, cached bigint)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  return coalesce((
+    select round((input::numeric * p.input_micros + output::numeric * p.output_micros + cached::numeric * p.cached_micros) / 1000000)
+    from (
+      select true as is_own, u.* from (select model, currency, valid_from, input_micros, output_micros, cached_micros
+        from usage_prices where org_id = org) u
+      union all
+      select false, d.* from app.default_usage_prices() d
+    ) p
+    where starts_with(used_model, p.model) and p.currency = used_currency and p.valid_from <= used_on
+    order by p.is_own desc, length(p.model) desc, p.valid_from desc limit 1), 0)::bigint;
+end $function$
+;
+alter function app.usage_cost(uuid,text,text,date,bigint,bigint,bigint) owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.visible_projects(org uuid, member uuid, token uuid)
  RETURNS TABLE(project_id uuid, project_rank integer)
  LANGUAGE sql
@@ -4357,6 +4504,7 @@ alter table assignments enable row level security, force row level security;
 alter table audit enable row level security, force row level security;
 alter table board_columns enable row level security, force row level security;
 alter table broadcasts enable row level security, force row level security;
+alter table budgets enable row level security, force row level security;
 alter table catalog_agents enable row level security, force row level security;
 alter table catalog_tombstones enable row level security, force row level security;
 alter table catalog_versions enable row level security, force row level security;
@@ -4413,6 +4561,7 @@ alter table projects enable row level security, force row level security;
 alter table prompts enable row level security, force row level security;
 alter table rights_epochs enable row level security, force row level security;
 alter table run_logs enable row level security, force row level security;
+alter table run_usage enable row level security, force row level security;
 alter table search_documents enable row level security, force row level security;
 alter table search_words enable row level security, force row level security;
 alter table seat_ledger enable row level security, force row level security;
@@ -4427,6 +4576,8 @@ alter table subscriptions enable row level security, force row level security;
 alter table team_members enable row level security, force row level security;
 alter table teams enable row level security, force row level security;
 alter table tokens enable row level security, force row level security;
+alter table usage_days enable row level security, force row level security;
+alter table usage_prices enable row level security, force row level security;
 alter table views enable row level security, force row level security;
 alter table webhook_deliveries enable row level security, force row level security;
 alter table webhooks enable row level security, force row level security;
@@ -4458,6 +4609,8 @@ create policy own_organization on board_columns for all to muster_app using (org
 create policy worker on board_columns for all to muster_worker using true;
 create policy own_organization on broadcasts for all to muster_app using (org_id = app.org_id());
 create policy worker on broadcasts for all to muster_worker using true;
+create policy own_organization on budgets for all to muster_app using (org_id = app.org_id());
+create policy worker on budgets for all to muster_worker using true;
 create policy own_organization on catalog_agents for all to muster_app using (org_id = app.org_id());
 create policy worker on catalog_agents for all to muster_worker using true;
 create policy own_organization on catalog_tombstones for all to muster_app using (org_id = app.org_id());
@@ -4610,6 +4763,8 @@ create policy own_organization on rights_epochs for all to muster_app using (org
 create policy worker on rights_epochs for all to muster_worker using true;
 create policy own_organization on run_logs for all to muster_app using (org_id = app.org_id());
 create policy worker on run_logs for all to muster_worker using true;
+create policy own_organization on run_usage for all to muster_app using (org_id = app.org_id());
+create policy worker on run_usage for all to muster_worker using true;
 create policy door on search_documents for all to muster_door using true;
 create policy own_organization on search_documents for all to muster_app using (org_id = app.org_id());
 create policy worker on search_documents for all to muster_worker using true;
@@ -4656,6 +4811,10 @@ create policy operator on tokens for all to muster_operator using true;
 create policy own_organization on tokens for all to muster_app using (org_id = app.org_id());
 create policy platform on tokens for all to muster_platform using true;
 create policy worker on tokens for all to muster_worker using true;
+create policy own_organization on usage_days for all to muster_app using (org_id = app.org_id());
+create policy worker on usage_days for all to muster_worker using true;
+create policy own_organization on usage_prices for all to muster_app using (org_id = app.org_id());
+create policy worker on usage_prices for all to muster_worker using true;
 create policy own_organization on views for all to muster_app using (org_id = app.org_id());
 create policy worker on views for all to muster_worker using true;
 create policy own_organization on webhook_deliveries for all to muster_app using (org_id = app.org_id());
@@ -4673,6 +4832,7 @@ grant delete on assignments to muster_worker;
 grant delete on audit to muster_worker;
 grant delete on board_columns to muster_worker;
 grant delete on broadcasts to muster_worker;
+grant delete on budgets to muster_worker;
 grant delete on catalog_agents to muster_worker;
 grant delete on catalog_tombstones to muster_worker;
 grant delete on catalog_versions to muster_worker;
@@ -4729,6 +4889,7 @@ grant delete on projects to muster_worker;
 grant delete on prompts to muster_worker;
 grant delete on rights_epochs to muster_worker;
 grant delete on run_logs to muster_worker;
+grant delete on run_usage to muster_worker;
 grant delete on search_documents to muster_worker;
 grant delete on search_words to muster_worker;
 grant delete on seat_ledger to muster_worker;
@@ -4744,6 +4905,8 @@ grant delete on subscriptions to muster_worker;
 grant delete on team_members to muster_worker;
 grant delete on teams to muster_worker;
 grant delete on tokens to muster_worker;
+grant delete on usage_days to muster_worker;
+grant delete on usage_prices to muster_worker;
 grant delete on views to muster_worker;
 grant delete on webhook_deliveries to muster_worker;
 grant delete on webhooks to muster_worker;
@@ -4755,6 +4918,7 @@ grant delete, insert, select, update on agents to muster_app;
 grant delete, insert, select, update on assignments to muster_app;
 grant delete, insert, select, update on board_columns to muster_app;
 grant delete, insert, select, update on broadcasts to muster_app;
+grant delete, insert, select, update on budgets to muster_app;
 grant delete, insert, select, update on catalog_agents to muster_app;
 grant delete, insert, select, update on comment_reactions to muster_app;
 grant delete, insert, select, update on comments to muster_app;
@@ -4814,6 +4978,7 @@ grant delete, insert, select, update on subscriptions to muster_app;
 grant delete, insert, select, update on team_members to muster_app;
 grant delete, insert, select, update on teams to muster_app;
 grant delete, insert, select, update on tokens to muster_app;
+grant delete, insert, select, update on usage_prices to muster_app;
 grant delete, insert, select, update on views to muster_app;
 grant insert on audit to muster_operator;
 grant insert, select on activity to muster_app;
@@ -4837,11 +5002,13 @@ grant insert, select, update on members to muster_operator;
 grant insert, select, update on notifications to muster_app;
 grant insert, select, update on orgs to muster_operator;
 grant insert, select, update on point_entries to muster_app;
+grant insert, select, update on run_usage to muster_app;
 grant insert, select, update on seat_usage to muster_app;
 grant insert, select, update on sign_in.unsent to muster_door;
 grant insert, select, update on streams to muster_operator;
 grant insert, select, update on subscriptions to muster_operator;
 grant insert, select, update on tokens to muster_operator;
+grant insert, select, update on usage_days to muster_app;
 grant insert, select, update on webhook_deliveries to muster_app;
 grant insert, select, update on webhooks to muster_app;
 grant select on access_requests to muster_door;
@@ -4900,6 +5067,7 @@ grant execute on function app.claim_slug(uuid,text,text) to muster_app, muster_s
 grant execute on function app.count_read() to public;
 grant execute on function app.count_stories() to public;
 grant execute on function app.count_unread() to public;
+grant execute on function app.default_usage_prices() to public;
 grant execute on function app.delete_passkey(uuid,uuid) to muster_app;
 grant execute on function app.delete_passkey_of_account(uuid,uuid) to muster_sign_in;
 grant execute on function app.door_of(uuid) to public;
@@ -4957,6 +5125,7 @@ grant execute on function app.organizations_of(uuid) to muster_sign_in;
 grant execute on function app.organizations_of_session(uuid) to muster_sign_in;
 grant execute on function app.passkeys_of(uuid,uuid,integer) to muster_app;
 grant execute on function app.passkeys_of_account(uuid,uuid,integer) to muster_sign_in;
+grant execute on function app.period_start(text,timestamp with time zone) to public;
 grant execute on function app.places_of(uuid[]) to muster_app, muster_operator, muster_worker, muster_sign_in;
 grant execute on function app.platform_accounts(text,text,integer,integer) to muster_app;
 grant execute on function app.platform_executions() to muster_app;
@@ -4994,6 +5163,7 @@ grant execute on function app.title_keys(uuid,text,text[],text) to public;
 grant execute on function app.token_reach(text[],uuid[],uuid,boolean) to public;
 grant execute on function app.token_resource(bytea) to muster_app;
 grant execute on function app.touch_tokens(bytea[]) to muster_app;
+grant execute on function app.usage_cost(uuid,text,text,date,bigint,bigint,bigint) to public;
 grant execute on function app.visible_projects(uuid,uuid,uuid) to public;
 grant execute on function app.words(text) to public;
 grant execute on function app.words_near(uuid,text) to public;

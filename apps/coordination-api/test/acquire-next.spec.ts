@@ -43,6 +43,29 @@ const passedOver = ({ skipped }: NextWork): Record<string, readonly string[]> =>
 
 const audited = async (): Promise<number> => (await people.ana.audit.list({ limit: 200 })).items.length;
 
+describe('a budget that is used up', () => {
+  it('makes agents skip what it covers, until it is raised', async () => {
+    await stories({}, {});
+    const taken = heldOf(await next(people.robo, { runId: 'r1' }));
+    const budget = { scope: 'story', targetId: 'WEB-1', period: 'total', action: 'stop' } as const;
+    await people.ana.budgets.set({ ...budget, amountMicros: 500 });
+    const usage = { model: 'm', costMicros: 500 };
+    const { signals } = await people.robo.deliveryExecutions.renew({ ...taken, usage });
+    expect(signals).toMatchObject([{ kind: 'stop_requested', data: { reason: 'budget' } }]);
+    // Ana set the budget, Ben is an admin, and Chloé owns the agent.
+    for (const who of [people.ana, people.ben, people.chloe])
+      expect((await who.notifications.list({ kinds: ['budget_warning'] })).items).toMatchObject([
+        { title: '100 % of the budget of 0.00 USD for WEB-1 A story is used' },
+      ]);
+    expect((await people.dan.notifications.list({ kinds: ['budget_warning'] })).items).toEqual([]);
+    await people.robo.deliveryExecutions.release(taken);
+    const second = await next(people.robo, { runId: 'r2' });
+    expect([await keyOf(second), passedOver(second)]).toEqual(['WEB-2', { 'WEB-1': ['budget_exceeded'] }]);
+    await people.ana.budgets.set({ ...budget, amountMicros: 501 });
+    expect(await keyOf(await next(people.robo, { runId: 'r3' }))).toBe('WEB-1');
+  });
+});
+
 describe('the next story', () => {
   it('is answered as acquire answers it, and is in progress', async () => {
     await stories({});

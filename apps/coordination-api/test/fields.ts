@@ -51,6 +51,7 @@ const kindOfIdField: Record<string, keyof ExampleRecordIds> = {
   importId: 'import',
   planId: 'plan',
   viewId: 'view',
+  budgetId: 'budget',
   questionId: 'comment',
   threadId: 'comment',
   tokenId: 'token',

@@ -113,6 +113,7 @@ export const retention: Readonly<Record<string, Retention>> = {
       oldestFirst: sql.part`t.expires_at`,
     },
   ),
+  budgets: cappedRetention('admins and leads', '1,000 for each organization'),
   catalog_agents: cappedRetention('any member', 'what the plan allows'),
   catalog_tombstones: permanentRetention(
     'publishers',
@@ -284,6 +285,11 @@ export const retention: Readonly<Record<string, Retention>> = {
       oldestFirst: sql.part`t.at`,
     },
   ),
+  run_usage: purgedRetention('agents', `${retentionDaysVariable} after the run last reported`, {
+    key: ['org_id', 'project_id', 'run_id', 'member_id', 'agent_id', 'model', 'currency'],
+    due: (days) => sql.part`t.last_reported_at < now() - ${days}`,
+    oldestFirst: sql.part`t.last_reported_at`,
+  }),
   search_documents: cappedRetention(writingMembers, 'one row for each story, epic, spec, comment and member'),
   search_words: permanentRetention(
     writingMembers,
@@ -308,6 +314,11 @@ export const retention: Readonly<Record<string, Retention>> = {
     due: (days) => sql.part`least(t.revoked_at, t.expires_at) < now() - ${days}`,
     oldestFirst: sql.part`least(t.revoked_at, t.expires_at)`,
   }),
+  usage_days: permanentRetention(
+    'agents',
+    'one row for each run, day, story and model; the costs of stories are counted from it',
+  ),
+  usage_prices: cappedRetention(admins, '1,000 for each organization'),
   views: permanentRetention('members', 'the row is deleted with its owner or project'),
   webhook_deliveries: purgedRetention(
     'the activity',

@@ -159,6 +159,8 @@ export const kinds = {
   },
   gamification: { profile: 'read', leaderboard: 'list', sync: 'write', reset: 'write' },
   billing: { seatPricing: 'read', seatUsage: 'read', updateSeats: 'write', orgEntitlement: 'read' },
+  usage: { summary: 'list', prices: { set: 'write', list: 'list' } },
+  budgets: { set: 'write', list: 'list', delete: 'write' },
   admin: {
     platform: { accounts: 'list', orgs: 'list', teams: 'list', subscriptions: 'list', metrics: 'read' },
   },

@@ -6,6 +6,8 @@ import { observeForge } from './operations/inside/observeForge.ts';
 import { storyTouches } from './operations/inside/storyTouches.ts';
 import { tellForgeDoubt } from './operations/inside/tellForgeDoubt.ts';
 import { workAround } from './operations/inside/workAround.ts';
+import { budgets } from './operations/budgets/handlers.ts';
+import { usage } from './operations/usage/handlers.ts';
 import { locks } from './operations/locks/handlers.ts';
 import { conflicts } from './operations/projects/conflicts.ts';
 import { deliveryGroups } from './operations/deliveryGroups/handlers.ts';
@@ -34,5 +36,7 @@ export const deliveryHandlers = {
   deliveryExecutions,
   deliveryGroups,
   agents,
+  usage,
+  budgets,
   projects: { conflicts },
 };

@@ -146,9 +146,11 @@ describe('the roles', () => {
       'orgs: UPDATE',
       'point_entries: INSERT UPDATE',
       'run_logs: DELETE INSERT',
+      'run_usage: INSERT UPDATE',
       'seat_ledger: INSERT',
       'seat_usage: INSERT UPDATE',
       'story_specs: DELETE INSERT',
+      'usage_days: INSERT UPDATE',
       'webhook_deliveries: INSERT UPDATE',
       'webhooks: INSERT UPDATE',
     ]);

@@ -78,6 +78,8 @@ export const createHandlers = ({ seatPrices, forges, webhooks }: HandlersSetUp):
   webhooks: createWebhookHandlers(webhooks),
   gamification: gamificationHandlers.gamification,
   billing: billingHandlers(seatPrices).billing,
+  usage: deliveryHandlers.usage,
+  budgets: deliveryHandlers.budgets,
   admin: platformHandlers.admin,
 });
 

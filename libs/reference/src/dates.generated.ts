@@ -1,10 +1,10 @@
 export const dates = {
   reference: {
-    sha256: 'd732fe98c541c148664aa41cfe0c974eef9cf4a3c75d13484d88a9286bcdf186',
+    sha256: 'a6799fa90fb87fd336d7743a4ec8fad3e513d4de035cd45bfc562c93159ae8df',
     since: '2026-11-30',
   },
   'reference/deliveryExecutions': {
-    sha256: 'acaa56f987943a72af50b68861706c969e69a2f51be9000572bf826d37647954',
+    sha256: '66944d8438f68106503a3aad3ac8d44f231b8778a7206fbdebaae9f9c37292e3',
     since: '2026-11-30',
   },
   'reference/deliveryGroups': {
@@ -12,7 +12,7 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/agents': {
-    sha256: 'be2d541b74c1e3cc00c168282456d2a8433b94baabf3aa038c9b87bf559c8bd9',
+    sha256: 'c6d3eacc27b39ca4b0935583997c79bb518103b26a5e92cc07c0fb7e5d4bd218',
     since: '2026-11-30',
   },
   'reference/agents.catalog': {
@@ -20,7 +20,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/agents.runs': {
-    sha256: '38349b57deb5903c6218a52856cfaa7ffbd5fc1cc6909bb124f2dc0af4f0b606',
+    sha256: '8a2b9cb5f4cf8239b50750e1a864d18718a0e4bf59f676d99b4f84bd445a91d0',
     since: '2026-11-30',
   },
   'reference/locks': {
@@ -160,12 +160,12 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/activity': {
-    sha256: '3465e42d9ce689a3ebf831538917fde546ebfa7ad6c217b40ee6612332e416c7',
-    since: '2026-11-29',
+    sha256: '4475c656c3806dfc0b1d58493ef22a4a18fcb8d57ed9d30ddcd67b634b454720',
+    since: '2026-11-30',
   },
   'reference/events': {
-    sha256: 'ff8cf442a005e3776c05e116f44a3414577063f2638d13dd50eea317d1e289c9',
-    since: '2026-11-29',
+    sha256: '91b0266c5cdb0c6cda199e88a9621cead0dbcaeaf57ae29f64b38dd3971d25f3',
+    since: '2026-11-30',
   },
   'reference/forges': {
     sha256: 'd9eeeb2388fa50bd0c59dc6e688374e21d63023e707766bcad6b1e3b4764427e',
@@ -188,12 +188,12 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/notifications': {
-    sha256: 'a0ddf9d62cfda91911420606a73d13465fa17cf3fbc23a3651b981187cd57173',
-    since: '2026-11-29',
+    sha256: '4fea99ec7ec39e8f45fee7e64d7b762f11f8655f64ca73ddcf106709103ee97e',
+    since: '2026-11-30',
   },
   'reference/webhooks': {
-    sha256: '50c51313f08d552ddc29fc4157bd6ed47b2657dda7186895a6e6be6b5941020c',
-    since: '2026-11-29',
+    sha256: '5a1a1b91a4ffaf2f7b17b396c330159469f180edfcb1ee410f497992a95d4df4',
+    since: '2026-11-30',
   },
   'reference/webhooks.deliveries': {
     sha256: '77a25345ca1bc86ced6c4a6c858ab1c31069745d4f405ae6f9d498d9bba75186',
@@ -207,20 +207,32 @@ export const dates = {
     sha256: 'db890781cf4857bf2ae8fe65d3cb4fa691be4edbcf1d0e6f34aaa08d5010115a',
     since: '2026-11-29',
   },
+  'reference/usage': {
+    sha256: '80c6413d09436f0ffe4f1de3b13646c174f59541d3519da9361986f6621000dd',
+    since: '2026-11-30',
+  },
+  'reference/usage.prices': {
+    sha256: '73b07a62b775921c57bb324d0808fac7ae860f61c3213da5687f51a9141e1e2a',
+    since: '2026-11-30',
+  },
+  'reference/budgets': {
+    sha256: '8081c3321a82c91c67c68e968332a5f93198a22a382a81f335ba02f93d7a317d',
+    since: '2026-11-30',
+  },
   'reference/admin.platform': {
     sha256: '71af787b822f8604ce0f4dd423b2cedee53522e74c5093af380ce8004cccbeb4',
     since: '2026-11-29',
   },
   'reference/records': {
-    sha256: '7367ead354d6451b779843b78de2206f27b1a5992561843a8007ce210fca79c8',
+    sha256: '719260004f73d054c14a438d488d9f3d9959900e83041daa33cfcff0ce063a9c',
     since: '2026-11-30',
   },
   'reference/errors': {
-    sha256: '53f9d36cffed4422fb59278e34c1f7d737f329d360af3627772b04fd1027c077',
+    sha256: '7e00f404aac0156f60ba6b61c5a595d2c885526ecb2fd38cd78c927bedf7462d',
     since: '2026-11-30',
   },
   'reference/event-kinds': {
-    sha256: '550b73494e1f869567c999e6fd0c9b7e2ed50fdc1c01e75b34d7c66b9d84b861',
+    sha256: '89c7ac78a89190e60dd6b58c50788609230d313abc0f1619fbff8aca772e28b9',
     since: '2026-11-30',
   },
 };

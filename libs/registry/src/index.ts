@@ -65,6 +65,7 @@ export * from './records/session.ts';
 export * from './records/token.ts';
 export * from './records/trail.ts';
 export * from './records/view.ts';
+export * from './records/usage.ts';
 export * from './records/webhook.ts';
 export * from './registry.ts';
 export { updateOneOfMany } from './namespaces/stories-bulk.ts';

@@ -91,7 +91,7 @@ describe('names', () => {
     // replies and search results are named after their items.
     for (const { name } of reads)
       expect(name).toMatch(
-        /\.((list|history)[A-Za-z]*|leaderboard|eventsSince|inbox|log|replies|find|search)$|^admin\.platform\.[a-z]+s$/,
+        /\.((list|history)[A-Za-z]*|leaderboard|eventsSince|inbox|log|replies|find|search|summary)$|^admin\.platform\.[a-z]+s$/,
       );
   });
 });
@@ -304,6 +304,7 @@ describe('an agent', () => {
         ...sessions,
         ...tokens,
         ...webhooks,
+        ...['budgets.set', 'budgets.list', 'budgets.delete', 'usage.prices.set'],
       ].sort(),
     );
     expect(own).toHaveLength(3);

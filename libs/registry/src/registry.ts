@@ -8,6 +8,7 @@ import { audit } from './namespaces/audit.ts';
 import { billing } from './namespaces/billing.ts';
 import { boardColumns } from './namespaces/boardColumns.ts';
 import { broadcasts } from './namespaces/broadcasts.ts';
+import { budgets } from './namespaces/budgets.ts';
 import { comments } from './namespaces/comments.ts';
 import { connections } from './namespaces/connections.ts';
 import { contracts } from './namespaces/contracts.ts';
@@ -40,6 +41,7 @@ import { storySpec } from './namespaces/storySpec.ts';
 import { teams } from './namespaces/teams.ts';
 import { tokens } from './namespaces/tokens.ts';
 import { views } from './namespaces/views.ts';
+import { usage } from './namespaces/usage.ts';
 import { webhooks } from './namespaces/webhooks.ts';
 
 export const registry = {
@@ -83,6 +85,8 @@ export const registry = {
   webhooks,
   gamification,
   billing,
+  usage,
+  budgets,
   admin,
 };
 export type Registry = typeof registry;

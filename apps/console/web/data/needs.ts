@@ -14,6 +14,7 @@ const notificationOnlyKinds: ReadonlySet<NotificationKind> = new Set<Notificatio
   'webhook_paused',
   'forge_failing',
   'merge_reverted',
+  'budget_warning',
 ]);
 const otherwiseListedKinds: ReadonlySet<NotificationKind> = new Set<NotificationKind>([
   'review_requested',

@@ -22,6 +22,7 @@ export const notificationTexts = {
     unblocked: 'a story assigned to you is no longer blocked',
     review_verdict: 'someone reviews your work',
     merge_reverted: 'merged work that you did or reviewed is reverted',
+    budget_warning: '80 % or all of a budget is used',
     comment_reply: 'someone replies to you',
     lock_taken_over: 'someone releases one of your locks',
     lease_taken_over: 'someone takes over your work',

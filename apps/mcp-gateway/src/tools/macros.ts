@@ -19,7 +19,7 @@ const { after } = inbox.params.shape;
 const acquireNextShape = acquireNext.params.shape;
 const { executionId, leaseToken } = renew.params.shape;
 const leaseParams = { executionId, leaseToken };
-const { expectedSeq: _, data: __, ...checkpointShape } = checkpoint.params.shape;
+const { expectedSeq: _, data: __, usage: ___, ...checkpointShape } = checkpoint.params.shape;
 
 type RenewedLease = z.output<typeof RenewedLease>;
 const RenewedLease = renew.result;

@@ -59,6 +59,8 @@ describe('names', () => {
       ...['connect', 'get', 'list', 'update', 'disconnect'].map((word) => `forges.${word}`),
       ...['list', 'link', 'unlink'].map((word) => `forges.repositories.${word}`),
       ...['list', 'redeliver'].map((word) => `forges.deliveries.${word}`),
+      ...['usage.summary', 'usage.prices.set', 'usage.prices.list'],
+      ...['budgets.set', 'budgets.list', 'budgets.delete'],
     ]);
     expect(kept).toHaveLength(others.length + 13);
     for (const { name } of kept) {

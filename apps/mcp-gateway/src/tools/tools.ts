@@ -140,7 +140,9 @@ function inputSchemaOf(
   isList: boolean,
 ): ObjectSchema {
   const schema = compactParamsSchema(operation.params, clearablePaths);
-  const properties: Record<string, ToolSchema> = { ...schema.properties };
+  // Programs report what a run used; a model does not know it. Calls may still contain it.
+  const { usage: _usage, ...listed } = schema.properties;
+  const properties: Record<string, ToolSchema> = { ...listed };
   if (isList)
     for (const name of undescribedListParameters) {
       const { description: _, ...untold } = properties[name] ?? {};

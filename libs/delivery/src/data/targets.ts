@@ -22,6 +22,12 @@ const groupTargetSql = sql.part`select s.id, s.project_id as "projectId", null a
     null::int as "specVersion"
   from delivery_groups s`;
 
+/** Returns SQL for the project of a story or group. */
+export const projectOfTargetSql = (type: ExecutionTarget, id: IdOrSql): Part =>
+  type === 'story'
+    ? sql.part`(select t.project_id from stories t where ${orgFilter('t')} and t.id = ${id})`
+    : sql.part`(select t.project_id from delivery_groups t where ${orgFilter('t')} and t.id = ${id})`;
+
 const lockClauses = {
   none: sql.empty,
   /** Locks the story's row against updates, so that the story cannot be moved until the transaction ends. */

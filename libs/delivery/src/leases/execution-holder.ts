@@ -1,5 +1,5 @@
 /** The lease holder's calls on an execution of a story or a delivery group. */
-import { type Execution, type Signal } from '@muster/registry';
+import { type Execution, type Signal, type UsageReport } from '@muster/registry';
 import { updateExecution, toExecution } from '../data/executions.ts';
 import { addSeconds } from '../data/leases.ts';
 import {
@@ -9,6 +9,7 @@ import {
   lockExecutionRows,
 } from '../data/locked-executions.ts';
 import { extendLocks } from '../data/locks.ts';
+import { findBudgetStop, withBudgetStop, type ExceededBudget } from '../data/exceeded-budgets.ts';
 import { listUndeliveredEvents, signalsFor } from '../data/signals.ts';
 import { type LeaseClaim } from '../rules/lease-tokens.ts';
 import {
@@ -20,6 +21,7 @@ import {
   type RepeatedLeaseEnd,
   type LeaseWriteContext,
 } from './holder.ts';
+import { reportUsage, type UsageContext } from './report-usage.ts';
 import { canTransition, type TransitionName } from './states.ts';
 import { applyTransition, type StepInput } from './step.ts';
 import { writeStep } from './write-step.ts';
@@ -46,11 +48,13 @@ const isUnderGrant = ({ execution }: LockedExecutionRows, { epoch }: LeaseClaim)
 export const requireHolder = async (
   context: HolderContext,
   { executionId, leaseToken }: LeaseTokenParams,
-): Promise<ExecutionHolder> =>
-  withSignals(
-    context,
-    checkHolder(context, await lockExecution(context.db, executionId), leaseToken, isUnderGrant),
-  );
+): Promise<ExecutionHolder> => {
+  const [unit, stop] = await Promise.all([
+    lockExecution(context.db, executionId),
+    findBudgetStop(context.db, executionId),
+  ]);
+  return withSignals(context, checkHolder(context, unit, leaseToken, isUnderGrant), stop);
+};
 
 /**
  * Checks the holder as `asHolder` does, without loading the target. Loading it would cost as much as the rest
@@ -59,11 +63,13 @@ export const requireHolder = async (
 export const requireHolderWithoutTarget = async (
   context: HolderContext,
   { executionId, leaseToken }: LeaseTokenParams,
-): Promise<HolderWithSignals<LockedExecutionRows>> =>
-  withSignals(
-    context,
-    checkHolder(context, await lockExecutionRows(context.db, executionId), leaseToken, isUnderGrant),
-  );
+): Promise<HolderWithSignals<LockedExecutionRows>> => {
+  const [unit, stop] = await Promise.all([
+    lockExecutionRows(context.db, executionId),
+    findBudgetStop(context.db, executionId),
+  ]);
+  return withSignals(context, checkHolder(context, unit, leaseToken, isUnderGrant), stop);
+};
 
 /**
  * Checks the holder as `asHolder` does, for a call that ends the lease. Recognizes a repeated call as such.
@@ -75,15 +81,43 @@ export async function requireHolderToEnd(
 ): Promise<ExecutionHolder | RepeatedLeaseEnd<LockedExecution>> {
   const unit = await lockExecution(context.db, executionId);
   const holder = checkHolderToEnd(context, unit, { leaseToken, call: endingCall }, isUnderGrant);
-  return holder.kind === 'repeated' ? holder : withSignals(context, holder);
+  return holder.kind === 'repeated' ? holder : withSignals(context, holder, undefined);
 }
 
 async function withSignals<Unit extends LockedExecutionRows>(
   { db, caller }: HolderContext,
   holder: LeaseHolder<Unit>,
+  stop: ExceededBudget | undefined,
 ): Promise<HolderWithSignals<Unit>> {
   const events = await listUndeliveredEvents(db, holder.execution);
-  return { ...holder, signals: signalsFor(caller, holder.execution, events) };
+  // No write of a holder contains this column, so the stop of a budget is shown and not stored.
+  const execution = withBudgetStop(holder.execution, stop);
+  return { ...holder, execution, signals: signalsFor(caller, execution, events) };
+}
+
+/**
+ * Records the totals that the holder reports for its run. The answer contains a stop if they use up a budget. A
+ * lease without a run is a run of its own.
+ */
+export async function withReportedUsage<Unit extends LockedExecutionRows>(
+  context: HolderContext & UsageContext,
+  holder: HolderWithSignals<Unit>,
+  report: UsageReport | undefined,
+): Promise<HolderWithSignals<Unit>> {
+  if (report === undefined) return holder;
+  const { execution } = holder;
+  const { memberId, agentId } = context.caller;
+  const isStopped = await reportUsage(
+    context,
+    {
+      ...{ projectId: execution.project_id, memberId, agentId },
+      runId: execution.run_id ?? `lease ${execution.id} ${execution.epoch}`,
+      storyId: execution.target_type === 'story' ? execution.target_id : null,
+    },
+    report,
+  );
+  if (!isStopped || execution.stop_requested !== null) return holder;
+  return withSignals(context, holder, await findBudgetStop(context.db, execution.id));
 }
 
 /** Returns the current execution, as the answer to a repeated call. */

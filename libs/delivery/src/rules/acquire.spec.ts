@@ -37,6 +37,7 @@ const decide = (facts: Partial<AcquireFacts>) =>
     execution: null,
     hasOpenChildren: false,
     isStopped: false,
+    isOverBudget: false,
     isTargetNamed: true,
     mayLiftStop: false,
     ...facts,

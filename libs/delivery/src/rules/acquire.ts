@@ -85,6 +85,8 @@ export interface AcquireFacts {
   readonly hasOpenChildren: boolean;
   /** True if a stop is in force on the target. */
   readonly isStopped: boolean;
+  /** True if the caller is an agent and a budget that stops work is used up. */
+  readonly isOverBudget: boolean;
   /** True if the caller names the target; false if a search found it. */
   readonly isTargetNamed: boolean;
   /** True if the caller is a member who names the target; such a grant lifts a stop. */
@@ -119,7 +121,10 @@ export type AcquireDecision =
     }
   | { readonly kind: 'refuse'; readonly reason: 'lease_held'; readonly by: LeaseWithHolder }
   | { readonly kind: 'refuse'; readonly reason: 'reserved'; readonly offer: OpenExecution['offer'] }
-  | { readonly kind: 'refuse'; readonly reason: 'stop_requested' | 'has_children' | 'take_over_forbidden' };
+  | {
+      readonly kind: 'refuse';
+      readonly reason: 'stop_requested' | 'budget_exceeded' | 'has_children' | 'take_over_forbidden';
+    };
 
 export function decideAcquire(facts: AcquireFacts): AcquireDecision {
   const { now, caller, targetLease, rivalLeases, execution, rivalExecutions, isLead, takeOver } = facts;
@@ -129,6 +134,7 @@ export function decideAcquire(facts: AcquireFacts): AcquireDecision {
   const isOurs = (lease: LeaseWithHolder): boolean => isSameHolder(lease.holder, caller);
 
   if (facts.isStopped && !facts.mayLiftStop) return { kind: 'refuse', reason: 'stop_requested' };
+  if (facts.isOverBudget) return { kind: 'refuse', reason: 'budget_exceeded' };
   if (targetLease !== null && isOurs(targetLease)) return { kind: 'extend' };
   if (facts.hasOpenChildren) return { kind: 'refuse', reason: 'has_children' };
 

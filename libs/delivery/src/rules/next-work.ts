@@ -14,6 +14,7 @@ export const eventsThatFreeStories: readonly EventKind[] = [
   ...(['execution.offered', 'execution.released', 'execution.completed'] as const),
   ...(['execution.stopLifted', 'execution.reworkRequested', 'execution.observed'] as const),
   ...(['group.stateChanged', 'group.storiesReplaced', 'lock.released', 'policy.updated'] as const),
+  ...(['budget.changed', 'budget.deleted'] as const),
 ];
 
 export interface NextStoryFacts {

@@ -27,6 +27,7 @@ describe('channels', () => {
       'webhook_paused',
       'forge_failing',
       'merge_reverted',
+      'budget_warning',
     ]);
     expect(by('push')).toEqual(['mention', 'review_requested', 'handoff', 'lease_taken_over']);
   });

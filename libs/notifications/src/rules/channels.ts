@@ -34,6 +34,7 @@ const defaultChannelsByKind: Record<NotificationKind, ChannelPreferences> = {
   unblocked: enableChannels('inbox'),
   forge_failing: enableChannels('inbox', 'email'),
   merge_reverted: enableChannels('inbox', 'email'),
+  budget_warning: enableChannels('inbox', 'email'),
 };
 
 export const defaultChannels = (kind: NotificationKind): ChannelPreferences => defaultChannelsByKind[kind];

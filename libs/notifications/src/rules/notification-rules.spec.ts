@@ -40,6 +40,7 @@ describe('drafts', () => {
       'access.resolved',
       'assignment.changed',
       'broadcast.posted',
+      'budget.warned',
       'comment.created',
       'comment.updated',
       'execution.completed',

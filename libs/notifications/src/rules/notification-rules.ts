@@ -121,6 +121,10 @@ const pauseExplanations: Readonly<Record<string, string>> = {
   secret_unreadable: 'The secret of the webhook can no longer be decrypted. Rotate the secret.',
 };
 
+/** Formats millionths of a currency, such as `1.50 USD`. */
+const formatMicros = (micros: number, currency: string): string =>
+  `${(micros / 1_000_000).toFixed(2)} ${currency}`;
+
 const broadcastTitleByLevel: Readonly<Record<string, string>> = {
   warning: 'Warning',
   critical: 'Critical message',
@@ -275,6 +279,24 @@ const notificationRules: EventRules<NotificationDraft> = {
       ...(reviewer === null
         ? []
         : createDrafts('review_verdict', 'asked_by', [subject.id, reviewer], subject, words)),
+    ];
+  },
+
+  'budget.warned': ({ subject, data }) => {
+    const amount = formatMicros(data.amountMicros, data.currency);
+    const words = {
+      title: `${data.percent} % of the budget of ${amount} for ${subject.title} is used`,
+      body:
+        data.percent >= 100 && data.stops
+          ? 'Agents were asked to stop. Raise the budget to let them continue.'
+          : '',
+    };
+    return [
+      ...createDrafts('budget_warning', 'members', [data.setById, data.memberId], subject, words),
+      ...(subject.projectId === null
+        ? []
+        : createDrafts('budget_warning', 'leads', [subject.projectId], subject, words)),
+      ...createDrafts('budget_warning', 'heads', [subject.id], subject, words),
     ];
   },
 

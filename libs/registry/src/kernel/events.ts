@@ -117,6 +117,18 @@ export const events = {
   'import.reverted': z.object({ removed: z.int() }),
   // Events about broadcasts, seats, points and forges.
   'broadcast.posted': z.object({ level: z.string(), teamId: Id.nullable() }),
+  'budget.changed': z.object({ amountMicros: z.int(), currency: z.string() }),
+  'budget.deleted': noData,
+  /** The costs reached 80 or 100 percent of a budget. The event occurs once per percentage and period. */
+  'budget.warned': z.object({
+    percent: z.int(),
+    amountMicros: z.int(),
+    currency: z.string(),
+    stops: z.boolean(),
+    setById: Id.nullable(),
+    /** The member whose work, or whose agent's work, was counted. */
+    memberId: Id,
+  }),
   'seats.changed': z.object({ from: z.int(), to: z.int() }),
   'points.cleared': z.object({ memberId: Id.nullable() }),
   'forge.connected': z.object({ kind: z.string() }),
@@ -239,7 +251,8 @@ export interface Subject {
     | 'forge'
     | 'repository'
     | 'agent'
-    | 'webhook';
+    | 'webhook'
+    | 'budget';
   readonly id: string;
   readonly key: string | null;
   readonly title: string;

@@ -100,6 +100,10 @@ export const unprocessable = {
     meaning: 'A stop was requested for this work, so agents cannot take it.',
     remedy: 'Choose other work; a member can lift the stop. details.stopRequested has the reason.',
   },
+  budget_exceeded: {
+    meaning: 'A budget is used up, so agents cannot take this work; details.budget names it.',
+    remedy: 'Wait for the next period of the budget, or ask a person to raise it.',
+  },
   checkpoint_required: {
     meaning: 'The work has no checkpoint yet.',
     remedy: 'Write a checkpoint first.',

@@ -29,6 +29,7 @@ import {
   RunMessage,
 } from '../records/run.ts';
 import { Agent, AgentSlug } from '../records/token.ts';
+import { UsageReport } from '../records/usage.ts';
 import { catalog } from './agents-catalog.ts';
 import { runs } from './agents-runs.ts';
 
@@ -39,7 +40,7 @@ export const agents = {
     summary: 'Report an event of a run',
     keywords: 'heartbeat report run log output lines progress started failed',
     description:
-      "The first event of any kind starts a run, which belongs to the member and agent that sent it. waiting sets it to waiting; started, progress and tool_call set it to running; heartbeat, message and log do not change it. log adds lines to the log of the run (agents.runs.log): message, from data.stream, or lines; the newest 5,000 lines are kept, and lastEvent does not show them. completed, failed and canceled end it for good; after that only a repetition of the same event is accepted, without effect. An event whose dedupeKey is among the run's newest hundred also has no effect. A run also ends when its execution is completed or taken over. runId is chosen by the client and is unique within a project.",
+      "The first event of any kind starts a run, which belongs to the member and agent that sent it. waiting sets it to waiting; started, progress and tool_call set it to running; heartbeat, message and log do not change it. log adds lines to the log of the run (agents.runs.log): message, from data.stream, or lines; the newest 5,000 lines are kept, and lastEvent does not show them. completed, failed and canceled end it for good; after that only a repetition of the same event is accepted, without effect. An event whose dedupeKey is among the run's newest hundred also has no effect. A run also ends when its execution is completed or taken over. You choose runId, unique in its project.",
     access: project('contributor'),
     params: z
       .strictObject({
@@ -52,6 +53,7 @@ export const agents = {
         message: textWithinBytes(maxLogLineBytes).optional(),
         lines: z.array(NewRunLogLine).min(1).max(maxLinesPerLogEvent).optional(),
         data: jsonObject(maxRunDataBytes).optional(),
+        usage: UsageReport.optional(),
         dedupeKey: boundedText(255, 1)
           .optional()
           .meta({ description: 'Repeating an event with the same key has no effect' }),
@@ -75,7 +77,7 @@ export const agents = {
       ),
     result: z.object({ run: Run }),
     refusals: ['run_ended', 'mismatched_project', 'archived'],
-    emits: ['run.started', 'run.completed', 'run.failed', 'run.canceled'],
+    emits: ['run.started', 'run.completed', 'run.failed', 'run.canceled', 'budget.warned'],
     example: { projectId: 'WEB', runId: 'run-1', kind: 'progress', message: 'The tests pass' },
   }),
   listActive: operation({

@@ -36,6 +36,7 @@ import {
   TtlSeconds,
 } from '../records/execution.ts';
 import { GitMeta, Labels } from '../records/story.ts';
+import { UsageReport } from '../records/usage.ts';
 import { isTargetRef, targetIdIssue, TargetRef } from '../records/target.ts';
 
 const executionId = Id;
@@ -95,6 +96,7 @@ export const deliveryExecutions = {
       'reserved',
       'invalid_transition',
       'stop_requested',
+      'budget_exceeded',
       'has_children',
       'policy',
       'wip_limit',
@@ -148,6 +150,7 @@ export const deliveryExecutions = {
       'reserved',
       'invalid_transition',
       'stop_requested',
+      'budget_exceeded',
       'has_children',
       'policy',
       'wip_limit',
@@ -164,11 +167,17 @@ export const deliveryExecutions = {
     summary: 'Renew the lease',
     keywords: 'extend prolong heartbeat alive keepalive longer time out expire claim lease',
     description:
-      'Every operation of the holder renews the lease; this one does only that. It also works in an archived project.',
+      'Every operation of the holder renews the lease; this one does only that, also in an archived project.',
     access: project('contributor'),
-    params: z.strictObject({ executionId, leaseToken: LeaseToken, ttlSeconds: TtlSeconds.optional() }),
+    params: z.strictObject({
+      executionId,
+      leaseToken: LeaseToken,
+      ttlSeconds: TtlSeconds.optional(),
+      usage: UsageReport.optional(),
+    }),
     result: ExecutionAndSignals,
     refusals: ['stale_lease'],
+    emits: ['budget.warned'],
     reachesArchived: true,
     isRenewal: true,
     example: exampleLease,
@@ -181,10 +190,15 @@ export const deliveryExecutions = {
     description:
       'The next holder continues from the newest checkpoint. With expectedSeq the call fails if there is a newer one.',
     access: project('contributor'),
-    params: z.strictObject({ executionId, leaseToken: LeaseToken, ...checkpointParams }),
+    params: z.strictObject({
+      executionId,
+      leaseToken: LeaseToken,
+      ...checkpointParams,
+      usage: UsageReport.optional(),
+    }),
     result: ExecutionAndSignals.extend({ touches }),
     refusals: [...holderRefusals, 'version_mismatch'],
-    emits: ['execution.checkpointed'],
+    emits: ['execution.checkpointed', 'budget.warned'],
     example: {
       ...exampleLease,
       summary: 'The form is built; its validation is missing',

@@ -60,6 +60,7 @@ export const passedOverMeanings = {
   in_active_group: 'The story belongs to an open delivery group, so it is delivered together with others.',
   assigned_to_another: 'The story is assigned to another member or agent.',
   conflict: 'The story touches paths that others work on.',
+  budget_exceeded: 'A budget of the organization, project, agent or story is used up.',
 } as const;
 export type PassedOverReason = keyof typeof passedOverMeanings;
 const passedOverReasons = Object.keys(passedOverMeanings) as [PassedOverReason, ...PassedOverReason[]];

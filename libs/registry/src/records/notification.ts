@@ -22,6 +22,7 @@ export const notificationKinds = [
   'unblocked',
   'forge_failing',
   'merge_reverted',
+  'budget_warning',
 ] as const;
 export const NotificationKind = z.enum(notificationKinds);
 export type NotificationKind = z.infer<typeof NotificationKind>;

@@ -25,6 +25,7 @@ import { arrangeSignals } from './signals.ts';
 import { arrangeConnections } from './connections.ts';
 import { arrangeSessions } from './sessions.ts';
 import { arrangeTokens } from './tokens.ts';
+import { arrangeUsage } from './usage.ts';
 import { arrangeWebhooks } from './webhooks.ts';
 
 export { exampleIds } from './projects.ts';
@@ -58,6 +59,7 @@ export interface ExampleRecordIds {
   readonly view: string;
   readonly webhook: string;
   readonly webhookDelivery: string;
+  readonly budget: string;
 }
 
 export interface ExampleOrg extends People {
@@ -105,6 +107,11 @@ async function makeExampleOrg(
   const web = await arrangeWeb(world, { orgId, ana, visibility, author, idOf });
   const { project, column, epic, stories, comment } = web;
   const others = await arrangeRecords(world, { orgId, ana, projectId: project, stories, author, idOf });
+  const { memberId, agentId } = people.robo.me;
+  const { budget } = await arrangeUsage(world, {
+    ...{ orgId, projectId: project, stories, author, idOf },
+    ...{ memberId, agentId: agentId ?? '' },
+  });
   const { docs } = await arrangeOtherProjects(world, { orgId, visibility, idOf });
   const inProjects = await arrangeRoles(world, people, { web: project, docs });
   return {
@@ -121,6 +128,7 @@ async function makeExampleOrg(
       member: ana.me.memberId,
       team,
       agent: robo.me.agentId ?? '',
+      budget,
       ...others,
     },
   };
@@ -143,7 +151,10 @@ async function arrangeRecords(
   world: Makers,
   place: ExampleContext,
 ): Promise<
-  Omit<ExampleRecordIds, 'project' | 'column' | 'epic' | 'story' | 'comment' | 'member' | 'team' | 'agent'>
+  Omit<
+    ExampleRecordIds,
+    'project' | 'column' | 'epic' | 'story' | 'comment' | 'member' | 'team' | 'agent' | 'budget'
+  >
 > {
   const { ana, stories } = place;
   await arrangeAgreements(world, { ...place, storyId: stories[0] });

@@ -10,6 +10,7 @@ import {
   toRun,
 } from '../../data/runs.ts';
 import { appendRunLog, deleteDroppedLines } from '../../data/run-logs.ts';
+import { reportUsage } from '../../leases/report-usage.ts';
 import { decideRunEvent, isFinalRunState, runStateAfterEvent } from '../../rules/run-states.ts';
 
 export const runEvent = handle(registry.agents.runEvent, async (context) => {
@@ -34,6 +35,11 @@ export const runEvent = handle(registry.agents.runEvent, async (context) => {
   const decision = isNewRun ? 'accept' : decideRunEvent({ ...owner, state: run.state }, event);
   if (decision === 'not_own') throw forbidden('not_own_run');
   if (decision === 'ended') throw refuse('run_ended', { state: run.state, endedAt: run.ended_at });
+  const { usage } = params;
+  if (usage !== undefined) {
+    const source = { ...owner, projectId, runId: run.run_id, storyId: work.storyId ?? run.story_id };
+    await reportUsage(context, source, usage);
+  }
   if (decision === 'repeat') return { run: toRun(run) };
 
   const lines = newLogLines(params);

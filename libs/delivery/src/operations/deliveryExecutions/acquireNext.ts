@@ -7,6 +7,7 @@ import {
 } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { getActivityPosition } from '@muster/tenancy';
+import { listExceededBudgets } from '../../data/exceeded-budgets.ts';
 import { lockClaimant } from '../../data/claimants.ts';
 import {
   findBegunWork,
@@ -41,9 +42,10 @@ export const acquireNext = handle(
     const { db, caller, targetId, waitForNewEvents } = context;
     const { waitSeconds } = context.params;
     const me = toHolder(context, wanted);
-    const [activityAfter, , , ready, begun, held] = await Promise.all([
+    const [activityAfter, exceeded, , , ready, begun, held] = await Promise.all([
       // The position comes before the search, so that an event during the search ends the wait.
       waitSeconds > 0 ? getActivityPosition(db) : undefined,
+      caller.agentId === null ? [] : listExceededBudgets(db, targetId, caller.agentId),
       lockClaimant(db, caller),
       me.runId === null ? undefined : lockNextSearchOfRun(db, targetId, me),
       readCandidates(context, { statuses: ['ready'], limit: firstPageSize }),
@@ -51,7 +53,7 @@ export const acquireNext = handle(
       me.runId === null ? undefined : findStoryHeldByRun(db, targetId, me),
     ]);
     if (held !== undefined) return { ...(await acquireTarget(context, 'story', held, wanted)), skipped: [] };
-    const search = new NextStorySearch(context, wanted);
+    const search = new NextStorySearch(context, wanted, exceeded);
     const skipped = () => search.skipped().slice(0, maxSkippedStories);
     for await (const page of candidatePages(context, ready, begun)) {
       const granted = await search.takeFirst(page);

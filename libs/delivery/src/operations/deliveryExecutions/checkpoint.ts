@@ -4,7 +4,7 @@ import { newCheckpoint } from '../../data/checkpoints.ts';
 import { changeCodeUnderReview, lockCodeUnderReview } from '../../data/code-under-review.ts';
 import { targetSubject } from '../../data/targets.ts';
 import { readTouches } from '../../data/touches.ts';
-import { requireHolder, writeAndRenewLease } from '../../leases/execution-holder.ts';
+import { requireHolder, withReportedUsage, writeAndRenewLease } from '../../leases/execution-holder.ts';
 import { compareWithTouches } from '../../rules/touches.ts';
 
 /** The most files that the event of a checkpoint names. */
@@ -12,7 +12,7 @@ const maxFilesInEvent = 50;
 
 export const checkpoint = handle(registry.deliveryExecutions.checkpoint, async (context) => {
   const { params, db, emit, refuse } = context;
-  const { executionId, leaseToken, expectedSeq, ...written } = params;
+  const { executionId, leaseToken, expectedSeq, usage, ...written } = params;
   const { headSha } = written;
   // Lock order: stories before leases.
   const [codes, touches, holder] = await Promise.all([
@@ -27,7 +27,8 @@ export const checkpoint = handle(registry.deliveryExecutions.checkpoint, async (
   const next = newCheckpoint(written, currentSeq, now);
   changeCodeUnderReview(db, codes, (code) => applyReportedCode(code, { headSha }, now));
   emit('execution.checkpointed', targetSubject(target), { executionId, seq: next.seq });
-  const answer = writeAndRenewLease(context, holder, 'checkpoint', {
+  const reported = await withReportedUsage(context, holder, usage);
+  const answer = writeAndRenewLease(context, reported, 'checkpoint', {
     sets: { checkpoint: next, checkpoint_seq: next.seq },
     data: {
       ...{ seq: next.seq, summary: next.summary },

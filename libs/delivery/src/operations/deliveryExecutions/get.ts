@@ -1,8 +1,12 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
+import { findBudgetStop, withBudgetStop } from '../../data/exceeded-budgets.ts';
 import { getExecution, toExecution } from '../../data/executions.ts';
 
 export const get = handle(registry.deliveryExecutions.get, async ({ params, db }) => {
-  const { execution, lease, now } = await getExecution(db, params.executionId);
-  return { execution: toExecution(execution, lease, now) };
+  const [{ execution, lease, now }, stop] = await Promise.all([
+    getExecution(db, params.executionId),
+    findBudgetStop(db, params.executionId),
+  ]);
+  return { execution: toExecution(withBudgetStop(execution, stop), lease, now) };
 });

@@ -25,10 +25,17 @@ import {
   toExecution,
 } from '../../data/executions.ts';
 import { grantedRow, grantLease, toHeldLease, addSeconds, newGrant } from '../../data/leases.ts';
+import { type ExceededBudget, exceededBudgetFor, listExceededBudgets } from '../../data/exceeded-budgets.ts';
 import { extendLocks } from '../../data/locks.ts';
 import { passLocks } from '../../data/passing-locks.ts';
 import { listUndeliveredEvents, signalsFor } from '../../data/signals.ts';
-import { targetSubject, getTarget, isTargetFinished, type DeliveryTarget } from '../../data/targets.ts';
+import {
+  targetSubject,
+  getTarget,
+  isTargetFinished,
+  projectOfTargetSql,
+  type DeliveryTarget,
+} from '../../data/targets.ts';
 import { applyTransition } from '../../leases/step.ts';
 import { endConflictingLeases } from '../../leases/superseding.ts';
 import { writeStep } from '../../leases/write-step.ts';
@@ -94,14 +101,15 @@ export async function acquireTarget(
     const [, story] = await Promise.all([lockClaimant(db, caller), getTarget(db, type, id)]);
     await startStory(context, story);
   }
-  const [, facts, policy, rank] = await Promise.all([
+  const [, exceeded, facts, policy, rank] = await Promise.all([
     lockClaimant(db, caller),
+    caller.agentId === null ? [] : listExceededBudgets(db, projectOfTargetSql(type, id), caller.agentId),
     lockForAcquire(db, type, id),
     askPolicy(),
     request.takeOver ? projectRank() : unusedRank,
   ]);
-  const decision = decideGrant(context, facts, request, rank);
-  if (decision.kind === 'refuse') throw toRefusal(context, facts, decision, rank);
+  const decision = decideGrant(context, facts, request, rank, exceeded);
+  if (decision.kind === 'refuse') throw toRefusal(context, facts, decision, rank, exceeded);
   return grantLeaseOnTarget(context, facts, decision, request, policy);
 }
 
@@ -111,6 +119,7 @@ export function decideGrant(
   facts: LockedAcquireRows,
   request: LeaseRequest,
   rank: number,
+  exceeded: readonly ExceededBudget[],
 ): AcquireDecision {
   const { target, lease, now } = facts;
   if (isTargetFinished(target)) throw context.refuse('invalid_transition', { status: target.status });
@@ -124,6 +133,7 @@ export function decideGrant(
     execution: toOpenExecution(facts.execution),
     hasOpenChildren: facts.openChildKeys.length > 0,
     isStopped: findStoppedExecution(facts) !== undefined,
+    isOverBudget: exceededBudgetFor(exceeded, target.id) !== undefined,
     isTargetNamed: request.isTargetNamed,
     mayLiftStop: context.caller.agentId === null && request.isTargetNamed,
     rivalExecutions: facts.rivalExecutions.map(toOpenExecution).filter((rival) => rival !== null),
@@ -141,6 +151,7 @@ function toRefusal(
   facts: LockedAcquireRows,
   decision: DecisionOfKind<'refuse'>,
   rank: number,
+  exceeded: readonly ExceededBudget[],
 ): ApiError {
   if (decision.reason === 'take_over_forbidden')
     return forbidden('take_over', undefined, { needed: 'lead', held: projectRoles[rank - 1] });
@@ -150,6 +161,8 @@ function toRefusal(
     return refuse('lease_held', leaseHeldDetails(by, caller, work?.id ?? null));
   }
   if (decision.reason === 'has_children') return refuse('has_children', { children: facts.openChildKeys });
+  if (decision.reason === 'budget_exceeded')
+    return refuse('budget_exceeded', { budget: exceededBudgetFor(exceeded, facts.target.id)?.budget });
   if (decision.reason === 'reserved') return refuse('reserved', { offer: decision.offer });
   const { stop_requested: stop } = findStoppedExecution(facts) ?? {};
   return refuse('stop_requested', {

@@ -9,6 +9,7 @@ import {
 } from '@muster/registry';
 import { lockForAcquire, toOpenExecution } from '../../data/acquiring.ts';
 import { toHeldLease } from '../../data/leases.ts';
+import { type ExceededBudget, exceededBudgetFor } from '../../data/exceeded-budgets.ts';
 import { claimFirstFreeStory, type WorkOnStory } from '../../data/next-work.ts';
 import { decideAcquire, type Holder } from '../../rules/acquire.ts';
 import { StepBudget } from '../../rules/glob-intersection.ts';
@@ -75,6 +76,8 @@ export function toBoardFilters({ params }: SearchContext) {
 export class NextStorySearch {
   private readonly context: SearchContext;
   private readonly request: LeaseRequest;
+  /** The budgets that stop work of the calling agent in this project. */
+  private readonly exceeded: readonly ExceededBudget[];
   private readonly skippedBeforeWork: PassedOver[] = [];
   private readonly skippedWithWork: PassedOver[] = [];
   private readonly claimedByOthers: CandidateWork[] = [];
@@ -82,7 +85,8 @@ export class NextStorySearch {
   /** A separate budget for repeated comparisons: a story that was found free is compared again when claimed. */
   private readonly finalCompareBudget = new StepBudget(maxSearchSteps);
 
-  constructor(context: SearchContext, wanted: LeaseRequest) {
+  constructor(context: SearchContext, wanted: LeaseRequest, exceeded: readonly ExceededBudget[]) {
+    this.exceeded = exceeded;
     this.context = context;
     this.request = wanted;
   }
@@ -220,12 +224,12 @@ export class NextStorySearch {
     if (conflict !== undefined) return { against: becauseOf(conflict), moved: false };
     const { begins, reasons, moved } = onBoard;
     if (!begins) return { against: { reasons }, moved };
-    const decision = decideGrant(context, facts, request, unusedRank);
+    const decision = decideGrant(context, facts, request, unusedRank, this.exceeded);
     if (decision.kind !== 'grant') return { against: { reasons: refusalReasons(decision) }, moved };
     return { granted: await grantLeaseOnTarget(context, facts, decision, request, policyNow) };
   }
 
-  private judge({ candidate: { status, reasons }, work }: CandidateWork): NextStoryVerdict {
+  private judge({ candidate: { storyId, status, reasons }, work }: CandidateWork): NextStoryVerdict {
     if (work === undefined) return { kind: 'ignore' };
     const { state, offer, is_stopped: isStopped, rework_for: reworkFor } = work;
     const caller = toHolder(this.context, this.request);
@@ -249,6 +253,7 @@ export class NextStorySearch {
         // The board's reasons against beginning the story contain open children.
         hasOpenChildren: false,
         isStopped,
+        isOverBudget: exceededBudgetFor(this.exceeded, storyId) !== undefined,
         isTargetNamed: false,
         mayLiftStop: false,
         rivalExecutions: [],

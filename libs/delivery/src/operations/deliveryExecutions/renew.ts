@@ -1,6 +1,10 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { requireHolderWithoutTarget, writeAndRenewLease } from '../../leases/execution-holder.ts';
+import {
+  requireHolderWithoutTarget,
+  withReportedUsage,
+  writeAndRenewLease,
+} from '../../leases/execution-holder.ts';
 import { requestedTtlSeconds } from '../renewal.ts';
 
 export const renew = handle(registry.deliveryExecutions.renew, async (context) => {
@@ -8,5 +12,6 @@ export const renew = handle(registry.deliveryExecutions.renew, async (context) =
     requestedTtlSeconds(context),
     requireHolderWithoutTarget(context, context.params),
   ]);
-  return writeAndRenewLease(context, holder, 'renew', { ttlSeconds });
+  const reported = await withReportedUsage(context, holder, context.params.usage);
+  return writeAndRenewLease(context, reported, 'renew', { ttlSeconds });
 });

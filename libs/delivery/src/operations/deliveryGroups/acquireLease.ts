@@ -45,6 +45,7 @@ export const acquireLease = handle(
       execution: null,
       hasOpenChildren: false,
       isStopped: false,
+      isOverBudget: false,
       isTargetNamed: true,
       mayLiftStop: false,
       rivalExecutions: [],

@@ -1,0 +1,126 @@
+/** Sums of what runs used, by project, epic, story, agent, member, model or day. */
+import { type Db, decodeCursor, orgFilter, pageOfRows, type Part, sql } from '@muster/driver';
+import {
+  type Registry,
+  type ParamsOf,
+  type ResultOf,
+  type UsageGrouping,
+  type UsageSum,
+} from '@muster/registry';
+import { type Caller, projectsVisibleTo } from '@muster/runtime';
+import { hasRepositoryLinkedTo, noAgentId, projectIdSql } from '@muster/tenancy';
+import { z } from 'zod';
+
+interface Grouping {
+  readonly id: Part;
+  readonly name: Part;
+  readonly tables?: Part;
+}
+
+const storyOfUsage = sql.part`left join stories s on ${orgFilter('s')} and s.id = d.story_id`;
+
+/** The id and the name of the group that usage `d` belongs to. The id is null for usage without such a record. */
+const groupings: Readonly<Record<UsageGrouping, Grouping>> = {
+  project: {
+    id: sql.part`d.project_id`,
+    name: sql.part`p.name`,
+    tables: sql.part`join projects p on ${orgFilter('p')} and p.id = d.project_id`,
+  },
+  epic: {
+    id: sql.part`e.id`,
+    name: sql.part`coalesce(e.title, 'No epic')`,
+    tables: sql.part`${storyOfUsage} left join epics e on ${orgFilter('e')} and e.id = s.epic_id`,
+  },
+  story: {
+    id: sql.part`nullif(d.story_id, ${noAgentId}::uuid)`,
+    name: sql.part`case when d.story_id = ${noAgentId}::uuid then 'No story'
+      else coalesce(p.key || '-' || s.number || ' ' || s.title, 'Deleted story') end`,
+    tables: sql.part`join projects p on ${orgFilter('p')} and p.id = d.project_id ${storyOfUsage}`,
+  },
+  agent: {
+    id: sql.part`nullif(d.agent_id, ${noAgentId}::uuid)`,
+    name: sql.part`coalesce(a.name, 'No agent')`,
+    tables: sql.part`left join agents a on ${orgFilter('a')} and a.id = d.agent_id`,
+  },
+  member: {
+    id: sql.part`d.member_id`,
+    name: sql.part`coalesce(m.name, 'Former member')`,
+    tables: sql.part`left join members m on ${orgFilter('m')} and m.id = d.member_id`,
+  },
+  model: { id: sql.part`d.model`, name: sql.part`d.model` },
+  day: { id: sql.part`d.day`, name: sql.part`d.day::text` },
+};
+
+/**
+ * The stories of the usage `u` that are done. If the forge reports on their project, their work must be merged
+ * too, so no report of an agent is sufficient.
+ */
+const landedSql = sql.part`landed as materialized (select s.id from (select distinct u.story_id from used u) n
+  join stories s on ${orgFilter('s')} and s.id = n.story_id and s.status = 'done'
+  where not ${hasRepositoryLinkedTo(sql.part`s.project_id`)}
+    or exists (select from executions x where ${orgFilter('x')} and x.target_type = 'story' and x.target_id = s.id
+      and x.merge_verified_at is not null)
+    or exists (select from delivery_group_stories g join executions x on ${orgFilter('x')}
+        and x.target_type = 'delivery_group' and x.target_id = g.group_id and x.merge_verified_at is not null
+      where ${orgFilter('g')} and g.story_id = s.id))`;
+
+const Cursor = z.tuple([z.int(), z.string(), z.string()]);
+
+interface SumRow extends Omit<UsageSum, 'key'> {
+  readonly id: string | null;
+  readonly name: string;
+  readonly position: number;
+}
+
+type SummaryParams = ParamsOf<Registry['usage']['summary']>;
+
+/** Sums the usage in the projects that the caller may see, on the UTC days from `from` to `to`. */
+export async function sumUsage(
+  db: Db,
+  caller: Caller,
+  {
+    groupBy,
+    projectId,
+    from,
+    to,
+    limit,
+    cursor,
+  }: SummaryParams & { readonly from: string; readonly to: string },
+): Promise<ResultOf<Registry['usage']['summary']>> {
+  const { id, name, tables = sql.empty } = groupings[groupBy];
+  const position =
+    groupBy === 'day' ? sql.part`max(d.day) - date '1970-01-01'` : sql.part`sum(d.cost_micros)::bigint`;
+  const after = decodeCursor(cursor, Cursor);
+  const isInProject =
+    projectId === undefined ? sql.part`true` : sql.part`d.project_id = ${projectIdSql(projectId)}`;
+  const isAfter =
+    after === undefined
+      ? sql.part`true`
+      : sql.part`q.position < ${after[0]} or q.position = ${after[0]}
+          and (coalesce(q.id, ''), q.currency) > (${after[1]}, ${after[2]})`;
+  const rows = await db.all(
+    sql<SumRow>`with used as materialized (
+        select d.* from ${projectsVisibleTo(caller)} v
+        join usage_days d on ${orgFilter('d')} and d.project_id = v.project_id
+        where d.day between (${from}::timestamptz at time zone 'UTC')::date and (${to}::timestamptz at time zone 'UTC')::date
+          and ${isInProject}),
+      ${landedSql},
+      sums as (
+        select (${id})::text collate "C" as id, max(${name}) as name, d.currency,
+          count(distinct (d.project_id, d.member_id, d.agent_id, d.run_id))::int as runs,
+          sum(d.input_tokens)::bigint as "inputTokens", sum(d.output_tokens)::bigint as "outputTokens",
+          sum(d.cached_tokens)::bigint as "cachedTokens", sum(d.cost_micros)::bigint as "costMicros",
+          count(distinct l.id)::int as landed, ${position} as position
+        from used d left join landed l on l.id = d.story_id ${tables}
+        group by 1, d.currency)
+      select q.*, round(q."costMicros"::numeric / nullif(q.landed, 0))::bigint as "costPerLanded" from sums q
+      where ${isAfter}
+      order by q.position desc, coalesce(q.id, ''), q.currency limit ${limit + 1}`,
+  );
+  return pageOfRows(
+    rows,
+    limit,
+    (row) => [row.position, row.id ?? '', row.currency],
+    ({ id: key, name: label, position: _, ...sum }) => ({ key: { id: key, name: label }, ...sum }),
+  );
+}

@@ -1,0 +1,189 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { newId } from '@muster/driver';
+import { type People, useWorld } from '@muster/testing';
+import { arrangeStories } from '../../../test/stories.ts';
+import { deliveryHandlers } from '../../index.ts';
+
+const world = useWorld(deliveryHandlers);
+let people: People;
+let held: { executionId: string; leaseToken: string };
+let agentId: string;
+
+const one = { targetType: 'story', targetId: 'WEB-1' } as const;
+const two = { targetType: 'story', targetId: 'WEB-2' } as const;
+const daily = { amountMicros: 1_000, period: 'day', action: 'stop' } as const;
+
+beforeEach(async () => {
+  ({ people } = await arrangeStories(world));
+  agentId = people.robo.me.agentId ?? '';
+  const { execution, leaseToken } = await people.robo.deliveryExecutions.acquire({ ...one, runId: 'r1' });
+  held = { executionId: execution.id, leaseToken };
+});
+
+const spend = (costMicros: number, currency = 'USD') =>
+  people.robo.deliveryExecutions.renew({ ...held, usage: { model: 'm', costMicros, currency } });
+const spent = async () => (await people.ana.budgets.list({})).items.map(({ spentMicros }) => spentMicros);
+const warnings = async () =>
+  (
+    await world.rows<{ percent: number }>(
+      `select (data ->> 'percent')::int as percent from activity where org_id = $1 and kind = 'budget.warned' order by seq`,
+      people.orgId,
+    )
+  ).map(({ percent }) => percent);
+const isStopped = async () => {
+  const { execution, signals } = await people.robo.deliveryExecutions.renew(held);
+  const isSignaled = signals.some(
+    ({ kind, data }) => kind === 'stop_requested' && data['reason'] === 'budget',
+  );
+  expect(execution.stopRequested?.reason === 'budget').toBe(isSignaled);
+  const read = await people.dan.deliveryExecutions.getForTarget(one);
+  expect(read.execution?.stopRequested?.reason === 'budget').toBe(isSignaled);
+  return isSignaled;
+};
+const startNextDay = () =>
+  world.rows(`update budgets set period_start = period_start - 1 where org_id = $1`, people.orgId);
+
+describe('a budget that stops work', () => {
+  it('asks the agent to stop in the answer to the report that uses it up, and refuses acquires', async () => {
+    await people.ana.budgets.set({ scope: 'org', ...daily });
+    expect((await spend(999)).signals).toEqual([]);
+    expect(await isStopped()).toBe(false);
+    expect((await spend(1_000)).signals).toMatchObject([
+      { kind: 'stop_requested', data: { reason: 'budget' } },
+    ]);
+    expect(await isStopped()).toBe(true);
+    for (const target of [one, two])
+      await expect(people.robo.deliveryExecutions.acquire({ ...target, runId: 'r1' })).rejects.toMatchObject({
+        status: 422,
+        reason: 'budget_exceeded',
+        body: { details: { budget: { scope: 'org', amountMicros: 1_000 } } },
+      });
+    await expect(people.chloe.deliveryExecutions.acquire(two)).resolves.toMatchObject({ resumed: false });
+  });
+
+  it.each([
+    ['project', 'WEB', true],
+    ['agent', 'robo', true],
+    ['story', 'WEB-1', true],
+    ['story', 'WEB-2', false],
+  ] as const)('of the %s %s counts only its own work', async (scope, targetId, covers) => {
+    const named = scope === 'agent' ? agentId : targetId;
+    const { budget } = await people.ana.budgets.set({ scope, targetId: named, ...daily });
+    await spend(1_500);
+    expect(await spent()).toEqual([covers ? 1_500 : 0]);
+    expect(await isStopped()).toBe(covers);
+    expect(budget.target?.name).toMatch(scope === 'agent' ? /./ : scope === 'project' ? /^Web$/ : /^WEB-/);
+    const isTwoRefused = scope === 'project' || scope === 'agent';
+    const next = people.robo.deliveryExecutions.acquire({ ...two, runId: 'r2' });
+    if (isTwoRefused) await expect(next).rejects.toMatchObject({ reason: 'budget_exceeded' });
+    else await next;
+  });
+
+  it('lets the work continue when it is raised, deleted, or its next period begins', async () => {
+    await people.ana.budgets.set({ scope: 'org', ...daily });
+    await spend(1_000);
+    expect(await isStopped()).toBe(true);
+    await people.ana.budgets.set({ scope: 'org', ...daily, amountMicros: 2_000 });
+    expect(await isStopped()).toBe(false);
+    await spend(2_500);
+    expect(await isStopped()).toBe(true);
+    await startNextDay();
+    expect([await isStopped(), await spent()]).toEqual([false, [0]]);
+    await spend(2_600);
+    expect(await spent()).toEqual([100]);
+    const { budget } = await people.ana.budgets.set({ scope: 'org', ...daily, amountMicros: 1 });
+    expect([budget.state, await isStopped()]).toEqual(['exceeded', true]);
+    await people.ana.budgets.delete({ budgetId: budget.id });
+    expect(await isStopped()).toBe(false);
+  });
+
+  it('is not ended by a member who lifts stops or takes the work', async () => {
+    await people.ana.budgets.set({ scope: 'org', ...daily });
+    await spend(1_000);
+    await people.chloe.deliveryExecutions.update({ executionId: held.executionId, requestStop: false });
+    expect(await isStopped()).toBe(true);
+    await people.robo.deliveryExecutions.release(held);
+    const taken = await people.chloe.deliveryExecutions.acquire(one);
+    const lease = { executionId: taken.execution.id, leaseToken: taken.leaseToken };
+    const { signals } = await people.chloe.deliveryExecutions.renew(lease);
+    expect(signals).toMatchObject([{ kind: 'stop_requested', data: { reason: 'budget' } }]);
+  });
+
+  it('counts what was spent in the period before it was set, in its own currency', async () => {
+    await spend(700);
+    await spend(90, 'EUR');
+    await people.ana.budgets.set({ scope: 'org', ...daily });
+    expect(await spent()).toEqual([700]);
+    await spend(95, 'EUR');
+    await spend(750);
+    expect(await spent()).toEqual([750]);
+  });
+
+  it('counts exactly while it is set and runs report at the same time', async () => {
+    const second = await people.robo.deliveryExecutions.acquire({ ...two, runId: 'r2' });
+    const other = { executionId: second.execution.id, leaseToken: second.leaseToken };
+    await Promise.all([
+      ...[300, 100, 200].map((cost) => spend(cost)),
+      people.ana.budgets.set({ scope: 'org', ...daily }),
+      ...[10, 30, 20].map((costMicros) =>
+        people.robo.deliveryExecutions.renew({ ...other, usage: { model: 'm', costMicros } }),
+      ),
+      people.ana.budgets.set({ scope: 'project', targetId: 'WEB', ...daily }),
+    ]);
+    expect(await spent()).toEqual([330, 330]);
+  });
+});
+
+describe('a budget that only notifies', () => {
+  it('warns at 80 and at 100 percent, once each per period, and stops nothing', async () => {
+    await people.ana.budgets.set({ scope: 'project', targetId: 'WEB', ...daily, action: 'notify' });
+    for (const cost of [799, 800, 900, 1_000, 1_100]) await spend(cost);
+    expect(await isStopped()).toBe(false);
+    expect(await warnings()).toEqual([80, 100]);
+    await startNextDay();
+    await spend(1_950);
+    expect(await warnings()).toEqual([80, 100, 80]);
+  });
+});
+
+describe('who may set a budget', () => {
+  it('is an admin, or a lead for the project and its stories', async () => {
+    const { orgId, chloe, dan, robo } = people;
+    const refused = (who: typeof dan, scope: 'org' | 'project' | 'story' | 'agent', targetId?: string) =>
+      expect(
+        who.budgets.set({ scope, ...(targetId !== undefined && { targetId }), ...daily }),
+      ).rejects.toMatchObject({ status: 403 });
+    await refused(chloe, 'project', 'WEB');
+    await world.rows(
+      `insert into project_members (org_id, project_id, member_id, role)
+       select $1, id, $2, 'lead' from projects where org_id = $1`,
+      orgId,
+      chloe.me.memberId,
+    );
+    await chloe.budgets.set({ scope: 'project', targetId: 'web', ...daily });
+    const { budget } = await chloe.budgets.set({ scope: 'story', targetId: '#WEB-1', ...daily });
+    await refused(chloe, 'org');
+    await refused(chloe, 'agent', agentId);
+    await refused(dan, 'story', 'WEB-1');
+    await refused(robo, 'org');
+    await people.ana.budgets.set({ scope: 'org', ...daily });
+    expect((await chloe.budgets.list({})).items.map(({ scope }) => scope)).toEqual(['story', 'project']);
+    expect((await people.ana.budgets.list({ scope: 'org' })).items).toHaveLength(1);
+    await expect(dan.budgets.delete({ budgetId: budget.id })).rejects.toMatchObject({ status: 403 });
+    await chloe.budgets.delete({ budgetId: budget.id });
+    await expect(chloe.budgets.delete({ budgetId: budget.id })).rejects.toMatchObject({ status: 404 });
+  });
+
+  it('names an existing record of the scope', async () => {
+    const set = (scope: 'org' | 'project' | 'story' | 'agent', targetId?: string) =>
+      people.ana.budgets.set({ scope, ...(targetId !== undefined && { targetId }), ...daily });
+    for (const [scope, targetId] of [
+      ['org', 'WEB'],
+      ['project', undefined],
+      ['story', 'WEB'],
+    ] as const)
+      await expect(set(scope, targetId)).rejects.toMatchObject({ status: 400 });
+    for (const scope of ['project', 'story', 'agent'] as const)
+      await expect(set(scope, newId())).rejects.toMatchObject({ status: 404 });
+  });
+});
