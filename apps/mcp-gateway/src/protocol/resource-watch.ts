@@ -32,7 +32,7 @@ const isTemporaryFailure = (failure: unknown): boolean =>
   (failure instanceof MusterError && (failure.status === 429 || failure.status >= 500)) ||
   (failure instanceof ApiError && failure.status === 429);
 
-/** How a resource is polled. Positions are numbers that rise with each entry. */
+/** Describes how a resource is polled. Positions are numbers that rise with each entry. */
 interface PolledStream {
   /** Returns the position of the latest entry. */
   readonly findEnd: () => Promise<number>;
