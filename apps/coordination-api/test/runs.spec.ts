@@ -116,6 +116,17 @@ describe('the log of a run', () => {
 });
 
 describe('agents.runs.get', () => {
+  it('has the totals that the run reported', async () => {
+    for (const costMicros of [70, 50])
+      await people.robo.agents.runEvent({
+        ...{ ...run, kind: 'heartbeat' },
+        usage: { model: 'm', inputTokens: 9, costMicros },
+      });
+    const { usage } = await people.dan.agents.runs.get({ runId: 'run-1' });
+    const tokens = { inputTokens: 9, outputTokens: 0, cachedTokens: 0 };
+    expect(usage).toEqual([{ model: 'm', currency: 'USD', ...tokens, costMicros: 70 }]);
+  });
+
   it('answers the run with its steps and its execution, by its id and by that of the execution', async () => {
     const { robo, dan, ben } = people;
     const { execution, leaseToken } = await robo.deliveryExecutions.acquire({ ...target, runId: 'run-1' });

@@ -20,7 +20,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/agents.runs': {
-    sha256: '8a2b9cb5f4cf8239b50750e1a864d18718a0e4bf59f676d99b4f84bd445a91d0',
+    sha256: 'c7633e77bb992a7ca2eb7d2f1ab7f616a1c7c83492e770b4ab28c6aeda8d94c5',
     since: '2026-11-30',
   },
   'reference/locks': {
@@ -224,7 +224,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/records': {
-    sha256: '719260004f73d054c14a438d488d9f3d9959900e83041daa33cfcff0ce063a9c',
+    sha256: '978d9e32e1988864a8c43afefcb8d05d0800b2c1bb5870f09f5cb47788fc39d3',
     since: '2026-11-30',
   },
   'reference/errors': {

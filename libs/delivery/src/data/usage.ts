@@ -1,6 +1,6 @@
 /** Totals of tokens and costs that runs report, and how much of them each day, story and budget gets. */
 import { type Db, type IdOrSql, currentOrgId, orgFilter, sql } from '@muster/driver';
-import { type UsageReport } from '@muster/registry';
+import { type RunUsage, type UsageReport } from '@muster/registry';
 import { coversSql, isInPeriodSql } from './exceeded-budgets.ts';
 import { noAgentId } from '@muster/tenancy';
 
@@ -96,3 +96,16 @@ export async function recordUsage(
   ]);
   return charged;
 }
+
+/** Lists the totals of a run, per model and currency. */
+export const listRunUsage = (
+  db: Db,
+  { projectId, runId, agentId, memberId }: Omit<UsageSource, 'storyId'>,
+): Promise<RunUsage[]> =>
+  db.all(
+    sql<RunUsage>`select u.model, u.currency, u.input_tokens as "inputTokens", u.output_tokens as "outputTokens",
+        u.cached_tokens as "cachedTokens", u.cost_micros as "costMicros"
+      from run_usage u where ${orgFilter('u')} and u.project_id = ${projectId} and u.member_id = ${memberId}
+        and u.agent_id = ${agentId ?? noAgentId} and u.run_id = ${runId}
+      order by u.model, u.currency`,
+  );

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { Id, boundedText, textWithinBytes, Time } from '../kernel/values.ts';
 import { Execution, ExecutionEvent } from './execution.ts';
 import { MemberRef } from './member.ts';
+import { RunUsage } from './usage.ts';
 import { StoryStatus } from './project.ts';
 
 export const runEventKinds = [
@@ -102,6 +103,7 @@ export const runDetails = {
   steps: z
     .array(ExecutionEvent)
     .describe(`The events of its execution while the run held it: the newest ${maxRunSteps}, oldest first`),
+  usage: z.array(RunUsage).describe('Its totals, per model and currency'),
   execution: Execution.nullable().describe('Its execution as it is now; null if it named none'),
 };
 
