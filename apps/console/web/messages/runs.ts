@@ -1,5 +1,5 @@
 /** English texts of the page of a run, loaded with it. */
-import { type Failure, type RunLogStream, type RunState } from '@muster/registry';
+import { type Failure, type RunLogStream, type RunState, type RunUsage } from '@muster/registry';
 import { type z } from 'zod';
 
 interface FailureText {
@@ -25,6 +25,12 @@ export const runTexts = {
   pullRequest: 'Pull request',
   pullRequestNumber: (number: number) => `#${number}`,
   checks: 'Checks',
+  usage: 'Usage',
+  usageOf: ({ model, inputTokens, cachedTokens, outputTokens, costMicros, currency }: RunUsage) => {
+    const cost = (costMicros / 1_000_000).toLocaleString('en', { style: 'currency', currency });
+    const tokensIn = (inputTokens + cachedTokens).toLocaleString('en');
+    return `${cost}, ${tokensIn} tokens in, ${outputTokens.toLocaleString('en')} out (${model})`;
+  },
   failures: {
     agent_error: {
       reason: 'The agent failed, or its work did not pass the checks.',

@@ -106,7 +106,7 @@ const Time = ({ at }: { readonly at: string }) => (
 );
 
 function RunFacts(details: RunDetails) {
-  const { run } = details;
+  const { run, usage } = details;
   const execution = ownExecutionOf(details);
   const git = execution?.git ?? null;
   const pullRequest = execution?.pullRequest ?? git?.pullRequest ?? null;
@@ -131,6 +131,11 @@ function RunFacts(details: RunDetails) {
         </LabeledFact>
       )}
       {git?.checks != null && <LabeledFact name={runTexts.checks}>{git.checks}</LabeledFact>}
+      {usage.map((total) => (
+        <LabeledFact key={`${total.model} ${total.currency}`} name={runTexts.usage}>
+          {runTexts.usageOf(total)}
+        </LabeledFact>
+      ))}
     </dl>
   );
 }
