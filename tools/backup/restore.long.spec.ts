@@ -84,12 +84,11 @@ async function addPeople(databaseUrl: string): Promise<Record<'ana' | 'ben' | 'c
     for (const [slug, owner] of [
       ['acme', 'ana'],
       ['other', 'eve'],
-    ] as const) {
+    ] as const)
       await createOrganization(pool, {
         ...{ name: slug, slug, plan: 'team', seats: 25 },
         owner: { email: `${owner}@${slug}.example`, name: owner },
       });
-    }
     for (const name of ['ben', 'chloe'])
       await addMember(pool, { org: 'acme', email: `${name}@acme.example`, name, role: 'admin' });
     return {

@@ -277,9 +277,8 @@ const specials: Partial<Record<keyof typeof options, SpecialBenchmark>> = {
 
 async function run(): Promise<void> {
   const services = new Services();
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.once(signal, () => void services.stop().finally(() => process.exit(130)));
-  }
   try {
     for (const [name, measureIt] of Object.entries(specials)) {
       if (options[name as keyof typeof options] !== true) continue;

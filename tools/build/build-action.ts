@@ -16,7 +16,6 @@ await promisify(execFile)(
   [path.join(import.meta.dirname, 'build-app.ts'), 'apps/cli', target],
   { cwd: workspaceRoot },
 );
-for (const name of ['action.yml', 'action.js']) {
+for (const name of ['action.yml', 'action.js'])
   await cp(path.join(workspaceRoot, 'apps/cli/ci', name), path.join(target, name));
-}
 await cp(path.join(workspaceRoot, 'LICENSE'), path.join(target, 'LICENSE'));

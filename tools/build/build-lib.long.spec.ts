@@ -33,9 +33,8 @@ it('has JavaScript and types, no TypeScript, no specs, and stands alone', async 
   ).toEqual([]);
   for (const file of files.filter((one) => one.endsWith('.js'))) {
     const code = await readFile(path.join(installed, file), 'utf8');
-    for (const [, name] of code.matchAll(/\bfrom ["']([^"']+)["']/g)) {
+    for (const [, name] of code.matchAll(/\bfrom ["']([^"']+)["']/g))
       expect(name).toMatch(/^(node:|\.\/[a-z-]+\.js$)/);
-    }
   }
 });
 

@@ -95,9 +95,8 @@ it(
     const product = path.join(folder, 'product');
     const packages: string[] = [];
     for await (const file of glob('{apps,libs}/*/package.json', { cwd: repositoryRoot })) packages.push(file);
-    for (const file of ['package.json', 'package-lock.json', '.changeset/config.json', ...packages]) {
+    for (const file of ['package.json', 'package-lock.json', '.changeset/config.json', ...packages])
       await cp(path.join(repositoryRoot, file), path.join(product, file));
-    }
     await symlink(path.join(repositoryRoot, 'node_modules'), path.join(product, 'node_modules'));
     await writeFile(path.join(product, '.gitignore'), 'node_modules\n');
     await writeFile(

@@ -78,9 +78,8 @@ afterAll(async () => {
 describe('npm start', () => {
   it('comes up though the docs are not there, and all else answers', async () => {
     expect((await fetch(`${facts.docsUrl ?? ''}/readyz`).catch(() => null))?.status ?? 503).toBe(503);
-    for (const url of [facts.baseUrl, facts.licenseUrl, facts.workerUrl]) {
+    for (const url of [facts.baseUrl, facts.licenseUrl, facts.workerUrl])
       expect((await fetch(`${url ?? ''}/readyz`)).status).toBe(200);
-    }
   });
 
   it('lets nobody else read logs and mails', async () => {

@@ -152,9 +152,7 @@ it('has an edge with one address for the API and the gateway, and one each for t
   const behind = ['mcp-gateway', 'coordination-api', 'docs', 'license-service'] as const;
   expect(upstreams).toEqual(behind.map((app) => `${app}:${portOfApp(app, {})}`));
   expect(text).toMatch(/handle \/api\/mcp \{\s+reverse_proxy mcp-gateway/);
-  for (const app of behind) {
-    expect(compose.services[app]?.networks).toContain('front');
-  }
+  for (const app of behind) expect(compose.services[app]?.networks).toContain('front');
   // Compose would stop the edge while it replaces a service on which the edge depends. The edge must keep
   // running, because it holds calls until that service answers.
   expect(compose.services['edge']?.depends_on).toBeUndefined();

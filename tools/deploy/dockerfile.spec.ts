@@ -44,9 +44,8 @@ it('has a target for each app that is a program', () => {
 
 it('builds and runs with the Node of .node-version', async () => {
   const version = (await readFile(path.join(repositoryRoot, '.node-version'), 'utf8')).trim();
-  for (const stage of ['manifests', 'packages', 'node']) {
+  for (const stage of ['manifests', 'packages', 'node'])
     expect(stageOf(stage).base).toBe(`node:${version}-trixie-slim`);
-  }
 });
 
 it('asks nothing of its builder that only some have', () => {
@@ -60,20 +59,18 @@ it('copies only what is there, is not ignored, and was built before', async () =
   for (const [index, stage] of stages.entries()) {
     for (const { from, sources } of copiesOf(stage.instructions)) {
       if (from !== undefined) expect(stages.slice(0, index).map(({ name }) => name)).toContain(from);
-      for (const source of from === undefined ? sources : []) {
+      for (const source of from === undefined ? sources : [])
         expect({ source, matches: (await matchesOf(source)).length }).not.toEqual({ source, matches: 0 });
-      }
     }
   }
 });
 
 it('is sent no secret, no tests and no packages', async () => {
-  for (const file of ['.env', '.git', 'node_modules', 'dist', 'apps/cli/test', 'apps/cli/node_modules']) {
+  for (const file of ['.env', '.git', 'node_modules', 'dist', 'apps/cli/test', 'apps/cli/node_modules'])
     expect({ file, sent: existsSync(path.join(repositoryRoot, file)) ? await matchesOf(file) : [] }).toEqual({
       file,
       sent: [],
     });
-  }
   expect(await matchesOf('libs/http/src/config.spec.ts')).toEqual([]);
   expect(await matchesOf('libs/http/src/config.ts')).toEqual(['libs/http/src/config.ts']);
 });

@@ -68,12 +68,11 @@ describe('a server that is too old', () => {
 
 it('is said where people choose their servers', async () => {
   const said = `PostgreSQL ${minPostgresVersion} or newer and Redis ${minRedisVersion} or newer`;
-  for (const page of ['README.md', 'docs/guides/running-it.md']) {
+  for (const page of ['README.md', 'docs/guides/running-it.md'])
     expect([page, (await readText(page)).replaceAll(/\s+/g, ' ')]).toEqual([
       page,
       expect.stringContaining(said),
     ]);
-  }
 });
 
 it('is what the specs of CI run on, and Compose brings no older one', async () => {

@@ -52,9 +52,8 @@ function printTable(): void {
     totals[row] += codeLinesOf(file, readFileSync(path.join(repositoryRoot, file), 'utf8'));
   }
   const { apps, libs, tools } = totals;
-  for (const [name, lines] of Object.entries({ apps, libs, product: apps + libs, tools })) {
+  for (const [name, lines] of Object.entries({ apps, libs, product: apps + libs, tools }))
     process.stdout.write(`${name.padEnd(10)}${String(lines).padStart(8)}\n`);
-  }
 }
 
 if (import.meta.main) printTable();

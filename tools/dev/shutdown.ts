@@ -53,10 +53,9 @@ export class Shutdown {
   }
 
   async #stopAll(): Promise<void> {
-    for (const ending of this.#endings.toReversed()) {
+    for (const ending of this.#endings.toReversed())
       await ending.stop().catch((error: unknown) => {
         process.stderr.write(`${String(error)}\n`);
       });
-    }
   }
 }

@@ -104,14 +104,13 @@ async function bringUp(shutdown: Shutdown): Promise<void> {
   );
   // Starts the apps on which no other app depends. They start last, so that they take no processor time from
   // the others.
-  for (const app of apps.filter(({ isNeeded }) => !isNeeded)) {
+  for (const app of apps.filter(({ isNeeded }) => !isNeeded))
     await startApp(app, environment, say).then(
       (kept) => shutdown.add(kept),
       (error: unknown) => {
         say(`${app.name} could not be started (${messageOf(error)}); all else runs on`);
       },
     );
-  }
 
   const last = readDevFile();
   const demo =

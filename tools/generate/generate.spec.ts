@@ -5,7 +5,6 @@ import { repositoryRoot } from '@muster/tools';
 import { generatedFiles } from './generated.ts';
 
 it('has the files checked in that the sources generate (else: npm run generate)', async () => {
-  for (const [file, text] of await generatedFiles()) {
+  for (const [file, text] of await generatedFiles())
     expect([file, await readFile(path.join(repositoryRoot, file), 'utf8')]).toEqual([file, text]);
-  }
 });

@@ -44,14 +44,13 @@ export interface TrialOptions {
 
 export async function createTrialWorkspace({ realProjects, files }: TrialOptions): Promise<TrialWorkspace> {
   const root = await realpath(await mkdtemp(path.join(tmpdir(), 'muster-trial-')));
-  for (const file of [...rules, ...(realProjects ? await projectFiles() : [])]) {
+  for (const file of [...rules, ...(realProjects ? await projectFiles() : [])])
     await cp(path.join(workspaceRoot, file), path.join(root, file), {
       recursive: true,
       // Leaves out project.json files, because the dependencies of the tools may not exist in the copy.
       filter: (source) =>
         !source.endsWith('.spec.ts') && (realProjects || path.basename(source) !== 'project.json'),
     });
-  }
   const write = async (contents: Record<string, string>): Promise<void> => {
     for (const [file, content] of Object.entries(contents)) {
       await mkdir(path.dirname(path.join(root, file)), { recursive: true });

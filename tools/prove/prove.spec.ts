@@ -14,13 +14,12 @@ afterAll(() => services.stop());
 describe.each(properties.filter(({ leftTo }) => leftTo === undefined))('$name', (property) => {
   it('holds', async () => expect(await trial.violationsOf(property)).toEqual([]), mostMillis);
 
-  for (const control of property.controls.filter(({ leftTo }) => leftTo === undefined)) {
+  for (const control of property.controls.filter(({ leftTo }) => leftTo === undefined))
     it(
       `fails: ${control.name}`,
       async () => expect(await trial.violationsOf(control)).not.toEqual([]),
       mostMillis,
     );
-  }
 });
 
 describe('the tap', () => {

@@ -89,9 +89,8 @@ async function run(): Promise<boolean> {
   const picked = chosen();
   if (options.write && options.short) throw new Error('--write is for a long run');
   const services = new Services();
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.once(signal, () => void services.stop().finally(() => process.exit(130)));
-  }
   try {
     say(`Seed ${seed}`);
     const proofs: ProofResult[] = [];

@@ -199,9 +199,8 @@ async function workOnBatch(
   if (rows[0] === undefined) return 'skipped';
   const { orgDeleted } = rows[0];
   const { payload } = jobDefinitionOf(name);
-  for (const row of orgDeleted ? [] : rows) {
+  for (const row of orgDeleted ? [] : rows)
     await worker({ db, orgId, rowId: row.id, payload: payload.parse(row.payload) });
-  }
   db.deferToCommit(markRowsDone(rows.map(({ id }) => id)));
   return orgDeleted ? 'skipped' : 'done';
 }

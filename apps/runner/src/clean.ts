@@ -12,7 +12,7 @@ export async function cleanRunFolders(session: RunnerSession): Promise<void> {
   const { repository, say } = session;
   const journal = openJournal(repository.commonDir);
   const left = (await journal.listEntries()).filter(({ isRunning }) => !isRunning);
-  for (const { entry } of left.filter(({ entry: { step } }) => step !== 'kept')) {
+  for (const { entry } of left.filter(({ entry: { step } }) => step !== 'kept'))
     say.reportStep(
       entry.work?.key ?? entry.project,
       'left',
@@ -23,7 +23,6 @@ export async function cleanRunFolders(session: RunnerSession): Promise<void> {
         runId: entry.runId,
       },
     );
-  }
   for (const own of await journal.adoptEntries(({ step }) => step === 'kept')) {
     const { work, agentName } = own.get();
     if (work?.gitDir === undefined) {

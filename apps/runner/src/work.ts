@@ -202,13 +202,12 @@ async function createRunnerSession(
  */
 function createStopSignal(): AbortSignal {
   const leaving = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(signal, () => {
       if (leaving.signal.aborted) process.exit(130);
       process.stderr.write('muster: ending the current work; press Ctrl-C again to end immediately\n');
       leaving.abort();
     });
-  }
   goOnUnread(process.stdout, () => {
     leaving.abort();
   });

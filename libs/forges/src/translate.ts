@@ -159,9 +159,7 @@ export async function processDelivery(
       const placing = { db, perform, repository, trust, receivedAt, isPollAnswer };
       if (reading.reviewsOf !== undefined)
         outcome.push(await requestReviews(db, repository, reading.reviewsOf));
-      for (const fact of reading.facts) {
-        outcome.push(...(await recordOrParkFact(placing, fact)));
-      }
+      for (const fact of reading.facts) outcome.push(...(await recordOrParkFact(placing, fact)));
       for (const revert of revertsOf(reading)) {
         const events = await createRevertEvents(db, repository, revert);
         for (const event of events) emit(event);

@@ -75,13 +75,12 @@ export async function startCollector(): Promise<Collector> {
       const service = String(attributesOf(resource.attributes)['service.name']);
       for (const { attributes, links = [], parentSpanId = '', status, ...span } of scopeSpans.flatMap(
         (scope) => scope.spans,
-      )) {
+      ))
         spans.push({
           ...{ ...span, service, parentSpanId, links },
           attributes: attributesOf(attributes),
           failed: status.code === 2,
         });
-      }
     }
   };
   server.listen(0, '127.0.0.1');

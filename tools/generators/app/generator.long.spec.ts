@@ -29,12 +29,11 @@ const generate = (name: string, owner: string): Promise<NxResult> =>
 
 beforeAll(async () => {
   workspace = await createTrialWorkspace({ realProjects: true, files: {} });
-  for (const place of whole) {
+  for (const place of whole)
     await cp(path.join(repositoryRoot, place), path.join(workspace.root, place), {
       recursive: true,
       filter: (source) => !source.includes('node_modules'),
     });
-  }
   const { exitCode, stdout, stderr } = await generate('report-sender', 'platform');
   if (exitCode !== 0) throw new Error(`nx said: ${stdout}${stderr}`);
 }, 2 * minutes);

@@ -15,12 +15,11 @@ beforeAll(async () => {
   workspace = await createTrialWorkspace({ realProjects: true, files: {} });
   // Postgres may run under its own account, and that account finds the server program through this folder.
   await chmod(workspace.root, 0o755);
-  for (const lib of await readdir(path.join(repositoryRoot, 'libs'))) {
+  for (const lib of await readdir(path.join(repositoryRoot, 'libs')))
     await cp(path.join(repositoryRoot, 'libs', lib), path.join(workspace.root, 'libs', lib), {
       recursive: true,
       filter: (source) => !source.includes('node_modules'),
     });
-  }
 }, minutes);
 afterAll(() => workspace.remove());
 

@@ -28,7 +28,7 @@ export async function convert(board: BoardFile, team: TourTeam): Promise<{ tour:
     ...{ board, team, projectId: project.id, storyIds: new Map(Object.entries(mapping.stories)) },
     ...{ stories: new Map(), specs: new Map(), comments: new Map() },
   };
-  for (const { localId, title, status, labels, epicLocalId, estimate, priority } of board.stories) {
+  for (const { localId, title, status, labels, epicLocalId, estimate, priority } of board.stories)
     tour.stories.set(mapping.stories[localId] ?? localId, {
       title: title.normalize('NFC').trim(),
       status,
@@ -38,7 +38,6 @@ export async function convert(board: BoardFile, team: TourTeam): Promise<{ tour:
       priority: priority ?? 'none',
       blockedBy: [],
     });
-  }
   const kibibytes = Math.ceil(Buffer.byteLength(JSON.stringify(params)) / 1024);
   const line = `${board.epics.length} epics and ${board.stories.length} stories in one call of ${kibibytes} KiB`;
   return { tour, line };

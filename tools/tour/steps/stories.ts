@@ -53,9 +53,8 @@ export const moves: TourStep = {
     });
     const [top, ...others] = (await listStories(ana, tour.projectId)).slice(0, 7);
     const raised = others.filter(({ columnId }) => columnId === top?.columnId);
-    for (const { id } of raised) {
+    for (const { id } of raised)
       await chloe.api.stories.reorder({ storyId: id, ...(top !== undefined && { beforeStoryId: top.id }) });
-    }
     return `${tally(statuses)}; ${raised.length} put in order`;
   },
 };

@@ -49,7 +49,6 @@ export function addAdminCommands(parent: Command, operatorCommand?: OperatorComm
     make(operatorCommand, parent);
     return;
   }
-  for (const each of Object.keys(operatorCommandSummaries) as OperatorCommandName[]) {
+  for (const each of Object.keys(operatorCommandSummaries) as OperatorCommandName[])
     make(each, parent.commands.find((command) => command.name() === each) ?? parent.command(each));
-  }
 }

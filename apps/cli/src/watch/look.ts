@@ -23,9 +23,8 @@ async function mapInBatches<Item, Result>(
   work: (item: Item) => Promise<Result>,
 ): Promise<Result[]> {
   const results: Result[] = [];
-  for (let start = 0; start < items.length; start += maxConcurrentCalls) {
+  for (let start = 0; start < items.length; start += maxConcurrentCalls)
     results.push(...(await Promise.all(items.slice(start, start + maxConcurrentCalls).map(work))));
-  }
   return results;
 }
 

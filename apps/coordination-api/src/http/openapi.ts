@@ -232,9 +232,8 @@ export function buildOpenApi({ baseUrl, docsUrl }: Pick<Addresses, 'baseUrl' | '
   const components: JsonFields = {};
   toComponentSchema(components, z.object({ error: ErrorBody }), 'output');
   const paths: JsonFields = { '/api/query': dispatcherItem([...operations.keys()]) };
-  for (const operation of operations.values()) {
+  for (const operation of operations.values())
     paths[pathOf(operation.name)] = pathItem(operation, components);
-  }
   for (const namespace of namespacePaths(operations)) paths[namespace.paths[0]] = namespaceItem(namespace);
   const webhooks = webhookItems(components);
   const guides = docsUrl ?? `${baseUrl}/reference`;

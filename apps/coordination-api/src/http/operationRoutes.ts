@@ -305,7 +305,7 @@ function addOperationPaths(
  */
 function addNamespacePaths(app: FastifyInstance, { runners, onRequest }: SharedRouteContext): void {
   for (const { paths, words, bodyLimit } of namespacePaths(operations)) {
-    for (const path of paths) {
+    for (const path of paths)
       app.post(path, { onRequest, errorHandler: sendErrorAfterTokenCheck, bodyLimit }, (request, reply) => {
         if (!isObject(request.body)) throw notAnObjectError();
         const { operation: word, ...params } = request.body;
@@ -318,7 +318,6 @@ function addNamespacePaths(app: FastifyInstance, { runners, onRequest }: SharedR
         requireWithinBodyLimit(operation, request);
         return run(request, reply, params);
       });
-    }
   }
 }
 

@@ -125,12 +125,11 @@ export function addOperatorRoutes(app: FastifyInstance, options: OperatorsOption
     '/api/operators/openapi.json': JSON.stringify(forOperators),
     '/openapi.json': JSON.stringify(serviceOpenApiOf(forOperators)),
   };
-  for (const [path, document] of Object.entries(documents)) {
+  for (const [path, document] of Object.entries(documents))
     app.get(path, (_request, reply) =>
       reply
         .header('content-type', 'application/json; charset=utf-8')
         .header('cache-control', 'public, max-age=300')
         .send(document),
     );
-  }
 }

@@ -62,8 +62,7 @@ export function findCollisions(
     ...findOverlaps([...files, ...locked], touched, stepBudget, maxCollisions + 1),
     ...findOverlaps(files, held, stepBudget, maxCollisions + 1),
   ];
-  for (const { otherResource, witness } of touching.slice(0, maxCollisions)) {
+  for (const { otherResource, witness } of touching.slice(0, maxCollisions))
     found.set(`${otherResource.collision.id} ${witness}`, { path: witness, ...otherResource.collision });
-  }
   return { collisions: [...found.values()], more: touching.length > maxCollisions };
 }

@@ -97,9 +97,8 @@ function resolveAll(batch: readonly BucketRequest[], answer: unknown): void {
   if (!Array.isArray(answer)) throw new Error('Redis did not answer the rate limit script with a list');
   let place = 0;
   const next = (): number => Number(answer[place++]);
-  for (const { costs, resolve } of batch) {
+  for (const { costs, resolve } of batch)
     resolve(costs.map(({ rate }) => ({ ...quotaOf(rate, next(), 0), waitMillis: next() })));
-  }
 }
 
 export function openBucketScript(url: string, timeoutMillis: number): BucketScript {

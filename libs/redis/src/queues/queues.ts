@@ -146,9 +146,8 @@ export function openQueues({ url, prefix = defaultKeyPrefix, onError }: QueueCon
       }),
     keepSchedule: async (schedule) => {
       for (const queue of all) await keepJobScheduler(queue, canaryJobName, canaryIntervalMillis);
-      for (const [name, seconds] of Object.entries(schedule) as [ScheduledJobName, number][]) {
+      for (const [name, seconds] of Object.entries(schedule) as [ScheduledJobName, number][])
         await keepJobScheduler(byName[jobDefinitionOf(name).queue], name, seconds * 1_000);
-      }
     },
     runAfter: async (name, delayMs) => {
       const dueTick = Math.ceil((Date.now() + delayMs) / 100);

@@ -44,12 +44,11 @@ const negotiateMediaType = (request: FastifyRequest): PageMediaType => {
 export async function addDiscoveryRoutes(app: FastifyInstance, addresses: Addresses): Promise<void> {
   await app.register(accepts);
   const pages = buildSite(addresses);
-  for (const { path, render, lastModified } of pages) {
+  for (const { path, render, lastModified } of pages)
     app.get(path, (request, reply) => {
       const facts = { 'last-modified': new Date(lastModified).toUTCString(), vary: 'Accept' };
       return sendRendering(request, reply, render(negotiateMediaType(request)), facts);
     });
-  }
   const { securityContact } = addresses;
   if (securityContact !== null)
     app.get('/.well-known/security.txt', async (_request, reply) =>
