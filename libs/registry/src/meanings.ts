@@ -49,7 +49,6 @@ export const parameterMeanings: Readonly<Record<string, string>> = {
   'usage.prices:model': 'The name of the model, or its beginning',
   inputMicros: 'The price of a million tokens read, in millionths of the currency',
   outputMicros: 'The price of a million tokens written',
-  cachedMicros: 'The price of a million tokens read from the cache',
   'usage.summary:groupBy': 'The kind of record for which sums are returned',
   'usage.summary:from': 'The first day',
   'usage.summary:to': 'The last day',
