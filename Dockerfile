@@ -29,12 +29,14 @@ COPY libs libs
 FROM sources AS build-coordination-api
 COPY apps/coordination-api apps/coordination-api
 RUN node tools/build/build-app.ts apps/coordination-api
+# A volume takes its owner from the folder over which it is mounted.
+RUN mkdir files
 
 FROM sources AS build-delivery-worker
 COPY apps/delivery-worker apps/delivery-worker
 RUN node tools/build/build-app.ts apps/delivery-worker
 # A volume takes its owner from the folder over which it is mounted.
-RUN mkdir mail
+RUN mkdir mail files
 
 FROM sources AS build-mcp-gateway
 COPY apps/mcp-gateway apps/mcp-gateway
@@ -93,6 +95,7 @@ LABEL org.opencontainers.image.title="coordination-api" \
       org.opencontainers.image.description="Every operation of Muster over HTTP"
 ENV PORT=4100
 EXPOSE 4100
+COPY --from=build-coordination-api --chown=65532:65532 /work/files /files
 COPY --from=build-coordination-api /work/dist/apps/coordination-api ./
 
 FROM service AS mcp-gateway
@@ -116,6 +119,7 @@ LABEL org.opencontainers.image.title="delivery-worker" \
 ENV PORT=4103
 EXPOSE 4103
 COPY --from=build-delivery-worker --chown=65532:65532 /work/mail /mail
+COPY --from=build-delivery-worker --chown=65532:65532 /work/files /files
 COPY --from=build-delivery-worker /work/dist/apps/delivery-worker ./
 
 FROM service AS docs

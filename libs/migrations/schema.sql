@@ -18,6 +18,14 @@ create table app.closed_orgs (
   org_id uuid not null,
   closed_at timestamp(3) with time zone not null default now()
 );
+create table app.file_deletions (
+  key text not null,
+  due_at timestamp(3) with time zone not null
+);
+create table app.file_folder (
+  is_only boolean not null default true,
+  id uuid not null
+);
 create table app.function_files (
   name text not null,
   sha256 text not null,
@@ -106,6 +114,28 @@ create table public.assignments (
   assigned_by jsonb not null default '{"kind": "system", "name": "Muster", "agentId": null, "memberId": null}'::jsonb,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now()
+);
+create table public.attachments (
+  org_id uuid not null,
+  id uuid not null,
+  project_id uuid not null,
+  story_id uuid,
+  comment_id uuid,
+  execution_id uuid,
+  name text not null,
+  content_type text not null,
+  size integer not null,
+  sha256 text not null,
+  kind text not null,
+  state text not null default 'pending'::text,
+  head_sha text,
+  code_seq integer,
+  report jsonb,
+  author jsonb not null,
+  author_member_id uuid not null,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  version integer not null default 1
 );
 create table public.audit (
   org_id uuid not null,
@@ -1228,6 +1258,15 @@ alter table assignments add constraint assignments_org_id_member_id_fkey FOREIGN
 alter table assignments add constraint assignments_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
 alter table assignments add constraint assignments_pkey PRIMARY KEY (org_id, target_type, target_id);
 alter table assignments add constraint assignments_target_type_check CHECK ((target_type = ANY (ARRAY['story'::text, 'epic'::text, 'delivery_group'::text])));
+alter table attachments add constraint attachments_check CHECK (((num_nonnulls(comment_id, execution_id) <= 1) AND ((story_id IS NOT NULL) OR (execution_id IS NOT NULL))));
+alter table attachments add constraint attachments_name_check CHECK (((length(name) >= 1) AND (length(name) <= 255)));
+alter table attachments add constraint attachments_org_id_comment_id_fkey FOREIGN KEY (org_id, comment_id) REFERENCES comments(org_id, id) ON DELETE CASCADE;
+alter table attachments add constraint attachments_org_id_execution_id_fkey FOREIGN KEY (org_id, execution_id) REFERENCES executions(org_id, id) ON DELETE CASCADE;
+alter table attachments add constraint attachments_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
+alter table attachments add constraint attachments_org_id_story_id_fkey FOREIGN KEY (org_id, story_id) REFERENCES stories(org_id, id) ON DELETE CASCADE;
+alter table attachments add constraint attachments_pkey PRIMARY KEY (org_id, id);
+alter table attachments add constraint attachments_size_check CHECK (((size >= 0) AND (size <= 52428800)));
+alter table attachments add constraint attachments_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'stored'::text])));
 alter table audit add constraint audit_details_check CHECK (((jsonb_typeof(details) = 'object'::text) AND (octet_length((details)::text) <= 65536)));
 alter table audit add constraint audit_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id) ON DELETE CASCADE;
 alter table audit add constraint audit_outcome_check CHECK ((outcome = ANY (ARRAY['allowed'::text, 'denied'::text])));
@@ -1650,6 +1689,12 @@ CREATE INDEX agents_slug_of_org ON public.agents USING btree (org_id, slug);
 CREATE INDEX assignments_agent ON public.assignments USING btree (org_id, agent_id, target_type, target_id);
 CREATE INDEX assignments_member ON public.assignments USING btree (org_id, member_id, target_type, target_id);
 CREATE INDEX assignments_project ON public.assignments USING btree (org_id, project_id, target_type, target_id);
+CREATE INDEX attachments_comment ON public.attachments USING btree (org_id, comment_id, id) WHERE (comment_id IS NOT NULL);
+CREATE INDEX attachments_execution ON public.attachments USING btree (org_id, execution_id, id) WHERE (execution_id IS NOT NULL);
+CREATE INDEX attachments_pending ON public.attachments USING btree (created_at) WHERE (state = 'pending'::text);
+CREATE INDEX attachments_project ON public.attachments USING btree (org_id, project_id);
+CREATE INDEX attachments_size ON public.attachments USING btree (org_id) INCLUDE (size);
+CREATE INDEX attachments_story ON public.attachments USING btree (org_id, story_id, id) WHERE (story_id IS NOT NULL);
 CREATE INDEX audit_age ON ONLY public.audit USING btree (org_id, at);
 CREATE INDEX audit_agent ON ONLY public.audit USING btree (org_id, agent_id, seq DESC) WHERE (agent_id IS NOT NULL);
 CREATE INDEX audit_denied ON ONLY public.audit USING btree (org_id, seq DESC) WHERE (outcome = 'denied'::text);
@@ -1871,6 +1916,18 @@ AS $function$
 $function$
 ;
 alter function app.address_of_account(uuid) owner to muster_door;
+CREATE OR REPLACE FUNCTION app.agree_on_file_folder(own_id uuid)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  insert into app.file_folder (id) values (own_id) on conflict do nothing;
+  return (select f.id from app.file_folder f);
+end $function$
+;
+alter function app.agree_on_file_folder(uuid) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.asked_proofs(account uuid, organization uuid)
  RETURNS TABLE(org_name text, requires_passkey boolean, provider_id uuid, provider_name text)
  LANGUAGE plpgsql
@@ -2716,6 +2773,9 @@ begin
     when 'plan' then
       select l.id, l.project_id into target_id, project_id from public.plans l
         where l.org_id = org and l.id = target_ref::uuid;
+    when 'attachment' then
+      select a.id, a.project_id into target_id, project_id from public.attachments a
+        where a.org_id = org and a.id = target_ref::uuid;
     when 'execution' then
       select e.id, e.project_id into target_id, project_id from public.executions e
         where e.org_id = org and e.id = target_ref::uuid;
@@ -4047,6 +4107,21 @@ begin
 end $function$
 ;
 alter function app.renew_session_tokens(uuid,uuid[],bytea[]) owner to muster_door;
+CREATE OR REPLACE FUNCTION app.request_file_deletion()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  insert into app.file_deletions (key, due_at)
+    values (old.org_id || '/' || old.id,
+      case old.state when 'pending' then greatest(now(), old.created_at + interval '2 hours') else now() end)
+    on conflict do nothing;
+  return null;
+end $function$
+;
+alter function app.request_file_deletion() owner to muster_door;
 CREATE OR REPLACE FUNCTION app.require_platform()
  RETURNS void
  LANGUAGE plpgsql
@@ -4458,6 +4533,7 @@ CREATE CONSTRAINT TRIGGER tokens_gone AFTER DELETE ON public.tokens DEFERRABLE I
 CREATE TRIGGER accounts_unsent AFTER INSERT OR DELETE OR UPDATE OF email, name ON sign_in.accounts FOR EACH ROW EXECUTE FUNCTION app.note_unsent();
 CREATE TRIGGER agents_named BEFORE INSERT ON public.agents FOR EACH ROW EXECUTE FUNCTION app.name_agent();
 CREATE TRIGGER agents_retired AFTER UPDATE OF retired_at ON public.agents FOR EACH ROW WHEN (((old.retired_at IS NULL) AND (new.retired_at IS NOT NULL))) EXECUTE FUNCTION app.release_agent();
+CREATE TRIGGER attachments_deleted AFTER DELETE ON public.attachments FOR EACH ROW EXECUTE FUNCTION app.request_file_deletion();
 CREATE TRIGGER comments_not_searched AFTER DELETE ON public.comments FOR EACH ROW EXECUTE FUNCTION app.drop_documents('comment');
 CREATE TRIGGER comments_searched AFTER INSERT ON public.comments FOR EACH ROW EXECUTE FUNCTION app.keep_comment_document();
 CREATE TRIGGER comments_searched_anew AFTER UPDATE OF body ON public.comments FOR EACH ROW WHEN ((old.body IS DISTINCT FROM new.body)) EXECUTE FUNCTION app.keep_comment_document();
@@ -4501,6 +4577,7 @@ alter table activity enable row level security, force row level security;
 alter table agent_runs enable row level security, force row level security;
 alter table agents enable row level security, force row level security;
 alter table assignments enable row level security, force row level security;
+alter table attachments enable row level security, force row level security;
 alter table audit enable row level security, force row level security;
 alter table board_columns enable row level security, force row level security;
 alter table broadcasts enable row level security, force row level security;
@@ -4599,6 +4676,9 @@ create policy own_organization on agents for all to muster_app using (org_id = a
 create policy worker on agents for all to muster_worker using true;
 create policy own_organization on assignments for all to muster_app using (org_id = app.org_id());
 create policy worker on assignments for all to muster_worker using true;
+create policy door on attachments for all to muster_door using true;
+create policy own_organization on attachments for all to muster_app using (org_id = app.org_id());
+create policy worker on attachments for all to muster_worker using true;
 create policy door on audit for all to muster_door using true;
 create policy operator on audit for all to muster_operator using true;
 create policy own_organization on audit for all to muster_app using (org_id = app.org_id());
@@ -4829,6 +4909,7 @@ grant delete on activity to muster_worker;
 grant delete on agent_runs to muster_worker;
 grant delete on agents to muster_worker;
 grant delete on assignments to muster_worker;
+grant delete on attachments to muster_worker;
 grant delete on audit to muster_worker;
 grant delete on board_columns to muster_worker;
 grant delete on broadcasts to muster_worker;
@@ -4916,6 +4997,7 @@ grant delete, insert, select on story_specs to muster_app;
 grant delete, insert, select, update on access_requests to muster_app;
 grant delete, insert, select, update on agents to muster_app;
 grant delete, insert, select, update on assignments to muster_app;
+grant delete, insert, select, update on attachments to muster_app;
 grant delete, insert, select, update on board_columns to muster_app;
 grant delete, insert, select, update on broadcasts to muster_app;
 grant delete, insert, select, update on budgets to muster_app;
@@ -5013,6 +5095,7 @@ grant insert, select, update on webhook_deliveries to muster_app;
 grant insert, select, update on webhooks to muster_app;
 grant select on access_requests to muster_door;
 grant select on agents to muster_door;
+grant select on attachments to muster_door;
 grant select on board_columns to muster_door;
 grant select on comments to muster_door;
 grant select on connections to muster_door;
@@ -5056,6 +5139,7 @@ grant select, update on outbox to muster_operator;
 
 grant execute on function app.activity_seen(uuid[],uuid[],uuid[],bigint[],bigint[],uuid[],text[]) to muster_app;
 grant execute on function app.address_of_account(uuid) to muster_app;
+grant execute on function app.agree_on_file_folder(uuid) to muster_app;
 grant execute on function app.asked_proofs(uuid,uuid) to muster_sign_in;
 grant execute on function app.bar_of(uuid) to public;
 grant execute on function app.begin_first_epoch() to public;

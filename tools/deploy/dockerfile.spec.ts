@@ -100,8 +100,8 @@ describe.each(appNames)('the image of %s', (app) => {
     const copied = copiesOf(instructionsOf(app)).filter(({ from }) => from !== 'node');
     const sources = copied.flatMap(({ from, sources: some }) => some.map((source) => `${from} ${source}`));
     expect(sources).toContain(`build-${app} /work/dist/apps/${app}`);
-    // An empty folder for mails.
-    expect(sources.filter((source) => !source.endsWith(' /work/mail'))).toHaveLength(1);
+    // Empty folders for mails and files.
+    expect(sources.filter((source) => !/ \/work\/(mail|files)$/.test(source))).toHaveLength(1);
   });
 });
 

@@ -12,6 +12,7 @@ export const dataFolder = path.resolve(repositoryRoot, process.env['MUSTER_DATA'
 
 /** The folder into which the worker writes mails while no SMTP server is configured. */
 export const mailFolder = path.join(dataFolder, 'mail');
+export const filesFolder = path.join(dataFolder, 'files');
 
 /** The folder of the logs of local programs. */
 export const logFolder = path.join(dataFolder, 'logs');

@@ -23,7 +23,7 @@ import { readPort, refuseTakenPorts, refuseTakenPortsOfApps } from './ports.ts';
 import { startPostgres } from './postgres.ts';
 import { say, step } from './progress.ts';
 import { findGivenRedis, startRedis } from './redis.ts';
-import { mailFolder, makePrivate } from './repository.ts';
+import { filesFolder, mailFolder, makePrivate } from './repository.ts';
 import { Shutdown } from './shutdown.ts';
 
 async function start(): Promise<void> {
@@ -74,6 +74,7 @@ async function bringUp(shutdown: Shutdown): Promise<void> {
   const environment = {
     LOG_LEVEL: 'info',
     MAIL_FOLDER: mailFolder,
+    FILES_FOLDER: filesFolder,
     // Allows webhooks to the receivers in the guides, which listen on port 3000 of this machine. Other ports
     // may belong to databases.
     WEBHOOK_NETWORKS: '127.0.0.0/8:3000',

@@ -1,8 +1,9 @@
 /** Assembles coordination-api from its configuration, without listening on a port yet. */
+import { openFileStorage, type OpenStorage } from '@muster/attachments';
 import { type Pool } from '@muster/driver';
 import { type ForgesConfig } from '@muster/forges';
 import { toWebhooksConfig } from '@muster/notifications';
-import { createHandlers, performableHandlers, reactions } from '@muster/operations';
+import { createHandlers, type HandlersSetUp, performableHandlers, reactions } from '@muster/operations';
 import { queryOtherServers, claimSlug, nodeHealthChecks, openNodes, type OpenNodes } from '@muster/placement';
 import {
   type AllHandlers,
@@ -33,6 +34,7 @@ import { addConsoleForward } from './http/console.ts';
 import { createHostGuard } from './http/hostGuard.ts';
 import { type CallLimits, createCallLimits } from './http/limits.ts';
 import { allowCorsOrigins } from './http/origins.ts';
+import { addFileRoutes } from './http/files.ts';
 import { addForgeAppRoutes } from './http/forgeApps.ts';
 import { addForgeHookRoutes } from './http/forgeHooks.ts';
 import { addInvitationRoutes } from './http/invitations.ts';
@@ -54,6 +56,9 @@ export interface CoordinationApi {
  */
 // guard: calls in flight
 const inFlightPerConnection = 6;
+
+/** The time limit for the upload of a file, in milliseconds. It allows 50 MiB over a line of 1.5 Mbit/s. */
+const uploadTimeoutMillis = 300_000;
 
 const openDatabase = (config: ApiConfig, logger: Logger): OpenNodes =>
   openNodes(
@@ -135,18 +140,41 @@ const createEnvironment = (
   askOtherServers: (who, query) => queryOtherServers(pool, who, query),
 });
 
+const createConfiguredHandlers = (
+  config: ApiConfig,
+  setUp: Pick<HandlersSetUp, 'webhooks' | 'forges'>,
+): AllHandlers =>
+  createHandlers({
+    ...setUp,
+    seatPrices: config.SEAT_PRICING,
+    attachments: {
+      baseUrl: addressesOf(config).baseUrl,
+      maxBytesPerOrganization: config.FILES_PER_ORGANIZATION,
+    },
+  });
+
+function addValidationCounter(metrics: Metrics): void {
+  metrics.addCounter(
+    'muster_validation_holes_total',
+    'Values that passed validation but were rejected by Postgres; each is an error in the contract',
+    () => valuesMissedByValidation.count,
+  );
+}
+
 interface TokenlessRouteOptions {
   readonly pool: Pool;
   readonly forges: ForgesConfig;
+  readonly environment: HandlerEnvironment;
+  readonly storage: OpenStorage['storage'];
   readonly cookie: SessionCookie | undefined;
   readonly logger: Logger;
 }
 
-/** Adds the routes without a token: invitations, deliveries from forges, and the creation of GitHub Apps. */
+/** Adds the routes without a token: invitations, deliveries from forges, the creation of GitHub Apps, and files. */
 function addTokenlessRoutes(
   config: ApiConfig,
-  { app, metrics }: Service,
-  { pool, forges, cookie, logger }: TokenlessRouteOptions,
+  { app, metrics, releaseSlot }: Service,
+  { pool, forges, environment, storage, cookie, logger }: TokenlessRouteOptions,
 ): void {
   addInvitationRoutes(app, {
     ...{ pool, reactions, metrics, logger, cookie },
@@ -163,6 +191,10 @@ function addTokenlessRoutes(
     refusedRequestRate: config.LIMIT_UNKNOWN_TOKENS,
     metrics,
     logger,
+  });
+  addFileRoutes(app, {
+    ...{ pool, storage, environment, metrics, logger, releaseSlot },
+    refusedRequestRate: config.LIMIT_UNKNOWN_TOKENS,
   });
 }
 
@@ -188,6 +220,7 @@ export function createApp(config: ApiConfig, logger: Logger): CoordinationApi {
   const nodes = openDatabase(config, logger);
   const { pool } = nodes;
   const checking = openReadinessNodes(config);
+  const files = openFileStorage(config, checking.pool);
   const redis = config.REDIS_URL === undefined ? undefined : createRedisCheck(config.REDIS_URL);
   const authenticator = createAuthenticator(pool);
   const cookie = config.SIGN_IN_URL === undefined ? undefined : sessionCookieOf(addressesOf(config).baseUrl);
@@ -204,25 +237,24 @@ export function createApp(config: ApiConfig, logger: Logger): CoordinationApi {
     checks: [
       ...nodeHealthChecks(checking, config.DATABASE_URL, config.DATABASE_NODES),
       ...(redis ? [redis.check] : []),
+      ...files.checks,
     ],
     mostInFlight: placesAtOnce,
     trustProxy: config.TRUST_PROXY ?? false,
     toApiError,
     renderErrorPage: createErrorPage(addressesOf(config)),
+    requestTimeoutMillis: uploadTimeoutMillis,
   });
   const { app, metrics, waitWithoutSlot, releaseSlot } = service;
   const limits = openCallLimits(config, logger);
   metrics.addPoolGauges(nodes.connectionCounts);
   const standby = openStandby(config, pool, metrics, logger);
-  metrics.addCounter(
-    'muster_validation_holes_total',
-    'Values that passed validation but were rejected by Postgres; each is an error in the contract',
-    () => valuesMissedByValidation.count,
-  );
+  addValidationCounter(metrics);
 
   const webhooks = toWebhooksConfig(config);
   const forges = { seals: webhooks.seals, baseUrl: addressesOf(config).baseUrl };
-  const handlers = createHandlers({ seatPrices: config.SEAT_PRICING, webhooks, forges });
+  const handlers = createConfiguredHandlers(config, { webhooks, forges });
+  const environment = createEnvironment(pool, handlers, standby);
   const followers = openFollowers(pool, app, logger);
   const calls: OperationRouteOptions & EventStreamOptions = {
     pool,
@@ -235,7 +267,7 @@ export function createApp(config: ApiConfig, logger: Logger): CoordinationApi {
     metrics,
     logger,
     handlers: handlersByOperation(handlers),
-    environment: createEnvironment(pool, handlers, standby),
+    environment,
     wait: (waiter, { position, timeoutSeconds }, left) =>
       followers.wait(waiter, position, timeoutSeconds, left),
     followInbox: (waiter, changed) => followers.followInbox(waiter, changed),
@@ -249,7 +281,7 @@ export function createApp(config: ApiConfig, logger: Logger): CoordinationApi {
   app.after(() => addOperationRoutes(app, calls));
   addEventStreamRoute(app, calls);
   allowCorsOrigins(app, config.CORS_ORIGINS);
-  addTokenlessRoutes(config, service, { pool, forges, cookie, logger });
+  addTokenlessRoutes(config, service, { pool, forges, cookie, logger, environment, ...files });
   const forwards = addForwards(config, service, authenticateToken);
   void app.register(async (scope) => addDiscoveryRoutes(scope, addressesOf(config)));
 

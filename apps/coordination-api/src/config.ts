@@ -1,4 +1,5 @@
 /** The environment variables of coordination-api. */
+import { defaultAttachmentsConfig, describeFilesConfigFault } from '@muster/attachments';
 import { parseSeatPrices } from '@muster/billing';
 import {
   commonEnvironment,
@@ -126,6 +127,32 @@ export const environment = {
    * `{projectId}`.
    */
   SUBJECT_URL: SubjectUrl,
+  /**
+   * Folder for the files of attachments. Without it and without S3, files cannot be uploaded. The API and the worker
+   * need the same folder.
+   */
+  FILES_FOLDER: z.string().optional(),
+  /**
+   * States that all copies of the services share FILES_FOLDER. By default, each copy checks this with an id in the
+   * folder, and is not ready if it has another folder.
+   */
+  FILES_SHARED: z.stringbool().default(false),
+  /** Address of S3, or of a server with the same interface, which stores files instead of a folder. */
+  S3_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
+  /** The bucket for files. */
+  S3_BUCKET: z.string().optional(),
+  /** The region of the bucket. */
+  S3_REGION: z.string().default('us-east-1'),
+  /** The access key of S3. */
+  S3_ACCESS_KEY_ID: z.string().optional(),
+  /** The secret of the access key. */
+  S3_SECRET_ACCESS_KEY: z.string().optional(),
+  /** The maximum number of bytes that the attachments of an organization may have together; 10 GiB by default. */
+  FILES_PER_ORGANIZATION: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .default(defaultAttachmentsConfig.maxBytesPerOrganization),
   /** Seat prices by plan as JSON, if they differ from the defaults. */
   SEAT_PRICING: parsedVariable(parseSeatPrices, '{}'),
 };
@@ -138,6 +165,8 @@ export type ApiConfig = ReturnType<typeof readConfig>;
  */
 export function readConfig(variables: Record<string, string | undefined> = process.env) {
   const config = parseEnvironment(environment, variables);
+  const filesFault = describeFilesConfigFault(config);
+  if (filesFault !== undefined) throw new ConfigError(`The configuration is invalid:\n  ${filesFault}`);
   if (config.SIGN_IN_URL === undefined) return config;
   requireSecureBaseUrl(config.BASE_URL);
   if (config.MCP_GATEWAY_URL !== undefined && config.MCP_GATEWAY_KEY.length === 0)

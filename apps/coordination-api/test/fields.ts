@@ -52,6 +52,7 @@ const kindOfIdField: Record<string, keyof ExampleRecordIds> = {
   planId: 'plan',
   viewId: 'view',
   budgetId: 'budget',
+  attachmentId: 'attachment',
   questionId: 'comment',
   threadId: 'comment',
   tokenId: 'token',

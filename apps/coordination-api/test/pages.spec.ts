@@ -117,6 +117,13 @@ async function moreOfAll({ ana, ben, chloe, lead, orgId, records }: ExampleOrg):
       asker.me.memberId,
     );
     await world.rows(
+      `insert into attachments (org_id, id, project_id, story_id, name, content_type, size, sha256, kind, state, author, author_member_id)
+       select org_id, $2, project_id, story_id, name, content_type, size, sha256, kind, state, author, author_member_id
+       from attachments where org_id = $1 limit 1`,
+      orgId,
+      newId(),
+    );
+    await world.rows(
       `insert into point_scores (org_id, period, starts_on, scope_id, member_id, points)
        select org_id, 'week', date_trunc('week', now())::date, id, $2, 7 from projects where org_id = $1 and key = 'WEB'`,
       orgId,
@@ -137,7 +144,10 @@ describe('every list', () => {
   it.each(lists)('%s cuts its pages by bytes, and shows each item once', async (_name, operation) => {
     const whole = (await pagesOf(operation)).flatMap(({ items }) => items);
     const single = await pagesOf(operation, 1);
-    expect(single.flatMap(({ items }) => items)).toEqual(whole);
+    // The addresses of downloads say until when they are valid.
+    const lasting = (items: unknown): unknown =>
+      JSON.parse(JSON.stringify(items).replace(/"downloadUrl":"[^"]*"/g, '"downloadUrl":""'));
+    expect(lasting(single.flatMap(({ items }) => items))).toEqual(lasting(whole));
     // A page of at most one byte contains one item, whatever the size of that item.
     expect(Math.max(0, ...single.map(({ items }) => items.length))).toBe(Math.min(1, whole.length));
     expect(whole.length).toBeGreaterThan(1);

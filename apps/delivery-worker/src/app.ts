@@ -1,5 +1,6 @@
 /** Assembles delivery-worker from its configuration, without starting anything yet. */
 import { setTimeout as pause } from 'node:timers/promises';
+import { openFileStorage } from '@muster/attachments';
 import { nodeHealthChecks, openNodes, type OpenNodes } from '@muster/placement';
 import { awaitRedis, openQueues, type Queues, type RunningWorker } from '@muster/redis/queues';
 import { toWebhooksConfig } from '@muster/notifications';
@@ -70,10 +71,15 @@ export function createDeliveryWorker(
   const redis = createRedisCheck(config.REDIS_URL);
   const webhooks = toWebhooksConfig(config);
   const outbound = createOutboundClients(config, webhooks, logger);
+  const files = openFileStorage(config, pool);
   const service = createService({
     name: 'delivery-worker',
     logger,
-    checks: [...nodeHealthChecks(nodes, config.DATABASE_URL, config.DATABASE_NODES), redis.check],
+    checks: [
+      ...nodeHealthChecks(nodes, config.DATABASE_URL, config.DATABASE_NODES),
+      redis.check,
+      ...files.checks,
+    ],
     mostInFlight: 20,
     trustProxy: false,
     toApiError,
@@ -84,12 +90,10 @@ export function createDeliveryWorker(
   addFigures(service.metrics, pool, queues);
   addDashboard(service.app, queues, authenticator);
 
-  const { mailer, pusher, askForge, issuers } = outbound;
   const workers = createWorkers({
-    ...{ pool, queues, count, logger, mailer, pusher, askForge, issuers, webhooks },
-    baseUrl: config.BASE_URL,
-    messageRate: config.LIMIT_MESSAGES,
-    retentionDays: config.RETENTION_DAYS,
+    ...outbound,
+    ...{ pool, queues, count, logger, webhooks, storage: files.storage },
+    ...{ baseUrl: config.BASE_URL, messageRate: config.LIMIT_MESSAGES, retentionDays: config.RETENTION_DAYS },
     onRowsRemoved: (rows) => {
       count('removedRows', rows);
     },

@@ -93,6 +93,15 @@ export const retention: Readonly<Record<string, Retention>> = {
     'history names the agents; the rows are deleted with their member',
   ),
   assignments: cappedRetention(writingMembers, 'one row for each story, epic and group'),
+  attachments: purgedRetention(
+    'viewers too',
+    'a day after an upload began that was not finished; other rows are deleted with their story, comment or execution',
+    {
+      key: idKey,
+      due: () => sql.part`t.state = 'pending' and t.created_at < now() - interval '1 day'`,
+      oldestFirst: sql.part`t.created_at`,
+    },
+  ),
   audit: purgedRetention(
     'each write, and refusals',
     'as many days as the policy sets, up to the maximum of the plan',

@@ -1,4 +1,5 @@
 /** Jobs that keep tables small. A failure for one table or record does not stop the others. */
+import { type FileStorage, removeAbandonedUploads, removeDueFiles } from '@muster/attachments';
 import { type Pool } from '@muster/driver';
 import { forEachInSequence, forEachNode } from '@muster/placement';
 import { type Logger } from 'pino';
@@ -13,6 +14,8 @@ export interface UpkeepContext {
   readonly logger: Logger;
   /** Days for which completed records are kept. */
   readonly retentionDays: number;
+  /** The storage of files; undefined if none is configured. */
+  readonly storage: FileStorage | undefined;
   /** Called with the number of rows that were removed because their parent was deleted. */
   readonly onRowsRemoved: (rows: number) => void;
 }
@@ -21,8 +24,9 @@ export function createUpkeep({
   pool,
   logger,
   retentionDays,
+  storage,
   onRowsRemoved,
-}: UpkeepContext): Pick<Workers, 'retention.purge' | 'deletions.remove'> {
+}: UpkeepContext): Pick<Workers, 'retention.purge' | 'deletions.remove' | 'files.remove'> {
   const monthsLater = (error: unknown): [] => {
     logger.warn({ err: error }, 'the monthly partitions will be maintained at the next turn');
     return [];
@@ -45,6 +49,14 @@ export function createUpkeep({
   };
   return {
     'retention.purge': (signal) => forEachNode(pool, (at) => purgeAt(at.pool, signal)),
+    'files.remove': async (signal) => {
+      if (storage === undefined) return;
+      await forEachNode(pool, async (at) => {
+        const files = await removeDueFiles(at.pool, storage, signal);
+        if (files > 0) logger.info({ files }, 'deleted files');
+      });
+      await removeAbandonedUploads(storage);
+    },
     'deletions.remove': (signal) =>
       forEachNode(pool, (at) =>
         forEachInSequence(

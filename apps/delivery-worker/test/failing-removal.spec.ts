@@ -11,7 +11,7 @@ const { signal } = new AbortController();
 const workers = () =>
   createUpkeep({
     ...{ pool: world.database.app, logger: pino({ level: 'silent' }) },
-    ...{ retentionDays: 90, onRowsRemoved: () => undefined },
+    ...{ storage: undefined, retentionDays: 90, onRowsRemoved: () => undefined },
   });
 
 const refuseDeletesOf = async (table: string, condition: string) => {

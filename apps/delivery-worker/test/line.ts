@@ -42,6 +42,7 @@ export const workersWith = (given: Partial<Workers>): Workers => ({
   'forge.reconcile': notHere,
   'retention.purge': notHere,
   'deletions.remove': notHere,
+  'files.remove': notHere,
   'leases.sweep': notHere,
   'seats.recalculate': notHere,
   'seats.reconcile': notHere,

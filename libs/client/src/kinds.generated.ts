@@ -112,6 +112,7 @@ export const kinds = {
     react: 'write',
     resolve: 'write',
   },
+  attachments: { create: 'write', get: 'read', list: 'list', delete: 'write' },
   assignments: { set: 'write', clear: 'write', listForProject: 'list', listForOrg: 'list' },
   reviewers: { add: 'write', remove: 'write', list: 'list', listForUser: 'list', setVerdict: 'write' },
   prompts: {

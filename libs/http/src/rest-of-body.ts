@@ -16,12 +16,14 @@ export function drainRequestBody({ raw }: FastifyRequest, reply: FastifyReply): 
   // The framework asks to close the connection after each error in a body. Without that header, the
   // connection stays open and Node reads the rest of the body.
   reply.removeHeader('connection');
-  reply.raw.once('finish', () => {
-    if (raw.complete) return;
-    const cutOff = setTimeout(() => raw.socket.destroy(), drainTimeoutMillis);
-    raw.once('close', () => {
-      clearTimeout(cutOff);
-    });
-    raw.resume();
+  reply.raw.once('finish', () => raw.resume());
+}
+
+/** Disconnects a caller that is still sending a body some time after the response. */
+export function cutOffRestOfBody({ raw }: FastifyRequest): void {
+  if (raw.complete || raw.destroyed) return;
+  const cutOff = setTimeout(() => raw.destroy(), drainTimeoutMillis).unref();
+  raw.once('close', () => {
+    clearTimeout(cutOff);
   });
 }

@@ -22,7 +22,7 @@ import { isJsonContentType, type ValueLimits, parseJsonBody, requireUncompressed
 import { createMetrics, type Metrics } from './metrics.ts';
 import { createMetricsServer } from './metrics-server.ts';
 import { RequestSlotTracker } from './request-places.ts';
-import { drainRequestBody } from './rest-of-body.ts';
+import { cutOffRestOfBody, drainRequestBody } from './rest-of-body.ts';
 import { requestIdOf } from './request-id.ts';
 import { addRequestSpans } from './tracing.ts';
 
@@ -34,6 +34,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** True if a missing or invalid token is refused in the form that clients of MCP expect. */
     isForMcp?: boolean;
+    /** True if the handler reads the body as a stream, and limits its size and number itself. */
+    readsStream?: boolean;
   }
 }
 
@@ -62,6 +64,8 @@ export interface ServiceOptions {
   readonly toApiError: (error: unknown) => ApiError;
   /** Renders the page that a browser shows for an error; undefined if the request gets the error as JSON. */
   readonly renderErrorPage?: RenderErrorPage;
+  /** The time limit for a whole request, in milliseconds; 30 seconds by default. */
+  readonly requestTimeoutMillis?: number;
 }
 
 export interface Service {
@@ -168,7 +172,7 @@ type ErrorHandler = ReturnType<typeof createErrorHandler>;
 
 /** Creates Fastify with the service's limits, error responses in the contract's form, and no schema compilers. */
 const createFastify = (
-  { trustProxy, isSecret }: ServiceOptions,
+  { trustProxy, isSecret, requestTimeoutMillis }: ServiceOptions,
   answerError: ErrorHandler,
 ): FastifyInstance =>
   fastify({
@@ -176,6 +180,7 @@ const createFastify = (
     genReqId: requestIdOf(isSecret ?? (() => false)),
     requestIdHeader: false,
     ...connectionLimits,
+    ...(requestTimeoutMillis !== undefined && { requestTimeout: requestTimeoutMillis }),
     // Without a Host header Node would answer in its own format, so addRequestHooks checks it instead.
     http: {
       headersTimeout: headersTimeoutMillis,
@@ -244,7 +249,7 @@ function addRequestHooks(
     done(refused);
   });
   app.addHook('preParsing', (request, reply, payload, done) => {
-    if (!hasBody(request)) {
+    if (!hasBody(request) || request.routeOptions.config.readsStream === true) {
       done(null, payload);
       return;
     }
@@ -270,6 +275,10 @@ function addRequestHooks(
     else if (reply.statusCode >= 400 && bodies.isStillArriving(request)) drainRequestBody(request, reply);
     if (reply.statusCode >= 400 && !isHealthRequest(request))
       recordErrorResponse(request, reply, { metrics, logger });
+    done();
+  });
+  app.addHook('onResponse', (request, _reply, done) => {
+    cutOffRestOfBody(request);
     done();
   });
 }

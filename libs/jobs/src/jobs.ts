@@ -134,6 +134,11 @@ export const jobs = {
     queue: 'upkeep',
     timeoutSeconds: 900,
   }),
+  'files.remove': defineScheduledJob({
+    summary: 'Delete the files of deleted attachments, projects and organizations',
+    queue: 'upkeep',
+    timeoutSeconds: 900,
+  }),
   'leases.sweep': defineScheduledJob({
     summary: 'Record expired leases, notify their holders, and delete expired locks',
     queue: 'leases',

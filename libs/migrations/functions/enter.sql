@@ -73,6 +73,9 @@ begin
     when 'plan' then
       select l.id, l.project_id into target_id, project_id from public.plans l
         where l.org_id = org and l.id = target_ref::uuid;
+    when 'attachment' then
+      select a.id, a.project_id into target_id, project_id from public.attachments a
+        where a.org_id = org and a.id = target_ref::uuid;
     when 'execution' then
       select e.id, e.project_id into target_id, project_id from public.executions e
         where e.org_id = org and e.id = target_ref::uuid;

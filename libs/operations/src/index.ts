@@ -2,6 +2,7 @@
  * Assembles the whole product: the handler of each operation, and the reactions to events. An operation
  * without a handler is a compile error.
  */
+import { attachmentsHandlers, type AttachmentsConfig, defaultAttachmentsConfig } from '@muster/attachments';
 import {
   billingHandlers,
   defaultSeatPrices,
@@ -35,9 +36,15 @@ export interface HandlersSetUp {
   readonly seatPrices: SeatPrices;
   readonly forges: ForgesConfig;
   readonly webhooks: WebhooksConfig;
+  readonly attachments: AttachmentsConfig;
 }
 
-export const createHandlers = ({ seatPrices, forges, webhooks }: HandlersSetUp): AllHandlers => ({
+export const createHandlers = ({
+  seatPrices,
+  forges,
+  webhooks,
+  attachments,
+}: HandlersSetUp): AllHandlers => ({
   session: organizationsHandlers.session,
   sessions: organizationsHandlers.sessions,
   orgs: organizationsHandlers.orgs,
@@ -57,6 +64,7 @@ export const createHandlers = ({ seatPrices, forges, webhooks }: HandlersSetUp):
   storySpec: boardHandlers.storySpec,
   storyCollaboration: boardHandlers.storyCollaboration,
   comments: boardHandlers.comments,
+  attachments: attachmentsHandlers(attachments).attachments,
   assignments: boardHandlers.assignments,
   reviewers: boardHandlers.reviewers,
   deliveryExecutions: deliveryHandlers.deliveryExecutions,
@@ -87,6 +95,7 @@ export const createHandlers = ({ seatPrices, forges, webhooks }: HandlersSetUp):
 export const handlers = createHandlers({
   seatPrices: defaultSeatPrices,
   webhooks: defaultWebhooksConfig,
+  attachments: defaultAttachmentsConfig,
   forges: { seals: createSecretCipher([]), baseUrl: 'http://127.0.0.1:4100' },
 });
 

@@ -1,6 +1,6 @@
 export const dates = {
   reference: {
-    sha256: 'a6799fa90fb87fd336d7743a4ec8fad3e513d4de035cd45bfc562c93159ae8df',
+    sha256: '116c83e483909820f6eb4c2fd8ab46145d869526fcd565b050a35df2a29a17e5',
     since: '2026-11-30',
   },
   'reference/deliveryExecutions': {
@@ -64,7 +64,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/policy': {
-    sha256: '7cb221fcbbb5fea0de391825a39b3ffd65211ac0e88d494db3a4189d19eedef6',
+    sha256: 'ccb3f2644578aff6be3d8311f00bd87093c471787ed9bd56254ee3f3faea5539',
     since: '2026-11-30',
   },
   'reference/teams': {
@@ -116,12 +116,16 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/storyCollaboration': {
-    sha256: '32b4b35079c0317635c0744d9d0da36cd4ac828a914ac9900473e7f7117853c7',
+    sha256: 'f9bfafff5acce2260422091db4b32f8ece71b33f25b7d7357028f340880bf6d4',
     since: '2026-11-30',
   },
   'reference/comments': {
     sha256: '23d25bbfd6f6de53891eded6475cf95dc158ba77103c06f6e566175616f77257',
     since: '2026-11-29',
+  },
+  'reference/attachments': {
+    sha256: 'c5fee2b7892d46a258f5e255ed7aeb405af25c8065dadded59ebccfaf41407b3',
+    since: '2026-11-30',
   },
   'reference/assignments': {
     sha256: '07a0fce581e22d80380054c03e6d6c2580bf4c5aa258014f23b8e59bec8d1e77',
@@ -160,11 +164,11 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/activity': {
-    sha256: '4475c656c3806dfc0b1d58493ef22a4a18fcb8d57ed9d30ddcd67b634b454720',
+    sha256: 'ec02f8394cd6c88bd2cbb9ceb25eb2d8f95609b9829a7550c633b7660ae22edc',
     since: '2026-11-30',
   },
   'reference/events': {
-    sha256: '91b0266c5cdb0c6cda199e88a9621cead0dbcaeaf57ae29f64b38dd3971d25f3',
+    sha256: '025483245a3a85ee783dfb3a4e2752d17891d043761e889f776be6822ec49de8',
     since: '2026-11-30',
   },
   'reference/forges': {
@@ -192,7 +196,7 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/webhooks': {
-    sha256: '5a1a1b91a4ffaf2f7b17b396c330159469f180edfcb1ee410f497992a95d4df4',
+    sha256: '10745e8b5f0afb712c0162c2b5650bc9a7978f1ace3e4a0110c3acba91d125a1',
     since: '2026-11-30',
   },
   'reference/webhooks.deliveries': {
@@ -224,15 +228,15 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/records': {
-    sha256: '978d9e32e1988864a8c43afefcb8d05d0800b2c1bb5870f09f5cb47788fc39d3',
+    sha256: 'dbd05d88dfe253128652a423c29e35123e603274499d60d3a0dbd44b76acec67',
     since: '2026-11-30',
   },
   'reference/errors': {
-    sha256: '7e00f404aac0156f60ba6b61c5a595d2c885526ecb2fd38cd78c927bedf7462d',
+    sha256: '68933a79100bd44e5adaefdd5437fa09e5f4a3d25e9f99d4ea66d7fd339fa18c',
     since: '2026-11-30',
   },
   'reference/event-kinds': {
-    sha256: '89c7ac78a89190e60dd6b58c50788609230d313abc0f1619fbff8aca772e28b9',
+    sha256: '1e951cd2289eadced926bebdfc9715405bcd6914568366948f5f0e046bd58dd5',
     since: '2026-11-30',
   },
 };

@@ -16,6 +16,8 @@ export const parameterMeanings: Readonly<Record<string, string>> = {
   actorId: 'Only what this member or agent did',
   afterColumnId: 'The column after which the new one is inserted; by default it becomes the last',
   agentId: 'The agent',
+  'attachments:headSha': 'The commit that it is evidence for; by default the current head',
+  attachmentId: "The attachment's id",
   columnId: "The column's id",
   columnIds: "The ids of the board's columns, in their new order",
   commentId: "The comment's id",
@@ -292,6 +294,8 @@ export const parameterMeanings: Readonly<Record<string, string>> = {
   maxLockTtlSeconds: 'The maximum duration of a lock, in seconds',
   requiredApprovals: 'The number of approvals that a story needs before it can be done',
   requireSpecToStart: 'Whether a story needs a non-empty spec before work begins',
+  requireEvidence:
+    'The kinds of attachments that a story needs before it can be done: on the story or its last execution, and not stale. A test_report counts without failures and errors',
   requireMergeProof: 'Whether a story needs proof that it was merged before it can be done',
   mergeProof: 'Who can prove a merge: reported accepts any token, verified only a connected forge',
   agentsMayReview: 'Whether agents may give verdicts',

@@ -243,17 +243,24 @@ describe('events and refusals', () => {
 
   it('all come from somewhere', () => {
     const said = new Set<string>(all.flatMap((operation) => operation.emits));
-    // Events that no operation emits. A person who accepts an invitation calls no operation, because there is
+    // Events that no operation emits. A file arrives by a request of its own. A person who accepts an invitation calls no operation, because there is
     // no token yet. The worker emits expiries and events of forges.
     const saidElsewhere = [
-      ...['story.mergeReverted', 'invitation.accepted', 'forge.deliveriesFailed', 'lease.expired'],
+      ...[
+        'story.mergeReverted',
+        'attachment.added',
+        'invitation.accepted',
+        'forge.deliveriesFailed',
+        'lease.expired',
+      ],
     ];
     expect(eventKinds.filter((kind) => !said.has(kind))).toEqual(saidElsewhere);
     const refused = new Set<string>(all.flatMap((operation) => operation.refusals));
-    // Reasons that no operation declares. They come from the pipeline, the acceptance of an invitation, the
+    // Reasons that no operation declares. They come from the pipeline, uploads of files, the acceptance of an invitation, the
     // event stream, the MCP gateway and the license service.
     const fromElsewhere = [
       ...['idempotency_in_flight', 'idempotency_mismatch', 'expired', 'blocked', 'stream_replaced'],
+      'upload_mismatch',
       ...['active_on_another_machine', 'slots_taken', 'not_activated', 'order_mismatch', 'several_machines'],
     ];
     expect(

@@ -4,6 +4,7 @@ import { activity } from './namespaces/activity.ts';
 import { admin } from './namespaces/admin.ts';
 import { agents } from './namespaces/agents.ts';
 import { assignments } from './namespaces/assignments.ts';
+import { attachments } from './namespaces/attachments.ts';
 import { audit } from './namespaces/audit.ts';
 import { billing } from './namespaces/billing.ts';
 import { boardColumns } from './namespaces/boardColumns.ts';
@@ -68,6 +69,7 @@ export const registry = {
   storySpec,
   storyCollaboration,
   comments,
+  attachments,
   assignments,
   reviewers,
   prompts,

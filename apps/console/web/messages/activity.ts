@@ -31,6 +31,8 @@ const eventTexts: Readonly<Record<EventKind, string>> = {
   'comment.reacted': 'reacted to a comment on',
   'comment.resolved': 'resolved a thread on',
   'comment.reopened': 'reopened a thread on',
+  'attachment.added': 'attached a file to',
+  'attachment.deleted': 'deleted a file of',
   'org.updated': 'changed organization',
   'org.ownershipTransferred': 'transferred the ownership of',
   'org.deleted': 'deleted organization',

@@ -4,6 +4,9 @@ import { pluralize } from './several.ts';
 
 type Policy = ResultOf<Registry['policy']['get']>['policy'];
 
+/** The kinds of attachments that the policy can require. */
+export const evidenceKinds = ['test_report', 'screenshot', 'video', 'log', 'coverage'] as const;
+
 export const texts = {
   project: 'Project',
   sections: {
@@ -238,6 +241,7 @@ export const texts = {
       requireSpecToStart: 'Require a spec before work can start',
       requireMergeProof: 'Require proof of a merge to move a story to done',
       mergeProof: 'Accepted proof of a merge',
+      requireEvidence: 'Evidence required to move a story to done',
       agentsMayReview: 'Allow agents to review',
       agentsMayComplete: 'Allow agents to move stories to done',
       authorMayApprove: 'Allow members to approve their own work and that of their agents',
@@ -254,6 +258,14 @@ export const texts = {
       reported: 'Reports by anyone',
       verified: 'Signed forge events only',
     },
+    evidence: {
+      test_report: 'A test report without failures',
+      screenshot: 'A screenshot',
+      video: 'A video',
+      log: 'A log',
+      coverage: 'A coverage report',
+    } satisfies Record<(typeof evidenceKinds)[number], string>,
+    evidenceHint: 'Attached to the story or its last execution, for the current commit.',
     mergeProofHint:
       'Until you change this, projects with a linked repository accept only signed forge events.',
     wip: { off: 'Do nothing', warn: 'Warn', block: 'Block more stories' },

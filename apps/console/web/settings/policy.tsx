@@ -5,7 +5,7 @@ import { type PolicyRecord } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { LoadError, Loading } from '../components/states.tsx';
 import { formatDuration } from '../messages/index.ts';
-import { texts } from '../messages/settings.ts';
+import { evidenceKinds, texts } from '../messages/settings.ts';
 import { SelectField, Form, Section, useSettingsWrite } from './components.tsx';
 import { policyQuery, providersQuery } from './queries.ts';
 import { useIsAdmin } from './rights.ts';
@@ -20,7 +20,7 @@ const rulesByGroup: Readonly<Record<keyof typeof texts.policy.groups, readonly (
   reviews: ['requiredApprovals', 'agentsMayReview', 'authorMayApprove'],
   work: [
     ...(['requireSpecToStart', 'wipLimits', 'agentsMayComplete', 'completeStoryOnMerge'] as const),
-    ...(['closeParents', 'requireMergeProof', 'mergeProof'] as const),
+    ...(['closeParents', 'requireMergeProof', 'mergeProof', 'requireEvidence'] as const),
   ],
   signIn: ['requirePasskey', 'allowedIdentityProviders'],
   organization: ['allowedEmailDomains', 'gamificationEnabled', 'auditRetentionDays'],
@@ -133,37 +133,59 @@ function DomainsRule({ rules, changeRules, mayChange }: RuleProps) {
   );
 }
 
-function ProvidersRule({ rules, changeRules }: RuleProps) {
+interface ListRuleProps<Value> extends RuleProps {
+  readonly id: RuleNamesOfType<readonly string[]>;
+  readonly options: readonly { readonly id: Value; readonly name: string }[];
+  readonly selected: readonly Value[];
+  readonly hint: string;
+}
+
+const ListRule = <Value extends string>({
+  id: rule,
+  options,
+  selected,
+  hint,
+  changeRules,
+  mayChange,
+}: ListRuleProps<Value>) => (
+  <fieldset className="rule rule-list">
+    <legend className="sr-only">{texts.policy.names[rule]}</legend>
+    <span>{texts.policy.names[rule]}</span>
+    <div>
+      {options.map(({ id, name }) => (
+        <label key={id} className="switch">
+          <input
+            type="checkbox"
+            disabled={!mayChange}
+            checked={selected.includes(id)}
+            onChange={({ target }) =>
+              changeRules({
+                [rule]: target.checked ? [...selected, id] : selected.filter((one) => one !== id),
+              })
+            }
+          />
+          {name}
+        </label>
+      ))}
+      <span className="hint">{hint}</span>
+    </div>
+  </fieldset>
+);
+
+function ProvidersRule(props: RuleProps) {
   const providers = useQuery(providersQuery(useClient())).data?.items;
-  const allowed = rules.allowedIdentityProviders;
   return (
-    <fieldset className="rule rule-list">
-      <legend className="sr-only">{texts.policy.names.allowedIdentityProviders}</legend>
-      <span>{texts.policy.names.allowedIdentityProviders}</span>
-      <div>
-        {providers?.map(({ id, name }) => (
-          <label key={id} className="switch">
-            <input
-              type="checkbox"
-              checked={allowed.includes(id)}
-              onChange={({ target }) =>
-                changeRules({
-                  allowedIdentityProviders: target.checked
-                    ? [...allowed, id]
-                    : allowed.filter((one) => one !== id),
-                })
-              }
-            />
-            {name}
-          </label>
-        ))}
-        <span className="hint">
-          {providers?.length === 0 ? texts.providers.empty : texts.policy.providersHint}
-        </span>
-      </div>
-    </fieldset>
+    <ListRule
+      id="allowedIdentityProviders"
+      options={providers ?? []}
+      selected={props.rules.allowedIdentityProviders}
+      hint={providers?.length === 0 ? texts.providers.empty : texts.policy.providersHint}
+      {...props}
+    />
   );
 }
+
+const evidenceOptions = evidenceKinds.map((id) => ({ id, name: texts.policy.evidence[id] }));
 
 function RuleInput({ id, ...rewriting }: RuleProps & { readonly id: keyof PolicyRules }) {
   const { rules, mayChange } = rewriting;
@@ -183,6 +205,16 @@ function RuleInput({ id, ...rewriting }: RuleProps & { readonly id: keyof Policy
       return <DomainsRule {...rewriting} />;
     case 'allowedIdentityProviders':
       return mayChange ? <ProvidersRule {...rewriting} /> : null;
+    case 'requireEvidence':
+      return (
+        <ListRule
+          id={id}
+          options={evidenceOptions}
+          selected={rules.requireEvidence}
+          hint={texts.policy.evidenceHint}
+          {...rewriting}
+        />
+      );
     case 'requiredApprovals':
       return <NumberRule id={id} hint="" {...rewriting} />;
     case 'auditRetentionDays':

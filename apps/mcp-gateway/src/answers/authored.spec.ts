@@ -59,6 +59,8 @@ const chosenByNoPerson: ReadonlySet<string> = new Set([
   ],
   ...[
     'contentType',
+    'downloadUrl',
+    'headers',
     'emoji',
     'defaultBranch',
     'currency',

@@ -110,6 +110,10 @@ export const findParentComment = (
 export const deleteComment = (id: string): Query<unknown> =>
   sql`delete from comments where ${orgFilter()} and id = ${id}`;
 
+/** Deletes the attachments of a comment that stays without its text. */
+export const deleteAttachmentsOfComment = (commentId: string): Query<unknown> =>
+  sql`delete from attachments where ${orgFilter()} and comment_id = ${commentId}`;
+
 /** The members and agents that a text mentions, each ordered by ID. */
 interface Mentioned {
   readonly members: string[];

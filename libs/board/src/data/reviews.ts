@@ -2,6 +2,7 @@
 import { type Db, type IdOrSql, orgFilter, type Part, sql } from '@muster/driver';
 import { type Caller } from '@muster/runtime';
 import { type Policy, type Trust } from '@muster/registry';
+import { type Evidence, findFreshEvidence } from '../rules/evidence.ts';
 import { type AuthorIds, countFreshVerdicts, type VerdictGiver, type Review } from '../rules/reviews.ts';
 import { type GateFacts } from '../rules/workflow.ts';
 import { toReviewable, type VerdictRow, toReview } from './reviewers.ts';
@@ -15,21 +16,24 @@ export interface Reviews {
   readonly verdicts: readonly (Review & VerdictGiver)[];
   readonly authors: AuthorIds;
   readonly mergeTrust: Trust | null;
+  /** The evidence on the story and its last execution, oldest first. */
+  readonly evidence: readonly Evidence[];
 }
 
 /** The empty result for a story that does not move to done. */
-export const noReviews: Reviews = { verdicts: [], authors: new Set(), mergeTrust: null };
+export const noReviews: Reviews = { verdicts: [], authors: new Set(), mergeTrust: null, evidence: [] };
 
 /** Returns the facts that the gates of a move depend on. */
 export const toMoveGates = (
   story: Pick<StoryRow, 'spec_version' | 'code'> & { readonly has_spec: boolean },
-  { verdicts, authors, mergeTrust }: Reviews,
+  { verdicts, authors, mergeTrust, evidence }: Reviews,
   policy: Policy,
   caller: Caller,
 ): GateFacts => ({
   hasSpec: story.has_spec,
   ...countFreshVerdicts(verdicts, toReviewable(story), authors, policy),
   mergeTrust,
+  freshEvidence: findFreshEvidence(evidence, story.code),
   isAgent: caller.agentId !== null,
 });
 
@@ -38,6 +42,7 @@ interface ReviewsRow {
   readonly verdicts: readonly VerdictRow[];
   readonly authors: readonly string[];
   readonly merge_seen: Trust | null;
+  readonly evidence: readonly Evidence[];
 }
 
 /**
@@ -98,18 +103,28 @@ const selectMergeTrust = (story: Part): Part => sql.part`greatest(${selectMergeT
     from (select ${selectMergeTrustOfWork(sql.part`c`)} as trust from stories c
       where ${orgFilter('c')} and c.parent_id = ${story}.id and c.status <> 'canceled') h))`;
 
+/** Returns SQL for the evidence on a story and on its last execution. */
+const selectEvidence = (story: IdOrSql): Part => sql.part`
+  select a.kind, a.name, a.report, a.code_seq as "codeSeq", a.head_sha as "headSha"
+  from attachments a where ${orgFilter('a')} and a.story_id = ${story}.id and a.state = 'stored' and a.comment_id is null
+    and (a.execution_id is null or a.execution_id = (select e.id from executions e
+      where ${orgFilter('e')} and e.target_type = 'story' and e.target_id = ${story}.id order by e.id desc limit 1))
+  order by a.id`;
+
 const selectReviews = (where: Part): Part => sql.part`
   select s.id,
     (select coalesce(jsonb_agg(v), '[]') from (${selectVerdicts(sql.part`s`)}) v) as verdicts,
     (select coalesce(jsonb_agg(a.member_id), '[]') from (${selectAuthors(sql.part`s.id`)}) a
       where a.member_id is not null) as authors,
-    ${selectMergeTrust(sql.part`s`)} as merge_seen
+    ${selectMergeTrust(sql.part`s`)} as merge_seen,
+    (select coalesce(jsonb_agg(e), '[]') from (${selectEvidence(sql.part`s`)}) e) as evidence
   from stories s where ${where}`;
 
 const toReviews = (row: ReviewsRow): Reviews => ({
   verdicts: row.verdicts.map(toReview),
   authors: new Set(row.authors),
   mergeTrust: row.merge_seen,
+  evidence: row.evidence,
 });
 
 export async function findReviews(db: Db, storyId: IdOrSql): Promise<Reviews> {

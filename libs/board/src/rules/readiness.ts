@@ -21,6 +21,7 @@ const obstacleByGate: Record<UnmetGate['gate'], Obstacle> = {
   requiredApprovals: 'policy',
   changesRequested: 'policy',
   requireMergeProof: 'policy',
+  requireEvidence: 'policy',
   agentsMayComplete: 'policy',
 };
 

@@ -42,6 +42,7 @@ describe('gates', () => {
     requireSpecToStart: true,
     requiredApprovals: 2,
     requireMergeProof: false,
+    requireEvidence: [],
     mergeProof: 'reported' as const,
     agentsMayComplete: true,
   };

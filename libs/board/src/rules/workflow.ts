@@ -1,5 +1,6 @@
 /** The workflow of a story: its possible moves, and the policy's gates for entering a status. */
 import {
+  type AttachmentKind,
   type Policy,
   type StoryStatus,
   type Trust,
@@ -31,6 +32,8 @@ export interface GateFacts {
   readonly freshChangesRequested: number;
   /** The strongest proof of a merge since work on the story last began; null without such a merge. */
   readonly mergeTrust: Trust | null;
+  /** The kinds of evidence that are fresh. Test reports with failures are left out. */
+  readonly freshEvidence: ReadonlySet<AttachmentKind>;
   /** True if an agent requests the move. */
   readonly isAgent: boolean;
 }
@@ -40,6 +43,7 @@ export const noGateFacts: Omit<GateFacts, 'hasSpec'> = {
   freshApprovals: 0,
   freshChangesRequested: 0,
   mergeTrust: null,
+  freshEvidence: new Set(),
   isAgent: false,
 };
 
@@ -49,6 +53,7 @@ export type UnmetGate =
   | { readonly gate: 'requiredApprovals'; readonly required: number; readonly fresh: number }
   | { readonly gate: 'changesRequested'; readonly fresh: number }
   | UnmetMergeProof
+  | { readonly gate: 'requireEvidence'; readonly missing: readonly AttachmentKind[] }
   | { readonly gate: 'agentsMayComplete' };
 
 /**
@@ -59,9 +64,14 @@ export function findUnmetGates(
   targetStatus: StoryStatus,
   policy: Pick<
     Policy,
-    'requireSpecToStart' | 'requiredApprovals' | 'requireMergeProof' | 'mergeProof' | 'agentsMayComplete'
+    | 'requireSpecToStart'
+    | 'requiredApprovals'
+    | 'requireMergeProof'
+    | 'mergeProof'
+    | 'requireEvidence'
+    | 'agentsMayComplete'
   >,
-  { hasSpec, freshApprovals, freshChangesRequested, mergeTrust, isAgent }: GateFacts,
+  { hasSpec, freshApprovals, freshChangesRequested, mergeTrust, freshEvidence, isAgent }: GateFacts,
 ): UnmetGate[] {
   const unmet: UnmetGate[] = [];
   if (targetStatus === 'in_progress' && policy.requireSpecToStart && !hasSpec)
@@ -72,6 +82,8 @@ export function findUnmetGates(
   if (freshChangesRequested > 0) unmet.push({ gate: 'changesRequested', fresh: freshChangesRequested });
   const proof = unmetMergeProof(policy, mergeTrust);
   if (proof !== undefined) unmet.push(proof);
+  const missing = policy.requireEvidence.filter((kind) => !freshEvidence.has(kind));
+  if (missing.length > 0) unmet.push({ gate: 'requireEvidence', missing });
   if (isAgent && !policy.agentsMayComplete) unmet.push({ gate: 'agentsMayComplete' });
   return unmet;
 }

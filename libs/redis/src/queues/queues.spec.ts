@@ -16,6 +16,7 @@ const ticket = () => ({ orgId: randomUUID(), rowId: randomUUID() });
 const schedule = {
   'retention.purge': 3_600,
   'deletions.remove': 3_600,
+  'files.remove': 3_600,
   'leases.sweep': 3_600,
   'seats.reconcile': 3_600,
   'tokens.warn': 3_600,

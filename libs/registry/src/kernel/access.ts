@@ -84,9 +84,16 @@ export const targetKinds = {
   groupId: 'deliveryGroup',
   importId: 'import',
   planId: 'plan',
+  attachmentId: 'attachment',
   targetId: {
     saidBy: 'targetType',
-    kinds: { story: 'story', epic: 'epic', delivery_group: 'deliveryGroup' },
+    kinds: {
+      story: 'story',
+      epic: 'epic',
+      delivery_group: 'deliveryGroup',
+      comment: 'comment',
+      execution: 'execution',
+    },
   },
 } as const;
 export type TargetParam = keyof typeof targetKinds;

@@ -60,6 +60,8 @@ export const events = {
   'comment.reacted': z.object({ commentId: Id, emoji: z.string(), on: z.boolean() }),
   'comment.resolved': z.object({ commentId: Id }),
   'comment.reopened': z.object({ commentId: Id }),
+  'attachment.added': z.object({ attachmentId: Id, name: z.string(), attachmentKind: z.string() }),
+  'attachment.deleted': z.object({ attachmentId: Id, name: z.string() }),
   // Events about the organization and its people.
   'org.updated': changedFields,
   'org.ownershipTransferred': z.object({ fromMemberId: Id, toMemberId: Id }),

@@ -58,6 +58,10 @@ const catalogue = {
       remedy:
         "Enter the connection's secret in the forge's webhook settings. To get a new secret, call forges.update with rotateSecret.",
     },
+    file_signature: {
+      meaning: 'The address of this file is invalid or has expired.',
+      remedy: 'Call attachments.get for a new download address, or attachments.create for a new upload.',
+    },
     other_resource: {
       meaning: 'The token is valid only for MCP calls to /api/mcp.',
       remedy: 'Call the tools of /api/mcp, request a token for the resource /api, or use an API token.',
@@ -201,6 +205,10 @@ const catalogue = {
       meaning: 'The request body is larger than this operation allows.',
       remedy: 'Split the content over several calls, or shorten it.',
     },
+    file_too_large: {
+      meaning: 'The file is larger than 50 MiB.',
+      remedy: 'Attach a smaller file, or compress it.',
+    },
     too_many_values: {
       meaning: 'The request body has more values than this operation allows.',
       remedy: 'Split the content over several calls.',
@@ -244,6 +252,12 @@ const catalogue = {
       meaning: 'You are sending too many request bodies at the same time.',
       remedy: 'Wait until other requests are answered, then send this one again.',
       retryable: true,
+    },
+    too_many_uploads: {
+      meaning: 'You are uploading too many files at the same time.',
+      remedy: 'Wait until another upload ends, then send this one again.',
+      retryable: true,
+      also: 'unavailable',
     },
     too_many_waiting: {
       meaning: 'Too many calls are waiting for events at the same time.',
@@ -294,6 +308,11 @@ const catalogue = {
     outcome_unknown: {
       meaning: 'The database connection was lost during the commit, so the result is unknown.',
       remedy: 'Send the same call again with the same Idempotency-Key; the write happens only once.',
+      retryable: true,
+    },
+    files_away: {
+      meaning: 'The storage of files is unavailable.',
+      remedy: 'Wait for the time in Retry-After, then send the same request again.',
       retryable: true,
     },
     api_away: {

@@ -144,6 +144,10 @@ export const unprocessable = {
     meaning: 'All paid seats are in use.',
     remedy: 'Free a seat or buy one; viewers do not need a seat.',
   },
+  upload_mismatch: {
+    meaning: 'The upload differs from the size or SHA-256 that was declared; nothing was stored.',
+    remedy: 'Upload exactly the file that you declared, or call attachments.create for the other file.',
+  },
   limit_exceeded: {
     meaning: 'A limit of the plan or of the product is reached.',
     remedy:

@@ -38,6 +38,7 @@ export const policy = {
       requireSpecToStart: optionalChange(shape.requireSpecToStart),
       requireMergeProof: optionalChange(shape.requireMergeProof),
       mergeProof: optionalChange(shape.mergeProof),
+      requireEvidence: optionalChange(shape.requireEvidence),
       agentsMayReview: optionalChange(shape.agentsMayReview),
       agentsMayComplete: optionalChange(shape.agentsMayComplete),
       authorMayApprove: optionalChange(shape.authorMayApprove),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { AttachmentKind } from './attachment.ts';
 import { Id, nameText, multilineText, recordStamps, Time, Version } from '../kernel/values.ts';
 
 export const OrgName = nameText(120);
@@ -62,6 +63,11 @@ export const Policy = z
       .describe(
         'Who can prove a merge if requireMergeProof is on. verified accepts only events that a connected forge signed. The default is verified in projects with a linked repository, and policy.get returns verified if there is such a project. With verified, a diffHash reported by a caller does not keep a verdict fresh',
       ),
+    requireEvidence: z
+      .array(AttachmentKind)
+      .max(6)
+      .overwrite((kinds) => [...new Set(kinds)])
+      .default([]),
     agentsMayReview: z.boolean().default(true),
     agentsMayComplete: z.boolean().default(true),
     authorMayApprove: z.boolean().default(false),

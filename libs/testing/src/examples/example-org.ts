@@ -9,6 +9,7 @@ import { newId } from '@muster/driver';
 import { type People, type Person, type Makers, type World } from '../world.ts';
 import { arrangePeople, assignSlug } from './people.ts';
 import { arrangeAccess } from './access.ts';
+import { arrangeAttachment } from './attachments.ts';
 import { arrangeCatalog } from './agents.ts';
 import { arrangeDelivery } from './delivery.ts';
 import { arrangeForges } from './forges.ts';
@@ -57,6 +58,7 @@ export interface ExampleRecordIds {
   readonly import: string;
   readonly plan: string;
   readonly view: string;
+  readonly attachment: string;
   readonly webhook: string;
   readonly webhookDelivery: string;
   readonly budget: string;
@@ -170,6 +172,11 @@ async function arrangeRecords(
   const imported = await arrangeImport(world, place);
   const plan = await arrangePlan(world, { ...place, storyId: stories[0] ?? '' });
   const view = await arrangeView(world, { ...place, ownerId: ana.me.memberId });
+  const attachment = await arrangeAttachment(world, {
+    ...place,
+    storyId: stories[0] ?? '',
+    memberId: ana.me.memberId,
+  });
   const { token, agent: agentId } = await arrangeTokens(world, place);
   const { connection } = await arrangeConnections(world, { ...place, agentId });
   const { session, passkey } = await arrangeSessions(world, place);
@@ -192,6 +199,7 @@ async function arrangeRecords(
     import: imported,
     plan,
     view,
+    attachment,
     webhook,
     webhookDelivery,
   };

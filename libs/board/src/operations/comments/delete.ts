@@ -1,6 +1,12 @@
 import { projectRank as rankOf, registry } from '@muster/registry';
 import { handle, notFound } from '@muster/runtime';
-import { toCommentedStoryEventSubject, comments, deleteComment, lockThread } from '../../data/comments.ts';
+import {
+  toCommentedStoryEventSubject,
+  comments,
+  deleteAttachmentsOfComment,
+  deleteComment,
+  lockThread,
+} from '../../data/comments.ts';
 import { deleteReactions } from '../../data/reactions.ts';
 import { isAuthor } from '../../rules/comment-rights.ts';
 
@@ -23,6 +29,7 @@ export const deleteOperation = handle(
     if (comment.id === root.id && hasOtherReplies) {
       comments.save(db, comment, { body: null, mentions: [], agent_mentions: [], deleted_at: at }, at);
       db.deferToCommit(deleteReactions(commentId));
+      db.deferToCommit(deleteAttachmentsOfComment(commentId));
     } else {
       // A tombstone is a deleted root whose replies remain. It is deleted together with the last reply.
       const tombstoneIsDone = root.deleted_at !== null && !hasOtherReplies;

@@ -1,0 +1,145 @@
+/** Receives and serves the files of attachments at their signed addresses, which need no token. */
+import { type Readable } from 'node:stream';
+import { type Pool } from '@muster/driver';
+import {
+  type ApiError,
+  isUuid,
+  maxAttachmentBytes,
+  notFound,
+  refusal,
+  serviceUnavailable,
+  type TestReport,
+  unauthorized,
+} from '@muster/registry';
+import { type HandlerEnvironment, runAsSystem } from '@muster/runtime';
+import { inOrganizationAsSystem, systemAuditFacts } from '@muster/tenancy';
+import { getAttachmentSubject } from './data/attachments.ts';
+import { type AddressedFile, findFile, lockState, markStored } from './data/files.ts';
+import { readTestReport } from './reports/parse.ts';
+import { fileTooLarge, withReceivedFile } from './receive.ts';
+import { type FileMethod, isValidSignature } from './rules/addresses.ts';
+import { downloadHeaders } from './rules/download-headers.ts';
+import { fileKey, type FileStorage, type ReceivedFile } from './storage/storage.ts';
+
+export interface FilesContext {
+  readonly pool: Pool;
+  readonly storage: FileStorage | undefined;
+  readonly environment: HandlerEnvironment;
+  /** Called with errors of the storage, which callers see only as 503. */
+  readonly onStorageError: (error: unknown) => void;
+}
+
+/** The parts of a requested address, which may be forged. */
+export interface RequestedAddress {
+  readonly method: FileMethod;
+  readonly orgId: string;
+  readonly attachmentId: string;
+  readonly expires: string;
+  readonly signature: string;
+}
+
+/** Finds the file of an address. Throws 401 if the address was not issued or has expired, and 404 without a file. */
+async function requireFile(pool: Pool, address: RequestedAddress): Promise<AddressedFile> {
+  const { method, orgId, attachmentId, expires, signature } = address;
+  if (!isUuid(orgId) || !isUuid(attachmentId) || !/^\d{1,15}$/.test(expires))
+    throw unauthorized('file_signature');
+  const file = await findFile(pool, orgId, attachmentId);
+  if (file === undefined) throw notFound();
+  const said = { method, orgId, attachmentId, expiresAtMillis: Number(expires) };
+  if (!isValidSignature(file.organization_key, said, signature, Date.parse(file.now)))
+    throw unauthorized('file_signature');
+  return file;
+}
+
+function requireStorage({ storage }: FilesContext): FileStorage {
+  if (storage === undefined) throw serviceUnavailable('files_away', 'No storage of files is configured.');
+  return storage;
+}
+
+/** Awaits an access to the storage. Reports its error, and throws 503. */
+async function orUnavailable<Result>(
+  { onStorageError }: FilesContext,
+  access: Promise<Result>,
+): Promise<Result> {
+  try {
+    return await access;
+  } catch (error) {
+    onStorageError(error);
+    throw serviceUnavailable('files_away');
+  }
+}
+
+export interface Upload {
+  readonly address: RequestedAddress;
+  /** The length that the request states; undefined if it states none. */
+  readonly contentLength: number | undefined;
+  readonly body: Readable;
+}
+
+const mismatch = (file: AddressedFile, received: Partial<ReceivedFile>): ApiError =>
+  refusal('upload_mismatch', {
+    expected: { size: file.size, sha256: file.sha256 },
+    received: { size: received.size ?? null, sha256: received.sha256 ?? null },
+  });
+
+/** Receives a file. A repeated upload has no effect, and an upload that fails leaves the attachment pending. */
+export async function receiveFile(
+  context: FilesContext,
+  { address, contentLength, body }: Upload,
+): Promise<void> {
+  const { pool } = context;
+  const file = await requireFile(pool, address);
+  if (file.is_archived) throw refusal('archived');
+  if (contentLength !== undefined && contentLength > maxAttachmentBytes) throw fileTooLarge();
+  if (contentLength !== undefined && contentLength !== file.size)
+    throw mismatch(file, { size: contentLength });
+  const storage = requireStorage(context);
+  await withReceivedFile(storage.incomingFolder, body, async (received) => {
+    if (received.size !== file.size || received.sha256 !== file.sha256) throw mismatch(file, received);
+    if (file.state === 'stored') return;
+    const report = file.kind === 'test_report' ? await readTestReport(received) : null;
+    const key = fileKey(address.orgId, file.id);
+    await orUnavailable(context, storage.put(key, received));
+    if (!(await publish(context, address.orgId, file, report))) {
+      await orUnavailable(context, storage.remove(key));
+      throw notFound();
+    }
+  });
+}
+
+/** Makes a stored file visible. Returns false if its attachment was deleted while the file arrived. */
+const publish = (
+  { pool, environment }: FilesContext,
+  orgId: string,
+  file: AddressedFile,
+  report: TestReport | null,
+): Promise<boolean> =>
+  inOrganizationAsSystem(pool, orgId, async (db) => {
+    const state = await lockState(db, file.id);
+    if (state !== 'pending') return state === 'stored';
+    const facts = systemAuditFacts('attachments.upload', file.id);
+    await runAsSystem({ db, orgId, actor: file.author, facts }, environment, async (_perform, emit) => {
+      const subject = await getAttachmentSubject(db, file.id);
+      db.deferToCommit(markStored(file.id, report));
+      emit({
+        kind: 'attachment.added',
+        subject,
+        data: { attachmentId: file.id, name: file.name, attachmentKind: file.kind },
+      });
+    });
+    return true;
+  });
+
+export interface Download {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly content: Readable;
+}
+
+/** Opens a file for a download. */
+export async function openFile(context: FilesContext, address: RequestedAddress): Promise<Download> {
+  const file = await requireFile(context.pool, address);
+  if (file.state !== 'stored') throw notFound();
+  const content = await orUnavailable(context, requireStorage(context).open(fileKey(address.orgId, file.id)));
+  if (content === undefined) throw serviceUnavailable('files_away');
+  return { headers: downloadHeaders(file), content };
+}

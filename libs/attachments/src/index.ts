@@ -1,0 +1,22 @@
+/** Files that members and agents attach to stories, comments and executions. */
+import { createAttachmentsHandlers } from './operations/attachments/handlers.ts';
+import { type AttachmentsConfig } from './operations/attachments/config.ts';
+
+/** Creates the handlers of this library, by namespace, for an installation. */
+export const attachmentsHandlers = (config: AttachmentsConfig) => ({
+  attachments: createAttachmentsHandlers(config),
+});
+
+export { type AttachmentsConfig, defaultAttachmentsConfig } from './operations/attachments/config.ts';
+export { type FilesContext, openFile, receiveFile, type RequestedAddress } from './files.ts';
+export { removeAbandonedUploads, removeDueFiles } from './remove.ts';
+export { filesPath } from './rules/addresses.ts';
+export {
+  describeFilesConfigFault,
+  type FilesConfig,
+  openFileStorage,
+  type OpenStorage,
+} from './storage/open-storage.ts';
+export { createFolderStorage } from './storage/folder.ts';
+export { createS3Storage } from './storage/s3.ts';
+export { type FileStorage } from './storage/storage.ts';

@@ -1,0 +1,13 @@
+import { registry } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import { getAttachment, toAttachment } from '../../data/attachments.ts';
+import { type AttachmentsConfig, readSigning } from './config.ts';
+
+export const createGet = (config: AttachmentsConfig) =>
+  handle(registry.attachments.get, async (context) => {
+    const [row, signing] = await Promise.all([
+      getAttachment(context.db, context.targetId),
+      readSigning(context, config),
+    ]);
+    return { attachment: toAttachment(row, signing) };
+  });

@@ -1,0 +1,75 @@
+/** Stores files in a bucket of S3, or of a server with the same interface. */
+import { openAsBlob } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { type ReadableStream } from 'node:stream/web';
+import { AwsClient } from 'aws4fetch';
+import { type FileStorage } from './storage.ts';
+
+export interface S3Options {
+  /** The address of the server without the bucket, such as `https://s3.eu-central-1.amazonaws.com`. */
+  readonly endpoint: string;
+  readonly bucket: string;
+  readonly region: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
+/** The time limit of a request without a file, in milliseconds. */
+const requestTimeoutMillis = 10_000;
+/** The time limit of an upload or download, in milliseconds. */
+const transferTimeoutMillis = 120_000;
+
+export function createS3Storage({ endpoint, bucket, region, ...credentials }: S3Options): FileStorage {
+  const client = new AwsClient({ ...credentials, region, service: 's3', retries: 2 });
+  const bucketUrl = `${endpoint.replace(/\/+$/, '')}/${encodeURIComponent(bucket)}`;
+
+  /** Sends a request. Throws unless the status is a success or one of the expected ones. */
+  const send = async (
+    path: string,
+    init: RequestInit & { readonly method: string },
+    expected: readonly number[] = [],
+  ): Promise<Response> => {
+    const response = await client.fetch(bucketUrl + path, {
+      signal: AbortSignal.timeout(requestTimeoutMillis),
+      ...init,
+    });
+    if (response.ok || expected.includes(response.status)) return response;
+    await response.body?.cancel();
+    throw new Error(`S3 answered ${init.method} with ${response.status}`);
+  };
+
+  return {
+    incomingFolder: join(tmpdir(), 'muster-uploads'),
+    put: async (key, { path, sha256 }) => {
+      const response = await send(`/${key}`, {
+        method: 'PUT',
+        body: await openAsBlob(path),
+        // The server compares the digest, and stores nothing if it differs.
+        headers: { 'x-amz-content-sha256': sha256, 'content-type': 'application/octet-stream' },
+        signal: AbortSignal.timeout(transferTimeoutMillis),
+      });
+      await response.body?.cancel();
+    },
+    open: async (key) => {
+      const response = await send(
+        `/${key}`,
+        { method: 'GET', signal: AbortSignal.timeout(transferTimeoutMillis) },
+        [404],
+      );
+      if (response.status === 404 || response.body === null) {
+        await response.body?.cancel();
+        return response.status === 404 ? undefined : Readable.from([]);
+      }
+      return Readable.fromWeb(response.body as ReadableStream<Uint8Array>);
+    },
+    remove: async (key) => {
+      const response = await send(`/${key}`, { method: 'DELETE' }, [404]);
+      await response.body?.cancel();
+    },
+    check: async () => {
+      await send('', { method: 'HEAD' });
+    },
+  };
+}
