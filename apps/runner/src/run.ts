@@ -28,6 +28,7 @@ import {
 } from './session.ts';
 import {
   ignoreNotFound,
+  ignoreOutage,
   acquireStory,
   reacquireStory,
   retryDuringOutage,
@@ -285,7 +286,11 @@ const folderGoneResult: RunResult = {
 };
 
 /** Describes the state of work whose lease this run no longer holds. */
-async function describeLostWork({ client, work, own }: ReadyRun): Promise<RunResult> {
+async function describeLostWork({
+  client,
+  work,
+  own,
+}: Pick<ReadyRun, 'client' | 'work' | 'own'>): Promise<RunResult> {
   const found = await client.deliveryExecutions.get({ executionId: work.executionId }).catch(ignoreNotFound);
   if (found === undefined) return { outcome: 'lost', summary: 'its story was deleted' };
   const { execution } = found;
@@ -344,7 +349,7 @@ async function runAgentUntilVerdict(run: ReadyRun, firstNote: string | undefined
       continue;
     }
     const verify = config.hooks.verify;
-    if (verify !== undefined) await lease.update({ phase: 'testing' });
+    if (verify !== undefined) await lease.update({ phase: 'testing' }).catch(ignoreOutage);
     const wrong = verify && (await runHook(run, 'verify', verify));
     const interrupted = await findInterruption(run);
     if (interrupted !== undefined) return interrupted;
@@ -358,8 +363,14 @@ async function runAgentUntilVerdict(run: ReadyRun, firstNote: string | undefined
   }
 }
 
-/** Translates the end of an agent into a verdict. An agent that ended well is still to be checked. */
-async function judgeEnding(run: ReadyRun, ending: AgentEnding): Promise<RunResult | 'unchecked'> {
+/**
+ * Translates the end of an agent into a verdict. An agent that ended well is still to be checked. An outage
+ * of Muster does not prevent the verdict, so that the journal has it and only the report waits.
+ */
+export async function judgeEnding(
+  run: Pick<ReadyRun, 'client' | 'lease' | 'own' | 'work'>,
+  ending: AgentEnding,
+): Promise<RunResult | 'unchecked'> {
   switch (ending.kind) {
     case 'lost':
       return describeLostWork(run);
@@ -378,7 +389,7 @@ async function judgeEnding(run: ReadyRun, ending: AgentEnding): Promise<RunResul
   }
   // The agent may have ended the work itself, which a renewal of the lease shows.
   await run.lease.renew().catch((error: unknown) => {
-    if (!isRefusal(error, 'stale_lease')) throw error;
+    if (!isRefusal(error, 'stale_lease')) ignoreOutage(error);
   });
   if (run.lease.isOver()) return describeLostWork(run);
   const { trouble, failure = 'agent_error', result, tail } = ending;

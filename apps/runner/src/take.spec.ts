@@ -1,8 +1,10 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { createClient, httpTransport, MusterError } from '@muster/client';
+import { type Acquired, createClient, holdLease, httpTransport, MusterError } from '@muster/client';
 import { type JournalEntry } from './journal.ts';
+import { judgeEnding } from './run.ts';
+import { type ReadyRun } from './session.ts';
 import { createParallelRuns, acquireStory, retryDuringOutage } from './take.ts';
 
 type Answer = (response: ServerResponse) => void;
@@ -106,5 +108,32 @@ describe('a call that outlasts an outage', () => {
       cut(response);
     };
     expect(await callUntil([cut, leave], leaving.signal)).toBeUndefined();
+  });
+});
+
+describe('the end of an agent', () => {
+  const judgeAfter = async (answer: Answer, result?: 'failed') => {
+    const client = await connectTo([answer]);
+    const lease = holdLease(client, {
+      execution: { id: 'e', lease: { ttlSeconds: 600 } },
+      ...{ leaseToken: 't', resumed: false, signals: [] },
+    } as unknown as Acquired);
+    closing.push(lease.putDown);
+    return judgeEnding({ client, lease } as ReadyRun, {
+      ...{ kind: 'over', tail: '' },
+      result: result && { outcome: result, summary: 'No way' },
+    });
+  };
+
+  it('leads to a verdict while Muster cannot be reached', async () => {
+    expect(await judgeAfter(cut)).toBe('unchecked');
+    expect(await judgeAfter(refused(503, 'unavailable'), 'failed')).toMatchObject({
+      outcome: 'failed',
+      summary: 'No way',
+    });
+  });
+
+  it('is not judged if the token of the run is refused', async () => {
+    await expect(judgeAfter(refused(400, 'bad_request'))).rejects.toMatchObject({ status: 400 });
   });
 });

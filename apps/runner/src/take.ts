@@ -66,6 +66,14 @@ export const isOutage = (error: unknown): boolean =>
   error instanceof NoAnswer ||
   (error instanceof MusterError && (error.status === 429 || error.status >= 500));
 
+/**
+ * Ignores that Muster could not answer a call whose result the run does not need, and rethrows any other
+ * error.
+ */
+export function ignoreOutage(error: unknown): undefined {
+  if (!isOutage(error)) throw error;
+}
+
 /** Repeats a call while Muster cannot answer it. Returns undefined if the signal aborts first. */
 export async function retryDuringOutage<Result>(
   call: () => Promise<Result>,
