@@ -127,6 +127,12 @@ describe('a token', () => {
         params: { name: 'projects_list', arguments: {} },
       }),
     });
+  const sendToA2a = (token: string) =>
+    fetch(new URL('/api/a2a', installation.url()), {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: '{}',
+    });
   const readStream = (token: string) =>
     fetch(new URL('/api/events/stream', installation.url()), {
       headers: { authorization: `Bearer ${token}` },
@@ -148,12 +154,14 @@ describe('a token', () => {
       ]);
     }
     expect((await readStream(token)).status).toBe(401);
+    expect((await sendToA2a(token)).status).toBe(401);
     expect((await callWith(installation, token, 'projects.list')).status).toBe(200);
   });
 
   it('that was granted for the API, and one that a member made, is accepted everywhere', async () => {
     for (const token of [await connectFor('/api'), people.ana.me.token]) {
       expect((await listTools(token)).status).toBe(200);
+      expect((await sendToA2a(token)).status).toBe(200);
       expect((await callWith(installation, token, 'projects.list', {}, {})).status).toBe(200);
       const stream = await readStream(token);
       expect(stream.status).toBe(200);

@@ -36,7 +36,8 @@ export interface RequestAuthentication {
 /** The path of the MCP endpoint. Tokens that were granted for it name this path. */
 export const mcpPath = '/api/mcp';
 
-const isForMcpOnly = (resource: string | null): boolean =>
+/** Returns true if the token was granted for the MCP endpoint alone. */
+export const isForMcpOnly = (resource: string | null): boolean =>
   resource !== null && new URL(resource).pathname.endsWith(mcpPath);
 
 interface AuthenticateOptions {

@@ -2,10 +2,10 @@
  * `/api/mcp` and `/api/a2a`, if a gateway is configured: forwards each request unchanged. The gateway checks
  * the request, but the token is verified here before the body is read.
  */
-import { bulkBodyLimitBytes } from '@muster/registry';
+import { bulkBodyLimitBytes, unauthorized } from '@muster/registry';
 import { addIssuerTo401, type Service } from '@muster/http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { type Authenticate, mcpPath } from './authenticate.ts';
+import { type Authenticate, isForMcpOnly, mcpPath } from './authenticate.ts';
 import { createForward } from './forward.ts';
 import { createWaitingCallLimiter, forwardedCallLimits } from './shares.ts';
 
@@ -64,7 +64,13 @@ export function addMcpForward(
       scope.route({ ...route, url, method: 'POST', bodyLimit: bulkBodyLimitBytes });
       scope.route({ ...route, url, method: otherMethods, bodyLimit: otherBodyLimit });
     }
-    scope.route({ ...route, config: {}, url: a2aPath, method: 'POST', bodyLimit: bulkBodyLimitBytes });
+    scope.route({
+      ...{ ...route, config: {}, url: a2aPath, method: 'POST', bodyLimit: bulkBodyLimitBytes },
+      onRequest: async (request) => {
+        await route.onRequest(request);
+        if (isForMcpOnly(request.caller?.identity.resource ?? null)) throw unauthorized('other_resource');
+      },
+    });
   });
   return { close };
 }
