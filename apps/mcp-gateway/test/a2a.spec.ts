@@ -1,7 +1,8 @@
 /** A2A 1.0: other orchestrators hand in work as tasks, which are stories, and follow the work on them. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type Client } from '@muster/client';
+import { type Client, createClient, httpTransport, NoAnswer, type Transport } from '@muster/client';
 import { type People, waitUntil } from '@muster/testing';
+import { applyMessage, listTasks } from '../src/a2a/tasks.ts';
 import { useGateway } from './gateway.ts';
 
 const gateway = useGateway();
@@ -91,6 +92,16 @@ async function submit(storyId: string) {
   await robo.deliveryExecutions.complete({ ...own, outcome: 'submitted', summary: 'Retries added' });
 }
 
+/** Creates a client of Ana that runs a function before each call. */
+function clientAround(before: (operation: string) => Promise<unknown>): Client {
+  const line = httpTransport({ baseUrl: gateway.apiUrl(), token: people.ana.me.token });
+  const transport: Transport = async (operation, params, options) => {
+    await before(operation.name);
+    return line(operation, params, options);
+  };
+  return createClient(transport);
+}
+
 /** Opens a stream, and collects its results until it ends. */
 async function stream(method: string, params: object, at?: string) {
   const response = await post(people.ana.me.token, method, params, {}, at);
@@ -150,6 +161,27 @@ describe('a task', () => {
     expect((await ana.stories.list({ projectId: 'WEB' })).items).toHaveLength(1);
   });
 
+  it('is assigned by the repeated message if its assignment got no answer', async () => {
+    const sent = { message: { ...message('Assign me'), role: 'ROLE_USER' as const } };
+    const metadata = { projectId: undefined, agentId: people.robo.me.agentId ?? '', memberId: undefined };
+    const params = {
+      message: { ...sent.message, metadata, contextId: undefined, taskId: undefined },
+    };
+    const cut = clientAround(async (name) => {
+      if (name === 'assignments.set') throw new NoAnswer('cut');
+    });
+    await expect(applyMessage(cut, params, 'key')).rejects.toThrow('cut');
+    const id = await applyMessage(ana, params, 'key');
+    expect((await ana.stories.get({ storyId: 'WEB-1' })).story).toMatchObject({ id, status: 'ready' });
+    expect((await robo.agents.inbox()).items).toMatchObject([{ kind: 'assigned' }]);
+  });
+
+  it('has a title that is cut between characters', async () => {
+    await handIn(`a${'😀'.repeat(200)}`);
+    const { story } = await ana.stories.get({ storyId: 'WEB-1' });
+    expect(story.title).toBe(`a${'😀'.repeat(99)}…`);
+  });
+
   it('needs input while an agent asks, and goes on with the answer', async () => {
     const { id, contextId } = await handIn('Ask me');
     const { executionId, leaseToken } = await work(id);
@@ -167,6 +199,9 @@ describe('a task', () => {
     expect((await call('SendMessage', answer)).result?.task?.status.state).toBe('TASK_STATE_WORKING');
     const { signals } = await robo.deliveryExecutions.renew({ executionId, leaseToken });
     expect(JSON.stringify(signals)).toContain('Blue');
+    // The question was resolved since, and the repeated answer has no further effect.
+    expect((await call('SendMessage', answer)).result?.task?.status.state).toBe('TASK_STATE_WORKING');
+    expect((await ana.comments.list({ storyId: id })).items).toMatchObject([{ replies: [{ body: 'Blue' }] }]);
     await call('SendMessage', { message: message('And fast', { taskId: id }), ...immediately });
     expect((await ana.comments.list({ storyId: id })).items.map(({ body }) => body)).toContain('And fast');
   });
@@ -222,6 +257,13 @@ describe('a task', () => {
     const page = (await list({ pageSize: 1 })) as { tasks: Task[]; nextPageToken: string };
     const rest = await list({ pageSize: 1, pageToken: page.nextPageToken, includeArtifacts: true });
     expect(rest.tasks).toMatchObject([{ id: second.id, artifacts: [] }]);
+    let deletion: Promise<unknown> | undefined;
+    const racing = clientAround(async (name) => {
+      if (name === 'storyCollaboration.context')
+        await (deletion ??= ana.stories.delete({ storyId: second.id }));
+    });
+    const left = await listTasks(racing, { contextId: undefined, pageToken: undefined });
+    expect(left).toMatchObject({ tasks: [{ id: first.id }] });
   });
 });
 
@@ -253,6 +295,17 @@ describe('a stream', () => {
     const waitingFor = { questionId: asked.comment.id };
     await robo.deliveryExecutions.update({ executionId, leaseToken, waitingFor });
     expect((await answer).result?.task?.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+  });
+
+  it('of a message returns the task also if newer streams of the member replace it', async () => {
+    const answers = Array.from({ length: 5 }, (_, index) =>
+      call('SendMessage', { message: message(`Number ${index}`) }),
+    );
+    expect((await Promise.race(answers)).result?.task?.status.state).toBe('TASK_STATE_SUBMITTED');
+    await Promise.all(
+      (await ana.stories.list({ projectId: 'WEB' })).items.map(({ id }) => call('CancelTask', { id })),
+    );
+    for (const answer of await Promise.all(answers)) expect(answer.result?.task).toBeDefined();
   });
 });
 

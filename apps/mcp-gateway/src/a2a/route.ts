@@ -3,7 +3,7 @@
  * Like the MCP endpoint it has no state and no rights of its own: each call goes to the API with the caller's
  * token.
  */
-import { type Client, createClient } from '@muster/client';
+import { type Client, createClient, MusterError, NoAnswer } from '@muster/client';
 import { ApiError, parseWith, unauthorized } from '@muster/registry';
 import { durationMillis, sendError } from '@muster/http';
 import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
@@ -52,6 +52,8 @@ interface TaskCall {
   readonly params: Readonly<Record<string, unknown>>;
   readonly follow: FollowActivity;
   readonly tokenDigest: string;
+  /** Frees the request slot before a wait. */
+  readonly releaseSlot: () => void;
   /** Aborts when the client disconnects or the service stops. */
   readonly signal: AbortSignal;
 }
@@ -61,15 +63,16 @@ const parseParams = <Output>(schema: z.ZodType<Output>, params: unknown): Output
 
 /** Yields the task, and then each change of it until it has ended or the signal aborts. */
 async function* followTask(
-  { client, follow, signal }: TaskCall,
-  findId: () => Promise<string>,
+  { client, follow, signal, releaseSlot }: TaskCall,
+  findTask: () => Promise<Task>,
   historyLength?: number,
 ): AsyncGenerator<{ readonly task: Task; readonly changes: readonly object[] }> {
   // The stream is open before the task is read, so that no later change is missed.
   const ending = new AbortController();
+  releaseSlot();
   try {
     const activity = await openActivityStream(follow, AbortSignal.any([signal, ending.signal]));
-    let task = await readTask(client, await findId(), historyLength);
+    let task = await findTask();
     yield { task, changes: [{ task }] };
     if (isTerminal(task.status.state)) return;
     for await (const streamed of activity) {
@@ -118,9 +121,17 @@ async function sendMessage(call: TaskCall): Promise<object> {
     isTerminal(task.status.state) || task.status.state === 'TASK_STATE_INPUT_REQUIRED';
   if (returnImmediately === true || isFinal()) return { task };
   const signal = AbortSignal.any([call.signal, AbortSignal.timeout(maxBlockingMillis)]);
-  for await (const next of followTask({ ...call, signal }, async () => id, historyLength)) {
-    task = next.task;
-    if (isFinal()) break;
+  const read = () => readTask(call.client, id, historyLength);
+  try {
+    for await (const next of followTask({ ...call, signal }, read, historyLength)) {
+      task = next.task;
+      if (isFinal()) break;
+    }
+  } catch (failure) {
+    // The message is applied, so the client gets its task even if the wait fails, for example because the
+    // member opened too many streams.
+    const isApiFailure = failure instanceof MusterError || failure instanceof NoAnswer;
+    if (!isApiFailure || isUnauthorized(failure)) throw failure;
   }
   return { task };
 }
@@ -153,20 +164,22 @@ const methods: Readonly<Record<string, Method>> = {
 const streamMethods: Readonly<Record<string, StreamMethod>> = {
   SendStreamingMessage: (call) => {
     const sent = parseMessage(call.params);
-    return followTask(call, () => send(call, sent), sent.configuration?.historyLength);
+    const { historyLength } = sent.configuration ?? {};
+    const sendAndRead = async () => readTask(call.client, await send(call, sent), historyLength);
+    return followTask(call, sendAndRead, historyLength);
   },
   SubscribeToTask: (call) => {
-    const { id } = parseParams(TaskParams, call.params);
-    const findOpenTask = async (): Promise<string> => {
-      const { status, ...task } = await readTask(call.client, id, 0);
-      if (isTerminal(status.state))
+    const { id, historyLength } = parseParams(TaskParams, call.params);
+    const findOpenTask = async (): Promise<Task> => {
+      const task = await readTask(call.client, id, historyLength);
+      if (isTerminal(task.status.state))
         throw new A2aError(
           'UNSUPPORTED_OPERATION',
           `${task.metadata.key} has ended, so there is nothing to follow.`,
         );
-      return task.id;
+      return task;
     };
-    return followTask(call, findOpenTask);
+    return followTask(call, findOpenTask, historyLength);
   },
 };
 
@@ -228,6 +241,7 @@ function createTaskCall(
     client: createClient(gate.transportFor(request, { token: secret })),
     follow: gate.options.api.followActivity({ token: secret, headers: forwardedHeadersOf(request) }),
     tokenDigest,
+    releaseSlot: () => gate.options.releaseRequestSlot(request),
     signal: AbortSignal.any([left.signal, stopSignal]),
   };
 }
@@ -242,7 +256,6 @@ async function answer(gate: RequestGate, reply: FastifyReply, stopSignal: AbortS
     const { method, params } = envelope.data;
     requireVersion(request);
     const call = { ...createTaskCall(gate, reply, stopSignal), params };
-    gate.options.releaseRequestSlot(request);
     const stream = methodOf(streamMethods, method);
     if (stream !== undefined) {
       await sendStream(reply, id, stream(call));

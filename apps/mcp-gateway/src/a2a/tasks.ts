@@ -2,7 +2,7 @@
  * Tasks of A2A are stories, and their state is that of the work on the story: its execution. The id of a task
  * is that of its story, because one story may need several executions; its context is the project.
  */
-import { type Client, MusterError } from '@muster/client';
+import { type Client, isRefusal, MusterError } from '@muster/client';
 import {
   type Execution,
   isUuid,
@@ -178,6 +178,12 @@ async function findProject({ projects }: Client, named: string | undefined): Pro
 }
 
 const maxTitleChars = 200;
+/** Half of a character, which remains where a text is cut within it. */
+const loneHighSurrogatePattern = /[\ud800-\udbff]$/;
+
+/** Returns true if the API refused the content of a call, so that the same call would be refused again. */
+const isFinalRefusal = (failure: unknown): boolean =>
+  failure instanceof MusterError && failure.status < 500 && ![401, 429].includes(failure.status);
 
 /** Creates a story from the message. It is ready, so that an agent or a runner can start it. */
 async function createTask(
@@ -192,7 +198,10 @@ async function createTask(
       .split('\n', 1)[0]
       ?.replaceAll(/^#+\s*|\s+/g, ' ')
       .trim() ?? '';
-  const title = firstLine.length > maxTitleChars ? `${firstLine.slice(0, maxTitleChars)}…` : firstLine;
+  const title =
+    firstLine.length > maxTitleChars
+      ? `${firstLine.slice(0, maxTitleChars).replace(loneHighSurrogatePattern, '')}…`
+      : firstLine;
   const checked = [StoryTitle.safeParse(title), StoryDescription.safeParse(text)];
   if (checked.some(({ success }) => !success))
     throw invalidParams([{ path: 'message.parts', message: 'must have 1 to 20,000 characters of text' }]);
@@ -206,7 +215,8 @@ async function createTask(
   try {
     await client.assignments.set({ targetType: 'story', targetId: story.id, agentId, memberId });
   } catch (failure) {
-    await client.stories.updateStatus({ storyId: story.id, status: 'canceled' });
+    // After a temporary failure, the repeated message finds the story and assigns it.
+    if (isFinalRefusal(failure)) await client.stories.updateStatus({ storyId: story.id, status: 'canceled' });
     throw failure;
   }
   return story.id;
@@ -229,7 +239,13 @@ async function continueTask(
   const body = textOfParts(message.parts);
   const question = state === 'TASK_STATE_INPUT_REQUIRED' ? openQuestionOf(work) : undefined;
   const parent = question === undefined ? {} : { parentId: question.id };
-  await client.comments.create({ storyId: story.id, body, ...parent }, { idempotencyKey });
+  try {
+    await client.comments.create({ storyId: story.id, body, ...parent }, { idempotencyKey });
+  } catch (failure) {
+    // The message was applied before, when the task was in another state: it had another question or none.
+    if (isRefusal(failure, 'idempotency_mismatch')) return story.id;
+    throw failure;
+  }
   if (question !== undefined) await client.comments.resolve({ commentId: question.id });
   return story.id;
 }
@@ -282,8 +298,19 @@ export async function listTasks(
   const { items, nextCursor } = await (contextId === undefined
     ? client.stories.search(shared)
     : client.stories.list({ ...shared, projectId: contextId, view: 'card' }));
-  const all = await Promise.all(items.map(({ id }) => readTask(client, id, historyLength)));
+  const all = await Promise.all(
+    items.map(async ({ id }) => {
+      try {
+        return [await readTask(client, id, historyLength)];
+      } catch (failure) {
+        // The story was deleted or hidden after the list was read.
+        if (failure instanceof A2aError) return [];
+        throw failure;
+      }
+    }),
+  );
   const tasks = all
+    .flat()
     .filter((task) => wanted === undefined || task.status.state === wanted)
     .map(({ artifacts, ...task }) =>
       more.includeArtifacts === true ? { ...task, artifacts: artifacts ?? [] } : task,
