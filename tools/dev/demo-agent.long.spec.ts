@@ -47,6 +47,8 @@ it('takes a story, writes how far it is, asks, hears the answer, and leaves noth
     await waitUntil(async () => ((await workOn(ana, 'WEB-1'))?.checkpoint?.seq ?? 0) >= 2);
   });
   expect(await workOn(ana, 'WEB-1')).toMatchObject({ state: 'available', lease: null });
+  const { items } = await ana.usage.summary({ groupBy: 'model' });
+  expect(items).toMatchObject([{ key: { name: 'claude-sonnet-4-5' }, inputTokens: expect.any(Number) }]);
 });
 
 it('lets go of what it is asked to stop, and goes on with another story', async () => {

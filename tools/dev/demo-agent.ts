@@ -3,6 +3,7 @@
  * From time to time it takes a story that is in progress, reports progress, asks a question, and releases the
  * story. It notices a stop request with its next call, like any lease holder.
  */
+import { randomUUID } from 'node:crypto';
 import { type Client, MusterError, NoAnswer } from '@muster/client';
 import { type Signal, type StoryCard } from '@muster/registry';
 
@@ -43,6 +44,14 @@ const steps: readonly Step[] = [
   { phase: 'testing', progress: 80 },
   { phase: 'testing', progress: 90 },
 ];
+
+/** The usage of one step. The reports are totals of the run. */
+const stepUsage = {
+  model: 'claude-sonnet-4-5',
+  inputTokens: 9_000,
+  outputTokens: 1_500,
+  cachedTokens: 60_000,
+};
 
 /**
  * The index of the step before which one story asks the question. The work continues once a member answers.
@@ -104,7 +113,7 @@ async function workOn(
   signal: AbortSignal,
 ): Promise<boolean> {
   const { execution, leaseToken } = await deliveryExecutions.acquire({
-    ...{ targetType: 'story', targetId: storyId, runId: 'demo' },
+    ...{ targetType: 'story', targetId: storyId, runId: `demo-${randomUUID()}` },
   });
   const held = { executionId: execution.id, leaseToken };
   let isAsked = false;
@@ -129,7 +138,10 @@ async function workOn(
       if (mayAsk && index === askAt && !(await waitForAnswer())) break;
       const { signals } = await deliveryExecutions.update({ ...held, phase, progress });
       if (isStopped(signals)) break;
-      if (checkpoint !== undefined) await deliveryExecutions.checkpoint({ ...held, ...checkpoint });
+      const usage = { ...stepUsage };
+      for (const count of ['inputTokens', 'outputTokens', 'cachedTokens'] as const) usage[count] *= index + 1;
+      if (checkpoint === undefined) await deliveryExecutions.renew({ ...held, usage });
+      else await deliveryExecutions.checkpoint({ ...held, ...checkpoint, usage });
       await pause(stepMillis, signal);
     }
   } finally {

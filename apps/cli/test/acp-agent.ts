@@ -96,6 +96,8 @@ const behaviours: Readonly<Record<string, (turn: Turn) => Promise<StopReason>>> 
     await writeFile('answer.txt', 'good\n');
     await speak(turn, 'It says ');
     await speak(turn, 'good night.');
+    const cost = { amount: 0.25, currency: 'USD' };
+    await say(turn, { sessionUpdate: 'usage_update', used: 900, size: 200_000, cost });
     return 'end_turn';
   },
   'mends what does not pass': async ({ count }) => {
@@ -188,7 +190,9 @@ const connection = agent({ name: 'spec' })
     const behave = behaviours[behaviour];
     if (behaviour === 'wants a login at its first turn') throw RequestError.authRequired();
     if (behave === undefined) throw RequestError.internalError({}, `no behaviour ${behaviour}`);
-    return { stopReason: await behave(turn) };
+    const stopReason = await behave(turn);
+    const tokens = { inputTokens: 100, cachedInputTokens: 700, cachedWriteTokens: 20, outputTokens: 80 };
+    return { stopReason, _meta: { quota: { model_usage: [{ model: 'spec-1', token_count: tokens }] } } };
   })
   .connect(
     ndJsonStream(Writable.toWeb(process.stdout), Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>),

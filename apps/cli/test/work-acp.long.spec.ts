@@ -82,6 +82,12 @@ describe('an agent by the Agent Client Protocol', () => {
       git: { branch: `work/${working.key}-1` },
     });
     expect(await runner.git('show', `work/${working.key}-1:answer.txt`)).toBe('good');
+    const { usage } = await stories.chloe.agents.runs.get({ runId: execution?.id ?? '' });
+    const tokens = { inputTokens: 120, outputTokens: 80, cachedTokens: 700, costMicros: 0 };
+    expect(usage).toMatchObject([
+      { model: 'acp', costMicros: 250_000 },
+      { model: 'spec-1', ...tokens },
+    ]);
   });
 
   it('has the last message alone as its last words', async () => {

@@ -106,4 +106,35 @@ describe('muster work', () => {
     expect(of('stderr')).toEqual(['at [secret]']);
     expect(dropped).toBe(0);
   });
+
+  it('reports the usage in the output as that of the run, and stops an agent whose budget it uses up', async () => {
+    const [key, clone] = [await story(), await runner.clone()];
+    const line = (costUSD: number): string => {
+      const used = {
+        inputTokens: 100,
+        cacheCreationInputTokens: 20,
+        cacheReadInputTokens: 7,
+        outputTokens: 9,
+      };
+      return JSON.stringify({
+        type: 'result',
+        usage: {},
+        modelUsage: { 'claude-opus-5': { ...used, costUSD } },
+      });
+    };
+    const print = (costUSD: number): string => `printf '%s\n' '${line(costUSD)}'; echo good > answer.txt`;
+    expect(await start(clone, key, ...sh(print(0.4))).ended).toBe(0);
+    const usageOf = async (runId = '') => (await stories.chloe.agents.runs.get({ runId })).usage;
+    const counts = { model: 'claude-opus-5', inputTokens: 120, outputTokens: 9, cachedTokens: 7 };
+    expect(await usageOf((await executionOf(key))?.id)).toMatchObject([{ ...counts, costMicros: 400_000 }]);
+
+    const stopped = await story();
+    await muster.direct(stories.people.ana).budgets.set({
+      ...{ scope: 'story', targetId: stopped, amountMicros: 500_000, period: 'total', action: 'stop' },
+    });
+    await start(clone, stopped, ...sh(`${print(0.6)}; exec sleep 600`)).ended;
+    const execution = await executionOf(stopped);
+    expect(execution).toMatchObject({ state: 'completed', outcome: 'canceled' });
+    expect(await usageOf(execution?.id)).toMatchObject([{ ...counts, costMicros: 600_000 }]);
+  });
 });

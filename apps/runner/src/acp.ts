@@ -33,6 +33,7 @@ import { type ProcessGroup } from './group.ts';
 import { askForPermission, decidePermission, selectOption, parsePermissionAnswer } from './permissions.ts';
 import { buildPrompt } from './prompt.ts';
 import { type ReadyRun } from './session.ts';
+import { type AcpUsageReader, createAcpUsageReader } from './usage/acp.ts';
 
 /** The time limit for a session to begin. It is long because npx may have to download the adapter first. */
 const sessionStartTimeoutMillis = 300_000;
@@ -123,6 +124,7 @@ class ProtocolDriver implements Driver {
   readonly #run: ReadyRun;
   readonly #group: ProcessGroup;
   readonly #told: AgentInstructions;
+  readonly #usageReader: AcpUsageReader;
   readonly #ear: ReturnType<typeof createUpdateListener>;
   readonly #connection: ReturnType<ReturnType<typeof client>['connect']>;
   readonly #leaving = new AbortController();
@@ -138,7 +140,8 @@ class ProtocolDriver implements Driver {
     this.#run = run;
     this.#group = group;
     this.#told = instructions;
-    this.#ear = createUpdateListener(run, group);
+    this.#usageReader = createAcpUsageReader(instructions.model);
+    this.#ear = createUpdateListener(run, group, this.#usageReader);
     this.#connection = this.#connect();
     this.#left = new Promise((resolve) => {
       this.#leaving.signal.addEventListener('abort', () => {
@@ -237,12 +240,17 @@ class ProtocolDriver implements Driver {
 
   async #talk({ sessionId, isLoaded }: OpenedSession): Promise<AgentOutcome> {
     this.#sessionId = sessionId;
+    if (isLoaded) this.#usageReader.continueSession(this.#run.usage.totals());
     const { prompt, note, isNoteEnough } = this.#told;
     let text = isLoaded && isNoteEnough ? note || 'Continue.' : prompt;
     for (let times = 0; ;) {
       this.#ear.startListening();
       const turn: PromptRequest = { sessionId, prompt: [{ type: 'text', text }] };
-      const { stopReason } = await this.#connection.agent.request(methods.agent.session.prompt, turn);
+      const { stopReason, _meta: meta } = await this.#connection.agent.request(
+        methods.agent.session.prompt,
+        turn,
+      );
+      this.#run.usage.add(this.#usageReader.readTurn(meta));
       this.#isAtWork = true;
       const summary = this.#ear.endTurn();
       if (this.#leaving.signal.aborted) return { summary };

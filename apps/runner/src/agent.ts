@@ -10,6 +10,7 @@ import { type ProcessGroup, startProcessGroup } from './group.ts';
 import { processorTicksOf, stopProcesses } from './processes.ts';
 import { buildPrompt } from './prompt.ts';
 import { type ReadyRun, MachineSetupError } from './session.ts';
+import { createOutputUsageReader, modelOfCommand } from './usage/output.ts';
 import { WorktreeGoneError, isIntactWorktree } from './worktree.ts';
 
 /** The reason why the agent was ended, or its result if it ended by itself. */
@@ -59,7 +60,7 @@ export async function stopLeftoverProcesses(run: ReadyRun): Promise<void> {
 /** Starts the agent, and returns when all its processes have ended. */
 export async function runAgent(
   run: ReadyRun,
-  instructions: Omit<AgentInstructions, 'prompt'>,
+  instructions: Omit<AgentInstructions, 'prompt' | 'model'>,
 ): Promise<AgentEnding> {
   const { own, session, work, worktree, client } = run;
   const files = runFilesOf(own.folder);
@@ -70,6 +71,10 @@ export async function runAgent(
   await writeMusterLauncher(own.folder);
   await rm(files.result, { force: true });
   const entry = own.get();
+  run.usage.beginProcess();
+  const model = modelOfCommand(entry.command) ?? entry.agentName;
+  // An agent that speaks the protocol reports its usage there.
+  const readUsage = byProtocol === undefined ? createOutputUsageReader(model) : undefined;
   const group = await startProcessGroup({
     ...{ runId: entry.runId, folder: worktree.folder, logFile: files.log },
     ...(byProtocol === undefined && { input: prompt }),
@@ -78,6 +83,7 @@ export async function runAgent(
     onLine: (line, stream) => {
       session.say.printOutputLine(work.key, line);
       run.log.addLine(line, stream);
+      if (stream === 'stdout') run.usage.add(readUsage?.(line));
     },
     onReady: async (leader) => {
       await own.recordNextStep({ step: 'running', agent: leader, tries: entry.tries + 1 });
@@ -85,7 +91,7 @@ export async function runAgent(
   });
   session.say.reportStep(work.key, 'started', `${entry.agentName} is at work`);
   const driver =
-    byProtocol?.(run, group, { prompt, ...instructions }) ?? createCommandDriver(group, run.lease);
+    byProtocol?.(run, group, { prompt, model, ...instructions }) ?? createCommandDriver(group, run.lease);
   let ending: AgentEnding;
   try {
     ending = await watchAgent(run, group, driver);

@@ -20,6 +20,8 @@ export interface AgentOutcome {
 export interface AgentInstructions {
   /** The complete prompt. */
   readonly prompt: string;
+  /** The name under which usage is reported if the agent does not name its model. */
+  readonly model: string;
   /** The news since the previous start of the agent. */
   readonly note: string;
   /** True if the agent remembers its earlier conversation, so that the note is enough. */

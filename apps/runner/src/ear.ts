@@ -5,6 +5,7 @@
 import { type Plan, type SessionUpdate } from '@agentclientprotocol/sdk';
 import { type ProcessGroup } from './group.ts';
 import { type ReadyRun } from './session.ts';
+import { type AcpUsageReader } from './usage/acp.ts';
 
 export interface AgentUpdateListener {
   readonly handleUpdate: (update: SessionUpdate) => void;
@@ -24,7 +25,11 @@ const planPercentDone = ({ entries }: Plan): number =>
     ? 0
     : Math.floor((100 * entries.filter(({ status }) => status === 'completed').length) / entries.length);
 
-export function createUpdateListener({ lease }: ReadyRun, group: ProcessGroup): AgentUpdateListener {
+export function createUpdateListener(
+  { lease, usage }: ReadyRun,
+  group: ProcessGroup,
+  usageReader: AcpUsageReader,
+): AgentUpdateListener {
   let isListening = false;
   let [line, words, progress] = ['', '', -1];
   let message: string | undefined;
@@ -78,6 +83,9 @@ export function createUpdateListener({ lease }: ReadyRun, group: ProcessGroup): 
           return;
         case 'plan':
           tellProgress(update);
+          return;
+        case 'usage_update':
+          usage.add(usageReader.readUpdate(update));
           return;
         default:
       }

@@ -13,6 +13,7 @@ export const runFilesOf = (folder: string) => ({
   signals: path.join(folder, 'signals.jsonl'),
   result: path.join(folder, 'result.json'),
   log: path.join(folder, 'agent.log'),
+  usage: path.join(folder, 'usage.json'),
   /** The folder of the command `muster`, which comes first on the agent's PATH. */
   programs: path.join(folder, 'bin'),
 });

@@ -66,6 +66,8 @@ kill -s KILL -- "-$1" 2>/dev/null`;
 
 const maxTailLines = 40;
 const maxLineChars = 2_000;
+/** Agents report their usage in lines of JSON, whose text can be long. */
+const maxJsonLineChars = 250_000;
 
 function startGuard(groupId: number): () => Promise<void> {
   const child = spawn('/bin/sh', ['-c', processGroupGuardScript, 'muster-guard', String(groupId)], {
@@ -157,8 +159,9 @@ function collectOutput(
       const parts = `${begun}${decoder.write(chunk)}`.split('\n');
       begun = parts.pop() ?? '';
       // Cut a line that never ends, so that it does not fill the memory.
-      if (begun.length > maxLineChars) parts.push(begun.slice(0, maxLineChars));
-      if (begun.length > maxLineChars) begun = '';
+      const maxChars = begun.startsWith('{') ? maxJsonLineChars : maxLineChars;
+      if (begun.length > maxChars) parts.push(begun.slice(0, maxLineChars));
+      if (begun.length > maxChars) begun = '';
       for (const line of parts) tell(line, source);
     });
     stream.on('end', () => {

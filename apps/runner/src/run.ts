@@ -35,6 +35,7 @@ import {
   endedResultOf,
   type StoryFilter,
 } from './take.ts';
+import { RunUsage } from './usage/run-usage.ts';
 import {
   readAuthor,
   WorktreeGoneError,
@@ -195,6 +196,7 @@ async function workUnderLease(
     run: reported,
     secrets: [connection.token, identity.token, lease.leaseToken, ...knownSecrets()],
   });
+  const usage = new RunUsage(lease, runFilesOf(journalEntry.folder).usage);
   try {
     const run: StoryRun = {
       session,
@@ -206,6 +208,7 @@ async function workUnderLease(
       author,
       signals,
       log,
+      usage,
     };
     const { story } = await client.stories.get({ storyId: lease.execution().targetId });
     session.say.reportStep(
@@ -232,6 +235,7 @@ async function workUnderLease(
     }
   } finally {
     log.close();
+    usage.close();
     over.abort();
     lease.putDown();
     session.parallelRuns.heldStoryIds.delete(acquired.execution.targetId);
@@ -240,6 +244,8 @@ async function workUnderLease(
 
 /** The time limit for the last lines of the log. */
 const logFlushMillis = 5_000;
+/** The time limit for the last report of usage. It is longer, because budgets depend on the report. */
+const usageFlushMillis = 30_000;
 
 /** Carries out a recorded verdict. Without one, starts the agent first. */
 async function runToVerdict(run: ReadyRun): Promise<RunResult> {
@@ -248,6 +254,7 @@ async function runToVerdict(run: ReadyRun): Promise<RunResult> {
     run.session.say.reportStep(run.work.key, 'adopted', 'continues: the previous runner died');
     await stopLeftoverProcesses(run);
   }
+  await run.usage.restore();
   let verdict = before.verdict;
   try {
     if (verdict === undefined) {
@@ -257,8 +264,11 @@ async function runToVerdict(run: ReadyRun): Promise<RunResult> {
       );
       await run.own.write({ step: 'ended', verdict });
     }
-    // The completion ends the run, and an ended run accepts no more lines.
-    await run.log.flush(logFlushMillis);
+    // The completion ends the run, and an ended run accepts no more lines and no usage.
+    await Promise.all([
+      run.log.flush(logFlushMillis),
+      Promise.race([run.usage.flush(), pause(usageFlushMillis, undefined, { ref: false })]),
+    ]);
     return await reportRunResult(run, verdict);
   } catch (error) {
     if (await isFolderGone(run, error)) return reportRunResult(run, folderGoneResult);

@@ -15,6 +15,7 @@ import { type RunIdentity } from './identity.ts';
 import { type RunLog } from './run-log.ts';
 import { type RunnerReporter } from './say.ts';
 import { type ParallelRuns } from './take.ts';
+import { type RunUsage } from './usage/run-usage.ts';
 import { type Author, type Worktree } from './worktree.ts';
 
 export interface RunnerSession {
@@ -44,6 +45,8 @@ export interface StoryRun {
   readonly signals: RunSignals;
   /** The log of the run at Muster. */
   readonly log: RunLog;
+  /** The tokens and costs of the run. */
+  readonly usage: RunUsage;
 }
 
 /** A run with a folder to work in. */

@@ -42,7 +42,7 @@ export interface LeaseHandle {
    * Renews the lease and delivers pending signals immediately. The timer also renews it in time without this
    * call.
    */
-  renew(): Promise<Execution>;
+  renew(params?: ParamsOf<'renew'>): Promise<Execution>;
   checkpoint(params: ParamsOf<'checkpoint'>): Promise<Execution>;
   update(params: ParamsOf<'update'>): Promise<Execution>;
   /** Hands the work over to another member or agent. Like `complete` and `release`, this ends the lease. */
@@ -128,9 +128,9 @@ export function holdLease(
       throw error;
     }
   };
-  const renew = (): Promise<Execution> =>
+  const renew = (params?: ParamsOf<'renew'>): Promise<Execution> =>
     asHolder(
-      api.renew(grip),
+      api.renew({ ...grip, ...params }),
       (error) =>
         isStaleLeaseError(error) || (error instanceof MusterError && lostLeaseStatuses.has(error.status)),
     );
