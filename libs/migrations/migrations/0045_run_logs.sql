@@ -1,8 +1,5 @@
 -- The number of the newest line of a run's log. Older lines than the newest 5,000 are deleted.
 alter table agent_runs add column log_lines int not null default 0;
--- The runs of a project, and of an agent, in one state, newest first.
-create index agent_runs_project on agent_runs (org_id, project_id, state, id);
-create index agent_runs_agent on agent_runs (org_id, agent_id, state, id) where agent_id is not null;
 -- Callers that wait for lines read these columns.
 call app.open_table('agent_runs', 'muster_door', 'select (id, log_lines, ended_at)');
 

@@ -63,7 +63,7 @@ export const kinds: readonly Kind[] = [
  * Operations whose required rights depend on their parameters. A call that only an admin may make is not
  * limited to the projects of a bound token.
  */
-const sendsByParams = new Set(['broadcasts.send']);
+const dependsOnParams = new Set(['broadcasts.send', 'views.create', 'views.update', 'views.delete']);
 /**
  * Operations that remove the caller from the organization. Only the owner may be used to test them, because they
  * refuse the owner and would remove any other caller.
@@ -85,13 +85,14 @@ export function ruling(operation: Operation, kind: Kind, isAsAdmin: boolean): st
   if (needed === 'platform' || kind.scope === 'platform') {
     if (needed !== kind.scope) return 'scope';
   } else if (smallest.indexOf(kind.scope) < smallest.indexOf(needed)) return 'scope';
-  if (kind.isBound && (!operation.takesBoundTokens || (isAsAdmin && sendsByParams.has(operation.name))))
+  if (kind.isBound && (!operation.takesBoundTokens || (isAsAdmin && dependsOnParams.has(operation.name))))
     return 'bound_token';
   if (access.kind === 'org') {
     const roles: readonly OrgRole[] = ['viewer', 'member', 'admin', 'owner'];
     if (roles.indexOf(kind.role) < roles.indexOf(access.role)) return 'role';
-    // The member contributes to the project WEB, and leads nothing.
-    if (kind.role === 'member' && isForLeads(operation)) return 'role';
+    // The member contributes to the project WEB, and leads nothing. Everyone is the author of their own records.
+    const isForAuthors = groundsOf(access).some((ground) => ground === 'author');
+    if (kind.role === 'member' && isForLeads(operation) && !isForAuthors) return 'role';
   }
   if (access.kind === 'project') {
     const roles: readonly ProjectRole[] = ['viewer', 'contributor', 'lead'];
@@ -112,6 +113,9 @@ interface Stage {
   /** A webhook of the organization, and one of its deliveries. */
   readonly webhookId: string;
   readonly deliveryId: string;
+  /** A shared view and a budget of the organization. */
+  readonly viewId: string;
+  readonly budgetId: string;
 }
 
 const ofWebhook = ({ webhookId }: Stage, example: object): object => ({ ...example, webhookId });
@@ -125,6 +129,11 @@ const asAdmin: Readonly<Record<string, (stage: Stage, example: object) => object
   'broadcasts.send': () => ({ message: 'To everybody' }),
   'agents.catalog.publish': ({ slug }, example) => ({ ...example, slug, version: '2.0.0' }),
   'agents.catalog.delete': ({ slug }) => ({ slug }),
+  'views.create': (_, example) => ({ ...example, projectId: null, shared: true }),
+  'views.update': ({ viewId }) => ({ viewId, layout: 'board' }),
+  'views.delete': ({ viewId }) => ({ viewId }),
+  'budgets.set': (_, example) => ({ ...example, scope: 'org', targetId: undefined }),
+  'budgets.delete': ({ budgetId }) => ({ budgetId }),
   'webhooks.create': (_, example) => ({ ...example, projectId: undefined }),
   'webhooks.list': () => ({}),
   ...Object.fromEntries(
@@ -137,8 +146,8 @@ const asAdmin: Readonly<Record<string, (stage: Stage, example: object) => object
 };
 
 /**
- * Creates a team that only `leadId` leads, a catalog agent that this member published, and a webhook with a
- * delivery.
+ * Creates a team that only `leadId` leads, a catalog agent that this member published, a webhook with a
+ * delivery, a shared view and a budget.
  */
 async function setStage(
   owner: Invoke,
@@ -155,7 +164,11 @@ async function setStage(
   const url = `https://hooks.acme.example/${slug}`;
   const webhookId = idIn(await owner('webhooks.create', { url, kinds: ['story.created'] }), 'webhook');
   const deliveryId = idIn(await owner('webhooks.test', { webhookId }), 'delivery');
-  return { teamId, ...who, slug, webhookId, deliveryId };
+  const view = { name: slug, layout: 'list', shared: true };
+  const viewId = idIn(await owner('views.create', view), 'view');
+  const budget = { scope: 'org', amountMicros: 1, period: 'day', action: 'notify' };
+  const budgetId = idIn(await owner('budgets.set', budget), 'budget');
+  return { teamId, ...who, slug, webhookId, deliveryId, viewId, budgetId };
 }
 
 /** Creates a token of the given kind. */

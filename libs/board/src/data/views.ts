@@ -13,7 +13,7 @@ import {
   sql,
 } from '@muster/driver';
 import { type MemberRef, type ParamsOf, type Registry, type View, type ViewFilter } from '@muster/registry';
-import { type Caller, pathNotFound, projectsVisibleTo } from '@muster/runtime';
+import { type Caller, forbidden, pathNotFound, projectsVisibleTo } from '@muster/runtime';
 import { projectIdSql, storyIdSql } from '@muster/tenancy';
 import { z } from 'zod';
 
@@ -59,6 +59,14 @@ export async function lockView(
   );
   requireVersion(row, expectedVersion);
   return row;
+}
+
+/** Throws 403 if a view is shared with the whole organization and the token is bound to projects. */
+export function requireWithinToken(
+  { projectIds }: Caller,
+  { projectId, shared }: { readonly projectId: string | null; readonly shared: boolean },
+): void {
+  if (projectIds !== null && projectId === null && shared) throw forbidden('bound_token');
 }
 
 /** Reads the caller as the owner of a new view, and the number of views that the caller has. */

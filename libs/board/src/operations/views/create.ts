@@ -1,11 +1,19 @@
 import { leadRank, registry } from '@muster/registry';
 import { getVisibleProject, handle } from '@muster/runtime';
-import { getOwner, maxViewsOfMember, requireFilterRecords, toView, views } from '../../data/views.ts';
+import {
+  getOwner,
+  maxViewsOfMember,
+  requireFilterRecords,
+  requireWithinToken,
+  toView,
+  views,
+} from '../../data/views.ts';
 
 export const create = handle(
   registry.views.create,
   async ({ params, caller, db, access, requireGround, refuse }) => {
     const { projectId, ...fields } = params;
+    requireWithinToken(caller, params);
     const [{ at }, project, { owner, count }] = await Promise.all([
       access(),
       projectId === null ? null : getVisibleProject(db, caller, projectId),

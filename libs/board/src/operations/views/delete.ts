@@ -1,13 +1,14 @@
 import { leadRank, registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { deleteView, lockView } from '../../data/views.ts';
+import { deleteView, lockView, requireWithinToken } from '../../data/views.ts';
 
 export const deleteOperation = handle(
   registry.views.delete,
   async ({ params, caller, db, requireGround }) => {
     const view = await lockView(db, caller, params.viewId);
-    const isOwn = view.owner_id === caller.memberId;
-    await requireGround(isOwn && 'author', (view.rank ?? 0) >= leadRank && 'projectLead');
+    requireWithinToken(caller, { projectId: view.project_id, shared: view.shared });
+    const isPrivate = view.owner_id === caller.memberId && !view.shared;
+    await requireGround(isPrivate && 'author', (view.rank ?? 0) >= leadRank && 'projectLead');
     db.deferToCommit(deleteView(view.id));
     return { deleted: true as const };
   },

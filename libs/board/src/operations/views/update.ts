@@ -1,6 +1,6 @@
 import { leadRank, registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { lockView, requireFilterRecords, toView, views } from '../../data/views.ts';
+import { lockView, requireFilterRecords, requireWithinToken, toView, views } from '../../data/views.ts';
 
 export const update = handle(
   registry.views.update,
@@ -11,7 +11,9 @@ export const update = handle(
       lockView(db, caller, viewId, expectedVersion),
       requireFilterRecords(db, caller, wanted.filter ?? {}),
     ]);
-    const staysPrivate = view.owner_id === caller.memberId && !(wanted.shared ?? view.shared);
+    const isShared = wanted.shared ?? view.shared;
+    requireWithinToken(caller, { projectId: view.project_id, shared: view.shared || isShared });
+    const staysPrivate = view.owner_id === caller.memberId && !isShared;
     await requireGround(staysPrivate && 'author', (view.rank ?? 0) >= leadRank && 'projectLead');
     if (view.archived) throw refuse('archived');
     return { view: toView(views.change(db, view, wanted, at).changed) };

@@ -123,11 +123,25 @@ describe('views.update and views.delete', () => {
     await giveRole(chloe, 'viewer');
     await expect(rename(dan, own.id)).rejects.toMatchObject(forbidden);
     await expect(dan.views.delete({ viewId: own.id })).rejects.toMatchObject(forbidden);
-    // An author who is no lead any more can take back what was shared, and delete it.
+    // An author who is no lead any more can take back what was shared, and then delete it.
     await expect(rename(chloe, own.id)).rejects.toMatchObject(forbidden);
+    await expect(chloe.views.delete({ viewId: own.id })).rejects.toMatchObject(forbidden);
     await chloe.views.update({ viewId: own.id, shared: false });
     await chloe.views.delete({ viewId: own.id });
     await expect(chloe.views.delete({ viewId: own.id })).rejects.toMatchObject({ status: 404 });
+  });
+
+  it('leaves what is shared with the organization alone by tokens that are bound to projects', async () => {
+    const { ana } = people;
+    const bound = await world.token(people.orgId, ana.me.memberId, {
+      ...{ scopes: ['admin'], projectIds: [board.projectId] },
+    });
+    const { id: viewId } = await save(ana, { shared: true });
+    const boundToken = { status: 403, body: { details: { reason: 'bound_token' } } };
+    await expect(save(bound, { shared: true })).rejects.toMatchObject(boundToken);
+    await expect(bound.views.update({ viewId, shared: false })).rejects.toMatchObject(boundToken);
+    await expect(bound.views.delete({ viewId })).rejects.toMatchObject(boundToken);
+    await save(bound, { projectId: 'WEB', shared: true });
   });
 
   it('goes with its project', async () => {
