@@ -93,6 +93,17 @@ async function moreOfAll({ ana, ben, chloe, lead, orgId, records }: ExampleOrg):
       kinds: ['story.created'],
     });
     await call(ana, 'webhooks.test', { webhookId: records.webhook });
+    await call(ana, 'views.create', { ...inWeb, name: title, layout: 'list', shared: true });
+    await call(ana, 'agents.runEvent', { ...inWeb, runId: title, kind: 'started' });
+    const budget = { amountMicros: 1_000_000, period: 'day', action: 'notify' };
+    await call(ana, 'budgets.set', { ...budget, scope: 'story', targetId: id });
+    await world.rows(
+      `insert into usage_days (org_id, project_id, day, member_id, run_id, story_id, model, currency, input_tokens,
+         output_tokens, cached_tokens, cost_micros)
+       select org_id, project_id, (now() at time zone 'UTC')::date, $2, $3, id, 'gpt-5', 'USD', 1, 1, 0, 1 from stories
+       where org_id = $1 and id = $4`,
+      ...[orgId, ana.me.memberId, title, id],
+    );
     await call(ana, 'imports.begin', { ...inWeb, provider: 'jira', name: title });
     const agent = { slug: `reviewer-${title.toLowerCase()}`, version: '1.0.0', name: 'Review' };
     const content = { description: '', manifest: {}, content: title, tags: ['review'] };

@@ -124,7 +124,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/attachments': {
-    sha256: 'c5fee2b7892d46a258f5e255ed7aeb405af25c8065dadded59ebccfaf41407b3',
+    sha256: '701748e281cd9a385588a497944a6754c93b354000a48847e1b2ac8029d29844',
     since: '2026-11-30',
   },
   'reference/assignments': {

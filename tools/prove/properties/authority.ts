@@ -97,7 +97,9 @@ export function ruling(operation: Operation, kind: Kind, isAsAdmin: boolean): st
   if (access.kind === 'project') {
     const roles: readonly ProjectRole[] = ['viewer', 'contributor', 'lead'];
     const held = { viewer: 'viewer', member: 'contributor', owner: 'lead' } as const;
-    if (roles.indexOf(held[kind.role]) < roles.indexOf(access.role)) return 'role';
+    // The example attaches a file to a story; viewers may attach files to comments.
+    const role = operation.name === 'attachments.create' ? 'contributor' : access.role;
+    if (roles.indexOf(held[kind.role]) < roles.indexOf(role)) return 'role';
   }
   // The caller is allowed only because of the admin role, so the token needs the admin scope.
   if (isAsAdmin && kind.role === 'owner' && kind.scope !== 'admin') return 'scope';

@@ -1,5 +1,5 @@
 /** Prices of models: those of the organization, and the built-in ones. */
-import { type Db, currentOrgId, decodeCursor, orgFilter, pageOfRows, sql } from '@muster/driver';
+import { CursorText, type Db, currentOrgId, decodeCursor, orgFilter, pageOfRows, sql } from '@muster/driver';
 import { type ParamsOf, type Registry, type ResultOf, type UsagePrice } from '@muster/registry';
 import { z } from 'zod';
 
@@ -30,7 +30,7 @@ export const setPrice = (
       returning model, currency, valid_from::text as "validFrom", ${amounts}, 'organization' as source`,
   );
 
-const Cursor = z.tuple([z.string(), z.string(), z.string(), z.string()]);
+const Cursor = z.tuple([CursorText, CursorText, CursorText, CursorText]);
 
 /** Lists prices by model, the newest first. */
 export async function listPrices(

@@ -1,5 +1,5 @@
 /** Sums of what runs used, by project, epic, story, agent, member, model or day. */
-import { type Db, decodeCursor, orgFilter, pageOfRows, type Part, sql } from '@muster/driver';
+import { CursorText, type Db, decodeCursor, orgFilter, pageOfRows, type Part, sql } from '@muster/driver';
 import {
   type Registry,
   type ParamsOf,
@@ -64,7 +64,7 @@ const landedSql = sql.part`landed as materialized (select s.id from (select dist
         and x.target_type = 'delivery_group' and x.target_id = g.group_id and x.merge_verified_at is not null
       where ${orgFilter('g')} and g.story_id = s.id))`;
 
-const Cursor = z.tuple([z.int(), z.string(), z.string()]);
+const Cursor = z.tuple([z.int().min(0), CursorText, CursorText]);
 
 interface SumRow extends Omit<UsageSum, 'key'> {
   readonly id: string | null;
