@@ -124,7 +124,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/attachments': {
-    sha256: '701748e281cd9a385588a497944a6754c93b354000a48847e1b2ac8029d29844',
+    sha256: '28653548875aa9c5708e708321baff47cb3aa1b68405d7c10b25dd05a97facd4',
     since: '2026-11-30',
   },
   'reference/assignments': {

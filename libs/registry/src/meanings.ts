@@ -311,6 +311,14 @@ export const parameterMeanings: Readonly<Record<string, string>> = {
   gamificationEnabled: 'Whether points are counted',
   auditRetentionDays: 'How long audit entries are kept, in days',
 
+  // Attachments.
+  'attachments:contentType': 'The media type of the file, such as image/png',
+  'attachments:size': 'The size of the file in bytes',
+  'attachments:sha256': 'The SHA-256 digest of the file, as 64 hexadecimal digits',
+  'attachments:kind': 'A plain file, or the kind of evidence',
+  'attachments:includeStale': 'Whether evidence for older code is listed',
+  'attachments:includeParts': "Whether attachments of the story's comments and executions are listed",
+
   // Parameters about devices, notifications and other trackers.
   platform: 'The operating system or browser of the device',
   pushToken: 'The address for push notifications; null removes it',
