@@ -66,6 +66,16 @@ describe('a budget that is used up', () => {
   });
 });
 
+describe('a budget warning', () => {
+  it('also reaches the person whose own work used up the budget', async () => {
+    await stories({});
+    const taken = heldOf(await next(people.ana));
+    await people.ana.budgets.set({ scope: 'org', amountMicros: 500, period: 'total', action: 'notify' });
+    await people.ana.deliveryExecutions.renew({ ...taken, usage: { model: 'm', costMicros: 500 } });
+    expect((await people.ana.notifications.list({ kinds: ['budget_warning'] })).items).toHaveLength(1);
+  });
+});
+
 describe('the next story', () => {
   it('is answered as acquire answers it, and is in progress', async () => {
     await stories({});

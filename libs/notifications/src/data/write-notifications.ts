@@ -60,7 +60,7 @@ export function writeNotifications(actor: Actor, draftsByEvent: readonly EventDr
        join wanted w on w.event = r.event and w.nth = r.nth
        join members m on ${orgFilter('m')} and m.id = r.member_id and m.status = 'active'
        left join projects p on ${orgFilter('p')} and p.id = w.project_id
-       where (m.id is distinct from ${actor.memberId}::uuid
+       where (m.id is distinct from ${actor.memberId}::uuid or w.kind = 'budget_warning'
            or (${actor.agentId}::uuid is not null and (w.recipients = 'members'
              or (w.recipients = 'agents' and not ${actor.agentId}::uuid = any (w.ids)))))
          and (w.project_id is null
