@@ -113,6 +113,14 @@ describe('the log of a run', () => {
     await people.robo.agents.runEvent({ ...run, kind: 'failed' });
     expect(await last).toMatchObject({ items: [], state: 'failed' });
   });
+
+  it('answers a reader who waits for a much later line at the end of the run', async () => {
+    await log(['one']);
+    const last = people.dan.agents.runs.log({ runId: 'run-1', afterLine: 90, waitSeconds: 25 });
+    await log(['two']);
+    await people.robo.agents.runEvent({ ...run, kind: 'failed' });
+    expect(await last).toMatchObject({ items: [], lastLine: 2, state: 'failed' });
+  });
 });
 
 describe('agents.runs.get', () => {

@@ -12,7 +12,11 @@ export const log = handle(registry.agents.runs.log, async ({ params, caller, db,
   const afterLine = Math.max(params.afterLine, dropped);
   const items = rowId === null ? [] : await listRunLog(db, rowId, { afterLine, limit: params.limit });
   if (items.length === 0 && rowId !== null && run.endedAt === null && params.waitSeconds > 0)
-    waitForNewEvents({ position: { runRowId: rowId, afterLine }, timeoutSeconds: params.waitSeconds });
+    // Any newer line ends the wait, so the caller may also ask for lines that come much later.
+    waitForNewEvents({
+      position: { runRowId: rowId, afterLine: logLines },
+      timeoutSeconds: params.waitSeconds,
+    });
   const upTo = (count: number) => ({
     items: items.slice(0, count),
     dropped,
