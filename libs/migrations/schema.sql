@@ -4439,7 +4439,7 @@ CREATE OR REPLACE FUNCTION app.usage_cost(org uuid, used_model text, used_curren
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
-  return coalesce((
+  return least(1000000000000000, coalesce((
     select round((input::numeric * p.input_micros + output::numeric * p.output_micros + cached::numeric * p.cached_micros) / 1000000)
     from (
       select true as is_own, u.* from (select model, currency, valid_from, input_micros, output_micros, cached_micros
@@ -4448,7 +4448,7 @@ begin
       select false, d.* from app.default_usage_prices() d
     ) p
     where starts_with(used_model, p.model) and p.currency = used_currency and p.valid_from <= used_on
-    order by p.is_own desc, length(p.model) desc, p.valid_from desc limit 1), 0)::bigint;
+    order by p.is_own desc, length(p.model) desc, p.valid_from desc limit 1), 0))::bigint;
 end $function$
 ;
 alter function app.usage_cost(uuid,text,text,date,bigint,bigint,bigint) owner to the_migrator;

@@ -1,10 +1,10 @@
 -- Returns the cost of tokens in millionths of the currency; 0 without a price. The organization's own prices come before the
 -- built-in ones (app.default_usage_prices), a longer model name before a shorter one that is its beginning, and the
--- newest price that was valid on the day before older ones.
+-- newest price that was valid on the day before older ones. The cost is at most the highest that a run can report.
 create or replace function app.usage_cost(org uuid, used_model text, used_currency text, used_on date, input bigint, output bigint, cached bigint)
 returns bigint language plpgsql stable set search_path = pg_catalog, public, pg_temp as $$
 begin
-  return coalesce((
+  return least(1000000000000000, coalesce((
     select round((input::numeric * p.input_micros + output::numeric * p.output_micros + cached::numeric * p.cached_micros) / 1000000)
     from (
       select true as is_own, u.* from (select model, currency, valid_from, input_micros, output_micros, cached_micros
@@ -13,7 +13,7 @@ begin
       select false, d.* from app.default_usage_prices() d
     ) p
     where starts_with(used_model, p.model) and p.currency = used_currency and p.valid_from <= used_on
-    order by p.is_own desc, length(p.model) desc, p.valid_from desc limit 1), 0)::bigint;
+    order by p.is_own desc, length(p.model) desc, p.valid_from desc limit 1), 0))::bigint;
 end $$;
 
 -- The built-in prices: millionths of the currency per million tokens, as the vendors listed them on the given day.

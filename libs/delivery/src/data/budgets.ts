@@ -22,7 +22,7 @@ import {
 import { type Caller, projectsVisibleTo } from '@muster/runtime';
 import { z } from 'zod';
 import { isInPeriodSql } from './exceeded-budgets.ts';
-import { lockUsageForSums } from './usage.ts';
+import { lockUsageForSums, spentSumSql } from './usage.ts';
 
 const spentSql = sql.part`case when ${isInPeriodSql} then b.spent_micros else 0 end`;
 const budgetColumns = sql.part`b.id, b.scope,
@@ -106,7 +106,7 @@ export async function setBudget(
           ${target.storyId}::uuid, ${period}, ${action}, ${amountMicros}::bigint, ${currency}, u.spent, n.start,
           case when u.spent >= ${amountMicros} then clock_timestamp() end, ${actor}::jsonb
         from (select app.period_start(${period}, clock_timestamp()) as start) n
-        cross join lateral (select coalesce(sum(d.cost_micros), 0)::bigint as spent from usage_days d
+        cross join lateral (select ${spentSumSql(sql.part`coalesce(sum(d.cost_micros), 0)`)} as spent from usage_days d
           where ${orgFilter('d')} and d.day >= n.start and d.currency = ${currency} and ${usageOfTargetSql(target)}) u
         where (select count(*) from budgets c where ${orgFilter('c')}) < ${sql.literal(maxBudgets)}
           or exists (select from budgets c where ${orgFilter('c')} and c.scope = ${scope} and c.period = ${period}
@@ -116,7 +116,9 @@ export async function setBudget(
           action = excluded.action, amount_micros = excluded.amount_micros, currency = excluded.currency,
           spent_micros = excluded.spent_micros, period_start = excluded.period_start,
           exceeded_at = case when excluded.exceeded_at is not null then coalesce(b.exceeded_at, excluded.exceeded_at) end,
-          warned_percent = 0, set_by = excluded.set_by, updated_at = now(), version = b.version + 1
+          warned_percent = case when (b.period_start, b.amount_micros, b.currency, b.action)
+            = (excluded.period_start, excluded.amount_micros, excluded.currency, excluded.action)
+            then b.warned_percent else 0 end, set_by = excluded.set_by, updated_at = now(), version = b.version + 1
         returning b.id`,
     ),
   ]);

@@ -10,6 +10,7 @@ import {
 import { type Caller, projectsVisibleTo } from '@muster/runtime';
 import { hasRepositoryLinkedTo, noAgentId, projectIdSql } from '@muster/tenancy';
 import { z } from 'zod';
+import { exactSumSql } from './usage.ts';
 
 interface Grouping {
   readonly id: Part;
@@ -89,7 +90,7 @@ export async function sumUsage(
 ): Promise<ResultOf<Registry['usage']['summary']>> {
   const { id, name, tables = sql.empty } = groupings[groupBy];
   const position =
-    groupBy === 'day' ? sql.part`max(d.day) - date '1970-01-01'` : sql.part`sum(d.cost_micros)::bigint`;
+    groupBy === 'day' ? sql.part`max(d.day) - date '1970-01-01'` : exactSumSql(sql.part`sum(d.cost_micros)`);
   const after = decodeCursor(cursor, Cursor);
   const isInProject =
     projectId === undefined ? sql.part`true` : sql.part`d.project_id = ${projectIdSql(projectId)}`;
@@ -108,8 +109,8 @@ export async function sumUsage(
       sums as (
         select (${id})::text collate "C" as id, max(${name}) as name, d.currency,
           count(distinct (d.project_id, d.member_id, d.agent_id, d.run_id))::int as runs,
-          sum(d.input_tokens)::bigint as "inputTokens", sum(d.output_tokens)::bigint as "outputTokens",
-          sum(d.cached_tokens)::bigint as "cachedTokens", sum(d.cost_micros)::bigint as "costMicros",
+          ${exactSumSql(sql.part`sum(d.input_tokens)`)} as "inputTokens", ${exactSumSql(sql.part`sum(d.output_tokens)`)} as "outputTokens",
+          ${exactSumSql(sql.part`sum(d.cached_tokens)`)} as "cachedTokens", ${exactSumSql(sql.part`sum(d.cost_micros)`)} as "costMicros",
           count(distinct l.id)::int as landed, ${position} as position
         from used d left join landed l on l.id = d.story_id ${tables}
         group by 1, d.currency)

@@ -1,5 +1,5 @@
 /** Totals of tokens and costs that runs report, and how much of them each day, story and budget gets. */
-import { type Db, type IdOrSql, currentOrgId, orgFilter, sql } from '@muster/driver';
+import { type Db, type IdOrSql, currentOrgId, orgFilter, type Part, sql } from '@muster/driver';
 import { type RunUsage, type UsageReport } from '@muster/registry';
 import { coversSql, isInPeriodSql } from './exceeded-budgets.ts';
 import { noAgentId } from '@muster/tenancy';
@@ -28,6 +28,16 @@ export interface ChargedBudget {
 const usageLockKey = sql.part`hashtextextended(concat_ws(' ', 'usage', ${currentOrgId}::uuid), 0)`;
 const lockUsageForReport = sql`select pg_advisory_xact_lock_shared(${usageLockKey})`;
 export const lockUsageForSums = sql`select pg_advisory_xact_lock(${usageLockKey})`;
+
+/** Returns a sum of costs or tokens, at most the highest integer that JSON numbers represent exactly. */
+export const exactSumSql = (sum: Part): Part =>
+  sql.part`least(${sum}, ${sql.literal(Number.MAX_SAFE_INTEGER)})::bigint`;
+
+/**
+ * Returns the costs of a budget. The estimate of an earlier period can be corrected to a lower cost in this one,
+ * which leaves no credit for other runs.
+ */
+export const spentSumSql = (sum: Part): Part => exactSumSql(sql.part`greatest(${sum}, 0)`);
 
 const percentReachedSql = sql.part`case when n.spent >= b.amount_micros then 100
   when n.spent >= 0.8 * b.amount_micros then 80 else 0 end`;
@@ -88,7 +98,7 @@ export async function recordUsage(
           case when n.spent >= b.amount_micros then coalesce(case when n.same then b.exceeded_at end, clock_timestamp()) end,
           greatest(case when n.same then b.warned_percent else 0 end, ${percentReachedSql})
         from (select app.period_start(b.period, clock_timestamp()) as start, ${isInPeriodSql} as same,
-          case when ${isInPeriodSql} then b.spent_micros else 0 end + r.cost as spent) n)
+          ${spentSumSql(sql.part`case when ${isInPeriodSql} then b.spent_micros else 0 end + r.cost`)} as spent) n)
       from covering c, reported r where ${orgFilter('b')} and b.id = c.id
       returning b.id, new.exceeded_at is not null and new.action = 'stop' as "stopsWork",
         case when new.warned_percent > case when old.period_start = new.period_start then old.warned_percent else 0 end

@@ -146,6 +146,34 @@ describe('a budget that only notifies', () => {
   });
 });
 
+describe('a budget that is set again', () => {
+  it('repeats a warning only if its amount, currency or action changed', async () => {
+    const budget = { scope: 'org', ...daily, action: 'notify' } as const;
+    await people.ana.budgets.set(budget);
+    await spend(850);
+    await people.ana.budgets.set(budget);
+    await spend(860);
+    expect(await warnings()).toEqual([80]);
+    await people.ana.budgets.set({ ...budget, amountMicros: 1_010 });
+    await spend(870);
+    expect(await warnings()).toEqual([80, 80]);
+  });
+});
+
+describe('a correction of the costs of an earlier period', () => {
+  it('leaves no credit in a later one', async () => {
+    await people.ana.budgets.set({ scope: 'org', ...daily });
+    const estimated = { model: 'gpt-5', inputTokens: 1_000_000 };
+    await people.robo.deliveryExecutions.renew({ ...held, usage: estimated });
+    expect(await spent()).toEqual([1_250_000]);
+    await startNextDay();
+    await people.robo.deliveryExecutions.renew({ ...held, usage: { ...estimated, costMicros: 10 } });
+    expect(await spent()).toEqual([0]);
+    await spend(1_000);
+    expect(await isStopped()).toBe(true);
+  });
+});
+
 describe('who may set a budget', () => {
   it('is an admin, or a lead for the project and its stories', async () => {
     const { orgId, chloe, dan, robo } = people;

@@ -100,6 +100,24 @@ describe('reported usage', () => {
   });
 });
 
+describe('amounts that are too large to add up', () => {
+  it('count as the highest exact number, and break neither reports nor sums', async () => {
+    const highest = 1_000_000_000_000_000;
+    await people.ana.usage.prices.set({ model: 'dear', inputMicros: highest, outputMicros: 0 });
+    await renew({ model: 'dear', inputTokens: highest });
+    expect((await sums())[0]?.costMicros).toBe(highest);
+    await people.ana.budgets.set({ scope: 'org', amountMicros: highest, period: 'day', action: 'notify' });
+    for (let run = 1; run <= 9; run += 1)
+      await people.robo.agents.runEvent({
+        ...{ projectId, runId: `dear-${run}`, kind: 'heartbeat' },
+        usage: { model: 'dear', costMicros: highest },
+      });
+    expect(await sums()).toMatchObject([{ costMicros: Number.MAX_SAFE_INTEGER, runs: 10 }]);
+    const [budget] = (await people.ana.budgets.list({})).items;
+    expect(budget?.spentMicros).toBe(Number.MAX_SAFE_INTEGER);
+  });
+});
+
 describe('prices', () => {
   it('apply to tokens without a reported cost, the longest beginning of the name first', async () => {
     const prices = { inputMicros: 2_000_000, outputMicros: 10_000_000, cachedMicros: 200_000 };
