@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
+import { httpTransport, type Transport } from '@muster/client';
 import { type People } from '@muster/testing';
+import { readResource } from '../src/protocol/resources.ts';
+import { type McpSession } from '../src/protocol/session.ts';
 import { useGateway } from './gateway.ts';
 
 const gateway = useGateway();
@@ -246,6 +249,28 @@ describe('resources', () => {
       51,
     ]);
     expect((await inboxOf(robo.me.token)).items).toEqual([]);
+    // A long inbox is not read from its beginning.
+    await gateway.world.rows(
+      `insert into inbox_items select (jsonb_populate_record(i, jsonb_build_object('seq', i.seq + 51 * n))).*
+       from inbox_items i, generate_series(1, 9) n where i.recipient_id = $1`,
+      ana.me.memberId,
+    );
+    await gateway.world.rows(
+      `update inbox_streams set last_seq = 510 where recipient_id = $1`,
+      ana.me.memberId,
+    );
+    let calls = 0;
+    const line = httpTransport({ baseUrl: gateway.apiUrl(), token: ana.me.token });
+    const transport: Transport = (...call) => {
+      calls += 1;
+      return line(...call);
+    };
+    const view = { project: null, allows: () => true };
+    const contents = await readResource('muster://inbox', { transport, view } as unknown as McpSession);
+    const [{ text }] = contents as unknown as [{ text: string }];
+    expect(JSON.parse(text)).toMatchObject({ cursor: 510 });
+    expect(calls).toBe(2);
+    expect((await inboxOf(ana.me.token)).items).toMatchObject({ 0: { seq: 461 }, 49: { seq: 510 } });
   });
 
   it.each([

@@ -46,10 +46,13 @@ const executionStream = (client: Client, executionId: string): PolledStream => (
     (await client.deliveryExecutions.eventsSince({ executionId, afterSeq, waitSeconds })).lastSeq,
 });
 
-const inboxStream = ({ agents }: Client): PolledStream => ({
-  // A cursor beyond the last item gives the number of the last item.
-  findEnd: async () => (await agents.inbox({ after: 2 ** 31 - 1, limit: 1 })).cursor,
-  waitAfter: async (after) => (await agents.inbox({ after, waitSeconds })).cursor,
+/** Returns the number of the last item in the inbox, with which a read beyond its end is answered. */
+export const findInboxEnd = async ({ agents }: Client): Promise<number> =>
+  (await agents.inbox({ after: 2 ** 31 - 1, limit: 1 })).cursor;
+
+const inboxStream = (client: Client): PolledStream => ({
+  findEnd: () => findInboxEnd(client),
+  waitAfter: async (after) => (await client.agents.inbox({ after, waitSeconds })).cursor,
 });
 
 /**

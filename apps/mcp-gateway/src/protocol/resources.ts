@@ -1,5 +1,5 @@
 /** The resources of the server: the inbox, a story, its spec as Markdown, and the events of an execution. */
-import { MusterError } from '@muster/client';
+import { type Client, MusterError } from '@muster/client';
 import { type InboxItem, maxPageSize, type Operation, registry } from '@muster/registry';
 import {
   type ReadResourceResult,
@@ -8,6 +8,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { isNarrowedError } from '../calls/calls.ts';
 import { type ConnectionView } from '../http/narrowing.ts';
+import { findInboxEnd } from './resource-watch.ts';
 import { createSessionClient, type McpSession } from './session.ts';
 import { operationTool } from '../tools/tools.ts';
 import { eventsUri, inboxUri, specUri, storyUri, extractVariable } from './uris.ts';
@@ -119,13 +120,14 @@ export async function listResources(session: McpSession): Promise<Resource[]> {
 
 const maxShownInboxItems = 50;
 
-/** Reads the newest items, and the cursor after them. */
-async function readNewestInboxItems({ agents }: ReturnType<typeof createSessionClient>): Promise<object> {
+/** Reads the newest items, and the cursor after them. It starts near the end, because the inbox may be long. */
+async function readNewestInboxItems(client: Client): Promise<object> {
+  const end = await findInboxEnd(client);
   let newest: InboxItem[] = [];
-  for (let after = 0; ;) {
-    const { items, cursor } = await agents.inbox({ after, limit: maxPageSize });
+  for (let after = Math.max(0, end - maxShownInboxItems); ;) {
+    const { items, cursor } = await client.agents.inbox({ after, limit: maxPageSize });
     newest = [...newest, ...items].slice(-maxShownInboxItems);
-    if (items.length === 0) return { items: newest, cursor };
+    if (items.length === 0 || cursor >= end) return { items: newest, cursor };
     after = cursor;
   }
 }
