@@ -183,8 +183,11 @@ describe('agents.runs.get', () => {
 
   it('derives the run of work whose holder reported none', async () => {
     const { robo, dan } = people;
-    const { execution } = await robo.deliveryExecutions.acquire(target);
+    const { execution, leaseToken } = await robo.deliveryExecutions.acquire(target);
+    const usage = { model: 'm', costMicros: 40 };
+    await robo.deliveryExecutions.renew({ executionId: execution.id, leaseToken, usage });
     const found = await dan.agents.runs.get({ runId: execution.id });
+    expect(found.usage).toMatchObject([usage]);
     expect(found.run).toMatchObject({
       ...{ runId: execution.id, state: 'running', agent: { name: 'Robo' }, endedAt: null },
       story: { key: 'WEB-1' },

@@ -13,6 +13,10 @@ export interface UsageSource {
   readonly storyId: string | null;
 }
 
+/** Returns the run id under which the usage of a lease without a run is recorded. */
+export const runIdOfLease = ({ id, epoch }: { readonly id: string; readonly epoch: number }): string =>
+  `lease ${id} ${epoch}`;
+
 /** A budget to which the report added costs. */
 export interface ChargedBudget {
   readonly id: string;

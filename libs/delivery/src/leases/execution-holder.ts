@@ -11,6 +11,7 @@ import {
 import { extendLocks } from '../data/locks.ts';
 import { findBudgetStop, withBudgetStop, type ExceededBudget } from '../data/exceeded-budgets.ts';
 import { listUndeliveredEvents, signalsFor } from '../data/signals.ts';
+import { runIdOfLease } from '../data/usage.ts';
 import { type LeaseClaim } from '../rules/lease-tokens.ts';
 import {
   checkHolderToEnd,
@@ -111,7 +112,7 @@ export async function withReportedUsage<Unit extends LockedExecutionRows>(
     context,
     {
       ...{ projectId: execution.project_id, memberId, agentId },
-      runId: execution.run_id ?? `lease ${execution.id} ${execution.epoch}`,
+      runId: execution.run_id ?? runIdOfLease(execution),
       storyId: execution.target_type === 'story' ? execution.target_id : null,
     },
     report,

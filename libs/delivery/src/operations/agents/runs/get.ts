@@ -2,18 +2,21 @@ import { registry } from '@muster/registry';
 import { handle, pathNotFound } from '@muster/runtime';
 import { getExecution, toExecution } from '../../../data/executions.ts';
 import { findRun } from '../../../data/run-lists.ts';
-import { listRunUsage } from '../../../data/usage.ts';
+import { listRunUsage, runIdOfLease } from '../../../data/usage.ts';
 import { listRunEvents } from '../../../leases/events.ts';
 
 export const get = handle(registry.agents.runs.get, async ({ params, caller, db }) => {
-  const { run } = (await findRun(db, caller, params)) ?? {};
+  const { run, rowId } = (await findRun(db, caller, params)) ?? {};
   if (run === undefined) throw pathNotFound('runId');
   const { executionId } = run;
-  const [usage, steps, found] = await Promise.all([
-    listRunUsage(db, { ...run, memberId: run.member.id }),
+  const [steps, found] = await Promise.all([
     executionId === null ? [] : listRunEvents(db, executionId, run),
     executionId === null ? undefined : getExecution(db, executionId),
   ]);
+  // A run that is derived from a lease without a run has the id of the execution.
+  const isOfLease = rowId === null && run.runId === executionId && found !== undefined;
+  const runId = isOfLease ? runIdOfLease(found.execution) : run.runId;
+  const usage = await listRunUsage(db, { ...run, runId, memberId: run.member.id });
   return {
     run,
     steps,
