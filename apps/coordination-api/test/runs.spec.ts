@@ -1,10 +1,14 @@
 /** Runs after the fact: their lists, their steps, and their logs. */
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { rm } from 'node:fs/promises';
+import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type People } from '@muster/testing';
 import { useApi } from './api.ts';
+import { createFilesFolder, declareFile, putFile } from './files.ts';
 import { orgWithStory, run, target } from './one-story.ts';
 
-const api = useApi();
+const folder = await createFilesFolder();
+const api = useApi({ FILES_FOLDER: folder });
+afterAll(() => rm(folder, { recursive: true, force: true }));
 let people: People;
 
 beforeEach(async () => {
@@ -188,6 +192,16 @@ describe('agents.runs.get', () => {
     await robo.deliveryExecutions.renew({ executionId: execution.id, leaseToken, usage });
     const found = await dan.agents.runs.get({ runId: execution.id });
     expect(found.usage).toMatchObject([usage]);
+    expect(found.evidence).toEqual([]);
+    const { attachment, upload } = await declareFile(
+      robo,
+      { targetType: 'execution', targetId: execution.id },
+      'ok',
+    );
+    await putFile(api, upload.url, 'ok');
+    expect((await dan.agents.runs.get({ runId: execution.id })).evidence).toMatchObject([
+      { id: attachment.id, name: 'note.txt' },
+    ]);
     expect(found.run).toMatchObject({
       ...{ runId: execution.id, state: 'running', agent: { name: 'Robo' }, endedAt: null },
       story: { key: 'WEB-1' },

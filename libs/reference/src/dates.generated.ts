@@ -20,7 +20,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/agents.runs': {
-    sha256: 'c7633e77bb992a7ca2eb7d2f1ab7f616a1c7c83492e770b4ab28c6aeda8d94c5',
+    sha256: 'c1eac7b64ecd36ad870111340ff91929f0ec0cabe77fec3e12d154b6fd37185d',
     since: '2026-11-30',
   },
   'reference/locks': {

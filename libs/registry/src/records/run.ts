@@ -1,6 +1,7 @@
 /** Runs of agents, and of people at work, with their last reported state. */
 import { z } from 'zod';
 import { Id, boundedText, textWithinBytes, Time } from '../kernel/values.ts';
+import { Attachment } from './attachment.ts';
 import { Execution, ExecutionEvent } from './execution.ts';
 import { MemberRef } from './member.ts';
 import { RunUsage } from './usage.ts';
@@ -105,6 +106,7 @@ export const runDetails = {
     .describe(`The events of its execution while the run held it: the newest ${maxRunSteps}, oldest first`),
   usage: z.array(RunUsage).describe('Its totals, per model and currency'),
   execution: Execution.nullable().describe('Its execution as it is now; null if it named none'),
+  evidence: z.array(Attachment).describe('The attachments of its execution, newest first, at most 200'),
 };
 
 export const ActiveRun = z

@@ -5,13 +5,16 @@ import { findRun } from '../../../data/run-lists.ts';
 import { listRunUsage, runIdOfLease } from '../../../data/usage.ts';
 import { listRunEvents } from '../../../leases/events.ts';
 
-export const get = handle(registry.agents.runs.get, async ({ params, caller, db }) => {
+export const get = handle(registry.agents.runs.get, async ({ params, caller, db, perform }) => {
   const { run, rowId } = (await findRun(db, caller, params)) ?? {};
   if (run === undefined) throw pathNotFound('runId');
   const { executionId } = run;
-  const [steps, found] = await Promise.all([
+  const [steps, found, evidence] = await Promise.all([
     executionId === null ? [] : listRunEvents(db, executionId, run),
     executionId === null ? undefined : getExecution(db, executionId),
+    executionId === null
+      ? undefined
+      : perform(registry.attachments.list, { targetType: 'execution', targetId: executionId, limit: 200 }),
   ]);
   // A run that is derived from a lease without a run has the id of the execution.
   const isOfLease = rowId === null && run.runId === executionId && found !== undefined;
@@ -22,5 +25,6 @@ export const get = handle(registry.agents.runs.get, async ({ params, caller, db 
     steps,
     usage,
     execution: found === undefined ? null : toExecution(found.execution, found.lease, found.now),
+    evidence: evidence?.items ?? [],
   };
 });
