@@ -1,7 +1,6 @@
 // npm run flaky: finds specs that fail by chance. It runs each spec file that starts a program or waits 20
 // times, while two processes keep processors busy. It prints how often each file failed. `-- --times 5
-// apps/cli queues` runs only the files whose paths contain one of these texts, five times; `--all` includes
-// files that neither start a program nor wait.
+// apps/cli queues` runs only the files whose paths contain one of these texts, five times.
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -69,15 +68,13 @@ function runOnce(file: string, report: string): string[] {
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { times: { type: 'string', default: '20' }, all: { type: 'boolean', default: false } },
+    options: { times: { type: 'string', default: '20' } },
   });
   const times = Number(values.times);
   if (!Number.isInteger(times) || times < 1) throw new Error('--times takes a whole number from 1');
   const listed = spawnSync('git', ['ls-files', '-z'], { cwd: repositoryRoot, encoding: 'utf8' }).stdout;
-  const files = chooseFiles(
-    listed.split('\0'),
-    positionals,
-    (file) => values.all || startsOrWaits.test(readFileSync(path.join(repositoryRoot, file), 'utf8')),
+  const files = chooseFiles(listed.split('\0'), positionals, (file) =>
+    startsOrWaits.test(readFileSync(path.join(repositoryRoot, file), 'utf8')),
   );
   const folder = mkdtempSync(path.join(tmpdir(), 'flaky-'));
   // A loop that stops by itself when this process is gone, even if it was killed.

@@ -120,9 +120,14 @@ interface Stage {
   readonly budgetId: string;
 }
 
-const ofWebhook = ({ webhookId }: Stage, example: object): object => ({ ...example, webhookId });
-const ofDelivery = ({ deliveryId }: Stage): object => ({ deliveryId });
+/** Returns the example with the ids of the stage in place of its own. */
+const onStage = (stage: Stage, example: object): object => ({
+  ...example,
+  ...Object.fromEntries(Object.entries(stage).filter(([name]) => name in example)),
+});
 
+const ofWebhooks = [...operations.keys()].filter((name) => /^webhooks\.(?!create$|list$)/.test(name));
+const takesStage = ['agents.catalog.delete', 'views.update', 'views.delete', 'budgets.delete', ...ofWebhooks];
 const asAdmin: Readonly<Record<string, (stage: Stage, example: object) => object>> = {
   'teams.update': ({ teamId }) => ({ teamId, description: 'x' }),
   'teams.members.add': ({ teamId, strangerId }) => ({ teamId, memberId: strangerId }),
@@ -130,21 +135,11 @@ const asAdmin: Readonly<Record<string, (stage: Stage, example: object) => object
   'teams.members.remove': ({ teamId, leadId }) => ({ teamId, memberId: leadId }),
   'broadcasts.send': () => ({ message: 'To everybody' }),
   'agents.catalog.publish': ({ slug }, example) => ({ ...example, slug, version: '2.0.0' }),
-  'agents.catalog.delete': ({ slug }) => ({ slug }),
   'views.create': (_, example) => ({ ...example, projectId: null, shared: true }),
-  'views.update': ({ viewId }) => ({ viewId, layout: 'board' }),
-  'views.delete': ({ viewId }) => ({ viewId }),
   'budgets.set': (_, example) => ({ ...example, scope: 'org', targetId: undefined }),
-  'budgets.delete': ({ budgetId }) => ({ budgetId }),
   'webhooks.create': (_, example) => ({ ...example, projectId: undefined }),
   'webhooks.list': () => ({}),
-  ...Object.fromEntries(
-    ['get', 'update', 'delete', 'rotateSecret', 'test', 'pause', 'resume', 'replay', 'deliveries.list'].map(
-      (verb) => [`webhooks.${verb}`, ofWebhook],
-    ),
-  ),
-  'webhooks.deliveries.get': ofDelivery,
-  'webhooks.deliveries.redeliver': ofDelivery,
+  ...Object.fromEntries(takesStage.map((name) => [name, onStage])),
 };
 
 /**
