@@ -12,6 +12,7 @@ export const ownedTables: Readonly<Record<string, readonly string[]>> = {
     ...['identity_provider_domains', 'identity_providers', 'agents', 'connections', 'devices', 'invitations'],
     ...['members', 'orgs', 'team_members', 'teams', 'tokens'],
   ],
+  'libs/attachments': ['attachments'],
   'libs/billing': ['seat_ledger', 'seat_usage', 'subscriptions'],
   'libs/board': [
     ...['access_requests', 'assignments', 'board_columns', 'comment_reactions', 'comments'],
@@ -45,7 +46,9 @@ const runsJobs = 'it dispatches jobs and marks them done';
 
 /** Other files that write a table, and the reason why they may. */
 export const otherWriters: Readonly<Record<string, readonly (readonly [file: string, reason: string])[]>> = {
+  attachments: [['libs/board/src/data/comments.ts', 'a deleted comment stays without its attachments']],
   devices: [['apps/delivery-worker/src/deliver.ts', 'a push service says that a device is gone']],
+  file_deletions: [['libs/attachments/src/remove.ts', 'the files belong to no organization any more']],
   lock_counters: [['libs/board/src/data/projects.ts', 'a project comes with its counters']],
   outbox: [
     ['apps/delivery-worker/src/perform.ts', runsJobs],

@@ -23,9 +23,9 @@ export function createTapReader(): ReportReader {
   parser.on('bailout', () => {
     isInvalid = true;
   });
-  parser.on('complete', ({ plan, failures }: FinalResults) => {
-    // A missing or wrong plan means that tests are missing.
-    if (plan.start === null || failures.some((failure) => (failure.tapError ?? '') !== '')) isInvalid = true;
+  parser.on('complete', ({ failures }: FinalResults) => {
+    // A missing or wrong plan means that tests are missing. Other text counts as a plan of no tests.
+    if (report.tests === 0 || failures.some((failure) => (failure.tapError ?? '') !== '')) isInvalid = true;
   });
   let rest = '';
   const passLine = (line: string): void => {

@@ -22,7 +22,6 @@ export function describeFilesConfigFault(config: FilesConfig): string | undefine
   const given = s3.filter((value) => value !== undefined).length;
   if (given !== 0 && given !== s3.length)
     return 'S3_ENDPOINT, S3_BUCKET, S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY go together';
-  if (given > 0 && config.FILES_FOLDER !== undefined) return 'FILES_FOLDER and S3_BUCKET exclude each other';
   return undefined;
 }
 
