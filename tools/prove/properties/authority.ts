@@ -161,8 +161,7 @@ async function setStage(
   const url = `https://hooks.acme.example/${slug}`;
   const webhookId = idIn(await owner('webhooks.create', { url, kinds: ['story.created'] }), 'webhook');
   const deliveryId = idIn(await owner('webhooks.test', { webhookId }), 'delivery');
-  const view = { name: slug, layout: 'list', shared: true };
-  const viewId = idIn(await owner('views.create', view), 'view');
+  const viewId = idIn(await owner('views.create', { name: slug, layout: 'list', shared: true }), 'view');
   const budget = { scope: 'org', amountMicros: 1, period: 'day', action: 'notify' };
   const budgetId = idIn(await owner('budgets.set', budget), 'budget');
   return { teamId, ...who, slug, webhookId, deliveryId, viewId, budgetId };
