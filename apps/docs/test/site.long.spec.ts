@@ -73,7 +73,7 @@ describe('the search', () => {
     ['claude code', '/guides/mcp-clients#claude-code'],
   ])('finds what a reader means by "%s"', (words, place) => {
     // The search dialog shows more results than these.
-    expect(first(words, 8)).toContain(place);
+    expect(first(words, 10)).toContain(place);
   });
 });
 
