@@ -2,9 +2,9 @@
  * Messages and errors of the A2A protocol 1.0 in its JSON-RPC binding. Field names and values are those of
  * its specification (a2a-protocol.org).
  */
-import { MusterError, NoAnswer } from '@muster/client';
-import { ApiError, internalError, serviceUnavailable } from '@muster/registry';
+import { internalError } from '@muster/registry';
 import { z } from 'zod';
+import { errorBodyOf } from '../answers/failures.ts';
 
 export const a2aVersion = '1.0';
 
@@ -18,7 +18,7 @@ const errorCodes = {
   VERSION_NOT_SUPPORTED: -32_009,
 } as const;
 
-export interface RpcError {
+interface RpcError {
   readonly code: number;
   readonly message: string;
   readonly data: readonly object[];
@@ -29,17 +29,6 @@ const errorInfo = (reason: string, domain: string, metadata: object = {}) => ({
   ...{ reason, domain, metadata },
 });
 
-/** An error of the protocol. */
-export class A2aError extends Error {
-  readonly rpc: RpcError;
-
-  constructor(reason: keyof typeof errorCodes, message: string) {
-    super(message);
-    this.name = 'A2aError';
-    this.rpc = { code: errorCodes[reason], message, data: [errorInfo(reason, 'a2a-protocol.org')] };
-  }
-}
-
 /** An error of JSON-RPC, such as an unknown method. */
 export class RpcFailure extends Error {
   readonly rpc: RpcError;
@@ -48,6 +37,14 @@ export class RpcFailure extends Error {
     super(message);
     this.name = 'RpcFailure';
     this.rpc = { code, message, data };
+  }
+}
+
+/** An error of the protocol. */
+export class A2aError extends RpcFailure {
+  constructor(reason: keyof typeof errorCodes, message: string) {
+    super(errorCodes[reason], message, [errorInfo(reason, 'a2a-protocol.org')]);
+    this.name = 'A2aError';
   }
 }
 
@@ -66,16 +63,8 @@ const serverErrorCode = -32_000;
 
 /** Converts a failure of a call into an error of JSON-RPC. */
 export function toRpcError(failure: unknown, requestId: string): RpcError {
-  if (failure instanceof A2aError || failure instanceof RpcFailure) return failure.rpc;
-  const body =
-    failure instanceof MusterError
-      ? failure.body
-      : (failure instanceof ApiError
-          ? failure
-          : failure instanceof NoAnswer
-            ? serviceUnavailable('api_away')
-            : internalError()
-        ).toBody(requestId);
+  if (failure instanceof RpcFailure) return failure.rpc;
+  const body = errorBodyOf(failure, requestId) ?? internalError().toBody(requestId);
   const { issues } = body.details ?? {};
   if (body.status === 400 && issues !== undefined) return invalidParams(issues).rpc;
   const code = body.status >= 500 ? -32_603 : serverErrorCode;
