@@ -13,6 +13,7 @@ import {
   type StoryStatus,
 } from '@muster/registry';
 import { type z } from 'zod';
+import { truncateText } from '../answers/answers.ts';
 import {
   A2aError,
   invalidParams,
@@ -178,8 +179,6 @@ async function findProject({ projects }: Client, named: string | undefined): Pro
 }
 
 const maxTitleChars = 200;
-/** Half of a character, which remains where a text is cut within it. */
-const loneHighSurrogatePattern = /[\ud800-\udbff]$/;
 
 /** Returns true if the API refused the content of a call, so that the same call would be refused again. */
 const isFinalRefusal = (failure: unknown): boolean =>
@@ -198,10 +197,7 @@ async function createTask(
       .split('\n', 1)[0]
       ?.replaceAll(/^#+\s*|\s+/g, ' ')
       .trim() ?? '';
-  const title =
-    firstLine.length > maxTitleChars
-      ? `${firstLine.slice(0, maxTitleChars).replace(loneHighSurrogatePattern, '')}…`
-      : firstLine;
+  const title = firstLine.length > maxTitleChars ? `${truncateText(firstLine, maxTitleChars)}…` : firstLine;
   const checked = [StoryTitle.safeParse(title), StoryDescription.safeParse(text)];
   if (checked.some(({ success }) => !success))
     throw invalidParams([{ path: 'message.parts', message: 'must have 1 to 20,000 characters of text' }]);

@@ -83,7 +83,7 @@ function replaceAtPath(
 }
 
 /** Cuts the text at `length`, or one character earlier rather than inside a surrogate pair. */
-function truncateText(text: string, length: number): string {
+export function truncateText(text: string, length: number): string {
   const end = Math.max(0, length);
   return /[\uD800-\uDBFF]/.test(text.charAt(end - 1)) ? text.slice(0, end - 1) : text.slice(0, end);
 }
