@@ -1,6 +1,13 @@
 /** Usage in the output of Claude Code with `--output-format stream-json` or `json`. */
 import { z } from 'zod';
-import { CostMicros, type ModelUsage, ReportedModel, TokenCount, type UsageReader } from './model-usage.ts';
+import {
+  addedUsage,
+  CostMicros,
+  type ModelUsage,
+  ReportedModel,
+  TokenCount,
+  type UsageReader,
+} from './model-usage.ts';
 
 const Tokens = z
   .object({
@@ -57,13 +64,7 @@ export function createClaudeUsageReader(fallbackModel: string): UsageReader {
       counted.delete(id);
       counted.set(id, usage);
       for (const oldest of counted.keys()) if (counted.size > maxRememberedResponses) counted.delete(oldest);
-      const added = {
-        ...usage,
-        inputTokens: Math.max(0, usage.inputTokens - (before?.inputTokens ?? 0)),
-        outputTokens: Math.max(0, usage.outputTokens - (before?.outputTokens ?? 0)),
-        cachedTokens: Math.max(0, usage.cachedTokens - (before?.cachedTokens ?? 0)),
-      };
-      return { kind: 'increase', usage: [added] };
+      return { kind: 'increase', usage: [addedUsage(usage, before)] };
     }
     const result = ResultEvent.safeParse(event).data;
     if (result === undefined) return undefined;

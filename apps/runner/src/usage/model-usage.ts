@@ -44,6 +44,10 @@ export const sumUsage = (one: ModelUsage, other: ModelUsage | undefined): ModelU
 export const maxUsage = (one: ModelUsage, other: ModelUsage | undefined): ModelUsage =>
   combineUsage(one, other, Math.max);
 
+/** Returns the part of the usage that was not counted before. */
+export const addedUsage = (usage: ModelUsage, before: ModelUsage | undefined): ModelUsage =>
+  combineUsage(usage, before, (now, then) => Math.max(0, now - then));
+
 function combineUsage(
   one: ModelUsage,
   other: ModelUsage | undefined,

@@ -22,7 +22,7 @@ export class RunUsage {
   readonly #lease: Pick<HeldLease, 'renew' | 'isOver'>;
   readonly #file: string;
   /** The totals of the processes that ended. */
-  readonly #earlier: Totals = new Map();
+  #earlier: Totals = new Map();
   readonly #current: Totals = new Map();
   readonly #reported = new Map<string, string>();
   #reportedAt = -Infinity;
@@ -46,7 +46,7 @@ export class RunUsage {
 
   /** Call this when the agent's process starts, before its first usage. Its totals begin at zero. */
   beginProcess(): void {
-    for (const [key, usage] of this.#current) this.#earlier.set(key, sumUsage(usage, this.#earlier.get(key)));
+    this.#earlier = this.#sum();
     this.#current.clear();
   }
 
@@ -62,12 +62,7 @@ export class RunUsage {
   }
 
   totals(): ModelUsage[] {
-    const keys = new Set([...this.#earlier.keys(), ...this.#current.keys()]);
-    return [...keys].flatMap((key) => {
-      const [earlier, current] = [this.#earlier.get(key), this.#current.get(key)];
-      const first = current ?? earlier;
-      return first === undefined ? [] : [current === undefined ? first : sumUsage(current, earlier)];
-    });
+    return [...this.#sum().values()];
   }
 
   /** Reports the totals that changed since the last report. A stop in the answer reaches the run as a signal. */
@@ -81,6 +76,12 @@ export class RunUsage {
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
+  }
+
+  #sum(): Totals {
+    const sum = new Map(this.#earlier);
+    for (const [key, usage] of this.#current) sum.set(key, sumUsage(usage, sum.get(key)));
+    return sum;
   }
 
   #schedule(): void {
