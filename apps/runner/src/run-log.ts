@@ -5,6 +5,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { type Client, MusterError } from '@muster/client';
 import { maxLinesPerLogEvent, type RunLogStream } from '@muster/registry';
+import { isOutage } from './take.ts';
 
 /** Lines that arrive within this time are sent together. */
 const batchIntervalMillis = 2_000;
@@ -92,15 +93,13 @@ export class RunLog {
     this.#schedule(batchIntervalMillis);
   }
 
-  /** Sends the lines that are left, for at most this time. */
-  async flush(timeoutMillis: number): Promise<void> {
+  /** Sends the lines that are left. */
+  async flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const enough = new Promise<void>((resolve) => {
-      setTimeout(resolve, timeoutMillis).unref();
-    });
+    await this.#send();
     // A batch on its way may have been taken before the last lines came.
-    await Promise.race([enough, this.#send().then(() => this.#send())]);
+    await this.#send();
   }
 
   /** Stops sending. Lines that are left are discarded. */
@@ -144,7 +143,7 @@ export class RunLog {
       }
     } catch (error) {
       // A refusal means that the run has ended or its token was revoked, so nothing more can be sent.
-      if (error instanceof MusterError && error.status < 500 && error.status !== 429) this.close();
+      if (error instanceof MusterError && !isOutage(error)) this.close();
       else this.#schedule(retryIntervalMillis);
     }
   }

@@ -247,6 +247,9 @@ const logFlushMillis = 5_000;
 /** The time limit for the last report of usage. It is longer, because budgets depend on the report. */
 const usageFlushMillis = 30_000;
 
+const waitAtMost = (millis: number, work: Promise<void>): Promise<void> =>
+  Promise.race([work, pause(millis, undefined, { ref: false })]);
+
 /** Carries out a recorded verdict. Without one, starts the agent first. */
 async function runToVerdict(run: ReadyRun): Promise<RunResult> {
   const before = run.own.get();
@@ -266,8 +269,8 @@ async function runToVerdict(run: ReadyRun): Promise<RunResult> {
     }
     // The completion ends the run, and an ended run accepts no more lines and no usage.
     await Promise.all([
-      run.log.flush(logFlushMillis),
-      Promise.race([run.usage.flush(), pause(usageFlushMillis, undefined, { ref: false })]),
+      waitAtMost(logFlushMillis, run.log.flush()),
+      waitAtMost(usageFlushMillis, run.usage.flush()),
     ]);
     return await reportRunResult(run, verdict);
   } catch (error) {
