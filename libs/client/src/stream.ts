@@ -35,7 +35,7 @@ export interface StreamOptions extends HttpOptions, RetryOptions, FollowActivity
   /** False excludes notifications; true by default. */
   readonly personal?: boolean;
   /** Adds the items of `agents.inbox` whose `seq` is greater than this number, each exactly once. */
-  readonly inboxAfter?: number;
+  readonly inboxAfter?: number | undefined;
   /**
    * If true, reconnects after a newer stream of the member replaced this one (`stream_replaced`), after the
    * delay that the server requests. If false, which is the default, throws that refusal.
@@ -67,11 +67,7 @@ export async function* followStream(options: StreamOptions): AsyncGenerator<Stre
     let askedMillis: number | undefined;
     const connection = createIdleTimeoutSignal(signal);
     try {
-      const body = await openStream(
-        { ...options, ...(inboxAfter !== undefined && { inboxAfter }) },
-        place,
-        connection.signal,
-      );
+      const body = await openStream({ ...options, inboxAfter }, place, connection.signal);
       onOpen();
       for await (const { event, data, id, retry } of parseServerSentEvents(body)) {
         connection.heard();
