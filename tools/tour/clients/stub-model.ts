@@ -42,17 +42,18 @@ interface ScriptedCall {
 
 /** The project with a story for each client. */
 export const projectKey = 'TRY';
-const leaseToken = /"leaseToken":"([^"]+)"/;
+export const executionIdPattern = /"execution":\{"id":"([^"]+)"/;
+export const leaseTokenPattern = /"leaseToken":"([^"]+)"/;
 const heldWork = (text: string): Json => ({
-  executionId: /"execution":\{"id":"([^"]+)"/.exec(text)?.[1],
-  leaseToken: leaseToken.exec(text)?.[1],
+  executionId: executionIdPattern.exec(text)?.[1],
+  leaseToken: leaseTokenPattern.exec(text)?.[1],
 });
 
 /** An agent's work, with one mistake at its start. */
 const script: readonly ScriptedCall[] = [
   { tool: 'session_identity', args: () => ({}), result: /"serverTime":"/ },
   { tool: 'start_work', args: () => ({ storyId: 'NONE-1' }), result: /"code":"not_found"/ },
-  { tool: 'next_work', args: () => ({ projectId: projectKey, runId: 'run-1' }), result: leaseToken },
+  { tool: 'next_work', args: () => ({ projectId: projectKey, runId: 'run-1' }), result: leaseTokenPattern },
   {
     tool: 'deliveryExecutions_checkpoint',
     args: (text) => ({ ...heldWork(text), summary: 'The first half' }),
@@ -94,7 +95,7 @@ const answersIn = (text: string): number =>
   text.match(/"(?:tool_result|function_call_output|functionResponse)"|"role": ?"tool"/g)?.length ?? 0;
 
 /** Results of tools are JSON in strings of JSON, with quotes that are escaped once or more. */
-const withoutEscapes = (text: string): string => text.replaceAll('\\', '');
+export const withoutEscapes = (text: string): string => text.replaceAll('\\', '');
 
 /** Returns the next tool call. Undefined if all calls were answered, or if there are no tools. */
 function nextCall(body: Json, text: string, calls: readonly ScriptedCall[]): Call | undefined {

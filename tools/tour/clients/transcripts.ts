@@ -6,6 +6,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { type Exchange } from './recorder.ts';
+import { executionIdPattern, leaseTokenPattern, withoutEscapes } from './stub-model.ts';
 
 const file = path.join(import.meta.dirname, 'transcripts.json');
 
@@ -15,13 +16,13 @@ export type Transcript = readonly z.infer<typeof Message>[];
 
 /** Values that each run has of its own, with their placeholders. */
 const runValues = {
-  '{executionId}': /"execution":\{"id":"([^"]+)"/,
-  '{leaseToken}': /"leaseToken":"([^"]+)"/,
+  '{executionId}': executionIdPattern,
+  '{leaseToken}': leaseTokenPattern,
 } as const;
 
 /** Finds the values of the placeholders in the answers. */
 function valuesIn(answers: readonly string[]): Map<string, string> {
-  const text = answers.join('\n').replaceAll('\\', '');
+  const text = withoutEscapes(answers.join('\n'));
   return new Map(
     Object.entries(runValues).flatMap(([placeholder, pattern]): [string, string][] => {
       const value = pattern.exec(text)?.[1];
