@@ -5,21 +5,12 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { internalBoardHandlers } from '@muster/board';
 import { insideHandlers } from '@muster/delivery';
-import { handlers, performableHandlers, reactions } from '@muster/operations';
-import {
-  type ExecutionState,
-  type InputOf,
-  internalOperations,
-  type Policy,
-  type Trust,
-} from '@muster/registry';
-import { runAsSystem } from '@muster/runtime';
-import { inOrganizationAsSystem, systemAuditFacts } from '@muster/tenancy';
+import { handlers, reactions } from '@muster/operations';
+import { type ExecutionState, type Policy, type Trust } from '@muster/registry';
 import { type People, type Person, useWorld } from '@muster/testing';
+import { forge, observeAsForge, type Observation } from './forge-observations.ts';
 
 const world = useWorld({ ...handlers, insideBoard: internalBoardHandlers, insideHandlers }, reactions);
-const environment = { handlers: performableHandlers(handlers), reactions };
-const forge = { kind: 'system', memberId: null, agentId: null, name: 'GitHub' } as const;
 
 let people: People;
 let projectId: string;
@@ -49,19 +40,12 @@ const report = (who: Person, dedupeKey = 'merge') =>
     executionId: held.executionId,
     observation: merge(dedupeKey),
   });
-type Observed = InputOf<typeof internalOperations.observeForge>['observation'];
-/** Records an observation as a connected forge does, through the job and without a token. */
-const tell = (trust: Trust, observation: Observed = merge('merge')) =>
-  inOrganizationAsSystem(world.database.app, people.orgId, (db) => {
-    const work = { db, orgId: people.orgId, actor: forge, facts: systemAuditFacts('forge.translate', null) };
-    return runAsSystem(work, environment, (perform) =>
-      perform(
-        internalOperations.observeForge,
-        { id: held.executionId, projectId },
-        { executionId: held.executionId, observation, trust },
-      ),
-    );
-  });
+const tell = (trust: Trust, observation: Observation = merge('merge')) =>
+  observeAsForge(
+    world,
+    { orgId: people.orgId, projectId },
+    { executionId: held.executionId, observation, trust },
+  );
 const handIn = () =>
   people.chloe.deliveryExecutions.complete({
     ...{ ...held, outcome: 'submitted' },

@@ -2,15 +2,11 @@
 import { beforeEach, expect, it } from '@jest/globals';
 import { internalBoardHandlers } from '@muster/board';
 import { insideHandlers } from '@muster/delivery';
-import { handlers, performableHandlers, reactions } from '@muster/operations';
-import { internalOperations } from '@muster/registry';
-import { runAsSystem } from '@muster/runtime';
-import { inOrganizationAsSystem, systemAuditFacts } from '@muster/tenancy';
+import { handlers, reactions } from '@muster/operations';
 import { type People, type Person, useWorld } from '@muster/testing';
+import { observeAsForge } from './forge-observations.ts';
 
 const world = useWorld({ ...handlers, insideBoard: internalBoardHandlers, insideHandlers }, reactions);
-const environment = { handlers: performableHandlers(handlers), reactions };
-const forge = { kind: 'system', memberId: null, agentId: null, name: 'GitHub' } as const;
 
 const storyCount = 30;
 /** Stories wait for one or two earlier ones, and two stories of a wave can touch the same folder. */
@@ -48,16 +44,11 @@ async function land({ who, executionId, leaseToken }: Taken, number: number): Pr
   await who.deliveryExecutions.complete({ executionId, leaseToken, outcome: 'submitted', pullRequest });
   const observedAt = '2026-11-21T09:30:00.000Z';
   const observation = { ...pullRequest, observedAt, dedupeKey: url, kind: 'pr_merged' as const };
-  await inOrganizationAsSystem(world.database.app, people.orgId, (db) => {
-    const work = { db, orgId: people.orgId, actor: forge, facts: systemAuditFacts('forge.translate', null) };
-    return runAsSystem(work, environment, (perform) =>
-      perform(
-        internalOperations.observeForge,
-        { id: executionId, projectId },
-        { executionId, observation, trust: 'verified' },
-      ),
-    );
-  });
+  await observeAsForge(
+    world,
+    { orgId: people.orgId, projectId },
+    { executionId, observation, trust: 'verified' },
+  );
 }
 
 const unblockedIds = async (): Promise<string[]> =>
