@@ -13,7 +13,12 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { isUnauthorized } from '../answers/failures.ts';
 import { digest } from '../calls/intents.ts';
-import { authenticatedCallerOf, forwardedHeadersOf, type RequestGate } from '../http/door.ts';
+import {
+  authenticatedCallerOf,
+  disconnectSignalOf,
+  forwardedHeadersOf,
+  type RequestGate,
+} from '../http/door.ts';
 import { messageIdOf, sendJson, sendJsonRpcError } from '../http/replies.ts';
 import { type FollowActivity, openActivityStream } from '../protocol/subscriptions.ts';
 import {
@@ -235,14 +240,12 @@ function createTaskCall(
 ): Omit<TaskCall, 'params'> {
   const { request } = reply;
   const { secret, tokenDigest } = authenticatedCallerOf(request);
-  const left = new AbortController();
-  reply.raw.once('close', () => left.abort());
   return {
     client: createClient(gate.transportFor(request, { token: secret })),
     follow: gate.options.api.followActivity({ token: secret, headers: forwardedHeadersOf(request) }),
     tokenDigest,
     releaseSlot: () => gate.options.releaseRequestSlot(request),
-    signal: AbortSignal.any([left.signal, stopSignal]),
+    signal: disconnectSignalOf(reply, stopSignal),
   };
 }
 
@@ -302,7 +305,7 @@ export function addA2aRoute(app: FastifyInstance, { gate, onRequest, stopSignal 
   };
   app.post(a2aPath, { onRequest, errorHandler, bodyLimit: maxBodyBytes }, async (request, reply) => {
     const { tokenDigest, identity } = authenticatedCallerOf(request);
-    await gate.applyRateLimit({ jsonrpc: '2.0', id: 0, method: 'a2a' }, tokenDigest);
+    await gate.limitRequests(tokenDigest);
     const outcome = await answer(gate, reply, stopSignal);
     const durationMs = durationMillis(request);
     gate.options.logger.info({ requestId: request.id, outcome, durationMs, ...identity.ids }, 'a2a');

@@ -9,7 +9,7 @@ import {
   type Service,
 } from '@muster/http';
 import { type JSONRPCRequest } from '@modelcontextprotocol/server';
-import { type FastifyRequest } from 'fastify';
+import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
 import { type Api, type ApiCaller } from './api.ts';
 import { digest, type IdempotencyIntent, IntentStore } from '../calls/intents.ts';
@@ -67,6 +67,13 @@ export function authenticatedCallerOf({ mcpCaller }: FastifyRequest): Authentica
   return mcpCaller;
 }
 
+/** Returns a signal that aborts when the connection of the response closes, or the service stops. */
+export function disconnectSignalOf(reply: FastifyReply, stopSignal: AbortSignal): AbortSignal {
+  const left = new AbortController();
+  reply.raw.once('close', () => left.abort());
+  return AbortSignal.any([left.signal, stopSignal]);
+}
+
 /**
  * Returns the client's own idempotency key, from a header or from _meta. Without it, the gateway can only
  * guess which calls are retries.
@@ -119,6 +126,11 @@ export class RequestGate {
   async applyRateLimit(message: JSONRPCRequest, token: string): Promise<void> {
     const name = message.method === 'tools/call' ? message.params?.['name'] : undefined;
     if (typeof name === 'string' && reachesApi(name)) return;
+    await this.limitRequests(token);
+  }
+
+  /** Counts the request in the rate limit of the token. Throws 429 if the limit is exceeded. */
+  async limitRequests(token: string): Promise<void> {
     const quotas = await this.#asked.take([{ key: token, rate: this.options.listRate }]);
     requireWithinLimits(quotas, 'token_limit', 'Too many requests with this token.');
   }
