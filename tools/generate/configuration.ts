@@ -20,7 +20,11 @@ interface Schema {
   readonly required?: readonly string[];
 }
 
-const common = 'libs/http/src/config.ts';
+/** The constants with variables of several services, and their files. */
+const shared = {
+  commonEnvironment: 'libs/http/src/config.ts',
+  filesEnvironment: 'libs/attachments/src/storage/files-environment.ts',
+};
 
 /** Returns the comment on each property of a constant's object. */
 async function meaningsIn(file: string, constant: string): Promise<Map<string, string>> {
@@ -43,16 +47,16 @@ async function meaningsIn(file: string, constant: string): Promise<Map<string, s
 }
 
 async function variablesOf(app: string): Promise<Variable[]> {
-  const file = `apps/${app}/src/config.ts`;
-  const place = path.join(repositoryRoot, file);
+  const constants = { ...shared, environment: `apps/${app}/src/config.ts` };
+  const place = path.join(repositoryRoot, constants.environment);
   const { environment } = (await import(place)) as { environment: z.ZodRawShape };
   const { properties = {}, required = [] } = z.toJSONSchema(z.object(environment), {
     ...{ io: 'input', unrepresentable: 'any' },
   }) as Schema;
-  const ofAll = await meaningsIn(common, 'commonEnvironment');
-  const own = await meaningsIn(file, 'environment');
+  const maps = await Promise.all(Object.entries(constants).map(([name, file]) => meaningsIn(file, name)));
+  const meanings = new Map(maps.flatMap((map) => [...map]));
   return Object.entries(properties).map(([name, { default: preset, enum: choices }]) => {
-    const meaning = own.get(name) ?? ofAll.get(name);
+    const meaning = meanings.get(name);
     if (meaning === undefined) throw new Error(`${name} of ${app} has no comment that says what it means`);
     return {
       name,

@@ -1,5 +1,5 @@
 /** The environment variables of coordination-api. */
-import { defaultAttachmentsConfig, describeFilesConfigFault } from '@muster/attachments';
+import { defaultAttachmentsConfig, describeFilesConfigFault, filesEnvironment } from '@muster/attachments';
 import { parseSeatPrices } from '@muster/billing';
 import {
   commonEnvironment,
@@ -127,26 +127,7 @@ export const environment = {
    * `{projectId}`.
    */
   SUBJECT_URL: SubjectUrl,
-  /**
-   * Folder for the files of attachments. Without it and without S3, files cannot be uploaded. The API and the worker
-   * need the same folder.
-   */
-  FILES_FOLDER: z.string().optional(),
-  /**
-   * States that all copies of the services share FILES_FOLDER. By default, each copy checks this with an id in the
-   * folder, and is not ready if it has another folder.
-   */
-  FILES_SHARED: z.stringbool().default(false),
-  /** Address of S3, or of a server with the same interface, which stores files instead of a folder. */
-  S3_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
-  /** The bucket for files. */
-  S3_BUCKET: z.string().optional(),
-  /** The region of the bucket. */
-  S3_REGION: z.string().default('us-east-1'),
-  /** The access key of S3. */
-  S3_ACCESS_KEY_ID: z.string().optional(),
-  /** The secret of the access key. */
-  S3_SECRET_ACCESS_KEY: z.string().optional(),
+  ...filesEnvironment,
   /** The maximum number of bytes that the attachments of an organization may have together; 10 GiB by default. */
   FILES_PER_ORGANIZATION: z.coerce
     .number()

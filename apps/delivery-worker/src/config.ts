@@ -1,6 +1,6 @@
 /** The environment variables of delivery-worker. */
 import { Resolver } from 'node:dns';
-import { describeFilesConfigFault } from '@muster/attachments';
+import { describeFilesConfigFault, filesEnvironment } from '@muster/attachments';
 import {
   ConfigError,
   commonEnvironment,
@@ -115,26 +115,7 @@ export const environment = {
    * delayed and combined into one message per kind.
    */
   LIMIT_MESSAGES: rateVariable('5/120'),
-  /**
-   * Folder for the files of attachments. Without it and without S3, files cannot be uploaded. The API and the worker
-   * need the same folder.
-   */
-  FILES_FOLDER: z.string().optional(),
-  /**
-   * States that all copies of the services share FILES_FOLDER. By default, each copy checks this with an id in the
-   * folder, and is not ready if it has another folder.
-   */
-  FILES_SHARED: z.stringbool().default(false),
-  /** Address of S3, or of a server with the same interface, which stores files instead of a folder. */
-  S3_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
-  /** The bucket for files. */
-  S3_BUCKET: z.string().optional(),
-  /** The region of the bucket. */
-  S3_REGION: z.string().default('us-east-1'),
-  /** The access key of S3. */
-  S3_ACCESS_KEY_ID: z.string().optional(),
-  /** The secret of the access key. */
-  S3_SECRET_ACCESS_KEY: z.string().optional(),
+  ...filesEnvironment,
   /** Days for which read notifications and ended runs of agents are kept. */
   RETENTION_DAYS: z.coerce.number().int().min(1).max(3_650).default(90),
 };

@@ -15,7 +15,7 @@ const maxBufferedLines = 2_000;
 const maxBufferedChars = 1_000_000;
 /** Keeps a batch of lines well below the limit of a request's body. */
 const maxBatchChars = 60_000;
-/** Of at most 3 bytes each in UTF-8, so a line is within its limit of bytes. */
+/** A character has at most 3 bytes in UTF-8, so a line stays within the 8 KiB that Muster accepts. */
 const maxLineChars = 2_000;
 
 interface BufferedLine {

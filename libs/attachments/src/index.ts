@@ -11,12 +11,8 @@ export { type AttachmentsConfig, defaultAttachmentsConfig } from './operations/a
 export { type FilesContext, openFile, receiveFile, type RequestedAddress } from './files.ts';
 export { removeAbandonedUploads, removeDueFiles } from './remove.ts';
 export { filesPath } from './rules/addresses.ts';
-export {
-  describeFilesConfigFault,
-  type FilesConfig,
-  openFileStorage,
-  type OpenStorage,
-} from './storage/open-storage.ts';
+export { describeFilesConfigFault, filesEnvironment } from './storage/files-environment.ts';
+export { openFileStorage, type OpenStorage } from './storage/open-storage.ts';
 export { createFolderStorage } from './storage/folder.ts';
 export { createS3Storage } from './storage/s3.ts';
 export { type FileStorage } from './storage/storage.ts';

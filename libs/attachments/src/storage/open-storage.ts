@@ -1,29 +1,9 @@
 /** Opens the storage that the configuration of a service names. */
 import { type Pool, queryOutsideOrg, sql } from '@muster/driver';
+import { type FilesConfig } from './files-environment.ts';
 import { createFolderStorage, type FolderStorage } from './folder.ts';
 import { createS3Storage } from './s3.ts';
 import { type FileStorage } from './storage.ts';
-
-/** The variables of a service that name the storage of files. */
-export interface FilesConfig {
-  readonly FILES_FOLDER?: string | undefined;
-  readonly FILES_SHARED: boolean;
-  readonly S3_ENDPOINT?: string | undefined;
-  readonly S3_BUCKET?: string | undefined;
-  readonly S3_REGION: string;
-  readonly S3_ACCESS_KEY_ID?: string | undefined;
-  readonly S3_SECRET_ACCESS_KEY?: string | undefined;
-}
-
-/** Returns a sentence if the variables contradict each other. */
-export function describeFilesConfigFault(config: FilesConfig): string | undefined {
-  const { S3_ENDPOINT, S3_BUCKET, S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY } = config;
-  const s3 = [S3_ENDPOINT, S3_BUCKET, S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY];
-  const given = s3.filter((value) => value !== undefined).length;
-  if (given !== 0 && given !== s3.length)
-    return 'S3_ENDPOINT, S3_BUCKET, S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY go together';
-  return undefined;
-}
 
 /** A check of the readiness of a service, as libs/http defines it. */
 interface StorageCheck {
