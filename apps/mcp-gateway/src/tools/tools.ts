@@ -141,8 +141,7 @@ function inputSchemaOf(
 ): ObjectSchema {
   const schema = compactParamsSchema(operation.params, clearablePaths);
   // Programs report what a run used; a model does not know it. Calls may still contain it.
-  const { usage: _usage, ...listed } = schema.properties;
-  const properties: Record<string, ToolSchema> = { ...listed };
+  const { usage: _usage, ...properties }: Record<string, ToolSchema> = schema.properties;
   if (isList)
     for (const name of undescribedListParameters) {
       const { description: _, ...untold } = properties[name] ?? {};
