@@ -29,9 +29,9 @@ const bodySql = sql.part`coalesce((
 
 /**
  * Returns the statement that writes notifications. Each member receives at most one per event, by the first
- * draft that includes them. The acting member and the owner of an acting agent are excluded. The exception is
- * an agent that names its own member or another agent of theirs. Only members who may see the project after
- * this transaction are notified.
+ * draft that includes them. The acting member and the owner of an acting agent are excluded. The exceptions are
+ * budget warnings, and an agent that names its own member or another agent of theirs. Only members who may see
+ * the project after this transaction are notified.
  */
 export function writeNotifications(actor: Actor, draftsByEvent: readonly EventDrafts[]): Query<unknown> {
   const wanted = draftsByEvent.flatMap((drafts, event) =>
