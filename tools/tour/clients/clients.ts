@@ -1,8 +1,9 @@
 // npm run clients [-- --write] [-- --sign-in]: tries real MCP clients against the gateway in core mode.
 // For each client it records the first message, the listed tools, the call and the refusal as they arrived,
-// the number of calls until a stub model has submitted its work, and the reaction to a bad token. The clients are installed in exact versions, in a separate folder. They
-// use the instance of `npm start`, or a temporary one. --write puts the table into docs/mcp-clients-tried.md,
-// and the messages of the coding agents into transcripts.json.
+// the number of calls until a stub model has submitted its work, and the reaction to a bad token. The clients
+// are installed in exact versions, in a separate folder. They use the instance of `npm start`, or a temporary
+// one. --write puts the table into docs/mcp-clients-tried.md, and the messages of the coding agents into
+// transcripts.json.
 // --sign-in tries clients with their own login instead. They sign in with only the bare address, at a
 // temporary installation, where a person approves them in a real browser.
 import { randomBytes } from 'node:crypto';
