@@ -34,13 +34,20 @@ const ResultEvent = z.object({
   modelUsage: z
     .record(
       ReportedModel,
-      z.object({
-        inputTokens: TokenCount,
-        outputTokens: TokenCount,
-        cacheReadInputTokens: TokenCount,
-        cacheCreationInputTokens: TokenCount,
-        costUSD: CostMicros.optional(),
-      }),
+      z
+        .object({
+          inputTokens: TokenCount,
+          outputTokens: TokenCount,
+          cacheReadInputTokens: TokenCount,
+          cacheCreationInputTokens: TokenCount,
+          costUSD: CostMicros.optional(),
+        })
+        .transform((used) => ({
+          inputTokens: used.inputTokens + used.cacheCreationInputTokens,
+          outputTokens: used.outputTokens,
+          cachedTokens: used.cacheReadInputTokens,
+          costMicros: used.costUSD,
+        })),
     )
     .optional(),
 });
@@ -68,23 +75,11 @@ export function createClaudeUsageReader(fallbackModel: string): UsageReader {
     }
     const result = ResultEvent.safeParse(event).data;
     if (result === undefined) return undefined;
-    const { modelUsage, usage, total_cost_usd: costMicros } = result;
-    if (modelUsage === undefined)
-      return {
-        kind: 'total',
-        usage: [
-          { model: latestModel, currency: 'USD', ...usage, ...(costMicros !== undefined && { costMicros }) },
-        ],
-      };
+    const { usage, total_cost_usd: costMicros } = result;
+    const modelUsage = result.modelUsage ?? { [latestModel]: { ...usage, costMicros } };
     return {
       kind: 'total',
-      usage: Object.entries(modelUsage).map(([model, used]) => ({
-        ...{ model, currency: 'USD' },
-        inputTokens: used.inputTokens + used.cacheCreationInputTokens,
-        outputTokens: used.outputTokens,
-        cachedTokens: used.cacheReadInputTokens,
-        ...(used.costUSD !== undefined && { costMicros: used.costUSD }),
-      })),
+      usage: Object.entries(modelUsage).map(([model, used]) => ({ model, currency: 'USD', ...used })),
     };
   };
 }
