@@ -6,7 +6,15 @@ import { type Client } from '@muster/client';
 import { maxAttachmentBytes } from '@muster/registry';
 import { type People, waitUntil } from '@muster/testing';
 import { useApi } from './api.ts';
-import { createFilesFolder, declareFile, downloadFile, filesIn, pathOfAddress, putFile } from './files.ts';
+import {
+  createFilesFolder,
+  declareFile,
+  downloadFile,
+  filesIn,
+  pathOfAddress,
+  putFile,
+  storeFile,
+} from './files.ts';
 
 const folder = await createFilesFolder();
 const api = useApi({ FILES_FOLDER: folder, LIMIT_UNKNOWN_TOKENS: '1000/0.01' });
@@ -51,9 +59,7 @@ describe('an upload', () => {
   });
 
   it('may have no content', async () => {
-    const { attachment, upload } = await declareFile(ana, target(), '');
-    expect((await putFile(api, upload.url, '')).status).toBe(200);
-    const { downloadUrl } = (await ana.attachments.get({ attachmentId: attachment.id })).attachment;
+    const { downloadUrl } = await storeFile(api, ana, target(), '');
     expect((await downloadFile(api, downloadUrl)).content).toHaveLength(0);
   });
 
@@ -161,11 +167,8 @@ describe('an upload', () => {
 });
 
 describe('a download', () => {
-  const attach = async (content: string, more: object) => {
-    const { attachment, upload } = await declareFile(ana, target(), content, more);
-    expect((await putFile(api, upload.url, content)).status).toBe(200);
-    return (await ana.attachments.get({ attachmentId: attachment.id })).attachment.downloadUrl;
-  };
+  const attach = async (content: string, more: object) =>
+    (await storeFile(api, ana, target(), content, more)).downloadUrl;
 
   it.each(['image/svg+xml', 'text/html', 'application/pdf'])(
     'of %s never runs in a page',
@@ -206,9 +209,8 @@ describe('names', () => {
 
   it('are kept, and never used as paths', async () => {
     const name = '..%2f..%2fetc "quoted"; é.txt';
-    const { attachment, upload } = await declareFile(ana, target(), 'x', { name });
+    const attachment = await storeFile(api, ana, target(), 'x', { name });
     expect(attachment.name).toBe(name);
-    expect((await putFile(api, upload.url, 'x')).status).toBe(200);
     expect(await filesIn(folder)).toContain(attachment.id);
   });
 });
@@ -219,8 +221,7 @@ describe('access', () => {
     await expect(declareFile(dan, target(), 'x')).rejects.toMatchObject({ status: 403, reason: 'role' });
     const { comment } = await dan.comments.create({ storyId: story.id, body: 'See the file.' });
     const on = { targetType: 'comment' as const, targetId: comment.id };
-    const { attachment, upload } = await declareFile(dan, on, 'x');
-    await putFile(api, upload.url, 'x');
+    const attachment = await storeFile(api, dan, on, 'x');
     expect(await listOf(dan, on as never)).toMatchObject([{ id: attachment.id, storyId: story.id }]);
     expect((await ana.attachments.list({ ...target(), includeParts: true })).items).toHaveLength(1);
     expect(await listOf(ana)).toEqual([]);
@@ -253,11 +254,9 @@ describe('access', () => {
 describe('evidence', () => {
   const passed = '<testsuite><testcase name="a"/></testsuite>';
   const failed = '<testsuite><testcase name="a"><failure/></testcase></testsuite>';
-  const report = async (content: string) => {
+  const report = (content: string) => {
     const more = { kind: 'test_report', name: 'junit.xml', contentType: 'application/xml' } as const;
-    const { attachment, upload } = await declareFile(ana, target(), content, more);
-    expect((await putFile(api, upload.url, content)).status).toBe(200);
-    return (await ana.attachments.get({ attachmentId: attachment.id })).attachment;
+    return storeFile(api, ana, target(), content, more);
   };
   const push = (headSha: string) => ana.stories.updateGitMeta({ storyId: story.id, git: { headSha } });
   const finish = () => ana.stories.updateStatus({ storyId: story.id, status: 'done' });
@@ -293,8 +292,7 @@ describe('evidence', () => {
       targetId: story.id,
     });
     const on = { targetType: 'execution', targetId: execution.id } as const;
-    const { upload } = await declareFile(robo, on, 'x', { kind: 'log' });
-    await putFile(api, upload.url, 'x');
+    await storeFile(api, robo, on, 'x', { kind: 'log' });
     await robo.deliveryExecutions.release({ executionId: execution.id, leaseToken });
     expect((await finish()).story.status).toBe('done');
   });

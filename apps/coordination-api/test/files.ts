@@ -42,6 +42,15 @@ export const putFile = (api: ApiInstance, url: string, content: Uint8Array | str
     headers: { 'content-type': 'application/octet-stream' },
   });
 
+/** Declares and uploads a file. Returns the stored attachment. */
+export async function storeFile(api: ApiInstance, ...file: Parameters<typeof declareFile>) {
+  const [client, , content] = file;
+  const { attachment, upload } = await declareFile(...file);
+  const { status, body } = await putFile(api, upload.url, content);
+  if (status !== 200) throw new Error(`the upload was refused: ${JSON.stringify(body)}`);
+  return (await client.attachments.get({ attachmentId: attachment.id })).attachment;
+}
+
 /** Downloads a file, whatever the status of the response. */
 export async function downloadFile(api: ApiInstance, url: string | null) {
   const response = await fetch(new URL(pathOfAddress(url ?? ''), api.url()));

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type People } from '@muster/testing';
 import { useApi } from './api.ts';
-import { createFilesFolder, declareFile, putFile } from './files.ts';
+import { createFilesFolder, storeFile } from './files.ts';
 import { orgWithStory, run, target } from './one-story.ts';
 
 const folder = await createFilesFolder();
@@ -193,12 +193,8 @@ describe('agents.runs.get', () => {
     const found = await dan.agents.runs.get({ runId: execution.id });
     expect(found.usage).toMatchObject([usage]);
     expect(found.evidence).toEqual([]);
-    const { attachment, upload } = await declareFile(
-      robo,
-      { targetType: 'execution', targetId: execution.id },
-      'ok',
-    );
-    await putFile(api, upload.url, 'ok');
+    const on = { targetType: 'execution', targetId: execution.id } as const;
+    const attachment = await storeFile(api, robo, on, 'ok');
     expect((await dan.agents.runs.get({ runId: execution.id })).evidence).toMatchObject([
       { id: attachment.id, name: 'note.txt' },
     ]);
