@@ -121,12 +121,12 @@ async function sendMessage(call: TaskCall): Promise<object> {
   const sent = parseMessage(call.params);
   const { historyLength, returnImmediately } = sent.configuration ?? {};
   const id = await send(call, sent);
-  let task = await readTask(call.client, id, historyLength);
+  const read = () => readTask(call.client, id, historyLength);
+  let task = await read();
   const isFinal = (): boolean =>
     isTerminal(task.status.state) || task.status.state === 'TASK_STATE_INPUT_REQUIRED';
   if (returnImmediately === true || isFinal()) return { task };
   const signal = AbortSignal.any([call.signal, AbortSignal.timeout(maxBlockingMillis)]);
-  const read = () => readTask(call.client, id, historyLength);
   try {
     for await (const next of followTask({ ...call, signal }, read, historyLength)) {
       task = next.task;
