@@ -13,12 +13,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { isUnauthorized } from '../answers/failures.ts';
 import { digest } from '../calls/intents.ts';
-import {
-  authenticatedCallerOf,
-  disconnectSignalOf,
-  forwardedHeadersOf,
-  type RequestGate,
-} from '../http/door.ts';
+import { authenticatedCallerOf, forwardedHeadersOf, type RequestGate } from '../http/door.ts';
 import { messageIdOf, sendJson, sendJsonRpcError } from '../http/replies.ts';
 import { type FollowActivity, openActivityStream } from '../protocol/subscriptions.ts';
 import {
@@ -240,12 +235,14 @@ function createTaskCall(
 ): Omit<TaskCall, 'params'> {
   const { request } = reply;
   const { secret, tokenDigest } = authenticatedCallerOf(request);
+  const left = new AbortController();
+  reply.raw.once('close', () => left.abort());
   return {
     client: createClient(gate.transportFor(request, { token: secret })),
     follow: gate.options.api.followActivity({ token: secret, headers: forwardedHeadersOf(request) }),
     tokenDigest,
     releaseSlot: () => gate.options.releaseRequestSlot(request),
-    signal: disconnectSignalOf(reply, stopSignal),
+    signal: AbortSignal.any([left.signal, stopSignal]),
   };
 }
 

@@ -9,7 +9,7 @@ import {
   type Service,
 } from '@muster/http';
 import { type JSONRPCRequest } from '@modelcontextprotocol/server';
-import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
 import { type Api, type ApiCaller } from './api.ts';
 import { digest, type IdempotencyIntent, IntentStore } from '../calls/intents.ts';
@@ -65,13 +65,6 @@ export function headerOf({ headers }: FastifyRequest, name: string): string | un
 export function authenticatedCallerOf({ mcpCaller }: FastifyRequest): AuthenticatedCaller {
   if (mcpCaller === null) throw new Error('the request was not authenticated');
   return mcpCaller;
-}
-
-/** Returns a signal that aborts when the connection of the response closes, or the service stops. */
-export function disconnectSignalOf(reply: FastifyReply, stopSignal: AbortSignal): AbortSignal {
-  const left = new AbortController();
-  reply.raw.once('close', () => left.abort());
-  return AbortSignal.any([left.signal, stopSignal]);
 }
 
 /**

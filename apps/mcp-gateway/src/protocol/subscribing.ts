@@ -7,12 +7,7 @@ import { unauthorized } from '@muster/registry';
 import { durationMillis, sendError } from '@muster/http';
 import { type JSONRPCRequest, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
-import {
-  authenticatedCallerOf,
-  disconnectSignalOf,
-  forwardedHeadersOf,
-  type RequestGate,
-} from '../http/door.ts';
+import { authenticatedCallerOf, type RequestGate, forwardedHeadersOf } from '../http/door.ts';
 import { type ConnectionView } from '../http/narrowing.ts';
 import { sendJsonRpcError } from '../http/replies.ts';
 import { runSubscription } from './subscriptions.ts';
@@ -36,8 +31,10 @@ export async function subscribe(
   await gate.applyRateLimit(message, tokenDigest);
   const missingCapability = findMissingTasksCapability(message);
   if (missingCapability !== undefined) return sendJsonRpcError(reply, 400, missingCapability, message.id);
+  const left = new AbortController();
+  reply.raw.once('close', () => left.abort());
   const waiter = { token: tokenDigest, ids: identity.ids };
-  const signal = disconnectSignalOf(reply, stopSignal);
+  const signal = AbortSignal.any([left.signal, stopSignal]);
   const caller = { token: secret, headers: forwardedHeadersOf(request) };
   const follow = api.followActivity(caller);
   const calls = (until: AbortSignal) =>
