@@ -11,12 +11,12 @@ import { actorNameOf, Avatar } from '../components/people.tsx';
 import { LoadError, Loading } from '../components/states.tsx';
 import { WorkActions } from '../components/steer.tsx';
 import { LiftStopButton, StopButton } from '../components/stop.tsx';
+import { TimeAgo } from '../components/time-ago.tsx';
 import { useTitle } from '../components/title.ts';
 import { useWriteCall } from '../components/write.ts';
 import { useClient, useIdentity } from '../data/context.ts';
 import { threadsQuery } from '../data/queries.ts';
 import { useProjectPermissions } from '../data/roles.ts';
-import { formatDateTime, timeAgo } from '../messages/index.ts';
 import { runTexts } from '../messages/runs.ts';
 import { storyTexts } from '../messages/story.ts';
 import { LabeledFact } from '../story/fact.tsx';
@@ -99,12 +99,6 @@ function RunState(details: RunDetails) {
   );
 }
 
-const Time = ({ at }: { readonly at: string }) => (
-  <time dateTime={at} title={formatDateTime(at)}>
-    {timeAgo(at)}
-  </time>
-);
-
 function RunFacts(details: RunDetails) {
   const { run, usage } = details;
   const execution = ownExecutionOf(details);
@@ -113,10 +107,10 @@ function RunFacts(details: RunDetails) {
   return (
     <dl className="run-facts">
       <LabeledFact name={runTexts.started}>
-        <Time at={run.startedAt} />
+        <TimeAgo at={run.startedAt} />
       </LabeledFact>
       <LabeledFact name={run.endedAt === null ? runTexts.lastSeen : runTexts.ended}>
-        <Time at={run.endedAt ?? run.lastSeenAt} />
+        <TimeAgo at={run.endedAt ?? run.lastSeenAt} />
       </LabeledFact>
       {git?.branch != null && (
         <LabeledFact name={runTexts.branch}>
@@ -166,7 +160,7 @@ function RunStep({ step: { kind, actor, data, at } }: { readonly step: Execution
       <p>
         <strong>{storyTexts.executionEvent(kind)}</strong>{' '}
         <span className="muted">
-          {actorNameOf(actor)} · <Time at={at} />
+          {actorNameOf(actor)} · <TimeAgo at={at} />
         </span>
       </p>
       {isText(summary) && <p>{summary}</p>}

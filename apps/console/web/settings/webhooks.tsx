@@ -7,7 +7,8 @@ import { useConfirmDialog } from '../components/ask.tsx';
 import { Menu, type MenuItem } from '../components/menu.tsx';
 import { Icon } from '../components/icons.tsx';
 import { Dialog } from '../components/dialog.tsx';
-import { timeAgo, formatDateTime, formatDuration, t } from '../messages/index.ts';
+import { TimeAgo } from '../components/time-ago.tsx';
+import { timeAgo, formatDuration, t } from '../messages/index.ts';
 import { texts } from '../messages/settings.ts';
 import {
   joinFacts,
@@ -139,9 +140,7 @@ function Deliveries({ webhookId }: { readonly webhookId: string }) {
                 >
                   {texts.webhooks.states[state]}
                 </span>
-                <time dateTime={createdAt} title={formatDateTime(createdAt)}>
-                  {timeAgo(createdAt)}
-                </time>
+                <TimeAgo at={createdAt} />
                 {last !== undefined && (
                   <span className="tabular">
                     {joinFacts(last.status === null ? last.error : String(last.status), `${last.ms} ms`)}

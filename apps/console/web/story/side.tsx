@@ -11,8 +11,9 @@ import { actorNameOf } from '../components/people.tsx';
 import { OfferActions, OfferSummary } from '../components/offer.tsx';
 import { WorkActions } from '../components/steer.tsx';
 import { LiftStopButton, StopButton } from '../components/stop.tsx';
+import { TimeAgo } from '../components/time-ago.tsx';
 import { AgentResponseLabel, WorkStateLabel } from '../components/work.tsx';
-import { timeAgo, formatDateTime, t } from '../messages/index.ts';
+import { timeAgo, t } from '../messages/index.ts';
 import { storyTexts, editTexts } from '../messages/story.ts';
 import { ReadOnlyBlockers, BlockDetails } from './blocking.tsx';
 import { LabeledFact } from './fact.tsx';
@@ -79,10 +80,7 @@ function Timeline({ storyKey, execution }: { readonly storyKey: string; readonly
         <li key={seq}>
           <span>{storyTexts.executionEvent(kind)}</span>
           <span className="muted cut">
-            {actorNameOf(actor)} ·{' '}
-            <time dateTime={at} title={formatDateTime(at)}>
-              {timeAgo(at)}
-            </time>
+            {actorNameOf(actor)} · <TimeAgo at={at} />
           </span>
         </li>
       ))}

@@ -7,8 +7,8 @@ import { Markdown } from '../components/markdown.tsx';
 import { showNotice, errorText } from '../components/notices.tsx';
 import { Avatar, actorNameOf } from '../components/people.tsx';
 import { LoadError, Loading, OfflineNotice } from '../components/states.tsx';
+import { TimeAgo } from '../components/time-ago.tsx';
 import { useNewTextDraft } from '../components/unsaved.tsx';
-import { timeAgo, formatDateTime } from '../messages/index.ts';
 import { storyTexts } from '../messages/story.ts';
 import { ProposedPlanLink } from './proposed-plan.tsx';
 
@@ -33,9 +33,7 @@ const CommentView = ({ comment }: { readonly comment: Comment }) => (
             {storyTexts.imported(comment.importedBy.name, comment.importedFrom ?? '')}
           </span>
         )}
-        <time className="muted" dateTime={comment.createdAt} title={formatDateTime(comment.createdAt)}>
-          {timeAgo(comment.createdAt)}
-        </time>
+        <TimeAgo className="muted" at={comment.createdAt} />
       </div>
       {comment.body === null ? (
         <p className="muted">{storyTexts.deleted}</p>
