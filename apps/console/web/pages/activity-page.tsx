@@ -5,13 +5,15 @@ import { useClient } from '../data/context.ts';
 import { type ActivityFilter } from '../data/trail-filter.ts';
 import { withFilter } from './trail-bounds.ts';
 import { Icon } from '../components/icons.tsx';
+import { NextPageButton } from '../components/next-page.tsx';
 import { Avatar, actorNameOf } from '../components/people.tsx';
 import { EmptyState, LoadError, Loading } from '../components/states.tsx';
 import { useIsAdmin } from '../settings/rights.ts';
+import { TimeAgo } from '../components/time-ago.tsx';
 import { useTitle } from '../components/title.ts';
 import { getActorOptionId } from '../components/whose.ts';
 import { activityTexts, eventText, statusChangeText } from '../messages/activity.ts';
-import { timeAgo, formatDateTime, t } from '../messages/index.ts';
+import { t } from '../messages/index.ts';
 import { ActivityBar } from './activity-bar.tsx';
 import { activityQuery } from './activity-query.ts';
 import { collapseEvents, type ActivityLine } from './activity-lines.ts';
@@ -92,9 +94,7 @@ function ActivityRow({ line, filter }: { readonly line: ActivityLine; readonly f
           <Icon name="search" size={13} />
         </Link>
       )}
-      <time className="muted tabular" dateTime={at} title={formatDateTime(at)}>
-        {timeAgo(at)}
-      </time>
+      <TimeAgo className="muted tabular" at={at} />
     </li>
   );
 }
@@ -142,16 +142,7 @@ export function ActivityPage() {
               <ActivityRow key={line.newestEvent.id} line={line} filter={filter} />
             ))}
           </ol>
-          {activity.hasNextPage && (
-            <button
-              type="button"
-              className="button"
-              disabled={activity.isFetchingNextPage}
-              onClick={() => void activity.fetchNextPage()}
-            >
-              {t.activity.older}
-            </button>
-          )}
+          <NextPageButton query={activity} name={t.activity.older} />
         </div>
       </div>
     </>

@@ -8,10 +8,11 @@ import { projectsQuery } from '../data/queries.ts';
 import { type AuditFilter } from '../data/trail-filter.ts';
 import { withFilter } from './trail-bounds.ts';
 import { getActorOptionId } from '../components/whose.ts';
+import { NextPageButton } from '../components/next-page.tsx';
 import { Avatar, actorNameOf } from '../components/people.tsx';
 import { EmptyState, LoadError, Loading } from '../components/states.tsx';
+import { TimeAgo } from '../components/time-ago.tsx';
 import { useTitle } from '../components/title.ts';
-import { timeAgo, formatDateTime } from '../messages/index.ts';
 import { viewTexts } from '../messages/views.ts';
 import { formatDetails } from './audit-details.ts';
 import { auditQuery } from './queries.ts';
@@ -70,9 +71,7 @@ const AuditRow = ({ entry, filter, projects, names }: AuditRowProps) => {
       </td>
       <td className="muted tabular table-where">{ip}</td>
       <td className="muted tabular number">
-        <time dateTime={at} title={formatDateTime(at)}>
-          {timeAgo(at)}
-        </time>
+        <TimeAgo at={at} />
       </td>
     </tr>
   );
@@ -169,16 +168,7 @@ export function AuditPage() {
           </EmptyState>
         )}
         {items.length > 0 && <AuditTable entries={items} filter={filter} projects={projects} names={names} />}
-        {audit.hasNextPage && (
-          <button
-            type="button"
-            className="button"
-            disabled={audit.isFetchingNextPage}
-            onClick={() => void audit.fetchNextPage()}
-          >
-            {viewTexts.audit.older}
-          </button>
-        )}
+        <NextPageButton query={audit} name={viewTexts.audit.older} />
       </div>
     </>
   );

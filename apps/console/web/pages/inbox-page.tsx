@@ -9,6 +9,7 @@ import { needsAnswer } from '../data/needs.ts';
 import { Icon } from '../components/icons.tsx';
 import { usePageShortcuts } from '../components/keys.ts';
 import { showNotice, errorText } from '../components/notices.tsx';
+import { NextPageButton } from '../components/next-page.tsx';
 import { Avatar, actorNameOf } from '../components/people.tsx';
 import { RowGroup, ListRow } from '../components/row.tsx';
 import { EmptyState, LoadError, Loading } from '../components/states.tsx';
@@ -167,16 +168,7 @@ export function InboxPage() {
           <RowGroup id="known" title={inboxTexts.known} items={unread.filter((one) => !needsAnswer(one))}>
             {row}
           </RowGroup>
-          {pages.hasNextPage && (
-            <button
-              type="button"
-              className="button"
-              disabled={pages.isFetchingNextPage}
-              onClick={() => void pages.fetchNextPage()}
-            >
-              {inboxTexts.older}
-            </button>
-          )}
+          <NextPageButton query={pages} name={inboxTexts.older} />
           <RowGroup
             id="read"
             title={inboxTexts.read}

@@ -1,5 +1,5 @@
 /** Applies a plan that a member pastes, picks from a file, or finds in a story, after a preview of its changes. */
-import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import {
@@ -13,9 +13,10 @@ import { useClient } from '../data/context.ts';
 import { projectsQuery } from '../data/queries.ts';
 import { usePermissionsIn } from '../data/roles.ts';
 import { useLeaveConfirmation } from '../components/leaving.ts';
-import { errorText, showNotice } from '../components/notices.tsx';
+import { showNotice } from '../components/notices.tsx';
 import { EmptyState, LoadError, Loading } from '../components/states.tsx';
 import { useTitle } from '../components/title.ts';
+import { useWriteCall } from '../components/write.ts';
 import { FormField, joinFacts } from '../settings/components.tsx';
 import { ProjectPageHeader } from '../pages/project-head.tsx';
 import { planTexts } from '../messages/plans.ts';
@@ -78,22 +79,19 @@ interface PreviewPartProps {
 
 function PreviewPart({ preview, onApplied }: PreviewPartProps) {
   const { plans } = useClient();
-  const queries = useQueryClient();
+  const write = useWriteCall({ queryKeys: [['plans']], failureTitle: planTexts.diff.failed });
   const [isBusy, setBusy] = useState(false);
   const { params, result } = preview;
   const { changes, epics, waves, criticalPath } = result;
   const isSame = [...changes, ...epics].every(({ action }) => action === 'unchanged' || action === 'keep');
   const apply = async (): Promise<void> => {
     setBusy(true);
-    try {
+    await write(async () => {
       const { plan, changes: applied } = await applyPlan(plans.apply, params);
       showNotice({ tone: 'good', title: planTexts.diff.applied(plan.ref), body: summarizeChanges(applied) });
-      await queries.invalidateQueries({ queryKey: ['plans'] });
       onApplied(plan.id ?? '');
-    } catch (error) {
-      showNotice({ tone: 'bad', title: planTexts.diff.failed, body: errorText(error) });
-      setBusy(false);
-    }
+    });
+    setBusy(false);
   };
   return (
     <section className="group" aria-labelledby="changes">
@@ -129,7 +127,9 @@ function PlanFields({ projectKey, draft: { text, planRef, prune }, onChange }: P
     const { name: fileName } = file;
     const content = await file.text();
     onChange({
-      ...{ text: content, fileName, planRef: planNameOf(fileName) ?? planRef },
+      text: content,
+      fileName,
+      planRef: planNameOf(fileName) ?? planRef,
       ...statedSettings(content, fileName),
     });
   };
@@ -171,9 +171,9 @@ function PlanFields({ projectKey, draft: { text, planRef, prune }, onChange }: P
         </FormField>
       </div>
       <datalist id="plan-names">
-        {plans.data?.pages.flatMap(({ items }) =>
-          items.map(({ id, ref }) => <option key={id} value={ref} />),
-        )}
+        {plans.data?.map(({ id, ref }) => (
+          <option key={id} value={ref} />
+        ))}
       </datalist>
       <label className="switch">
         <input
@@ -239,7 +239,9 @@ function PlanForm({ projectKey, initialDraft }: PlanFormProps) {
           preview={preview.data}
           onApplied={(planId) =>
             void navigate({
-              ...{ to: '/p/$projectKey/plans/$planId', params: { projectKey, planId }, ignoreBlocker: true },
+              to: '/p/$projectKey/plans/$planId',
+              params: { projectKey, planId },
+              ignoreBlocker: true,
             })
           }
         />

@@ -3,6 +3,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useClient } from '../data/context.ts';
 import { useProjectPermissions } from '../data/roles.ts';
+import { NextPageButton } from '../components/next-page.tsx';
 import { Avatar, actorNameOf } from '../components/people.tsx';
 import { useTitle } from '../components/title.ts';
 import { ListItem, QueryList } from '../settings/components.tsx';
@@ -32,11 +33,7 @@ export function PlansPage() {
       </ProjectPageHeader>
       <div className="page">
         <div className="page-column">
-          <QueryList
-            query={{ ...plans, data: plans.data?.pages.flatMap(({ items }) => items) }}
-            emptyTitle={planTexts.empty}
-            emptyWhy={planTexts.emptyWhy}
-          >
+          <QueryList query={plans} emptyTitle={planTexts.empty} emptyWhy={planTexts.emptyWhy}>
             {({ id: planId, ref, appliedBy, updatedAt }) => (
               <ListItem
                 key={planId}
@@ -54,11 +51,7 @@ export function PlansPage() {
               />
             )}
           </QueryList>
-          {plans.hasNextPage && (
-            <button type="button" className="button" onClick={() => void plans.fetchNextPage()}>
-              {planTexts.older}
-            </button>
-          )}
+          <NextPageButton query={plans} name={planTexts.older} />
         </div>
       </div>
     </>

@@ -10,6 +10,7 @@ export const plansQuery = (client: Client, projectId: string) =>
       client.plans.list({ projectId, limit: 100, ...(pageParam !== null && { cursor: pageParam }) }),
     initialPageParam: null as string | null,
     getNextPageParam: ({ nextCursor }) => nextCursor,
+    select: ({ pages }) => pages.flatMap(({ items }) => items),
   });
 
 export const planQuery = (client: Client, projectId: string, planId: string) =>

@@ -18,16 +18,16 @@ function ScopeField({ projectKey }: { readonly projectKey: string }) {
   const { epic, plan } = wavesRoute.useSearch();
   const epics = useQuery(epicsQuery(client, projectKey));
   const plans = useInfiniteQuery(plansQuery(client, projectKey));
-  const planItems = plans.data?.pages.flatMap(({ items }) => items) ?? [];
   const groups = [
     {
-      ...{ name: texts.epics, param: 'epic' as const },
+      name: texts.epics,
+      param: 'epic' as const,
       options: epics.data?.map(({ id, title }) => ({ id, title })) ?? [],
     },
     {
       name: texts.plans,
       param: 'plan' as const,
-      options: planItems.map(({ id, ref }) => ({ id, title: ref })),
+      options: plans.data?.map(({ id, ref }) => ({ id, title: ref })) ?? [],
     },
   ].filter(({ options }) => options.length > 0);
   return (
