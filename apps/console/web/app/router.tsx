@@ -126,8 +126,7 @@ const runRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/runs/$runId',
   component: lazyPage(() => import('../runs/run-page.tsx'), 'RunPage'),
-  validateSearch: ({ project }: Record<string, unknown>): { project?: string } =>
-    typeof project === 'string' && project !== '' ? { project } : {},
+  validateSearch: textParameters('project'),
 });
 const auditRoute = createRoute({
   getParentRoute: () => rootRoute,

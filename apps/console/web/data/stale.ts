@@ -13,7 +13,7 @@ const relatedStoryChanges: ReadonlySet<string> = new Set([
 ]);
 
 /** The events that change the waves of a project. Checkpoints and progress of work are frequent, and do not. */
-const changesWaves = ({ kind }: Pick<Event, 'kind'>): boolean =>
+const changesWaves = (kind: Event['kind']): boolean =>
   relatedStoryChanges.has(kind) ||
   /^(?:execution\.(?!updated|checkpointed|observed)|import\.|epic\.)|^story\.unblocked$/.test(kind);
 
@@ -33,7 +33,7 @@ export function staleQueryKeys({ kind, subject }: Event): CacheKey[] {
   if (about === 'org') keys.push(['org']);
   if (subject.type === 'story' && subject.key !== null) keys.push(['story', subject.key]);
   if (relatedStoryChanges.has(kind)) keys.push(['related']);
-  if (changesWaves({ kind })) keys.push(['plans']);
+  if (changesWaves(kind)) keys.push(['plans']);
   if (['project', 'access', 'team', 'member', 'org'].includes(about)) keys.push(['projects'], ['people']);
   if (['execution', 'run', 'lock', 'agent'].includes(about)) keys.push(['work']);
   if (about === 'reviewer' || about === 'review') keys.push(['reviews']);

@@ -1,6 +1,7 @@
 /** English texts of the page of a run, loaded with it. */
 import { type Failure, type RunLogStream, type RunState, type RunUsage } from '@muster/registry';
 import { type z } from 'zod';
+import { pluralize } from './several.ts';
 
 interface FailureText {
   readonly reason: string;
@@ -77,7 +78,7 @@ export const runTexts = {
   search: 'Search the log',
   noMatches: 'No line matches.',
   matches: (count: number, total: number) => `${count.toLocaleString()} of ${total.toLocaleString()} lines`,
-  lines: (count: number) => (count === 1 ? '1 line' : `${count.toLocaleString()} lines`),
+  lines: (count: number) => pluralize(count, 'line', 'lines'),
   dropped: (count: number) =>
     count === 1
       ? '1 older line is no longer kept.'
