@@ -50,6 +50,10 @@ export function runsJourneys(house: House): void {
     await log(201, 210);
     await robo.agents.runEvent({ ...run, kind: 'log', message: 'disk full', data: { stream: 'stderr' } });
     await lines.getByText('disk full').waitFor();
+    // A reader who scrolls up by keys stays there, until the log is followed again.
+    await lines.press('PageUp');
+    await page.getByRole('button', { name: 'Follow', pressed: false }).click();
+    await page.getByRole('button', { name: 'Follow', pressed: true }).waitFor();
     await page.getByRole('searchbox', { name: 'Search the log' }).fill('TEST 20');
     await page.getByText('11 of 211 lines').waitFor();
     await page.getByRole('searchbox', { name: 'Search the log' }).fill('');

@@ -29,44 +29,44 @@ function useRunLog(runId: string, projectId: string): LoadedLog {
   const { agents } = useClient();
   const [log, setLog] = useState(emptyLog);
   useEffect(() => {
-    let isGone = false;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const read = async (afterLine: number): Promise<void> => {
-      try {
-        const page = await agents.runs.log({ runId, projectId, afterLine, limit: pageSize, waitSeconds });
-        if (isGone) return;
-        setLog(({ lines }) => ({
-          lines: page.items.length === 0 ? lines : [...lines, ...page.items],
-          ...{ droppedCount: page.dropped, state: page.state, hasFailed: false },
-        }));
-        const lastLine = page.items.at(-1)?.line ?? afterLine;
-        if (!isFinal(page.state) || lastLine < page.lastLine) await read(lastLine);
-      } catch {
-        if (isGone) return;
-        setLog((before) => ({ ...before, hasFailed: true }));
-        timer = setTimeout(() => void read(afterLine), retryDelayMs);
-      }
+    const leaving = new AbortController();
+    const isGone = (): boolean => leaving.signal.aborted;
+    const follow = async (): Promise<void> => {
+      let afterLine = 0;
+      while (!isGone())
+        try {
+          const page = await agents.runs.log({ runId, projectId, afterLine, limit: pageSize, waitSeconds });
+          if (isGone()) return;
+          setLog(({ lines }) => ({
+            lines: page.items.length === 0 ? lines : [...lines, ...page.items],
+            droppedCount: page.dropped,
+            state: page.state,
+            hasFailed: false,
+          }));
+          afterLine = page.items.at(-1)?.line ?? afterLine;
+          if (isFinal(page.state) && afterLine >= page.lastLine) return;
+        } catch {
+          if (isGone()) return;
+          setLog((before) => ({ ...before, hasFailed: true }));
+          await new Promise((resolve) => setTimeout(resolve, retryDelayMs));
+        }
     };
     setLog(emptyLog);
-    void read(0);
-    return () => {
-      isGone = true;
-      clearTimeout(timer);
-    };
+    void follow();
+    return () => leaving.abort();
   }, [agents, runId, projectId]);
   return log;
 }
 
-function LogLines({
-  lines,
-  isFollowing,
-  onScrolledAway,
-}: {
+interface LogLinesProps {
   readonly lines: readonly RunLogLine[];
   readonly isFollowing: boolean;
   readonly onScrolledAway: () => void;
-}) {
+}
+
+function LogLines({ lines, isFollowing, onScrolledAway }: LogLinesProps) {
   const scroller = useRef<HTMLDivElement>(null);
+  const lastScroll = useRef({ top: 0, height: 0 });
   const virtualizer = useVirtualizer({
     count: lines.length,
     getScrollElement: () => scroller.current,
@@ -86,9 +86,12 @@ function LogLines({
       aria-live="off"
       // A region that scrolls must be reachable by keyboard.
       tabIndex={0}
-      onWheel={({ currentTarget: { scrollHeight, scrollTop, clientHeight }, deltaY }) => {
-        if (deltaY < 0 && scrollHeight - scrollTop - clientHeight < scrollHeight - endTolerancePx)
-          onScrolledAway();
+      onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {
+        const { top, height } = lastScroll.current;
+        const isAtEnd = scrollHeight - scrollTop - clientHeight <= endTolerancePx;
+        // The browser itself scrolls up when a search leaves fewer lines.
+        if (scrollTop < top && scrollHeight >= height && !isAtEnd) onScrolledAway();
+        lastScroll.current = { top: scrollTop, height: scrollHeight };
       }}
     >
       <div className="run-log-lines" style={{ blockSize: virtualizer.getTotalSize() }}>
