@@ -4,9 +4,9 @@ import { type Epic, type StoryCard } from '@muster/registry';
 import { LeaseClock } from '../components/clock.tsx';
 import { Icon, PriorityIcon } from '../components/icons.tsx';
 import { Avatar, actorNameOf } from '../components/people.tsx';
-import { canStartNow } from './filter.ts';
-import { AgentResponseLabel, WorkStateLabel } from '../components/work.tsx';
+import { AgentResponseLabel, StartMark, WorkStateLabel } from '../components/work.tsx';
 import { formatDay, formatShortDate, isPastDate, t } from '../messages/index.ts';
+import { canStartNow } from './filter.ts';
 
 const maxVisibleLabels = 3;
 
@@ -149,12 +149,7 @@ export const Card = memo(function Card({
         )}
         <PriorityIcon priority={card.priority} />
         {card.priority !== 'none' && <span className="sr-only">{t.priority[card.priority]}</span>}
-        {canStartNow(card) && (
-          <span className="card-start" title={t.filter.states.start}>
-            <Icon name="start" size={12} />
-            <span className="sr-only">{t.filter.states.start}</span>
-          </span>
-        )}
+        {canStartNow(card) && <StartMark />}
         {epic !== undefined && (
           <span className="card-epic" title={epic.title}>
             {epic.color !== null && <span className="epic-mark" style={{ background: epic.color }} />}

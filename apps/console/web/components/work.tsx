@@ -31,6 +31,14 @@ export const AgentResponseLabel = ({ response: { agent, state } }: { readonly re
   );
 };
 
+/** Marks a story on which work can start. */
+export const StartMark = () => (
+  <span className="card-start" title={t.filter.states.start}>
+    <Icon name="start" size={12} />
+    <span className="sr-only">{t.filter.states.start}</span>
+  </span>
+);
+
 /** Returns true if work that was sent back is waiting for a holder. */
 const needsHolder = (state: ExecutionState, needsRework: boolean): boolean =>
   needsRework && state !== 'leased';

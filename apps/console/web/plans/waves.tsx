@@ -16,6 +16,7 @@ import { useClient } from '../data/context.ts';
 import { StatusIcon, Icon } from '../components/icons.tsx';
 import { Avatar } from '../components/people.tsx';
 import { EmptyState, LoadError, Loading } from '../components/states.tsx';
+import { StartMark } from '../components/work.tsx';
 import { t } from '../messages/index.ts';
 import { planTexts } from '../messages/plans.ts';
 import { ConflictList, useConflicts, type Conflict } from './conflicts.tsx';
@@ -100,12 +101,7 @@ function WaveStory({
         <StatusIcon status={status} />
         <span className="sr-only">{t.status[status]}</span>
         <span className="key">{key}</span>
-        {canStartNow(card) && (
-          <span className="card-start">
-            <Icon name="start" size={12} />
-            <span className="sr-only">{t.filter.states.start}</span>
-          </span>
-        )}
+        {canStartNow(card) && <StartMark />}
         {isCritical && <span className="sr-only">{texts.onCriticalPath}</span>}
         <span className="card-people">
           {conflicts.length > 0 && (
