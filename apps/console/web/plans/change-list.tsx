@@ -1,7 +1,7 @@
 /** Shows what a plan would change: each item with the values on the board and in the plan. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { Fragment, useState } from 'react';
+import { Fragment, type ReactNode, useState } from 'react';
 import { type StoryPlanChange, type StoryPlanItem } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { lazyComponent } from '../components/lazily.ts';
@@ -96,6 +96,20 @@ function FieldChange({ diff: { field, before, after, keptBecause }, item, storyI
   );
 }
 
+interface ActionRowProps {
+  readonly action: StoryPlanChange['action'];
+  readonly children: ReactNode;
+}
+
+const ActionRow = ({ action, children }: ActionRowProps) => (
+  <li className="row plan-change">
+    <span className="state plan-action" data-tone={tones[action]}>
+      {texts.actions[action]}
+    </span>
+    <div className="row-words">{children}</div>
+  </li>
+);
+
 function ChangeRow({ change, preview }: { readonly change: StoryPlanChange; readonly preview: PlanPreview }) {
   const { ref, action, storyId, key, fields } = change;
   const item = (preview.params.items as readonly StoryPlanItem[]).find((one) => one.ref === ref);
@@ -104,34 +118,29 @@ function ChangeRow({ change, preview }: { readonly change: StoryPlanChange; read
   // The title of a new story is in the heading.
   const shown = action === 'create' ? diffs.filter(({ field }) => field !== 'title') : diffs;
   return (
-    <li className="row plan-change" data-action={action}>
-      <span className="state plan-action" data-tone={tones[action]}>
-        {texts.actions[action]}
-      </span>
-      <div className="row-words">
-        <p className="row-line">
-          <span className="key">{ref}</span>{' '}
-          {key === null ? (
-            <span className="row-title">{item?.title}</span>
-          ) : (
-            <Link to="/s/$storyKey" params={{ storyKey: key }} className="row-title">
-              <span className="key">{key}</span> {story?.title ?? item?.title}
-            </Link>
-          )}
-        </p>
-        {action === 'remove' ? (
-          <p className="muted">{fields.includes('status') ? texts.isCanceled : texts.isLeft}</p>
+    <ActionRow action={action}>
+      <p className="row-line">
+        <span className="key">{ref}</span>{' '}
+        {key === null ? (
+          <span className="row-title">{item?.title}</span>
         ) : (
-          shown.length > 0 && (
-            <dl className="plan-fields">
-              {shown.map((diff) => (
-                <FieldChange key={`${diff.field} ${diff.keptBecause ?? ''}`} {...{ diff, item, storyId }} />
-              ))}
-            </dl>
-          )
+          <Link to="/s/$storyKey" params={{ storyKey: key }} className="row-title">
+            <span className="key">{key}</span> {story?.title ?? item?.title}
+          </Link>
         )}
-      </div>
-    </li>
+      </p>
+      {action === 'remove' ? (
+        <p className="muted">{fields.includes('status') ? texts.isCanceled : texts.isLeft}</p>
+      ) : (
+        shown.length > 0 && (
+          <dl className="plan-fields">
+            {shown.map((diff) => (
+              <FieldChange key={`${diff.field} ${diff.keptBecause ?? ''}`} {...{ diff, item, storyId }} />
+            ))}
+          </dl>
+        )
+      )}
+    </ActionRow>
   );
 }
 
@@ -143,24 +152,19 @@ function EpicChanges({ preview: { result, names } }: { readonly preview: PlanPre
       <h3>{texts.epics}</h3>
       <ul className="rows">
         {changed.map(({ ref, action, fields, kept }) => (
-          <li key={ref} className="row plan-change">
-            <span className="state plan-action" data-tone={tones[action]}>
-              {texts.actions[action]}
-            </span>
-            <div className="row-words">
-              <p className="row-line">
-                <span className="key">{ref}</span> {names.epics.get(ref)}
+          <ActionRow key={ref} action={action}>
+            <p className="row-line">
+              <span className="key">{ref}</span> {names.epics.get(ref)}
+            </p>
+            {action === 'update' && (
+              <p className="muted">{fields.map((field) => texts.fields[field] ?? field).join(', ')}</p>
+            )}
+            {kept.map(({ field, message }) => (
+              <p key={field} className="hint">
+                {texts.fields[field] ?? field}: {message}
               </p>
-              {action === 'update' && (
-                <p className="muted">{fields.map((field) => texts.fields[field] ?? field).join(', ')}</p>
-              )}
-              {kept.map(({ field, message }) => (
-                <p key={field} className="hint">
-                  {texts.fields[field] ?? field}: {message}
-                </p>
-              ))}
-            </div>
-          </li>
+            ))}
+          </ActionRow>
         ))}
       </ul>
     </>
