@@ -1,7 +1,8 @@
 /** Deletes files whose attachment was deleted. A worker that is killed leaves the rest to the next run. */
+import { readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { type Pool, sql } from '@muster/driver';
 import { acrossOrganizations } from '@muster/tenancy';
-import { type FolderStorage } from './storage/folder.ts';
 import { type FileStorage } from './storage/storage.ts';
 
 const batchSize = 200;
@@ -19,6 +20,7 @@ export async function removeDueFiles(pool: Pool, storage: FileStorage, signal: A
         }>`select d.key from app.file_deletions d where d.due_at <= now() order by d.due_at limit ${batchSize}`,
       ),
     );
+    if (due.length === 0) return removed;
     for (const { key } of due) await storage.remove(key);
     const keys = due.map(({ key }) => key);
     await acrossOrganizations(pool, (db) =>
@@ -30,7 +32,12 @@ export async function removeDueFiles(pool: Pool, storage: FileStorage, signal: A
 }
 
 /** Deletes uploads that arrived in part on a machine that was then killed. */
-export async function removeAbandonedUploads(storage: FileStorage | FolderStorage): Promise<void> {
-  if ('removeAbandonedUploads' in storage)
-    await storage.removeAbandonedUploads(Date.now() - abandonedUploadMillis);
+export async function removeAbandonedUploads({ incomingFolder }: FileStorage): Promise<void> {
+  const before = Date.now() - abandonedUploadMillis;
+  const names = await readdir(incomingFolder).catch(() => []);
+  for (const name of names) {
+    const path = join(incomingFolder, name);
+    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: before }));
+    if (mtimeMs < before) await rm(path, { force: true });
+  }
 }

@@ -1,16 +1,6 @@
 /** Stores files in a folder. A file is renamed into its place, so that no reader sees a part of it. */
 import { randomUUID } from 'node:crypto';
-import {
-  type FileHandle,
-  mkdir,
-  open,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  stat,
-  writeFile,
-} from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isUuid } from '@muster/registry';
 import { type FileStorage } from './storage.ts';
@@ -40,8 +30,6 @@ async function sync(path: string): Promise<void> {
 export interface FolderStorage extends FileStorage {
   /** Returns the id of the folder. The first service that uses the folder creates it. */
   readonly identify: () => Promise<string>;
-  /** Deletes uploads that arrived in part and were last written before this time. */
-  readonly removeAbandonedUploads: (before: number) => Promise<void>;
 }
 
 export function createFolderStorage(folder: string): FolderStorage {
@@ -80,14 +68,6 @@ export function createFolderStorage(folder: string): FolderStorage {
       const id = await readFile(idPath, 'utf8');
       if (!isUuid(id)) throw new Error(`${idPath} does not contain an id`);
       return id;
-    },
-    removeAbandonedUploads: async (before) => {
-      const names = await readdir(incomingFolder).catch(() => []);
-      for (const name of names) {
-        const path = join(incomingFolder, name);
-        const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: before }));
-        if (mtimeMs < before) await rm(path, { force: true });
-      }
     },
   };
 }

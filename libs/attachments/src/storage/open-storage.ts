@@ -14,7 +14,7 @@ interface StorageCheck {
 
 export interface OpenStorage {
   /** Undefined if no storage is configured. Then files can be neither uploaded nor downloaded. */
-  readonly storage: FileStorage | FolderStorage | undefined;
+  readonly storage: FileStorage | undefined;
   readonly checks: readonly StorageCheck[];
 }
 
