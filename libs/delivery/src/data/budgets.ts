@@ -49,21 +49,16 @@ export const getBudgets = (db: Db, ids: readonly string[]): Promise<Budget[]> =>
   );
 
 /** Locks a budget, with the caller's rank in its project; 0 without a project or rank. */
-export async function lockBudget(
+export const lockBudget = (
   db: Db,
   caller: Caller,
   budgetId: string,
-): Promise<Budget & { readonly rank: number }> {
-  const [, budget] = await Promise.all([
-    db.get(sql`select b.id from budgets b where ${orgFilter('b')} and b.id = ${budgetId} for update`),
-    db.get(
-      sql<Budget & { readonly rank: number }>`select ${budgetColumns}, coalesce((select v.project_rank
-          from ${projectsVisibleTo(caller)} v where v.project_id = b.project_id), 0) as rank
-        from ${budgetTables} where ${orgFilter('b')} and b.id = ${budgetId}`,
-    ),
-  ]);
-  return budget;
-}
+): Promise<Budget & { readonly rank: number }> =>
+  db.get(
+    sql<Budget & { readonly rank: number }>`select ${budgetColumns}, coalesce((select v.project_rank
+        from ${projectsVisibleTo(caller)} v where v.project_id = b.project_id), 0) as rank
+      from ${budgetTables} where ${orgFilter('b')} and b.id = ${budgetId} for update of b`,
+  );
 
 export const deleteBudget = (budgetId: string) =>
   sql`delete from budgets where ${orgFilter()} and id = ${budgetId}`;
