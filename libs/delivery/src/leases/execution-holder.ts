@@ -1,4 +1,5 @@
 /** The lease holder's calls on an execution of a story or a delivery group. */
+import { type Db } from '@muster/driver';
 import { type Execution, type Signal, type UsageReport } from '@muster/registry';
 import { updateExecution, toExecution } from '../data/executions.ts';
 import { addSeconds } from '../data/leases.ts';
@@ -42,38 +43,33 @@ export type ExecutionHolder = HolderWithSignals<LockedExecution>;
 const isUnderGrant = ({ execution }: LockedExecutionRows, { epoch }: LeaseClaim): boolean =>
   execution.epoch === epoch && canTransition('renew', execution.state);
 
+const requireHolderOf =
+  <Unit extends LockedExecutionRows>(lock: (db: Db, executionId: string) => Promise<Unit>) =>
+  async (
+    context: HolderContext,
+    { executionId, leaseToken }: LeaseTokenParams,
+  ): Promise<HolderWithSignals<Unit>> => {
+    const [unit, stop] = await Promise.all([
+      lock(context.db, executionId),
+      findBudgetStop(context.db, executionId),
+    ]);
+    return withSignals(context, checkHolder(context, unit, leaseToken, isUnderGrant), stop);
+  };
+
 /**
  * Checks that the caller holds the execution, and loads its target and pending signals. Throws `stale_lease`
  * otherwise.
  */
-export const requireHolder = async (
-  context: HolderContext,
-  { executionId, leaseToken }: LeaseTokenParams,
-): Promise<ExecutionHolder> => {
-  const [unit, stop] = await Promise.all([
-    lockExecution(context.db, executionId),
-    findBudgetStop(context.db, executionId),
-  ]);
-  return withSignals(context, checkHolder(context, unit, leaseToken, isUnderGrant), stop);
-};
+export const requireHolder = requireHolderOf(lockExecution);
 
 /**
- * Checks the holder as `asHolder` does, without loading the target. Loading it would cost as much as the rest
+ * Checks the holder as `requireHolder` does, without loading the target. Loading it would cost as much as the rest
  * of a renewal.
  */
-export const requireHolderWithoutTarget = async (
-  context: HolderContext,
-  { executionId, leaseToken }: LeaseTokenParams,
-): Promise<HolderWithSignals<LockedExecutionRows>> => {
-  const [unit, stop] = await Promise.all([
-    lockExecutionRows(context.db, executionId),
-    findBudgetStop(context.db, executionId),
-  ]);
-  return withSignals(context, checkHolder(context, unit, leaseToken, isUnderGrant), stop);
-};
+export const requireHolderWithoutTarget = requireHolderOf(lockExecutionRows);
 
 /**
- * Checks the holder as `asHolder` does, for a call that ends the lease. Recognizes a repeated call as such.
+ * Checks the holder as `requireHolder` does, for a call that ends the lease. Recognizes a repeated call as such.
  */
 export async function requireHolderToEnd(
   context: HolderContext,
