@@ -17,7 +17,7 @@ export const checkpoint = handle(registry.deliveryExecutions.checkpoint, async (
   // Lock order: stories before leases.
   const [codes, touches, holder] = await Promise.all([
     headSha === undefined ? [] : lockCodeUnderReview(db, executionId),
-    readTouches(db, executionId),
+    written.filesTouched === undefined ? [] : readTouches(db, executionId),
     requireHolder(context, { executionId, leaseToken }),
   ]);
   const { execution, now, target } = holder;
