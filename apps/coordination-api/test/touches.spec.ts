@@ -84,6 +84,8 @@ it('suggests files that merged stories with a common label or the same epic chan
   const suggested = ['src/auth/passkeys.ts', 'src/accounts.ts', 'src/auth/login.ts'];
   expect(await touchesOf(storyId)).toEqual({ outside: [], untouched: [], suggested });
   expect((await people.chloe.stories.get({ storyId })).story.touches).toEqual([]);
+  await people.chloe.stories.update({ storyId, touches: ['name:deploy'] });
+  expect(await touchesOf(storyId)).toEqual({ outside: [], untouched: [], suggested });
   await people.chloe.stories.update({ storyId, touches: ['src/auth'] });
   expect(await touchesOf(storyId)).toMatchObject({ suggested: ['src/accounts.ts'] });
   await people.chloe.stories.updateStatus({ storyId, status: 'canceled' });
