@@ -2,7 +2,7 @@
  * Budgets that are used up and stop work. Their stop is derived on reading, so it ends as soon as the budget is
  * raised or a new period begins, without another write.
  */
-import { type Db, orgFilter, type Part, sql } from '@muster/driver';
+import { type Db, type IdOrSql, orgFilter, type Part, sql } from '@muster/driver';
 import { type Actor, type Budget } from '@muster/registry';
 import { type ExecutionRow } from './executions.ts';
 import { isoTimeSql } from './leases.ts';
@@ -45,11 +45,11 @@ export const exceededBudgetFor = (
   targetId: string,
 ): ExceededBudget | undefined => exceeded.find(({ storyId }) => storyId === null || storyId === targetId);
 
-/** Finds a budget that stops the execution; undefined if there is none. It reads only budgets that are used up. */
-export const findBudgetStop = (db: Db, executionId: string): Promise<ExceededBudget | undefined> =>
+/** Finds a used-up budget that covers the work of the execution. It reads only budgets that are used up. */
+export const findBudgetStop = (db: Db, executionId: IdOrSql): Promise<ExceededBudget | undefined> =>
   db.find(
     sql<ExceededBudget>`select ${exceededColumns} from budgets b
-      join executions e on ${orgFilter('e')} and e.id = ${executionId} and e.state <> 'completed'
+      join executions e on ${orgFilter('e')} and e.id = ${executionId}
       where ${stopsWorkSql} and ${coversSql({
         project: sql.part`e.project_id`,
         story: sql.part`e.target_id`,
@@ -61,9 +61,9 @@ export const findBudgetStop = (db: Db, executionId: string): Promise<ExceededBud
 
 const budgetActor: Actor = { kind: 'system', memberId: null, agentId: null, name: 'Budget' };
 
-/** Returns the execution with the stop of the budget, unless a member's stop is in force. */
+/** Returns the execution with the stop of the budget, unless it is completed or a member's stop is in force. */
 export const withBudgetStop = (execution: ExecutionRow, stop: ExceededBudget | undefined): ExecutionRow =>
-  stop === undefined || execution.stop_requested !== null
+  stop === undefined || execution.state === 'completed' || execution.stop_requested !== null
     ? execution
     : {
         ...execution,

@@ -117,6 +117,11 @@ export async function getExecution(db: Db, executionId: string): Promise<LeasedE
   );
 }
 
+/** Returns SQL for the id of the target's open execution, else of its newest one. */
+export const newestExecutionSql = (targetType: ExecutionTarget, targetId: IdOrSql): Part =>
+  sql.part`(select x.id from executions x where ${orgFilter('x')} and x.target_type = ${targetType}
+    and x.target_id = ${targetId} order by x.id desc limit 1)`;
+
 /**
  * Finds the target's open execution, else its newest one; undefined if there is none. The caller checks that
  * the target exists.
@@ -128,8 +133,7 @@ export async function findExecutionForTarget(
 ): Promise<LeasedExecution | undefined> {
   const row = await db.find(
     sql<ExecutionWithLeaseRow>`select ${executionWithLeaseColumns} from executions e
-       where ${orgFilter('e')} and e.target_type = ${targetType}
-         and e.target_id = ${targetId} order by e.id desc limit 1`,
+       where ${orgFilter('e')} and e.id = ${newestExecutionSql(targetType, targetId)}`,
   );
   return row === undefined ? undefined : toLeasedExecution(row);
 }
