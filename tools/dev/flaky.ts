@@ -11,7 +11,6 @@ import { bringUp } from '../jest/start-services.ts';
 import stopServices from '../jest/stop-services.ts';
 import { repositoryRoot } from './repository.ts';
 
-const busyProcesses = 2;
 /** Calls and helpers of specs that start programs and servers, or wait for a state. */
 const startsOrWaits =
   /\b(spawn|spawnSync|execFile|execFileSync|fork|until|waitFor|listen|setTimeout|useHouse|Worker)\b|\b(start|open|run)[A-Z]\w*\(/;
@@ -80,7 +79,7 @@ async function main(): Promise<void> {
   // A loop that stops by itself when this process is gone, even if it was killed.
   const loop = `const parent = process.ppid; setInterval(() => { const end = Date.now() + 500;
     while (Date.now() < end); if (process.ppid !== parent) process.exit(); }, 0);`;
-  const load = Array.from({ length: busyProcesses }, () => spawn(process.execPath, ['-e', loop]));
+  const load = Array.from({ length: 2 }, () => spawn(process.execPath, ['-e', loop]));
   let flaky = 0;
   try {
     for (const project of new Set(files.map(projectOf)))

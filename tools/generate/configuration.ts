@@ -48,8 +48,7 @@ async function meaningsIn(file: string, constant: string): Promise<Map<string, s
 
 async function variablesOf(app: string): Promise<Variable[]> {
   const constants = { ...shared, environment: `apps/${app}/src/config.ts` };
-  const place = path.join(repositoryRoot, constants.environment);
-  const { environment } = (await import(place)) as { environment: z.ZodRawShape };
+  const { environment } = (await import(`../../${constants.environment}`)) as { environment: z.ZodRawShape };
   const { properties = {}, required = [] } = z.toJSONSchema(z.object(environment), {
     ...{ io: 'input', unrepresentable: 'any' },
   }) as Schema;

@@ -24,8 +24,7 @@ export const ownedTables: Readonly<Record<string, readonly string[]>> = {
   'libs/delivery': [
     ...['agent_runs', 'catalog_agents', 'catalog_tombstones', 'catalog_versions', 'delivery_group_stories'],
     ...['delivery_groups', 'execution_contributors', 'execution_events', 'executions', 'forge_observations'],
-    ...['leases', 'lock_counters', 'locks', 'run_logs'],
-    ...['budgets', 'run_usage', 'usage_days', 'usage_prices'],
+    ...['budgets', 'leases', 'lock_counters', 'locks', 'run_logs', 'run_usage', 'usage_days', 'usage_prices'],
   ],
   'libs/forges': [
     ...['forge_checks', 'forge_connections', 'forge_deliveries', 'forge_facts', 'forge_pulls'],

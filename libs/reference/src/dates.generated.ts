@@ -124,7 +124,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/attachments': {
-    sha256: '28653548875aa9c5708e708321baff47cb3aa1b68405d7c10b25dd05a97facd4',
+    sha256: 'f87ab0f3dc86e636fc0b08eb82ec1c2ee0addc5867e7490f07d079bb11a7dec6',
     since: '2026-11-30',
   },
   'reference/assignments': {
