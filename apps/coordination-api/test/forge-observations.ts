@@ -9,7 +9,7 @@ const environment = { handlers: performableHandlers(handlers), reactions };
 export const forge = { kind: 'system', memberId: null, agentId: null, name: 'GitHub' } as const;
 
 type ObserveForge = typeof internalOperations.observeForge;
-export type Observation = InputOf<ObserveForge>['observation'];
+export type ForgeObservation = InputOf<ObserveForge>['observation'];
 
 export const observeAsForge = (
   world: ReturnType<typeof useWorld>,

@@ -8,7 +8,7 @@ import { insideHandlers } from '@muster/delivery';
 import { handlers, reactions } from '@muster/operations';
 import { type ExecutionState, type Policy, type Trust } from '@muster/registry';
 import { type People, type Person, useWorld } from '@muster/testing';
-import { forge, observeAsForge, type Observation } from './forge-observations.ts';
+import { forge, observeAsForge, type ForgeObservation } from './forge-observations.ts';
 
 const world = useWorld({ ...handlers, insideBoard: internalBoardHandlers, insideHandlers }, reactions);
 
@@ -40,7 +40,7 @@ const report = (who: Person, dedupeKey = 'merge') =>
     executionId: held.executionId,
     observation: merge(dedupeKey),
   });
-const tell = (trust: Trust, observation: Observation = merge('merge')) =>
+const tell = (trust: Trust, observation: ForgeObservation = merge('merge')) =>
   observeAsForge(
     world,
     { orgId: people.orgId, projectId },
