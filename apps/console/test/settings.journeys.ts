@@ -100,6 +100,31 @@ export function settingsJourneys(house: House): void {
     expect(await box('Push').isChecked()).toBe(false);
   });
 
+  journey('keeps a saved way to be told when an older answer of the list arrives late', async () => {
+    const page = await open(people.chloe.me.token, '/settings/notifications');
+    const box = page
+      .getByRole('row', { name: /someone replies to you/ })
+      .getByRole('checkbox', { name: 'Push' });
+    await box.waitFor();
+    const held = Promise.withResolvers<undefined>();
+    let lists = 0;
+    await intercept(page, '**/api/notifications/listPreferences', async (route) => {
+      const answer = await route.fetch();
+      lists += 1;
+      await held.promise;
+      await route.fulfill({ response: answer }).catch(() => undefined);
+    });
+    await house.client(people.ana.me.token).teams.create({ name: 'Docs' });
+    await waitUntil(() => lists > 0);
+    await box.check();
+    await page.locator('main').getByText('Saved').waitFor();
+    const ended = Promise.race([page.waitForEvent('requestfinished'), page.waitForEvent('requestfailed')]);
+    held.resolve(undefined);
+    await ended;
+    await page.evaluate('new Promise((shown) => requestAnimationFrame(() => requestAnimationFrame(shown)))');
+    expect(await box.isChecked()).toBe(true);
+  });
+
   journey('changes no way to be told by a token that may read alone', async () => {
     const { secret } = await house
       .client(people.ana.me.token)

@@ -41,21 +41,30 @@ interface PreferenceSaveResult {
   readonly failure: string | null;
 }
 
+/** The choice of one checkbox. A newer choice for the same checkbox is another object. */
+interface ChannelChoice {
+  readonly kind: ChannelPreference['kind'];
+  readonly channel: Channel;
+  readonly enabled: boolean;
+}
+
 /** Shows choices immediately and saves them one after the other. */
 function usePreferenceChanges() {
   const client = useClient();
   const queries = useQueryClient();
   /** Unsaved choices, by kind and channel. */
-  const [pending, setPending] = useState<ReadonlyMap<string, boolean>>(new Map());
+  const [pending, setPending] = useState<ReadonlyMap<string, ChannelChoice>>(new Map());
   const [told, setTold] = useState<PreferenceSaveResult | null>(null);
   const before = useRef<Promise<void>>(Promise.resolve());
 
-  const save = async (kind: ChannelPreference['kind'], channel: Channel, enabled: boolean): Promise<void> => {
+  const save = async (choice: ChannelChoice): Promise<void> => {
+    const { kind, channel } = choice;
+    const { queryKey } = preferencesQuery(client);
     try {
-      const { preference } = await client.notifications.setPreference({ kind, channel, enabled });
-      queries.setQueryData(preferencesQuery(client).queryKey, (last) =>
-        last?.map((one) => (one.kind === kind ? preference : one)),
-      );
+      const { preference } = await client.notifications.setPreference(choice);
+      // A refetch that began before this save would bring back the previous choice.
+      await queries.cancelQueries({ queryKey });
+      queries.setQueryData(queryKey, (last) => last?.map((one) => (one.kind === kind ? preference : one)));
       setTold({ kind, failure: null });
       announceToScreenReader(texts.saved);
     } catch (error) {
@@ -65,18 +74,18 @@ function usePreferenceChanges() {
     }
     setPending((last) => {
       const name = `${kind} ${channel}`;
-      // If the reader has changed this choice again in the meantime, the newer choice stays pending.
-      if (last.get(name) !== enabled) return last;
+      // If the reader has changed this checkbox again in the meantime, the newer choice stays pending.
+      if (last.get(name) !== choice) return last;
       const next = new Map(last);
       next.delete(name);
       return next;
     });
   };
-  const choose = (kind: ChannelPreference['kind'], channel: Channel, enabled: boolean): void => {
-    setPending((last) => new Map(last).set(`${kind} ${channel}`, enabled));
+  const choose = (choice: ChannelChoice): void => {
+    setPending((last) => new Map(last).set(`${choice.kind} ${choice.channel}`, choice));
     setTold(null);
     // Saves run in order, so that the last choice wins.
-    before.current = before.current.then(() => save(kind, channel, enabled));
+    before.current = before.current.then(() => save(choice));
   };
   return { pending, told, choose };
 }
@@ -90,7 +99,7 @@ interface PreferenceRowProps {
 function PreferenceRow({ preference, mayWrite, changes }: PreferenceRowProps) {
   const { kind, channels: saved } = preference;
   const { pending, told, choose } = changes;
-  const shown = (channel: Channel): boolean => pending.get(`${kind} ${channel}`) ?? saved[channel];
+  const shown = (channel: Channel): boolean => pending.get(`${kind} ${channel}`)?.enabled ?? saved[channel];
   return (
     <tr>
       <th scope="row">
@@ -110,7 +119,7 @@ function PreferenceRow({ preference, mayWrite, changes }: PreferenceRowProps) {
               aria-label={words.by(words.kinds[kind], words.channels[channel])}
               disabled={!mayWrite}
               checked={shown(channel)}
-              onChange={({ target }) => choose(kind, channel, target.checked)}
+              onChange={({ target }) => choose({ kind, channel, enabled: target.checked })}
             />
           </label>
         </td>
