@@ -215,6 +215,26 @@ describe('rights at the time of sending', () => {
     expect(orgId).toBe(hooks.people.orgId);
   });
 
+  it('sends events of a budget only to makers who may list the budget', async () => {
+    const { ana, chloe } = hooks.people;
+    await ana.projects.members.add({ projectId: 'WEB', memberId: chloe.me.memberId, role: 'lead' });
+    const kinds = ['budget.changed', 'story.created'] as const;
+    await hooks.createWebhook({ projectId: 'WEB', kinds: [...kinds] }, chloe);
+    hooks.startWorker();
+    const budget = { amountMicros: 1_000, period: 'day', action: 'notify' } as const;
+    await ana.budgets.set({ scope: 'org', ...budget });
+    await ana.budgets.set({ scope: 'project', targetId: 'WEB', ...budget });
+    await hooks.arrived(1);
+    await ana.projects.members.remove({ projectId: 'WEB', memberId: chloe.me.memberId });
+    await ana.budgets.set({ scope: 'project', targetId: 'WEB', ...budget });
+    await hooks.createStories(1);
+    await hooks.arrived(2);
+    expect(hooks.receiver.received.map(({ body }) => [body.type, body.data['seq']])).toEqual([
+      ['budget.changed', 1],
+      ['story.created', 2],
+    ]);
+  });
+
   it('what its maker may see no more at the second try goes out as its number alone', async () => {
     const { ana, chloe } = hooks.people;
     const { project } = await ana.projects.create({ key: 'HID', name: 'Hidden', visibility: 'private' });

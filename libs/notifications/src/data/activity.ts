@@ -1,4 +1,4 @@
-/** The activity: all events, for every member who may see their project. */
+/** The activity: all events, for every member who may see their project. Events of budgets are for fewer members. */
 import { type Db, type Part, sql, defineView } from '@muster/driver';
 import { type ParamsOf, type Registry, type ResultOf } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
@@ -6,7 +6,7 @@ import { projectIdSql, storyIdSql } from '@muster/tenancy';
 import { actorConditions } from './actors.ts';
 import { type EventCursors } from './event-cursors.ts';
 import { readStreamPage } from './streams.ts';
-import { isVisibleSql } from './visible.ts';
+import { isVisibleSql, mayReadBudgetEventSql } from './visible.ts';
 
 type ListActivityOperation = Registry['activity']['list'];
 
@@ -21,8 +21,8 @@ export const activityView = defineView('activity', 'e', [
 ]);
 
 /**
- * Lists the activity in pages, newest first. The events of a named project or story need no check, because a
- * caller who may see the project or story may see all of its events.
+ * Lists the activity in pages, newest first. For a named project or story, only events of budgets are checked: a
+ * caller who may see the project or story may see all of its other events.
  */
 export async function listActivity(
   db: Db,
@@ -41,6 +41,7 @@ export async function listActivity(
   const where = rest.map((alternatives) => sql.part`(${sql.join(alternatives, ' or ')})`);
   if (kinds !== undefined) where.push(sql.part`e.kind = any (${kinds}::text[])`);
   if (isAnywhere) where.push(isVisibleSql(caller, sql.part`e.project_id`));
+  where.push(mayReadBudgetEventSql(caller));
 
   const from = since === undefined ? undefined : sql.part`${since}::timestamptz`;
   return readStreamPage(

@@ -6,7 +6,7 @@ import { projectIdSql } from '@muster/tenancy';
 import { type Selectable } from 'kysely';
 import { activityView as activityItems } from './activity.ts';
 import { maxScannedEntries } from './streams.ts';
-import { isVisibleSql } from './visible.ts';
+import { isVisibleSql, mayReadBudgetEventSql } from './visible.ts';
 
 export interface ReadEventsParams {
   /** The sequence number after which to read; by default from the oldest stored entry. */
@@ -65,6 +65,7 @@ export async function readEvents(
   const where: Part[] = [sql.part`e.nth < ${sql.literal(maxScannedEntries)}`];
   if (kinds !== undefined) where.push(sql.part`e.kind = any (${kinds}::text[])`);
   if (projectId === undefined) where.push(isVisibleSql(caller, sql.part`e.project_id`));
+  where.push(mayReadBudgetEventSql(caller));
   const project = projectId === undefined ? sql.part`null::uuid` : projectIdSql(projectId);
   const begin =
     startAfter === undefined

@@ -1,5 +1,6 @@
 /** Conditions on the projects that a caller may see. */
 import { orgFilter, type Part, sql } from '@muster/driver';
+import { leadRank, scopeCovers } from '@muster/registry';
 import { type Caller, projectsVisibleTo } from '@muster/runtime';
 
 /**
@@ -20,3 +21,19 @@ export const isVisibleSql = (caller: Caller, projectId: Part): Part => sql.part`
  */
 export const maySeeProjectSql = (caller: Caller, projectId: Part): Part =>
   sql.part`exists (select from ${projectsVisibleTo(caller)} v where v.project_id = ${projectId})`;
+
+/** Returns the SQL condition that event `e` is about no budget. */
+export const isNoBudgetEventSql = sql.part`not starts_with(e.kind, 'budget.')`;
+
+/**
+ * Returns the SQL condition that the caller may see event `e`, whose project is visible. Events of budgets are only
+ * for callers of budgets.list, and only for the budgets that it lists.
+ */
+export function mayReadBudgetEventSql(caller: Caller): Part {
+  if (caller.agentId !== null || caller.projectIds !== null) return isNoBudgetEventSql;
+  const isAdmin = scopeCovers(caller.scopes, 'admin')
+    ? sql.part`(select m.role in ('owner', 'admin') from members m where ${orgFilter('m')} and m.id = ${caller.memberId}::uuid)`
+    : sql.part`false`;
+  return sql.part`(${isNoBudgetEventSql} or ${isAdmin} or e.project_id in (select v.project_id
+    from ${projectsVisibleTo(caller)} v where v.project_rank >= ${sql.literal(leadRank)}))`;
+}

@@ -3,9 +3,10 @@
  * them: see webhook-turn.ts.
  */
 import { type Db, orgFilter, currentOrgId, type Part, type Query, type RowOf, sql } from '@muster/driver';
-import { type WebhookTry } from '@muster/registry';
+import { leadRank, type WebhookTry } from '@muster/registry';
 import { notMovingCondition } from '@muster/tenancy';
 import { type activityView as activityItems } from './activity.ts';
+import { isNoBudgetEventSql } from './visible.ts';
 import { type WebhookRow } from './webhooks.ts';
 
 /** The time in seconds for which a worker holds an endpoint after each round of deliveries. */
@@ -136,12 +137,20 @@ export const storeAttemptResults = (
   where ${orgFilter('d')} and d.id = o.id and d.state = 'pending' and (d.tries -> -1) is distinct from o.tried
   returning d.id`;
 
-/** Returns the SQL condition that the endpoint's creator, who is a member, may see data of this project. */
-const mayReceiveSql = (makerId: string, projectId: Part): Part => sql.part`(
-  ${projectId} is null
-  or (select m.role in ('owner', 'admin') from members m where ${orgFilter('m')} and m.id = ${makerId}::uuid)
-  or ${projectId} in (select p.id from projects p join members m on m.org_id = p.org_id
-    where ${orgFilter('p')} and m.id = ${makerId}::uuid and app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) is not null))`;
+/** Returns SQL for the projects in which the member has at least this rank. */
+const projectsOfMakerSql = (makerId: string, minRank: number): Part =>
+  sql.part`(select p.id from projects p join members m on m.org_id = p.org_id
+    where ${orgFilter('p')} and m.id = ${makerId}::uuid
+      and app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) >= ${sql.literal(minRank)})`;
+
+/**
+ * Returns the SQL condition that the endpoint's creator, who is a member, may see event `e`. Events of budgets are
+ * only for admins and for leads of the budget's project.
+ */
+const mayReceiveSql = (makerId: string): Part => sql.part`(
+  (select m.role in ('owner', 'admin') from members m where ${orgFilter('m')} and m.id = ${makerId}::uuid)
+  or ${isNoBudgetEventSql} and (e.project_id is null or e.project_id in ${projectsOfMakerSql(makerId, 1)})
+  or e.project_id in ${projectsOfMakerSql(makerId, leadRank)})`;
 
 export interface WebhookTurnResult {
   /** The number of pending events. */
@@ -172,9 +181,9 @@ export function scanActivity(db: Db, webhook: HeldWebhook): Promise<WebhookTurnR
         where ${sql.join(stream, ' and ')} and e.seq <= ${webhook.stands}::bigint
         order by e.seq limit (select case when w.is_enough then 0 else ${sql.literal(maxScannedEntries)} end from waiting w)),
       chosen as materialized (
-        select l.*, row_number() over (order by l.seq) as nth from looked l
-        where l.kind = any (${webhook.kinds}::text[]) and ${mayReceiveSql(webhook.maker_id, sql.part`l.project_id`)}
-        order by l.seq limit ${sql.literal(maxPendingEvents)} - (select n from waiting)),
+        select e.*, row_number() over (order by e.seq) as nth from looked e
+        where e.kind = any (${webhook.kinds}::text[]) and ${mayReceiveSql(webhook.maker_id)}
+        order by e.seq limit ${sql.literal(maxPendingEvents)} - (select n from waiting)),
       numbered as (
         insert into webhook_deliveries (org_id, webhook_id, id, seq, activity_seq, event_at, event_id, kind, next_at)
         select ${currentOrgId}, ${webhook.id}::uuid, app.new_id(clock_timestamp()), ${webhook.sent_seq}::bigint + c.nth, c.seq, c.at, c.id, c.kind, date_trunc('milliseconds', now())
@@ -218,7 +227,7 @@ export function readReadyDeliveries(
       : sql.part`d.seq is not null and d.next_at <= now() order by d.next_at, d.seq`;
   return db.all(
     sql<ReadyDeliveryRow>`select d.id as delivery_id, d.webhook_id, d.seq as delivery_seq, d.event_id, d.activity_seq, d.event_at,
-        d.attempts, coalesce(d.next_at <= now(), false) as is_due, ${mayReceiveSql(webhook.maker_id, sql.part`e.project_id`)} as may_hear,
+        d.attempts, coalesce(d.next_at <= now(), false) as is_due, ${mayReceiveSql(webhook.maker_id)} as may_hear,
         e.id, e.kind, e.actor, e.project_id, e.subject, e.data, e.at
       from ((select d.* from webhook_deliveries d where ${isPendingSql(webhook.id, inFlightIds)} and d.next_at <= now() and d.seq is null limit 16)
         union all (select d.* from webhook_deliveries d where ${isPendingSql(webhook.id, inFlightIds)} and ${events} limit ${maxEvents}::int)) d

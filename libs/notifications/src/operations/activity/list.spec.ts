@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { eventKinds, registry } from '@muster/registry';
+import { type EventKind, eventKinds, registry } from '@muster/registry';
 import { type People, type Person, useWorld } from '@muster/testing';
 import { arrangeStream, type StreamEntry } from '../../../test/stream.ts';
 import { maxScannedEntries } from '../../data/streams.ts';
@@ -84,6 +84,41 @@ describe('activity.list', () => {
     );
     expect(await seen(people.dan)).toEqual([inHidden, inOpen, everywhere]);
     expect(await seen(people.dan)).not.toContain(ofDeleted);
+  });
+
+  it('shows events of budgets only to those who may list the budgets', async () => {
+    const { orgId, ana, ben, chloe, robo, dan } = people;
+    const web = await arrangeStory('WEB', 'org');
+    const app = await arrangeStory('APP', 'org');
+    const about = (projectId: string | null, kind: EventKind) => ({ projectId, kind });
+    const [ofOrg = '', ofWeb = '', ofApp = '', other = ''] = await happen(
+      about(null, 'budget.changed'),
+      about(web.projectId, 'budget.warned'),
+      about(app.projectId, 'budget.deleted'),
+      about(web.projectId, 'story.created'),
+    );
+    await world.rows(
+      `insert into project_members (org_id, project_id, member_id, role) values ($1, $2, $3, 'lead')`,
+      orgId,
+      web.projectId,
+      chloe.me.memberId,
+    );
+    const writing = await world.token(orgId, ana.me.memberId, { scopes: ['write'] });
+    const bound = await world.token(orgId, ana.me.memberId, { projectIds: [web.projectId] });
+    const streamed = async (who: Person, params: { projectId?: string } = {}) =>
+      (await who.events.list(params)).items.map(({ id }) => id).toReversed();
+    for (const [who, everywhere, inWeb] of [
+      [ana, [other, ofApp, ofWeb, ofOrg], [other, ofWeb]],
+      [ben, [other, ofApp, ofWeb, ofOrg], [other, ofWeb]],
+      [writing, [other, ofApp, ofWeb], [other, ofWeb]],
+      [chloe, [other, ofWeb], [other, ofWeb]],
+      [robo, [other], [other]],
+      [bound, [other], [other]],
+      [dan, [other], [other]],
+    ] as const) {
+      expect([await seen(who), await seen(who, { projectId: 'WEB' })]).toEqual([everywhere, inWeb]);
+      expect([await streamed(who), await streamed(who, { projectId: 'WEB' })]).toEqual([everywhere, inWeb]);
+    }
   });
 
   it('answers projects and stories that are missing, hidden, of another organization, or not of the token alike', async () => {
