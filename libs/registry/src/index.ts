@@ -22,6 +22,7 @@ export {
   normalizeLineFeeds,
 } from './kernel/values.ts';
 export * from './records/access.ts';
+export * from './records/archive.ts';
 export * from './records/billing.ts';
 export * from './records/broadcast.ts';
 export * from './records/card.ts';
