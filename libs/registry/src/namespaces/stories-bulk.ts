@@ -6,9 +6,9 @@ import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
 import {
   AgentParam,
   Day,
-  ExpectedVersion,
   Id,
   Instant,
+  isUuid,
   MemberParam,
   SearchText,
   StoryRef,
@@ -37,6 +37,9 @@ const BulkStoryChange = z
     error: 'must name at least one field',
   });
 
+/** The versions that the caller read, by story. */
+const StoryVersions = z.record(StoryRef, Version).optional();
+
 const bulkEvents = [
   ...(['story.updated', 'story.statusChanged', 'story.reordered', 'story.unblocked'] as const),
   ...(['execution.completed', 'assignment.changed', 'assignment.cleared'] as const),
@@ -53,7 +56,7 @@ export const updateOneOfMany = operation({
   summary: 'Change one of several stories',
   description: 'Moves the story first, then changes its fields, and then its assignees.',
   access: project('contributor'),
-  params: z.strictObject({ storyId: StoryRef, set: BulkStoryChange, expectedVersion: ExpectedVersion }),
+  params: z.strictObject({ storyId: StoryRef, set: BulkStoryChange, expectedVersions: StoryVersions }),
   result: z.object({ story: BulkStoryResult }),
   refusals: ['version_mismatch', 'archived', 'limit_exceeded'],
   emits: bulkEvents,
@@ -74,15 +77,16 @@ export const bulkStories = {
       .strictObject({
         storyIds: z.array(StoryRef).min(1).max(maxBulkStories),
         set: BulkStoryChange,
-        expectedVersions: z
-          .record(StoryRef, Version)
-          .optional()
-          .meta({ description: 'The versions that you read, by the story as storyIds names it' }),
+        expectedVersions: StoryVersions.meta({
+          description: 'The versions that you read, by the id of the story or its name in storyIds',
+        }),
       })
       .refine(
         ({ storyIds, expectedVersions = {} }) =>
-          Object.keys(expectedVersions).every((ref) => storyIds.includes(ref)),
-        { error: 'must name only stories of storyIds, in the same form', path: ['expectedVersions'] },
+          Object.keys(expectedVersions).every(
+            (ref) => storyIds.includes(ref) || (isUuid(ref) && !storyIds.every(isUuid)),
+          ),
+        { error: 'must name only stories of storyIds', path: ['expectedVersions'] },
       ),
     result: z.object({ results: z.array(BulkStoryResult) }),
     emits: bulkEvents,

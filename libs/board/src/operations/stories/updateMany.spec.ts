@@ -161,6 +161,9 @@ describe('stories.updateMany', () => {
     await expect(
       update({ storyIds: [one.id], expectedVersions, set: { priority: 'low' } }),
     ).rejects.toMatchObject({ status: 400, body: { details: { issues: [{ path: 'expectedVersions' }] } } });
+    expect(
+      await update({ storyIds: [one.key], expectedVersions: { [one.id]: 1 }, set: { priority: 'low' } }),
+    ).toEqual([refused(one.key, 'version_mismatch', 2)]);
     await expect(update({ storyIds: [one.id], set: {} })).rejects.toMatchObject({ status: 400 });
     await expect(update({ storyIds: [one.id], set: { assigneeId: '@nobody' } })).rejects.toMatchObject({
       status: 404,

@@ -8,7 +8,7 @@ import { addAndRemoveLabels } from '../../rules/labels.ts';
 
 const updateOne = handle(updateOneOfMany, async (context) => {
   const { params, targetId, db, perform, refuse, reportNoChange } = context;
-  const { storyId, set, expectedVersion } = params;
+  const { storyId, set, expectedVersions = {} } = params;
   const { status, columnId, assigneeId, agentId, addLabels = [], removeLabels = [], ...fields } = set;
   const isMove = status !== undefined || columnId !== undefined;
   const isAssignment = assigneeId !== undefined || agentId !== undefined;
@@ -18,7 +18,7 @@ const updateOne = handle(updateOneOfMany, async (context) => {
   const before: StoryRow = isMove
     ? (await lockMove(db, targetId, { status, columnId })).story
     : await lockStory(db, targetId);
-  requireVersion(before, expectedVersion);
+  requireVersion(before, expectedVersions[storyId] ?? expectedVersions[before.id]);
   let { version } = before;
   if (status !== undefined) {
     const { story } = await perform(registry.stories.updateStatus, { storyId, status, columnId });
@@ -53,8 +53,8 @@ const updateOne = handle(updateOneOfMany, async (context) => {
 
 export const updateMany = handleBatch(registry.stories.updateMany, {
   item: updateOne,
-  split: ({ storyIds, set, expectedVersions = {} }) =>
-    storyIds.map((storyId) => ({ storyId, set, expectedVersion: expectedVersions[storyId] })),
+  split: ({ storyIds, set, expectedVersions }) =>
+    storyIds.map((storyId) => ({ storyId, set, expectedVersions })),
   join: ({ storyIds }, outcomes) => ({
     results: outcomes.map((outcome, index) => {
       if ('result' in outcome) return outcome.result.story;
