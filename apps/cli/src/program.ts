@@ -92,6 +92,10 @@ function addHandwrittenCommands(program: Command): void {
       configureWorkCommand(command, runnerApiAccess);
     },
   );
+  later('attach', 'Attach files to a story, an execution or a run', async (command) => {
+    const { configureAttachCommand } = await import('@muster/runner/attach');
+    configureAttachCommand(command, runnerApiAccess);
+  });
   later('ask', 'Ask a question on a story and wait for the answer', async (command) => {
     const { configureAskCommand } = await import('./ask/command.ts');
     configureAskCommand(command);

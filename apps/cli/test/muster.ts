@@ -147,12 +147,13 @@ export function useMuster({ demoAccount }: { readonly demoAccount?: string } = {
   beforeAll(async () => {
     home = await mkdtemp(path.join(tmpdir(), 'muster-cli-'));
     const own = { DATABASE_URL: world.database.url };
-    if (demoAccount === undefined) {
-      api = await startApp('apps/coordination-api/src/main.ts', own);
-      return;
-    }
     const port = String(await freePort());
     const place = { ...own, BASE_URL: `http://127.0.0.1:${port}` };
+    if (demoAccount === undefined) {
+      const files = { FILES_FOLDER: path.join(home, 'files') };
+      api = await startApp('apps/coordination-api/src/main.ts', { ...place, ...files, PORT: port });
+      return;
+    }
     signIn = await startApp('apps/sign-in/src/main.ts', {
       ...{ ...place, MAIL_FOLDER: home, DEMO_ACCOUNT: demoAccount, LIMIT_SIGN_IN: '10000/0.001' },
     });

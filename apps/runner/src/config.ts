@@ -2,7 +2,7 @@
  * The file `.muster/work.yaml`: the settings of a repository for runners. It is read from the base branch,
  * never from an agent's branch.
  */
-import { ForgeKind } from '@muster/registry';
+import { AttachmentKind, ForgeKind } from '@muster/registry';
 import { parseDocument } from 'yaml';
 import { z } from 'zod';
 import { UsageError } from '@muster/terminal';
@@ -90,6 +90,20 @@ const BranchPattern = z
     error: 'must be a valid git branch name',
   });
 
+/** A glob of files relative to the root of the repository, in the syntax of git's pathspecs. */
+const EvidenceGlob = z
+  .string()
+  .min(1)
+  .max(512)
+  .regex(/^[^:/!]/, 'must be relative to the root of the repository')
+  .refine((glob) => !/[\\\p{Cc}]|(^|\/)\.\.(\/|$)/u.test(glob), 'must not contain \\ or ..');
+const EvidenceSetting = z
+  .union([EvidenceGlob, z.strictObject({ files: EvidenceGlob, kind: AttachmentKind })], {
+    error: 'must be a glob, or have the keys files: and kind:',
+  })
+  .transform((given) => (typeof given === 'string' ? { files: given, kind: undefined } : given));
+export type EvidenceSetting = z.output<typeof EvidenceSetting>;
+
 const WorkConfig = z.strictObject({
   agent: z
     .strictObject({
@@ -125,6 +139,8 @@ const WorkConfig = z.strictObject({
   forge: ForgeKind.optional(),
   pullRequest: z.enum(['open', 'draft', 'none']).default('open'),
   checkpoint: Duration.default(minutesToMillis(5)),
+  /** Files that are attached to the submission: test reports, coverage, screenshots, videos. */
+  evidence: z.array(EvidenceSetting).max(50).default([]),
 });
 export type WorkConfig = z.output<typeof WorkConfig>;
 

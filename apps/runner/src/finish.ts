@@ -6,6 +6,7 @@ import { MusterError } from '@muster/client';
 import { type Execution } from '@muster/registry';
 import { shortestFolderPath } from '@muster/terminal';
 import { writeCheckpoint } from './checkpoint.ts';
+import { attachEvidence } from './attach/evidence.ts';
 import { openPullRequest } from './forge/open.ts';
 import { type OpenedPullRequest } from './forge/pull-requests.ts';
 import { type JournalEntry, type RunResult } from './journal.ts';
@@ -84,6 +85,7 @@ export async function reportRunResult(run: ReadyRun, verdict: RunResult): Promis
       await writeCheckpoint(run);
       const { head: headSha, pullRequest } = delivered;
       await lease.update({ git: { branch: work.branch, baseBranch: work.base, headSha } });
+      await attachEvidence(run, headSha);
       await lease.complete({
         ...{ outcome: 'submitted', summary: cutSummary(verdict.summary) },
         ...(pullRequest !== undefined && { pullRequest }),

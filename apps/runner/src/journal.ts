@@ -43,6 +43,8 @@ const StoryWork = z.object({
   /** The ref of the run's checkpoints. */
   ref: z.string(),
   portBase: z.int().optional(),
+  /** The time at which the folder was prepared. Older files of it are no evidence of the run. */
+  preparedAt: z.string().optional(),
   /** The pull request of the work, once it is open. */
   pullRequest: z.object({ number: z.int(), url: z.string() }).optional(),
 });

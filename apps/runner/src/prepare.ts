@@ -89,6 +89,7 @@ async function planStoryWork(
     ...{ projectId: execution.projectId, epoch, attempt: execution.attempt },
     ...{ base: base.name, baseSha: base.sha, ...(await findStartCommit(session, lease, base)) },
     ...{ branch, folder, ref: `refs/muster/${execution.id}/${epoch}` },
+    preparedAt: new Date().toISOString(),
     ...(ports !== undefined && { portBase: await allocatePorts(ports, repository.commonDir) }),
   };
 }

@@ -64,7 +64,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/policy': {
-    sha256: 'ccb3f2644578aff6be3d8311f00bd87093c471787ed9bd56254ee3f3faea5539',
+    sha256: '26aae050ee646d517dbaedd6deff6ae4c4ec356aa9a34158952542eb360af6b5',
     since: '2026-11-30',
   },
   'reference/teams': {
@@ -124,7 +124,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/attachments': {
-    sha256: 'f87ab0f3dc86e636fc0b08eb82ec1c2ee0addc5867e7490f07d079bb11a7dec6',
+    sha256: 'd58acc0337bc1c14a1913311ee75482b73cc0423a3be6efff29a7544c104372c',
     since: '2026-11-30',
   },
   'reference/assignments': {
@@ -228,7 +228,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/records': {
-    sha256: 'dbd05d88dfe253128652a423c29e35123e603274499d60d3a0dbd44b76acec67',
+    sha256: '27e0001024b6d831eaa7d794b0fc1cd60091227fcf192e3115fe90128022a8fb',
     since: '2026-11-30',
   },
   'reference/errors': {

@@ -61,6 +61,7 @@ export * from './records/run.ts';
 export * from './records/story.ts';
 export * from './records/story-plan.ts';
 export * from './records/attachment.ts';
+export * from './records/changes.ts';
 export * from './records/target.ts';
 export * from './records/team.ts';
 export * from './records/session.ts';

@@ -14,7 +14,15 @@ export const isAttachmentTargetRef = (params: {
   readonly targetId: string;
 }): boolean => params.targetType === 'story' || isUuid(params.targetId);
 
-export const attachmentKinds = ['file', 'test_report', 'screenshot', 'video', 'log', 'coverage'] as const;
+export const attachmentKinds = [
+  'file',
+  'test_report',
+  'screenshot',
+  'video',
+  'log',
+  'coverage',
+  'diff',
+] as const;
 export const AttachmentKind = z.enum(attachmentKinds);
 export type AttachmentKind = z.infer<typeof AttachmentKind>;
 
