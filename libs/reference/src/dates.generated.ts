@@ -4,11 +4,11 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/deliveryExecutions': {
-    sha256: '66944d8438f68106503a3aad3ac8d44f231b8778a7206fbdebaae9f9c37292e3',
+    sha256: '39e6992d4bd43be83d6842f9993da0ed4db763415c463a81b6677454b24ba466',
     since: '2026-11-30',
   },
   'reference/deliveryGroups': {
-    sha256: 'ca0a0c77e549bbf8ab690aa43fc2b509713d6fb03a76c857b97f583b14bfd4a3',
+    sha256: 'afbb2b9b54920ae49379644cad98250c02e05804d11dfa907afe7849adc68372',
     since: '2026-11-30',
   },
   'reference/agents': {
@@ -24,8 +24,8 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/locks': {
-    sha256: '9bada7a043446c9f655b2372971b670a37fe7854b12d8808bc2e419bf2d38d90',
-    since: '2026-11-29',
+    sha256: 'f068ca7a304f731bf93243b795e31760735c23ea3334c2f98c2f44e07a3213a2',
+    since: '2026-11-30',
   },
   'reference/session': {
     sha256: '91f0545469d6d60d26d3d0afab37ca77276d965a72644d2108e123eddea24947',
@@ -68,12 +68,12 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/teams': {
-    sha256: '481dc75b18a6b3fcdcf17eed2803a45fb3adb3bc365eede3a1685dac3c026f90',
-    since: '2026-11-29',
+    sha256: '9bcc39a6b231babcc84f542fe1e9a7f655b25ba64189e7b67b9c89c1212fe972',
+    since: '2026-11-30',
   },
   'reference/teams.members': {
-    sha256: '62513daf288b21c723118d6e2d9566017e1d786fe2e02f3f5710f3a1695f14dc',
-    since: '2026-11-29',
+    sha256: '14a9bd9c63b05542c0326bde9d12421264b8fe646ae13244fe8172b7d3e098dc',
+    since: '2026-11-30',
   },
   'reference/teams.projects': {
     sha256: '3810c7c0083c090f3c1649ac065264d45ff5e325808fabdff5321236cf51900c',
@@ -84,7 +84,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/projects': {
-    sha256: '96a754e2df5af64a061a51a7b804c3533657b6200823a5bdef6a09a522320f86',
+    sha256: 'fde54233834f8e32b5526aae2ddc9087de61229ec47f381b4ced5d15020ec3d5',
     since: '2026-11-30',
   },
   'reference/projects.members': {
@@ -144,8 +144,8 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/contracts': {
-    sha256: '1f41b6d0b7033f266f5fb688d23b7bf083bb7f5e9a3071c5db687256fa4a2173',
-    since: '2026-11-29',
+    sha256: '1d1be6cdcc3845cb70b9f328a11a12b84d0b2532491cd503138144c120a19b44',
+    since: '2026-11-30',
   },
   'reference/search': {
     sha256: '932341c9de5122156b30406acd8e1aec385ca329790723260e0c3780a96520df',
@@ -156,7 +156,7 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/plans': {
-    sha256: '71e5047e91fd45ccf7d305bc40a148c04b4dfcf7acacf5e9204757e985dac4ac',
+    sha256: 'e9baa20ba8d579a45b0c36ade60d8fded01af687fd1c08beb32fe73d4a2f71d4',
     since: '2026-11-30',
   },
   'reference/views': {

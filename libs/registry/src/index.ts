@@ -20,6 +20,7 @@ export {
   type PersonKind,
   hasVisibleCharacter,
   normalizeLineFeeds,
+  textWithinBytes,
 } from './kernel/values.ts';
 export * from './records/access.ts';
 export * from './records/archive.ts';

@@ -31,6 +31,8 @@ export interface ToolCall {
   readonly confirm?: ConfirmCall | undefined;
   /** The idempotency key of the whole call; each write in it derives its own key from it. */
   readonly intent: Pick<IdempotencyIntent, 'key' | 'isOwn'>;
+  /** Uploads the content of an attachment to its signed address. */
+  readonly putFile?: ((url: string, content: string) => Promise<void>) | undefined;
   /** Default maximum size of a result in bytes, if the call gives no `maxBytes`. */
   readonly defaultMaxBytes?: number;
   /** True if the result is for a model, which gets its lean form. */
@@ -233,7 +235,8 @@ export async function performStep(
   call: ToolCall,
 ): Promise<AnswerBody> {
   const tool = operationTool(operation.name);
-  if (tool === undefined) throw new Error(`${operation.name} is not available as a tool`);
+  if (tool === undefined)
+    return toAnswerBody(await call.transport(operation, args, idempotencyOptionsFor(call, operation, args)));
   const { projectId: _, ...others } = args;
   return callOperation(tool, call.view.project === null ? args : others, { ...call, isLean: false });
 }

@@ -77,6 +77,7 @@ function createSession(
       course.isApiCalled = true;
       return transport(...call);
     },
+    putFile: (url, content) => gate.options.api.putFile(url, content),
     view,
     requestId: request.id,
     protocolVersion: classification.revision ?? headerOf(request, 'mcp-protocol-version'),

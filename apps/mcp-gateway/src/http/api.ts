@@ -26,6 +26,8 @@ export interface ApiCaller {
 export interface Api {
   /** Returns a transport that makes a single attempt per call. */
   transport(caller: ApiCaller): Transport;
+  /** Uploads the content of an attachment to the path of its signed address. */
+  putFile(url: string, content: string): Promise<void>;
   /**
    * Follows the activity stream without a time limit. It reconnects after outages of the API from the id of
    * the last event.
@@ -49,6 +51,7 @@ export interface ApiOptions {
 
 interface ApiRequest {
   readonly headers: Readonly<Record<string, string>>;
+  readonly method?: 'POST' | 'PUT';
   readonly body: string;
   readonly disconnectSignal?: AbortSignal | undefined;
 }
@@ -76,14 +79,14 @@ async function sendRequest(
   pool: Pool,
   prefix: string,
   path: string,
-  { headers, body, disconnectSignal }: ApiRequest,
+  { headers, method = 'POST', body, disconnectSignal }: ApiRequest,
 ): Promise<ApiResponse> {
   try {
     return await inSpan(
-      () => ({ name: `POST ${path}`, kind: 'client' }),
+      () => ({ name: `${method} ${path.split('?')[0] ?? ''}`, kind: 'client' }),
       async () => {
         const answer = await pool.request({
-          ...{ path: `${prefix}${path}`, method: 'POST', body, signal: disconnectSignal ?? null },
+          ...{ path: `${prefix}${path}`, method, body, signal: disconnectSignal ?? null },
           headers: { ...headers, ...traceHeaders() },
         });
         return {
@@ -137,6 +140,13 @@ export function createApi({ url, connections, key }: ApiOptions): Api {
         if (answer.isReplay) onReplay?.();
         return resultOrThrow(answer);
       },
+    putFile: async (url, content) => {
+      const { pathname, search } = new URL(url);
+      // The API's own address may have another prefix than the one in the signed address.
+      const path = pathname.slice(pathname.lastIndexOf('/files/')) + search;
+      const headers = { 'content-type': 'application/octet-stream' };
+      resultOrThrow(await sendRequest(pool, prefix, path, { method: 'PUT', headers, body: content }));
+    },
     followActivity: ({ token, headers }) => {
       const through = (...[input, init]: Parameters<typeof fetch>) => {
         const { pathname: at, search } = new URL(input);

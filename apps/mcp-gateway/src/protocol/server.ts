@@ -191,10 +191,10 @@ async function callTool(
     return failedCallResult(tool?.name ?? 'mcp', session.rateLimitError, session);
   if (tool === undefined || !session.view.canCallTool(tool)) throw unknownToolError(name, session.view);
   try {
-    const { transport, view, intent, identity } = session;
+    const { transport, putFile, view, intent, identity } = session;
     const mayUseIt = (one: AnyTool): boolean => mayUseTool(one, identity);
     const confirm = createConfirmation(round, transport);
-    const call = { transport, view, intent, mayUse: mayUseIt, confirm, isLean: view.isLean };
+    const call = { transport, putFile, view, intent, mayUse: mayUseIt, confirm, isLean: view.isLean };
     const result =
       tool.kind === 'operation' ? await callOperation(tool, args, call) : await tool.run(args, call);
     session.onToolCalled(tool.name);

@@ -10,6 +10,8 @@ import { type ConnectionView } from '../http/narrowing.ts';
 export interface McpSession {
   /** Calls the API with the caller's token and retries temporary failures. */
   readonly transport: Transport;
+  /** Uploads the content of an attachment to its signed address, which needs no token. */
+  readonly putFile: (url: string, content: string) => Promise<void>;
   readonly view: ConnectionView;
   readonly requestId: string;
   /** The client's protocol revision; undefined if the client names none. */

@@ -33,6 +33,8 @@ export interface MacroTool {
   readonly name: string;
   readonly toolset: 'work';
   readonly steps: readonly OperationTool[];
+  /** The operations of all steps, including those that are no tools themselves. */
+  readonly operations: readonly Operation[];
   readonly fullParams: ObjectSchema;
   readonly tool: Tool;
   readonly withoutProject: Tool;
@@ -75,6 +77,8 @@ export class FailureWithSignals extends Error {
 type RunStep = (operation: Operation, params: AnswerBody) => Promise<AnswerBody>;
 
 export interface MacroSteps {
+  /** Uploads the content of an attachment to its signed address. */
+  readonly putFile: (url: string, content: string) => Promise<void>;
   /** Calls an operation. If a later step fails, the error does not include the result of this call. */
   readonly callStep: RunStep;
   /** Like `look`, but returns the whole result. Use it for values that later steps read or write again. */
@@ -116,6 +120,7 @@ function createMacroSteps(args: AnswerBody, call: ToolCall): MacroSteps {
     };
   const look = stepWith({});
   return {
+    putFile: async (url, content) => call.putFile?.(url, content),
     callStep: look,
     callStepUncut: stepWith({ defaultMaxBytes: Infinity }),
     writeStep: async (operation, params) => {
@@ -179,6 +184,7 @@ export function defineMacro<Params extends z.ZodObject>(definition: MacroDefinit
     name,
     toolset: 'work',
     listedIn: definition.listedIn ?? modes,
+    operations: definition.steps,
     steps: definition.steps.flatMap((operation) => operationTool(operation.name) ?? []),
     fullParams: stated,
     tool,

@@ -1,6 +1,14 @@
 /** The work tools: start, ask, wait, submit, hand off, release. */
+import { createHash } from 'node:crypto';
 import { MusterError } from '@muster/client';
-import { badRequest, refusal, registry } from '@muster/registry';
+import {
+  AttachmentKind,
+  AttachmentTargetType,
+  badRequest,
+  refusal,
+  registry,
+  textWithinBytes,
+} from '@muster/registry';
 import { z } from 'zod';
 import { type AnswerBody } from '../answers/answers.ts';
 import { storyContextOperations, addStoryContext } from './beginning.ts';
@@ -14,6 +22,9 @@ const { create: createCommentOperation, delete: deleteComment } = registry.comme
 const { profile: profileOperation } = registry.members;
 const lockOperation = registry.locks.acquire;
 const { inbox } = registry.agents;
+const createAttachment = registry.attachments.create;
+const attachmentShape = createAttachment.params.shape;
+const maxAttachedTextBytes = 64 * 1024;
 const { after } = inbox.params.shape;
 
 const acquireNextShape = acquireNext.params.shape;
@@ -372,5 +383,30 @@ export const macros: readonly MacroTool[] = [
     params: z.strictObject({ ...leaseParams, reason: release.params.shape.reason }),
     steps: [release],
     run: (params, { writeStep }) => writeStep(release, dropUnsetParams(params)),
+  }),
+  defineMacro({
+    name: 'attach_text',
+    description: 'Attach a text as a file.',
+    // Clients with the short list can call it, too.
+    listedIn: ['full'],
+    params: z.strictObject({
+      targetType: AttachmentTargetType.exclude(['comment']).default('story'),
+      targetId: attachmentShape.targetId,
+      name: attachmentShape.name,
+      text: textWithinBytes(maxAttachedTextBytes),
+      kind: AttachmentKind.extract(['file', 'test_report', 'log']).default('file'),
+    }),
+    steps: [createAttachment],
+    run: async ({ text, ...params }, { callStepUncut, putFile }) => {
+      const { attachment, upload } = createAttachment.result.parse(
+        await callStepUncut(createAttachment, {
+          ...{ ...params, contentType: 'text/plain', size: Buffer.byteLength(text) },
+          sha256: createHash('sha256').update(text).digest('hex'),
+        }),
+      );
+      await putFile(upload.url, text);
+      const { id, name, kind, size } = attachment;
+      return { attachment: { id, name, kind, size } };
+    },
   }),
 ];

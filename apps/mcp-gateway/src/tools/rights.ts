@@ -106,7 +106,7 @@ export function mayCallOperation(operation: Operation, { token, actsFor }: Calle
 export function mayUseTool(tool: AnyTool, identity: CallerIdentity): boolean {
   if (tool.kind === 'operation') return mayCallOperation(tool.operation, identity);
   if (tool.kind === 'macro')
-    return tool.steps.every(({ operation }) => mayCallOperation(operation, identity));
+    return tool.operations.every((operation) => mayCallOperation(operation, identity));
   return tool.tool.annotations?.readOnlyHint === true || scopeCovers(identity.token.scopes, 'write');
 }
 

@@ -14,7 +14,7 @@ export const contracts = {
     summary: 'Publish an interface that stories agree on',
     keywords: 'api schema openapi interface share types',
     description:
-      'Each change creates a new version, and versions never change. Publishing the current content and kind again creates none (created: false). With baseVersion the call fails if another member published a newer version; baseVersion 0 means that there is none yet. With storyId the contract is linked to that story. openapi must be a JSON object, json_schema a JSON object or boolean.',
+      'Each change creates a version; versions never change. Publishing the current content and kind again creates none (created: false). With baseVersion the call fails if another member published a newer version; baseVersion 0 means that there is none yet. With storyId the contract is linked to that story. openapi must be a JSON object, json_schema a JSON object or boolean.',
     access: project('contributor'),
     params: z.strictObject({
       projectId: ProjectRef,

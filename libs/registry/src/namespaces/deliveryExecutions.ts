@@ -65,7 +65,7 @@ export const deliveryExecutions = {
     summary: 'Take the lease on a story or a delivery group',
     keywords: 'claim pick up start begin working take over resume continue ticket task',
     description:
-      'If several callers try at the same time, exactly one succeeds; the others learn who holds the lease and until when. The same holder (member, agent and runId) keeps its epoch and gets a new token. An expired lease of another holder may be taken, and the work continues from the last checkpoint. leaseToken is shown only in this response.',
+      'Exactly one of several callers succeeds; the others learn who holds the lease and until when. The same holder (member, agent and runId) keeps its epoch and gets a new token. An expired lease of another holder may be taken, and the work continues from the last checkpoint. leaseToken is shown only in this response.',
     access: project('contributor'),
     params: z
       .strictObject({

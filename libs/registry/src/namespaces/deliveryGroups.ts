@@ -150,7 +150,7 @@ export const deliveryGroups = {
     summary: 'Take the lease to coordinate a delivery group',
     keywords: 'claim start coordinate batch bundle release take over',
     description:
-      'If several callers try at the same time, exactly one succeeds; the others learn who holds the lease and until when. The same holder (member, agent and runId) keeps its epoch and gets a new token. An expired lease of another holder may be taken. The lease prevents no one from working on the group or its stories. leaseToken is shown only in this response.',
+      'Exactly one of several callers succeeds; the others learn who holds the lease and until when. The same holder (member, agent and runId) keeps its epoch and gets a new token. An expired lease of another holder may be taken. The lease prevents no one from working on the group or its stories. leaseToken is shown only in this response.',
     access: project('contributor'),
     params: z.strictObject({ groupId, ttlSeconds: TtlSeconds.optional(), runId: RunId.optional() }),
     result: z.object({ group: Group, leaseToken: z.string(), signals: z.array(Signal) }),

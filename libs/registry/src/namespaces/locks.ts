@@ -16,7 +16,7 @@ export const locks = {
     keywords:
       'reserve file files folder directory claim path protect exclusive prevent others editing check collide clash conflict dry run',
     description:
-      "Either all resources are locked, or none. Two locks conflict if at least one is exclusive and some path matches both, which is decided exactly; details.conflicts then lists the conflicts, each with an example path (witness). Locks of the same holder (member, agent and runId) never conflict. If the same holder requests the same resources again, in any order, the existing lock is extended: never shortened, with the same fencingToken, and with the mode, reason, story and execution of the new call. With an executionId, whose lease the caller must hold, the lock lives as long as that lease: operations of the holder renew it, even beyond the policy's maximum, and it ends with the work. dryRun only reports conflicts.",
+      "All or none are locked. Two locks conflict if at least one is exclusive and some path matches both, which is decided exactly; details.conflicts then lists the conflicts, each with an example path (witness). Locks of the same holder (member, agent and runId) never conflict. If the same holder requests the same resources again, in any order, the existing lock is extended: never shortened, with the same fencingToken, and with the mode, reason, story and execution of the new call. With an executionId, whose lease the caller must hold, the lock lives as long as that lease: operations of the holder renew it, even beyond the policy's maximum, and it ends with the work. dryRun only reports conflicts.",
     access: project('contributor'),
     params: z.strictObject({
       projectId: ProjectRef,

@@ -29,7 +29,7 @@ export const plans = {
     keywords:
       'bulk batch tasks breakdown decompose spec-kit kiro dependencies graph declarative diff preview',
     description:
-      'Either the whole plan is applied or nothing. An item is recognized by its ref, so a plan can be applied again: omitted fields keep their values, null clears. A field that was changed on the board since the plan last set it stays, and is listed in kept. A change of status must pass the checks of stories.updateStatus; otherwise the status stays. Refs of earlier calls remain in the plan, unless prune is true: then their stories are canceled, except those that someone works on. A preview answers the same and writes nothing. New stories start in backlog or ready. dependsOn and parentRef take refs of the plan, and ids or keys of stories.',
+      'All or nothing. An item is recognized by its ref, so a plan can be applied again: omitted fields keep their values, null clears. A field that was changed on the board since the plan last set it stays, and is listed in kept. A change of status must pass the checks of stories.updateStatus; otherwise the status stays. Refs of earlier calls remain in the plan, unless prune is true: then their stories are canceled, except those that someone works on. A preview answers the same and writes nothing. New stories start in backlog or ready. dependsOn and parentRef take refs of the plan, and ids or keys of stories.',
     access: project('contributor'),
     bodyLimit: bulkBodyLimitBytes,
     params: z.strictObject({

@@ -117,7 +117,7 @@ export const projectAccess = {
     summary: 'Request a role in a project',
     keywords: 'get access permission join',
     description:
-      'Also works for a private project whose id or key you know. No other operation reveals that a private project exists, and this one reveals only its id. A pending request is returned unchanged. Fails if you already have that role or a higher one. After a denial you can ask again after a day; until then the call fails with 409 already_resolved and details.retryAt.',
+      'Also for a private project whose id or key you know. No other operation reveals that a private project exists, and this one reveals only its id. A pending request is returned unchanged. Fails if you already have that role or a higher one. After a denial you can ask again after a day; until then the call fails with 409 already_resolved and details.retryAt.',
     access: org('member'),
     params: z.strictObject({
       projectId: ProjectRef,

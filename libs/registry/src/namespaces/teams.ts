@@ -52,7 +52,7 @@ export const teams = {
     summary: 'Rename or describe a team',
     keywords: 'squad crew edit description title change name',
     description:
-      'For admins and the leads of the team. Omitted fields keep their values; null clears description.',
+      'For admins and leads of the team. Omitted fields keep their values; null clears description.',
     access: org('member', 'admin', 'teamLead'),
     params: z.strictObject({
       teamId: Id,
@@ -86,7 +86,7 @@ export const teams = {
       summary: 'Add a member to a team',
       keywords: 'join put person user into team',
       description:
-        'Fails if the member is already in the team; use setRole to change a role. A viewer of the organization cannot lead a team.',
+        'Use setRole to change the role of a member of the team. A viewer of the organization cannot lead a team.',
       access: org('member', 'admin', 'teamLead'),
       params: z.strictObject({ teamId: Id, memberId: MemberParam, role: TeamRole.default('member') }),
       result: z.object({ teamMember: TeamMember }),
