@@ -1,0 +1,82 @@
+/** Renders the Helm chart, and compares it with the manifests for kustomize, from which it is made. */
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from '@jest/globals';
+import { parse, parseAllDocuments } from 'yaml';
+import { findProgram, repositoryRoot } from '@muster/tools';
+import { type Manifest, readFolder, typeFaults, validate } from './manifests.ts';
+
+const chart = path.join(repositoryRoot, 'tools/deploy/helm/muster');
+const helm = process.env['HELM'] ?? findProgram(['helm']);
+
+/** Renders the chart with options such as `--set image.tag=1.2.0`. Throws what helm says if it refuses them. */
+async function render(...options: string[]): Promise<Manifest[]> {
+  const args = ['template', 'muster', chart, '--namespace', 'muster', ...options];
+  const { stdout } = await promisify(execFile)(helm ?? '', args, { maxBuffer: 16 * 1024 * 1024 });
+  return parseAllDocuments(stdout, { uniqueKeys: true }).map((document) => document.toJS() as Manifest);
+}
+
+/** Puts manifests in one order, without what Helm adds: labels, hooks, the checksum, versions of images. */
+const comparable = (manifests: readonly Manifest[]): unknown[] =>
+  manifests
+    .map((manifest) => {
+      const text = JSON.stringify(manifest, (key, value: unknown) =>
+        /^(helm\.sh|app\.kubernetes\.io\/(managed-by|instance)|checksum\/env$|imagePullPolicy$)/.test(key)
+          ? undefined
+          : value,
+      );
+      const { metadata, ...rest } = JSON.parse(
+        text.replaceAll(/("muster\/[a-z-]+):0\.0\.0"/g, '$1"'),
+      ) as Manifest & {
+        metadata: { annotations?: object };
+      };
+      const { annotations = {}, ...others } = metadata;
+      return { ...rest, metadata: Object.keys(annotations).length > 0 ? metadata : others };
+    })
+    .toSorted((a, b) => `${a.kind} ${a.metadata.name}`.localeCompare(`${b.kind} ${b.metadata.name}`));
+
+(helm === undefined ? describe.skip : describe)('the Helm chart', () => {
+  it('is made of the manifests for kustomize, and of nothing else', async () => {
+    const folders = await Promise.all(['services', 'migrations'].map(readFolder));
+    const rendered = await render();
+    expect(comparable(rendered)).toEqual(comparable(folders.flatMap(({ manifests }) => manifests)));
+    for (const manifest of rendered) await validate(manifest);
+  });
+
+  it('applies every value', async () => {
+    const manifests = await render('--values', path.join(chart, '../values.example.yaml'));
+    for (const manifest of manifests) await validate(manifest);
+    expect(await typeFaults(manifests)).toEqual([]);
+    const expected = parse(
+      await readFile(path.join(chart, '../example.expected.yaml'), 'utf8'),
+    ) as Manifest[];
+    for (const part of expected)
+      expect(
+        manifests.find(({ kind, metadata }) => kind === part.kind && metadata.name === part.metadata.name),
+      ).toMatchObject(part);
+    // KEDA sets the number of workers.
+    const worker = manifests.find(
+      ({ metadata, kind }) => `${kind} ${metadata.name}` === 'Deployment delivery-worker',
+    );
+    expect(worker).not.toHaveProperty('spec.replicas');
+    expect(manifests.filter(({ kind }) => kind === 'NetworkPolicy')).toEqual([]);
+    expect(JSON.stringify(manifests)).not.toContain('muster.example.com');
+  });
+
+  it.each([
+    'colour=blue',
+    'services.unknown.replicas=2',
+    'services.docs.replicas=0',
+    'services.docs.env.lower=a',
+  ])('refuses the value %s', async (value) => {
+    await expect(render('--set', value)).rejects.toThrow(
+      "values don't meet the specifications of the schema",
+    );
+  });
+
+  it('passes the linter', async () => {
+    await promisify(execFile)(helm ?? '', ['lint', '--strict', chart]);
+  });
+});
