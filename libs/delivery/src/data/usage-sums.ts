@@ -1,4 +1,4 @@
-/** Sums of what runs used, by project, epic, story, agent, member, model or day. */
+/** Sums of what runs used, by project, epic, story, agent, member, model, day or week. */
 import { CursorText, type Db, decodeCursor, orgFilter, pageOfRows, type Part, sql } from '@muster/driver';
 import {
   type Registry,
@@ -8,7 +8,7 @@ import {
   type UsageSum,
 } from '@muster/registry';
 import { type Caller, projectsVisibleTo } from '@muster/runtime';
-import { hasRepositoryLinkedTo, noAgentId, projectIdSql } from '@muster/tenancy';
+import { hasRepositoryLinkedTo, noAgentId, projectIdSql, storyIdSql } from '@muster/tenancy';
 import { z } from 'zod';
 import { exactSumSql } from './usage.ts';
 
@@ -16,9 +16,13 @@ interface Grouping {
   readonly id: Part;
   readonly name: Part;
   readonly tables?: Part;
+  /** The first day of the group. Groups without it are ordered by their costs. */
+  readonly day?: Part;
 }
 
 const storyOfUsage = sql.part`left join stories s on ${orgFilter('s')} and s.id = d.story_id`;
+
+const mondayOfUsage = sql.part`date_trunc('week', d.day)::date`;
 
 /** The id and the name of the group that usage `d` belongs to. The id is null for usage without such a record. */
 const groupings: Readonly<Record<UsageGrouping, Grouping>> = {
@@ -49,7 +53,8 @@ const groupings: Readonly<Record<UsageGrouping, Grouping>> = {
     tables: sql.part`left join members m on ${orgFilter('m')} and m.id = d.member_id`,
   },
   model: { id: sql.part`d.model`, name: sql.part`d.model` },
-  day: { id: sql.part`d.day`, name: sql.part`d.day::text` },
+  day: { id: sql.part`d.day`, name: sql.part`d.day::text`, day: sql.part`d.day` },
+  week: { id: mondayOfUsage, name: sql.part`(${mondayOfUsage})::text`, day: mondayOfUsage },
 };
 
 /**
@@ -82,18 +87,24 @@ export async function sumUsage(
   {
     groupBy,
     projectId,
+    storyId,
+    agentId,
     from,
     to,
     limit,
     cursor,
   }: SummaryParams & { readonly from: string; readonly to: string },
 ): Promise<ResultOf<Registry['usage']['summary']>> {
-  const { id, name, tables = sql.empty } = groupings[groupBy];
+  const { id, name, day, tables = sql.empty } = groupings[groupBy];
   const position =
-    groupBy === 'day' ? sql.part`max(d.day) - date '1970-01-01'` : exactSumSql(sql.part`sum(d.cost_micros)`);
+    day === undefined ? exactSumSql(sql.part`sum(d.cost_micros)`) : sql.part`max(${day}) - date '1970-01-01'`;
   const after = decodeCursor(cursor, Cursor);
-  const isInProject =
-    projectId === undefined ? sql.part`true` : sql.part`d.project_id = ${projectIdSql(projectId)}`;
+  const filters = [
+    sql.part`d.day between (${from}::timestamptz at time zone 'UTC')::date and (${to}::timestamptz at time zone 'UTC')::date`,
+  ];
+  if (projectId !== undefined) filters.push(sql.part`d.project_id = ${projectIdSql(projectId)}`);
+  if (storyId !== undefined) filters.push(sql.part`d.story_id = ${storyIdSql(storyId)}`);
+  if (agentId !== undefined) filters.push(sql.part`d.agent_id = ${agentId}::uuid`);
   const isAfter =
     after === undefined
       ? sql.part`true`
@@ -103,8 +114,7 @@ export async function sumUsage(
     sql<SumRow>`with used as materialized (
         select d.* from ${projectsVisibleTo(caller)} v
         join usage_days d on ${orgFilter('d')} and d.project_id = v.project_id
-        where d.day between (${from}::timestamptz at time zone 'UTC')::date and (${to}::timestamptz at time zone 'UTC')::date
-          and ${isInProject}),
+        where ${sql.join(filters, ' and ')}),
       ${landedSql},
       sums as (
         select (${id})::text collate "C" as id, max(${name}) as name, d.currency,

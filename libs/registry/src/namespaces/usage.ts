@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { org } from '../kernel/access.ts';
 import { operation, surfacesWithoutTool } from '../kernel/operation.ts';
 import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
-import { Day, Instant, ProjectRef } from '../kernel/values.ts';
+import { AgentParam, Day, Instant, ProjectRef, StoryRef } from '../kernel/values.ts';
 import { Currency, ModelName, PriceMicros, usageGroupings, UsagePrice, UsageSum } from '../records/usage.ts';
 
 const prices = {
@@ -55,12 +55,14 @@ export const usage = {
     summary: 'Sum the tokens and costs of runs',
     keywords: 'spend money price tokens bill report statistics cost per story agent model budget',
     description:
-      'Per group and currency, highest costs first; days newest first. Only projects that you may see. Counts the whole UTC days from `from` to `to`, by default the last 30.',
+      'Per group and currency, highest costs first; days and weeks newest first. Only projects that you may see. Counts the whole UTC days from `from` to `to`, by default the last 30.',
     access: org('viewer'),
     surfaces: surfacesWithoutTool,
     params: z.strictObject({
       groupBy: z.enum(usageGroupings),
       projectId: ProjectRef.optional(),
+      storyId: StoryRef.optional(),
+      agentId: AgentParam.optional(),
       from: Instant.optional(),
       to: Instant.optional(),
       ...pageParams,

@@ -34,14 +34,25 @@ export const RunUsage = z
   .meta({ id: 'RunUsage' });
 export type RunUsage = z.infer<typeof RunUsage>;
 
-export const usageGroupings = ['project', 'epic', 'story', 'agent', 'member', 'model', 'day'] as const;
+export const usageGroupings = [
+  'project',
+  'epic',
+  'story',
+  'agent',
+  'member',
+  'model',
+  'day',
+  'week',
+] as const;
 export type UsageGrouping = (typeof usageGroupings)[number];
 
 export const UsageSum = z
   .object({
     key: z
       .object({ id: z.string().nullable(), name: z.string() })
-      .describe('id is null for work without an epic, story or agent; of a day it is the date'),
+      .describe(
+        'id is null for work without an epic, story or agent; of a day it is the date, of a week its Monday',
+      ),
     runs: z.int(),
     ...tokenCounts,
     costMicros: z.int(),

@@ -165,7 +165,7 @@ describe('usage.summary', () => {
     const second = await acquire('WEB-2', 'r2');
     await renew({ model: 'm', inputTokens: 5, costMicros: 100 });
     await renew({ model: 'n', costMicros: 100 }, second);
-    for (const groupBy of ['project', 'epic', 'story', 'agent', 'member', 'model', 'day'] as const) {
+    for (const groupBy of ['project', 'epic', 'story', 'agent', 'member', 'model', 'day', 'week'] as const) {
       const whole = await people.dan.usage.summary({ groupBy, projectId: 'WEB' });
       expect(whole.items.reduce((sum, { costMicros }) => sum + costMicros, 0)).toBe(200);
       const first = await people.dan.usage.summary({ groupBy, limit: 1 });
@@ -176,6 +176,47 @@ describe('usage.summary', () => {
       expect([...first.items, ...rest]).toEqual(whole.items);
     }
     expect((await sums('agent'))[0]).toMatchObject({ runs: 2, costMicros: 200, inputTokens: 5 });
+  });
+
+  it('sums each week from its Monday, newest first', async () => {
+    await renew({ model: 'm', costMicros: 100 });
+    await world.rows(`update usage_days set day = '2026-03-08' where org_id = $1`, people.orgId);
+    await renew({ model: 'n', costMicros: 20 });
+    await world.rows(
+      `update usage_days set day = '2026-03-09' where org_id = $1 and model = 'n'`,
+      people.orgId,
+    );
+    await renew({ model: 'o', costMicros: 3 });
+    await world.rows(
+      `update usage_days set day = '2026-03-15' where org_id = $1 and model = 'o'`,
+      people.orgId,
+    );
+    const range = { from: '2026-03-01T00:00:00.000Z', to: '2026-03-31T00:00:00.000Z' };
+    const first = await people.dan.usage.summary({ groupBy: 'week', ...range, limit: 1 });
+    const cursor = first.nextCursor ?? '';
+    const second = await people.dan.usage.summary({ groupBy: 'week', ...range, limit: 1, cursor });
+    expect([...first.items, ...second.items].map(({ key, costMicros }) => [key, costMicros])).toEqual([
+      [{ id: '2026-03-09', name: '2026-03-09' }, 23],
+      [{ id: '2026-03-02', name: '2026-03-02' }, 100],
+    ]);
+    expect(second.nextCursor).toBeNull();
+  });
+
+  it('filters by story and agent, and finds no story that the caller may not see', async () => {
+    const second = await acquire('WEB-2', 'r2');
+    await renew({ model: 'm', costMicros: 100 });
+    await renew({ model: 'm', costMicros: 30 }, second);
+    const costs = async (filter: { storyId?: string; agentId?: string }) =>
+      (await people.dan.usage.summary({ groupBy: 'model', ...filter })).items.map(
+        ({ costMicros }) => costMicros,
+      );
+    expect(await costs({})).toEqual([130]);
+    expect(await costs({ storyId: 'WEB-2' })).toEqual([30]);
+    expect(await costs({ agentId: 'robo' })).toEqual([130]);
+    expect(await costs({ agentId: newId() })).toEqual([]);
+    await expect(costs({ storyId: newId() })).rejects.toMatchObject({ status: 404 });
+    await world.rows(`update projects set visibility = 'private' where org_id = $1`, people.orgId);
+    await expect(costs({ storyId: 'WEB-1' })).rejects.toMatchObject({ status: 404 });
   });
 
   it('counts landed stories, and divides their cost', async () => {
