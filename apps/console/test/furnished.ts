@@ -32,10 +32,27 @@ export async function furnish(house: House, people: People): Promise<void> {
   await robo.deliveryExecutions.checkpoint({
     ...{ ...held, summary: 'The form is there', filesTouched: ['docs/guide.md'] },
   });
+  await robo.deliveryExecutions.renew({
+    ...held,
+    usage: { model: 'claude-sonnet-4', inputTokens: 48_000, outputTokens: 6_200, costMicros: 412_000 },
+  });
+  await robo.agents.runEvent({
+    ...{ projectId: 'WEB', runId: 'run-1', kind: 'log', executionId: execution.id },
+    lines: ['npm test', 'tests 12', 'pass 12'].map((message) => ({ message })),
+  });
   const { comment } = await robo.comments.create({ storyId: 'WEB-4', body: 'Which?', kind: 'question' });
   await robo.deliveryExecutions.update({ ...held, waitingFor: { questionId: comment.id }, progress: 40 });
   await chloe.reviewers.add({ storyId: 'WEB-4', memberId: people.ana.me.memberId });
   const ana = house.client(people.ana.me.token);
+  for (const [scope, amountMicros] of [
+    ['org', 500_000],
+    ['project', 20_000_000],
+  ] as const)
+    await ana.budgets.set({
+      ...{ scope, amountMicros, period: 'month', action: 'stop' },
+      ...(scope === 'project' && { targetId: 'WEB' }),
+    });
+  await ana.usage.prices.set({ model: 'house-model', inputMicros: 1_500_000, outputMicros: 6_000_000 });
   await ana.epics.create({ projectId: 'WEB', title: 'Sign up', targetDate: '2027-01-31' });
   await ana.stories.updateStatus({ storyId: 'WEB-3', status: 'done' });
   await ana.members.invite({ email: 'noor@example.com' });
@@ -52,6 +69,8 @@ export const pages = [
   ['/agents', 'Renaming', 'Chloé has it locked'],
   ['/inbox', 'Action needed'],
   ['/activity', 'created'],
+  ['/usage', 'Delta'],
+  ['/runs/run-1', 'tests 12', 'The form is there'],
   ['/p/WEB', 'Delta'],
   ['/p/WEB?q=nothing', 'No matching stories'],
   ['/p/NOPE', 'Not found'],
@@ -72,6 +91,7 @@ export const pages = [
   ['/settings/connections', 'No connected programs'],
   ['/settings/sessions', 'No browser sessions'],
   ['/settings/notifications', 'someone mentions you'],
+  ['/settings/budgets', 'of $20.00', 'house-model'],
   ['/settings/policy', 'When a column is at its limit'],
   ['/settings/prompts', 'Review a story'],
   ['/settings/webhooks', 'no deliveries yet'],
@@ -82,6 +102,7 @@ export const pages = [
   ['/p/WEB/settings/people', 'through the organization'],
   ['/p/WEB/settings/prompts', 'from the organization'],
   ['/p/WEB/settings/contracts', 'session-api'],
+  ['/p/WEB/settings/budgets', 'of $20.00'],
   ['/p/WEB/settings/columns', '1 story'],
   ['/p/WEB/settings/webhooks', 'No webhooks yet'],
   ['/p/WEB/settings/forges', 'No linked repositories'],

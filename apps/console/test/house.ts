@@ -66,6 +66,7 @@ export function useHouse({ hasSignIn = false, isForPictures = false }: HouseOpti
   const startApi = (): Promise<AppProcess> =>
     startApp('apps/coordination-api/src/main.ts', {
       ...{ DATABASE_URL: world.database.url, CONSOLE_URL: consoleUrl, PORT: String(port) },
+      FILES_FOLDER: path.join(path.dirname(folder), 'files'),
       ...(signIn !== undefined && { SIGN_IN_URL: signIn.url, BASE_URL: url() }),
     });
 

@@ -19,6 +19,7 @@ import { settingsJourneys } from './settings.journeys.ts';
 import { statesJourneys } from './states.journeys.ts';
 import { storyJourneys } from './story.journeys.ts';
 import { trailsJourneys } from './trails.journeys.ts';
+import { usageJourneys } from './usage.journeys.ts';
 import { unsavedJourneys } from './unsaved.journeys.ts';
 
 const house = useHouse();
@@ -33,6 +34,7 @@ describe('offers', () => offersJourneys(house));
 describe('plans', () => plansJourneys(house));
 describe('projects', () => projectsJourneys(house));
 describe('runs', () => runsJourneys(house));
+describe('usage', () => usageJourneys(house));
 describe('trails', () => trailsJourneys(house));
 describe('settings', () => settingsJourneys(house));
 describe('access', () => accessJourneys(house));

@@ -108,7 +108,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/stories': {
-    sha256: '4e0d4f75fec47237ff2105dc585160d552aef92b9d623d38f65c51671a300d3c',
+    sha256: 'd3b2b355e718c568d04f4067bf159248dda3b5d8e3061df19b4a6e52550a09af',
     since: '2026-11-30',
   },
   'reference/storySpec': {
@@ -212,7 +212,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/usage': {
-    sha256: '80c6413d09436f0ffe4f1de3b13646c174f59541d3519da9361986f6621000dd',
+    sha256: 'ede506c6b0dda17e35dcf73efe6272063cca36cda66cdcc7a0c1b7666b19177e',
     since: '2026-11-30',
   },
   'reference/usage.prices': {
@@ -228,7 +228,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/records': {
-    sha256: '27e0001024b6d831eaa7d794b0fc1cd60091227fcf192e3115fe90128022a8fb',
+    sha256: '56869e939d839eeb5929531e56481c2cdc43bf287a186d31525356936b08442e',
     since: '2026-11-30',
   },
   'reference/errors': {

@@ -23,7 +23,7 @@ function usePageChoices(): PaletteChoice[] {
   const navigate = useNavigate();
   const projects = useQuery(projectsQuery(useClient()));
   const mayMakeProjects = useMayCreateProjects();
-  const go = (to: '/' | '/inbox' | '/agents' | '/activity', name: string): PaletteChoice => ({
+  const go = (to: '/' | '/inbox' | '/agents' | '/activity' | '/usage', name: string): PaletteChoice => ({
     ...{ id: to, name },
     run: () => void navigate({ to }),
   });
@@ -32,6 +32,7 @@ function usePageChoices(): PaletteChoice[] {
     go('/inbox', t.nav.inbox),
     go('/agents', t.nav.agents),
     go('/activity', t.nav.activity),
+    go('/usage', t.nav.usage),
     {
       ...{ id: 'settings', name: t.nav.settings },
       run: () => void navigate({ to: '/settings/$section', params: { section: 'members' } }),

@@ -39,7 +39,7 @@ const NavLabel = ({ icon, name, count, keyLabel }: NavLabelProps) => (
 );
 
 interface NavLinkProps {
-  readonly to: '/' | '/inbox' | '/agents' | '/activity';
+  readonly to: '/' | '/inbox' | '/agents' | '/activity' | '/usage';
   readonly icon: IconName;
   readonly name: string;
   readonly count?: number;
@@ -205,6 +205,7 @@ function SideRail({ onOpenHelp }: NavigationProps) {
           {unread !== null && <NavLink to="/inbox" icon="inbox" name={t.nav.inbox} count={unread} />}
           <NavLink to="/agents" icon="agents" name={t.nav.agents} />
           <NavLink to="/activity" icon="activity" name={t.nav.activity} />
+          <NavLink to="/usage" icon="usage" name={t.nav.usage} />
           <SettingsLink />
         </ul>
         <div>
@@ -249,6 +250,7 @@ function PhoneBar({ onOpenHelp }: NavigationProps) {
             <BoardLinks />
             <ul className="sheet-more">
               <NavLink to="/activity" icon="activity" name={t.nav.activity} />
+              <NavLink to="/usage" icon="usage" name={t.nav.usage} />
               <SettingsLink />
             </ul>
             <OrganizationSwitcher />

@@ -1,6 +1,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { BoardPage } from '../board/board-page.tsx';
 import { parseBoardSearch } from '../board/filter.ts';
+import { parseUsageSearch } from '../usage/usage-search.ts';
 import { parseActivityFilter, parseAuditFilter } from '../data/trail-filter.ts';
 import { NotFoundError } from '@muster/client';
 import { importWithRetry } from '../components/lazily.ts';
@@ -51,6 +52,12 @@ const activityRoute = createRoute({
   path: '/activity',
   component: lazyPage(() => import('../pages/activity-page.tsx'), 'ActivityPage'),
   validateSearch: parseActivityFilter,
+});
+const usageRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/usage',
+  component: lazyPage(() => import('../usage/usage-page.tsx'), 'UsagePage'),
+  validateSearch: parseUsageSearch,
 });
 const boardRoute = createRoute({
   getParentRoute: () => rootRoute,
@@ -137,7 +144,16 @@ const auditRoute = createRoute({
 
 export const router = createRouter({
   routeTree: rootRoute.addChildren([
-    ...[nowRoute, inboxRoute, agentsRoute, activityRoute, boardRoute, storyRoute, newProjectRoute],
+    ...[
+      nowRoute,
+      inboxRoute,
+      agentsRoute,
+      activityRoute,
+      usageRoute,
+      boardRoute,
+      storyRoute,
+      newProjectRoute,
+    ],
     ...[plansRoute, planRoute, applyPlanRoute, wavesRoute],
     ...[settingsRoute, projectSettingsRoute, epicsRoute, healthRoute, auditRoute, runRoute],
   ]),

@@ -3,7 +3,19 @@ import { type Event } from '@muster/registry';
 
 /** The subjects of events after which the settings are refetched, because the settings pages show them. */
 const settingsSubjects: ReadonlySet<string> = new Set([
-  ...['org', 'policy', 'member', 'invitation', 'team', 'access', 'seats', 'agent', 'webhook', 'forge'],
+  ...[
+    'org',
+    'policy',
+    'member',
+    'invitation',
+    'team',
+    'access',
+    'seats',
+    'budget',
+    'agent',
+    'webhook',
+    'forge',
+  ],
   ...['prompt', 'contract', 'column', 'columns', 'project', 'import'],
 ]);
 

@@ -28,6 +28,7 @@ export const en = {
     agents: 'Agents at work',
     agentsShort: 'Agents',
     activity: 'Activity',
+    usage: 'Usage',
     unread: (count: number) => `${count.toLocaleString()} unread`,
     noBoards: 'No project yet',
     newProject: 'New project',

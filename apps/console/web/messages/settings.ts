@@ -20,6 +20,7 @@ export const texts = {
     passkeys: 'Passkeys',
     providers: 'Identity providers',
     seats: 'Seats',
+    budgets: 'Budgets and prices',
     policy: 'Policy',
     webhooks: 'Webhooks',
     forges: 'Forges',

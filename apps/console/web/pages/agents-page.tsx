@@ -116,6 +116,9 @@ export function AgentsPage() {
         <h1>{t.nav.agents}</h1>
         {shown !== undefined && <span className="muted tabular">{shown.length.toLocaleString()}</span>}
         <span className="grow" />
+        <Link to="/usage" search={{ by: 'agent' }} className="button" data-kind="quiet">
+          {t.nav.usage}
+        </Link>
         {projects.length > 1 && (
           <select
             className="field health-span"

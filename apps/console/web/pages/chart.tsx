@@ -1,7 +1,7 @@
-/** A chart with two lines over weeks, in the colors of the current theme. */
+/** A chart of values over days or weeks, as bars or as one or two lines, in the colors of the current theme. */
 import { useEffect, useRef } from 'react';
 import uPlot from 'uplot';
-import { formatShortDay, formatDuration } from '../messages/index.ts';
+import { formatShortDay } from '../messages/index.ts';
 
 const chartHeightPx = 168;
 
@@ -9,9 +9,15 @@ interface ChartProps {
   readonly label: string;
   /** Times in seconds since 1970. */
   readonly times: readonly number[];
-  readonly half: readonly (number | null)[];
-  readonly most: readonly (number | null)[];
+  /** The values of one or two series. The second one is dashed. */
+  readonly series: readonly (readonly (number | null)[])[];
+  readonly isBars?: boolean;
+  /** The scale ends at this value or higher. */
+  readonly minTop: number;
+  readonly formatValue: (value: number) => string;
 }
+
+const drawBars = uPlot.paths.bars?.({ size: [0.7, 40] });
 
 /** Returns the computed color of a CSS variable, because a canvas cannot resolve variables. */
 function resolveColor(element: HTMLElement, variable: string): string {
@@ -23,7 +29,9 @@ function resolveColor(element: HTMLElement, variable: string): string {
   return color;
 }
 
-export default function Chart({ label, times, half, most }: ChartProps) {
+const lineStyles = [{}, { dash: [4, 3] }];
+
+export default function Chart({ label, times, series, isBars = false, minTop, formatValue }: ChartProps) {
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const element = place.current;
@@ -40,29 +48,35 @@ export default function Chart({ label, times, half, most }: ChartProps) {
         ticks: { show: false },
         font: '11px system-ui, sans-serif',
       };
-      const points = { show: true, size: 5 };
+      const points = { show: !isBars, size: 5 };
+      const colors = [accent ?? '', amber ?? ''];
       plot = new uPlot(
         {
           width: element.clientWidth,
           height: chartHeightPx,
           legend: { show: false },
           cursor: { show: false },
-          scales: { x: { time: true }, y: { range: (_, __, highest) => [0, Math.max(60, highest * 1.1)] } },
+          scales: {
+            x: { time: true },
+            y: { range: (_, __, highest) => [0, Math.max(minTop, highest * 1.1)] },
+          },
           axes: [
             { ...axis, values: (_, ticks) => ticks.map((seconds) => formatShortDay(seconds * 1_000)) },
             {
               ...axis,
-              size: 44,
-              values: (_, ticks) => ticks.map((seconds) => formatDuration(seconds * 1_000)),
+              size: isBars ? 60 : 44,
+              values: (_, ticks) => ticks.map(formatValue),
             },
           ],
           series: [
             {},
-            { stroke: accent ?? '', width: 2, points, spanGaps: true },
-            { stroke: amber ?? '', width: 2, dash: [4, 3], points, spanGaps: true },
+            ...series.map((_, nth) => ({
+              ...{ stroke: colors[nth] ?? '', width: 2, points, spanGaps: true, ...lineStyles[nth] },
+              ...(isBars && drawBars !== undefined && { width: 0, fill: colors[nth] ?? '', paths: drawBars }),
+            })),
           ],
         },
-        [[...times], [...half], [...most]],
+        [[...times], ...series.map((values) => [...values])],
         element,
       );
     };
@@ -81,6 +95,6 @@ export default function Chart({ label, times, half, most }: ChartProps) {
       dark.removeEventListener('change', draw);
       plot?.destroy();
     };
-  }, [times, half, most]);
+  }, [times, series, isBars, minTop, formatValue]);
   return <div ref={place} className="chart" role="img" aria-label={label} />;
 }

@@ -23,8 +23,9 @@ type HealthMetric = keyof typeof viewTexts.health.measures;
 const healthMetrics = Object.keys(viewTexts.health.measures) as HealthMetric[];
 const periodsInWeeks = [4, 12, 26, 52] as const;
 
+const formatSeconds = (seconds: number): string => formatDuration(seconds * 1_000);
 const formatNullableDuration = (seconds: number | null): string =>
-  seconds === null ? viewTexts.health.unknown : formatDuration(seconds * 1_000);
+  seconds === null ? viewTexts.health.unknown : formatSeconds(seconds);
 
 interface MetricSectionProps {
   readonly measure: HealthMetric;
@@ -37,15 +38,14 @@ function MetricSection({ measure: metric, health }: MetricSectionProps) {
   const data = useMemo(
     () => ({
       times: weeks.map(({ startsAt }) => Date.parse(startsAt) / 1_000),
-      half: weeks.map((week) => week[metric].p50),
-      most: weeks.map((week) => week[metric].p90),
+      series: [weeks.map((week) => week[metric].p50), weeks.map((week) => week[metric].p90)],
     }),
     [weeks, metric],
   );
   const total = totals[metric];
   const shown = weeks.filter((week) => week[metric].count > 0);
   // The chart is a line, which needs at least two points.
-  const hasChart = data.most.filter((value) => value !== null).length > 1;
+  const hasChart = weeks.filter((week) => week[metric].p90 !== null).length > 1;
   return (
     <section className="health" aria-labelledby={metric}>
       <header>
@@ -58,7 +58,7 @@ function MetricSection({ measure: metric, health }: MetricSectionProps) {
         <div className="health-two">
           {hasChart && (
             <div>
-              <Chart label={viewTexts.health.chart(name)} {...data} />
+              <Chart label={viewTexts.health.chart(name)} minTop={60} formatValue={formatSeconds} {...data} />
               <p className="chart-key">
                 <span data-line="half">{viewTexts.health.half}</span>
                 <span data-line="most">{viewTexts.health.most}</span>

@@ -1,6 +1,7 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { useConsole, useIdentity } from '../data/context.ts';
 import { t } from '../messages/index.ts';
+import { Budgets } from './budgets.tsx';
 import { Connections } from './connections.tsx';
 import { ForgeSettings } from './forges.tsx';
 import { SettingsFrame, type SettingsSection } from './frame.tsx';
@@ -9,6 +10,7 @@ import { Members } from './members.tsx';
 import { NotificationSettings } from './notifications.tsx';
 import { Passkeys } from './passkeys.tsx';
 import { PolicySettings } from './policy.tsx';
+import { Prices } from './prices.tsx';
 import { Prompts } from './prompts.tsx';
 import { Providers } from './providers.tsx';
 import { useIsAdmin } from './rights.ts';
@@ -43,6 +45,19 @@ export function OrganizationPage() {
     { sectionName: 'members', children: <Members /> },
     { sectionName: 'teams', children: <Teams /> },
     ...(member.role === 'viewer' ? own.filter((place) => place.sectionName !== 'tokens') : own),
+    ...(agent === null && member.role !== 'viewer'
+      ? ([
+          {
+            sectionName: 'budgets',
+            children: (
+              <>
+                <Budgets />
+                <Prices />
+              </>
+            ),
+          },
+        ] as const)
+      : []),
     { sectionName: 'policy', children: <PolicySettings /> },
     { sectionName: 'prompts', children: <Prompts projectId={undefined} mayWrite={isAdmin} /> },
     ...(isAdmin

@@ -6,6 +6,7 @@ import { Icon } from '../components/icons.tsx';
 import { LoadError, Loading } from '../components/states.tsx';
 import { storyTexts } from '../messages/story.ts';
 import { texts } from '../messages/settings.ts';
+import { Budgets } from './budgets.tsx';
 import { ColumnSettings } from './columns.tsx';
 import { Contracts } from './contracts.tsx';
 import { RepositorySettings } from './forges.tsx';
@@ -38,6 +39,7 @@ export function ProjectPage() {
     { sectionName: 'contracts', children: <Contracts projectId={projectId} mayWrite={mayWrite} /> },
     ...(mayLead && agent === null
       ? ([
+          { sectionName: 'budgets', children: <Budgets projectId={projectId} /> },
           { sectionName: 'columns', children: <ColumnSettings projectId={projectId} /> },
           { sectionName: 'webhooks', children: <Webhooks projectId={projectId} /> },
           { sectionName: 'forges', children: <RepositorySettings projectId={projectId} /> },

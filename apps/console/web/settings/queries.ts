@@ -120,6 +120,23 @@ export const seatsQuery = (client: Client) =>
     },
   });
 
+export const budgetsQuery = (client: Client, projectId?: string) =>
+  queryOptions({
+    queryKey: ['settings', 'budgets', projectId ?? null],
+    queryFn: () =>
+      Array.fromAsync(
+        client.budgets.list.all({ limit: pageSize, ...(projectId !== undefined && { projectId }) }),
+      ),
+    // Costs are reported without an event.
+    refetchInterval: 30_000,
+  });
+
+export const pricesQuery = (client: Client) =>
+  queryOptions({
+    queryKey: ['settings', 'prices'],
+    queryFn: () => Array.fromAsync(client.usage.prices.list.all({ limit: pageSize })),
+  });
+
 export const promptsQuery = (client: Client, projectId?: string) =>
   queryOptions({
     queryKey: ['settings', 'prompts', projectId ?? null],

@@ -21,6 +21,7 @@ import { EditableFacts } from './facts.tsx';
 import { LockTree } from './lock-tree.tsx';
 import { Reviews } from './reviews.tsx';
 import { type StoryEdits } from './story-edits.ts';
+import { StoryCost } from '../usage/story-cost.tsx';
 import { FileComparison, ReadOnlyStructure, StoryLinkList, useRelatedStories } from './structure.tsx';
 
 const SideSection = ({ title, children }: { readonly title: string; readonly children: ReactNode }) => (
@@ -248,6 +249,7 @@ export function StorySidebar({ edits, context, canWrite }: StorySidebarProps) {
             </LabeledFact>
           )}
           {git?.checks != null && <LabeledFact name={storyTexts.checks}>{git.checks}</LabeledFact>}
+          <StoryCost story={story} />
           <LabeledFact name={storyTexts.created}>
             {actorNameOf(story.createdBy)}, {timeAgo(story.createdAt)}
           </LabeledFact>
