@@ -50,6 +50,8 @@ export interface Installation {
   url(): string;
   /** Returns the URL of sign-in itself. */
   signInUrl(): string;
+  /** Returns the URL of the gateway itself. */
+  gatewayUrl(): string;
   browser(): Browser;
   /** Returns the e-mails to an address. */
   mailsTo(email: string): Promise<readonly string[]>;
@@ -153,6 +155,7 @@ export function useInstallation(
     ...{ world, browser, mailsTo, link },
     url: () => base,
     signInUrl: () => own,
+    gatewayUrl: () => gateway?.url ?? '',
     signIn: async (email, into = browser()) => {
       const before = (await mailsTo(email)).length;
       await into.submit('/auth/link', { email, by: 'mail' });

@@ -127,11 +127,11 @@ describe('a token', () => {
         params: { name: 'projects_list', arguments: {} },
       }),
     });
-  const sendToA2a = (token: string) =>
-    fetch(new URL('/api/a2a', installation.url()), {
+  const sendToA2a = (token: string, base = installation.url()) =>
+    fetch(new URL('/api/a2a', base), {
       method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: '{}',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'a2a-version': '1.0' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ListTasks' }),
     });
   const readStream = (token: string) =>
     fetch(new URL('/api/events/stream', installation.url()), {
@@ -155,6 +155,8 @@ describe('a token', () => {
     }
     expect((await readStream(token)).status).toBe(401);
     expect((await sendToA2a(token)).status).toBe(401);
+    // The gateway knows the token from the call of a tool.
+    expect((await sendToA2a(token, installation.gatewayUrl())).status).toBe(401);
     expect((await callWith(installation, token, 'projects.list')).status).toBe(200);
   });
 

@@ -238,8 +238,10 @@ function createTaskCall(
   const left = new AbortController();
   reply.raw.once('close', () => left.abort());
   return {
-    client: createClient(gate.transportFor(request, { token: secret })),
-    follow: gate.options.api.followActivity({ token: secret, headers: forwardedHeadersOf(request) }),
+    client: createClient(gate.transportFor(request, { token: secret, isMcp: false })),
+    follow: gate.options.api.followActivity({
+      ...{ token: secret, headers: forwardedHeadersOf(request), isMcp: false },
+    }),
     tokenDigest,
     releaseSlot: () => gate.options.releaseRequestSlot(request),
     signal: AbortSignal.any([left.signal, stopSignal]),

@@ -69,7 +69,10 @@ function createSession(
   const onReplay = () => (write.replayed ||= !write.again);
   const transport = gate.transportFor(
     request,
-    { token: secret, disconnectSignal: course.disconnected.signal, longPollCaller: waiter, onReplay },
+    {
+      ...{ token: secret, isMcp: true, disconnectSignal: course.disconnected.signal },
+      ...{ longPollCaller: waiter, onReplay },
+    },
     () => (write.again = true),
   );
   return {

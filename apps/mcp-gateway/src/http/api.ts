@@ -19,6 +19,10 @@ export interface ApiCaller {
   readonly disconnectSignal?: AbortSignal;
   /** Called when a write was answered with the result of an earlier call. */
   readonly onReplay?: () => void;
+  /**
+   * True for a call over MCP. Only then does the API accept tokens that were granted for the MCP address alone.
+   */
+  readonly isMcp: boolean;
   /** The caller whose limit of concurrent long polls applies. The gateway's own calls never wait. */
   readonly longPollCaller?: LongPollCaller;
 }
@@ -32,7 +36,7 @@ export interface Api {
    * Follows the activity stream without a time limit. It reconnects after outages of the API from the id of
    * the last event.
    */
-  followActivity(caller: Pick<ApiCaller, 'token' | 'headers'>): FollowActivity;
+  followActivity(caller: Pick<ApiCaller, 'token' | 'headers' | 'isMcp'>): FollowActivity;
   /** Returns true if the API is reachable and ready. */
   isReady(): Promise<boolean>;
   close(): Promise<void>;
@@ -119,13 +123,13 @@ export function createApi({ url, connections, key }: ApiOptions): Api {
   const pool = openPool(origin, connections);
   const waitingPool = openPool(origin, connections);
   const waiting = new LongPollLimiter(connections);
-  const own = key === undefined ? {} : { [gatewayKeyHeader]: key };
+  const keyHeader = (isMcp: boolean) => (key !== undefined && isMcp ? { [gatewayKeyHeader]: key } : {});
   return {
     transport:
-      ({ token, headers, disconnectSignal, longPollCaller, onReplay }) =>
+      ({ token, headers, isMcp, disconnectSignal, longPollCaller, onReplay }) =>
       async (operation, params, { idempotencyKey }) => {
         const sent = {
-          ...{ ...headers, ...own },
+          ...{ ...headers, ...keyHeader(isMcp) },
           authorization: `Bearer ${token}`,
           'content-type': 'application/json',
           ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
@@ -147,10 +151,13 @@ export function createApi({ url, connections, key }: ApiOptions): Api {
       const headers = { 'content-type': 'application/octet-stream' };
       resultOrThrow(await sendRequest(pool, prefix, path, { method: 'PUT', headers, body: content }));
     },
-    followActivity: ({ token, headers }) => {
+    followActivity: ({ token, headers, isMcp }) => {
       const through = (...[input, init]: Parameters<typeof fetch>) => {
         const { pathname: at, search } = new URL(input);
-        const sent = { ...headers, ...own, ...(init?.headers as Record<string, string>), ...traceHeaders() };
+        const sent = {
+          ...{ ...headers, ...keyHeader(isMcp) },
+          ...{ ...(init?.headers as Record<string, string>), ...traceHeaders() },
+        };
         return fetch(`${origin}${prefix}${at}${search}`, { ...init, headers: sent });
       };
       return (options) =>

@@ -91,12 +91,12 @@ export class RequestGate {
   }
 
   /** Authenticates the request. A request without a valid token is rejected before its body is read. */
-  async authenticate(request: FastifyRequest): Promise<void> {
+  async authenticate(request: FastifyRequest, isMcp: boolean): Promise<void> {
     const secret = bearerTokenOf(request);
     const token = digest(secret);
     const known = this.identities.known(token);
     const identity =
-      known ?? (await this.identities.of(token, this.transportFor(request, { token: secret })));
+      known ?? (await this.identities.of(token, this.transportFor(request, { token: secret, isMcp })));
     request.mcpCaller = { secret, tokenDigest: token, identity, isJustVerified: known === undefined };
     request.party = identity.ids?.memberId ?? token;
   }
@@ -107,7 +107,8 @@ export class RequestGate {
   async isTokenAccepted(request: FastifyRequest): Promise<boolean> {
     const { secret, tokenDigest } = authenticatedCallerOf(request);
     try {
-      const transport = this.options.api.transport({ token: secret, headers: forwardedHeadersOf(request) });
+      const headers = forwardedHeadersOf(request);
+      const transport = this.options.api.transport({ token: secret, headers, isMcp: true });
       await this.identities.of(tokenDigest, transport);
       return true;
     } catch (failure) {

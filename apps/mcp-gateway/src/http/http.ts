@@ -135,11 +135,14 @@ export function addMcpRoute(app: FastifyInstance, { originRules, ...options }: M
   allowOrigins(app, originRules);
 
   const config = { isForMcp: true };
-  const onRequest = async (request: FastifyRequest): Promise<void> => {
-    guard(request.headers);
-    await door.authenticate(request);
-  };
-  addA2aRoute(app, { gate: door, onRequest, stopSignal: stopping.signal });
+  const admit =
+    (isMcp: boolean) =>
+    async (request: FastifyRequest): Promise<void> => {
+      guard(request.headers);
+      await door.authenticate(request, isMcp);
+    };
+  const onRequest = admit(true);
+  addA2aRoute(app, { gate: door, onRequest: admit(false), stopSignal: stopping.signal });
   const handlerOf =
     (inPath: string | undefined) =>
     async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {

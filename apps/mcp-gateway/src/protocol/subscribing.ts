@@ -35,7 +35,7 @@ export async function subscribe(
   reply.raw.once('close', () => left.abort());
   const waiter = { token: tokenDigest, ids: identity.ids };
   const signal = AbortSignal.any([left.signal, stopSignal]);
-  const caller = { token: secret, headers: forwardedHeadersOf(request) };
+  const caller = { token: secret, headers: forwardedHeadersOf(request), isMcp: true };
   const follow = api.followActivity(caller);
   const calls = (until: AbortSignal) =>
     api.transport({ ...caller, longPollCaller: waiter, disconnectSignal: until });
