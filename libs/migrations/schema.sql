@@ -1115,7 +1115,8 @@ create table public.webhook_deliveries (
   answer text,
   next_at timestamp(3) with time zone,
   done_at timestamp(3) with time zone,
-  created_at timestamp(3) with time zone not null default now()
+  created_at timestamp(3) with time zone not null default now(),
+  audit_seq bigint
 );
 create table public.webhooks (
   org_id uuid not null,
@@ -1144,7 +1145,8 @@ create table public.webhooks (
   deleted_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
-  version integer not null default 1
+  version integer not null default 1,
+  audit_cursor_seq bigint
 );
 create table sign_in.accounts (
   id uuid not null,
@@ -1653,7 +1655,7 @@ alter table views add constraint views_name_check CHECK (((length(name) >= 1) AN
 alter table views add constraint views_org_id_owner_id_fkey FOREIGN KEY (org_id, owner_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
 alter table views add constraint views_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
 alter table views add constraint views_pkey PRIMARY KEY (org_id, id);
-alter table webhook_deliveries add constraint webhook_deliveries_check CHECK (((seq IS NULL) = (activity_seq IS NULL)));
+alter table webhook_deliveries add constraint webhook_deliveries_check CHECK ((num_nonnulls(activity_seq, audit_seq) = num_nonnulls(seq)));
 alter table webhook_deliveries add constraint webhook_deliveries_org_id_webhook_id_fkey FOREIGN KEY (org_id, webhook_id) REFERENCES webhooks(org_id, id) ON DELETE CASCADE;
 alter table webhook_deliveries add constraint webhook_deliveries_pkey PRIMARY KEY (org_id, id);
 alter table webhook_deliveries add constraint webhook_deliveries_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text])));

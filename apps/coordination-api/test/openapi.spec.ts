@@ -63,7 +63,11 @@ it('shows an answer of each example, the messages of webhooks, and where more is
   ).toMatchObject({
     example: { story: { key: expect.stringMatching(/^WEB-/) } },
   });
-  expect(Object.keys(document.webhooks)).toEqual([...eventKinds, 'webhook.withheld', 'webhook.test']);
+  expect(Object.keys(document.webhooks)).toEqual([
+    ...[...eventKinds, 'audit.allowed', 'audit.denied', 'webhook.withheld', 'webhook.test'],
+  ]);
+  const audit = document.webhooks['audit.denied']?.post.requestBody.content['application/json'];
+  expect(JSON.stringify(audit)).toMatch(/OcsfApiActivity.*"seq"/);
   const { schema } =
     document.webhooks['story.statusChanged']?.post.requestBody.content['application/json'] ?? {};
   expect(JSON.stringify(schema)).toMatch(/WebhookMessage.*story\.statusChanged.*"from".*"columnId"/);

@@ -7,10 +7,11 @@
  */
 import { type Db } from '@muster/driver';
 import { secondsUntilNextAttempt } from '@muster/outbound';
-import { type WebhookPause, type WebhookTry } from '@muster/registry';
+import { type AuditEntry, isAuditKind, type WebhookPause, type WebhookTry } from '@muster/registry';
 import { runReactionsAndWriteTrail, type EventReaction } from '@muster/runtime';
 import { systemAuditFacts, workerActor } from '@muster/tenancy';
 import { activityView as activityItems } from './data/activity.ts';
+import { readAuditEntries } from './data/audit.ts';
 import { getEventCursors, type EventCursors, getCachedOrganizationKey } from './data/event-cursors.ts';
 import {
   updateWebhookAfterTurn,
@@ -25,10 +26,11 @@ import {
   readReadyDeliveries,
   type WebhookTurnResult,
   scanActivity,
+  scanAudit,
 } from './data/webhook-turns.ts';
 import { webhookSubject } from './data/webhooks.ts';
 import { type WebhooksConfig } from './operations/webhooks/set-up.ts';
-import { eventMessage, testMessage, withheldMessage } from './rules/webhook-message.ts';
+import { auditMessage, eventMessage, testMessage, withheldMessage } from './rules/webhook-message.ts';
 import { webhookSecretOwner } from './rules/webhook-secrets.ts';
 
 /** A message that is due. */
@@ -118,40 +120,96 @@ function findPauseReason(
   secrets: readonly string[],
 ): WebhookPause | null {
   if (heldWebhook.paused_at !== null) return null;
-  if (!heldWebhook.makerIsMember) return 'maker_left';
+  if (!heldWebhook.isMakerEntitled) return 'maker_left';
   if (results.some(({ state, tried }) => state === 'pending' && tried.status === goneHttpStatus))
     return 'gone';
   if (results.some(({ state, pause }) => state === 'pending' && pause === null)) return 'failing';
   return secrets.length === 0 ? 'secret_unreadable' : null;
 }
 
-/**
- * Returns the endpoint's new cursor after a scan of the activity, and whether more activity has to be
- * scanned.
- */
+/** The position in a stream from which a scan started, and the end of the stream. */
+interface ScanRange {
+  readonly cursor: number;
+  readonly stands: number;
+}
+
+interface ScanOutcome {
+  readonly cursor: number;
+  readonly isFull: boolean;
+  /** True if more of the stream has to be scanned. */
+  readonly more: boolean;
+  readonly chosen: number;
+}
+
+/** Returns the endpoint's new cursor after a scan of a stream. */
 function cursorAfterScan(
-  { cursor_seq: cursor, stands }: HeldWebhook,
+  { cursor, stands }: ScanRange,
   { waiting, isEnough, looked, lookedUpTo, chosen, chosenUpTo }: WebhookTurnResult,
-): { readonly cursorSeq: number; readonly isFull: boolean; readonly more: boolean } {
+): ScanOutcome {
   const isFull = isEnough || waiting + chosen >= maxPendingEvents;
-  if (isFull) return { cursorSeq: chosenUpTo ?? cursor, isFull, more: false };
+  if (isFull) return { cursor: chosenUpTo ?? cursor, isFull, more: false, chosen };
   const more = looked === maxScannedEntries;
-  return { cursorSeq: more ? (lookedUpTo ?? cursor) : stands, isFull, more };
+  return { cursor: more ? (lookedUpTo ?? cursor) : stands, isFull, more, chosen };
+}
+
+/** The result of scanning the streams that an endpoint follows. */
+interface FollowedScan {
+  readonly cursorSeq: number;
+  readonly auditCursorSeq: number | null;
+  readonly isFull: boolean;
+  readonly more: boolean;
+  readonly chosen: number;
+}
+
+const unscanned = (held: HeldWebhook): FollowedScan => ({
+  ...{ cursorSeq: held.cursor_seq, auditCursorSeq: held.audit_cursor_seq },
+  ...{ isFull: false, more: false, chosen: 0 },
+});
+
+/** Scans the activity, and then the audit if the endpoint receives its entries. */
+async function scanFollowedStreams(db: Db, held: HeldWebhook): Promise<FollowedScan> {
+  const { cursor_seq: cursor, stands, audit_cursor_seq: auditCursor, auditStands, sent_seq: sentSeq } = held;
+  const activity = held.kinds.every(isAuditKind)
+    ? { cursor: stands, isFull: false, more: false, chosen: 0 }
+    : cursorAfterScan({ cursor, stands }, await scanActivity(db, held));
+  if (auditCursor === null) return { ...activity, cursorSeq: activity.cursor, auditCursorSeq: null };
+  const audit = cursorAfterScan(
+    { cursor: auditCursor, stands: auditStands },
+    await scanAudit(db, held, auditCursor, sentSeq + activity.chosen),
+  );
+  return {
+    ...{ cursorSeq: activity.cursor, auditCursorSeq: audit.cursor },
+    ...{ isFull: activity.isFull || audit.isFull, more: activity.more || audit.more },
+    chosen: activity.chosen + audit.chosen,
+  };
+}
+
+/** The values with which a round composes its messages. */
+interface MessageSources {
+  readonly orgId: string;
+  readonly cursors: EventCursors;
+  readonly subjectUrl: TurnConfig['subjectUrl'];
+  /** The entries of audit deliveries that the endpoint's creator may see, by position in the audit. */
+  readonly entries: ReadonlyMap<number, AuditEntry>;
 }
 
 function toReadyMessage(
   row: ReadyDeliveryRow,
-  cursors: EventCursors,
-  { subjectUrl }: TurnConfig,
+  { orgId, cursors, subjectUrl, entries }: MessageSources,
 ): ReadyMessage {
   const {
     delivery_id: deliveryId,
     event_id: eventId,
     delivery_seq: seq,
     activity_seq: place,
+    audit_seq: auditPlace,
     attempts,
   } = row;
   const bodyOf = (): string => {
+    if (seq !== null && auditPlace !== null) {
+      const entry = entries.get(auditPlace);
+      return entry === undefined ? withheldMessage(row.event_at, { seq }) : auditMessage(entry, orgId, seq);
+    }
     if (seq === null || place === null) return testMessage(row.event_at, row.webhook_id);
     const numbered = { seq, cursor: cursors.encode(place) };
     return row.may_hear === true
@@ -170,6 +228,9 @@ function takeWhileDue(rows: readonly ReadyDeliveryRow[]): readonly ReadyDelivery
   const first = rows.findIndex((row) => !row.is_due);
   return first === -1 ? rows : rows.slice(0, first);
 }
+
+const auditPositionOf = ({ audit_seq: seq, event_at: at }: ReadyDeliveryRow) =>
+  seq === null ? [] : [{ seq, at }];
 
 function failuresInARowAfter(previousFailures: number, results: readonly DeliveryAttemptResult[]): number {
   const last = results.findLastIndex(({ state }) => state === 'delivered');
@@ -208,23 +269,24 @@ export async function runDeliveryRound(
   if (pause !== null) await db.all(pauseWebhook(webhookId, pause));
   const isPaused = held.paused_at !== null || pause !== null;
 
-  const walked = isPaused || releasesEndpoint ? null : await scanActivity(db, held);
-  const place =
-    walked === null
-      ? { cursorSeq: held.cursor_seq, isFull: false, more: false }
-      : cursorAfterScan(held, walked);
+  const scan = isPaused || releasesEndpoint ? unscanned(held) : await scanFollowedStreams(db, held);
   const rows = releasesEndpoint
     ? []
     : await readReadyDeliveries(db, held, isPaused ? 0 : request.most, withWorker);
-  const ready = takeWhileDue(rows).map((row) => toReadyMessage(row, cursors, config));
+  const due = takeWhileDue(rows);
+  const positions = held.isMakerAdmin ? due.flatMap(auditPositionOf) : [];
+  const entries = await readAuditEntries(db, positions);
+  const sources = { orgId, cursors, subjectUrl: config.subjectUrl, entries };
+  const ready = due.map((row) => toReadyMessage(row, sources));
   const isStrict = held.send_order === 'strict';
-  const isOver = releasesEndpoint || (ready.length === 0 && withWorker.length === 0 && !place.more);
+  const isOver = releasesEndpoint || (ready.length === 0 && withWorker.length === 0 && !scan.more);
   await db.all(
     updateWebhookAfterTurn({
       id: webhookId,
-      cursorSeq: place.cursorSeq,
-      sentSeq: held.sent_seq + (walked?.chosen ?? 0),
-      hasMaxPendingEvents: place.isFull,
+      cursorSeq: scan.cursorSeq,
+      auditCursorSeq: scan.auditCursorSeq,
+      sentSeq: held.sent_seq + scan.chosen,
+      hasMaxPendingEvents: scan.isFull,
       failuresInARow: failuresInARowAfter(held.failing, settled),
       lastSuccessAt: lastAttemptAt(settled, true),
       lastFailureAt: lastAttemptAt(settled, false),
@@ -245,7 +307,7 @@ export async function runDeliveryRound(
     isPaused,
     secrets,
     readyMessages: ready,
-    hasMoreActivity: place.more,
+    hasMoreActivity: scan.more,
     isReleased: isOver,
   };
 }

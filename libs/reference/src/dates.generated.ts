@@ -1,6 +1,6 @@
 export const dates = {
   reference: {
-    sha256: '116c83e483909820f6eb4c2fd8ab46145d869526fcd565b050a35df2a29a17e5',
+    sha256: '260861ddbecca1d82a00db007728e35d49d91d217dc2443c59258962e1e434c0',
     since: '2026-11-30',
   },
   'reference/deliveryExecutions': {
@@ -196,7 +196,7 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/webhooks': {
-    sha256: '10745e8b5f0afb712c0162c2b5650bc9a7978f1ace3e4a0110c3acba91d125a1',
+    sha256: 'e6ce90e4da5570878c6d9b7b7630823356433b22e028494040185c2bc26a6db1',
     since: '2026-11-30',
   },
   'reference/webhooks.deliveries': {
@@ -236,7 +236,7 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/event-kinds': {
-    sha256: '1e951cd2289eadced926bebdfc9715405bcd6914568366948f5f0e046bd58dd5',
+    sha256: '38b1c9d4fc6932417e2a4168899827ae736e23103ff9db57bbc4ab6e30bf3711',
     since: '2026-11-30',
   },
 };

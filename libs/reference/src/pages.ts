@@ -77,7 +77,7 @@ const allEventKinds = eventKinds.map((kind) => JSON.stringify(kind)).join(' | ')
  */
 const linkedType = (type: string): string => {
   if (type.includes(allEventKinds))
-    return `[${inlineCode(type.replace(`(${allEventKinds})`, 'kind'))}](event-kinds)`;
+    return `[${inlineCode(type.replace(/\("[^()]*"\)/, 'kind'))}](event-kinds)`;
   const [name] = /\b[A-Z][A-Za-z]+\b/.exec(type) ?? [];
   return name === undefined || type.includes('"')
     ? inlineCode(type)
@@ -205,7 +205,8 @@ function eventKindsPage(): ReferencePage {
   const emitters = (kind: string): string[] =>
     [...operations.values()].filter(({ emits }) => emits.some((one) => one === kind)).map(({ name }) => name);
   const rows = eventKinds.map((kind) => [inlineCode(kind), emitters(kind).map(inlineCode).join(', ')]);
-  const summary = 'All kinds of events, and the operations that cause them.';
+  const summary =
+    'All kinds of events, and the operations that cause them. Filters and webhooks also take patterns such as `story.*`; webhooks of the organization also take `audit.allowed`, `audit.denied` and `audit.*`.';
   return lazyPage({ path: 'reference/event-kinds', title: 'Kinds of events', summary }, () => ({
     json: Object.fromEntries(eventKinds.map((kind) => [kind, emitters(kind)])),
     markdown: joinBlocks('# Kinds of events', summary, markdownTable(['Event', 'Operations'], rows)),

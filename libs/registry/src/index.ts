@@ -51,6 +51,7 @@ export * from './records/member.ts';
 export * from './records/code-places.ts';
 export * from './records/merge-proof.ts';
 export * from './records/notification.ts';
+export * from './records/ocsf.ts';
 export * from './records/org.ts';
 export * from './records/passkey.ts';
 export * from './records/platform.ts';

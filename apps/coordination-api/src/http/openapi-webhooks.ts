@@ -5,11 +5,13 @@
 import { type JsonFields, toComponentSchema } from '@muster/reference';
 import {
   ActivityItem,
+  auditKinds,
   EventCursor,
   type EventKind,
   eventKinds,
   events,
   Id,
+  OcsfApiActivity,
   webhookTestKind,
   webhookWithheldKind,
 } from '@muster/registry';
@@ -85,11 +87,22 @@ export const webhookItems = (components: JsonFields): JsonFields => ({
       webhookItemOf(components, kind, `The event ${kind}`, eventSchemaOf(kind)),
     ]),
   ),
+  ...Object.fromEntries(
+    auditKinds.map((kind) => [
+      kind,
+      webhookItemOf(
+        components,
+        kind,
+        'An audit entry as API Activity of OCSF',
+        messageSchemaOf(kind, z.intersection(OcsfApiActivity, z.looseObject({ seq: sequenceFields.seq }))),
+      ),
+    ]),
+  ),
   [webhookWithheldKind]: webhookItemOf(
     components,
     webhookWithheldKind,
-    "Replaces an event that the webhook's creator may no longer see",
-    messageSchemaOf(webhookWithheldKind, z.object(sequenceFields)),
+    "Replaces an event that the webhook's creator may no longer see, or an audit entry that is no longer kept",
+    messageSchemaOf(webhookWithheldKind, z.object(sequenceFields).partial({ cursor: true })),
   ),
   [webhookTestKind]: webhookItemOf(
     components,

@@ -1,6 +1,6 @@
 /** The audit log of allowed and denied calls, for admins. Postgres allows no service to change it. */
-import { type Db, type Part, sql, defineView } from '@muster/driver';
-import { type ParamsOf, type Registry, type ResultOf } from '@muster/registry';
+import { type Db, orgFilter, type Part, sql, defineView } from '@muster/driver';
+import { type AuditEntry, type ParamsOf, type Registry, type ResultOf } from '@muster/registry';
 import { actorConditions } from './actors.ts';
 import { unencryptedCursors, readStreamPage } from './streams.ts';
 
@@ -20,6 +20,26 @@ const auditView = defineView('audit', 'e', [
   'request_id',
   'details',
 ]);
+
+/** The position of an entry. The time lets Postgres read only one partition. */
+export interface AuditPosition {
+  readonly seq: number;
+  readonly at: string;
+}
+
+/** Reads the entries at these positions, by position. Entries that are no longer kept are missing. */
+export async function readAuditEntries(
+  db: Db,
+  positions: readonly AuditPosition[],
+): Promise<ReadonlyMap<number, AuditEntry>> {
+  if (positions.length === 0) return new Map();
+  const rows = await db.all(
+    sql<Parameters<typeof auditView.shown>[0] & { readonly seq: number }>`select ${auditView.list}, e.seq
+      from unnest(${positions.map(({ seq }) => seq)}::bigint[], ${positions.map(({ at }) => at)}::timestamptz[]) as p (seq, at)
+      join audit e on ${orgFilter('e')} and e.seq = p.seq and e.at = p.at`,
+  );
+  return new Map(rows.map((row) => [row.seq, auditView.shown(row)]));
+}
 
 /** Lists the audit log in pages, newest first. */
 export async function listAudit(

@@ -36,7 +36,7 @@ const deliveries = defineView(
   'webhook_deliveries',
   'd',
   ['id', 'webhook_id', 'event_id', 'seq', 'kind', 'state', 'tries', 'next_at', 'done_at', 'created_at'],
-  ['activity_seq', 'event_at', 'answer'],
+  ['activity_seq', 'audit_seq', 'event_at', 'answer'],
 );
 export type DeliveryRow = RowOf<typeof deliveries>;
 
@@ -78,7 +78,7 @@ export const countPendingTests = async (db: Db, webhookId: string): Promise<numb
 
 /** Creates a test delivery that is due now. */
 export function newTestDelivery(webhookId: string, at: string): DeliveryRow {
-  const nothing = { seq: null, activity_seq: null, answer: null, done_at: null };
+  const nothing = { seq: null, activity_seq: null, audit_seq: null, answer: null, done_at: null };
   const tries: DeliveryRow['tries'] = [];
   return {
     ...{ ...nothing, tries, id: newId(), webhook_id: webhookId, event_id: newId(), kind: webhookTestKind },

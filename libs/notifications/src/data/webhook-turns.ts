@@ -7,7 +7,7 @@ import { leadRank, type WebhookTry } from '@muster/registry';
 import { notMovingCondition } from '@muster/tenancy';
 import { type activityView as activityItems } from './activity.ts';
 import { isNoBudgetEventSql } from './visible.ts';
-import { type WebhookRow } from './webhooks.ts';
+import { isMakerEntitledSql, type WebhookRow } from './webhooks.ts';
 
 /** The time in seconds for which a worker holds an endpoint after each round of deliveries. */
 export const webhookHoldSeconds = 20;
@@ -39,13 +39,24 @@ const isFreeWebhookSql = (organizationId: Part): Part => sql.part`w.deleted_at i
 const isFreeInAnyOrganization = isFreeWebhookSql(sql.part`w.org_id`);
 const isFreeInThisOrganization = isFreeWebhookSql(sql.part`${currentOrgId}::uuid`);
 
-/** Finds endpoints of any organization that no worker holds and that have something to send or to scan. */
+/**
+ * Finds endpoints of any organization that no worker holds and that have something to send or to scan. Those
+ * that follow the audit always have a `next_at`, so the index on it finds them.
+ */
 export const dueWebhooksQuery = (maxWebhooks: number): Query<DueWebhook> => sql<DueWebhook>`
   (select w.org_id as "orgId", w.id from webhooks w where w.next_at <= now() and ${isFreeInAnyOrganization} and ${notMovingCondition(sql.part`w.org_id`)} limit ${maxWebhooks})
   union
   (select w.org_id as "orgId", w.id from webhooks w join streams s on s.org_id = w.org_id
    where w.paused_at is null and not w.is_full and w.cursor_seq < s.activity and ${isFreeInAnyOrganization}
+     and ${notMovingCondition(sql.part`w.org_id`)} limit ${maxWebhooks})
+  union
+  (select w.org_id as "orgId", w.id from webhooks w join streams s on s.org_id = w.org_id
+   where w.next_at > now() and w.paused_at is null and not w.is_full and w.audit_cursor_seq < s.audit and ${isFreeInAnyOrganization}
      and ${notMovingCondition(sql.part`w.org_id`)} limit ${maxWebhooks})`;
+
+/** The condition that a kind is in the list, either itself or by a pattern such as `story.*`. */
+const matchesKindsSql = (kind: Part, kinds: Part): Part =>
+  sql.part`(${kind} = any (${kinds}) or split_part(${kind}, '.', 1) || '.*' = any (${kinds}))`;
 
 /**
  * Moves the cursors of the given endpoints past events to which they do not subscribe, if they have nothing
@@ -57,10 +68,10 @@ export const skipUnsubscribedEvents = (ids: readonly string[]): Query<{ readonly
 }>`
   update webhooks w set cursor_seq = s.activity from streams s
   where ${orgFilter('w')} and ${orgFilter('s')} and w.id = any (${ids}::uuid[]) and ${isFreeInThisOrganization} and w.paused_at is null and not w.is_full
-    and exists (select from members m where ${orgFilter('m')} and m.id = w.maker_id and m.status = 'active')
+    and ${isMakerEntitledSql} and (w.audit_cursor_seq is null or w.audit_cursor_seq >= s.audit)
     and (w.next_at is null or w.next_at > now()) and s.activity - w.cursor_seq between 1 and ${sql.literal(maxScannedEntries)}
     and not exists (select from activity e where ${orgFilter('e')} and e.seq > w.cursor_seq and e.seq <= s.activity
-      and e.kind = any (w.kinds) and (w.project_id is null or e.project_id = w.project_id))
+      and ${matchesKindsSql(sql.part`e.kind`, sql.part`w.kinds`)} and (w.project_id is null or e.project_id = w.project_id))
   returning w.id`;
 
 /** Acquires the endpoint and returns the epoch; undefined if another worker holds it. */
@@ -85,16 +96,20 @@ export interface HeldWebhook extends Pick<
   | 'maker_id'
   | 'paused_at'
   | 'cursor_seq'
+  | 'audit_cursor_seq'
   | 'failing'
 > {
   readonly sent_seq: number;
   readonly worker_epoch: number;
-  readonly makerIsMember: boolean;
+  /** True if the endpoint's creator is still a member and, if it receives audit entries, an admin. */
+  readonly isMakerEntitled: boolean;
+  readonly isMakerAdmin: boolean;
   /**
-   * The newest position of the activity when the membership of the endpoint's creator was checked. The
-   * creator may have left after that position.
+   * The newest positions of the activity and the audit when the rights of the endpoint's creator were
+   * checked. The creator may have lost them after that position.
    */
   readonly stands: number;
+  readonly auditStands: number;
 }
 
 /**
@@ -108,9 +123,12 @@ export const extendHold = (db: Db, id: string, epoch: number): Promise<HeldWebho
         and exists (select from orgs o where o.id = ${currentOrgId}::uuid and o.deleted_at is null)
       returning w.id, w.url, w.project_id, w.kinds, w.send_order, w.secret,
         case when w.previous_until > now() then w.previous_secret end as previous_secret,
-        w.maker_id, w.paused_at, w.cursor_seq, w.failing, w.sent_seq, w.worker_epoch,
-        exists (select from members m where ${orgFilter('m')} and m.id = w.maker_id and m.status = 'active') as "makerIsMember",
-        (select s.activity from streams s where ${orgFilter('s')}) as stands`,
+        w.maker_id, w.paused_at, w.cursor_seq, w.audit_cursor_seq, w.failing, w.sent_seq, w.worker_epoch,
+        ${isMakerEntitledSql} as "isMakerEntitled",
+        exists (select from members m where ${orgFilter('m')} and m.id = w.maker_id and m.status = 'active'
+          and m.role in ('owner', 'admin')) as "isMakerAdmin",
+        (select s.activity from streams s where ${orgFilter('s')}) as stands,
+        (select s.audit from streams s where ${orgFilter('s')}) as "auditStands"`,
   );
 
 /** The result of an attempt to send a message, in the form in which it is stored. */
@@ -163,30 +181,79 @@ export interface WebhookTurnResult {
   readonly chosenUpTo: number | null;
 }
 
+/** One of the two streams that an endpoint can follow, as SQL parts. Its entries have the alias `e`. */
+interface FollowedStream {
+  readonly table: Part;
+  /** The column of a delivery with the entry's position. */
+  readonly positionColumn: Part;
+  readonly after: number;
+  readonly upTo: number;
+  /** The kind of the entry's message. */
+  readonly kind: Part;
+  readonly projectId: Part;
+  readonly filter: Part;
+  /** The condition on a scanned entry that the endpoint's creator may see it. */
+  readonly mayReceive: Part;
+}
+
+const activityStream = (webhook: HeldWebhook): FollowedStream => ({
+  table: sql.part`activity`,
+  positionColumn: sql.part`activity_seq`,
+  ...{ after: webhook.cursor_seq, upTo: webhook.stands },
+  ...{ kind: sql.part`e.kind`, projectId: sql.part`e.project_id` },
+  filter: webhook.project_id === null ? sql.part`true` : sql.part`e.project_id = ${webhook.project_id}::uuid`,
+  mayReceive: mayReceiveSql(webhook.maker_id),
+});
+
+/** The audit, for an endpoint whose creator is an admin. Endpoints of other creators are paused before. */
+const auditStream = (webhook: HeldWebhook, after: number): FollowedStream => ({
+  table: sql.part`audit`,
+  positionColumn: sql.part`audit_seq`,
+  ...{ after, upTo: webhook.auditStands },
+  ...{ kind: sql.part`'audit.' || e.outcome`, projectId: sql.part`null::uuid` },
+  ...{ filter: sql.part`true`, mayReceive: sql.part`true` },
+});
+
+/** Scans the activity after the endpoint's cursor. */
+export const scanActivity = (db: Db, webhook: HeldWebhook): Promise<WebhookTurnResult> =>
+  scanStream(db, webhook, activityStream(webhook), webhook.sent_seq);
+
+/** Scans the audit after the endpoint's cursor in it. `sentSeq` is the last number that was assigned. */
+export const scanAudit = (
+  db: Db,
+  webhook: HeldWebhook,
+  cursor: number,
+  sentSeq: number,
+): Promise<WebhookTurnResult> => scanStream(db, webhook, auditStream(webhook, cursor), sentSeq);
+
 /**
- * Scans the activity after the endpoint's cursor, and assigns the next numbers to events that the endpoint
- * subscribes to. `next_at` is rounded to milliseconds, so the current time is truncated. If it were rounded
- * up, the event would not be due in this round of deliveries.
+ * Scans a stream, and assigns the next numbers to entries that the endpoint subscribes to. `next_at` is
+ * rounded to milliseconds, so the current time is truncated. If it were rounded up, the event would not be
+ * due in this round of deliveries.
  */
-export function scanActivity(db: Db, webhook: HeldWebhook): Promise<WebhookTurnResult> {
-  const stream: Part[] = [orgFilter('e'), sql.part`e.seq > ${webhook.cursor_seq}::bigint`];
-  if (webhook.project_id !== null) stream.push(sql.part`e.project_id = ${webhook.project_id}::uuid`);
+function scanStream(
+  db: Db,
+  webhook: HeldWebhook,
+  stream: FollowedStream,
+  sentSeq: number,
+): Promise<WebhookTurnResult> {
+  const kinds = sql.part`${webhook.kinds}::text[]`;
   return db.one(
     sql<WebhookTurnResult>`with waiting as materialized (
         select count(*) as n, count(*) filter (where d.next_at <= now()) >= ${sql.literal(enoughDueEvents)} as is_enough from (select d.next_at from webhook_deliveries d
         where ${orgFilter('d')} and d.webhook_id = ${webhook.id} and d.state = 'pending' and d.seq is not null
         limit ${sql.literal(maxPendingEvents)}) d),
       looked as materialized (
-        select e.seq, e.id, e.kind, e.project_id, e.at from activity e
-        where ${sql.join(stream, ' and ')} and e.seq <= ${webhook.stands}::bigint
+        select e.seq, e.id, ${stream.kind} as kind, ${stream.projectId} as project_id, e.at from ${stream.table} e
+        where ${orgFilter('e')} and e.seq > ${stream.after}::bigint and ${stream.filter} and e.seq <= ${stream.upTo}::bigint
         order by e.seq limit (select case when w.is_enough then 0 else ${sql.literal(maxScannedEntries)} end from waiting w)),
       chosen as materialized (
         select e.*, row_number() over (order by e.seq) as nth from looked e
-        where e.kind = any (${webhook.kinds}::text[]) and ${mayReceiveSql(webhook.maker_id)}
+        where ${matchesKindsSql(sql.part`e.kind`, kinds)} and ${stream.mayReceive}
         order by e.seq limit ${sql.literal(maxPendingEvents)} - (select n from waiting)),
       numbered as (
-        insert into webhook_deliveries (org_id, webhook_id, id, seq, activity_seq, event_at, event_id, kind, next_at)
-        select ${currentOrgId}, ${webhook.id}::uuid, app.new_id(clock_timestamp()), ${webhook.sent_seq}::bigint + c.nth, c.seq, c.at, c.id, c.kind, date_trunc('milliseconds', now())
+        insert into webhook_deliveries (org_id, webhook_id, id, seq, ${stream.positionColumn}, event_at, event_id, kind, next_at)
+        select ${currentOrgId}, ${webhook.id}::uuid, app.new_id(clock_timestamp()), ${sentSeq}::bigint + c.nth, c.seq, c.at, c.id, c.kind, date_trunc('milliseconds', now())
         from chosen c order by c.seq)
       select (select n from waiting) as waiting, (select is_enough from waiting) as "isEnough", (select count(*) from looked) as looked, (select max(l.seq) from looked l) as "lookedUpTo",
         (select count(*) from chosen) as chosen, (select max(c.seq) from chosen c) as "chosenUpTo"`,
@@ -202,6 +269,7 @@ export type ReadyDeliveryRow = {
   readonly delivery_seq: number | null;
   readonly event_id: string;
   readonly activity_seq: number | null;
+  readonly audit_seq: number | null;
   readonly event_at: string;
   readonly attempts: number;
   readonly is_due: boolean;
@@ -226,7 +294,7 @@ export function readReadyDeliveries(
       ? sql.part`d.seq is not null order by d.seq`
       : sql.part`d.seq is not null and d.next_at <= now() order by d.next_at, d.seq`;
   return db.all(
-    sql<ReadyDeliveryRow>`select d.id as delivery_id, d.webhook_id, d.seq as delivery_seq, d.event_id, d.activity_seq, d.event_at,
+    sql<ReadyDeliveryRow>`select d.id as delivery_id, d.webhook_id, d.seq as delivery_seq, d.event_id, d.activity_seq, d.audit_seq, d.event_at,
         d.attempts, coalesce(d.next_at <= now(), false) as is_due, ${mayReceiveSql(webhook.maker_id)} as may_hear,
         e.id, e.kind, e.actor, e.project_id, e.subject, e.data, e.at
       from ((select d.* from webhook_deliveries d where ${isPendingSql(webhook.id, inFlightIds)} and d.next_at <= now() and d.seq is null limit 16)
@@ -240,6 +308,7 @@ export function readReadyDeliveries(
 export interface WebhookAfterTurn {
   readonly id: string;
   readonly cursorSeq: number;
+  readonly auditCursorSeq: number | null;
   readonly sentSeq: number;
   readonly hasMaxPendingEvents: boolean;
   readonly failuresInARow: number;
@@ -256,19 +325,20 @@ const earliestDueSql = (id: string, events: Part): Part => sql.part`least(
   ${events})`;
 
 /** Returns SQL for the time at which the endpoint's next delivery is due. */
-function nextDueSql({ id, isPaused, isStrictOrder }: WebhookAfterTurn): Part {
+function nextDueSql({ id, isPaused, isStrictOrder, auditCursorSeq }: WebhookAfterTurn): Part {
   if (isPaused) return earliestDueSql(id, sql.part`null::timestamptz`);
   const waiting = sql.part`from webhook_deliveries d where ${orgFilter('d')} and d.webhook_id = ${id} and d.state = 'pending'`;
-  return earliestDueSql(
+  const due = earliestDueSql(
     id,
     isStrictOrder
       ? sql.part`(select d.next_at ${waiting} and d.seq is not null order by d.seq limit 1)`
       : sql.part`(select min(d.next_at) ${waiting} and d.next_at is not null)`,
   );
+  return auditCursorSeq === null ? due : sql.part`coalesce(${due}, 'infinity')`;
 }
 
 export const updateWebhookAfterTurn = (end: WebhookAfterTurn): Query<unknown> => sql`
-  update webhooks set cursor_seq = ${end.cursorSeq}, sent_seq = ${end.sentSeq}, is_full = ${end.hasMaxPendingEvents}, failing = ${end.failuresInARow},
+  update webhooks set cursor_seq = ${end.cursorSeq}, audit_cursor_seq = ${end.auditCursorSeq}::bigint, sent_seq = ${end.sentSeq}, is_full = ${end.hasMaxPendingEvents}, failing = ${end.failuresInARow},
     last_success_at = coalesce(${end.lastSuccessAt}::timestamptz, last_success_at),
     last_failure_at = coalesce(${end.lastFailureAt}::timestamptz, last_failure_at),
     worker_until = case when ${end.releasesHold}::boolean then null else worker_until end,

@@ -15,6 +15,8 @@ import {
 } from '@muster/driver';
 import { type SecretCipher } from '@muster/outbound';
 import {
+  badRequest,
+  isAuditKind,
   notFound,
   type ParamsOf,
   leadRank,
@@ -45,6 +47,8 @@ export const webhooks = defineRecord('webhooks', 'w', {
   paused_at: { initial: null },
   paused_reason: { initial: null },
   cursor_seq: { hidden: true },
+  audit_cursor_seq: { hidden: true, initial: null },
+  next_at: { hidden: true, initial: null },
   failing: { initial: 0 },
   last_success_at: { initial: null },
   last_failure_at: { initial: null },
@@ -95,6 +99,26 @@ const callerRankSql = (caller: Caller): Part =>
 const managedWebhookQuery = (caller: Caller, id: Part): Query<ManagedWebhook> =>
   sql<ManagedWebhook>`select ${webhooks.list}, ${lagSecondsSql} as lag, ${callerRankSql(caller)} as rank
     from webhooks w where ${orgFilter('w')} and w.deleted_at is null and w.id = ${id}`;
+
+/**
+ * Throws unless audit entries may be sent to an endpoint of this project: 403 for a caller who is no admin,
+ * 400 for an endpoint of a project.
+ */
+export async function requireAuditAllowed(
+  requireGround: RequireGround,
+  projectId: string | null,
+  kinds: readonly string[],
+): Promise<void> {
+  if (!kinds.some(isAuditKind)) return;
+  await requireGround();
+  if (projectId !== null)
+    throw badRequest('A webhook of a project cannot receive audit entries.', [
+      {
+        path: 'kinds',
+        message: 'may have audit kinds only in a webhook of the organization, without projectId',
+      },
+    ]);
+}
 
 type RequireGround = (...grounds: ('projectLead' | false)[]) => Promise<void>;
 
@@ -169,10 +193,14 @@ export const countWebhooks = async (db: Db): Promise<number> =>
     )
   ).count;
 
-/** Returns the current position of the activity. A new endpoint receives the events after it. */
-export const getActivityPosition = async (db: Db): Promise<number> =>
-  (await db.one(sql<{ activity: number }>`select s.activity from streams s where ${orgFilter('s')}`))
-    .activity;
+/** Returns the current positions of the activity and the audit. A new endpoint receives what follows them. */
+export const getStreamPositions = (db: Db): Promise<{ readonly activity: number; readonly audit: number }> =>
+  db.one(
+    sql<{
+      activity: number;
+      audit: number;
+    }>`select s.activity, s.audit from streams s where ${orgFilter('s')}`,
+  );
 
 /**
  * Adds the secret to a stored answer again. The secret is empty if it was rotated since, if the endpoint was
@@ -209,14 +237,32 @@ export const deleteWebhook = (id: string): Query<unknown> =>
 export const makeWebhookDue = (id: string): Query<unknown> =>
   sql`update webhooks set next_at = now() where ${orgFilter()} and id = ${id}`;
 
-/** Returns whether the endpoint's creator is still a member. */
-export const isActiveMember = async (db: Db, memberId: string): Promise<boolean> =>
+/**
+ * The condition that the creator of the endpoint `w` is still a member and, if it receives audit entries, an
+ * admin.
+ */
+export const isMakerEntitledSql = sql.part`exists (select from members m
+  where ${orgFilter('m')} and m.id = w.maker_id and m.status = 'active'
+    and (w.audit_cursor_seq is null or m.role in ('owner', 'admin')))`;
+
+export const isMakerEntitled = async (db: Db, id: string): Promise<boolean> =>
   (
     await db.one(
-      sql<{ active: boolean }>`select exists (select from members m
-        where ${orgFilter('m')} and m.id = ${memberId} and m.status = 'active') as active`,
+      sql<{ entitled: boolean }>`select ${isMakerEntitledSql} as entitled from webhooks w
+        where ${orgFilter('w')} and w.id = ${id}`,
     )
-  ).active;
+  ).entitled;
+
+/** Returns the current position of the audit, and whether this member is an admin. */
+export const getAuditStart = (
+  db: Db,
+  makerId: string,
+): Promise<{ readonly audit: number; readonly isMakerAdmin: boolean }> =>
+  db.one(
+    sql<{ audit: number; isMakerAdmin: boolean }>`select s.audit, exists (select from members m
+        where ${orgFilter('m')} and m.id = ${makerId} and m.status = 'active' and m.role in ('owner', 'admin')) as "isMakerAdmin"
+      from streams s where ${orgFilter('s')}`,
+  );
 
 const Cursor = z.tuple([CursorId]);
 

@@ -1,5 +1,11 @@
 /** The bodies of webhook messages, in the format of Standard Webhooks. */
-import { type ActivityItem, webhookTestKind, webhookWithheldKind } from '@muster/registry';
+import {
+  type ActivityItem,
+  type AuditEntry,
+  toOcsf,
+  webhookTestKind,
+  webhookWithheldKind,
+} from '@muster/registry';
 
 /** The number of an event in the endpoint's own numbering. */
 export interface EventPosition {
@@ -42,11 +48,19 @@ export const eventMessage = (event: ActivityItem, position: EventPosition, templ
     },
   });
 
+/** Creates the message with an audit entry. Its data is the entry in OCSF, and the number as in all messages. */
+export const auditMessage = (entry: AuditEntry, orgId: string, seq: number): string =>
+  JSON.stringify({
+    type: `audit.${entry.outcome}`,
+    timestamp: entry.at,
+    data: { seq, ...toOcsf(entry, { orgId, sequence: seq }) },
+  });
+
 /**
- * Creates the replacement of an event that the endpoint's creator may no longer see. It has only the number
- * and the cursor.
+ * Creates the replacement of an event that the endpoint's creator may no longer see, or of an audit entry that
+ * is no longer kept. It has only the number and, for an event, the cursor.
  */
-export const withheldMessage = (at: string, { seq, cursor }: EventPosition): string =>
+export const withheldMessage = (at: string, { seq, cursor }: { seq: number; cursor?: string }): string =>
   JSON.stringify({ type: webhookWithheldKind, timestamp: at, data: { seq, cursor } });
 
 export const testMessage = (at: string, webhookId: string): string =>

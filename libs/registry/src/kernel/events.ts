@@ -227,6 +227,27 @@ export type EventKind = keyof typeof events;
 export type EventData<Kind extends EventKind> = z.input<(typeof events)[Kind]>;
 export const eventKinds = Object.keys(events) as [EventKind, ...EventKind[]];
 
+type KindPrefix<Kind> = Kind extends `${infer Prefix}.${string}` ? Prefix : never;
+/** A pattern such as `story.*`, which matches every kind with that prefix. */
+export type EventKindPattern = `${KindPrefix<EventKind>}.*`;
+export const patternOfKind = (kind: string): string => kind.replace(/\..*$/, '.*');
+export const eventKindPatterns = [...new Set(eventKinds.map(patternOfKind))] as EventKindPattern[];
+
+/** A filter of events by kind. Patterns are replaced by the kinds that they match. */
+export const EventKindFilter = z
+  .array(
+    z.enum([...eventKinds, ...eventKindPatterns], {
+      error: 'must be an event kind such as story.created, or a pattern such as story.*',
+    }),
+  )
+  .min(1)
+  .max(eventKinds.length)
+  .overwrite((kinds) =>
+    kinds.flatMap((kind) =>
+      kind.endsWith('.*') ? eventKinds.filter((one) => patternOfKind(one) === kind) : [kind],
+    ),
+  );
+
 /**
  * The subject of an event. Callers with a role in the project `projectId` can see the event. If `projectId`
  * is null, all members can.

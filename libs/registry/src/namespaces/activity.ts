@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { org } from '../kernel/access.ts';
-import { eventKinds } from '../kernel/events.ts';
+import { EventKindFilter } from '../kernel/events.ts';
 import { operation } from '../kernel/operation.ts';
 import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
 import { ActorParam, Instant, ProjectRef, StoryRef } from '../kernel/values.ts';
@@ -19,7 +19,7 @@ export const activity = {
       projectId: ProjectRef.optional(),
       storyId: StoryRef.optional(),
       actorId: ActorParam.optional(),
-      kinds: z.array(z.enum(eventKinds)).min(1).max(eventKinds.length).optional(),
+      kinds: EventKindFilter.optional(),
       since: Instant.optional(),
       ...pageParams,
     }),

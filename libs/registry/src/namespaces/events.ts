@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { org } from '../kernel/access.ts';
-import { eventKinds } from '../kernel/events.ts';
+import { EventKindFilter } from '../kernel/events.ts';
 import { surfacesWithoutTool, operation } from '../kernel/operation.ts';
 import { pageParams } from '../kernel/pagination.ts';
 import { ProjectRef } from '../kernel/values.ts';
@@ -18,7 +18,7 @@ export const events = {
     params: z.strictObject({
       after: EventCursor.optional().describe('A cursor from an earlier call, or "latest"'),
       projectId: ProjectRef.optional(),
-      kinds: z.array(z.enum(eventKinds)).min(1).max(eventKinds.length).optional(),
+      kinds: EventKindFilter.optional(),
       limit: pageParams.limit,
       waitSeconds: z.int().min(0).max(25).default(0),
     }),

@@ -44,9 +44,9 @@ export const webhooks = {
     ...leadWriteAccess,
     name: 'webhooks.create',
     summary: 'Create a webhook that sends events to a URL',
-    keywords: 'subscribe endpoint callback notify integration outgoing push http',
+    keywords: 'subscribe endpoint callback notify integration outgoing push http siem ocsf splunk audit',
     description:
-      'Sends every future event of the given kinds, in the project or the organization, that you may see at the time of sending. Messages are signed as Standard Webhooks specifies; the secret is shown only in this response. At most 50 webhooks per organization.',
+      'Sends every future event of the given kinds, in the project or the organization, that you may see at the time of sending. Messages are signed as Standard Webhooks specifies; the secret is shown only in this response. A kind such as story.* subscribes to every kind with that prefix. Webhooks of the organization also take audit.allowed, audit.denied and audit.*: audit entries as API Activity of OCSF. At most 50 webhooks per organization.',
     needsProof: true,
     params: z.strictObject({
       projectId: ProjectRef.optional(),
@@ -164,7 +164,7 @@ export const webhooks = {
     summary: 'Resume a paused webhook',
     keywords: 'start enable unpause continue retry',
     description:
-      "Pending events are sent immediately, followed by those that happened during the pause. If the webhook's creator has left the organization, you become its creator, and it sends what you may see.",
+      "Pending events are sent immediately, followed by those that happened during the pause. If the webhook's creator has left the organization, or sends audit entries and is no longer an admin, you become its creator, and it sends what you may see.",
     params: z.strictObject({ webhookId: Id }),
     result: z.object({ webhook: Webhook }),
     emits: ['webhook.resumed'],

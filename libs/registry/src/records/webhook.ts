@@ -1,6 +1,6 @@
 /** Webhook endpoints and the messages sent to them. */
 import { z } from 'zod';
-import { eventKinds } from '../kernel/events.ts';
+import { eventKindPatterns, eventKinds } from '../kernel/events.ts';
 import { Id, recordStamps, boundedText, Time, Url } from '../kernel/values.ts';
 import { Actor } from './member.ts';
 
@@ -19,7 +19,8 @@ export const WebhookOrder = z.enum(webhookOrders).meta({
 
 /**
  * The reasons why an endpoint is paused: a caller requested it, ten attempts failed, the receiver answered
- * 410, the endpoint's creator left, or its secret cannot be decrypted.
+ * 410, the endpoint's creator left or is no longer an admin although it receives audit entries, or its secret
+ * cannot be decrypted.
  */
 export const webhookPauses = ['asked', 'failing', 'gone', 'maker_left', 'secret_unreadable'] as const;
 export type WebhookPause = (typeof webhookPauses)[number];
@@ -28,10 +29,20 @@ export const WebhookUrl = Url.meta({
   description:
     'https on port 443 or 8443; other ports and private networks only if the operator allowed them',
 });
+/** The kinds of messages with an audit entry, by the outcome of the call. */
+export const auditKinds = ['audit.allowed', 'audit.denied'] as const;
+/** Everything that a webhook can subscribe to: kinds, and patterns that match all kinds with a prefix. */
+export const webhookKinds = [...eventKinds, ...eventKindPatterns, ...auditKinds, 'audit.*'] as const;
+export const isAuditKind = (kind: string): boolean => kind.startsWith('audit.');
+
 export const WebhookKinds = z
-  .array(z.enum(eventKinds))
+  .array(
+    z.enum(webhookKinds, {
+      error: 'must be an event kind such as story.created, or a pattern such as story.* or audit.*',
+    }),
+  )
   .min(1)
-  .max(eventKinds.length)
+  .max(webhookKinds.length)
   .overwrite((kinds) => [...new Set(kinds)]);
 export const WebhookDescription = boundedText(500);
 

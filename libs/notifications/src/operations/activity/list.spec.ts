@@ -243,6 +243,15 @@ describe('activity.list', () => {
     const kinds = ['story.exploded'] as unknown as typeof eventKinds;
     await expect(people.dan.activity.list({ kinds })).rejects.toMatchObject({ status: 400 });
     expect(await seen(people.dan, { kinds: eventKinds })).toHaveLength(3);
+    const pattern = async (kind: 'story.*' | 'epic.*') => {
+      const [activity, events] = await Promise.all([
+        people.dan.activity.list({ kinds: [kind] }),
+        people.dan.events.list({ kinds: [kind] }),
+      ]);
+      return [activity.items.length, events.items.length];
+    };
+    expect(await pattern('story.*')).toEqual([3, 3]);
+    expect(await pattern('epic.*')).toEqual([0, 0]);
   });
 
   it('gives cursors that never look the same, and tell nothing of what is hidden', async () => {

@@ -1,14 +1,15 @@
 import { newId } from '@muster/driver';
 import { newWebhookSecret } from '@muster/outbound';
-import { leadRank, registry } from '@muster/registry';
+import { isAuditKind, leadRank, registry } from '@muster/registry';
 import { getVisibleProject, handle } from '@muster/runtime';
 import { getCachedOrganizationKey } from '../../data/event-cursors.ts';
 import {
   webhookSubject,
-  getActivityPosition,
+  getStreamPositions,
   countWebhooks,
   lockWebhookCreation,
   maxWebhooks,
+  requireAuditAllowed,
   toWebhook,
   webhooks,
   withStoredSecret,
@@ -28,9 +29,10 @@ export const createHandler = (config: WebhooksConfig) =>
         getCachedOrganizationKey(db, caller.orgId),
         lockWebhookCreation(db, caller.orgId),
         countWebhooks(db),
-        getActivityPosition(db),
+        getStreamPositions(db),
       ]);
       await requireGround(project !== null && project.rank >= leadRank && 'projectLead');
+      await requireAuditAllowed(requireGround, project?.id ?? null, kinds);
       if (project?.archived === true) throw refuse('archived');
       if (count >= maxWebhooks) throw refuse('limit_exceeded', { limit: maxWebhooks });
 
@@ -47,7 +49,9 @@ export const createHandler = (config: WebhooksConfig) =>
           secret: config.seals.encrypt(webhookSecretOwner(organizationKey, id), secret),
           makerId: caller.memberId,
           madeBy: caller.actor,
-          cursorSeq: stands,
+          cursorSeq: stands.activity,
+          // The first turn of a worker makes it one of those that follow the audit.
+          ...(kinds.some(isAuditKind) && { auditCursorSeq: stands.audit, nextAt: at }),
         },
         at,
       );

@@ -3,7 +3,7 @@ import { handle } from '@muster/runtime';
 import { reschedulePendingDeliveries } from '../../data/webhook-deliveries.ts';
 import {
   webhookSubject,
-  isActiveMember,
+  isMakerEntitled,
   lockWebhook,
   toWebhook,
   makeWebhookDue,
@@ -18,7 +18,7 @@ export const resume = handle(
       lockWebhook({ db, caller, requireGround }, params.webhookId),
     ]);
     if (row.paused_at === null) return { webhook: toWebhook(row) };
-    const maker = (await isActiveMember(db, row.maker_id))
+    const maker = (await isMakerEntitled(db, row.id))
       ? {}
       : { maker_id: caller.memberId, made_by: caller.actor };
     const resumed = webhooks.save(

@@ -1,7 +1,39 @@
-import { registry } from '@muster/registry';
-import { handle } from '@muster/runtime';
-import { webhookSubject, lockWebhook, toWebhook, webhooks } from '../../data/webhooks.ts';
+import { type Db } from '@muster/driver';
+import { isAuditKind, registry } from '@muster/registry';
+import { type Caller, handle } from '@muster/runtime';
+import {
+  getAuditStart,
+  lockWebhook,
+  requireAuditAllowed,
+  toWebhook,
+  type WebhookRow,
+  webhooks,
+  webhookSubject,
+} from '../../data/webhooks.ts';
 import { requireAllowedUrl, type WebhooksConfig } from './set-up.ts';
+
+/**
+ * Returns the changes of an endpoint that starts or stops to receive audit entries. A creator who is no admin
+ * is replaced by the caller, because entries are sent with the creator's rights. The endpoint becomes due, so
+ * that the next turn of a worker settles how it is found.
+ */
+async function auditFollowingChanges(
+  db: Db,
+  { memberId, actor }: Caller,
+  row: WebhookRow,
+  kinds: readonly string[],
+  at: string,
+): Promise<Partial<WebhookRow>> {
+  const follows = kinds.some(isAuditKind);
+  if (follows === (row.audit_cursor_seq !== null)) return {};
+  if (!follows) return { audit_cursor_seq: null, next_at: at };
+  const { audit, isMakerAdmin } = await getAuditStart(db, row.maker_id);
+  return {
+    audit_cursor_seq: audit,
+    next_at: at,
+    ...(!isMakerAdmin && { maker_id: memberId, made_by: actor }),
+  };
+}
 
 export const updateHandler = (config: WebhooksConfig) =>
   handle(registry.webhooks.update, async ({ params, caller, db, access, requireGround, emit }) => {
@@ -11,10 +43,16 @@ export const updateHandler = (config: WebhooksConfig) =>
       access(),
       lockWebhook({ db, caller, requireGround }, webhookId, expectedVersion),
     ]);
+    const kinds = wanted.kinds ?? row.kinds;
+    await requireAuditAllowed(requireGround, row.project_id, kinds);
     const { changed, fields } = webhooks.change(db, row, { ...wanted, sendOrder: order }, at);
     if (fields.length > 0)
       emit('webhook.updated', webhookSubject(changed), {
         fields: fields.map((field) => (field === 'sendOrder' ? 'order' : field)),
       });
-    return { webhook: toWebhook(changed) };
+    const following = await auditFollowingChanges(db, caller, row, kinds, at);
+    const columns = Object.keys(following);
+    const written = { ...changed, ...following };
+    if (columns.length > 0) db.deferToCommit(webhooks.write(written, columns));
+    return { webhook: toWebhook(written) };
   });

@@ -207,6 +207,27 @@ describe('who may', () => {
     expect(refused).toHaveLength(Object.keys(deeds(agent, '')).length - 2 + 1);
   });
 
+  it('for audit entries: admins alone, and never for a project', async () => {
+    const kinds = ['audit.*'] as const;
+    await expect(create(lea, { projectId, kinds: [...kinds] })).rejects.toMatchObject({ status: 403 });
+    await expect(create(people.ana, { projectId, kinds: [...kinds] })).rejects.toMatchObject({
+      ...{ status: 400, body: { details: { issues: [{ path: 'kinds' }] } } },
+    });
+    const { webhook } = await create(lea, { projectId });
+    const change = (who: Person) => who.webhooks.update({ webhookId: webhook.id, kinds: ['audit.denied'] });
+    await expect(change(lea)).rejects.toMatchObject({ status: 403 });
+    await expect(change(people.ana)).rejects.toMatchObject({ status: 400 });
+    const writer = await world.token(people.orgId, people.ben.me.memberId, { scopes: ['write'] });
+    await expect(create(writer, { kinds: [...kinds] })).rejects.toMatchObject({
+      status: 403,
+      reason: 'scope',
+    });
+    const { webhook: ofAudit } = await create(people.ben, { kinds: ['audit.*', 'story.*', 'audit.*'] });
+    expect(ofAudit.kinds).toEqual(['audit.*', 'story.*']);
+    for (const call of Object.values(deeds(lea, ofAudit.id)))
+      await expect(call()).rejects.toMatchObject({ status: 403, reason: 'role' });
+  });
+
   it('lists: a lead those of the project, an admin all, oldest first, page by page', async () => {
     const first = (await create(lea, { projectId })).webhook;
     const second = (await create(people.ana)).webhook;
@@ -239,6 +260,26 @@ describe('webhooks.update', () => {
     expect(items.map(({ data }) => data)).toEqual([{ fields: ['kinds', 'order'] }]);
   });
 });
+
+it('an admin who adds audit entries to the webhook of a former admin becomes its creator', async () => {
+  const { webhook } = await create(people.ben);
+  await world.rows(`update members set role = 'member' where id = $1`, people.ben.me.memberId);
+  const { webhook: changed } = await people.ana.webhooks.update({
+    ...{ webhookId: webhook.id, kinds: ['audit.*'], expectedVersion: 1 },
+  });
+  expect(changed).toMatchObject({ version: 2, madeBy: { memberId: people.ana.me.memberId } });
+  expect(await people.ana.webhooks.get({ webhookId: webhook.id })).toEqual({ webhook: changed });
+});
+
+it.each(['task.*', 'story', 'story.*.*', '*', 'audit.*x', 'audit.other'])(
+  'refuses the kind %s and names what is allowed',
+  async (kind) => {
+    const message = 'must be an event kind such as story.created, or a pattern such as story.* or audit.*';
+    await expect(world.call(people.ana, webhooks.create, { url, kinds: [kind] })).rejects.toMatchObject({
+      ...{ status: 400, details: { issues: [{ path: 'kinds[0]', message }] } },
+    });
+  },
+);
 
 describe('webhooks.delete', () => {
   it('leaves nothing to be found, and no secret', async () => {

@@ -1,5 +1,6 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
+import { readAuditEntries } from '../../../data/audit.ts';
 import { getEventCursors } from '../../../data/event-cursors.ts';
 import {
   type DeliveryRow,
@@ -7,15 +8,27 @@ import {
   getDelivery,
   toDelivery,
 } from '../../../data/webhook-deliveries.ts';
-import { getWebhook } from '../../../data/webhooks.ts';
-import { eventMessage, testMessage } from '../../../rules/webhook-message.ts';
+import { getWebhook, requireAuditAllowed } from '../../../data/webhooks.ts';
+import { auditMessage, eventMessage, testMessage, withheldMessage } from '../../../rules/webhook-message.ts';
 import { type WebhooksConfig } from '../set-up.ts';
 
 export const getDeliveryHandler = ({ subjectUrl }: WebhooksConfig) =>
   handle(registry.webhooks.deliveries.get, async ({ params, caller, db, requireGround }) => {
     const row = await getDelivery(db, params.deliveryId);
     const webhook = await getWebhook({ db, caller, requireGround }, row.webhook_id);
-    const bodyOf = async ({ seq, activity_seq: place }: DeliveryRow): Promise<string> => {
+    const bodyOf = async ({
+      seq,
+      activity_seq: place,
+      audit_seq: auditPlace,
+    }: DeliveryRow): Promise<string> => {
+      if (seq !== null && auditPlace !== null) {
+        await requireAuditAllowed(requireGround, webhook.project_id, [row.kind]);
+        const entries = await readAuditEntries(db, [{ seq: auditPlace, at: row.event_at }]);
+        const entry = entries.get(auditPlace);
+        return entry === undefined
+          ? withheldMessage(row.event_at, { seq })
+          : auditMessage(entry, caller.orgId, seq);
+      }
       if (seq === null || place === null) return testMessage(row.event_at, webhook.id);
       const [event, cursors] = await Promise.all([
         getEventOfDelivery(db, row),
