@@ -21,6 +21,7 @@ import { storyJourneys } from './story.journeys.ts';
 import { trailsJourneys } from './trails.journeys.ts';
 import { usageJourneys } from './usage.journeys.ts';
 import { unsavedJourneys } from './unsaved.journeys.ts';
+import { viewsJourneys } from './views.journeys.ts';
 
 const house = useHouse();
 
@@ -29,6 +30,7 @@ describe('the focus', () => focusJourneys(house));
 describe('a story', () => storyJourneys(house));
 describe('what is said', () => editJourneys(house));
 describe('unsaved text', () => unsavedJourneys(house));
+describe('views', () => viewsJourneys(house));
 describe('the pages', () => pagesJourneys(house));
 describe('offers', () => offersJourneys(house));
 describe('plans', () => plansJourneys(house));

@@ -160,7 +160,7 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/views': {
-    sha256: 'a8559e0fa088deae3381ac0c2b41bcc1e041e60e00a78de202914b7bfaf558e5',
+    sha256: '689a63ebcc04c0378e11fa0df28111c7a597e60e59228d37b6cb2b52a0f2d8fa',
     since: '2026-11-30',
   },
   'reference/activity': {
@@ -228,7 +228,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/records': {
-    sha256: '56869e939d839eeb5929531e56481c2cdc43bf287a186d31525356936b08442e',
+    sha256: '187a5d50cdbd35e286dab0a592f89e37a4581c3c99e64467c278ae58637cbf11',
     since: '2026-11-30',
   },
   'reference/errors': {

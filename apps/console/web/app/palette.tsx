@@ -23,13 +23,17 @@ function usePageChoices(): PaletteChoice[] {
   const navigate = useNavigate();
   const projects = useQuery(projectsQuery(useClient()));
   const mayMakeProjects = useMayCreateProjects();
-  const go = (to: '/' | '/inbox' | '/agents' | '/activity' | '/usage', name: string): PaletteChoice => ({
+  const go = (
+    to: '/' | '/inbox' | '/stories' | '/agents' | '/activity' | '/usage',
+    name: string,
+  ): PaletteChoice => ({
     ...{ id: to, name },
     run: () => void navigate({ to }),
   });
   return [
     go('/', t.nav.now),
     go('/inbox', t.nav.inbox),
+    go('/stories', t.nav.stories),
     go('/agents', t.nav.agents),
     go('/activity', t.nav.activity),
     go('/usage', t.nav.usage),
@@ -79,7 +83,7 @@ function useStoryChoices(searchText: string): {
   };
 }
 
-export function CommandPalette({ onClose }: { readonly onClose: () => void }) {
+export default function CommandPalette({ onClose }: { readonly onClose: () => void }) {
   const listId = useId();
   const [text, setText] = useState('');
   const [at, setAt] = useState(0);

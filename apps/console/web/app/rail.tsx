@@ -39,7 +39,7 @@ const NavLabel = ({ icon, name, count, keyLabel }: NavLabelProps) => (
 );
 
 interface NavLinkProps {
-  readonly to: '/' | '/inbox' | '/agents' | '/activity' | '/usage';
+  readonly to: '/' | '/inbox' | '/stories' | '/agents' | '/activity' | '/usage';
   readonly icon: IconName;
   readonly name: string;
   readonly count?: number;
@@ -203,6 +203,7 @@ function SideRail({ onOpenHelp }: NavigationProps) {
         <ul>
           <NavLink to="/" icon="now" name={t.nav.now} />
           {unread !== null && <NavLink to="/inbox" icon="inbox" name={t.nav.inbox} count={unread} />}
+          <NavLink to="/stories" icon="list" name={t.nav.stories} />
           <NavLink to="/agents" icon="agents" name={t.nav.agents} />
           <NavLink to="/activity" icon="activity" name={t.nav.activity} />
           <NavLink to="/usage" icon="usage" name={t.nav.usage} />
@@ -249,6 +250,7 @@ function PhoneBar({ onOpenHelp }: NavigationProps) {
             <h2>{t.nav.boards}</h2>
             <BoardLinks />
             <ul className="sheet-more">
+              <NavLink to="/stories" icon="list" name={t.nav.stories} />
               <NavLink to="/activity" icon="activity" name={t.nav.activity} />
               <NavLink to="/usage" icon="usage" name={t.nav.usage} />
               <SettingsLink />

@@ -41,6 +41,12 @@ const inboxRoute = createRoute({
   path: '/inbox',
   component: lazyPage(() => import('../pages/inbox-page.tsx'), 'InboxPage'),
 });
+const storiesRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/stories',
+  component: lazyPage(() => import('../views/all-stories-page.tsx'), 'AllStoriesPage'),
+  validateSearch: parseBoardSearch,
+});
 const agentsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/agents',
@@ -147,6 +153,7 @@ export const router = createRouter({
     ...[
       nowRoute,
       inboxRoute,
+      storiesRoute,
       agentsRoute,
       activityRoute,
       usageRoute,

@@ -5,14 +5,15 @@ import { useEffect, useRef, useState } from 'react';
 import { useClient } from '../data/context.ts';
 import { projectsQuery } from '../data/queries.ts';
 import { usePageShortcuts } from '../components/keys.ts';
-import { lazyComponent } from '../components/lazily.ts';
+import { lazyComponent, preload } from '../components/lazily.ts';
 import { Notices } from '../components/notices.tsx';
 import { QuestionDialog } from '../components/question-dialog.tsx';
 import { t } from '../messages/index.ts';
-import { CommandPalette } from './palette.tsx';
 import { Navigation, useCurrentPath } from './rail.tsx';
 import { ConnectionBanner } from './wire.tsx';
 
+const loadCommandPalette = () => import('./palette.tsx');
+const CommandPalette = lazyComponent(loadCommandPalette);
 const KeyboardShortcutsDialog = lazyComponent(() => import('./help.tsx'));
 
 /** Handles the keyboard shortcuts that open pages. */
@@ -45,6 +46,7 @@ export function AppShell() {
   const closed = (which: 'palette' | 'help'): void => setOpen((last) => (last === which ? null : last));
   const openHelp = (): void => setOpen('help');
   useNavigationShortcuts(openHelp);
+  useEffect(() => preload(loadCommandPalette), []);
   useEffect(() => {
     const hear = (event: KeyboardEvent): void => {
       if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey)) return;

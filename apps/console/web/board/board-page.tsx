@@ -1,5 +1,5 @@
 /** The board of a project. */
-import { getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import {
   type KeyboardEvent,
   type RefObject,
@@ -34,22 +34,68 @@ import { useCardMenuItems } from './card-menu.ts';
 import { useCardChooser } from './choosing.tsx';
 import { Column } from './column.tsx';
 import { useDropPosition } from './drag.ts';
+import { isPlainBoard } from './filter.ts';
+import { useOpeningViewId } from './opening-view.ts';
 import { useFilteredLanes } from './found.ts';
 import { BoardHead } from './head.tsx';
 import { useExpiringLeaseRefresh } from './leases.ts';
 import { useCardMoves } from './moving.ts';
 import { cardIdOf, useCardFocus } from './walking.ts';
 
+const ProjectView = lazyComponent(
+  () => import('../views/project-view.tsx'),
+  () => <BoardSkeleton />,
+);
+const OpenView = lazyComponent(() => import('../views/open-view.tsx'));
 const SelectionBar = lazyComponent(() => import('./selection-bar.tsx'));
 const FirstStepsPanel = lazyComponent(() => import('./board-start.tsx'));
 const boardRoute = getRouteApi('/p/$projectKey');
 
 export function BoardPage() {
   const { projectKey } = boardRoute.useParams();
-  const { boards } = useConsole();
-  const board = boards.getOrCreate(projectKey.toUpperCase());
   // The React key resets all state when another board opens.
-  return <BoardView key={board.projectId} board={board} />;
+  return <ProjectStories key={projectKey} projectKey={projectKey.toUpperCase()} />;
+}
+
+/** The stories of a project: its board, or another layout. */
+function ProjectStories({ projectKey }: { readonly projectKey: string }) {
+  const board = useConsole().boards.getOrCreate(projectKey);
+  const view = useSyncExternalStore(board.subscribe, board.view);
+  const search = boardRoute.useSearch();
+  const navigate = useNavigate({ from: '/p/$projectKey' });
+  const openingViewId = useOpeningViewId(search, projectKey);
+  const filterInput = useRef<HTMLInputElement>(null);
+  const [isMoving, setMoving] = useState(false);
+  useTitle(view.project?.name ?? t.board.title);
+  useExpiringLeaseRefresh(board);
+  usePageShortcuts({ '/': () => filterInput.current?.focus() });
+  const allCards = useMemo(() => view.serverLanes.flatMap(({ cards }) => cards), [view.serverLanes]);
+  if (view.state === 'failed')
+    return <LoadError error={view.failure} onRetry={() => void board.reload()} isPage />;
+  if (openingViewId !== undefined)
+    return (
+      <OpenView
+        viewId={openingViewId}
+        projectKey={projectKey}
+        isDefault={search.view === undefined}
+        onOpen={(next) => void navigate({ search: next, replace: true })}
+      />
+    );
+  const props = { board, view, projectKey };
+  return (
+    <>
+      <BoardHead
+        {...{ project: view.project, search, isMoving }}
+        cards={allCards}
+        filterInputRef={filterInput}
+      />
+      {isPlainBoard(search) ? (
+        <BoardView {...props} onMovingChange={setMoving} />
+      ) : (
+        <ProjectView {...props} />
+      )}
+    </>
+  );
 }
 
 const BoardSkeleton = () => (
@@ -110,25 +156,9 @@ function useEpicsById(projectKey: string): ReadonlyMap<string, Epic> | undefined
   return useMemo(() => data && new Map(data.map((epic) => [epic.id, epic])), [data]);
 }
 
-/** Returns the state of the board, kept current and announced while its page is open. */
-function useBoardState(board: Board) {
-  const view = useSyncExternalStore(board.subscribe, board.view);
-  const { mayWrite: canWrite } = usePermissionsIn(view.project);
-  useTitle(view.project?.name ?? t.board.title);
-  useExpiringLeaseRefresh(board);
-  useAnnounceChanges(board, view);
-  const epics = useEpicsById(board.projectId);
-  const allCards = useMemo(() => view.serverLanes.flatMap(({ cards }) => cards), [view.serverLanes]);
-  return { view, canWrite, epics, allCards };
-}
-
-function useBoardShortcuts(
-  filterInput: RefObject<HTMLInputElement | null>,
-  focusBoard: () => void,
-  openQuickAdd: () => void,
-): void {
+function useBoardShortcuts(focusBoard: () => void, openQuickAdd: () => void): void {
   usePageShortcuts({
-    ...{ '/': () => filterInput.current?.focus(), c: openQuickAdd },
+    c: openQuickAdd,
     ...{ ArrowDown: focusBoard, ArrowRight: focusBoard, j: focusBoard, l: focusBoard },
   });
 }
@@ -168,7 +198,7 @@ function useCardInteraction({ board, view, lanes, canWrite, area }: CardInteract
     const card = board.card(cardId);
     if (card !== undefined && place.beforeId !== cardId) void move(card, place);
   });
-  const menuItemsOf = useCardMenuItems(view.lanes, canWrite, {
+  const menuItemsOf = useCardMenuItems(view.lanes, () => canWrite, {
     ...{ move, openChooser: menu.choose, toggleSelection: toggle, isSelected: (id) => selected.has(id) },
   });
 
@@ -198,18 +228,27 @@ function useCardInteraction({ board, view, lanes, canWrite, area }: CardInteract
 /** The props of a column that does not contain the focused card. */
 const inactiveColumnProps = { activeId: null, reachedId: null, movingId: null };
 
-function BoardView({ board }: { readonly board: Board }) {
-  const { view, canWrite, epics, allCards } = useBoardState(board);
+interface BoardViewProps {
+  readonly board: Board;
+  readonly view: BoardState;
+  readonly projectKey: string;
+  readonly onMovingChange: (isMoving: boolean) => void;
+}
+
+function BoardView({ board, view, projectKey, onMovingChange }: BoardViewProps) {
+  const { mayWrite: canWrite } = usePermissionsIn(view.project);
+  useAnnounceChanges(board, view);
+  const epics = useEpicsById(projectKey);
   const search = boardRoute.useSearch();
   const area = useRef<HTMLDivElement>(null);
-  const filterField = useRef<HTMLInputElement>(null);
-  const { project, areAllCardsLoaded, state } = view;
+  const { areAllCardsLoaded, state } = view;
   const { addingIn, setAddingIn, add } = useQuickAdd(board);
   const { lanes, filtered } = useFilteredLanes(view.lanes, search, area);
   const interaction = useCardInteraction({ board, view, lanes, canWrite, area });
   const { selected, setSelected, moving, cardFocus, menu, dropPosition } = interaction;
   const { activeId, activeLane, reachedId, walkIn } = cardFocus;
-  useBoardShortcuts(filterField, walkIn, () => {
+  useEffect(() => onMovingChange(moving !== null), [onMovingChange, moving]);
+  useBoardShortcuts(walkIn, () => {
     if (canWrite) setAddingIn((activeLane ?? lanes[0])?.column.id ?? null);
   });
 
@@ -219,24 +258,13 @@ function BoardView({ board }: { readonly board: Board }) {
     addingIn === null &&
     lanes.every(({ cards }) => cards.length === 0) &&
     !filtered;
-  if (state === 'failed')
-    return <LoadError error={view.failure} onRetry={() => void board.reload()} isPage />;
   return (
     <>
-      <BoardHead
-        {...{ project, search }}
-        cards={allCards}
-        filterInputRef={filterField}
-        isMoving={moving !== null}
-      />
       {selected.size > 0 && (
         <SelectionBar board={board} lanes={view.lanes} selectedIds={selected} onSelect={setSelected} />
       )}
       {isEmpty && (
-        <FirstStepsPanel
-          projectKey={board.projectId}
-          onAdd={() => setAddingIn(lanes[0]?.column.id ?? null)}
-        />
+        <FirstStepsPanel projectKey={projectKey} onAdd={() => setAddingIn(lanes[0]?.column.id ?? null)} />
       )}
       {state === 'loading' ? (
         <BoardSkeleton />

@@ -6,10 +6,18 @@ import { type Lane, type TargetPosition } from '../data/lanes.ts';
 import Chooser, { type ChooserProps } from '../components/chooser.tsx';
 import { announceToScreenReader, showNotice, errorText } from '../components/notices.tsx';
 import { t } from '../messages/index.ts';
-import { applyBulkChange, cancelChange, createColumnChange, createPriorityChange } from './each.ts';
+import {
+  applyBulkChange,
+  cancelChange,
+  createColumnChange,
+  createPriorityChange,
+  createStatusChange,
+} from './each.ts';
+import { statusNames } from './filter.ts';
 
 export interface CardChooserProps extends Pick<ChooserProps, 'what' | 'anchor' | 'onClose'> {
   readonly board: Board;
+  /** The columns of the project; none if the cards are of several projects. */
   readonly lanes: readonly Lane[];
   /** The card where the menu is open. */
   readonly card: StoryCard;
@@ -45,9 +53,10 @@ function nearestRemainingCard(
  * Returns the cards that the menu changes. For status and priority, these are all selected cards if `card` is
  * selected. Otherwise it is only `card`.
  */
-function affectedCards({ card, what, lanes, selectedIds }: CardChooserProps): readonly StoryCard[] {
+function affectedCards({ board, card, what, lanes, selectedIds }: CardChooserProps): readonly StoryCard[] {
   if (!selectedIds.has(card.id) || (what !== 'status' && what !== 'priority')) return [card];
-  return lanes.flatMap(({ cards }) => cards).filter(({ id }) => selectedIds.has(id));
+  const cards = lanes.length === 0 ? [...board.cards()] : lanes.flatMap((lane) => lane.cards);
+  return cards.filter(({ id }) => selectedIds.has(id));
 }
 
 export default function CardChooser(props: CardChooserProps) {
@@ -77,6 +86,8 @@ export default function CardChooser(props: CardChooserProps) {
   const setStatus = async (status: StoryCard['status']) => {
     const column = lanes.find((lane) => lane.column.status === status)?.column;
     if (column !== undefined) return move(card, { columnId: column.id, beforeId: null });
+    if (status !== 'canceled')
+      return applyBulkChange(board, [card], createStatusChange(status), () => undefined);
     const next = nearestRemainingCard([card], card, lanes);
     try {
       await board.cancel(card);
@@ -101,12 +112,13 @@ export default function CardChooser(props: CardChooserProps) {
     const column = lanes.find((lane) => lane.column.status === status)?.column;
     if (column !== undefined)
       return applyBulkChange(board, others, createColumnChange(board, column.id), setSelected);
+    if (status !== 'canceled') return applyBulkChange(board, others, createStatusChange(status), setSelected);
     const next = nearestRemainingCard(cards, card, lanes);
     await applyBulkChange(board, others, cancelChange, setSelected);
     if (next !== undefined && board.card(card.id)?.columnId == null) focusCard(next.id);
   };
 
-  const statuses = new Set(lanes.map(({ column }) => column.status));
+  const statuses = new Set(lanes.length === 0 ? statusNames : lanes.map(({ column }) => column.status));
   return (
     <Chooser
       {...{ what, anchor, onClose }}
@@ -116,7 +128,7 @@ export default function CardChooser(props: CardChooserProps) {
         priority: commonValue(cards, ({ priority }) => priority),
       }}
       count={cards.length}
-      statuses={[...statuses, 'canceled']}
+      statuses={[...statuses.add('canceled')]}
       onStatus={(status) => void (isOne ? setStatus(status) : setStatuses(status))}
       onPriority={(priority) => void (isOne ? setPriority(card, priority) : setPriorities(priority))}
       onAssign={(who) => void assign(who)}

@@ -13,8 +13,15 @@ interface CardMenuActions {
   readonly isSelected: (id: string) => boolean;
 }
 
-/** Returns the menu of a card, with everything that dragging and keys can do. */
-export function useCardMenuItems(lanes: readonly Lane[], canWrite: boolean, actions: CardMenuActions) {
+/**
+ * Returns the menu of a card, with everything that dragging and keys can do. Without `lanes`, it offers the status
+ * instead of moves.
+ */
+export function useCardMenuItems(
+  lanes: readonly Lane[],
+  canWrite: (card: StoryCard) => boolean,
+  actions: CardMenuActions,
+) {
   const { move, openChooser, toggleSelection, isSelected } = actions;
   const navigate = useNavigate();
   return useStableCallback((card: StoryCard): MenuItem[] => {
@@ -25,18 +32,9 @@ export function useCardMenuItems(lanes: readonly Lane[], canWrite: boolean, acti
       ...{ id: 'open', name: t.board.open },
       run: () => void navigate({ to: '/s/$storyKey', params: { storyKey: card.key } }),
     };
-    if (!canWrite || lane === undefined) return [open];
-    const first = lane.cards.find(({ id }) => id !== card.id)?.id ?? null;
-    return [
-      open,
-      {
-        ...{ id: 'select', name: isSelected(card.id) ? t.select.not : t.select.one },
-        run: () => toggleSelection(card.id),
-      },
-      ...(['assignee', 'priority', 'reviewer'] as const).map((what) => ({
-        ...{ id: what, name: t.choose[what] },
-        run: () => openChooser(what, card),
-      })),
+    if (!canWrite(card)) return [open];
+    const first = lane?.cards.find(({ id }) => id !== card.id)?.id ?? null;
+    const moves = [
       { id: 'top', name: t.board.moveTop, run: to({ columnId, beforeId: first }) },
       { id: 'bottom', name: t.board.moveBottom, run: to({ columnId, beforeId: null }) },
       ...lanes
@@ -45,6 +43,19 @@ export function useCardMenuItems(lanes: readonly Lane[], canWrite: boolean, acti
           ...{ id: column.id, name: t.board.moveTo(column.name) },
           run: to({ columnId: column.id, beforeId: null }),
         })),
+    ];
+    const choosers = ['assignee', 'priority', 'reviewer'] as const;
+    return [
+      open,
+      {
+        ...{ id: 'select', name: isSelected(card.id) ? t.select.not : t.select.one },
+        run: () => toggleSelection(card.id),
+      },
+      ...(lane === undefined ? (['status', ...choosers] as const) : choosers).map((what) => ({
+        ...{ id: what, name: t.choose[what] },
+        run: () => openChooser(what, card),
+      })),
+      ...(lane === undefined ? [] : moves),
     ];
   });
 }

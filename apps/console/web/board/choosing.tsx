@@ -11,6 +11,8 @@ import { type CardChooserProps } from './card-chooser.tsx';
 interface OpenChooser {
   readonly what: ChooserField;
   readonly card: StoryCard;
+  /** The element at which the menu opens; by default the card. */
+  readonly opener?: HTMLElement | undefined;
 }
 
 const importCardChooser = () => import('./card-chooser.tsx');
@@ -22,15 +24,21 @@ export function useCardChooser(props: Omit<CardChooserProps, keyof OpenChooser |
   return {
     isChoosing: chosen !== null,
     /** Opens a menu at a card. */
-    choose: (what: ChooserField, card: StoryCard): void => setChosen({ what, card }),
+    choose: (what: ChooserField, card: StoryCard, opener?: HTMLElement): void =>
+      setChosen({ what, card, opener }),
     giveUp: () => setChosen(null),
     chooser: (area: () => HTMLElement | null) =>
       chosen !== null && (
         <CardChooser
           key={`${chosen.what} ${chosen.card.id}`}
           {...props}
-          {...chosen}
-          anchor={() => area()?.querySelector<HTMLElement>(`[data-card="${chosen.card.id}"]`) ?? null}
+          what={chosen.what}
+          card={chosen.card}
+          anchor={() =>
+            chosen.opener?.isConnected === true
+              ? chosen.opener
+              : (area()?.querySelector<HTMLElement>(`[data-card="${chosen.card.id}"]`) ?? null)
+          }
           onClose={(isBack) => {
             setChosen(null);
             if (isBack) props.focusCard(chosen.card.id);

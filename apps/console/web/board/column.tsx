@@ -33,8 +33,11 @@ export interface ColumnProps {
   readonly dropPosition: TargetPosition | null;
   readonly menuItemsOf: (card: StoryCard) => readonly MenuItem[];
   readonly isQuickAddOpen: boolean;
-  readonly onQuickAddChange: (columnId: string | null) => void;
-  readonly onAdd: (title: string, columnId: string) => Promise<void>;
+  /** Undefined if the column does not offer to add stories. */
+  readonly onQuickAddChange: ((columnId: string | null) => void) | undefined;
+  readonly onAdd: ((title: string, columnId: string) => Promise<void>) | undefined;
+  /** False if the column is a group of stories by another field than their status. */
+  readonly hasStatus?: boolean;
 }
 
 interface ColumnCardProps {
@@ -62,12 +65,19 @@ function ColumnCard({ card, isDragDisabled, menuItemsOf, children }: ColumnCardP
   );
 }
 
-function ColumnHeader({ lane, totalCards, isFiltered, canWrite, onQuickAddChange }: ColumnProps) {
+function ColumnHeader({
+  lane,
+  totalCards,
+  isFiltered,
+  canWrite,
+  onQuickAddChange,
+  hasStatus = true,
+}: ColumnProps) {
   const { column, cards } = lane;
   const isOver = column.wipLimit !== null && totalCards > column.wipLimit;
   return (
     <header className="column-head">
-      <StatusIcon status={column.status} />
+      {hasStatus && <StatusIcon status={column.status} />}
       <h2 id={`column-${column.id}`} className="cut">
         {column.name}
       </h2>
@@ -79,7 +89,7 @@ function ColumnHeader({ lane, totalCards, isFiltered, canWrite, onQuickAddChange
             : t.board.limit(totalCards, column.wipLimit)}
         {isOver && <span className="sr-only">, {t.board.overLimit}</span>}
       </span>
-      {canWrite && (
+      {canWrite && onQuickAddChange !== undefined && (
         <button
           type="button"
           className="icon-button column-add"
@@ -204,7 +214,7 @@ function ColumnCards({
 
 /** A column that renders again only if one of its own props changed; all other props are stable. */
 export const Column = memo(function Column(props: ColumnProps) {
-  const { lane, areAllCardsLoaded, isFiltered, dropPosition } = props;
+  const { lane, areAllCardsLoaded, isFiltered, dropPosition, onAdd, onQuickAddChange } = props;
   const { column, cards } = lane;
   const section = useRef<HTMLElement>(null);
   const scroller = useRef<HTMLDivElement>(null);
@@ -225,12 +235,12 @@ export const Column = memo(function Column(props: ColumnProps) {
       data-over={isOver || undefined}
     >
       <ColumnHeader {...props} />
-      {props.isQuickAddOpen && (
+      {props.isQuickAddOpen && onAdd !== undefined && (
         <QuickAdd
           columnId={column.id}
           columnName={column.name}
-          onAdd={(title) => props.onAdd(title, column.id)}
-          onClose={() => props.onQuickAddChange(null)}
+          onAdd={(title) => onAdd(title, column.id)}
+          onClose={() => onQuickAddChange?.(null)}
         />
       )}
       <div

@@ -29,6 +29,14 @@ export function createColumnChange(board: Board, columnId: string): BulkChange {
   };
 }
 
+/** Changes the status. Each story moves to the first column of its project with that status. */
+export const createStatusChange = (status: StoryCard['status']): BulkChange => ({
+  set: { status },
+  isUntouched: (known, theirs) => theirs.status === known.status || theirs.status === status,
+  currentValueOf: (card) => t.status[card.status],
+  newValue: t.status[status],
+});
+
 export const cancelChange: BulkChange = {
   ...{ set: { status: 'canceled' }, isUntouched: isInSameColumn },
   currentValueOf: (card) => t.status[card.status],

@@ -1,16 +1,26 @@
 import { type RefObject, useMemo } from 'react';
 import { type StoryCard } from '@muster/registry';
-import { Icon, PriorityIcon } from '../components/icons.tsx';
+import { Icon, PriorityIcon, StatusIcon } from '../components/icons.tsx';
 import { Menu, type MenuItem } from '../components/menu.tsx';
 import { Avatar } from '../components/people.tsx';
 import { t } from '../messages/index.ts';
-import { type BoardSearch, hasActiveFilters, priorityNames, toggleValue, workFilters } from './filter.ts';
+import {
+  type BoardSearch,
+  hasActiveFilters,
+  priorityNames,
+  statusNames,
+  toggleValue,
+  withoutFilters,
+  workFilters,
+} from './filter.ts';
 
 interface FilterBarProps {
   readonly cards: Iterable<StoryCard>;
   readonly search: BoardSearch;
   readonly onSearchChange: (search: BoardSearch) => void;
   readonly inputRef: RefObject<HTMLInputElement | null>;
+  /** True if the stories are not in columns by their status. */
+  readonly hasStatus?: boolean;
 }
 
 interface FilterChoices {
@@ -35,44 +45,58 @@ function collectFilterChoices(cards: Iterable<StoryCard>): FilterChoices {
 const withoutFilter = (search: BoardSearch, key: keyof BoardSearch): BoardSearch =>
   Object.fromEntries(Object.entries(search).filter(([name]) => name !== key));
 
-export function FilterBar({ cards, search, onSearchChange, inputRef }: FilterBarProps) {
-  const choices = useMemo(() => collectFilterChoices(cards), [cards]);
-  const choose = <Key extends 'who' | 'label' | 'priority' | 'work'>(
-    key: Key,
-    value: NonNullable<BoardSearch[Key]>[number],
-  ): void => {
-    const list = toggleValue(search[key] as readonly unknown[] | undefined, value);
-    onSearchChange(list === undefined ? withoutFilter(search, key) : { ...search, [key]: list });
+type ListFilter = 'who' | 'label' | 'priority' | 'work' | 'status';
+type FilterMenu = readonly [name: string, items: readonly MenuItem[], chosenCount: number];
+
+/** Returns the menus of the filters that take several values. */
+function filterMenus(
+  { people, labels }: FilterChoices,
+  { search, onSearchChange, hasStatus = false }: FilterBarProps,
+): FilterMenu[] {
+  const menu = (name: string, key: ListFilter, choices: readonly Omit<MenuItem, 'run'>[]): FilterMenu => {
+    const chosen: readonly string[] = search[key] ?? [];
+    const choose = (id: string): void => {
+      const list = toggleValue(chosen, id);
+      const others = withoutFilter(search, key);
+      onSearchChange(list === undefined ? others : { ...others, [key]: list });
+    };
+    const items = choices.map((choice) => ({
+      ...{ ...choice, isChosen: chosen.includes(choice.id) },
+      run: () => choose(choice.id),
+    }));
+    return [name, items, chosen.length];
   };
-  const who: MenuItem[] = [
-    {
-      ...{ id: 'none', name: t.filter.none, isChosen: search.who?.includes('none') === true },
-      run: () => choose('who', 'none'),
-    },
-    ...[...choices.people].map(([id, { name, kind }]) => ({
-      ...{ id, name, icon: <Avatar name={name} kind={kind} />, isChosen: search.who?.includes(id) === true },
-      run: () => choose('who', id),
-    })),
+  const statuses = statusNames.map((id) => ({ id, name: t.status[id], icon: <StatusIcon status={id} /> }));
+  return [
+    ...(hasStatus ? [menu(t.filter.status, 'status', statuses)] : []),
+    menu(t.filter.who, 'who', [
+      { id: 'me', name: t.filter.me },
+      { id: 'none', name: t.filter.none },
+      ...[...people].map(([id, { name, kind }]) => ({
+        ...{ id, name, icon: <Avatar name={name} kind={kind} /> },
+      })),
+    ]),
+    menu(
+      t.filter.labels,
+      'label',
+      labels.map((label) => ({ id: label, name: label })),
+    ),
+    menu(
+      t.filter.priority,
+      'priority',
+      priorityNames.map((id) => ({ id, name: t.priority[id], icon: <PriorityIcon priority={id} /> })),
+    ),
+    menu(
+      t.filter.state,
+      'work',
+      workFilters.map((id) => ({ id, name: t.filter.states[id] })),
+    ),
   ];
-  const labels = choices.labels.map((label) => ({
-    ...{ id: label, name: label, isChosen: search.label?.includes(label) === true },
-    run: () => choose('label', label),
-  }));
-  const priorities = priorityNames.map((priority) => ({
-    ...{ id: priority, name: t.priority[priority], icon: <PriorityIcon priority={priority} /> },
-    isChosen: search.priority?.includes(priority) === true,
-    run: () => choose('priority', priority),
-  }));
-  const work = workFilters.map((one) => ({
-    ...{ id: one, name: t.filter.states[one], isChosen: search.work?.includes(one) === true },
-    run: () => choose('work', one),
-  }));
-  const menus: [string, readonly MenuItem[], number][] = [
-    [t.filter.who, who, search.who?.length ?? 0],
-    [t.filter.labels, labels, search.label?.length ?? 0],
-    [t.filter.priority, priorities, search.priority?.length ?? 0],
-    [t.filter.state, work, search.work?.length ?? 0],
-  ];
+}
+
+export function FilterBar(props: FilterBarProps) {
+  const { cards, search, onSearchChange, inputRef } = props;
+  const choices = useMemo(() => collectFilterChoices(cards), [cards]);
   return (
     <div className="filters" role="search">
       <span className="filter-text">
@@ -92,7 +116,7 @@ export function FilterBar({ cards, search, onSearchChange, inputRef }: FilterBar
           }}
         />
       </span>
-      {menus
+      {filterMenus(choices, props)
         .filter(([, items]) => items.length > 0)
         .map(([name, items, count]) => (
           <Menu key={name} label={name} items={items} staysOpenAfterChoice className="button filter">
@@ -102,7 +126,12 @@ export function FilterBar({ cards, search, onSearchChange, inputRef }: FilterBar
           </Menu>
         ))}
       {hasActiveFilters(search) && (
-        <button type="button" className="button" data-kind="quiet" onClick={() => onSearchChange({})}>
+        <button
+          type="button"
+          className="button"
+          data-kind="quiet"
+          onClick={() => onSearchChange(withoutFilters(search))}
+        >
           {t.filter.clear}
         </button>
       )}

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { type StoryCard } from '@muster/registry';
-import { canStartNow, matchesFilter } from './filter.ts';
+import { canStartNow, isPlainBoard, matchesFilter, parseBoardSearch, withoutFilters } from './filter.ts';
 
 const card: StoryCard = {
   ...{
@@ -59,4 +59,32 @@ it('knows which stories can start: those that nothing blocks, without open child
   const canStart = (change: Partial<StoryCard>): boolean => canStartNow({ ...card, ...change });
   expect([startable.filter(canStart).length, others.filter(canStart)]).toEqual([startable.length, []]);
   expect(matchesFilter({ ...card, status: 'ready' }, { work: ['start'] })).toBe(true);
+});
+
+it('finds stories by person, status, and due date', () => {
+  const ana = { id: 'a', name: 'Ana', handle: 'ana' };
+  const hers = { ...card, assignees: { member: ana, agent: null } };
+  const finds = (who: string): boolean => matchesFilter(hers, { who: [who] }, 'a');
+  expect(['me', 'a', 'ana', 'none', 'b'].map(finds)).toEqual([true, true, true, false, false]);
+  expect(matchesFilter(card, { status: ['done'] })).toBe(false);
+  const inDays = (days: number): string =>
+    new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+  const isDue = (days: number, work: 'overdue' | 'dueSoon'): boolean =>
+    matchesFilter({ ...card, dueDate: inDays(days) }, { work: [work] });
+  expect([isDue(-2, 'overdue'), isDue(2, 'overdue'), isDue(2, 'dueSoon')]).toEqual([true, false, true]);
+  expect([isDue(-2, 'dueSoon'), isDue(12, 'dueSoon')]).toEqual([false, false]);
+  expect(matchesFilter({ ...card, status: 'done', dueDate: inDays(-2) }, { work: ['overdue'] })).toBe(false);
+  expect(matchesFilter({ ...card, dueDate: '2026-01-02' }, { due: '2026-01-02' })).toBe(false);
+  expect(matchesFilter({ ...card, dueDate: '2026-01-01' }, { due: '2026-01-02' })).toBe(true);
+});
+
+it('reads the layout of an address, and drops what it does not know', () => {
+  const search = parseBoardSearch({
+    ...{ layout: 'table', group: 'epic', sort: 'nothing', columns: ['status'], status: ['done', 'x'], q: 7 },
+  });
+  expect(search).toEqual({ layout: 'table', group: 'epic', columns: ['status'], status: ['done'], q: '7' });
+  expect(withoutFilters(search)).toEqual({ layout: 'table', group: 'epic', columns: ['status'] });
+  const plain = [{}, { layout: 'board', q: 'x' }, { group: 'status' }, { sort: 'board' }] as const;
+  const other = [{ layout: 'list' }, { group: 'epic' }, { sort: 'dueDate' }] as const;
+  expect([plain.filter(isPlainBoard).length, other.filter(isPlainBoard)]).toEqual([plain.length, []]);
 });

@@ -1,5 +1,6 @@
 /** Returns the columns with the cards that match the filters. */
 import { type RefObject, useDeferredValue, useLayoutEffect, useMemo, useRef } from 'react';
+import { useIdentity } from '../data/context.ts';
 import { type Lane } from '../data/lanes.ts';
 import { type BoardSearch, matchesFilter, hasActiveFilters } from './filter.ts';
 
@@ -11,15 +12,16 @@ export function useFilteredLanes(
   // Typing has priority over filtering.
   const filter = useDeferredValue(search);
   const filtered = hasActiveFilters(filter);
+  const viewerId = useIdentity().member.id;
   const lanes = useMemo(
     () =>
       filtered
         ? allLanes.map(({ column, cards }) => ({
             column,
-            cards: cards.filter((card) => matchesFilter(card, filter)),
+            cards: cards.filter((card) => matchesFilter(card, filter, viewerId)),
           }))
         : allLanes,
-    [allLanes, filter, filtered],
+    [allLanes, filter, filtered, viewerId],
   );
   // Scrolls all columns to the top when the filter changes.
   const shown = useRef(filter);

@@ -3,10 +3,16 @@ import { useNavigate } from '@tanstack/react-router';
 import { type RefObject } from 'react';
 import { type Project, type StoryCard } from '@muster/registry';
 import { Icon } from '../components/icons.tsx';
+import { lazyComponent } from '../components/lazily.ts';
 import { Menu } from '../components/menu.tsx';
 import { t } from '../messages/index.ts';
-import { type BoardSearch } from './filter.ts';
+import { type BoardSearch, isPlainBoard } from './filter.ts';
 import { FilterBar } from './filter-bar.tsx';
+
+const ViewControls = lazyComponent(
+  () => import('../views/view-controls.tsx'),
+  () => <span className="view-controls" />,
+);
 
 interface BoardHeadProps {
   readonly project: Project | null;
@@ -18,6 +24,7 @@ interface BoardHeadProps {
 
 export function BoardHead({ project, cards, search, filterInputRef, isMoving }: BoardHeadProps) {
   const navigate = useNavigate({ from: '/p/$projectKey' });
+  const onSearchChange = (next: BoardSearch): void => void navigate({ search: next, replace: true });
   const open = (page: 'epics' | 'waves' | 'plans' | 'health' | 'settings/people') => () =>
     void navigate({ to: `/p/${project?.key ?? ''}/${page}` });
   return (
@@ -30,8 +37,10 @@ export function BoardHead({ project, cards, search, filterInputRef, isMoving }: 
           cards={cards}
           search={search}
           inputRef={filterInputRef}
-          onSearchChange={(next) => void navigate({ search: next, replace: true })}
+          hasStatus={!isPlainBoard(search)}
+          onSearchChange={onSearchChange}
         />
+        {project !== null && <ViewControls projectKey={project.key} {...{ search, onSearchChange }} />}
         {project !== null && (
           <Menu
             label={t.board.menu}

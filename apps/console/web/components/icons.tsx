@@ -47,6 +47,7 @@ const iconPaths = {
     </>
   ),
   boards: <path d="M2.5 3h3v10h-3zM6.5 3h3v7h-3zM10.5 3h3v5h-3z" />,
+  list: <path d="M5.5 4h8M5.5 8h8M5.5 12h8M2.5 4h.1M2.5 8h.1M2.5 12h.1" />,
   activity: <path d="M1.8 8h2.7l2-5 3 10 2-5h2.7" />,
   usage: <path d="M2 13.5h12M3.8 11V8.5M8 11V3M12.2 11V6" />,
   plus: <path d="M8 3v10M3 8h10" />,

@@ -11,6 +11,8 @@ export interface MenuItem {
   readonly icon?: ReactNode;
   /** The state of a choice; undefined for an action. */
   readonly isChosen?: boolean;
+  /** True if a line separates the entry from the one above. */
+  readonly isSeparated?: boolean;
   readonly run: () => void;
 }
 
@@ -32,6 +34,8 @@ interface MenuListProps {
   readonly items: readonly MenuItem[];
   /** Returns the element at which the menu opens. */
   readonly anchor: () => HTMLElement | null;
+  /** The point at which a context menu opens. */
+  readonly pointer?: { readonly x: number; readonly y: number } | undefined;
   readonly staysOpenAfterChoice?: boolean;
   /**
    * True if exactly one choice applies. The focus then starts on the current choice, so that Enter changes
@@ -49,7 +53,7 @@ function focusInitialEntry(menu: HTMLElement, isSingleChoice: boolean): void {
 }
 
 /** Places the menu below its anchor, or above it if there is no room. */
-function positionMenu(menu: HTMLElement, { top, bottom, left }: DOMRect): void {
+export function positionMenu(menu: HTMLElement, { top, bottom, left }: DOMRect): void {
   const { offsetWidth: width, offsetHeight: height } = menu;
   const below = bottom + 4;
   const y =
@@ -85,10 +89,11 @@ interface MenuEntryProps {
   readonly onChoose: () => void;
 }
 
-const MenuEntry = ({ item: { icon, name, isChosen }, role, onChoose }: MenuEntryProps) => (
+const MenuEntry = ({ item: { icon, name, isChosen, isSeparated }, role, onChoose }: MenuEntryProps) => (
   <button
     type="button"
     className="menu-item"
+    data-separated={isSeparated || undefined}
     role={role}
     aria-checked={isChosen}
     tabIndex={-1}
@@ -104,18 +109,50 @@ const MenuEntry = ({ item: { icon, name, isChosen }, role, onChoose }: MenuEntry
   </button>
 );
 
+/**
+ * Closes the menu on an action elsewhere, and lets it follow its anchor when that scrolls. Returns the function that
+ * stops it.
+ */
+function observeMenu(
+  menu: HTMLElement,
+  read: () => Pick<MenuListProps, 'anchor' | 'pointer' | 'onClose'>,
+): () => void {
+  const leave = ({ target }: Event): void => {
+    const { anchor, pointer, onClose } = read();
+    const at = pointer === undefined ? anchor() : null;
+    if (target instanceof Node && (menu.contains(target) || at?.contains(target) === true)) return;
+    onClose(false);
+  };
+  const follow = ({ target }: Event): void => {
+    const { anchor, pointer, onClose } = read();
+    const at = anchor();
+    if (at === null || !(target as Node).contains(at)) return;
+    const rect = at.getBoundingClientRect();
+    const { top, bottom } = (target instanceof Element ? target : document.body).getBoundingClientRect();
+    if (pointer === undefined && rect.bottom > top && rect.top < bottom) positionMenu(menu, rect);
+    else onClose(false);
+  };
+  document.addEventListener('pointerdown', leave);
+  document.addEventListener('scroll', follow, true);
+  return () => {
+    document.removeEventListener('pointerdown', leave);
+    document.removeEventListener('scroll', follow, true);
+  };
+}
+
 /** The list of a menu, which is open while it is mounted. */
 export function MenuList({
   label,
   items,
   anchor,
+  pointer,
   staysOpenAfterChoice,
   isSingleChoice = false,
   onClose,
 }: MenuListProps) {
   const list = useRef<HTMLDivElement>(null);
-  const latest = useRef({ anchor, onClose });
-  latest.current = { anchor, onClose };
+  const latest = useRef({ anchor, onClose, pointer });
+  latest.current = { anchor, onClose, pointer };
 
   useLayoutEffect(() => {
     const menu = list.current;
@@ -123,25 +160,7 @@ export function MenuList({
     // The popover is above everything else, including a dialog that contains it.
     menu.showPopover();
     focusInitialEntry(menu, isSingleChoice);
-    const leave = ({ target }: Event): void => {
-      const at = latest.current.anchor();
-      if (target instanceof Node && (menu.contains(target) || at?.contains(target) === true)) return;
-      latest.current.onClose(false);
-    };
-    const follow = ({ target }: Event): void => {
-      const at = latest.current.anchor();
-      if (at === null || !(target as Node).contains(at)) return;
-      const rect = at.getBoundingClientRect();
-      const { top, bottom } = (target instanceof Element ? target : document.body).getBoundingClientRect();
-      if (rect.bottom > top && rect.top < bottom) positionMenu(menu, rect);
-      else latest.current.onClose(false);
-    };
-    document.addEventListener('pointerdown', leave);
-    document.addEventListener('scroll', follow, true);
-    return () => {
-      document.removeEventListener('pointerdown', leave);
-      document.removeEventListener('scroll', follow, true);
-    };
+    return observeMenu(menu, () => latest.current);
   }, [isSingleChoice]);
   // The focused entry may have disappeared, such as the loading entry.
   useLayoutEffect(() => {
@@ -150,7 +169,9 @@ export function MenuList({
   });
   useLayoutEffect(() => {
     const menu = list.current;
-    const from = latest.current.anchor()?.getBoundingClientRect();
+    const { pointer: point, anchor: element } = latest.current;
+    const from =
+      point === undefined ? element()?.getBoundingClientRect() : new DOMRect(point.x, point.y, 0, 0);
     if (menu !== null && from !== undefined) positionMenu(menu, from);
   }, [items.length]);
 

@@ -1,6 +1,7 @@
 /** Loads the cards of one board, and reloads cards that have changed. */
-import { type Client, ForbiddenError, NotFoundError } from '@muster/client';
-import { type InputOf, type Registry, type StoryCard } from '@muster/registry';
+import { ForbiddenError, NotFoundError } from '@muster/client';
+import { type StoryCard } from '@muster/registry';
+import { type CardSource } from './card-source.ts';
 import { type CardStore } from './card-store.ts';
 
 /** Changes announced within this window are fetched in one request. */
@@ -8,7 +9,6 @@ const batchWindowMs = 100;
 const retryDelayMs = 1_000;
 /** If more cards than this changed within one batch, the whole board is reloaded. */
 const maxBatchSize = 200;
-const pageSize = 1_000;
 /** The page size of the first request. It fills a screen, and is small so that the response arrives soon. */
 const firstPageSize = 200;
 /** Time between reloads during an import or after a failed reload. */
@@ -18,12 +18,12 @@ const reloadDelayMs = 2_000;
 const isProjectHidden = (failure: unknown): boolean =>
   failure instanceof ForbiddenError || failure instanceof NotFoundError;
 
-function createCardRequests(client: Client, projectId: string, store: CardStore) {
+function createCardRequests(source: CardSource, store: CardStore) {
   const { cards } = store;
 
-  async function list(params: Omit<InputOf<Registry['stories']['list']>, 'projectId' | 'view'>) {
+  async function list(params: Parameters<CardSource['fetchPage']>[0]) {
     const question = cards.nextRequestId();
-    return { question, ...(await client.stories.list({ ...params, projectId, view: 'card' })) };
+    return { question, ...(await source.fetchPage(params)) };
   }
 
   async function fetchCards(ids: readonly string[]): Promise<readonly StoryCard[]> {
@@ -34,14 +34,35 @@ function createCardRequests(client: Client, projectId: string, store: CardStore)
     return items;
   }
 
-  return { list, fetchCards };
+  /** Loads pages up to about `cardLimit` cards, and shows each as it arrives. Ends early if it is superseded. */
+  async function loadPages(
+    first: Awaited<ReturnType<typeof list>>,
+    cardLimit: number,
+    isSuperseded: () => boolean,
+    onPage: (items: readonly StoryCard[], isLast: boolean, hasMore: boolean) => void,
+  ): Promise<void> {
+    let page = first;
+    for (let examinedCards = firstPageSize; ; examinedCards += source.pageSize) {
+      cards.storeResponse(page.items, page.question);
+      const { nextCursor } = page;
+      // A page with few cards counts in full, because it may have examined many stories.
+      const isLast = nextCursor === null || examinedCards >= cardLimit;
+      onPage(page.items, isLast, nextCursor !== null);
+      if (isLast) return;
+      page = await list({ limit: source.pageSize, cursor: nextCursor });
+      if (isSuperseded()) return;
+    }
+  }
+
+  return { list, fetchCards, loadPages };
 }
 
 export type BoardLoader = ReturnType<typeof createBoardLoader>;
 
-export function createBoardLoader(client: Client, projectId: string, store: CardStore) {
+export function createBoardLoader(source: CardSource, store: CardStore) {
   const { cards } = store;
-  const { list, fetchCards } = createCardRequests(client, projectId, store);
+  const { list, fetchCards, loadPages } = createCardRequests(source, store);
+  let cardLimit = source.cardLimit;
   const changed = new Set<string>();
   let batchTimer: ReturnType<typeof setTimeout> | undefined;
   /** Time of the last batch, by the page's clock. */
@@ -56,26 +77,20 @@ export function createBoardLoader(client: Client, projectId: string, store: Card
     const isSuperseded = (): boolean => reloadId !== latestReload;
     try {
       const [{ project, columns }, first] = await Promise.all([
-        client.projects.get({ projectId }),
-        list({ sort: 'board', limit: firstPageSize }),
+        source.fetchHead(),
+        list({ limit: firstPageSize }),
       ]);
       if (isSuperseded()) return;
       store.setColumns(columns);
       const missing = new Set(cards.all().keys());
-      let page = first;
-      for (;;) {
-        for (const { id } of page.items) missing.delete(id);
-        cards.storeResponse(page.items, page.question);
+      await loadPages(first, cardLimit, isSuperseded, (items, isLast, hasMore) => {
+        for (const { id } of items) missing.delete(id);
         store.updateView({
-          state: 'ready',
-          failure: null,
-          project,
-          areAllCardsLoaded: page.nextCursor === null,
+          ...{ state: 'ready', failure: null, project },
+          ...{ areAllCardsLoaded: isLast, hasMore: isLast && hasMore },
         });
-        if (page.nextCursor === null) break;
-        page = await list({ sort: 'board', limit: pageSize, cursor: page.nextCursor });
-        if (isSuperseded()) return;
-      }
+      });
+      if (isSuperseded()) return;
       for (const id of missing) if (!store.pendingWriteIds.has(id)) cards.removeMissing(id, first.question);
       store.updateView();
     } catch (failure) {
@@ -129,5 +144,11 @@ export function createBoardLoader(client: Client, projectId: string, store: Card
     }
   }
 
-  return { reload, reloadSoon, refresh, fetchCards };
+  /** Raises the limit of the source, and loads the cards up to it. */
+  function loadMore(): Promise<void> {
+    cardLimit += source.cardLimit;
+    return reload();
+  }
+
+  return { reload, reloadSoon, refresh, fetchCards, loadMore };
 }

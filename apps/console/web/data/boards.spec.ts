@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { type Client, MusterError, NotFoundError } from '@muster/client';
 import { type Event, type StoryCard } from '@muster/registry';
 import { Board, Boards } from './boards.ts';
+import { createProjectSource, createSearchSource } from './card-source.ts';
 import { staleQueryKeys } from './stale.ts';
 
 const card = (id: string) => ({ id, key: `WEB-${id}`, title: id, rank: id, columnId: 'c', version: 1 });
@@ -33,7 +34,7 @@ describe('a board that is read anew', () => {
   async function open(...given: Answer[]): Promise<Board> {
     answers = given;
     asked = 0;
-    const board = new Board(client, 'WEB');
+    const board = new Board(client, createProjectSource(client, 'WEB'));
     await pass(0);
     return board;
   }
@@ -46,6 +47,26 @@ describe('a board that is read anew', () => {
     expect(shown(board)).toEqual(['ready', true, '1']);
     await pass(10_000);
     expect([shown(board), asked]).toEqual([['ready', true, '12'], 4]);
+  });
+
+  it('ends a search over all projects at its limit, and loads more on demand', async () => {
+    const limits: unknown[] = [];
+    const search = {
+      stories: {
+        search: ({ limit, cursor = '0' }: { readonly limit: number; readonly cursor?: string }) => {
+          limits.push(limit);
+          const first = Number(cursor);
+          const items = Array.from({ length: limit }, (_, index) => card(`${first + index}`));
+          return Promise.resolve({ items, nextCursor: String(first + limit) });
+        },
+      },
+    } as unknown as Client;
+    const board = new Board(search, createSearchSource(search, {}));
+    await pass(0);
+    const seen = () => [[...board.cards()].length, board.view().areAllCardsLoaded, board.view().hasMore];
+    expect([seen(), limits.length]).toEqual([[1_000, true, true], 5]);
+    await board.loadMore();
+    expect(seen()).toEqual([2_000, true, true]);
   });
 
   it('fetches the cards of the former and the new parent of a changed card', async () => {
@@ -126,7 +147,10 @@ describe('a write that meets a newer version', () => {
     };
     const get = () => Promise.resolve({ project: { id: 'p' }, columns: [{ id: 'c', archivedAt: null }] });
     const client = { projects: { get }, stories: { list, update: write, reorder: write } };
-    const board = new Board(client as unknown as Client, 'WEB');
+    const board = new Board(
+      client as unknown as Client,
+      createProjectSource(client as unknown as Client, 'WEB'),
+    );
     await board.reload();
     return { board, versions, known: board.card('1') as StoryCard };
   }
@@ -182,7 +206,10 @@ describe('a change of several cards', () => {
         },
       },
     };
-    const board = new Board(client as unknown as Client, 'WEB');
+    const board = new Board(
+      client as unknown as Client,
+      createProjectSource(client as unknown as Client, 'WEB'),
+    );
     await board.reload();
     listed = 0;
     const set = { priority: 'high' } as const;
@@ -212,7 +239,10 @@ describe('a change of several cards', () => {
         updateMany: () => Promise.reject(error),
       },
     };
-    const board = new Board(client as unknown as Client, 'WEB');
+    const board = new Board(
+      client as unknown as Client,
+      createProjectSource(client as unknown as Client, 'WEB'),
+    );
     await board.reload();
     const change = { set: { status: 'canceled' }, isUntouched: () => true } as const;
     const refused = { type: 'refused', error };

@@ -9,6 +9,12 @@ import {
   type StoryCard,
 } from '@muster/registry';
 import { type BoardLoader, createBoardLoader } from './board-loader.ts';
+import {
+  type CardSource,
+  createProjectSource,
+  createSearchSource,
+  type StorySearchParams,
+} from './card-source.ts';
 import { CardStore } from './card-store.ts';
 import { moveParameters, type TargetPosition } from './lanes.ts';
 import { endsLeasesAndAssignments } from './stale.ts';
@@ -36,21 +42,24 @@ export class Board {
   readonly #client: Client;
   readonly #store = new CardStore();
   readonly #loader: BoardLoader;
-  readonly projectId: string;
+  /** The key or id of the project; null if the cards are of several projects. */
+  readonly projectId: string | null;
   readonly reload: BoardLoader['reload'];
   readonly refreshCards: BoardLoader['refresh'];
+  readonly loadMore: BoardLoader['loadMore'];
   readonly previewMove = this.#store.previewMove;
   readonly view = this.#store.view;
   readonly subscribe = this.#store.subscribe;
   readonly card = this.#store.cards.get;
   readonly cards = (): Iterable<StoryCard> => this.#store.cards.all().values();
 
-  constructor(client: Client, projectId: string) {
+  constructor(client: Client, source: CardSource) {
     this.#client = client;
-    this.projectId = projectId;
-    this.#loader = createBoardLoader(client, projectId, this.#store);
+    this.projectId = source.projectId;
+    this.#loader = createBoardLoader(source, this.#store);
     this.reload = this.#loader.reload;
     this.refreshCards = this.#loader.refresh;
+    this.loadMore = this.#loader.loadMore;
     void this.reload();
   }
 
@@ -77,7 +86,9 @@ export class Board {
   }
 
   async create(title: string, columnId: string): Promise<StoryCard | undefined> {
-    const { story } = await this.#client.stories.create({ projectId: this.projectId, title, columnId });
+    const { projectId } = this;
+    if (projectId === null) return undefined;
+    const { story } = await this.#client.stories.create({ projectId, title, columnId });
     this.#store.storeWrittenStory(story);
     return this.card(story.id);
   }
@@ -221,6 +232,8 @@ export class Boards {
   /** The boards that were opened in this window, by the keys of their projects. */
   readonly openBoards = new Map<string, Board>();
 
+  readonly #searches = new Set<Board>();
+
   constructor(client: Client) {
     this.#client = client;
   }
@@ -229,23 +242,38 @@ export class Boards {
   getOrCreate(projectKey: string): Board {
     let board = this.openBoards.get(projectKey);
     if (board === undefined) {
-      board = new Board(this.#client, projectKey);
+      board = new Board(this.#client, createProjectSource(this.#client, projectKey));
       this.openBoards.set(projectKey, board);
     }
     return board;
   }
 
+  /** Opens the stories of all projects that match a search. Call `closeSearch` when they are no longer shown. */
+  openSearch(search: StorySearchParams): Board {
+    const board = new Board(this.#client, createSearchSource(this.#client, search));
+    this.#searches.add(board);
+    return board;
+  }
+
+  closeSearch(board: Board): void {
+    this.#searches.delete(board);
+  }
+
   handleEvent(event: Event): void {
     if (endsLeasesAndAssignments(event)) this.reloadAll();
-    for (const board of this.openBoards.values()) {
+    for (const board of this.#allBoards()) {
       const { project } = board.view();
-      // Until the project of a board is known, a read that is in progress may return data from before the
+      // A search has no project. Until the project of a board is known, a read that is in progress may return data from before the
       // event. The board then handles every event.
       if (project === null || project.id === event.projectId) board.handleEvent(event);
     }
   }
 
   reloadAll(): void {
-    for (const board of this.openBoards.values()) void board.reload();
+    for (const board of this.#allBoards()) void board.reload();
+  }
+
+  #allBoards(): Iterable<Board> {
+    return [...this.openBoards.values(), ...this.#searches];
   }
 }

@@ -12,6 +12,8 @@ export interface BoardView {
   readonly serverLanes: readonly Lane[];
   /** True once all cards are loaded; until then a column shows the project's count. */
   readonly areAllCardsLoaded: boolean;
+  /** True if loading ended at the limit of the source, so that there may be more cards. */
+  readonly hasMore: boolean;
   /** Cards that someone else has just changed. */
   readonly fresh: ReadonlySet<string>;
 }
@@ -43,6 +45,7 @@ export class CardStore {
     lanes: [],
     serverLanes: [],
     areAllCardsLoaded: false,
+    hasMore: false,
     fresh: new Set(),
   };
 

@@ -3,6 +3,7 @@
  * refuse.
  */
 import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
 import { type Project } from '@muster/registry';
 import { widestScope } from '../settings/rights.ts';
 import { useClient, useIdentity } from './context.ts';
@@ -19,15 +20,24 @@ export function useProjectPermissions(project: string): ProjectPermissions {
   return usePermissionsIn(projects.data?.find(({ id, key }) => id === project || key === project));
 }
 
-/** Returns the viewer's role in a project. Pass undefined while the project is not loaded. */
-export function usePermissionsIn(
-  project: Pick<Project, 'archivedAt' | 'myRole'> | null | undefined,
-): ProjectPermissions {
+/** Returns the keys of the projects in which the viewer may write. */
+export function useWritableProjects(): ReadonlySet<string> {
   const { token } = useIdentity();
-  const mayWrite =
-    project != null &&
-    project.archivedAt === null &&
-    project.myRole !== 'viewer' &&
-    widestScope(token.scopes) !== 'read';
+  const { data } = useQuery(projectsQuery(useClient()));
+  return useMemo(
+    () => new Set(data?.filter((project) => mayWriteIn(project, token.scopes)).map(({ key }) => key)),
+    [data, token.scopes],
+  );
+}
+
+type RoleIn = Pick<Project, 'archivedAt' | 'myRole'>;
+
+const mayWriteIn = (project: RoleIn, scopes: Parameters<typeof widestScope>[0]): boolean =>
+  project.archivedAt === null && project.myRole !== 'viewer' && widestScope(scopes) !== 'read';
+
+/** Returns the viewer's role in a project. Pass undefined while the project is not loaded. */
+export function usePermissionsIn(project: RoleIn | null | undefined): ProjectPermissions {
+  const { token } = useIdentity();
+  const mayWrite = project != null && mayWriteIn(project, token.scopes);
   return { mayWrite, isLead: mayWrite && project.myRole === 'lead' };
 }

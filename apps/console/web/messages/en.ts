@@ -25,6 +25,7 @@ export const en = {
     boards: 'Boards',
     now: 'Now',
     inbox: 'Inbox',
+    stories: 'All stories',
     agents: 'Agents at work',
     agentsShort: 'Agents',
     activity: 'Activity',
@@ -186,7 +187,11 @@ export const en = {
       blocked: 'Blocked',
       rework: 'Needs rework',
       waiting: 'Waiting for an answer',
+      overdue: 'Overdue',
+      dueSoon: 'Due within 7 days',
     },
+    status: 'Status',
+    me: 'Me',
     found: (shown: number, all: number) => `${shown.toLocaleString()} of ${all.toLocaleString()}`,
     none: 'Unassigned',
   },
@@ -206,7 +211,7 @@ export const en = {
       `Theirs: ${stories.map(([key, value]) => `${key} ${value}`).join(', ')} · Yours: ${mine}`,
     anyway: 'Change anyway',
   },
-  choose: { assignee: 'Assign…', priority: 'Priority…', reviewer: 'Reviewers…' },
+  choose: { status: 'Status…', assignee: 'Assign…', priority: 'Priority…', reviewer: 'Reviewers…' },
   move: {
     started: (key: string, column: string, at: number, of: number) =>
       `Moving ${key}. ${column}, ${at} of ${of}. Use the arrow keys to move, Space to drop, Escape to cancel.`,

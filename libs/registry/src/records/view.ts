@@ -13,16 +13,29 @@ export const ViewLayout = z
 /** A member or agent, stored as the caller wrote it. */
 const StoredPerson = boundedText(41, 1);
 
-/** Filters of stories.list and stories.search. */
+const maxAlternatives = 50;
+/** A value, or several of which a story needs one. */
+const oneOrMore = <Value extends z.ZodType>(value: Value) =>
+  z.union([value, z.array(value).min(1).max(maxAlternatives)]);
+
+export const viewStates = ['start', 'live', 'waiting', 'rework', 'blocked', 'overdue', 'dueSoon'] as const;
+
+/** Filters of stories.list and stories.search, with alternatives and states. */
 const FilterParams = z.strictObject({
   status: z.union([StoryStatus, z.array(StoryStatus).min(1).max(6)]).optional(),
   columnId: Id.optional(),
   epicId: Id.optional(),
   parentId: StoryRef.optional(),
-  assigneeId: StoredPerson.optional().meta({ description: 'Id or handle; me is whoever looks at the view' }),
+  assigneeId: oneOrMore(StoredPerson).optional().meta({
+    description: 'Id or handle of members, or id of agents; me is whoever looks at the view, none is no one',
+  }),
   agentId: StoredPerson.optional().meta({ description: 'Id or slug' }),
-  label: Label.optional(),
+  label: oneOrMore(Label).optional(),
   priority: z.union([Priority, z.array(Priority).min(1).max(5)]).optional(),
+  state: z.array(z.enum(viewStates)).min(1).max(viewStates.length).optional().meta({
+    description:
+      'Stories in one of these states: start (work can start), live (worked on now), waiting (for an answer), rework, blocked, overdue, dueSoon (within 7 days)',
+  }),
   query: SearchText.optional(),
   dueBefore: Day.optional().meta({ description: 'Only stories due before this day' }),
   hasOpenBlockers: z
@@ -33,7 +46,7 @@ const FilterParams = z.strictObject({
 export type ViewFilter = z.output<typeof FilterParams>;
 export const ViewFilter = FilterParams.meta({ description: 'Which stories it shows; all by default' });
 export const ViewGroup = z
-  .enum(['status', 'epic', 'assignee', 'agent', 'priority', 'label', 'parent'])
+  .enum(['status', 'epic', 'assignee', 'agent', 'priority', 'label', 'parent', 'project'])
   .nullable()
   .meta({ description: 'The field by which stories are grouped' });
 export const ViewSort = z.enum(['board', 'updated', 'created', 'dueDate', 'priority']);

@@ -48,6 +48,23 @@ describe('views.create', () => {
     expect((await chloe.views.list({ projectId: 'WEB' })).items).toEqual([view]);
   });
 
+  it('keeps alternatives and states in its filter', async () => {
+    const filter = {
+      ...{ assigneeId: ['me', 'none'], label: ['bug', 'ops'], state: ['overdue', 'dueSoon'] as const },
+    };
+    const view = await save(people.chloe, {
+      ...{ groupBy: 'project', filter: { ...filter, state: [...filter.state] } },
+    });
+    expect(view).toMatchObject({ groupBy: 'project', filter });
+    const invalid = [
+      { label: [] },
+      { state: ['other'] },
+      { assigneeId: Array.from({ length: 51 }, () => 'me') },
+    ];
+    for (const one of invalid)
+      await expect(save(people.chloe, { filter: one as never })).rejects.toMatchObject({ status: 400 });
+  });
+
   it('refuses records in its filter that the caller may not see, and takes those that are there', async () => {
     const { chloe } = people;
     const columnId = board.columns.ready;

@@ -1,0 +1,192 @@
+/** Tests lists, tables and boards by any field, over one project and over all of them. */
+import { isDeepStrictEqual } from 'node:util';
+import { beforeEach, expect } from '@jest/globals';
+import { type Locator, type Page } from 'playwright-core';
+import { type People, waitUntil } from '@muster/testing';
+import { dragUntil, journey, pickUp } from './browser.ts';
+import { arrange, type House } from './house.ts';
+import { useWindows } from './windows.ts';
+
+const demo = { backlog: ['Alpha', 'Beta'], ready: ['Gamma'], in_progress: ['Delta'] };
+
+const row = (page: Page, title: string): Locator => page.locator('.story-row', { hasText: title });
+/** Waits until the list shows these headings and titles, from top to bottom. */
+const shows = (page: Page, wanted: readonly string[]): Promise<void> =>
+  waitUntil(async () =>
+    isDeepStrictEqual(
+      await page.locator('.story-scroll :is(h2 .cut, .story-name)').allTextContents(),
+      wanted,
+    ),
+  );
+const display = (page: Page): Locator => page.getByRole('dialog', { name: 'Display options' });
+
+/** The journey of the first tier. */
+export function firstViewJourneys(house: House): void {
+  const { open } = useWindows(house);
+  journey('shows a board as a list in groups, which a link repeats, and changes stories in it', async () => {
+    const people = await house.world.org();
+    await arrange(house, people, demo);
+    const page = await open(people.ana.me.token, '/p/WEB');
+    await page.getByRole('button', { name: 'Display' }).click();
+    await display(page).getByRole('button', { name: 'List' }).click();
+    await shows(page, ['Backlog', 'Alpha', 'Beta', 'Ready', 'Gamma', 'In progress', 'Delta']);
+    await display(page).getByLabel('Group by').selectOption('Assignee');
+    await page.keyboard.press('Escape');
+    await shows(page, ['Unassigned', 'Alpha', 'Beta', 'Gamma', 'Delta']);
+    expect(new URL(page.url()).search).toBe('?layout=list&group=assignee');
+    await page.keyboard.press('j');
+    await page.keyboard.press('j');
+    await page.keyboard.press('a');
+    await page.getByRole('menu').getByText('Ben').click();
+    await shows(page, ['Ben', 'Beta', 'Unassigned', 'Alpha', 'Gamma', 'Delta']);
+    await page.locator('[data-card]:focus', { hasText: 'Beta' }).waitFor();
+    const other = await open(people.ben.me.token, '/p/WEB?layout=list&group=assignee');
+    await shows(other, ['Ben', 'Beta', 'Unassigned', 'Alpha', 'Gamma', 'Delta']);
+    await house.client(people.ana.me.token).stories.update({ storyId: 'WEB-1', title: 'Omega' });
+    for (const each of [page, other])
+      await shows(each, ['Ben', 'Beta', 'Unassigned', 'Omega', 'Gamma', 'Delta']);
+  });
+}
+
+export function viewsJourneys(house: House): void {
+  let people: People;
+  const { open } = useWindows(house);
+  beforeEach(async () => {
+    people = await house.world.org();
+    await arrange(house, people, demo);
+  });
+  const ana = () => house.client(people.ana.me.token);
+
+  journey('orders a table by its columns, changes a cell, and chooses what it shows', async () => {
+    await ana().stories.update({ storyId: 'WEB-3', priority: 'high', dueDate: '2099-01-02' });
+    const page = await open(people.ana.me.token, '/p/WEB?layout=table');
+    await shows(page, ['Alpha', 'Beta', 'Gamma', 'Delta']);
+    await page.getByRole('columnheader', { name: 'Due date' }).getByRole('button').click();
+    await shows(page, ['Gamma', 'Alpha', 'Beta', 'Delta']);
+    expect(await page.getByRole('columnheader', { name: 'Due date' }).getAttribute('aria-sort')).toBe(
+      'ascending',
+    );
+    await row(page, 'Beta').getByRole('cell').nth(2).getByRole('button').click();
+    await page.getByRole('menu', { name: 'Priority of WEB-2' }).getByText('Urgent').click();
+    await row(page, 'Beta').getByText('Urgent').waitFor();
+    await page.getByRole('button', { name: 'Display' }).click();
+    await display(page).getByRole('button', { name: 'Estimate' }).click();
+    await page.getByRole('columnheader', { name: 'Estimate' }).waitFor();
+    await display(page).getByRole('button', { name: 'Compact' }).click();
+    await page.locator('[data-density="compact"]').waitFor();
+    expect((await ana().stories.get({ storyId: 'WEB-2' })).story.priority).toBe('urgent');
+  });
+
+  journey('folds groups, selects a range, and offers a menu by right click', async () => {
+    const page = await open(people.ana.me.token, '/p/WEB?layout=list');
+    await page.getByRole('button', { name: 'Backlog 2' }).click();
+    await shows(page, ['Backlog', 'Ready', 'Gamma', 'In progress', 'Delta']);
+    await page.getByRole('button', { name: 'Backlog 2' }).click();
+    await page.getByRole('checkbox', { name: 'Select WEB-1' }).click();
+    await page.getByRole('checkbox', { name: 'Select WEB-3' }).click({ modifiers: ['Shift'] });
+    await page.getByText('3 selected').first().waitFor();
+    await row(page, 'Delta').click({ button: 'right' });
+    await page.getByRole('menuitem', { name: 'Priority…' }).click();
+    await page.getByRole('menu', { name: 'Priority of WEB-4' }).getByText('Low').click();
+    await row(page, 'Delta').getByText('Low').waitFor({ state: 'attached' });
+    await page.locator('[data-card]:focus', { hasText: 'Delta' }).waitFor();
+  });
+
+  journey('gives a card that is dragged to another group the value of that group', async () => {
+    await ana().assignments.set({
+      ...{ targetType: 'story', targetId: 'WEB-1', memberId: people.ben.me.memberId },
+    });
+    const page = await open(people.ana.me.token, '/p/WEB?layout=board&group=assignee');
+    const column = page.getByRole('region', { name: 'Ben', exact: true });
+    await column.getByText('Alpha').waitFor();
+    const over = await pickUp(
+      page,
+      page.getByRole('link', { name: 'Gamma' }),
+      column.locator('.column-scroll'),
+    );
+    await dragUntil(page, { x: over.x + 60, y: over.y + 300 }, column.locator('.drop-line'));
+    await page.mouse.up();
+    await column.getByText('Gamma').waitFor();
+    const { items } = await ana().stories.search({ assigneeId: 'ben' });
+    expect(items.map(({ key }) => key).toSorted()).toEqual(['WEB-1', 'WEB-3']);
+  });
+
+  journey('shows stories of all projects as they come and go', async () => {
+    await ana().projects.create({ key: 'APP', name: 'Mobile app' });
+    await ana().stories.create({ projectId: 'APP', title: 'Epsilon', status: 'ready' });
+    const page = await open(people.ben.me.token, '/stories?group=project');
+    await shows(page, ['Mobile app', 'Epsilon', 'Web shop', 'Delta', 'Gamma', 'Beta', 'Alpha']);
+    await ana().stories.create({ projectId: 'APP', title: 'Zeta' });
+    await row(page, 'Zeta').waitFor();
+    await page.getByRole('searchbox', { name: 'Filter stories' }).fill('zeta');
+    await shows(page, ['Mobile app', 'Zeta']);
+    await row(page, 'Zeta').getByRole('link').focus();
+    await page.keyboard.press('s');
+    await page.getByRole('menu', { name: 'Status of APP-2' }).getByText('In progress').click();
+    await waitUntil(
+      async () => (await ana().stories.get({ storyId: 'APP-2' })).story.status === 'in_progress',
+    );
+    const viewer = await open(people.dan.me.token, '/stories');
+    await row(viewer, 'Alpha').waitFor();
+    expect(await viewer.getByRole('checkbox').count()).toBe(0);
+  });
+
+  const menu = (page: Page) => page.getByRole('menu');
+  const openMenu = (page: Page, name: string | RegExp): Promise<void> =>
+    page.getByRole('button', { name, exact: true }).click();
+
+  journey('saves a view, opens it by its link and by default, changes and deletes it', async () => {
+    await ana().stories.update({ storyId: 'WEB-3', labels: ['bug'] });
+    const page = await open(people.chloe.me.token, '/p/WEB?layout=list&group=none&label=bug');
+    await shows(page, ['Gamma']);
+    await openMenu(page, 'Views');
+    await menu(page).getByText('Save as new view…').click();
+    await page.getByRole('textbox', { name: 'Name' }).fill('Bugs');
+    expect(await page.getByRole('checkbox', { name: /Share/ }).count()).toBe(0);
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'View: Bugs' }).waitFor();
+    const [view] = (await house.client(people.chloe.me.token).views.list({})).items;
+    expect(view).toMatchObject({ name: 'Bugs', layout: 'list', filter: { label: ['bug'] }, groupBy: null });
+
+    await openMenu(page, 'View: Bugs');
+    await menu(page).getByText('Open this view by default').click();
+    await house.go(page, '/inbox');
+    await page.getByRole('heading', { name: 'Inbox' }).waitFor();
+    await house.go(page, '/p/WEB');
+    await page.getByRole('button', { name: 'View: Bugs' }).waitFor();
+    await shows(page, ['Gamma']);
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+    await page.getByText('unsaved changes').waitFor({ state: 'attached' });
+    await openMenu(page, 'View: Bugs');
+    await menu(page).getByText('Save changes to “Bugs”').click();
+    await page.getByText('unsaved changes').waitFor({ state: 'detached' });
+    await house.go(page, `/p/WEB?view=${view?.id}`);
+    await shows(page, ['Alpha', 'Beta', 'Gamma', 'Delta']);
+
+    await openMenu(page, 'View: Bugs');
+    await menu(page).getByText('Delete “Bugs”…').click();
+    await page.getByRole('button', { name: 'Delete view' }).click();
+    await page.getByRole('region', { name: 'Backlog', exact: true }).waitFor();
+    await house.go(page, `/p/WEB?view=${view?.id}`);
+    await page.locator('.notice', { hasText: 'This view no longer exists' }).waitFor();
+  });
+
+  journey('shares a view of all projects, which others open but do not change', async () => {
+    const page = await open(people.ana.me.token, '/stories?layout=table&group=project');
+    await row(page, 'Alpha').waitFor();
+    await openMenu(page, 'Views');
+    await menu(page).getByText('Save as new view…').click();
+    await page.getByRole('textbox', { name: 'Name' }).fill('Portfolio');
+    await page.getByRole('checkbox', { name: 'Share with everyone in the organization' }).check();
+    await page.getByRole('button', { name: 'Save view' }).click();
+    await page.getByRole('button', { name: 'View: Portfolio' }).waitFor();
+    const other = await open(people.chloe.me.token, '/stories');
+    await openMenu(other, 'Views');
+    await menu(other).getByText('Portfolio (shared)').click();
+    await other.getByRole('table').waitFor();
+    await openMenu(other, 'View: Portfolio');
+    await menu(other).getByText('Copy link').waitFor();
+    expect(await menu(other).getByText('Delete').count()).toBe(0);
+    expect(await menu(other).getByText('Save as new view…').count()).toBe(1);
+  });
+}

@@ -1,0 +1,129 @@
+/** The stories of a view: filtered, sorted and grouped, with the names of what they are grouped by. */
+import { useQuery } from '@tanstack/react-query';
+import { useDeferredValue, useMemo } from 'react';
+import { type Epic, type StoryCard } from '@muster/registry';
+import { type BoardSearch, hasActiveFilters, matchesFilter } from '../board/filter.ts';
+import { type Board, type BoardView } from '../data/boards.ts';
+import { useClient, useIdentity } from '../data/context.ts';
+import { epicsQuery, projectsQuery } from '../data/queries.ts';
+import { t } from '../messages/index.ts';
+import { storyViewTexts } from '../messages/story-views.ts';
+import { type Arrangement } from './arrangement.ts';
+import { type GroupContext, groupCards, projectKeyOf, sortCards, type StoryGroup } from './grouping.ts';
+
+const noEpics: ReadonlyMap<string, Epic> = new Map();
+
+const epicsPageSize = 200;
+
+/** Loads the epics of these projects. */
+function useEpics(projectKeys: readonly string[]): ReadonlyMap<string, Epic> {
+  const client = useClient();
+  const [only = '', ...others] = projectKeys;
+  const listAll = async (projectId: string): Promise<Epic[]> =>
+    Array.fromAsync(client.epics.list.all({ projectId, limit: epicsPageSize }));
+  const { data } = useQuery(
+    others.length === 0
+      ? { ...epicsQuery(client, only), enabled: only !== '' }
+      : {
+          queryKey: ['epics', 'of', ...projectKeys],
+          queryFn: async () => (await Promise.all(projectKeys.map(listAll))).flat(),
+        },
+  );
+  return useMemo(() => (data === undefined ? noEpics : new Map(data.map((epic) => [epic.id, epic]))), [data]);
+}
+
+/** The maximum number of parents that are fetched because they are not among the shown stories. */
+const maxFetchedParents = 200;
+
+/** Returns the titles of the parents of the cards, and fetches those that are not among the cards. */
+function useParentTitles(cards: readonly StoryCard[], isNeeded: boolean): ReadonlyMap<string, string> {
+  const client = useClient();
+  const known = useMemo(
+    () => new Map(isNeeded ? cards.map((card) => [card.id, `${card.key} ${card.title}`]) : []),
+    [cards, isNeeded],
+  );
+  const missing = useMemo(
+    () =>
+      isNeeded
+        ? [...new Set(cards.flatMap(({ parentId }) => parentId ?? []))]
+            .filter((id) => !known.has(id))
+            .toSorted()
+        : [],
+    [cards, isNeeded, known],
+  );
+  const storyIds = missing.slice(0, maxFetchedParents);
+  const { data } = useQuery({
+    queryKey: ['related', 'parents', storyIds],
+    queryFn: async () => (await client.stories.search({ storyIds, limit: maxFetchedParents })).items,
+    enabled: storyIds.length > 0,
+  });
+  return useMemo(
+    () => new Map([...known, ...(data ?? []).map(({ id, key, title }) => [id, `${key} ${title}`] as const)]),
+    [known, data],
+  );
+}
+
+/** Canceled stories are only shown if a filter asks for them. */
+const isShown = ({ status }: StoryCard, wanted: BoardSearch['status']): boolean =>
+  status !== 'canceled' || wanted?.includes('canceled') === true;
+
+export interface ArrangedStories {
+  readonly groups: readonly StoryGroup[];
+  readonly epics: ReadonlyMap<string, Epic>;
+  readonly projects: ReadonlyMap<string, string>;
+  /** The shown stories before filtering. */
+  readonly allCards: readonly StoryCard[];
+  readonly matchCount: number;
+  readonly isFiltered: boolean;
+}
+
+export function useArrangedStories(
+  board: Board,
+  view: BoardView,
+  search: BoardSearch,
+  { layout, grouping, sorting, columns }: Arrangement,
+): ArrangedStories {
+  const viewerId = useIdentity().member.id;
+  // Typing has priority over filtering.
+  const filter = useDeferredValue(search);
+  const allCards = useMemo(
+    () => (view.state === 'ready' ? [...board.cards()].filter((card) => isShown(card, filter.status)) : []),
+    [board, view, filter.status],
+  );
+  const matching = useMemo(() => {
+    // A saved view may name the parent by its key.
+    const parent = allCards.find(({ key }) => key === filter.parent)?.id ?? filter.parent;
+    const byId = parent === undefined ? filter : { ...filter, parent };
+    return allCards.filter((card) => matchesFilter(card, byId, viewerId));
+  }, [allCards, filter, viewerId]);
+
+  const showsEpics = grouping === 'epic' || (layout === 'table' && columns.includes('epic'));
+  const keysWithEpics = useMemo(() => {
+    if (board.projectId !== null) return [board.projectId];
+    return showsEpics
+      ? [...new Set(matching.flatMap((card) => (card.epicId === null ? [] : projectKeyOf(card))))].toSorted()
+      : [];
+  }, [board.projectId, matching, showsEpics]);
+  const epics = useEpics(keysWithEpics);
+  const parents = useParentTitles(matching, grouping === 'parent');
+  const projectList = useQuery(projectsQuery(useClient())).data;
+  const projects = useMemo(() => new Map(projectList?.map(({ key, name }) => [key, name])), [projectList]);
+
+  const columnIds = useMemo(() => view.lanes.map(({ column }) => column.id), [view.lanes]);
+  const sorted = useMemo(() => sortCards(matching, sorting, columnIds), [matching, sorting, columnIds]);
+  const groups = useMemo(() => {
+    const context: GroupContext = {
+      statusName: (status) => t.status[status],
+      priorityName: (priority) => t.priority[priority],
+      epics: new Map([...epics].map(([id, { title }]) => [id, title])),
+      ...{ parents, projects },
+      noValue: (field) => storyViewTexts.noValue[field],
+    };
+    return groupCards(sorted, grouping, context);
+  }, [sorted, grouping, epics, parents, projects]);
+  return {
+    ...{ groups, epics, projects, allCards },
+    matchCount: matching.length,
+    isFiltered: hasActiveFilters(filter),
+  };
+}
