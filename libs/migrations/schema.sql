@@ -307,6 +307,22 @@ create table public.contracts (
   version integer not null default 0,
   created_at timestamp(3) with time zone not null default now()
 );
+create table public.deleted_records (
+  org_id uuid not null,
+  story_id uuid not null,
+  nth integer not null,
+  kind text not null,
+  record jsonb not null
+);
+create table public.deleted_stories (
+  org_id uuid not null,
+  id uuid not null,
+  project_id uuid not null,
+  number integer not null,
+  title text not null,
+  deleted_by jsonb not null,
+  deleted_at timestamp(3) with time zone not null default now()
+);
 create table public.delivery_group_stories (
   org_id uuid not null,
   project_id uuid not null,
@@ -706,6 +722,11 @@ create table public.notification_counts (
   unread integer not null,
   changes bigint not null default 0
 );
+create table public.notification_digests (
+  org_id uuid not null,
+  member_id uuid not null,
+  sent_until timestamp(3) with time zone not null default now()
+);
 create table public.notification_preferences (
   org_id uuid not null,
   member_id uuid not null,
@@ -713,6 +734,12 @@ create table public.notification_preferences (
   channel text not null,
   enabled boolean not null,
   updated_at timestamp(3) with time zone not null default now()
+);
+create table public.notification_snoozes (
+  org_id uuid not null,
+  notification_id uuid not null,
+  member_id uuid not null,
+  until timestamp(3) with time zone not null
 );
 create table public.notifications (
   org_id uuid not null,
@@ -999,6 +1026,13 @@ create table public.story_specs (
   author jsonb not null,
   note text,
   created_at timestamp(3) with time zone not null default now()
+);
+create table public.story_subscriptions (
+  org_id uuid not null,
+  story_id uuid not null,
+  member_id uuid not null,
+  subscribed boolean not null,
+  updated_at timestamp(3) with time zone not null default now()
 );
 create table public.streams (
   org_id uuid not null,
@@ -1345,6 +1379,10 @@ alter table contracts add constraint contracts_org_id_project_id_slug_key UNIQUE
 alter table contracts add constraint contracts_pkey PRIMARY KEY (org_id, id);
 alter table contracts add constraint contracts_slug_check CHECK ((slug ~ '^[a-z0-9-]{1,64}$'::text));
 alter table contracts add constraint contracts_version_check CHECK ((version >= 0));
+alter table deleted_records add constraint deleted_records_org_id_story_id_fkey FOREIGN KEY (org_id, story_id) REFERENCES deleted_stories(org_id, id) ON DELETE CASCADE;
+alter table deleted_records add constraint deleted_records_pkey PRIMARY KEY (org_id, story_id, nth);
+alter table deleted_stories add constraint deleted_stories_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
+alter table deleted_stories add constraint deleted_stories_pkey PRIMARY KEY (org_id, id);
 alter table delivery_group_stories add constraint delivery_group_stories_org_id_project_id_group_id_fkey FOREIGN KEY (org_id, project_id, group_id) REFERENCES delivery_groups(org_id, project_id, id) ON DELETE CASCADE;
 alter table delivery_group_stories add constraint delivery_group_stories_org_id_project_id_story_id_fkey FOREIGN KEY (org_id, project_id, story_id) REFERENCES stories(org_id, project_id, id) ON DELETE CASCADE;
 alter table delivery_group_stories add constraint delivery_group_stories_pkey PRIMARY KEY (org_id, group_id, story_id);
@@ -1470,10 +1508,15 @@ alter table members add constraint members_status_check CHECK ((status = ANY (AR
 alter table notification_counts add constraint notification_counts_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
 alter table notification_counts add constraint notification_counts_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
 alter table notification_counts add constraint notification_counts_pkey PRIMARY KEY (org_id, member_id, kind, place_id);
-alter table notification_preferences add constraint notification_preferences_channel_check CHECK ((channel = ANY (ARRAY['inbox'::text, 'email'::text, 'push'::text])));
+alter table notification_digests add constraint notification_digests_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
+alter table notification_digests add constraint notification_digests_pkey PRIMARY KEY (org_id, member_id);
+alter table notification_preferences add constraint notification_preferences_channel_check CHECK ((channel = ANY (ARRAY['inbox'::text, 'email'::text, 'push'::text, 'digest'::text])));
 alter table notification_preferences add constraint notification_preferences_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
 alter table notification_preferences add constraint notification_preferences_pkey PRIMARY KEY (org_id, member_id, kind, channel);
-alter table notifications add constraint notifications_kind_check CHECK ((kind = ANY (ARRAY['mention'::text, 'assigned'::text, 'review_requested'::text, 'review_verdict'::text, 'comment_reply'::text, 'handoff'::text, 'lease_expired'::text, 'lock_taken_over'::text, 'lease_taken_over'::text, 'broadcast'::text, 'invitation_accepted'::text, 'access_requested'::text, 'access_resolved'::text, 'seat_limit'::text, 'webhook_paused'::text, 'unblocked'::text, 'forge_failing'::text, 'merge_reverted'::text, 'budget_warning'::text])));
+alter table notification_snoozes add constraint notification_snoozes_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
+alter table notification_snoozes add constraint notification_snoozes_org_id_notification_id_fkey FOREIGN KEY (org_id, notification_id) REFERENCES notifications(org_id, id) ON DELETE CASCADE;
+alter table notification_snoozes add constraint notification_snoozes_pkey PRIMARY KEY (org_id, notification_id);
+alter table notifications add constraint notifications_kind_check CHECK ((kind = ANY (ARRAY['mention'::text, 'assigned'::text, 'review_requested'::text, 'review_verdict'::text, 'comment_reply'::text, 'handoff'::text, 'lease_expired'::text, 'lock_taken_over'::text, 'lease_taken_over'::text, 'broadcast'::text, 'invitation_accepted'::text, 'access_requested'::text, 'access_resolved'::text, 'seat_limit'::text, 'webhook_paused'::text, 'unblocked'::text, 'forge_failing'::text, 'merge_reverted'::text, 'budget_warning'::text, 'subscribed'::text])));
 alter table notifications add constraint notifications_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
 alter table notifications add constraint notifications_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
 alter table notifications add constraint notifications_pkey PRIMARY KEY (org_id, id);
@@ -1613,6 +1656,9 @@ alter table story_selections add constraint story_selections_pkey PRIMARY KEY (o
 alter table story_specs add constraint story_specs_org_id_story_id_fkey FOREIGN KEY (org_id, story_id) REFERENCES stories(org_id, id) ON DELETE CASCADE;
 alter table story_specs add constraint story_specs_pkey PRIMARY KEY (org_id, story_id, version);
 alter table story_specs add constraint story_specs_version_check CHECK ((version >= 1));
+alter table story_subscriptions add constraint story_subscriptions_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
+alter table story_subscriptions add constraint story_subscriptions_org_id_story_id_fkey FOREIGN KEY (org_id, story_id) REFERENCES stories(org_id, id) ON DELETE CASCADE;
+alter table story_subscriptions add constraint story_subscriptions_pkey PRIMARY KEY (org_id, story_id, member_id);
 alter table streams add constraint streams_lost_check CHECK ((lost_after < lost_until));
 alter table streams add constraint streams_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id) ON DELETE CASCADE;
 alter table streams add constraint streams_pkey PRIMARY KEY (org_id);
@@ -1720,6 +1766,9 @@ CREATE INDEX connections_of_agent ON public.connections USING btree (org_id, age
 CREATE INDEX connections_of_member ON public.connections USING btree (org_id, member_id, id);
 CREATE INDEX contract_stories_contract ON public.contract_stories USING btree (org_id, contract_id);
 CREATE INDEX contract_versions_story ON public.contract_versions USING btree (org_id, story_id) WHERE (story_id IS NOT NULL);
+CREATE INDEX deleted_stories_age ON public.deleted_stories USING btree (deleted_at);
+CREATE INDEX deleted_stories_newest ON public.deleted_stories USING btree (org_id, project_id, deleted_at, id);
+CREATE INDEX deleted_stories_number ON public.deleted_stories USING btree (org_id, project_id, number);
 CREATE INDEX delivery_groups_project ON public.delivery_groups USING btree (org_id, project_id, id DESC);
 CREATE INDEX delivery_groups_state ON public.delivery_groups USING btree (org_id, project_id, state, id DESC);
 CREATE INDEX epics_project ON public.epics USING btree (org_id, project_id, id);
@@ -1775,6 +1824,9 @@ CREATE INDEX members_names ON public.members USING btree (org_id, status, name, 
 CREATE INDEX members_of_account ON public.members USING btree (account_id) WHERE ((status = 'active'::text) AND (account_id IS NOT NULL));
 CREATE INDEX members_role ON public.members USING btree (org_id, status, role, name, id);
 CREATE INDEX notification_counts_project ON public.notification_counts USING btree (org_id, project_id) WHERE (project_id IS NOT NULL);
+CREATE INDEX notification_digests_due ON public.notification_digests USING btree (sent_until);
+CREATE INDEX notification_snoozes_member ON public.notification_snoozes USING btree (org_id, member_id, until);
+CREATE INDEX notification_snoozes_until ON public.notification_snoozes USING btree (until);
 CREATE INDEX notifications_ages ON public.notifications USING brin (created_at) WITH (pages_per_range='32', autosummarize='on');
 CREATE INDEX notifications_comment ON public.notifications USING btree (org_id, comment_id) WHERE (comment_id IS NOT NULL);
 CREATE INDEX notifications_inbox ON public.notifications USING btree (org_id, member_id, id DESC) WHERE in_inbox;
@@ -1819,6 +1871,7 @@ CREATE INDEX story_reviewers_decided ON public.story_reviewers USING btree (org_
 CREATE INDEX story_reviewers_member ON public.story_reviewers USING btree (org_id, member_id, id) WHERE (member_id IS NOT NULL);
 CREATE INDEX story_reviewers_story ON public.story_reviewers USING btree (org_id, story_id, id);
 CREATE INDEX story_selections_story ON public.story_selections USING btree (org_id, story_id, since);
+CREATE INDEX story_subscriptions_member ON public.story_subscriptions USING btree (org_id, member_id);
 CREATE INDEX team_members_added ON public.team_members USING btree (org_id, team_id, created_at, member_id);
 CREATE INDEX team_members_member ON public.team_members USING btree (org_id, member_id);
 CREATE INDEX teams_everywhere ON public.teams USING btree (lower(name) COLLATE "C", id);
@@ -2753,6 +2806,16 @@ begin
         from public.projects p join public.stories s on s.org_id = p.org_id and s.project_id = p.id
         where p.org_id = org and p.key = upper(split_part(target_ref, '-', 1))
           and s.number = split_part(target_ref, '-', 2)::int;
+    -- A deleted story is kept for 30 days (deleted-stories.sql).
+    when 'deletedStory' then
+      select d.id, d.project_id into target_id, project_id from public.deleted_stories d
+        where d.org_id = org and d.id = target_ref::uuid and d.deleted_at > now() - interval '30 days';
+    when 'deletedStoryKey' then
+      select d.id, d.project_id into target_id, project_id
+        from public.projects p join public.deleted_stories d on d.org_id = p.org_id and d.project_id = p.id
+        where p.org_id = org and p.key = upper(split_part(target_ref, '-', 1))
+          and d.number = split_part(target_ref, '-', 2)::int and d.deleted_at > now() - interval '30 days'
+        order by d.deleted_at desc limit 1;
     when 'column' then
       select c.id, c.project_id into target_id, project_id from public.board_columns c
         where c.org_id = org and c.id = target_ref::uuid;
@@ -3185,6 +3248,61 @@ begin
 end $function$
 ;
 alter function app.keep_comment_document() owner to muster_door;
+CREATE OR REPLACE FUNCTION app.keep_deleted_story(story uuid, deleter jsonb)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  org constant uuid := app.org_id();
+begin
+  insert into deleted_stories (org_id, id, project_id, number, title, deleted_by)
+    select s.org_id, s.id, s.project_id, s.number, s.title, deleter from stories s where s.org_id = org and s.id = story;
+  insert into deleted_records (org_id, story_id, nth, kind, record)
+    select org, story, row_number() over (order by k.step, k.place), k.kind, k.record from (
+      select 1 as step, 0 as place, 'stories' as kind, to_jsonb(t) as record from stories t
+        where t.org_id = org and t.id = story
+      union all select 2, t.version, 'story_specs', to_jsonb(t) from story_specs t
+        where t.org_id = org and t.story_id = story
+      union all select 2, 0, 'comments', to_jsonb(t) from comments t where t.org_id = org and t.story_id = story
+      union all select 2, 0, 'comment_reactions', to_jsonb(t) from comment_reactions t
+        where t.org_id = org and t.comment_id in (select c.id from comments c where c.org_id = org and c.story_id = story)
+      union all select 2, 0, 'attachments', to_jsonb(t) from attachments t where t.org_id = org and t.story_id = story
+      union all select 2, 0, 'assignments', to_jsonb(t) from assignments t
+        where t.org_id = org and t.target_type = 'story' and t.target_id = story
+      union all select 2, 0, 'story_reviewers', to_jsonb(t) from story_reviewers t where t.org_id = org and t.story_id = story
+      union all select 2, 0, 'story_selections', to_jsonb(t) from story_selections t
+        where t.org_id = org and t.story_id = story
+      union all select 2, 0, 'story_subscriptions', to_jsonb(t) from story_subscriptions t
+        where t.org_id = org and t.story_id = story
+      union all select 2, 0, 'story_blockers', to_jsonb(t) from story_blockers t
+        where t.org_id = org and (t.story_id = story or t.blocker_id = story)
+      union all select 2, 0, 'budgets', to_jsonb(t) from budgets t where t.org_id = org and t.story_id = story
+      union all select 2, 0, 'contract_stories', to_jsonb(t) from contract_stories t
+        where t.org_id = org and t.story_id = story
+      union all select 2, 0, 'delivery_group_stories', to_jsonb(t) from delivery_group_stories t
+        where t.org_id = org and t.story_id = story and not t.open
+      union all select 2, 0, 'executions', to_jsonb(t) from executions t
+        where t.org_id = org and t.target_type = 'story' and t.target_id = story
+      union all select 2, 0, k.kind, k.record from executions e cross join lateral (
+          select 'execution_events' as kind, to_jsonb(t) as record from execution_events t
+            where t.org_id = org and t.execution_id = e.id
+          union all select 'execution_contributors', to_jsonb(t) from execution_contributors t
+            where t.org_id = org and t.execution_id = e.id
+          union all select 'forge_observations', to_jsonb(t) from forge_observations t
+            where t.org_id = org and t.execution_id = e.id
+          union all select 'forge_pulls', to_jsonb(t) from forge_pulls t where t.org_id = org and t.execution_id = e.id) k
+        where e.org_id = org and e.target_type = 'story' and e.target_id = story
+      -- References that the deletion clears, in rows that stay.
+      union all select 2, 0, 'children', jsonb_build_object('id', t.id) from stories t
+        where t.org_id = org and t.parent_id = story
+      union all select 2, 0, 'agent_runs', jsonb_build_object('id', t.id, 'execution_id', t.execution_id) from agent_runs t
+        where t.org_id = org and t.story_id = story
+      union all select 2, 0, 'contract_versions', jsonb_build_object('contract_id', t.contract_id, 'version', t.version)
+        from contract_versions t where t.org_id = org and t.story_id = story) k;
+end $function$
+;
+alter function app.keep_deleted_story(uuid,jsonb) owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.keep_epic_document()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -3927,6 +4045,23 @@ begin
 end $function$
 ;
 alter function app.platform_teams(text,uuid,text,integer,integer) owner to muster_platform;
+CREATE OR REPLACE FUNCTION app.postpone_file_deletions(attachment_ids uuid[], until timestamp with time zone)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  keys constant text[] := array(select app.org_id() || '/' || a.id from unnest(attachment_ids) a (id));
+begin
+  if until is null then
+    delete from app.file_deletions f where f.key = any (keys);
+  else
+    update app.file_deletions f set due_at = until where f.key = any (keys);
+  end if;
+end $function$
+;
+alter function app.postpone_file_deletions(uuid[],timestamp with time zone) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.project_id()
  RETURNS uuid
  LANGUAGE sql
@@ -4158,6 +4293,159 @@ begin
 end $function$
 ;
 alter function app.reserve_place(uuid,text,text) owner to muster_door;
+CREATE OR REPLACE FUNCTION app.restore_contract_versions(story uuid, copies jsonb)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  update contract_versions v set story_id = story
+    from jsonb_to_recordset(copies) c (contract_id uuid, version int)
+    where v.org_id = app.org_id() and v.contract_id = c.contract_id and v.version = c.version and v.story_id is null;
+end $function$
+;
+alter function app.restore_contract_versions(uuid,jsonb) owner to muster_door;
+CREATE OR REPLACE FUNCTION app.restore_records(story uuid, restored text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  org constant uuid := app.org_id();
+  columns text;
+  fields text;
+begin
+  select string_agg(quote_ident(a.attname), ', ' order by a.attnum),
+      string_agg('r.' || quote_ident(a.attname), ', ' order by a.attnum) into columns, fields from pg_attribute a
+    where a.attrelid = to_regclass('public.' || quote_ident(restored)) and a.attnum > 0 and not a.attisdropped
+      and a.attgenerated = ''
+      and (select d.record ? a.attname from deleted_records d
+        where d.org_id = org and d.story_id = story and d.kind = restored limit 1);
+  if columns is null then return; end if;
+  execute format('insert into public.%I (%s) select %s from deleted_records d
+    cross join lateral jsonb_populate_record(null::public.%I, d.record) r
+    where d.org_id = $1 and d.story_id = $2 and d.kind = $3 order by d.nth on conflict do nothing',
+    restored, columns, fields, restored) using org, story, restored;
+end $function$
+;
+alter function app.restore_records(uuid,text) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.restore_story(story uuid, into_column uuid, into_status text, into_rank text)
+ RETURNS TABLE(id uuid, project_id uuid, project_key text, number integer, title text, field text)
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+#variable_conflict use_column
+declare
+  org constant uuid := app.org_id();
+  copy jsonb := (select d.record from deleted_records d
+    where d.org_id = org and d.story_id = story and d.kind = 'stories');
+  project constant uuid := (copy ->> 'project_id')::uuid;
+  former_parent constant uuid := (copy ->> 'parent_id')::uuid;
+  waiters uuid[];
+  blockers uuid[];
+  children uuid[];
+  waiting uuid[];
+  restored text;
+begin
+  copy := copy || jsonb_build_object(
+    'column_id', into_column, 'status', into_status, 'rank', into_rank, 'blocked_by', '[]'::jsonb,
+    'completed_at', case when into_status = copy ->> 'status' then copy -> 'completed_at' end,
+    'epic_id', (select e.id from epics e where e.org_id = org and e.id = (copy ->> 'epic_id')::uuid),
+    'parent_id', (select p.id from stories p
+      where p.org_id = org and p.project_id = project and p.id = (copy ->> 'parent_id')::uuid and p.parent_id is null),
+    'version', (copy ->> 'version')::int + 1, 'updated_at', now());
+  update deleted_records d set record = copy where d.org_id = org and d.story_id = story and d.kind = 'stories';
+
+  waiters := array(select s.id from stories s where s.org_id = org and s.project_id = project
+    and s.id in (select (d.record ->> 'story_id')::uuid from deleted_records d
+      where d.org_id = org and d.story_id = story and d.kind = 'story_blockers'));
+  blockers := array(select s.id from stories s where s.org_id = org and s.project_id = project
+    and s.id in (select (d.record ->> 'blocker_id')::uuid from deleted_records d
+      where d.org_id = org and d.story_id = story and d.kind = 'story_blockers'));
+  children := array(select s.id from stories s where s.org_id = org and s.project_id = project and s.parent_id is null
+    and copy ->> 'parent_id' is null
+    and not exists (select 1 from stories c where c.org_id = org and c.parent_id = s.id)
+    and s.id in (select (d.record ->> 'id')::uuid from deleted_records d
+      where d.org_id = org and d.story_id = story and d.kind = 'children'));
+  perform s.id from stories s where s.org_id = org and s.id = any (waiters || children) order by s.id for no key update;
+
+  -- If the other story of a dependency is deleted too, its copy gets the dependency, so that it comes back with it.
+  insert into deleted_records (org_id, story_id, nth, kind, record)
+    select org, o.story_id, o.nth + row_number() over (partition by o.story_id order by d.nth), d.kind, d.record
+    from deleted_records d
+    join lateral (select r.story_id, max(r.nth) as nth from deleted_records r
+      where r.org_id = org and r.story_id <> story
+        and r.story_id in ((d.record ->> 'story_id')::uuid, (d.record ->> 'blocker_id')::uuid) group by r.story_id) o on true
+    where d.org_id = org and d.story_id = story and d.kind = 'story_blockers';
+  update deleted_records c set record = c.record || jsonb_build_object('parent_id', story)
+    from deleted_records d where d.org_id = org and d.story_id = story and d.kind = 'children'
+      and c.org_id = org and c.story_id = (d.record ->> 'id')::uuid and c.kind = 'stories' and c.record ->> 'parent_id' is null;
+  insert into deleted_records (org_id, story_id, nth, kind, record)
+    select org, former_parent, (select max(r.nth) from deleted_records r where r.org_id = org and r.story_id = former_parent) + 1,
+      'children', jsonb_build_object('id', story)
+    from deleted_stories d where d.org_id = org and d.id = former_parent;
+
+  -- What changed since the deletion: members who left, agents that were retired, repositories that were unlinked.
+  delete from deleted_records d where d.org_id = org and d.story_id = story and (
+    (d.kind = 'assignments' and (
+      (d.record ->> 'member_id' is not null and not exists (select 1 from members m
+        where m.org_id = org and m.id = (d.record ->> 'member_id')::uuid and m.status = 'active'))
+      or (d.record ->> 'agent_id' is not null and not exists (select 1 from agents a
+        join members m on m.org_id = org and m.id = a.member_id and m.status = 'active'
+        where a.org_id = org and a.id = (d.record ->> 'agent_id')::uuid and a.retired_at is null))))
+    or (d.kind = 'forge_pulls' and not exists (select 1 from forge_repositories r
+      where r.org_id = org and r.id = (d.record ->> 'repository_id')::uuid))
+    or (d.kind = 'contract_stories' and not exists (select 1 from contracts c
+      where c.org_id = org and c.id = (d.record ->> 'contract_id')::uuid)));
+
+  -- In the order of the references between these tables.
+  foreach restored in array array['stories', 'story_specs', 'comments', 'comment_reactions', 'executions',
+      'execution_events', 'execution_contributors', 'forge_observations', 'forge_pulls', 'attachments', 'assignments',
+      'story_reviewers', 'story_selections', 'story_subscriptions', 'budgets', 'contract_stories',
+      'delivery_group_stories'] loop
+    perform app.restore_records(story, restored);
+  end loop;
+  -- No lease is restored.
+  update executions e set state = 'available', offer = null, waiting_for = null
+    where e.org_id = org and e.target_type = 'story' and e.target_id = story and e.state in ('leased', 'waiting_input', 'offered');
+  update agent_runs r set story_id = story,
+      execution_id = coalesce(r.execution_id, (select e.id from executions e
+        where e.org_id = org and e.id = (d.record ->> 'execution_id')::uuid))
+    from deleted_records d
+    where d.org_id = org and d.story_id = story and d.kind = 'agent_runs'
+      and r.org_id = org and r.id = (d.record ->> 'id')::uuid and r.story_id is null;
+  perform app.restore_contract_versions(story, (select coalesce(jsonb_agg(d.record), '[]') from deleted_records d
+    where d.org_id = org and d.story_id = story and d.kind = 'contract_versions'));
+  perform app.postpone_file_deletions(array(select (d.record ->> 'id')::uuid from deleted_records d
+    where d.org_id = org and d.story_id = story and d.kind = 'attachments'), null);
+
+  insert into story_blockers (org_id, project_id, story_id, blocker_id) select org, project, w.id, story from unnest(waiters) w (id);
+  -- All stories that wait for the story, directly or through others. A parent waits for its children.
+  with recursive found (id) as (
+    select story
+    union
+    select n.id from found f cross join lateral (
+      select b.story_id as id from story_blockers b where b.org_id = org and b.blocker_id = f.id
+      union all
+      select s.parent_id from stories s where s.org_id = org and s.id = f.id and s.parent_id is not null) n)
+  select array_agg(f.id) into waiting from found f;
+  insert into story_blockers (org_id, project_id, story_id, blocker_id)
+    select org, project, story, b.id from unnest(blockers) b (id) where b.id <> all (waiting);
+  children := array(select c.id from unnest(children) c (id) where c.id <> all (waiting));
+  update stories s set parent_id = case when s.id = any (children) then story else s.parent_id end,
+      version = s.version + 1, updated_at = now()
+    where s.org_id = org and s.id = any (waiters || children);
+
+  delete from deleted_stories d where d.org_id = org and d.id = story;
+  return query select s.id, s.project_id, p.key, s.number, s.title, c.field
+    from (select w.id, 'blockedBy' as field from unnest(waiters) w (id)
+      union all select w.id, 'parentId' from unnest(children) w (id)) c
+    join stories s on s.org_id = org and s.id = c.id join projects p on p.org_id = org and p.id = s.project_id
+    order by s.number, c.field;
+end $function$
+;
+alter function app.restore_story(uuid,uuid,text,text) owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.revoke_tokens()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -4593,6 +4881,8 @@ alter table connections enable row level security, force row level security;
 alter table contract_stories enable row level security, force row level security;
 alter table contract_versions enable row level security, force row level security;
 alter table contracts enable row level security, force row level security;
+alter table deleted_records enable row level security, force row level security;
+alter table deleted_stories enable row level security, force row level security;
 alter table delivery_group_stories enable row level security, force row level security;
 alter table delivery_groups enable row level security, force row level security;
 alter table devices enable row level security, force row level security;
@@ -4622,7 +4912,9 @@ alter table lock_counters enable row level security, force row level security;
 alter table locks enable row level security, force row level security;
 alter table members enable row level security, force row level security;
 alter table notification_counts enable row level security, force row level security;
+alter table notification_digests enable row level security, force row level security;
 alter table notification_preferences enable row level security, force row level security;
+alter table notification_snoozes enable row level security, force row level security;
 alter table notifications enable row level security, force row level security;
 alter table orgs enable row level security, force row level security;
 alter table outbox enable row level security, force row level security;
@@ -4650,6 +4942,7 @@ alter table story_blockers enable row level security, force row level security;
 alter table story_reviewers enable row level security, force row level security;
 alter table story_selections enable row level security, force row level security;
 alter table story_specs enable row level security, force row level security;
+alter table story_subscriptions enable row level security, force row level security;
 alter table streams enable row level security, force row level security;
 alter table subscriptions enable row level security, force row level security;
 alter table team_members enable row level security, force row level security;
@@ -4715,6 +5008,11 @@ create policy own_organization on contract_versions for all to muster_app using 
 create policy worker on contract_versions for all to muster_worker using true;
 create policy own_organization on contracts for all to muster_app using (org_id = app.org_id());
 create policy worker on contracts for all to muster_worker using true;
+create policy own_organization on deleted_records for all to muster_app using (org_id = app.org_id());
+create policy worker on deleted_records for all to muster_worker using true;
+create policy door on deleted_stories for all to muster_door using true;
+create policy own_organization on deleted_stories for all to muster_app using (org_id = app.org_id());
+create policy worker on deleted_stories for all to muster_worker using true;
 create policy own_organization on delivery_group_stories for all to muster_app using (org_id = app.org_id());
 create policy worker on delivery_group_stories for all to muster_worker using true;
 create policy door on delivery_groups for all to muster_door using true;
@@ -4794,8 +5092,12 @@ create policy worker on members for all to muster_worker using true;
 create policy door on notification_counts for all to muster_door using true;
 create policy own_organization on notification_counts for all to muster_app using (org_id = app.org_id());
 create policy worker on notification_counts for all to muster_worker using true;
+create policy own_organization on notification_digests for all to muster_app using (org_id = app.org_id());
+create policy worker on notification_digests for all to muster_worker using true;
 create policy own_organization on notification_preferences for all to muster_app using (org_id = app.org_id());
 create policy worker on notification_preferences for all to muster_worker using true;
+create policy own_organization on notification_snoozes for all to muster_app using (org_id = app.org_id());
+create policy worker on notification_snoozes for all to muster_worker using true;
 create policy own_organization on notifications for all to muster_app using (org_id = app.org_id());
 create policy worker on notifications for all to muster_worker using true;
 create policy door on orgs for all to muster_door using true;
@@ -4871,6 +5173,8 @@ create policy worker on story_selections for all to muster_worker using true;
 create policy door on story_specs for all to muster_door using true;
 create policy own_organization on story_specs for all to muster_app using (org_id = app.org_id());
 create policy worker on story_specs for all to muster_worker using true;
+create policy own_organization on story_subscriptions for all to muster_app using (org_id = app.org_id());
+create policy worker on story_subscriptions for all to muster_worker using true;
 create policy door on streams for all to muster_door using true;
 create policy operator on streams for all to muster_operator using true;
 create policy own_organization on streams for all to muster_app using (org_id = app.org_id());
@@ -4925,6 +5229,8 @@ grant delete on connections to muster_worker;
 grant delete on contract_stories to muster_worker;
 grant delete on contract_versions to muster_worker;
 grant delete on contracts to muster_worker;
+grant delete on deleted_records to muster_worker;
+grant delete on deleted_stories to muster_worker;
 grant delete on delivery_group_stories to muster_worker;
 grant delete on delivery_groups to muster_worker;
 grant delete on devices to muster_worker;
@@ -4954,7 +5260,9 @@ grant delete on lock_counters to muster_worker;
 grant delete on locks to muster_worker;
 grant delete on members to muster_worker;
 grant delete on notification_counts to muster_worker;
+grant delete on notification_digests to muster_worker;
 grant delete on notification_preferences to muster_worker;
+grant delete on notification_snoozes to muster_worker;
 grant delete on notifications to muster_worker;
 grant delete on orgs to muster_worker;
 grant delete on outbox to muster_worker;
@@ -4983,6 +5291,7 @@ grant delete on story_blockers to muster_worker;
 grant delete on story_reviewers to muster_worker;
 grant delete on story_selections to muster_worker;
 grant delete on story_specs to muster_worker;
+grant delete on story_subscriptions to muster_worker;
 grant delete on streams to muster_worker;
 grant delete on subscriptions to muster_worker;
 grant delete on team_members to muster_worker;
@@ -5007,6 +5316,8 @@ grant delete, insert, select, update on catalog_agents to muster_app;
 grant delete, insert, select, update on comment_reactions to muster_app;
 grant delete, insert, select, update on comments to muster_app;
 grant delete, insert, select, update on connections to muster_app;
+grant delete, insert, select, update on deleted_records to muster_app;
+grant delete, insert, select, update on deleted_stories to muster_app;
 grant delete, insert, select, update on delivery_group_stories to muster_app;
 grant delete, insert, select, update on delivery_groups to muster_app;
 grant delete, insert, select, update on devices to muster_app;
@@ -5030,7 +5341,9 @@ grant delete, insert, select, update on lock_counters to muster_app;
 grant delete, insert, select, update on locks to muster_app;
 grant delete, insert, select, update on members to muster_app;
 grant delete, insert, select, update on notification_counts to muster_app;
+grant delete, insert, select, update on notification_digests to muster_app;
 grant delete, insert, select, update on notification_preferences to muster_app;
+grant delete, insert, select, update on notification_snoozes to muster_app;
 grant delete, insert, select, update on outbox to muster_app;
 grant delete, insert, select, update on plan_items to muster_app;
 grant delete, insert, select, update on plans to muster_app;
@@ -5057,6 +5370,7 @@ grant delete, insert, select, update on stories to muster_app;
 grant delete, insert, select, update on story_blockers to muster_app;
 grant delete, insert, select, update on story_reviewers to muster_app;
 grant delete, insert, select, update on story_selections to muster_app;
+grant delete, insert, select, update on story_subscriptions to muster_app;
 grant delete, insert, select, update on streams to muster_app;
 grant delete, insert, select, update on subscriptions to muster_app;
 grant delete, insert, select, update on team_members to muster_app;
@@ -5102,6 +5416,7 @@ grant select on board_columns to muster_door;
 grant select on comments to muster_door;
 grant select on connections to muster_door;
 grant select on connections to muster_operator;
+grant select on deleted_stories to muster_door;
 grant select on delivery_groups to muster_door;
 grant select on epics to muster_door;
 grant select on executions to muster_door;
@@ -5190,6 +5505,7 @@ grant execute on function app.identity_providers_of(text) to muster_sign_in;
 grant execute on function app.inbox_positions(uuid[],uuid[]) to muster_app;
 grant execute on function app.invitations_of(uuid) to muster_sign_in;
 grant execute on function app.is_connected(uuid) to muster_sign_in;
+grant execute on function app.keep_deleted_story(uuid,jsonb) to public;
 grant execute on function app.keep_look() to public;
 grant execute on function app.keep_months(integer) to muster_worker;
 grant execute on function app.known_address(text) to muster_sign_in;
@@ -5219,6 +5535,7 @@ grant execute on function app.platform_metrics() to muster_app;
 grant execute on function app.platform_orgs(text,text,integer,integer) to muster_app;
 grant execute on function app.platform_subscriptions(text,text,integer,integer) to muster_app;
 grant execute on function app.platform_teams(text,uuid,text,integer,integer) to muster_app;
+grant execute on function app.postpone_file_deletions(uuid[],timestamp with time zone) to muster_app;
 grant execute on function app.project_id() to public;
 grant execute on function app.project_rank(uuid,uuid,text,uuid,text) to public;
 grant execute on function app.project_stays(uuid,uuid) to public;
@@ -5231,6 +5548,9 @@ grant execute on function app.rename_passkey(uuid,uuid,text) to muster_app;
 grant execute on function app.rename_passkey_of_account(uuid,uuid,text) to muster_sign_in;
 grant execute on function app.renew_session_tokens(uuid,uuid[],bytea[]) to muster_sign_in;
 grant execute on function app.reserve_place(uuid,text,text) to muster_operator, muster_sign_in;
+grant execute on function app.restore_contract_versions(uuid,jsonb) to muster_app;
+grant execute on function app.restore_records(uuid,text) to public;
+grant execute on function app.restore_story(uuid,uuid,text,text) to public;
 grant execute on function app.revoke_tokens() to public;
 grant execute on function app.search_grade(tsvector,tsquery[]) to public;
 grant execute on function app.search_mark(uuid) to public;

@@ -15,11 +15,11 @@ export const ownedTables: Readonly<Record<string, readonly string[]>> = {
   'libs/attachments': ['attachments'],
   'libs/billing': ['seat_ledger', 'seat_usage', 'subscriptions'],
   'libs/board': [
-    ...['access_requests', 'assignments', 'board_columns', 'comment_reactions', 'comments'],
+    ...['access_requests', 'assignments', 'board_columns', 'comment_reactions', 'deleted_records'],
     ...['contract_stories', 'contract_versions', 'contracts', 'epics', 'import_items', 'imports'],
-    ...['plan_items', 'plans', 'views', 'project_counters', 'project_members'],
-    ...['project_teams', 'projects', 'prompts', 'stories', 'story_blockers', 'story_reviewers'],
-    ...['search_documents', 'search_words', 'story_selections', 'story_specs'],
+    ...['plan_items', 'plans', 'views', 'project_counters', 'project_members', 'story_subscriptions'],
+    ...['project_teams', 'projects', 'prompts', 'stories', 'deleted_stories', 'story_blockers', 'comments'],
+    ...['story_reviewers', 'search_documents', 'search_words', 'story_selections', 'story_specs'],
   ],
   'libs/delivery': [
     ...['agent_runs', 'catalog_agents', 'catalog_tombstones', 'catalog_versions', 'delivery_group_stories'],
@@ -31,8 +31,8 @@ export const ownedTables: Readonly<Record<string, readonly string[]>> = {
     ...['forge_repositories', 'forge_statuses'],
   ],
   'libs/notifications': [
-    ...['broadcasts', 'notification_counts', 'notification_preferences', 'notifications'],
-    ...['inbox_items', 'inbox_streams', 'webhook_deliveries', 'webhooks'],
+    ...['broadcasts', 'notification_counts', 'notification_digests', 'notification_preferences', 'webhooks'],
+    ...['inbox_items', 'inbox_streams', 'notification_snoozes', 'notifications', 'webhook_deliveries'],
   ],
   'libs/gamification': [
     ...['gamification_state', 'point_days', 'point_entries', 'point_resets', 'point_scores', 'point_tallies'],

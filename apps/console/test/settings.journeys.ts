@@ -76,7 +76,7 @@ export function settingsJourneys(house: House): void {
     expect(await box('E-mail').isChecked()).toBe(false);
     await box('E-mail').check();
     await replies.getByText('Saved').waitFor();
-    expect(await of('comment_reply')).toEqual({ inbox: true, email: true, push: false });
+    expect(await of('comment_reply')).toEqual({ inbox: true, email: true, push: false, digest: false });
     // If a box is clicked several times in a row, the last choice is the one that is stored.
     let saves = 0;
     page.on('response', (answer) => {
@@ -85,7 +85,7 @@ export function settingsJourneys(house: House): void {
     for (const channel of ['E-mail', 'Inbox', 'Inbox', 'Inbox']) await box(channel).click();
     await waitUntil(() => saves === 4);
     await replies.getByText('Saved').waitFor();
-    expect(await of('comment_reply')).toEqual({ inbox: false, email: false, push: false });
+    expect(await of('comment_reply')).toEqual({ inbox: false, email: false, push: false, digest: false });
     await page
       .getByRole('row', { name: /someone mentions you/ })
       .getByRole('checkbox', { name: 'Push' })

@@ -94,6 +94,8 @@ async function moreOfAll({ ana, ben, chloe, lead, orgId, records }: ExampleOrg):
     });
     await call(ana, 'webhooks.test', { webhookId: records.webhook });
     await call(ana, 'views.create', { ...inWeb, name: title, layout: 'list', shared: true });
+    const { story: deleted } = await call(ana, 'stories.create', { ...inWeb, title });
+    await call(ana, 'stories.delete', { storyId: (deleted as { id: string }).id });
     await call(ana, 'agents.runEvent', { ...inWeb, runId: title, kind: 'started' });
     const budget = { amountMicros: 1_000_000, period: 'day', action: 'notify' };
     await call(ana, 'budgets.set', { ...budget, scope: 'story', targetId: id });

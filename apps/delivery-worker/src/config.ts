@@ -115,6 +115,8 @@ export const environment = {
    * delayed and combined into one message per kind.
    */
   LIMIT_MESSAGES: rateVariable('5/120'),
+  /** The hour of the day, in UTC, at which daily digests of notifications are sent. */
+  DIGEST_HOUR_UTC: z.coerce.number().int().min(0).max(23).default(7),
   ...filesEnvironment,
   /** Days for which read notifications and ended runs of agents are kept. */
   RETENTION_DAYS: z.coerce.number().int().min(1).max(3_650).default(90),

@@ -11,7 +11,7 @@ import {
   preparePasskeyMail,
   prepareTokenMail,
 } from '@muster/organizations';
-import { bundleNotification, prepareNotification } from '@muster/notifications';
+import { bundleNotification, prepareDigest, prepareNotification } from '@muster/notifications';
 import { type Mail, type Mailer } from '@muster/outbound/mail';
 import { outboxRow } from '@muster/tenancy';
 import { type BatchWorker, type RowWorker } from './perform.ts';
@@ -60,6 +60,10 @@ export const mailInvitation = createMailWorker<PayloadOf<'invitation.mail'>>(
 
 export const mailTokenExpiry = createMailWorker<PayloadOf<'token.mail'>>((db, { tokenId }) =>
   prepareTokenMail(db, tokenId),
+);
+
+export const mailDigest = createMailWorker<PayloadOf<'digest.mail'>>((db, period, { baseUrl }) =>
+  prepareDigest(db, period, baseUrl),
 );
 
 export const mailPasskey = createMailWorker<PayloadOf<'passkey.mail'>>((db, payload, { baseUrl }) =>

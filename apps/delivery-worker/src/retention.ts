@@ -2,6 +2,7 @@
  * The retention of every table, defined only here. A spec fails for a table without an entry, and
  * docs/decisions/retention.md shows the same table. purge.ts applies these rules.
  */
+import { deletedStoryKeptDays } from '@muster/board';
 import { runLogKeptDays } from '@muster/delivery';
 import { type Part, sql } from '@muster/driver';
 import { webhookDeliveriesKeptDays } from '@muster/notifications';
@@ -146,6 +147,12 @@ export const retention: Readonly<Record<string, Retention>> = {
     'stories rest on what was agreed; the row is deleted with its project',
   ),
   contracts: permanentRetention(writingMembers, 'the row is deleted with its project'),
+  deleted_records: purgedRetention('leads', 'with its deleted story'),
+  deleted_stories: purgedRetention('leads', `${deletedStoryKeptDays} days after the story was deleted`, {
+    key: idKey,
+    due: () => sql.part`t.deleted_at < now() - make_interval(days => ${sql.literal(deletedStoryKeptDays)})`,
+    oldestFirst: sql.part`t.deleted_at`,
+  }),
   delivery_group_stories: permanentRetention(leaseHolders, 'the row is deleted with its group'),
   delivery_groups: permanentRetention(leaseHolders, 'the row is deleted with its project'),
   devices: cappedRetention('any member', '50 for each member'),
@@ -237,7 +244,17 @@ export const retention: Readonly<Record<string, Retention>> = {
   }),
   members: permanentRetention(admins, 'history names the members, also after they have left'),
   notification_counts: cappedRetention('nothing', 'one row for each member, kind and project'),
+  notification_digests: cappedRetention('any member', 'one row for each member'),
   notification_preferences: cappedRetention('any member', 'one row for each kind and channel'),
+  notification_snoozes: purgedRetention(
+    'any member',
+    'when the time has come; at most 500 before it, for each member',
+    {
+      key: ['org_id', 'notification_id'],
+      due: () => sql.part`t.until <= now()`,
+      oldestFirst: sql.part`t.until`,
+    },
+  ),
   notifications: purgedRetention(
     'members who mention or assign',
     `${retentionDaysVariable} after the notification was read; a notification that stays unread counts as read after a year`,
@@ -314,6 +331,7 @@ export const retention: Readonly<Record<string, Retention>> = {
     writingMembers,
     'verdicts name versions; the row is deleted with its story',
   ),
+  story_subscriptions: cappedRetention('viewers too', 'one row for each member and story'),
   streams: cappedRetention('nothing', 'one row for each organization'),
   subscriptions: cappedRetention('operators', 'one row for each organization'),
   team_members: cappedRetention('team leads', 'one row for each member and team'),

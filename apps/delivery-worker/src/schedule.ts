@@ -8,6 +8,7 @@ export const jobIntervalsSeconds: Readonly<Record<ScheduledJobName, number>> = {
   'retention.purge': hourSeconds,
   'deletions.remove': 60,
   'files.remove': 60,
+  'digests.request': 10 * 60,
   'tokens.warn': hourSeconds,
   'identityProviders.check': 24 * hourSeconds,
   'forge.reconcile': 10 * 60,

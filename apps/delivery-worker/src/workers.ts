@@ -15,6 +15,7 @@ import { handlers, performableHandlers, reactions } from '@muster/operations';
 import { subjectLink, type WebhooksConfig } from '@muster/notifications';
 import { forEachNode } from '@muster/placement';
 import {
+  mailDigest,
   mailInvitation,
   deliverNotification,
   mailNotification,
@@ -32,6 +33,7 @@ import {
 import { type OrganizationWorker, type Workers } from './perform.ts';
 import { type ExpiryContext, recordExpiredLeases } from './expiry.ts';
 import { recalculateSeatsOf, reconcileSeats } from './seats.ts';
+import { requestDigestMails } from './digests.ts';
 import { requestTokenExpiryMails } from './token-ends.ts';
 import { createUpkeep, type UpkeepContext } from './upkeep.ts';
 
@@ -44,6 +46,8 @@ export interface WorkerContext extends DeliveryChannels, UpkeepContext, ExpiryCo
   readonly askForge: SendForgeRequest;
   /** Configuration for checking identity providers and DNS records. */
   readonly issuers: IssuerCheckOptions;
+  /** The hour of the day at which daily digests are sent. */
+  readonly digestHourUtc: number;
   /** Encrypts the secrets of connections, and contains the URL template of the pages that show subjects. */
   readonly webhooks: Pick<WebhooksConfig, 'seals' | 'subjectUrl'>;
 }
@@ -67,6 +71,10 @@ export function createWorkers(context: WorkerContext): Workers {
     'notification.deliver': deliverNotification(context),
     'notification.mail': mailNotification(context),
     'notification.push': pushNotification(context),
+
+    'digest.mail': mailDigest(context),
+    'digests.request': (signal) =>
+      forEachNode(pool, (at) => requestDigestMails(at.pool, signal, context.digestHourUtc)),
 
     'token.mail': mailTokenExpiry(context),
     'passkey.mail': mailPasskey(context),

@@ -75,10 +75,11 @@ it('keeps its schedule in Redis, with a canary on each queue', async () => {
       .flat()
       .map(({ key, every }) => `${key} ${Number(every) / 1_000}`)
       .sort();
-  await waitUntil(async () => (await schedulers()).length === 13);
+  await waitUntil(async () => (await schedulers()).length === 14);
   expect(await schedulers()).toEqual([
     ...Array.from({ length: 5 }, () => 'canary 30'),
     'deletions.remove 60',
+    'digests.request 600',
     'files.remove 60',
     'forge.reconcile 600',
     'identityProviders.check 86400',

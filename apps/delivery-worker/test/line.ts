@@ -27,6 +27,8 @@ export const workersWith = (given: Partial<Workers>): Workers => ({
   'notification.deliver': notHere,
   'notification.mail': notHere,
   'notification.push': notHere,
+  'digest.mail': notHere,
+  'digests.request': notHere,
   'token.mail': notHere,
   'passkey.mail': notHere,
   'identityProvider.check': notHere,

@@ -48,6 +48,17 @@ export const jobs = {
     payload: z.strictObject({ notificationId: z.uuid(), device: z.hex().length(64) }),
     timeoutSeconds: 30,
   }),
+  'digest.mail': defineRowJob({
+    summary: 'Send a member the daily digest of unread notifications by e-mail',
+    queue: 'deliver',
+    payload: z.strictObject({ memberId: z.uuid(), since: z.iso.datetime(), until: z.iso.datetime() }),
+    timeoutSeconds: 30,
+  }),
+  'digests.request': defineScheduledJob({
+    summary: 'Find members whose daily digest is due, and enqueue one e-mail for each',
+    queue: 'upkeep',
+    timeoutSeconds: 300,
+  }),
   'token.mail': defineRowJob({
     summary: 'Notify a member by e-mail that a token of theirs expires soon',
     queue: 'deliver',

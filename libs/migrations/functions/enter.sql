@@ -51,6 +51,16 @@ begin
         from public.projects p join public.stories s on s.org_id = p.org_id and s.project_id = p.id
         where p.org_id = org and p.key = upper(split_part(target_ref, '-', 1))
           and s.number = split_part(target_ref, '-', 2)::int;
+    -- A deleted story is kept for 30 days (deleted-stories.sql).
+    when 'deletedStory' then
+      select d.id, d.project_id into target_id, project_id from public.deleted_stories d
+        where d.org_id = org and d.id = target_ref::uuid and d.deleted_at > now() - interval '30 days';
+    when 'deletedStoryKey' then
+      select d.id, d.project_id into target_id, project_id
+        from public.projects p join public.deleted_stories d on d.org_id = p.org_id and d.project_id = p.id
+        where p.org_id = org and p.key = upper(split_part(target_ref, '-', 1))
+          and d.number = split_part(target_ref, '-', 2)::int and d.deleted_at > now() - interval '30 days'
+        order by d.deleted_at desc limit 1;
     when 'column' then
       select c.id, c.project_id into target_id, project_id from public.board_columns c
         where c.org_id = org and c.id = target_ref::uuid;

@@ -11,6 +11,7 @@ export const notificationsHandlers = { activity, agents, audit, broadcasts, even
 export { notificationReaction, notifyNoSeatsLeft } from './notify.ts';
 export { bundleNotification } from './data/bundles.ts';
 export { markReadQuery } from './data/notifications.ts';
+export { dueDigestsCondition, prepareDigest, requestDueDigests } from './digest.ts';
 export { type PreparedMessages, prepareNotification } from './prepare-notification.ts';
 export {
   dueWebhooksQuery,

@@ -66,6 +66,76 @@ const assign = (memberId: string | null, agentId: string | null) =>
     agentId,
   );
 
+describe('a story that members follow or mute', () => {
+  const subscribe = (who: Person, subscribed: boolean) =>
+    world.rows(
+      `insert into story_subscriptions (org_id, story_id, member_id, subscribed) values ($1, $2, $3, $4)`,
+      people.orgId,
+      place.storyId,
+      idOf(who),
+      subscribed,
+    );
+  const move = (): EmittedEvent => ({
+    kind: 'story.statusChanged',
+    subject: place.story,
+    data: { from: 'ready', to: 'in_review', columnId: null },
+  });
+
+  it('tells followers of comments, verdicts and moves, but not of their own', async () => {
+    const { ana, ben, chloe, dan } = people;
+    for (const who of [ana, chloe]) await subscribe(who, true);
+    await subscribe(dan, false);
+    await happen(ana, move());
+    await happen(ana, comment());
+    await happen(ben, {
+      kind: 'review.decided',
+      subject: place.story,
+      data: { verdict: 'approved', note: null },
+    });
+    expect(await names()).toEqual([
+      'Ana: review_verdict',
+      'Chloé: subscribed',
+      'Chloé: subscribed',
+      'Chloé: subscribed',
+    ]);
+    expect((await chloe.notifications.list()).items.map(({ title }) => title)).toEqual([
+      'Ben approved WEB-7',
+      'Ana commented on WEB-7',
+      'Ana moved WEB-7 to In review',
+    ]);
+  });
+
+  it('tells a follower once, by the more specific rule', async () => {
+    await subscribe(people.chloe, true);
+    await happen(people.ana, mentioning(people.chloe));
+    expect(await names()).toEqual(['Chloé: mention']);
+  });
+
+  it('tells who muted it only what is addressed to them', async () => {
+    const { ana, ben, chloe } = people;
+    await subscribe(chloe, false);
+    const root = await arrangeComment(chloe);
+    await happen(ben, comment({ parentId: root }), move());
+    expect(await names()).toEqual([]);
+    await happen(ana, mentioning(chloe));
+    expect(await names()).toEqual(['Chloé: mention']);
+  });
+
+  it('is about this story alone', async () => {
+    const { ana, chloe } = people;
+    const other = await arrangeStory(world, people.orgId, idOf(ana), { key: 'DOCS' });
+    await subscribe(chloe, false);
+    await world.rows(
+      `insert into story_subscriptions (org_id, story_id, member_id, subscribed) values ($1, $2, $3, true)`,
+      people.orgId,
+      other.storyId,
+      idOf(chloe),
+    );
+    await happen(ana, { ...move(), subject: other.story });
+    expect(await names()).toEqual(['Chloé: subscribed']);
+  });
+});
+
 describe('a mention', () => {
   it('is in the inbox with who, where and what', async () => {
     const { ana, chloe } = people;
@@ -80,6 +150,7 @@ describe('a mention', () => {
         subject: { type: 'story', id: place.storyId, key: 'WEB-7', title: 'Passkeys' },
         actor: { kind: 'member', memberId: idOf(ana), agentId: null, name: 'Ana' },
         readAt: null,
+        snoozedUntil: null,
         createdAt: expect.any(String),
       },
     ]);

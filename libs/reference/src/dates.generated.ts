@@ -1,6 +1,6 @@
 export const dates = {
   reference: {
-    sha256: '260861ddbecca1d82a00db007728e35d49d91d217dc2443c59258962e1e434c0',
+    sha256: '4e12d697493e014d8d80b17457de54685d57a4e6f7bf76fa748497ec4a14c3ca',
     since: '2026-11-30',
   },
   'reference/deliveryExecutions': {
@@ -108,7 +108,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/stories': {
-    sha256: 'd3b2b355e718c568d04f4067bf159248dda3b5d8e3061df19b4a6e52550a09af',
+    sha256: 'b37c2b85a115a3c19417d0177d33b2d54aea618e1e7a15c839f5f2f3288295f8',
     since: '2026-11-30',
   },
   'reference/storySpec': {
@@ -164,11 +164,11 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/activity': {
-    sha256: 'ec02f8394cd6c88bd2cbb9ceb25eb2d8f95609b9829a7550c633b7660ae22edc',
+    sha256: '0bf6be2e0868abc21fb2dfa7cb3acb3dece8e8be46efbd9845c62ea27018527b',
     since: '2026-11-30',
   },
   'reference/events': {
-    sha256: '025483245a3a85ee783dfb3a4e2752d17891d043761e889f776be6822ec49de8',
+    sha256: 'fbfb4047024a33bbb5948f8f5876d9e7c3e132827650b4ba63f08a3e8b1323c8',
     since: '2026-11-30',
   },
   'reference/forges': {
@@ -192,11 +192,11 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/notifications': {
-    sha256: '4fea99ec7ec39e8f45fee7e64d7b762f11f8655f64ca73ddcf106709103ee97e',
+    sha256: '2d91a80798a1914585847e6156866784cb38fe80c13d6ab06a74509eac4717b2',
     since: '2026-11-30',
   },
   'reference/webhooks': {
-    sha256: 'e6ce90e4da5570878c6d9b7b7630823356433b22e028494040185c2bc26a6db1',
+    sha256: 'b16747423ee8a649ef1e884b2ab887537881867fa87578432725e131033ef969',
     since: '2026-11-30',
   },
   'reference/webhooks.deliveries': {
@@ -224,11 +224,11 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/admin.platform': {
-    sha256: '71af787b822f8604ce0f4dd423b2cedee53522e74c5093af380ce8004cccbeb4',
-    since: '2026-11-29',
+    sha256: 'e3511bd9660484912a4b217659bdcc2d26cefe3215808c053e3fd82aa05c50e1',
+    since: '2026-11-30',
   },
   'reference/records': {
-    sha256: '187a5d50cdbd35e286dab0a592f89e37a4581c3c99e64467c278ae58637cbf11',
+    sha256: '727d40c947db4910b6727efdd8ea05812da23637968acc70434b90d761a70eb2',
     since: '2026-11-30',
   },
   'reference/errors': {
@@ -236,7 +236,7 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/event-kinds': {
-    sha256: '38b1c9d4fc6932417e2a4168899827ae736e23103ff9db57bbc4ab6e30bf3711',
+    sha256: 'da3e255abe6bd6bbb7bb2bbf7afd9eb794cbbe74b66c2d889382d313468840ce',
     since: '2026-11-30',
   },
 };

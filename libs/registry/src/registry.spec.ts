@@ -304,6 +304,7 @@ describe('an agent', () => {
         'devices.unregister',
         ...imports,
         'members.leave',
+        'stories.subscribe',
         ...own,
         ...connections,
         ...passkeys,
@@ -314,7 +315,7 @@ describe('an agent', () => {
         ...['budgets.set', 'budgets.list', 'budgets.delete', 'usage.prices.set'],
       ].sort(),
     );
-    expect(own).toHaveLength(3);
+    expect(own).toHaveLength(4);
     expect(imports).toHaveLength(6);
     expect(webhooks).toHaveLength(13);
   });

@@ -27,7 +27,7 @@ export function targetOf(operation: Operation, params: Record<string, unknown>):
   if (operation.access.kind !== 'project' || target === null) return null;
   const ref = params[target];
   if (typeof ref !== 'string') return null;
-  const kind = targetKindOf(target, params);
+  const kind = operation.targetsDeleted ? 'deletedStory' : targetKindOf(target, params);
   return { kind: isUuid(ref) ? kind : `${kind}Key`, ref, rank: projectRank(operation.access.role) };
 }
 

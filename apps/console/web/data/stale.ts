@@ -22,6 +22,7 @@ const settingsSubjects: ReadonlySet<string> = new Set([
 /** The events that change what other stories show about a story: its title, status, parent or dependencies. */
 const relatedStoryChanges: ReadonlySet<string> = new Set([
   ...['story.created', 'story.updated', 'story.statusChanged', 'story.reordered', 'story.deleted'],
+  ...['story.restored'],
 ]);
 
 /** The events that change the waves of a project. Checkpoints and progress of work are frequent, and do not. */

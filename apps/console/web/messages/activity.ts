@@ -23,6 +23,7 @@ const eventTexts: Readonly<Record<EventKind, string>> = {
   'story.gitMetaUpdated': 'updated the code status of',
   'story.upstreamUpdated': 'changed the tracker link of',
   'story.deleted': 'deleted',
+  'story.restored': 'restored',
   'spec.updated': 'wrote the spec of',
   'spec.restored': 'restored the spec of',
   'comment.created': 'commented on',

@@ -6,7 +6,7 @@ type Kind = ResultOf<Registry['notifications']['listPreferences']>['items'][numb
 export const notificationTexts = {
   intro: 'Choose how you are notified. Changes apply from now on, and only to you.',
   what: 'Notify me when',
-  channels: { inbox: 'Inbox', email: 'E-mail', push: 'Push' },
+  channels: { inbox: 'Inbox', email: 'E-mail', push: 'Push', digest: 'Digest' },
   needs: 'Action needed',
   known: 'For your information',
   kinds: {
@@ -22,6 +22,7 @@ export const notificationTexts = {
     unblocked: 'a story assigned to you is no longer blocked',
     review_verdict: 'someone reviews your work',
     merge_reverted: 'merged work that you did or reviewed is reverted',
+    subscribed: 'something happens on a story you follow',
     budget_warning: '80 % or all of a budget is used',
     comment_reply: 'someone replies to you',
     lock_taken_over: 'someone releases one of your locks',
@@ -32,6 +33,6 @@ export const notificationTexts = {
   } satisfies Record<Kind, string>,
   by: (what: string, channel: string) => `${channel} when ${what}`,
   mute: 'off',
-  push: 'Push notifications are sent to devices on which you allowed them in an app.',
+  push: 'Push notifications are sent to devices on which you allowed them in an app. The digest is one e-mail a day with what is still unread.',
   readOnly: 'This token is read-only. Sign in to change these settings.',
 };

@@ -36,6 +36,7 @@ const guidesByTopic: Readonly<Record<string, GuideLinks>> = {
     ['Idempotency', 'idempotency'],
     ['Events and live updates', 'events'],
     ['Webhooks', 'webhooks'],
+    ['Notifications', 'notifications'],
     ['Files and evidence', 'attachments'],
     ['GitHub, GitLab, Gitea, Forgejo', 'forges'],
     ['Report merges and checks', 'forge-webhooks'],

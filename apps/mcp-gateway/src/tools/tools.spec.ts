@@ -54,6 +54,9 @@ describe('names', () => {
       ...['list', 'upsert', 'delete', 'test'].map((word) => `identityProviders.${word}`),
       ...[
         'projects.deliveryHealth',
+        'stories.subscribe',
+        'stories.restore',
+        'stories.listDeleted',
         'comments.replies',
         'attachments.create',
         'attachments.get',
@@ -66,6 +69,7 @@ describe('names', () => {
       ...['connect', 'get', 'list', 'update', 'disconnect'].map((word) => `forges.${word}`),
       ...['list', 'link', 'unlink'].map((word) => `forges.repositories.${word}`),
       ...['list', 'redeliver'].map((word) => `forges.deliveries.${word}`),
+      'notifications.snooze',
       ...['usage.summary', 'usage.prices.set', 'usage.prices.list'],
       ...['budgets.set', 'budgets.list', 'budgets.delete'],
     ]);

@@ -250,9 +250,9 @@ function selectAnchoredPosition(storyId: IdOrSql, anchor: NonNullable<MoveDestin
  */
 export async function assignRank(
   db: Db,
-  story: StoryRow,
+  story: Pick<StoryRow, 'id' | 'project_id'>,
   columnId: string,
-  position: RankPosition,
+  position: Pick<RankPosition, 'lower' | 'upper'>,
 ): Promise<string> {
   const rank = rankBetween(position.lower, position.upper);
   if (rank.length <= maxRankLength) return rank;

@@ -94,13 +94,3 @@ export const setCodeUnderReview = (storyId: string, code: CodeUnderReview): Quer
 export const removeParentFromChildren = (parentIds: readonly string[]): Query<unknown> =>
   sql`update stories set parent_id = null, version = version + 1, updated_at = now()
      where ${orgFilter()} and parent_id = any (${parentIds}::uuid[])`;
-
-/**
- * Deletes the story with its records. An assignment can belong to several kinds of targets and has no foreign
- * key, so it is deleted explicitly. The story's children stay.
- */
-export const deleteStory = (storyId: string): Query<unknown>[] => [
-  removeParentFromChildren([storyId]),
-  sql`delete from assignments where ${orgFilter()} and target_type = 'story' and target_id = ${storyId}`,
-  sql`delete from stories where ${orgFilter()} and id = ${storyId}`,
-];

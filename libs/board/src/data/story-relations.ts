@@ -9,6 +9,8 @@ interface StoryRelations {
   readonly children: StoryLink[];
   readonly blockedBy: StoryLink[];
   readonly blocks: StoryLink[];
+  /** The member's choice to follow or mute the story; null without one. */
+  readonly subscribed: boolean | null;
 }
 
 /** Returns SQL for the links to the stories `o` that match the condition, oldest first. */
@@ -22,12 +24,14 @@ const selectLinks = (condition: Part): Part => sql.part`(
 const selectDependencies = (selected: 'story_id' | 'blocker_id', given: 'story_id' | 'blocker_id'): Part =>
   sql.part`(select b.${sql.word(selected)} from story_blockers b where ${orgFilter('b')} and b.${sql.word(given)} = q.id)`;
 
-export const findStoryRelations = (db: Db, storyId: IdOrSql): Promise<StoryRelations> =>
+export const findStoryRelations = (db: Db, storyId: IdOrSql, memberId: string): Promise<StoryRelations> =>
   db.get(
     sql<StoryRelations>`select ${agentResponseSql} as "agentResponse",
         ${selectLinks(sql.part`o.id = q.parent_id`)} -> 0 as parent,
         ${selectLinks(sql.part`o.parent_id = q.id`)} as children,
         ${selectLinks(sql.part`o.id in ${selectDependencies('blocker_id', 'story_id')}`)} as "blockedBy",
-        ${selectLinks(sql.part`o.id in ${selectDependencies('story_id', 'blocker_id')}`)} as blocks
+        ${selectLinks(sql.part`o.id in ${selectDependencies('story_id', 'blocker_id')}`)} as blocks,
+        (select w.subscribed from story_subscriptions w
+          where ${orgFilter('w')} and w.story_id = q.id and w.member_id = ${memberId}::uuid) as subscribed
       from stories q ${joinAssignment} where ${orgFilter('q')} and q.id = ${storyId}`,
   );

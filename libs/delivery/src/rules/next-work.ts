@@ -8,6 +8,7 @@ import { type AcquireDecision } from './acquire.ts';
  */
 export const eventsThatFreeStories: readonly EventKind[] = [
   ...(['story.created', 'story.updated', 'story.statusChanged', 'story.unblocked', 'story.deleted'] as const),
+  ...(['story.restored'] as const),
   ...(['spec.updated', 'spec.restored', 'assignment.changed', 'assignment.cleared'] as const),
   ...(['column.created', 'column.updated', 'column.archived'] as const),
   ...(['import.stored', 'import.finished', 'project.converted', 'project.archived'] as const),

@@ -59,6 +59,9 @@ export const recipientQueries: Record<Recipients, Part> = {
       and not exists (select from notifications n where ${orgFilter('n')} and n.member_id = m.id
         and n.kind = 'seat_limit' and n.in_inbox and n.read_at is null)`,
 
+  subscribers: sql.part`select x.member_id from story_subscriptions x
+    where ${orgFilter('x')} and x.story_id = w.ids[1] and x.subscribed`,
+
   reviewers: sql.part`select coalesce(g.member_id, r.member_id) from story_reviewers r
     left join agents g on ${orgFilter('g')} and g.id = r.agent_id where ${orgFilter('r')} and r.story_id = w.ids[1]`,
 

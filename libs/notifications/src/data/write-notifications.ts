@@ -2,9 +2,9 @@
  * Writes all notifications of a transaction with one statement: inbox entries, and jobs for e-mail and push.
  */
 import { orgFilter, currentOrgId, type Part, type Query, sql } from '@muster/driver';
-import { type Actor } from '@muster/registry';
+import { type Actor, type NotificationChannel } from '@muster/registry';
 import { defaultChannels } from '../rules/channels.ts';
-import { maxBodyLength, type NotificationDraft } from '../rules/notification-rules.ts';
+import { maxBodyLength, mutableKinds, type NotificationDraft } from '../rules/notification-rules.ts';
 import { recipientQueries } from './recipients.ts';
 import { disableCountTrigger } from './unread-counts.ts';
 
@@ -12,10 +12,10 @@ import { disableCountTrigger } from './unread-counts.ts';
 export type EventDrafts = readonly NotificationDraft[];
 
 const draftColumns = sql.part`event int, nth int, recipients text, ids uuid[], kind text, project_id uuid, subject jsonb,
-  title text, body text, comment_id uuid, inbox boolean, email boolean, push boolean`;
+  title text, body text, comment_id uuid, inbox boolean, email boolean, push boolean, digest boolean`;
 
 /** The member's choice for a channel of the draft's kind, or else the default in the draft. */
-const isChannelEnabledSql = (channel: 'inbox' | 'email' | 'push'): Part =>
+const isChannelEnabledSql = (channel: NotificationChannel): Part =>
   sql.part`coalesce((select c.enabled from notification_preferences c where ${orgFilter('c')} and c.member_id = m.id
     and c.kind = w.kind and c.channel = ${channel}), w.${sql.word(channel)})`;
 
@@ -30,8 +30,9 @@ const bodySql = sql.part`coalesce((
 /**
  * Returns the statement that writes notifications. Each member receives at most one per event, by the first
  * draft that includes them. The acting member and the owner of an acting agent are excluded. The exceptions are
- * budget warnings, and an agent that names its own member or another agent of theirs. Only members who may see
- * the project after this transaction are notified.
+ * budget warnings, and an agent that names its own member or another agent of theirs. Members who muted the
+ * story get only what is addressed to them. Only members who may see the project after this transaction are
+ * notified.
  */
 export function writeNotifications(actor: Actor, draftsByEvent: readonly EventDrafts[]): Query<unknown> {
   const wanted = draftsByEvent.flatMap((drafts, event) =>
@@ -55,7 +56,8 @@ export function writeNotifications(actor: Actor, draftsByEvent: readonly EventDr
      told as (
        select distinct on (w.event, m.id) w.event, w.kind, w.project_id, w.comment_id, w.subject, w.title, ${bodySql} as body,
          m.id as member_id, ${isChannelEnabledSql('inbox')} as in_inbox,
-         ${isChannelEnabledSql('email')} or ${isChannelEnabledSql('push')} as goes_out
+         ${isChannelEnabledSql('email')} or ${isChannelEnabledSql('push')} as goes_out,
+         ${isChannelEnabledSql('digest')} as in_digest
        from reached r
        join wanted w on w.event = r.event and w.nth = r.nth
        join members m on ${orgFilter('m')} and m.id = r.member_id and m.status = 'active'
@@ -63,12 +65,15 @@ export function writeNotifications(actor: Actor, draftsByEvent: readonly EventDr
        where (m.id is distinct from ${actor.memberId}::uuid or w.kind = 'budget_warning'
            or (${actor.agentId}::uuid is not null and (w.recipients = 'members'
              or (w.recipients = 'agents' and not ${actor.agentId}::uuid = any (w.ids)))))
+         and not (w.kind = any (${mutableKinds}::text[]) and w.subject ->> 'type' = 'story' and exists (
+           select from story_subscriptions x where ${orgFilter('x')} and x.story_id = (w.subject ->> 'id')::uuid
+             and x.member_id = m.id and not x.subscribed))
          and (w.project_id is null
            or (p.id is not null and app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) is not null))
        order by w.event, m.id, w.nth),
      timed as materialized (
        select t.*, date_trunc('milliseconds', clock_timestamp()) as at from told t
-       where t.in_inbox or t.goes_out order by t.event, t.member_id),
+       where t.in_inbox or t.goes_out or t.in_digest order by t.event, t.member_id),
      by_hand as materialized (${disableCountTrigger}),
      numbered as materialized (select t.*, app.new_id(t.at) as id from timed t),
      written as (

@@ -12,6 +12,7 @@ const enableChannels = (...channels: NotificationChannel[]): ChannelPreferences 
   inbox: channels.includes('inbox'),
   email: channels.includes('email'),
   push: channels.includes('push'),
+  digest: channels.includes('digest'),
 });
 
 /** The defaults use e-mail for notifications that a member waits for, and push for urgent ones. */
@@ -35,6 +36,7 @@ const defaultChannelsByKind: Record<NotificationKind, ChannelPreferences> = {
   forge_failing: enableChannels('inbox', 'email'),
   merge_reverted: enableChannels('inbox', 'email'),
   budget_warning: enableChannels('inbox', 'email'),
+  subscribed: enableChannels('inbox'),
 };
 
 export const defaultChannels = (kind: NotificationKind): ChannelPreferences => defaultChannelsByKind[kind];

@@ -57,6 +57,7 @@ describe('drafts', () => {
       'review.decided',
       'reviewer.added',
       'story.mergeReverted',
+      'story.statusChanged',
       'story.unblocked',
     ]);
   });
@@ -75,6 +76,7 @@ describe('drafts', () => {
       ['mention', 'agents', [asked], 'Ana has a question for your agent on WEB-1'],
       ['mention', 'members', [named], 'Ana mentioned you on WEB-1'],
       ['comment_reply', 'thread', [root], 'Ana replied on WEB-1'],
+      ['subscribed', 'subscribers', [subject.id], 'Ana commented on WEB-1'],
     ]);
   });
 
@@ -82,10 +84,13 @@ describe('drafts', () => {
     const asked = { ...comment, kind: 'question' as const, directedTo: null, mentions: [], parentId: null };
     expect(
       drafts('comment.created', asked).map(({ recipients, ids, title }) => [recipients, ids, title]),
-    ).toEqual([['assigned', [subject.id], 'Ana has a question on WEB-1']]);
+    ).toEqual([
+      ['assigned', [subject.id], 'Ana has a question on WEB-1'],
+      ['subscribers', [subject.id], 'Ana commented on WEB-1'],
+    ]);
     expect(
       drafts('comment.created', { ...asked, parentId: newId() }).map(({ recipients }) => recipients),
-    ).toEqual(['thread']);
+    ).toEqual(['thread', 'subscribers']);
   });
 
   it('name what has no key by its title', () => {

@@ -32,6 +32,8 @@ export type Recipients =
   | 'out_of_seats'
   /** The members who review this story, and the owners of agents that do. */
   | 'reviewers'
+  /** The members who follow this story. */
+  | 'subscribers'
   /** The owner and the admins without an unread notification that deliveries of this connection fail. */
   | 'unaware_of_failing'
   /** The members to whom this broadcast is addressed. */
@@ -53,6 +55,15 @@ export interface NotificationDraft {
   /** The comment that the notification is about. If the comment is deleted, the notification is withdrawn. */
   readonly commentId?: string;
 }
+
+/** The kinds of notifications that a member who muted a story does not get about it. */
+export const mutableKinds: readonly NotificationKind[] = [
+  'comment_reply',
+  'review_verdict',
+  'unblocked',
+  'merge_reverted',
+  'subscribed',
+];
 
 type NotificationText = Pick<NotificationDraft, 'title' | 'body'>;
 
@@ -100,6 +111,23 @@ function openQuestionDrafts({ subject, actor }: RuleInput<EventKind>): Notificat
     ...createDrafts('mention', 'assigned', [subject.id], subject, words),
   ];
 }
+
+/** Notifies the members who follow the story. It comes last, so that more specific drafts take precedence. */
+const subscriberDrafts = (subject: Subject, title: string, body?: string): NotificationDraft[] =>
+  createDrafts('subscribed', 'subscribers', [subject.id], subject, {
+    title,
+    body: body ?? subjectDetail(subject),
+  });
+
+/** The names of statuses as people write them. */
+const statusNames: Readonly<Record<string, string>> = {
+  backlog: 'Backlog',
+  ready: 'Ready',
+  in_progress: 'In progress',
+  in_review: 'In review',
+  done: 'Done',
+  canceled: 'Canceled',
+};
 
 const withCommentId = (commentId: string, drafts: readonly NotificationDraft[]): NotificationDraft[] =>
   drafts.map((draft) => ({ ...draft, commentId }));
@@ -209,6 +237,7 @@ const notificationRules: EventRules<NotificationDraft> = {
         title: `${actor.name} replied on ${subjectName(subject)}`,
         body: subjectDetail(subject),
       }),
+      ...subscriberDrafts(subject, `${actor.name} commented on ${subjectName(subject)}`),
     ]);
   },
   // The event contains only the new mentions.
@@ -238,6 +267,12 @@ const notificationRules: EventRules<NotificationDraft> = {
     ];
   },
 
+  'story.statusChanged': ({ subject, data, actor }) =>
+    subscriberDrafts(
+      subject,
+      `${actor.name} moved ${subjectName(subject)} to ${statusNames[data.to] ?? data.to}`,
+    ),
+
   'story.unblocked': ({ subject }) =>
     createDrafts('unblocked', 'assignees', [subject.id], subject, {
       title: `${subjectName(subject)} is no longer blocked`,
@@ -253,6 +288,7 @@ const notificationRules: EventRules<NotificationDraft> = {
     return [
       ...createDrafts('merge_reverted', 'assigned', [subject.id], subject, words),
       ...createDrafts('merge_reverted', 'reviewers', [subject.id], subject, words),
+      ...subscriberDrafts(subject, words.title, words.body),
     ];
   },
 
@@ -279,6 +315,7 @@ const notificationRules: EventRules<NotificationDraft> = {
       ...(reviewer === null
         ? []
         : createDrafts('review_verdict', 'asked_by', [subject.id, reviewer], subject, words)),
+      ...subscriberDrafts(subject, words.title, words.body),
     ];
   },
 

@@ -19,6 +19,7 @@ const schedule = {
   'files.remove': 3_600,
   'leases.sweep': 3_600,
   'seats.reconcile': 3_600,
+  'digests.request': 600,
   'tokens.warn': 3_600,
   'forge.reconcile': 3_600,
   'identityProviders.check': 3_600,

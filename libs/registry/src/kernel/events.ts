@@ -44,6 +44,7 @@ export const events = {
   'story.gitMetaUpdated': changedFields,
   'story.upstreamUpdated': z.object({ provider: z.string().nullable(), externalId: z.string().nullable() }),
   'story.deleted': noData,
+  'story.restored': z.object({ status }),
   'spec.updated': z.object({ version: z.int(), linesAdded: z.int(), linesRemoved: z.int() }),
   'spec.restored': z.object({ version: z.int(), restoredVersion: z.int() }),
   'comment.created': z.object({

@@ -86,6 +86,8 @@ interface OperationDefinition<
   readonly isRenewal?: boolean;
   /** The surfaces on which the operation is offered; all by default. */
   readonly surfaces?: readonly Surface[];
+  /** True if the target is a deleted story, which no other operation finds. */
+  readonly targetsDeleted?: boolean;
   /** The maximum body in bytes, if the general limit of 256 KiB is too small. */
   readonly bodyLimit?: number;
   /** The field of the result that must never be readable again. It is not stored with an Idempotency-Key. */
@@ -122,6 +124,7 @@ export interface Operation<
   readonly takesBoundTokens: boolean;
   readonly reachesArchived: boolean;
   readonly isRenewal: boolean;
+  readonly targetsDeleted: boolean;
   readonly surfaces: readonly Surface[];
   readonly bodyLimit: number;
   readonly secret: string | null;
@@ -195,6 +198,7 @@ export function operation<
       target !== undefined || staysInProjects || isReadForAnyMember(statement.access, statement.effect),
     reachesArchived: statement.reachesArchived ?? false,
     isRenewal: statement.isRenewal ?? false,
+    targetsDeleted: statement.targetsDeleted ?? false,
     surfaces: statement.surfaces ?? surfaces,
     bodyLimit: statement.bodyLimit ?? defaultBodyLimitBytes,
     secret: statement.secret ?? null,

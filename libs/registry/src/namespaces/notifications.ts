@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { selfAccess } from '../kernel/access.ts';
-import { operation } from '../kernel/operation.ts';
+import { operation, surfacesWithoutTool } from '../kernel/operation.ts';
 import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
 import { Id, Instant } from '../kernel/values.ts';
 import {
@@ -20,11 +20,12 @@ export const notifications = {
     summary: 'List your notifications',
     keywords: 'inbox messages mentions what is new alerts',
     description:
-      'Your inbox, newest first. Notifications about projects that you may no longer see are neither shown nor counted.',
+      'Your inbox, newest first. Notifications about projects that you may no longer see are neither shown nor counted. Snoozed notifications are left out until their time has come.',
     access: selfAccess(),
     readsInbox: true,
     params: z.strictObject({
       unreadOnly: z.boolean().default(false),
+      snoozed: z.boolean().default(false).meta({ description: 'Only those that are snoozed now' }),
       kinds: z.array(NotificationKind).min(1).max(notificationKinds.length).optional(),
       ...pageParams,
     }),
@@ -58,13 +59,34 @@ export const notifications = {
     result: MarkResult,
     example: { notificationIds: ['01936d5c-0000-7000-8000-000000000070'] },
   }),
+  snooze: operation({
+    name: 'notifications.snooze',
+    effect: 'write',
+    idempotent: true,
+    summary: 'Hide notifications until a time',
+    keywords: 'remind later postpone defer inbox wake',
+    description:
+      'They leave your inbox and its counts, and are unread again at that time, at most a year from now. With null they come back immediately. If one of them is not in your inbox, none is snoozed. You can have 500 snoozed notifications at the same time.',
+    access: selfAccess(),
+    staysInProjects: true,
+    byMemberOnly: true,
+    surfaces: surfacesWithoutTool,
+    params: z.strictObject({
+      notificationIds: z.array(Id).min(1).max(200),
+      until: Instant.nullable().meta({ description: 'null: bring them back now' }),
+    }),
+    result: MarkResult,
+    refusals: ['limit_exceeded'],
+    example: { notificationIds: ['01936d5c-0000-7000-8000-000000000070'], until: null },
+  }),
   markAllRead: operation({
     name: 'notifications.markAllRead',
     effect: 'write',
     idempotent: true,
     summary: 'Mark all notifications as read',
     keywords: 'clear empty inbox dismiss',
-    description: 'With before, only notifications up to that time, so that newer ones stay unread.',
+    description:
+      'With before, only notifications up to that time, so that newer ones stay unread. Snoozed notifications stay as they are.',
     access: selfAccess(),
     staysInProjects: true,
     byMemberOnly: true,
@@ -91,7 +113,7 @@ export const notifications = {
     summary: 'Turn a channel on or off for a kind',
     keywords: 'mute email emails off settings unsubscribe push',
     description:
-      'Applies to future notifications. If the inbox is off, a kind can still be sent by e-mail or push.',
+      'Applies to future notifications. If the inbox is off, a kind can still be sent by e-mail, push or digest. The digest is one e-mail a day with the unread notifications of all kinds that have it on; without any, nothing is sent.',
     access: selfAccess(),
     byMemberOnly: true,
     params: z.strictObject({ kind: NotificationKind, channel: NotificationChannel, enabled: z.boolean() }),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { project } from '../kernel/access.ts';
-import { operation } from '../kernel/operation.ts';
+import { operation, surfacesWithoutTool } from '../kernel/operation.ts';
 import {
   defaultPageSize,
   maxPageSize,
@@ -28,6 +28,7 @@ import { MemberRef } from '../records/member.ts';
 import { StoryStatus } from '../records/project.ts';
 import {
   Blocked,
+  DeletedStory,
   BlockedBy,
   Estimate,
   GitMeta,
@@ -117,6 +118,7 @@ export const stories = {
       children: z.array(StoryLink).describe(`At most ${maxRelatedStories}; stories.list has all`),
       blockedBy: z.array(StoryLink).describe('The stories that it waits for'),
       blocks: z.array(StoryLink).describe(`The stories that wait for it, at most ${maxRelatedStories}`),
+      subscribed: z.boolean().nullable().describe('Your choice by stories.subscribe; null without one'),
     }),
     example: { storyId: 'WEB-1' },
   }),
@@ -311,6 +313,25 @@ export const stories = {
     emits: ['story.upstreamUpdated'],
     example: { storyId: 'WEB-1', upstream: { provider: 'github', externalId: 'acme/web#17' } },
   }),
+  subscribe: operation({
+    name: 'stories.subscribe',
+    effect: 'write',
+    idempotent: true,
+    summary: 'Follow or mute a story',
+    keywords: 'watch unwatch unsubscribe notifications mute ignore follow',
+    description:
+      'For yourself. With true you are notified of comments, verdicts and changes of its status. With false you only get what is addressed to you: mentions, assignments, review requests, handoffs and what happens to your leases and locks.',
+    access: project('viewer'),
+    byMemberOnly: true,
+    reachesArchived: true,
+    surfaces: surfacesWithoutTool,
+    params: z.strictObject({
+      storyId: StoryRef,
+      subscribed: z.boolean().meta({ description: 'true: follow it; false: mute it' }),
+    }),
+    result: z.object({ subscription: z.object({ storyId: Id, subscribed: z.boolean() }) }),
+    example: { storyId: 'WEB-1', subscribed: true },
+  }),
   delete: operation({
     name: 'stories.delete',
     effect: 'write',
@@ -319,7 +340,7 @@ export const stories = {
     summary: 'Delete a story',
     keywords: 'remove throw away discard trash ticket issue task card rid drop',
     description:
-      'Deletes its spec, comments and executions too. This cannot be undone, and is not possible while the story is held under a live lease. Its number is not reused. To only remove it from the board, move it to canceled.',
+      'Deletes its spec, comments and executions too. stories.restore can bring it back for 30 days. Not possible while the story is held under a live lease. Its number is not reused. To only remove it from the board, move it to canceled.',
     access: project('lead'),
     params: z.strictObject({ storyId: StoryRef }),
     result: Deleted,
@@ -329,6 +350,34 @@ export const stories = {
       ...(['story.statusChanged', 'story.reordered', 'execution.completed'] as const),
     ],
     example: { storyId: 'WEB-1' },
+  }),
+  restore: operation({
+    name: 'stories.restore',
+    effect: 'write',
+    summary: 'Bring back a deleted story',
+    keywords: 'undelete undo recover trash bin deletion',
+    description:
+      'Within 30 days of its deletion, under its number, with its spec, comments, attachments, reviews, executions and dependencies. It returns to its place on the board; if its column was archived, to the end of the first column with its status, otherwise of the first backlog column. An epic or parent that is gone, dependencies that would close a cycle, points, leases and locks do not come back.',
+    access: project('lead'),
+    surfaces: surfacesWithoutTool,
+    targetsDeleted: true,
+    params: z.strictObject({ storyId: StoryRef }),
+    result: StoryAndWarnings,
+    refusals: ['archived', 'wip_limit', 'already_exists'],
+    emits: ['story.restored', 'story.updated'],
+    example: { storyId: 'WEB-9' },
+  }),
+  listDeleted: operation({
+    name: 'stories.listDeleted',
+    effect: 'read',
+    summary: 'List deleted stories',
+    keywords: 'trash bin recently removed recover undelete',
+    description: 'Those that stories.restore can bring back, the last deleted first.',
+    access: project('lead'),
+    surfaces: surfacesWithoutTool,
+    params: z.strictObject({ projectId: ProjectRef, ...pageParams }),
+    result: pageSchemaOf(DeletedStory),
+    example: { projectId: 'WEB' },
   }),
   ...bulkStories,
 };

@@ -23,12 +23,16 @@ export const notificationKinds = [
   'forge_failing',
   'merge_reverted',
   'budget_warning',
+  'subscribed',
 ] as const;
 export const NotificationKind = z.enum(notificationKinds);
 export type NotificationKind = z.infer<typeof NotificationKind>;
 
-/** The channels of notifications. E-mail and push are sent after the inbox entry is written. */
-export const notificationChannels = ['inbox', 'email', 'push'] as const;
+/**
+ * The channels of notifications. E-mail and push are sent after the inbox entry is written. A digest is one
+ * e-mail a day.
+ */
+export const notificationChannels = ['inbox', 'email', 'push', 'digest'] as const;
 export const NotificationChannel = z.enum(notificationChannels);
 export type NotificationChannel = z.infer<typeof NotificationChannel>;
 
@@ -41,6 +45,7 @@ export const Notification = z
     subject: z.object({ type: z.string(), id: Id, key: z.string().nullable(), title: z.string() }).nullable(),
     actor: Actor,
     readAt: Time.nullable(),
+    snoozedUntil: Time.nullable(),
     createdAt: Time,
   })
   .meta({ id: 'Notification' });
@@ -50,7 +55,7 @@ export type Notification = z.infer<typeof Notification>;
 export const NotificationPreference = z
   .object({
     kind: NotificationKind,
-    channels: z.object({ inbox: z.boolean(), email: z.boolean(), push: z.boolean() }),
+    channels: z.object({ inbox: z.boolean(), email: z.boolean(), push: z.boolean(), digest: z.boolean() }),
   })
   .meta({ id: 'NotificationPreference' });
 export type NotificationPreference = z.infer<typeof NotificationPreference>;

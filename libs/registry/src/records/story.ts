@@ -225,3 +225,16 @@ export const SpecEntry = z
 
 export const Spec = SpecEntry.extend({ content: z.string() }).meta({ id: 'Spec' });
 export type Spec = z.infer<typeof Spec>;
+
+/** A deleted story that can be brought back. */
+export const DeletedStory = z
+  .object({
+    id: Id,
+    key: z.string(),
+    title: z.string(),
+    deletedBy: Actor,
+    deletedAt: Time,
+    restorableUntil: Time,
+  })
+  .meta({ id: 'DeletedStory' });
+export type DeletedStory = z.infer<typeof DeletedStory>;

@@ -57,6 +57,7 @@ export async function arrangeWeb(world: Makers, place: ProjectsSetUp): Promise<W
     'Accounts',
   );
   const stories = await insertStories(world, place, { project, column: columns[0], epic });
+  await insertDeletedStory(world, place, { project, column: columns[0], epic });
   const comment = idOf(exampleIds.comment);
   await world.rows(
     `insert into comments (org_id, id, story_id, kind, body, author, author_member_id) values ($1, $2, $3, 'comment', 'Hello', $4, $5)`,
@@ -164,4 +165,30 @@ async function insertStories(
     project,
   );
   return stories;
+}
+
+/** Inserts WEB-9, deletes it, and keeps the copy that stories.restore brings back. */
+async function insertDeletedStory(
+  world: Makers,
+  { orgId, author }: Pick<ProjectsSetUp, 'orgId' | 'author'>,
+  { project, column, epic }: StoryParents,
+): Promise<void> {
+  await world.rows(
+    `with story as (
+       select $1::uuid as org_id, $2::uuid as id, $3::uuid as project_id, 9 as number, 'Sign out' as title, '' as description,
+         'backlog' as status, $4::uuid as column_id, 'z9' as rank, $5::uuid as epic_id, 'none' as priority, '{}'::text[] as labels,
+         '{}'::text[] as blocked_by, 0 as spec_version, $6::jsonb as created_by, now() as created_at, now() as updated_at,
+         1 as version, '{}'::text[] as touches),
+     kept as (
+       insert into deleted_stories (org_id, id, project_id, number, title, deleted_by)
+       select s.org_id, s.id, s.project_id, s.number, s.title, s.created_by from story s)
+     insert into deleted_records (org_id, story_id, nth, kind, record)
+     select s.org_id, s.id, 1, 'stories', to_jsonb(s) from story s`,
+    orgId,
+    newId(),
+    project,
+    column,
+    epic,
+    author,
+  );
 }

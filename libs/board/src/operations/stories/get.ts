@@ -3,7 +3,10 @@ import { handle } from '@muster/runtime';
 import { getStory, toStory } from '../../data/stories.ts';
 import { findStoryRelations } from '../../data/story-relations.ts';
 
-export const get = handle(registry.stories.get, async ({ targetId, db }) => {
-  const [story, relations] = await Promise.all([getStory(db, targetId), findStoryRelations(db, targetId)]);
+export const get = handle(registry.stories.get, async ({ targetId, caller, db }) => {
+  const [story, relations] = await Promise.all([
+    getStory(db, targetId),
+    findStoryRelations(db, targetId, caller.memberId),
+  ]);
   return { story: toStory(story), ...relations };
 });

@@ -4,9 +4,12 @@ import { create } from './create.ts';
 import { deleteOperation } from './delete.ts';
 import { get } from './get.ts';
 import { list } from './list.ts';
+import { listDeleted } from './listDeleted.ts';
 import { reorder } from './reorder.ts';
+import { restore } from './restore.ts';
 import { search } from './search.ts';
 import { select } from './select.ts';
+import { subscribe } from './subscribe.ts';
 import { update } from './update.ts';
 import { updateGitMeta } from './updateGitMeta.ts';
 import { updateMany } from './updateMany.ts';
@@ -21,9 +24,12 @@ export const stories = {
   updateStatus,
   reorder,
   select,
+  subscribe,
   updateGitMeta,
   updateUpstream,
   delete: deleteOperation,
+  restore,
+  listDeleted,
   updateMany,
   search,
 } satisfies HandlersOf<Registry['stories']>;

@@ -48,6 +48,24 @@ describe('stories.get', () => {
   });
 });
 
+describe('stories.subscribe', () => {
+  it('keeps the choice of each member, and shows it to them alone', async () => {
+    const { dan, robo } = people;
+    const story = await make();
+    const seenBy = async (who: Person) => (await who.stories.get({ storyId: 'WEB-1' })).subscribed;
+    expect(await dan.stories.subscribe({ storyId: 'web-1', subscribed: true })).toEqual({
+      subscription: { storyId: story.id, subscribed: true },
+    });
+    await ben.stories.subscribe({ storyId: story.id, subscribed: true });
+    await ben.stories.subscribe({ storyId: story.id, subscribed: false });
+    expect([await seenBy(ana), await seenBy(ben), await seenBy(dan)]).toEqual([null, false, true]);
+    await expect(robo.stories.subscribe({ storyId: 'WEB-1', subscribed: true })).rejects.toMatchObject({
+      status: 403,
+    });
+    expect(await happened()).toEqual([]);
+  });
+});
+
 describe('stories.select', () => {
   it('keeps the newest 20 of what one member looks at', async () => {
     await make();

@@ -5,6 +5,7 @@ import { listPreferences } from './listPreferences.ts';
 import { markAllRead } from './markAllRead.ts';
 import { markRead } from './markRead.ts';
 import { setPreference } from './setPreference.ts';
+import { snooze } from './snooze.ts';
 import { unreadCount } from './unreadCount.ts';
 
 export const notifications = {
@@ -12,6 +13,7 @@ export const notifications = {
   unreadCount,
   markRead,
   markAllRead,
+  snooze,
   listPreferences,
   setPreference,
 } satisfies HandlersOf<Registry['notifications']>;

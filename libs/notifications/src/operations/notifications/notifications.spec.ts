@@ -323,6 +323,112 @@ describe('notifications.markAllRead', () => {
   });
 });
 
+describe('notifications.snooze', () => {
+  const soon = (ms = 60_000) => new Date(Date.now() + ms).toISOString();
+  const counts = async (who: Person) => (await who.notifications.unreadCount()).byKind;
+  /** Lets the time of all snoozed notifications come. */
+  const comeDue = () =>
+    world.rows(`update notification_snoozes set until = now() where org_id = $1`, people.orgId);
+
+  it('hides them from the list and the counts until their time, then they are unread', async () => {
+    const { chloe } = people;
+    await tell(chloe, ['mention', 'assigned', 'mention']);
+    const [third = '', second = '', first = ''] = await ids(chloe);
+    await chloe.notifications.markRead({ notificationIds: [second] });
+    const until = soon();
+    expect(await chloe.notifications.snooze({ notificationIds: [third, second, third], until })).toEqual({
+      updated: 2,
+      unread: 1,
+    });
+    expect(await ids(chloe)).toEqual([first]);
+    expect(await ids(chloe, { unreadOnly: true, kinds: ['mention'] })).toEqual([first]);
+    expect(await counts(chloe)).toMatchObject({ mention: 1, assigned: 0 });
+    const hidden = (await chloe.notifications.list({ snoozed: true })).items;
+    expect(hidden).toMatchObject([
+      { id: third, readAt: null, snoozedUntil: until },
+      { id: second, readAt: null, snoozedUntil: until },
+    ]);
+    await comeDue();
+    expect(await ids(chloe, { unreadOnly: true })).toEqual([third, second, first]);
+    expect(await counts(chloe)).toMatchObject({ mention: 2, assigned: 1 });
+    expect((await chloe.notifications.list({ snoozed: true })).items).toEqual([]);
+  });
+
+  it('brings them back with null, takes another time, and shows them once they are read', async () => {
+    const { chloe } = people;
+    await tell(chloe, ['mention', 'assigned']);
+    const [newer = '', older = ''] = await ids(chloe);
+    const snooze = (id: string, until: string | null) =>
+      chloe.notifications.snooze({ notificationIds: [id], until });
+    await snooze(newer, soon());
+    const later = soon(3_600_000);
+    expect(await snooze(newer, later)).toEqual({ updated: 1, unread: 1 });
+    expect((await chloe.notifications.list({ snoozed: true })).items).toMatchObject([
+      { snoozedUntil: later },
+    ]);
+    expect(await snooze(newer, null)).toEqual({ updated: 1, unread: 2 });
+    expect(await snooze(newer, null)).toEqual({ updated: 0, unread: 2 });
+    await snooze(older, later);
+    expect(await chloe.notifications.markRead({ notificationIds: [older] })).toEqual({
+      updated: 1,
+      unread: 1,
+    });
+    expect(await ids(chloe)).toEqual([newer, older]);
+  });
+
+  it('is left alone by marking all as read', async () => {
+    const { chloe } = people;
+    await tell(chloe, ['mention', 'assigned']);
+    const [newer = ''] = await ids(chloe);
+    await chloe.notifications.snooze({ notificationIds: [newer], until: soon() });
+    expect(await chloe.notifications.markAllRead()).toEqual({ updated: 1, unread: 0 });
+    await comeDue();
+    expect(await ids(chloe, { unreadOnly: true })).toEqual([newer]);
+    expect(await unread(chloe)).toBe(1);
+  });
+
+  it('refuses a time that is over or too far away, what is not in the inbox, and too many', async () => {
+    const { chloe, ben } = people;
+    await tell(chloe, ['mention']);
+    const [id = ''] = await ids(chloe);
+    const snooze = (who: Person, until: string) => who.notifications.snooze({ notificationIds: [id], until });
+    for (const until of [soon(-60_000), soon(400 * 86_400_000)])
+      await expect(snooze(chloe, until)).rejects.toMatchObject({
+        status: 400,
+        body: { details: { issues: [{ path: 'until' }] } },
+      });
+    await expect(snooze(ben, soon())).rejects.toMatchObject({ status: 404 });
+    await expect(snooze(people.robo, soon())).rejects.toMatchObject({ status: 403 });
+    await world.rows(
+      `with n as (insert into notifications (org_id, id, member_id, kind, title, actor, created_at)
+         select $1, gen_random_uuid(), $2, 'assigned', 'x', '{}', now() from generate_series(1, 500) returning org_id, id, member_id)
+       insert into notification_snoozes (org_id, notification_id, member_id, until)
+         select org_id, id, member_id, now() + interval '1 hour' from n`,
+      people.orgId,
+      chloe.me.memberId,
+    );
+    await expect(snooze(chloe, soon())).rejects.toMatchObject({
+      status: 422,
+      body: { details: { reason: 'limit_exceeded', limit: 500 } },
+    });
+    expect(await ids(chloe, { unreadOnly: true })).toEqual([id]);
+  });
+
+  it('keeps the counts right, whatever is marked at the same time', async () => {
+    const { chloe } = people;
+    await tell(chloe, ['mention', 'assigned', 'mention']);
+    const notificationIds = await ids(chloe);
+    await world.runUnderContention(
+      { table: 'notifications', id: notificationIds[2] ?? '' },
+      () => chloe.notifications.snooze({ notificationIds, until: soon() }),
+      () => chloe.notifications.markAllRead(),
+    );
+    await comeDue();
+    const shown = (await chloe.notifications.list({ unreadOnly: true })).items;
+    expect(await unread(chloe)).toBe(shown.length);
+  });
+});
+
 describe('preferences', () => {
   it('are the defaults until they are set, and only what differs is kept', async () => {
     const { chloe, dan, orgId } = people;
@@ -333,17 +439,18 @@ describe('preferences', () => {
       inbox: true,
       email: true,
       push: true,
+      digest: false,
     });
     const set = (enabled: boolean) =>
       chloe.notifications.setPreference({ kind: 'broadcast', channel: 'email', enabled });
     for (const turn of [true, true]) {
       expect(await set(turn)).toEqual({
-        preference: { kind: 'broadcast', channels: { inbox: true, email: true, push: false } },
+        preference: { kind: 'broadcast', channels: { inbox: true, email: true, push: false, digest: false } },
       });
     }
     const changed = (await chloe.notifications.listPreferences()).items;
     expect(changed.filter((item, index) => item.channels.email !== items[index]?.channels.email)).toEqual([
-      { kind: 'broadcast', channels: { inbox: true, email: true, push: false } },
+      { kind: 'broadcast', channels: { inbox: true, email: true, push: false, digest: false } },
     ]);
     expect((await dan.notifications.listPreferences()).items).toEqual(items);
     await set(false);
@@ -378,6 +485,7 @@ describe('preferences', () => {
       inbox: true,
       email: true,
       push: true,
+      digest: false,
     });
   });
 });
