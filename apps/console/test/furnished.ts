@@ -3,6 +3,7 @@
  * per request of the page.
  */
 import { type People } from '@muster/testing';
+import { attachFile, junitReport, pictureOfColor } from './files.ts';
 import { arrange, type House } from './house.ts';
 
 /**
@@ -39,6 +40,14 @@ export async function furnish(house: House, people: People): Promise<void> {
   await robo.agents.runEvent({
     ...{ projectId: 'WEB', runId: 'run-1', kind: 'log', executionId: execution.id },
     lines: ['npm test', 'tests 12', 'pass 12'].map((message) => ({ message })),
+  });
+  await attachFile(house, robo, {
+    ...{ targetType: 'execution', targetId: execution.id, name: 'junit.xml', kind: 'test_report' },
+    ...{ contentType: 'application/xml', content: junitReport(['opens the form']) },
+  });
+  await attachFile(house, robo, {
+    ...{ targetType: 'story', targetId: 'WEB-4', name: 'form.png', kind: 'screenshot' },
+    ...{ contentType: 'image/png', content: pictureOfColor(40, 120, 110) },
   });
   const { comment } = await robo.comments.create({ storyId: 'WEB-4', body: 'Which?', kind: 'question' });
   await robo.deliveryExecutions.update({ ...held, waitingFor: { questionId: comment.id }, progress: 40 });
@@ -80,7 +89,7 @@ export const pages = [
   ['/p/NOPE', 'Not found'],
   ['/s/WEB-1', 'Which one?'],
   ['/s/WEB-1?from=1&to=2', 'Removed:'],
-  ['/s/WEB-4', 'Ask to stop'],
+  ['/s/WEB-4', 'Ask to stop', 'form.png'],
   ['/audit', 'tokens.create'],
   ['/audit?outcome=denied', 'No matching entries'],
   ['/p/WEB/health', 'Lead time'],

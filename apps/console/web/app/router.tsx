@@ -65,6 +65,11 @@ const usageRoute = createRoute({
   component: lazyPage(() => import('../usage/usage-page.tsx'), 'UsagePage'),
   validateSearch: parseUsageSearch,
 });
+const fileRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/files/$attachmentId',
+  component: lazyPage(() => import('../files/file-page.tsx'), 'FilePage'),
+});
 const boardRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/p/$projectKey',
@@ -162,7 +167,7 @@ export const router = createRouter({
       newProjectRoute,
     ],
     ...[plansRoute, planRoute, applyPlanRoute, wavesRoute],
-    ...[settingsRoute, projectSettingsRoute, epicsRoute, healthRoute, auditRoute, runRoute],
+    ...[settingsRoute, projectSettingsRoute, epicsRoute, healthRoute, auditRoute, runRoute, fileRoute],
   ]),
   basepath: '/console',
   defaultPreload: 'intent',

@@ -3,12 +3,14 @@
  * Trusted Types prevent HTML that skipped DOMPurify from being inserted.
  */
 import DOMPurify from 'dompurify';
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
-import { type MouseEvent, useLayoutEffect, useMemo, useRef } from 'react';
+import { type MouseEvent, type RefObject, useEffect, useLayoutEffect, useMemo, useRef } from 'react';
 import { useClient, useIdentity } from '../data/context.ts';
 import { agentsQuery, membersQuery } from '../data/people-queries.ts';
 import { projectsQuery } from '../data/queries.ts';
+import { fileAddressOf, isImage, parseFileAddress } from '../files/file-address.ts';
+import { fileQuery } from '../files/file-queries.ts';
 import { indexActorIds, renderHtml, type LinkTargets } from './markdown-text.ts';
 
 /**
@@ -17,6 +19,8 @@ import { indexActorIds, renderHtml, type LinkTargets } from './markdown-text.ts'
  */
 const taskPrefix = `${crypto.getRandomValues(new Uint32Array(4)).join('.')}.`;
 const sanitizer = DOMPurify(globalThis.window);
+/** Authors cannot set this attribute, because the sanitizer removes data attributes before its hook runs. */
+const attachmentAttribute = 'data-attachment';
 
 sanitizer.addHook('afterSanitizeAttributes', (element) => {
   if (element.tagName === 'A') {
@@ -35,9 +39,16 @@ sanitizer.addHook('afterSanitizeAttributes', (element) => {
     element.setAttribute('aria-label', label.slice(0, 200));
     element.setAttribute('disabled', '');
   }
-  // Loading an image would reveal the reader to another server, so show a link instead.
   if (element.tagName === 'IMG') {
     const source = element.getAttribute('src') ?? '';
+    const attachmentId = parseFileAddress(source);
+    if (attachmentId !== undefined) {
+      // The address of the image itself is fetched later.
+      element.removeAttribute('src');
+      element.setAttribute(attachmentAttribute, attachmentId);
+      return;
+    }
+    // Loading an image would reveal the reader to another server, so show a link instead.
     const link = document.createElement('a');
     link.textContent = element.getAttribute('alt') ?? source;
     if (/^https?:/.test(source)) link.setAttribute('href', source);
@@ -87,6 +98,32 @@ const taskBoxesIn = (container: HTMLElement | null): HTMLInputElement[] => [
   ...(container?.querySelectorAll<HTMLInputElement>('input[type="checkbox"]') ?? []),
 ];
 
+/** Loads the attachments that the text shows as images. Each becomes a link to the page of the attachment. */
+function useAttachedImages(prose: RefObject<HTMLDivElement | null>, html: unknown): void {
+  const client = useClient();
+  const queries = useQueryClient();
+  useEffect(() => {
+    const images = prose.current?.querySelectorAll<HTMLImageElement>(`img[${attachmentAttribute}]`) ?? [];
+    for (const image of images) {
+      const attachmentId = image.getAttribute(attachmentAttribute) ?? '';
+      const link = document.createElement('a');
+      link.href = fileAddressOf(attachmentId);
+      image.replaceWith(link);
+      // Until the image is there, and if it never is, the link shows its text.
+      link.textContent = image.alt === '' ? attachmentId : image.alt;
+      void queries.query(fileQuery(client, attachmentId)).then(
+        (file) => {
+          if (!isImage(file) || file.downloadUrl === null) return;
+          image.src = file.downloadUrl;
+          image.loading = 'lazy';
+          link.replaceChildren(image);
+        },
+        () => undefined,
+      );
+    }
+  }, [prose, html, client, queries]);
+}
+
 export function Markdown({ text, parentHeadingLevel = 2, onTaskChange }: MarkdownProps) {
   const prose = useRef<HTMLDivElement>(null);
   const { history } = useRouter();
@@ -110,6 +147,7 @@ export function Markdown({ text, parentHeadingLevel = 2, onTaskChange }: Markdow
     for (const block of prose.current?.querySelectorAll<HTMLElement>('table, pre') ?? [])
       if (block.scrollWidth > block.clientWidth) block.tabIndex = 0;
   }, [html, isTickable]);
+  useAttachedImages(prose, html);
   const click = (event: MouseEvent): void => {
     const { target } = event;
     if (target instanceof HTMLInputElement && onTaskChange !== undefined) {

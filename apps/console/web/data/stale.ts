@@ -48,7 +48,7 @@ export function staleQueryKeys({ kind, subject }: Event): CacheKey[] {
   if (relatedStoryChanges.has(kind)) keys.push(['related']);
   if (changesWaves(kind)) keys.push(['plans']);
   if (['project', 'access', 'team', 'member', 'org'].includes(about)) keys.push(['projects'], ['people']);
-  if (['execution', 'run', 'lock', 'agent'].includes(about)) keys.push(['work']);
+  if (['execution', 'run', 'lock', 'agent', 'attachment'].includes(about)) keys.push(['work']);
   if (about === 'reviewer' || about === 'review') keys.push(['reviews']);
   if (['epic', 'group', 'import'].includes(about) || kind === 'story.statusChanged') keys.push(['epics']);
   if (endsLeasesAndAssignments({ kind })) keys.push(['story'], ['work'], ['reviews']);

@@ -51,7 +51,7 @@ export function SpecLines({ storyId, storyKey, spec, canWrite }: SpecLinesProps)
                 {here.length > 0 && (
                   <ul className="talks">
                     {here.map((thread) => (
-                      <ThreadView key={thread.id} thread={thread} refetchThreads={again} />
+                      <ThreadView key={thread.id} {...{ thread, storyKey }} refetchThreads={again} />
                     ))}
                   </ul>
                 )}
@@ -61,6 +61,7 @@ export function SpecLines({ storyId, storyKey, spec, canWrite }: SpecLinesProps)
                     label={editTexts.commentOn(line)}
                     placeholder={storyTexts.commentHint}
                     submitLabel={storyTexts.comment}
+                    storyKey={storyKey}
                     onSend={async (body) => {
                       const anchor = { specVersion: spec.version, line };
                       await client.comments.create({ storyId: storyKey, body, anchor });

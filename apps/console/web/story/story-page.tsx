@@ -12,6 +12,7 @@ import { LoadError, Loading } from '../components/states.tsx';
 import { useTitle } from '../components/title.ts';
 import { t } from '../messages/index.ts';
 import { storyTexts } from '../messages/story.ts';
+import { StoryFiles } from '../files/file-section.tsx';
 import { StorySidebar } from './side.tsx';
 import { SpecPart } from './spec-part.tsx';
 import { useStoryFieldMenus } from './story-chooser.tsx';
@@ -115,6 +116,7 @@ function StoryContent({ story, context, projectKey, canWrite }: StoryContentProp
               {...{ storyId: story.id, storyKey, canWrite, spec: context.spec }}
               isApproved={hasValidApproval(context)}
             />
+            <StoryFiles storyKey={storyKey} />
             <Threads storyId={story.id} storyKey={storyKey} />
           </article>
           <StorySidebar edits={edits} context={context} canWrite={canWrite} />

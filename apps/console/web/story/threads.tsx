@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { type Comment, type Registry, type ResultOf } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { threadsQuery } from '../data/queries.ts';
@@ -9,12 +9,20 @@ import { Avatar, actorNameOf } from '../components/people.tsx';
 import { LoadError, Loading, OfflineNotice } from '../components/states.tsx';
 import { TimeAgo } from '../components/time-ago.tsx';
 import { useNewTextDraft } from '../components/unsaved.tsx';
+import { CommentFiles } from '../files/comment-files.tsx';
+import { pastedFiles, RunningUploads } from '../files/uploads.tsx';
+import { useFilesInText } from '../files/files-in-text.ts';
 import { storyTexts } from '../messages/story.ts';
 import { ProposedPlanLink } from './proposed-plan.tsx';
 
 type Thread = ResultOf<Registry['comments']['list']>['items'][number];
 
-const CommentView = ({ comment }: { readonly comment: Comment }) => (
+interface CommentViewProps {
+  readonly comment: Comment;
+  readonly storyKey: string;
+}
+
+const CommentView = ({ comment, storyKey }: CommentViewProps) => (
   <div className="said">
     <Avatar name={comment.author.name} kind={comment.author.kind} />
     <div className="grow">
@@ -40,6 +48,7 @@ const CommentView = ({ comment }: { readonly comment: Comment }) => (
       ) : (
         <Markdown text={comment.body} />
       )}
+      <CommentFiles comment={comment} storyKey={storyKey} />
       {comment.reactions.length > 0 && (
         <p className="reactions">
           {comment.reactions.map(({ emoji, count }) => (
@@ -59,15 +68,20 @@ interface CommentFormProps {
   readonly label: string;
   readonly placeholder: string;
   readonly submitLabel: string;
+  /** The story to which pasted and dropped files are attached. */
+  readonly storyKey: string;
   readonly onSend: (body: string) => Promise<unknown>;
 }
 
 /** A field for a comment. Its text is kept until it is saved, as a draft even when the page is left. */
-export function CommentForm({ draftKey, label, placeholder, submitLabel, onSend }: CommentFormProps) {
+export function CommentForm(props: CommentFormProps) {
+  const { draftKey, label, placeholder, submitLabel, storyKey, onSend } = props;
   const { text: body, isDirty, change, saved, restored } = useNewTextDraft(draftKey);
   const [isBusy, setBusy] = useState(false);
+  const field = useRef<HTMLTextAreaElement>(null);
+  const { running, add, dropProps } = useFilesInText(field, storyKey, change);
   const say = async (): Promise<void> => {
-    if (!isDirty || isBusy) return;
+    if (!isDirty || isBusy || running.length > 0) return;
     setBusy(true);
     try {
       await onSend(body);
@@ -84,9 +98,11 @@ export function CommentForm({ draftKey, label, placeholder, submitLabel, onSend 
         event.preventDefault();
         void say();
       }}
+      {...dropProps}
     >
       {restored}
       <textarea
+        ref={field}
         className="field"
         dir="auto"
         rows={body === '' ? 1 : 4}
@@ -95,6 +111,7 @@ export function CommentForm({ draftKey, label, placeholder, submitLabel, onSend 
         aria-label={label}
         placeholder={placeholder}
         onChange={({ target }) => change(target.value)}
+        onPaste={(event) => add?.(pastedFiles(event))}
         onKeyDown={(event) => {
           if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) {
             event.preventDefault();
@@ -102,9 +119,10 @@ export function CommentForm({ draftKey, label, placeholder, submitLabel, onSend 
           }
         }}
       />
+      <RunningUploads running={running} />
       {isBusy && <OfflineNotice>{storyTexts.waits}</OfflineNotice>}
       {isDirty && (
-        <button type="submit" className="button" data-kind="main" disabled={isBusy}>
+        <button type="submit" className="button" data-kind="main" disabled={isBusy || running.length > 0}>
           {submitLabel}
         </button>
       )}
@@ -114,10 +132,11 @@ export function CommentForm({ draftKey, label, placeholder, submitLabel, onSend 
 
 interface ThreadViewProps {
   readonly thread: Thread;
+  readonly storyKey: string;
   readonly refetchThreads: () => Promise<unknown>;
 }
 
-export function ThreadView({ thread, refetchThreads }: ThreadViewProps) {
+export function ThreadView({ thread, storyKey, refetchThreads }: ThreadViewProps) {
   const { comments } = useClient();
   const isResolved = thread.resolvedAt !== null;
   const resolve = async (): Promise<void> => {
@@ -130,9 +149,9 @@ export function ThreadView({ thread, refetchThreads }: ThreadViewProps) {
   };
   const all = (
     <>
-      <CommentView comment={thread} />
+      <CommentView comment={thread} storyKey={storyKey} />
       {thread.replies.map((reply) => (
-        <CommentView key={reply.id} comment={reply} />
+        <CommentView key={reply.id} comment={reply} storyKey={storyKey} />
       ))}
       {thread.repliesCursor !== null && <p className="muted">{storyTexts.moreReplies}</p>}
       <div className="talk-foot">
@@ -141,6 +160,7 @@ export function ThreadView({ thread, refetchThreads }: ThreadViewProps) {
           label={storyTexts.replyTo(actorNameOf(thread.author))}
           placeholder={storyTexts.reply}
           submitLabel={storyTexts.reply}
+          storyKey={storyKey}
           onSend={async (body) => {
             await comments.create({ storyId: thread.storyId, parentId: thread.id, body });
             await refetchThreads();
@@ -184,7 +204,7 @@ export function Threads({ storyId, storyKey }: { readonly storyId: string; reado
       />
       <ul className="talks">
         {threads.data?.items.map((thread) => (
-          <ThreadView key={thread.id} thread={thread} refetchThreads={again} />
+          <ThreadView key={thread.id} {...{ thread, storyKey }} refetchThreads={again} />
         ))}
       </ul>
       <CommentForm
@@ -192,6 +212,7 @@ export function Threads({ storyId, storyKey }: { readonly storyId: string; reado
         label={storyTexts.comment}
         placeholder={storyTexts.commentHint}
         submitLabel={storyTexts.comment}
+        storyKey={storyKey}
         onSend={async (body) => {
           await client.comments.create({ storyId: storyKey, body });
           await again();

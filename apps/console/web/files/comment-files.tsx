@@ -1,0 +1,44 @@
+/** The files that are attached to a comment itself. */
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { type Comment } from '@muster/registry';
+import { useClient, useIdentity } from '../data/context.ts';
+import { actorNameOf } from '../components/people.tsx';
+import { fileTexts } from '../messages/files.ts';
+import { FileList } from './file-list.tsx';
+import { storyFilesQuery } from './file-queries.ts';
+import { AttachButton, RunningUploads, useUploads } from './uploads.tsx';
+
+interface CommentFilesProps {
+  readonly comment: Comment;
+  readonly storyKey: string;
+}
+
+export function CommentFiles({ comment, storyKey }: CommentFilesProps) {
+  const { member, agent } = useIdentity();
+  const files =
+    useInfiniteQuery({ ...storyFilesQuery(useClient(), storyKey), refetchInterval: false }).data?.pages ?? [];
+  const uploads = useUploads({
+    target: { targetType: 'comment', targetId: comment.id },
+    queryKeys: [['story', storyKey, 'files']],
+  });
+  const [projectKey = ''] = storyKey.split('-');
+  const { author } = comment;
+  const isOwn = author.memberId === member.id && author.agentId === (agent?.id ?? null);
+  return (
+    <>
+      <FileList
+        files={files.flatMap(({ items }) => items.filter(({ targetId }) => targetId === comment.id))}
+        projectKey={projectKey}
+      />
+      <RunningUploads running={uploads.running} />
+      {isOwn && comment.body !== null && (
+        <AttachButton
+          label={fileTexts.attach}
+          hiddenLabel={fileTexts.attachTo(actorNameOf(author))}
+          isQuiet
+          onFiles={uploads.add}
+        />
+      )}
+    </>
+  );
+}
