@@ -135,7 +135,9 @@ create table public.attachments (
   author_member_id uuid not null,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
-  version integer not null default 1
+  version integer not null default 1,
+  imported_by jsonb,
+  imported_from text
 );
 create table public.audit (
   org_id uuid not null,
@@ -618,7 +620,8 @@ create table public.imports (
   reverted_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
-  version integer not null default 1
+  version integer not null default 1,
+  into_empty_project boolean not null default false
 );
 create table public.inbox_items (
   org_id uuid not null,
@@ -982,7 +985,9 @@ create table public.stories (
   version integer not null default 1,
   parent_id uuid,
   touches text[] not null default '{}'::text[],
-  due_date date
+  due_date date,
+  imported_by jsonb,
+  imported_from text
 );
 create table public.story_blockers (
   org_id uuid not null,
@@ -1006,7 +1011,9 @@ create table public.story_reviewers (
   decided_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
-  version integer not null default 1
+  version integer not null default 1,
+  imported_by jsonb,
+  imported_from text
 );
 create table public.story_selections (
   org_id uuid not null,
@@ -1025,7 +1032,9 @@ create table public.story_specs (
   lines_removed integer not null,
   author jsonb not null,
   note text,
-  created_at timestamp(3) with time zone not null default now()
+  created_at timestamp(3) with time zone not null default now(),
+  imported_by jsonb,
+  imported_from text
 );
 create table public.story_subscriptions (
   org_id uuid not null,
@@ -1460,7 +1469,7 @@ alter table identity_providers add constraint identity_providers_name_check CHEC
 alter table identity_providers add constraint identity_providers_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id) ON DELETE CASCADE;
 alter table identity_providers add constraint identity_providers_pkey PRIMARY KEY (org_id, id);
 alter table identity_providers add constraint identity_providers_problem_check CHECK (((length(problem) >= 1) AND (length(problem) <= 500)));
-alter table import_items add constraint import_items_kind_check CHECK ((kind = ANY (ARRAY['story'::text, 'epic'::text, 'comment'::text])));
+alter table import_items add constraint import_items_kind_check CHECK ((kind = ANY (ARRAY['story'::text, 'epic'::text, 'comment'::text, 'project'::text, 'column'::text, 'member'::text, 'agent'::text, 'reviewer'::text, 'assignment'::text, 'attachment'::text, 'contract'::text, 'prompt'::text])));
 alter table import_items add constraint import_items_org_id_import_id_fkey FOREIGN KEY (org_id, import_id) REFERENCES imports(org_id, id) ON DELETE CASCADE;
 alter table import_items add constraint import_items_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
 alter table import_items add constraint import_items_pkey PRIMARY KEY (org_id, project_id, provider, kind, external_id);
@@ -1468,7 +1477,7 @@ alter table import_items add constraint import_items_source_hash_check CHECK ((l
 alter table imports add constraint imports_name_check CHECK (((length(name) >= 1) AND (length(name) <= 120)));
 alter table imports add constraint imports_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
 alter table imports add constraint imports_pkey PRIMARY KEY (org_id, id);
-alter table imports add constraint imports_provider_check CHECK ((provider = ANY (ARRAY['github'::text, 'gitlab'::text, 'jira'::text, 'linear'::text, 'other'::text])));
+alter table imports add constraint imports_provider_check CHECK ((provider = ANY (ARRAY['github'::text, 'gitlab'::text, 'jira'::text, 'linear'::text, 'other'::text, 'muster'::text])));
 alter table imports add constraint imports_state_check CHECK ((state = ANY (ARRAY['open'::text, 'finished'::text, 'reverted'::text])));
 alter table inbox_items add constraint inbox_items_kind_check CHECK ((kind = ANY (ARRAY['verdict'::text, 'stop'::text, 'stop_lifted'::text, 'mention'::text, 'offer'::text, 'assigned'::text, 'unassigned'::text, 'unblocked'::text, 'question'::text, 'question_answered'::text, 'spec_changed'::text, 'lease_lost'::text, 'merged'::text, 'checks_failed'::text])));
 alter table inbox_items add constraint inbox_items_org_id_recipient_id_fkey FOREIGN KEY (org_id, recipient_id) REFERENCES inbox_streams(org_id, recipient_id) ON DELETE CASCADE;

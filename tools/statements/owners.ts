@@ -45,7 +45,7 @@ const runsJobs = 'it dispatches jobs and marks them done';
 
 /** Other files that write a table, and the reason why they may. */
 export const otherWriters: Readonly<Record<string, readonly (readonly [file: string, reason: string])[]>> = {
-  attachments: [['libs/board/src/data/comments.ts', 'a deleted comment stays without its attachments']],
+  attachments: [['libs/board/src/data/comments.ts', 'deletions and imports of comments change attachments']],
   devices: [['apps/delivery-worker/src/deliver.ts', 'a push service says that a device is gone']],
   file_deletions: [['libs/attachments/src/remove.ts', 'the files belong to no organization any more']],
   lock_counters: [['libs/board/src/data/projects.ts', 'a project comes with its counters']],

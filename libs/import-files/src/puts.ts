@@ -2,7 +2,7 @@
 import { type InputOf, maxImportItems, type registry } from '@muster/registry';
 import { type ImportEntry, type FileItem } from './draft.ts';
 
-type PutItem = InputOf<typeof registry.imports.put>['items'][number];
+type PutItem = Exclude<InputOf<typeof registry.imports.put>['items'][number], { type: string }>;
 
 /** The items of one call of imports.put, and the number of entries read from the file up to the call. */
 export interface PutCall {

@@ -108,15 +108,15 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/stories': {
-    sha256: 'b37c2b85a115a3c19417d0177d33b2d54aea618e1e7a15c839f5f2f3288295f8',
+    sha256: '7e24b54966fc59a422e5161c6e76e4b6b36d84c09f57732890c95e212ae17f70',
     since: '2026-11-30',
   },
   'reference/storySpec': {
-    sha256: 'c9be1c2c8314ed479aa995a5dcd3b26daab59f3128e89756213c9b9519bbef15',
-    since: '2026-11-29',
+    sha256: '28e25cb798022739655289f4ca6fff19bff78bdfdbfd25bf1e100ebe3a984daf',
+    since: '2026-11-30',
   },
   'reference/storyCollaboration': {
-    sha256: 'f9bfafff5acce2260422091db4b32f8ece71b33f25b7d7357028f340880bf6d4',
+    sha256: 'c8188a938544e70f8316758d11fdc12acd56735ee7e7050e4995d53f5871ffcb',
     since: '2026-11-30',
   },
   'reference/comments': {
@@ -124,7 +124,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/attachments': {
-    sha256: 'd58acc0337bc1c14a1913311ee75482b73cc0423a3be6efff29a7544c104372c',
+    sha256: '67cb6782b0603b28116fc59e70c4defb7e686ac3475173ed56cac29d8641fbf6',
     since: '2026-11-30',
   },
   'reference/assignments': {
@@ -132,8 +132,8 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/reviewers': {
-    sha256: 'ebfe3c5c90d62fc61a24f7e8cf8b952746870998086807e3186183481c2f5eac',
-    since: '2026-11-29',
+    sha256: '3ba2131a281140adcb36f1b381aafd0927fc480ef9530da95a0d8c5e2ceefe37',
+    since: '2026-11-30',
   },
   'reference/prompts.org': {
     sha256: 'fd36b7e66207887955c973bbe95b1fd947dedae56be85443b807467cbbe4fedb',
@@ -152,7 +152,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/imports': {
-    sha256: 'dc9377baa6915560a1992808162b58d41a7373c3dea51658a9eda55c16da8077',
+    sha256: '07213082ce3e39b6a0492a65bf549c431b35696f214ac30572f11d809609c934',
     since: '2026-11-30',
   },
   'reference/plans': {
@@ -228,7 +228,7 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/records': {
-    sha256: '727d40c947db4910b6727efdd8ea05812da23637968acc70434b90d761a70eb2',
+    sha256: '6cff87b2335e335c83663cb7895cde139f39aa7744d60734382a13dc9eaf39c1',
     since: '2026-11-30',
   },
   'reference/errors': {

@@ -77,13 +77,20 @@ function* walkFields(
 function* nestedFields(json: Json, name: string, meaning: MeaningLookup): Generator<ReferenceField> {
   for (const option of [json, ...(json.anyOf ?? [])]) {
     if (option.properties !== undefined) yield* walkFields(option, `${name}.`, meaning);
-    if (option.items?.properties !== undefined) yield* walkFields(option.items, `${name}[].`, meaning);
+    // The items of an array may be objects of several types. A field of several types is listed once.
+    const listed = new Set<string>();
+    for (const item of option.items === undefined ? [] : (option.items.oneOf ?? [option.items]))
+      for (const field of walkFields(item, `${name}[].`, meaning)) {
+        if (!listed.has(field.name)) yield field;
+        listed.add(field.name);
+      }
   }
 }
 
 function typeName(json: Json): string {
   if (json.$ref !== undefined) return json.$ref.slice(json.$ref.lastIndexOf('/') + 1);
-  if (json.anyOf !== undefined) return unionOf(json.anyOf.map(typeName));
+  const options = json.anyOf ?? json.oneOf;
+  if (options !== undefined) return unionOf(options.map(typeName));
   if (json.const !== undefined) return JSON.stringify(json.const);
   if (json.enum !== undefined) return unionOf(json.enum.map((value) => JSON.stringify(value)));
   if (Array.isArray(json.type)) return unionOf(json.type.map((type: string) => typeName({ ...json, type })));

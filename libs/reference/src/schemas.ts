@@ -33,6 +33,9 @@ export function toParamsSchema(components: JsonFields, operation: Operation): Js
     ...(Array.isArray(json['anyOf']) && {
       anyOf: json['anyOf'].map((option: JsonFields) => withMeanings(option, above)),
     }),
+    ...(Array.isArray(json['oneOf']) && {
+      oneOf: json['oneOf'].map((option: JsonFields) => withMeanings(option, above)),
+    }),
     ...(json['properties'] !== undefined && {
       properties: Object.fromEntries(
         Object.entries(json['properties'] as Record<string, JsonFields>).map(([name, property]) => {

@@ -24,6 +24,7 @@ export {
 } from './kernel/values.ts';
 export * from './records/access.ts';
 export * from './records/archive.ts';
+export * from './records/archive-import.ts';
 export * from './records/billing.ts';
 export * from './records/broadcast.ts';
 export * from './records/card.ts';

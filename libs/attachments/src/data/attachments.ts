@@ -41,6 +41,8 @@ export const attachments = defineRecord('attachments', 'a', {
   report: { initial: null },
   author: {},
   author_member_id: { hidden: true },
+  imported_by: { initial: null },
+  imported_from: { initial: null },
 });
 export type AttachmentRow = RowOf<typeof attachments>;
 

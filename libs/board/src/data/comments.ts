@@ -114,6 +114,18 @@ export const deleteComment = (id: string): Query<unknown> =>
 export const deleteAttachmentsOfComment = (commentId: string): Query<unknown> =>
   sql`delete from attachments where ${orgFilter()} and comment_id = ${commentId}`;
 
+/** Gives an uploaded attachment its author and times of the archive from which it is imported. */
+export const markAttachmentAsImported = (
+  id: string,
+  row: Pick<
+    Selectable<DB['attachments']>,
+    'author' | 'author_member_id' | 'imported_by' | 'imported_from' | 'created_at' | 'updated_at' | 'version'
+  >,
+): Query<unknown> =>
+  sql`update attachments set author = ${row.author}, author_member_id = ${row.author_member_id}, imported_by = ${row.imported_by},
+       imported_from = ${row.imported_from}, created_at = ${row.created_at}, updated_at = ${row.updated_at}, version = ${row.version}
+     where ${orgFilter()} and id = ${id}`;
+
 /** The members and agents that a text mentions, each ordered by ID. */
 interface Mentioned {
   readonly members: string[];

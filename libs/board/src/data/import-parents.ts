@@ -24,7 +24,7 @@ export const findParentCandidates = (db: Db, importRow: ImportRow): Promise<Pare
 
 /**
  * Sets the parents. A story that was unchanged since its import stays so, because its noted version grows
- * with it.
+ * with it. Stories of an archive keep the version and time that they have there.
  */
 export function setParents(
   { project_id: projectId, provider }: ImportRow,
@@ -32,13 +32,18 @@ export function setParents(
   at: string,
 ): Query<unknown>[] {
   const ids = parents.map(({ storyId }) => storyId);
+  const setParent = sql.part`parent_id = w.parent_id`;
+  const changes =
+    provider === 'muster' ? setParent : sql.part`${setParent}, version = s.version + 1, updated_at = ${at}`;
+  const write = sql`update stories s set ${changes}
+       from unnest(${ids}::uuid[], ${parents.map(({ parentId }) => parentId)}::uuid[]) w (story_id, parent_id)
+       where ${orgFilter('s')} and s.id = w.story_id`;
+  if (provider === 'muster') return [write];
   return [
     sql`update import_items i set record_version = i.record_version + 1
        from stories s
        where ${orgFilter('i')} and i.project_id = ${projectId} and i.provider = ${provider} and i.kind = 'story'
          and i.record_id = any (${ids}::uuid[]) and s.org_id = i.org_id and s.id = i.record_id and s.version = i.record_version`,
-    sql`update stories s set parent_id = w.parent_id, version = s.version + 1, updated_at = ${at}
-       from unnest(${ids}::uuid[], ${parents.map(({ parentId }) => parentId)}::uuid[]) w (story_id, parent_id)
-       where ${orgFilter('s')} and s.id = w.story_id`,
+    write,
   ];
 }

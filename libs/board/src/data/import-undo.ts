@@ -24,10 +24,10 @@ export async function lockCreatedStories(db: Db, importRow: ImportRow): Promise<
            or exists (select from comments c left join import_items k on k.org_id = c.org_id and k.record_id = c.id and k.kind = 'comment'
              where ${orgFilter('c')} and c.story_id = s.id and k.record_version is distinct from c.version)
            or exists (select from comment_reactions r join comments c on c.org_id = r.org_id and c.id = r.comment_id
-             where ${orgFilter('r')} and c.story_id = s.id)
+             where ${orgFilter('r')} and c.story_id = s.id and r.created_at > i.created_at)
            or exists (select from assignments a
              where ${orgFilter('a')} and a.target_type = 'story' and a.target_id = s.id and a.updated_at > i.created_at)
-           or exists (select from story_reviewers v where ${orgFilter('v')} and v.story_id = s.id)
+           or exists (select from story_reviewers v where ${orgFilter('v')} and v.story_id = s.id and v.imported_by is null)
            or exists (select from delivery_group_stories g where ${orgFilter('g')} and g.story_id = s.id)
            or exists (select from executions e where ${orgFilter('e')} and e.target_type = 'story' and e.target_id = s.id) as touched
          from import_items i join stories s on s.org_id = i.org_id and s.id = i.record_id

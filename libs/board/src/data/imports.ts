@@ -31,6 +31,7 @@ export const imports = defineRecord('imports', 'i', {
   refused: { initial: 0 },
   finished_at: { initial: null },
   reverted_at: { initial: null },
+  into_empty_project: { initial: false, hidden: true },
 });
 export type ImportRow = RowOf<typeof imports>;
 
@@ -101,7 +102,7 @@ export async function readInBatches<Name, Row>(
 export async function findImportItems(
   db: Db,
   { project_id: projectId, provider }: ImportRow,
-  externalIdsByKind: Readonly<Record<ImportItemKind, readonly string[]>>,
+  externalIdsByKind: Readonly<Record<'story' | 'epic' | 'comment', readonly string[]>>,
 ): Promise<Map<string, ImportItemRow>> {
   const wanted = (['story', 'epic', 'comment'] as const).flatMap((kind) =>
     externalIdsByKind[kind].map((externalId) => ({ kind, externalId })),

@@ -41,6 +41,8 @@ export const reviews = defineRecord('story_reviewers', 'r', {
   head_sha: { initial: null },
   diff_hash: { initial: null },
   decided_at: { initial: null },
+  imported_by: { initial: null },
+  imported_from: { initial: null },
 });
 export type ReviewRow = RowOf<typeof reviews> & {
   readonly reviewer_name: string;
@@ -120,6 +122,8 @@ export const toReviewer = (row: ReviewRow, story: ReviewedStory): Reviewer => ({
     diffHash: story.code?.diffHash ?? null,
   },
   decidedAt: row.decided_at,
+  importedBy: row.imported_by,
+  importedFrom: row.imported_from,
   createdAt: row.created_at,
   updatedAt: row.updated_at,
   version: row.version,

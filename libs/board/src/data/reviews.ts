@@ -46,8 +46,8 @@ interface ReviewsRow {
 }
 
 /**
- * Returns SQL for the verdicts on a story that can count. A story has few reviewers, so TypeScript applies
- * the rules, and SQL needs no copy of them.
+ * Returns SQL for the verdicts on a story that can count: those that were given here. A story has few reviewers, so
+ * TypeScript applies the rules, and SQL needs no copy of them.
  */
 const selectVerdicts = (story: IdOrSql): Part => sql.part`
   select r.verdict, r.spec_version, r.code_seq, r.head_sha, r.diff_hash, r.member_id, r.agent_id,
@@ -55,7 +55,8 @@ const selectVerdicts = (story: IdOrSql): Part => sql.part`
   from story_reviewers r
   left join agents g on ${orgFilter('g')} and g.id = r.agent_id
   join members m on ${orgFilter('m')} and m.id = case when r.member_id is null then g.member_id else r.member_id end
-  where ${orgFilter('r')} and r.story_id = ${story}.id and r.verdict in ('approved', 'changes_requested')`;
+  where ${orgFilter('r')} and r.story_id = ${story}.id and r.verdict in ('approved', 'changes_requested')
+    and r.imported_by is null`;
 
 /**
  * Returns SQL for the members who worked on a story. These are assigned members, the members of assigned

@@ -33,6 +33,8 @@ const emptySpec = (storyId: string): Spec => ({
   content: '',
   contentHash: null,
   author: null,
+  importedBy: null,
+  importedFrom: null,
   note: null,
   createdAt: null,
 });
@@ -42,13 +44,15 @@ const toSpecVersion = (row: Omit<SpecRow, 'content' | 'lines_added' | 'lines_rem
   version: row.version,
   contentHash: row.content_hash,
   author: row.author,
+  importedBy: row.imported_by,
+  importedFrom: row.imported_from,
   note: row.note,
   createdAt: row.created_at,
 });
 
 export const toSpec = (row: SpecRow): Spec => ({ ...toSpecVersion(row), content: row.content });
 
-const specVersionColumns = sql.part`p.story_id, p.version, p.content_hash, p.author, p.note, p.created_at, p.lines_added, p.lines_removed`;
+const specVersionColumns = sql.part`p.story_id, p.version, p.content_hash, p.author, p.imported_by, p.imported_from, p.note, p.created_at, p.lines_added, p.lines_removed`;
 
 /**
  * Reads a version of the spec, by default the current one. Version 0 is the empty spec of every new story.
@@ -134,6 +138,8 @@ export function nextSpecRow(current: PreviousSpec, draft: SpecDraft): SpecRow {
     lines_added: linesAdded,
     lines_removed: linesRemoved,
     author: draft.author,
+    imported_by: null,
+    imported_from: null,
     note: draft.note,
     created_at: draft.at,
   };

@@ -33,6 +33,8 @@ const storySummaryColumns = {
   code: { initial: null, hidden: true },
   upstream: { initial: null },
   created_by: {},
+  imported_by: { initial: null },
+  imported_from: { initial: null },
   completed_at: {},
 } as const;
 export const storySummaries = defineRecord('stories', 's', storySummaryColumns);

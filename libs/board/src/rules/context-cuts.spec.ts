@@ -49,9 +49,11 @@ const story = (description: string): NonNullable<ContextSections['story']> => ({
   ...{ rank: 'a', epicId: id, priority: 'none', labels: [], estimate: null, blockedBy: [], blocked: null },
   ...{ parentId: null, dueDate: null, touches: [] },
   ...{ specVersion: 1, git: null, upstream: null, createdBy: actor, completedAt: null, ...times },
+  ...{ importedBy: null, importedFrom: null },
 });
 const spec = (content: string) => ({
   ...{ storyId: id, version: 1, contentHash: null, author: actor, note: null, createdAt: at, content },
+  ...{ importedBy: null, importedFrom: null },
 });
 const prompt = (body: string): NonNullable<ContextSections['prompts']>[number] => ({
   ...{
@@ -84,6 +86,7 @@ const reviewer = (note: string): NonNullable<ContextSections['reviewers']>[numbe
   },
   ...{ reviewer: { kind: 'member', id, name: 'Ana', memberId: id, agentId: null }, note },
   ...{ specVersion: 1, headSha: null, diffHash: null, decidedAt: at, ...times },
+  ...{ importedBy: null, importedFrom: null },
 });
 const activity = (word: string) => ({
   ...{ id, kind: 'story.updated', actor, projectId: id, data: { word }, at },

@@ -10,6 +10,7 @@ import { storyIdsOfExecutionSql } from './targets.ts';
 /** Returns SQL for the fresh requests `r` of the stories `s`, with the reviewing agent `g` or member `m`. */
 const freshChangeRequestsSql = (storyCondition: Part): Part => sql.part`from stories s
   join story_reviewers r on ${orgFilter('r')} and r.story_id = s.id and r.verdict = 'changes_requested'
+    and r.imported_by is null
     and r.spec_version is not distinct from s.spec_version
     and r.code_seq = case when s.code is null then 0 else (s.code ->> 'seq')::int end
   left join agents g on ${orgFilter('g')} and g.id = r.agent_id

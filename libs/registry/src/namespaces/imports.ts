@@ -5,7 +5,7 @@ import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
 import { Id, ProjectRef } from '../kernel/values.ts';
 import {
   Import,
-  ImportItem,
+  ImportInput,
   ImportName,
   ImportProvider,
   ImportResult,
@@ -27,10 +27,10 @@ export const imports = {
   begin: operation({
     name: 'imports.begin',
     effect: 'write',
-    summary: 'Start an import from another tracker',
+    summary: 'Start an import from another tracker or installation',
     keywords: 'import migrate jira linear github csv bring in',
     description:
-      'Continue with imports.put, as often as needed, and imports.finish. Items are recognized by provider and externalId across all imports of the project.',
+      'Continue with imports.put, as often as needed, and imports.finish. Items are recognized by provider and externalId across all imports of the project. The provider muster imports the archive of an export: one project of it, into this one. If this project has no stories, it gets the numbers, columns, name and member roles of the archive.',
     ...leadAccess,
     auditsRefusal: true,
     params: z.strictObject({ projectId: ProjectRef, provider: ImportProvider, name: ImportName }),
@@ -45,13 +45,13 @@ export const imports = {
     idempotent: true,
     summary: 'Put items into an import',
     description:
-      'Either the whole call succeeds or nothing changes. An item creates a story, or finds the story that it created before. If the source has not changed since, nothing is written (unchanged). If it has, and the story was not changed here, the story is updated (updated). A story that was changed or deleted here stays as it is (kept), unless theirs is true; a story that is being worked on, or whose cancellation would end work, always stays. An item whose column does not exist is refused. Assignees are matched to members by e-mail; others are listed in issues. Admins with a token of scope admin import authors as members by e-mail; other authors remain names. Imported comments have importedBy and importedFrom. A status change of an existing story must pass the checks of stories.updateStatus; otherwise the item is kept, and its issues name the checks. No notifications are sent, no points are given, and limits of work in progress do not apply. Omitted fields of an item keep their values.',
+      'Either the whole call succeeds or nothing changes. An item creates a story, or finds the story that it created before. If the source has not changed since, nothing is written (unchanged). If it has, and the story was not changed here, the story is updated (updated). A story that was changed or deleted here stays as it is (kept), unless theirs is true; a story that is being worked on, or whose cancellation would end work, always stays. An item whose column does not exist is refused. Assignees are matched to members by e-mail; others are listed in issues. Admins with a token of scope admin import authors as members by e-mail; other authors remain names. Imported comments have importedBy and importedFrom. A status change of an existing story must pass the checks of stories.updateStatus; otherwise the item is kept, and its issues name the checks. No notifications are sent, no points are given, and limits of work in progress do not apply. Omitted fields of an item keep their values.\n\nIf the provider is muster, items are lines of the archive in its order, each with its type. Lines that were imported before change nothing. Members are found by e-mail, agents by their member and slug. Only admins with a token of scope admin import authors as members, and verdicts: they are kept as history with importedBy, and never count as reviews. Specs get only the next version, and only if the story was not changed here. Upload the files of attachments by attachments.create before their lines. Teams, prompts, contracts, views, activity and notifications are not imported.',
     ...leadAccess,
     auditsRefusal: true,
     bodyLimit: bulkBodyLimitBytes,
     params: z.strictObject({
       importId: Id,
-      items: z.array(ImportItem).min(1).max(maxImportItems),
+      items: z.array(ImportInput).min(1).max(maxImportItems),
       theirs: z.boolean().default(false).meta({ description: 'Overwrite stories that were changed here' }),
     }),
     result: z.object({ import: Import, results: z.array(ImportResult) }),

@@ -77,6 +77,8 @@ export const Attachment = z
     stale: z.boolean().describe('true if the code has changed since'),
     report: TestReport.nullable().describe('The results of a test_report; null if it cannot be read'),
     author: Actor,
+    importedBy: Actor.nullable().describe('Who imported it; null if it was attached in Muster'),
+    importedFrom: z.string().nullable().describe('The tracker from which it was imported'),
     downloadUrl: z.string().nullable().describe('Valid for 5 minutes; null while pending'),
     ...recordStamps,
   })

@@ -1,5 +1,6 @@
 /** Imports from other trackers: the items of a batch, and their results. */
 import { z } from 'zod';
+import { archiveRecordTypes } from './archive.ts';
 import { Day, Id, Instant, nameText, recordStamps, boundedText, Time, Url } from '../kernel/values.ts';
 import { CommentBody } from './comment.ts';
 import { Actor, EmailAddress, MemberName } from './member.ts';
@@ -15,7 +16,8 @@ import {
   UpstreamInput,
 } from './story.ts';
 
-export const ImportProvider = UpstreamInput.shape.provider;
+/** `muster` is the archive of another installation's export. */
+export const ImportProvider = z.enum([...UpstreamInput.shape.provider.options, 'muster']);
 export const ImportName = nameText(120);
 export const importStates = ['open', 'finished', 'reverted'] as const;
 export const importOutcomes = ['created', 'updated', 'unchanged', 'kept', 'refused'] as const;
@@ -28,6 +30,10 @@ const maxCommentsPerItem = 500;
 const ExternalId = boundedText(255, 1).meta({ description: 'The id of the record in the other tracker' });
 
 export const ImportItem = z.strictObject({
+  type: z
+    .literal('item')
+    .optional()
+    .meta({ description: 'The type of a line of an archive; omitted for items of a tracker' }),
   externalId: ExternalId,
   url: Url.optional(),
   title: StoryTitle,
@@ -70,6 +76,15 @@ export const ImportItem = z.strictObject({
 });
 export type ImportItem = z.output<typeof ImportItem>;
 
+/** A line of an archive. imports.put checks its other fields one by one and refuses only the lines that do not fit. */
+const ArchiveItem = z.looseObject({
+  type: z.enum(archiveRecordTypes).meta({ description: 'The type of the line' }),
+});
+
+/** An item of imports.put: of a tracker, or of an archive if the provider is `muster`. */
+export const ImportInput = z.discriminatedUnion('type', [ImportItem, ArchiveItem]);
+export type ImportInput = z.output<typeof ImportInput>;
+
 export const ImportCounts = z.object({
   created: z.int(),
   updated: z.int(),
@@ -103,6 +118,7 @@ export const ImportResult = z
     externalId: z.string(),
     outcome: z.enum(importOutcomes),
     storyId: Id.nullable().describe('null if the item was refused, or its story was deleted here'),
+    recordId: Id.nullable().describe('The record of the item, such as its story; null if it has none here'),
     key: z.string().nullable(),
     issues: z.array(Note).describe('Why it was refused or kept, and which parts of it were left out'),
   })

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Actor } from './member.ts';
 import { Id, multilineText, recordStamps, Time } from '../kernel/values.ts';
 
 export const verdicts = ['pending', 'approved', 'changes_requested', 'commented'] as const;
@@ -52,6 +53,8 @@ export const Reviewer = z
     diffHash: z.string().nullable().describe('The reviewed diff, if known'),
     underReview: UnderReview,
     decidedAt: Time.nullable(),
+    importedBy: Actor.nullable().describe('Who imported it; an imported verdict never counts as a review'),
+    importedFrom: z.string().nullable().describe('The tracker from which it was imported'),
     ...recordStamps,
   })
   .meta({ id: 'Reviewer' });

@@ -161,6 +161,8 @@ export const StorySummary = z
     git: Git.nullable(),
     upstream: Upstream.nullable(),
     createdBy: Actor,
+    importedBy: Actor.nullable().describe('Who imported it; null if it was created in Muster'),
+    importedFrom: z.string().nullable().describe('The tracker from which it was imported'),
     completedAt: Time.nullable(),
     ...recordStamps,
   })
@@ -218,6 +220,8 @@ export const SpecEntry = z
     version: z.int().min(0),
     contentHash: z.string().nullable().describe('SHA-256 of the content, hexadecimal'),
     author: Actor.nullable(),
+    importedBy: Actor.nullable().describe('Who imported it; null if it was written in Muster'),
+    importedFrom: z.string().nullable().describe('The tracker from which it was imported'),
     note: z.string().nullable(),
     createdAt: Time.nullable(),
   })

@@ -1,9 +1,13 @@
+import { type Db } from '@muster/driver';
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { lockImportBoard } from '../../data/import-board.ts';
+import { deleteColumns, findBoardColumns } from '../../data/import-archive.ts';
 import { findDependencies, findResolvableDependencies, insertDependencies } from '../../data/import-waits.ts';
 import { findParentCandidates, setParents } from '../../data/import-parents.ts';
-import { toImportEventSubject, imports, toImport } from '../../data/imports.ts';
+import { setColumnPositions } from '../../data/columns.ts';
+import { type ImportRow, toImportEventSubject, imports, toImport } from '../../data/imports.ts';
+import { findMovedColumns, isRequiredColumn } from '../../rules/columns.ts';
 import { addDependenciesWithoutCycles } from '../../rules/import-merge.ts';
 import { planParents } from '../../rules/import-parents.ts';
 
@@ -39,6 +43,7 @@ export const finish = handle(registry.imports.finish, async ({ targetId, db, acc
       .filter((wait) => circles.has(wait))
       .map((wait) => ({ wait, reason: 'The story would end up blocking itself.' })),
   ];
+  if (current.into_empty_project) await removeUnusedColumns(db, current, at);
   const finished = imports.save(db, current, { state: 'finished', finished_at: at }, at);
   emit('import.finished', toImportEventSubject(current), { blockers: added.length });
   return {
@@ -49,3 +54,16 @@ export const finish = handle(registry.imports.finish, async ({ targetId, db, acc
     parentsLeftOut: parents.skipped.slice(0, maxUnresolvedDependencies),
   };
 });
+
+/**
+ * Deletes the columns that the project had before its archive was imported, unless they have stories or the board
+ * needs them. The others get consecutive positions.
+ */
+async function removeUnusedColumns(db: Db, importRow: ImportRow, at: string): Promise<void> {
+  const columns = await findBoardColumns(db, importRow);
+  const used = columns.filter(({ is_unused }) => !is_unused);
+  const unused = columns.filter((column) => column.is_unused && !isRequiredColumn(used, column));
+  if (unused.length > 0) db.deferToCommit(deleteColumns(unused.map(({ id }) => id)));
+  const moved = findMovedColumns(columns.filter((column) => !unused.includes(column)));
+  if (moved.length > 0) db.deferToCommit(setColumnPositions(moved, at));
+}

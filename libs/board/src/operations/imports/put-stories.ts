@@ -126,7 +126,8 @@ export async function putStories(
       placed.push({ item, storyId: story.id, isNew });
     }
     const key = story === undefined ? null : toStoryKey(story);
-    return { externalId, outcome, storyId: story?.id ?? null, key, issues };
+    const storyId = story?.id ?? null;
+    return { externalId, outcome, storyId, recordId: storyId, key, issues };
   });
 
   const { made, specRows, assigned, notes } = put;
@@ -309,6 +310,7 @@ function createStoryFromItem(state: StoryPutState, itemToWrite: ItemToWrite): St
         ...{ status, columnId: column?.id ?? null, rank: rankAtEnd(column) },
         specVersion: spec === '' ? 0 : 1,
         completedAt: isFinished(status) ? (item.updatedAt ?? at) : null,
+        ...{ importedBy: caller.actor, importedFrom: current.provider },
       },
       at,
     ),

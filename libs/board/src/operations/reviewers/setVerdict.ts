@@ -55,8 +55,18 @@ export const setVerdict = handle(
 
 type StoredVerdict = Pick<
   ReviewRow,
-  'verdict' | 'note' | 'spec_version' | 'code_seq' | 'head_sha' | 'diff_hash'
+  | 'verdict'
+  | 'note'
+  | 'spec_version'
+  | 'code_seq'
+  | 'head_sha'
+  | 'diff_hash'
+  | 'imported_by'
+  | 'imported_from'
 >;
+
+/** A verdict that is given here replaces an imported one, even if it is the same. */
+const notImported = { imported_by: null, imported_from: null };
 
 const pendingVerdict: StoredVerdict = {
   verdict: 'pending',
@@ -65,6 +75,7 @@ const pendingVerdict: StoredVerdict = {
   code_seq: null,
   head_sha: null,
   diff_hash: null,
+  ...notImported,
 };
 
 /**
@@ -85,6 +96,7 @@ function toStoredVerdict(
       code_seq: about.codeSeq,
       head_sha: about.headSha,
       diff_hash: about.diffHash,
+      ...notImported,
     },
     code,
   };

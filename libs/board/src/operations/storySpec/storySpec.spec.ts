@@ -34,6 +34,8 @@ describe('storySpec.get', () => {
       content: '',
       contentHash: null,
       author: null,
+      importedBy: null,
+      importedFrom: null,
       note: null,
       createdAt: null,
     };

@@ -1,0 +1,262 @@
+/** Reads and writes the records that an import takes from an archive of another installation. */
+import { currentOrgId, type Db, orgFilter, type Query, sql, splitIntoPortions } from '@muster/driver';
+import { boardColumns, type ColumnRow } from './columns.ts';
+import { type MatchedMember } from './import-board.ts';
+import { importItemKey, type ImportItemRow, type ImportRow, readInBatches } from './imports.ts';
+import { type nextSpecRow } from './specs.ts';
+
+/** Returns whether stories of an archive keep their numbers: the project has no stories, or only those of such imports. */
+export const isProjectEmpty = async (db: Db, projectId: string): Promise<boolean> =>
+  (
+    await db.one(
+      sql<{ is_empty: boolean }>`select k.last_story_number = 0 or exists (select from imports i
+           where ${orgFilter('i')} and i.project_id = k.project_id and i.into_empty_project) as is_empty
+         from project_counters k where ${orgFilter('k')} and k.project_id = ${projectId}`,
+    )
+  ).is_empty;
+
+/** Reads the notes of earlier puts about the records with these ids in the archive, by importItemKey. */
+export async function findArchivedRecords(
+  db: Db,
+  { project_id: projectId, provider }: ImportRow,
+  archiveIds: readonly string[],
+): Promise<Map<string, ImportItemRow>> {
+  const rows = await readInBatches(archiveIds, (portion) =>
+    db.all(
+      sql<ImportItemRow>`select i.* from unnest(${portion}::text[]) w (external_id)
+         cross join lateral (select i.kind, i.external_id, i.record_id, i.source_hash, i.record_version from import_items i
+           where ${orgFilter('i')} and i.project_id = ${projectId} and i.provider = ${provider}
+             and i.kind = any ('{story,epic,comment,project,column,member,agent,reviewer,assignment,attachment}')
+             and i.external_id = w.external_id) i`,
+    ),
+  );
+  return new Map(rows.map((row) => [importItemKey(row.kind, row.external_id), row]));
+}
+
+/** Returns the id in the archive of the project whose lines this import has taken; undefined before the first. */
+export const findArchivedProjectId = async (db: Db, importRow: ImportRow): Promise<string | undefined> =>
+  (
+    await db.find(
+      sql<{ external_id: string }>`select i.external_id from import_items i
+         where ${orgFilter('i')} and i.import_id = ${importRow.id} and i.kind = 'project' limit 1`,
+    )
+  )?.external_id;
+
+/** Finds active members by e-mail address in lower case, whether or not they see the project. Locks them. */
+export async function findOrgMembersByEmail(
+  db: Db,
+  emails: readonly string[],
+): Promise<Map<string, MatchedMember>> {
+  const rows = await db.all(
+    sql<MatchedMember & { email: string }>`select m.id, m.name, lower(m.email) as email from members m
+       where ${orgFilter('m')} and m.status = 'active' and lower(m.email) = any (${emails.map((email) => email.toLowerCase())}::text[])
+       order by m.id for share of m`,
+  );
+  return new Map(rows.map(({ email, ...member }) => [email, member]));
+}
+
+export interface MatchedAgent {
+  readonly id: string;
+  readonly member_id: string;
+  readonly slug: string;
+}
+
+/** Finds the agents with these slugs that are not retired. */
+export const findAgentsBySlug = (db: Db, slugs: readonly string[]): Promise<MatchedAgent[]> =>
+  db.all(
+    sql<MatchedAgent>`select a.id, a.member_id, a.slug from agents a
+       where ${orgFilter('a')} and a.slug = any (${slugs}::text[]) and a.retired_at is null`,
+  );
+
+/** Returns those of these members and agents that can take part in the project. Locks the members. */
+export async function findParticipantIds(
+  db: Db,
+  projectId: string,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await db.all(
+    sql<{ member_id: string; agent_ids: string[] }>`select m.id as member_id,
+         array(select a.id from agents a where ${orgFilter('a')} and a.member_id = m.id and a.retired_at is null
+           and a.id = any (${ids}::uuid[])) as agent_ids
+       from members m join projects p on p.org_id = m.org_id and p.id = ${projectId}
+       where ${orgFilter('m')} and m.status = 'active'
+         and m.id in (select unnest(${ids}::uuid[]) union
+           select a.member_id from agents a where ${orgFilter('a')} and a.id = any (${ids}::uuid[]))
+         and app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) is not null
+       order by m.id for share of m`,
+  );
+  return new Set(rows.flatMap((row) => [row.member_id, ...row.agent_ids]));
+}
+
+/** A story's place and numbers, of which each exists once. */
+export interface TakenPlace {
+  readonly number: number;
+  readonly column_id: string | null;
+  readonly rank: string;
+  readonly upstream: string | null;
+}
+
+/** Returns the key by which a story's upstream record is unique in its project. */
+export const upstreamKey = (upstream: { readonly provider: string; readonly externalId: string }): string =>
+  `${upstream.provider} ${upstream.externalId}`;
+
+/** Reads the stories of a project that have one of these numbers, ranks or upstream records. */
+export const findTakenPlaces = (
+  db: Db,
+  projectId: string,
+  wanted: {
+    readonly numbers: readonly number[];
+    readonly columnIds: readonly string[];
+    readonly ranks: readonly string[];
+    readonly upstreams: readonly { readonly provider: string; readonly externalId: string }[];
+  },
+): Promise<TakenPlace[]> => {
+  const taken = sql.part`s.number, s.column_id, s.rank, s.upstream ->> 'provider' || ' ' || (s.upstream ->> 'externalId') as upstream`;
+  const inProject = sql.part`${orgFilter('s')} and s.project_id = ${projectId}`;
+  return db.all(
+    sql<TakenPlace>`select ${taken} from stories s where ${inProject} and s.number = any (${wanted.numbers}::int[])
+       union all
+       select ${taken} from stories s where ${inProject} and s.column_id = any (${wanted.columnIds}::uuid[]) and s.rank = any (${wanted.ranks}::text[])
+       union all
+       select ${taken} from stories s where ${inProject} and s.column_id is null and s.rank = any (${wanted.ranks}::text[])
+       union all
+       select ${taken} from unnest(${wanted.upstreams.map(({ provider }) => provider)}::text[], ${wanted.upstreams.map(({ externalId }) => externalId)}::text[]) w (provider, external_id)
+         join stories s on ${inProject} and s.upstream is not null and s.upstream ->> 'provider' = w.provider and s.upstream ->> 'externalId' = w.external_id`,
+  );
+};
+
+/** Returns the number of reviewers of each of these stories, and the reviewing members and agents. */
+export const findReviewersOfStories = (
+  db: Db,
+  storyIds: readonly string[],
+): Promise<{ story_id: string; reviewer_id: string }[]> =>
+  db.all(
+    sql<{
+      story_id: string;
+      reviewer_id: string;
+    }>`select r.story_id, coalesce(r.member_id, r.agent_id) as reviewer_id from story_reviewers r
+       where ${orgFilter('r')} and r.story_id = any (${storyIds}::uuid[])`,
+  );
+
+/** Returns those of these stories and epics that are assigned. */
+export const findAssignedTargets = async (db: Db, targetIds: readonly string[]): Promise<string[]> =>
+  (
+    await db.all(
+      sql<{ target_id: string }>`select a.target_id from assignments a
+         where ${orgFilter('a')} and a.target_type in ('story', 'epic') and a.target_id = any (${targetIds}::uuid[])`,
+    )
+  ).map(({ target_id: id }) => id);
+
+export interface UploadedFile {
+  readonly id: string;
+  /** The comment, or the story if the file is attached to the story itself. */
+  readonly target_id: string;
+  readonly name: string;
+  readonly sha256: string;
+  readonly kind: string;
+}
+
+/** Finds files with these hashes that the member attached to these stories and comments, and that were not imported. */
+export const findUploads = (
+  db: Db,
+  memberId: string,
+  targetIds: readonly string[],
+  files: readonly { readonly sha256: string }[],
+): Promise<UploadedFile[]> =>
+  db.all(
+    sql<UploadedFile>`select a.id, coalesce(a.comment_id, a.story_id) as target_id, a.name, a.sha256, a.kind from attachments a
+       where ${orgFilter('a')} and (a.story_id = any (${targetIds}::uuid[]) or a.comment_id = any (${targetIds}::uuid[]))
+         and a.execution_id is null and a.state = 'stored' and a.author_member_id = ${memberId} and a.imported_by is null
+         and a.sha256 = any (${files.map(({ sha256 }) => sha256)}::text[])
+       order by a.id`,
+  );
+
+export type ImportedSpecRow = ReturnType<typeof nextSpecRow>;
+
+/** Writes versions of specs with the marks of their import. The caller updates the stories' spec_version. */
+export const insertImportedSpecs = (rows: readonly ImportedSpecRow[]): Query<unknown>[] =>
+  splitIntoPortions(
+    rows.map((row) => JSON.stringify(row)),
+    (row) => row.length,
+  ).map(
+    (
+      portion,
+    ) => sql`insert into story_specs (org_id, story_id, version, content, content_hash, lines_added, lines_removed, author, imported_by, imported_from, note, created_at)
+       select ${currentOrgId}, r.story_id, r.version, r.content, r.content_hash, r.lines_added, r.lines_removed, r.author, r.imported_by, r.imported_from, r.note, r.created_at
+       from jsonb_populate_recordset(null::story_specs, ${`[${portion.join()}]`}::jsonb) r`,
+  );
+
+/** Sets the current versions of specs. The stories count as unchanged. */
+export const setSpecVersions = (
+  versions: readonly { readonly storyId: string; readonly version: number }[],
+): Query<unknown> =>
+  sql`update stories s set spec_version = w.version
+     from unnest(${versions.map(({ storyId }) => storyId)}::uuid[], ${versions.map(({ version }) => version)}::int[]) w (story_id, version)
+     where ${orgFilter('s')} and s.id = w.story_id`;
+
+export interface ImportedAssignment {
+  readonly target_type: 'story' | 'epic';
+  readonly target_id: string;
+  readonly project_id: string;
+  readonly member_id: string | null;
+  readonly agent_id: string | null;
+  readonly assigned_by: unknown;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+/** Assigns stories and epics that nobody is assigned to. */
+export const insertImportedAssignments = (rows: readonly ImportedAssignment[]): Query<unknown> =>
+  sql`insert into assignments (org_id, target_type, target_id, project_id, member_id, agent_id, assigned_by, created_at, updated_at)
+     select ${currentOrgId}, r.target_type, r.target_id, r.project_id, r.member_id, r.agent_id, r.assigned_by, r.created_at, r.updated_at
+     from jsonb_populate_recordset(null::assignments, ${JSON.stringify(rows)}::jsonb) r
+     on conflict (org_id, target_type, target_id) do nothing`;
+
+export interface ImportedReaction {
+  readonly comment_id: string;
+  readonly member_id: string;
+  readonly emoji: string;
+  readonly created_at: string;
+}
+
+export const insertImportedReactions = (rows: readonly ImportedReaction[]): Query<unknown>[] =>
+  splitIntoPortions(
+    rows.map((row) => JSON.stringify(row)),
+    (row) => row.length,
+  ).map(
+    (portion) => sql`insert into comment_reactions (org_id, comment_id, member_id, emoji, created_at)
+       select ${currentOrgId}, r.comment_id, r.member_id, r.emoji, r.created_at
+       from jsonb_populate_recordset(null::comment_reactions, ${`[${portion.join()}]`}::jsonb) r
+       on conflict do nothing`,
+  );
+
+/** Gives roles in a project to members who have none of their own in it. */
+export const insertProjectMembers = (
+  projectId: string,
+  members: readonly { readonly memberId: string; readonly role: string; readonly addedAt: string }[],
+): Query<unknown> =>
+  sql`insert into project_members (org_id, project_id, member_id, role, created_at)
+     select ${currentOrgId}, ${projectId}::uuid, m.id, w.role, w.added_at
+     from unnest(${members.map(({ memberId }) => memberId)}::uuid[], ${members.map(({ role }) => role)}::text[], ${members.map(({ addedAt }) => addedAt)}::timestamptz[]) w (member_id, role, added_at)
+     join members m on ${orgFilter('m')} and m.id = w.member_id and m.status = 'active' and (m.role <> 'viewer' or w.role = 'viewer')
+     on conflict (org_id, project_id, member_id) do nothing`;
+
+/**
+ * Reads the active columns of a board from left to right. A column is unused if it has no stories and stands for no
+ * column of the archive, although the archive has columns.
+ */
+export const findBoardColumns = (
+  db: Db,
+  { project_id: projectId, provider }: ImportRow,
+): Promise<(ColumnRow & { readonly is_unused: boolean })[]> =>
+  db.all(
+    sql<ColumnRow & { readonly is_unused: boolean }>`select ${boardColumns.list},
+         c.story_count = 0 and exists (select from import_items i where ${orgFilter('i')} and i.project_id = c.project_id
+             and i.provider = ${provider} and i.kind = 'column')
+           and not exists (select from import_items i where ${orgFilter('i')} and i.record_id = c.id and i.kind = 'column') as is_unused
+       from board_columns c where ${orgFilter('c')} and c.project_id = ${projectId} and c.archived_at is null
+       order by c.position, c.id`,
+  );
+
+export const deleteColumns = (ids: readonly string[]): Query<unknown> =>
+  sql`delete from board_columns where ${orgFilter()} and id = any (${ids}::uuid[])`;

@@ -1,0 +1,310 @@
+/** Tests that an import of an archive restores a project, and gives its caller no additional rights. */
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { type InputOf, type registry } from '@muster/registry';
+import { type People, type Person, useWorld } from '@muster/testing';
+import { readArchiveLines, readLists, withoutIds } from '../../../../test/archive-lines.ts';
+import { arrangeBoard } from '../../../../test/board.ts';
+import { wrongCounts } from '../../../../test/true-counts.ts';
+import { boardHandlers } from '../../../index.ts';
+
+const world = useWorld(boardHandlers);
+
+type Line = InputOf<typeof registry.imports.put>['items'][number];
+
+let original: People;
+let people: People;
+let lines: Record<string, unknown>[];
+let projectId: string;
+
+/** Fills a project with every kind of record that an archive has. */
+async function arrangeOriginal({ ana, ben, chloe, robo, orgId }: People): Promise<void> {
+  const { columns } = await arrangeBoard(world, orgId);
+  const [agentId, projectId] = [robo.me.agentId, 'WEB'];
+  await ana.projects.update({ projectId, name: 'Website', description: 'What guests see' });
+  await ana.boardColumns.update({ columnId: columns.ready, name: 'Next', wipLimit: 3 });
+  const { column } = await ana.boardColumns.create({ projectId, name: 'Testing', status: 'in_review' });
+  const { column: old } = await ana.boardColumns.create({ projectId, name: 'Old', status: 'ready' });
+  await ana.boardColumns.archive({ columnId: old.id });
+  await ana.projects.members.add({ projectId, memberId: ben.me.memberId, role: 'lead' });
+  const { epic } = await ben.epics.create({
+    ...{ projectId, title: 'Accounts', description: 'Who', color: '#336699', targetDate: '2027-01-02' },
+  });
+  const create = async (title: string, more: object = {}) =>
+    (await chloe.stories.create({ projectId, title, ...more })).story;
+  const first = await create('Sign in', {
+    ...{ epicId: epic.id, priority: 'high', labels: ['auth'], estimate: 3, spec: '# One' },
+    ...{ description: 'As a guest', touches: ['src/auth'], dueDate: '2027-02-03' },
+  });
+  const second = await create('Sign out', { blockedBy: [first.id], status: 'ready', spec: 'Out' });
+  const third = await create('Session', { parentId: first.id });
+  const gone = await create('Gone');
+  await ana.stories.delete({ storyId: gone.id });
+  const canceled = await create('Canceled');
+  await ana.stories.updateStatus({ storyId: canceled.id, status: 'canceled' });
+  await ana.stories.updateStatus({ storyId: third.id, status: 'done' });
+  await ana.stories.reorder({ storyId: second.id, columnId: column.id });
+  await ben.stories.updateUpstream({
+    ...{ storyId: first.id, upstream: { provider: 'jira', externalId: 'OPS-7', state: 'open' } },
+  });
+  await ben.stories.update({
+    storyId: second.id,
+    blocked: { kind: 'needs_input', note: 'Ask', unblockerMemberId: ben.me.memberId },
+  });
+  await robo.storySpec.update({ storyId: first.id, content: '# Two\n\nMore', note: 'By mail' });
+  await chloe.stories.updateGitMeta({
+    storyId: first.id,
+    git: { branch: 'sign-in', headSha: 'abc1234', checks: 'passing' },
+  });
+  const { comment } = await ben.comments.create({ storyId: first.id, body: 'Why @chloe?', kind: 'question' });
+  await robo.comments.create({ storyId: first.id, body: 'Because', parentId: comment.id });
+  await chloe.comments.react({ commentId: comment.id, emoji: '👍' });
+  await ben.comments.resolve({ commentId: comment.id });
+  const { comment: deleted } = await ana.comments.create({ storyId: second.id, body: 'Oops' });
+  await ben.comments.create({ storyId: second.id, body: 'Indeed', parentId: deleted.id });
+  await ana.comments.delete({ commentId: deleted.id });
+  await ana.assignments.set({
+    targetType: 'story',
+    targetId: first.id,
+    memberId: chloe.me.memberId,
+    agentId,
+  });
+  await ana.assignments.set({ targetType: 'epic', targetId: epic.id, memberId: ben.me.memberId });
+  for (const storyId of [first.id, second.id])
+    await ana.reviewers.add({ storyId, memberId: ben.me.memberId });
+  await ana.reviewers.add({ storyId: second.id, memberId: ana.me.memberId });
+  await ben.reviewers.setVerdict({ storyId: first.id, verdict: 'approved' });
+  await ben.reviewers.setVerdict({ storyId: second.id, verdict: 'changes_requested', note: 'No' });
+  await chloe.storySpec.update({ storyId: second.id, content: 'Out again' });
+}
+
+beforeEach(async () => {
+  original = await world.org({ policy: { requiredApprovals: 0 } });
+  await arrangeOriginal(original);
+  lines = await readArchiveLines(reader(original));
+  people = await world.org({ policy: { requiredApprovals: 1, authorMayApprove: true } });
+  ({ projectId } = await arrangeBoard(world, people.orgId));
+});
+
+const reader = ({ ana, orgId }: People) => ({ rows: world.rows, orgId, person: ana, projectId: 'WEB' });
+const lists = async (org: People) => withoutIds(await readLists(reader(org)));
+const begin = async (person: Person = people.ana) =>
+  (await person.imports.begin({ projectId: 'WEB', provider: 'muster', name: 'Archive' })).import.id;
+const put = async (importId: string, items: object[], person: Person = people.ana) =>
+  (await person.imports.put({ importId, items: items as Line[] })).results;
+/** Imports the lines in puts of a few lines each. */
+async function importAll(items: readonly object[], person: Person = people.ana, size = 7) {
+  const importId = await begin(person);
+  const results = [];
+  for (let start = 0; start < items.length; start += size)
+    results.push(...(await put(importId, items.slice(start, start + size), person)));
+  await person.imports.finish({ importId });
+  return { importId, results };
+}
+const ofType = (...types: string[]) => lines.filter(({ type }) => types.includes(String(type)));
+
+describe('an import of an archive', () => {
+  it('equals the original in every list', async () => {
+    const { results } = await importAll(lines);
+    expect(results.filter(({ issues }) => issues.length > 0)).toEqual([]);
+    expect(await lists(people)).toEqual(await lists(original));
+    expect(await wrongCounts(world, projectId)).toEqual([]);
+  });
+
+  it('differs if a field of a line is missing', async () => {
+    const [story] = ofType('stories');
+    await importAll(lines.map((line) => (line === story ? { ...line, labels: [] } : line)));
+    expect(await lists(people)).not.toEqual(await lists(original));
+  });
+
+  it('is the same in one put', async () => {
+    await importAll(lines, people.ana, 200);
+    expect(await lists(people)).toEqual(await lists(original));
+  });
+
+  it('changes nothing when lines are repeated', async () => {
+    const { importId } = await importAll(lines);
+    const before = await readLists(reader(people));
+    await expect(put(importId, lines)).rejects.toMatchObject({ status: 409 });
+    const { results } = await importAll(lines);
+    expect(new Set(results.map(({ outcome }) => outcome))).toEqual(new Set(['unchanged']));
+    expect(await readLists(reader(people))).toEqual(before);
+  });
+
+  it('goes on after a break', async () => {
+    const importId = await begin();
+    await put(importId, lines.slice(0, 20));
+    await importAll(lines);
+    expect(await lists(people)).toEqual(await lists(original));
+  });
+
+  it('gives new numbers in a project with stories, and adds no columns', async () => {
+    await people.ana.stories.create({ projectId: 'WEB', title: 'Here' });
+    const { results } = await importAll(lines);
+    const keys = results.flatMap(({ externalId, key }) =>
+      ofType('stories').some(({ id }) => id === externalId) ? [key] : [],
+    );
+    expect([...new Set(keys)]).toEqual(['WEB-2', 'WEB-3', 'WEB-4', 'WEB-5']);
+    const { items } = await people.ana.boardColumns.list({ projectId: 'WEB' });
+    expect(items.map(({ name }) => name)).toEqual(['backlog', 'ready', 'in_progress', 'in_review', 'done']);
+    expect(await wrongCounts(world, projectId)).toEqual([]);
+  });
+
+  it('can be undone', async () => {
+    const { importId } = await importAll(lines);
+    const { removed, kept } = await people.ana.imports.undo({ importId });
+    expect([removed, kept]).toEqual([4, []]);
+    expect((await people.ana.epics.list({ projectId: 'WEB' })).items).toHaveLength(1);
+  });
+});
+
+describe('a line', () => {
+  it('is refused alone, and says why', async () => {
+    const importId = await begin();
+    const [project, epic] = [ofType('projects')[0], ofType('epics')[0]];
+    const results = await put(importId, [
+      { ...epic, projectId: original.ana.me.memberId },
+      { ...project },
+      { ...project, id: original.ana.me.memberId },
+      { ...epic, title: '' },
+      { ...epic },
+      { ...epic },
+      { type: 'stories' },
+      { type: 'activity', id: 'x' },
+      { externalId: 'OPS-1', title: 'Of a tracker' },
+      ...ofType('specs'),
+    ]);
+    const said = results.map(({ outcome, issues: [issue] }) => [outcome, issue?.path]);
+    expect(said.slice(0, 9)).toEqual([
+      ['refused', 'projectId'],
+      ['updated', undefined],
+      ['refused', 'id'],
+      ['refused', 'title'],
+      ['created', undefined],
+      ['refused', 'id'],
+      ['refused', 'id'],
+      ['unchanged', 'type'],
+      ['refused', 'type'],
+    ]);
+    expect(new Set(said.slice(9).map(String))).toEqual(new Set(['refused,storyId']));
+  });
+
+  it('is refused in an import of a tracker', async () => {
+    const { import: begun } = await people.ana.imports.begin({
+      ...{ projectId: 'WEB', provider: 'jira', name: 'Jira' },
+    });
+    await expect(put(begun.id, ofType('epics'))).rejects.toMatchObject({ status: 400 });
+  });
+
+  it('keeps the board usable, whatever rank, column and number it has', async () => {
+    const importId = await begin();
+    const [story] = ofType('stories');
+    const variants = [
+      { rank: 'zz zz' },
+      { rank: '\u{10ffff}' },
+      { columnId: original.ana.me.memberId },
+      { number: 2_000_000_000 },
+      {},
+      {},
+    ];
+    const results = await put(importId, [
+      ...ofType('projects', 'columns'),
+      ...variants.map((variant, index) => ({
+        ...{ ...story, ...variant },
+        id: String(story?.['id']).slice(0, -1) + String(index),
+        upstream: null,
+      })),
+    ]);
+    const outcomes = results.slice(-variants.length).map(({ outcome }) => outcome);
+    expect(outcomes).toEqual(['created', 'created', 'created', 'refused', 'created', 'created']);
+    await people.ana.stories.create({ projectId: 'WEB', title: 'Next' });
+    expect(await wrongCounts(world, projectId)).toEqual([]);
+  });
+
+  it('adds no version to a spec that was changed here', async () => {
+    const importId = await begin();
+    await put(
+      importId,
+      lines.filter(({ type }) => type !== 'specs'),
+    );
+    const specs = ofType('specs').filter(({ version }) => version === 1);
+    await put(importId, specs);
+    await people.ana.storySpec.update({ storyId: 'WEB-1', content: 'Here' });
+    const [last] = ofType('specs').filter(({ version }) => version === 2);
+    expect(await put(importId, [{ ...last, version: 3 }])).toMatchObject([{ outcome: 'kept' }]);
+    expect((await people.ana.storySpec.get({ storyId: 'WEB-1' })).spec.content).toBe('Here');
+  });
+});
+
+describe('authority', () => {
+  const reviewersOf = async (storyId: string) => (await people.ana.reviewers.list({ storyId })).items;
+
+  beforeEach(async () => {
+    await world.rows(
+      `insert into project_members (org_id, project_id, member_id, role)
+       select org_id, id, $2, 'lead' from projects where org_id = $1`,
+      ...[people.orgId, people.chloe.me.memberId],
+    );
+  });
+
+  it('keeps verdicts as history that no gate counts', async () => {
+    await importAll(lines);
+    expect(await reviewersOf('WEB-1')).toMatchObject([
+      { verdict: 'approved', stale: false, importedBy: { memberId: people.ana.me.memberId } },
+    ]);
+    const move = people.ana.stories.updateStatus({ storyId: 'WEB-1', status: 'done' });
+    await expect(move).rejects.toMatchObject({ status: 422, body: { details: { reason: 'policy' } } });
+    // The same verdict, given here, counts.
+    const { reviewer } = await people.ben.reviewers.setVerdict({ storyId: 'WEB-1', verdict: 'approved' });
+    expect(reviewer).toMatchObject({ importedBy: null, importedFrom: null });
+    await people.ana.stories.updateStatus({ storyId: 'WEB-1', status: 'done' });
+  });
+
+  it('keeps only the names of authors, and no verdicts, if a lead imports', async () => {
+    const { results } = await importAll(lines, people.chloe);
+    const actors = (value: unknown): { memberId: unknown; name: string }[] => {
+      if (typeof value !== 'object' || value === null) return [];
+      if ('kind' in value && 'memberId' in value && 'name' in value) return [value as never];
+      return Object.entries(value).flatMap(([name, field]) => (name === 'importedBy' ? [] : actors(field)));
+    };
+    const { specs, threads, stories, reviewers } = (await readLists(reader(people))) as Record<
+      string,
+      unknown
+    >;
+    const all = actors([specs, threads, stories]);
+    expect(all.length).toBeGreaterThan(10);
+    expect(new Set(all.map(({ memberId }) => memberId))).toEqual(new Set([null]));
+    expect(new Set(all.map(({ name }) => name))).toEqual(new Set(['Ana', 'Ben', 'Chloé', 'Robo']));
+    expect(reviewers).toMatchObject([[], [], [{ verdict: 'pending' }, {}], [{ verdict: 'pending' }]]);
+    expect(results.flatMap(({ issues }) => issues.map(({ path }) => path))).toContain('verdict');
+  });
+
+  it('does not trust the matches of an earlier import by an admin', async () => {
+    const importId = await begin();
+    await put(importId, ofType('members', 'agents', 'projects', 'columns'));
+    await people.chloe.imports.put({ importId, items: ofType('epics', 'stories', 'comments') as Line[] });
+    const { items } = await people.ana.comments.list({ storyId: 'WEB-1' });
+    expect(items).toMatchObject([{ author: { memberId: null, name: 'Ben' }, reactions: [] }]);
+  });
+
+  it('notifies no one', async () => {
+    await importAll(lines);
+    for (const table of ['notifications', 'inbox_items'])
+      expect(await world.rows(`select 1 from ${table} where org_id = $1`, people.orgId)).toEqual([]);
+  });
+
+  it('marks what members of the archive wrote', async () => {
+    await importAll(lines);
+    const { story } = await people.ana.stories.get({ storyId: 'WEB-1' });
+    const { spec } = await people.ana.storySpec.get({ storyId: 'WEB-1' });
+    const { items } = await people.ana.comments.list({ storyId: 'WEB-1' });
+    for (const record of [story, spec, ...items])
+      expect(record).toMatchObject({
+        importedBy: { memberId: people.ana.me.memberId },
+        importedFrom: 'muster',
+      });
+  });
+
+  it("is refused to an agent's token", async () => {
+    await expect(begin(people.robo)).rejects.toMatchObject({ status: 403 });
+  });
+});

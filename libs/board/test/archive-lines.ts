@@ -1,0 +1,130 @@
+/** Reads a project as the lines of an archive, and as what its lists answer, for specs of imports. */
+import { type Person } from '@muster/testing';
+
+type Rows = <Row>(sql: string, ...parameters: unknown[]) => Promise<Row[]>;
+type Line = Record<string, unknown> & { type: string };
+
+/** A member of the project's organization who may read all of it, with the organization. */
+export interface Reader {
+  readonly rows: Rows;
+  readonly orgId: string;
+  readonly person: Person;
+  readonly projectId: string;
+}
+
+const collect = async <Item>(items: AsyncIterable<Item>): Promise<Item[]> => Array.fromAsync(items);
+
+const readStories = async ({ person, projectId }: Reader) =>
+  Promise.all(
+    (await collect(person.stories.list.all({ projectId, sort: 'created', limit: 200 }))).map(
+      async ({ id }) => (await person.stories.get({ storyId: id })).story,
+    ),
+  );
+
+async function readSpecs({ person }: Reader, storyId: string) {
+  const versions = await collect(person.storySpec.history.all({ storyId }));
+  return Promise.all(
+    versions.toReversed().map(async (entry) => ({
+      ...entry,
+      ...(await person.storySpec.get({ storyId, version: entry.version })).spec,
+    })),
+  );
+}
+
+/** Returns the lines of the project, in the order of an archive. */
+export async function readArchiveLines(reader: Reader): Promise<Line[]> {
+  const { rows, orgId, person, projectId } = reader;
+  const lines: Line[] = [];
+  const add = (type: string, ...records: object[]) => {
+    for (const record of records) lines.push({ type, ...(JSON.parse(JSON.stringify(record)) as object) });
+  };
+  add(
+    'members',
+    ...(await rows<object>(
+      'select id, email, name, handle, role, status from members where org_id = $1',
+      orgId,
+    )),
+  );
+  add(
+    'agents',
+    ...(await rows<object>(
+      `select id, member_id as "memberId", slug, name from agents where org_id = $1 and retired_at is null`,
+      orgId,
+    )),
+  );
+  const { project } = await person.projects.get({ projectId });
+  const roles = await rows<object>(
+    `select member_id as "memberId", role, created_at as "addedAt" from project_members where org_id = $1 and project_id = $2`,
+    ...[orgId, project.id],
+  );
+  add('projects', { ...project, members: roles, teams: [] });
+  add('columns', ...(await collect(person.boardColumns.list.all({ projectId, includeArchived: true }))));
+  add('epics', ...(await collect(person.epics.list.all({ projectId }))));
+  const stories = (await readStories(reader)).toSorted((one, other) => one.number - other.number);
+  add('stories', ...stories);
+  for (const { id } of stories) add('specs', ...(await readSpecs(reader, id)));
+  for (const { id: storyId } of stories) {
+    for (const { replies, repliesCursor: _, ...root } of await collect(person.comments.list.all({ storyId })))
+      for (const comment of [root, ...replies]) {
+        const reactions = await rows<object>(
+          `select emoji, member_id as "memberId", created_at as "createdAt" from comment_reactions where org_id = $1 and comment_id = $2`,
+          ...[orgId, comment.id],
+        );
+        add('comments', { ...comment, reactions });
+      }
+  }
+  add('assignments', ...(await collect(person.assignments.listForProject.all({ projectId }))));
+  for (const { id: storyId } of stories)
+    add('reviewers', ...(await collect(person.reviewers.list.all({ storyId }))));
+  return lines;
+}
+
+/** Reads what the lists of a project answer. */
+export async function readLists(reader: Reader): Promise<unknown> {
+  const { person, projectId } = reader;
+  const { project, columns, counts } = await person.projects.get({ projectId });
+  const stories = await readStories(reader);
+  const ofStories = async <Item>(read: (storyId: string) => Promise<Item>) => {
+    const all: Item[] = [];
+    for (const { id } of stories) all.push(await read(id));
+    return all;
+  };
+  return {
+    ...{ project, columns, counts },
+    projectMembers: await collect(person.projects.members.list.all({ projectId })),
+    allColumns: await collect(person.boardColumns.list.all({ projectId, includeArchived: true })),
+    epics: await collect(person.epics.list.all({ projectId })),
+    created: await collect(person.stories.list.all({ projectId, sort: 'created' })),
+    board: await collect(person.stories.list.all({ projectId, sort: 'board' })),
+    updated: await collect(person.stories.list.all({ projectId, sort: 'updated' })),
+    cards: await collect(person.stories.list.all({ projectId, view: 'card' })),
+    stories,
+    specs: await ofStories((storyId) => readSpecs(reader, storyId)),
+    threads: await ofStories((storyId) => collect(person.comments.list.all({ storyId }))),
+    reviewers: await ofStories((storyId) => collect(person.reviewers.list.all({ storyId }))),
+    assignments: await collect(person.assignments.listForProject.all({ projectId })),
+    waves: await person.projects.waves({ projectId }),
+  };
+}
+
+const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/**
+ * Returns the answers without their ids and marks of imports, for comparison. Each id becomes the number of its first
+ * appearance, so two answers are equal if they differ only in which ids they use.
+ */
+export function withoutIds(value: unknown, numbers = new Map<string, string>()): unknown {
+  if (typeof value === 'string') {
+    if (!uuidPattern.test(value)) return value;
+    const number = numbers.get(value) ?? `id ${numbers.size + 1}`;
+    numbers.set(value, number);
+    return number;
+  }
+  if (Array.isArray(value)) return value.map((item) => withoutIds(item, numbers));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([name]) => name !== 'importedBy' && name !== 'importedFrom')
+      .map(([name, field]) => [name, withoutIds(field, numbers)]),
+  );
+}
