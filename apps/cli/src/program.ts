@@ -150,6 +150,31 @@ function addHandwrittenCommands(program: Command): void {
   });
 }
 
+/** Adds commands to the groups of namespaces that the registry has no operation for. */
+function addCommandsToNamespaces(program: Command): void {
+  const addTo = (group: string, name: string, summary: string, fill: (command: Command) => Promise<void>) => {
+    const parent = program.commands.find((command) => command.name() === group);
+    const command = parent?.command(name).summary(summary);
+    if (command !== undefined) fillOnFirstUse(command, () => fill(command));
+  };
+  addTo('audit', 'export', 'Write the audit entries of a period as NDJSON', async (command) => {
+    const { configureAuditExportCommand } = await import('./audit/export.ts');
+    configureAuditExportCommand(command);
+  });
+  addTo('policy', 'pull', 'Write the rules of the organization as a file', async (command) => {
+    const { configurePolicyPull } = await import('./policy/command.ts');
+    configurePolicyPull(command);
+  });
+  addTo('policy', 'plan', 'Show how the organization differs from a file', async (command) => {
+    const { configurePolicyPlan } = await import('./policy/command.ts');
+    configurePolicyPlan(command);
+  });
+  addTo('policy', 'apply', 'Make the organization match a file', async (command) => {
+    const { configurePolicyApply } = await import('./policy/command.ts');
+    configurePolicyApply(command);
+  });
+}
+
 export function createProgram(): Command {
   const program = new Command('muster')
     .description('Muster on the command line: every operation of the API, for people and scripts.')
@@ -162,6 +187,7 @@ export function createProgram(): Command {
   program.commandsGroup('Commands:');
   addHandwrittenCommands(program);
   addOperations(program);
+  addCommandsToNamespaces(program);
   addOperatorCommands(program);
   return program;
 }

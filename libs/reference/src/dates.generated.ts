@@ -196,7 +196,7 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/webhooks': {
-    sha256: 'b16747423ee8a649ef1e884b2ab887537881867fa87578432725e131033ef969',
+    sha256: '744e8a89fa36d71fac64c4f05dc0f34803173c37a970c938f2443f05bc1f4299',
     since: '2026-11-30',
   },
   'reference/webhooks.deliveries': {

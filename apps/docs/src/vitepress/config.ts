@@ -37,6 +37,7 @@ const guidesByTopic: Readonly<Record<string, GuideLinks>> = {
     ['Events and live updates', 'events'],
     ['Webhooks', 'webhooks'],
     ['Notifications', 'notifications'],
+    ['Audit entries in a SIEM', 'siem'],
     ['Files and evidence', 'attachments'],
     ['GitHub, GitLab, Gitea, Forgejo', 'forges'],
     ['Report merges and checks', 'forge-webhooks'],
@@ -52,6 +53,7 @@ const guidesByTopic: Readonly<Record<string, GuideLinks>> = {
     ['Monitoring and alerts', 'monitoring'],
     ['Upgrades', 'upgrading'],
     ['Rotate secrets', 'rotating-secrets'],
+    ['Policy as a file', 'policy-as-code'],
   ],
 };
 

@@ -46,7 +46,7 @@ export const webhooks = {
     summary: 'Create a webhook that sends events to a URL',
     keywords: 'subscribe endpoint callback notify integration outgoing push http siem ocsf splunk audit',
     description:
-      'Sends every future event of the given kinds, in the project or the organization, that you may see at the time of sending. Messages are signed as Standard Webhooks specifies; the secret is shown only in this response. A kind such as story.* subscribes to every kind with that prefix. Webhooks of the organization also take audit.allowed, audit.denied and audit.*: audit entries as API Activity of OCSF. At most 50 webhooks per organization.',
+      'Sends every future event of the given kinds, in the project or the organization, that you may see at the time of sending. Messages are signed as Standard Webhooks specifies; the secret is shown only in this response. A kind such as spec.* subscribes to every kind with that prefix. Webhooks of the organization also take audit.allowed, audit.denied and audit.*: audit entries as API Activity of OCSF. At most 50 webhooks per organization.',
     needsProof: true,
     params: z.strictObject({
       projectId: ProjectRef.optional(),

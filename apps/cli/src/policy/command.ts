@@ -1,0 +1,208 @@
+/** The commands `muster policy pull`, `plan` and `apply`: the rules of an organization as a file. */
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import { type Client } from '@muster/client';
+import {
+  exitCodes,
+  sanitizeToOneLine,
+  stdoutFormat,
+  terminalSafeJson,
+  UsageError,
+  wrapLines,
+} from '@muster/terminal';
+import { type Command } from 'commander';
+import { PartialRefusalError, reportError } from '../failures.ts';
+import { createCommandClient } from '../operations/run.ts';
+import { addConnectionFlags, type ConnectionFlags, findConnection } from '../session/connection.ts';
+import {
+  type ChangeSummary,
+  comparePolicy,
+  type NewSecret,
+  type RuleChange,
+  type PolicyComparison,
+} from './changes.ts';
+import { parsePolicyFile } from './file.ts';
+import { formatPolicyFile, readLiveRules } from './live.ts';
+
+interface PullFlags extends ConnectionFlags {
+  readonly project?: readonly string[];
+  readonly output?: string;
+}
+
+interface ChangeFlags extends ConnectionFlags {
+  readonly prune?: boolean;
+  readonly json?: boolean;
+  /** The file to which `plan` saves the changes. */
+  readonly out?: string;
+  /** The saved changes that `apply` may make. */
+  readonly plan?: string;
+  /** The file to which `apply` writes the secrets of new webhooks. */
+  readonly secrets?: string;
+}
+
+/** The exit code of `plan` if the organization differs from the file, as in other tools of this kind. */
+const driftExitCode = 2;
+
+export function configurePolicyPull(command: Command): void {
+  addConnectionFlags(
+    command
+      .description(
+        'Writes policy, budgets, prompts and webhooks of the organization as YAML; with --project also columns, prompts and webhooks of projects. The secrets of webhooks are not included.',
+      )
+      .option('--project <key...>', 'the keys of projects to include')
+      .option('-o, --output <file>', 'the file to write; by default standard output'),
+  ).action(async ({ project = [], output, ...flags }: PullFlags) => {
+    const client = createCommandClient(await findConnection(flags));
+    const keys = project.map((key) => key.toUpperCase());
+    const yaml = formatPolicyFile(await readLiveRules(client, keys));
+    if (output === undefined) process.stdout.write(yaml);
+    else await writeFile(output, yaml);
+  });
+}
+
+function addChangeFlags(command: Command): Command {
+  command
+    .argument('<file>', 'the file, or - for standard input')
+    .option('--prune', 'also delete what a section of the file no longer mentions, and archive such columns')
+    .option('--json', 'print the changes as JSON, for scripts');
+  return addConnectionFlags(command);
+}
+
+export function configurePolicyPlan(command: Command): void {
+  addChangeFlags(
+    command
+      .description(
+        'Shows what applying the file would change. Exit codes: 0 nothing to change, 2 the organization differs from the file, 1 the file is invalid.',
+      )
+      .option('--out <file>', 'save the changes, for muster policy apply --plan'),
+  ).action((file: string, flags: ChangeFlags) =>
+    reportingInputErrors(flags, async () => {
+      const { changes, unmanaged } = await findChanges(await createClientFor(flags), file, flags);
+      if (flags.out !== undefined) await writeFile(flags.out, `${savedForm(changes)}\n`);
+      print(flags, { changes: summariesOf(changes), unmanaged }, [
+        ...planLines({ changes, unmanaged }),
+        changes.length === 0 ? 'Nothing to change.' : 'Nothing was changed.',
+      ]);
+      if (changes.length > 0) process.exitCode = driftExitCode;
+    }),
+  );
+}
+
+export function configurePolicyApply(command: Command): void {
+  addChangeFlags(
+    command
+      .description(
+        'Makes the organization match the file. What the file does not mention stays, unless --prune is given. A record that someone else changes at the same time is refused, not overwritten.',
+      )
+      .option('--plan <file>', 'the changes that muster policy plan --out saved; any other change is refused')
+      .option(
+        '--secrets <file>',
+        'append the secrets of new webhooks to this file as NDJSON; without it, get one later with muster webhooks rotate-secret',
+      ),
+  ).action((file: string, flags: ChangeFlags) =>
+    reportingInputErrors(flags, async () => {
+      const client = await createClientFor(flags);
+      const planned = await findChanges(client, file, flags);
+      if (flags.plan !== undefined && (await readText(flags.plan)).trim() !== savedForm(planned.changes))
+        throw new PartialRefusalError(
+          'The changes differ from the saved plan: the organization or the file changed since. Nothing was changed; make a new plan.',
+        );
+      let newSecrets = 0;
+      await applyChanges(client, planned.changes, async (secret) => {
+        newSecrets += 1;
+        if (flags.secrets !== undefined)
+          await appendFile(flags.secrets, `${JSON.stringify(secret)}\n`, { mode: 0o600 });
+      });
+      const result = { changes: summariesOf(planned.changes), unmanaged: planned.unmanaged };
+      print(flags, result, [
+        ...planLines(planned),
+        planned.changes.length === 0 ? 'Nothing to change.' : 'Applied.',
+        ...(newSecrets > 0 && flags.secrets === undefined
+          ? ['Get the secrets of new webhooks with muster webhooks rotate-secret.']
+          : []),
+      ]);
+    }),
+  );
+}
+
+const createClientFor = async (flags: ConnectionFlags): Promise<Client> =>
+  createCommandClient(await findConnection(flags));
+
+/** Reports an error of the input with exit code 1, because `plan` uses 2 for differences. */
+async function reportingInputErrors({ json = false }: ChangeFlags, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    reportError(error, { json });
+    process.exitCode = exitCodes.failed;
+  }
+}
+
+async function readText(file: string): Promise<string> {
+  try {
+    return file === '-' ? await text(process.stdin) : await readFile(file, 'utf8');
+  } catch (error) {
+    throw new UsageError(`${file} cannot be read: ${(error as Error).message}`);
+  }
+}
+
+async function findChanges(client: Client, name: string, { prune = false }: ChangeFlags) {
+  const file = parsePolicyFile(name, await readText(name));
+  return comparePolicy(file, await readLiveRules(client, Object.keys(file.projects)), prune);
+}
+
+/** Makes the changes one after the other. If one is refused, says how many were made. */
+export async function applyChanges(
+  client: Client,
+  changes: readonly RuleChange[],
+  onSecret: (secret: NewSecret) => Promise<void>,
+): Promise<void> {
+  for (const [index, change] of changes.entries()) {
+    try {
+      const secret = await change.apply(client);
+      if (secret !== undefined) await onSecret(secret);
+    } catch (error) {
+      process.stderr.write(
+        `${sanitizeToOneLine(change.summary.subject)} was not changed. ${index} of ${changes.length} changes were applied before.\n`,
+      );
+      throw error;
+    }
+  }
+}
+
+const summariesOf = (changes: readonly RuleChange[]): ChangeSummary[] =>
+  changes.map(({ summary }) => summary);
+const savedForm = (changes: readonly RuleChange[]): string =>
+  JSON.stringify(summariesOf(changes), undefined, 2);
+
+const signs = { create: '+', update: '~', delete: '-', reorder: '~' } as const;
+const longestValue = 160;
+
+function formatValue(value: unknown): string {
+  const json = sanitizeToOneLine(JSON.stringify(value));
+  return json.length > longestValue ? `${json.slice(0, longestValue)}…` : json;
+}
+
+/** Returns the lines that show the changes, and what the file does not mention. */
+function planLines({ changes, unmanaged }: PolicyComparison): string[] {
+  const shown = summariesOf(changes).flatMap(({ action, subject, fields }) => [
+    `${signs[action]} ${sanitizeToOneLine(subject)}`,
+    ...fields.map(({ field, from, to }) =>
+      action === 'create'
+        ? `    ${field}: ${formatValue(to)}`
+        : `    ${field}: ${formatValue(from)} → ${formatValue(to)}`,
+    ),
+  ]);
+  return [
+    ...shown,
+    ...unmanaged.map(
+      (subject) => `! ${sanitizeToOneLine(subject)} is not in the file and stays; --prune removes it`,
+    ),
+  ];
+}
+
+function print({ json = false }: ChangeFlags, result: unknown, lines: readonly string[]): void {
+  const output = json ? terminalSafeJson(result) : wrapLines(lines, stdoutFormat().width).join('\n');
+  process.stdout.write(`${output}\n`);
+}

@@ -1,0 +1,117 @@
+/** Reads the rules of an organization as they are now, and writes them as a file. */
+import { type Client } from '@muster/client';
+import {
+  type BoardColumn,
+  type Budget,
+  type PolicyRecord,
+  type Prompt,
+  type Webhook,
+} from '@muster/registry';
+import { UsageError } from '@muster/terminal';
+import { stringify } from 'yaml';
+import { type BudgetEntry, type PolicyFile, type PromptEntry, type WebhookEntry } from './file.ts';
+
+interface LiveProject {
+  readonly id: string;
+  /** The active columns from left to right. */
+  readonly columns: readonly BoardColumn[];
+  readonly prompts: readonly Prompt[];
+  readonly webhooks: readonly Webhook[];
+}
+
+/** A budget with its target as the file names it: the key of a project or story, or the slug of an agent. */
+export interface LiveBudget {
+  readonly id: string;
+  readonly entry: BudgetEntry;
+}
+
+export interface LiveRules {
+  readonly policy: PolicyRecord;
+  readonly budgets: readonly LiveBudget[];
+  readonly prompts: readonly Prompt[];
+  readonly webhooks: readonly Webhook[];
+  readonly projects: ReadonlyMap<string, LiveProject>;
+}
+
+/** Reads the rules of the organization, and those of the projects with these keys. */
+export async function readLiveRules(client: Client, projectKeys: readonly string[]): Promise<LiveRules> {
+  const [{ policy }, budgets, prompts, webhooks, projects, agents] = await Promise.all([
+    client.policy.get({}),
+    Array.fromAsync(client.budgets.list.all({})),
+    Array.fromAsync(client.prompts.org.list.all({ includeBody: true })),
+    Array.fromAsync(client.webhooks.list.all({})),
+    Array.fromAsync(client.projects.list.all({})),
+    Array.fromAsync(client.agents.list.all({ includeRetired: true })),
+  ]);
+  const names = new Map([
+    ...projects.map(({ id, key }) => [id, key] as const),
+    ...agents.map(({ id, slug }) => [id, slug] as const),
+  ]);
+  const live = new Map<string, LiveProject>();
+  for (const key of projectKeys) {
+    const project = projects.find((one) => one.key === key);
+    if (project === undefined) throw new UsageError(`There is no project ${key}, or you may not see it.`);
+    const { id } = project;
+    const [columns, own] = await Promise.all([
+      Array.fromAsync(client.boardColumns.list.all({ projectId: id })),
+      Array.fromAsync(client.prompts.project.list.all({ projectId: id, includeBody: true })),
+    ]);
+    live.set(key, {
+      id,
+      columns,
+      prompts: own,
+      webhooks: webhooks.filter(({ projectId }) => projectId === id),
+    });
+  }
+  return {
+    policy,
+    budgets: budgets.map((budget) => ({ id: budget.id, entry: toBudgetEntry(budget, names) })),
+    prompts,
+    webhooks: webhooks.filter(({ projectId }) => projectId === null),
+    projects: live,
+  };
+}
+
+function toBudgetEntry(budget: Budget, names: ReadonlyMap<string, string>): BudgetEntry {
+  const { scope, target, amountMicros, currency, period, action } = budget;
+  const entry = { scope, amountMicros, currency, period, action } as BudgetEntry;
+  if (target === null) return entry;
+  // The name of a story begins with its key.
+  const targetId = scope === 'story' ? target.name.split(' ')[0] : names.get(target.id);
+  return { ...entry, targetId: targetId ?? target.id };
+}
+
+export const toPromptEntry = ({ slug, title, body, arguments: fields, tags }: Prompt): PromptEntry => ({
+  ...{ slug, title, body: body ?? '', arguments: fields, tags },
+});
+export const toWebhookEntry = ({ url, kinds, order, description }: Webhook): WebhookEntry => ({
+  ...{ url, kinds: kinds as WebhookEntry['kinds'], order, description: description ?? '' },
+});
+
+const header = `# The rules of an organization: muster policy plan, muster policy apply.
+# A section that is left out is not managed here. Secrets of webhooks are not part of the file.
+`;
+
+/** Writes the rules as a file. Applied unchanged, it changes nothing. */
+export function formatPolicyFile({ policy, budgets, prompts, webhooks, projects }: LiveRules): string {
+  const { version: _, ...rules } = policy;
+  const file = {
+    policy: rules,
+    budgets: budgets.map(({ entry: { scope, targetId, ...limit } }) => ({
+      ...{ scope, ...(targetId !== undefined && { targetId }), ...limit },
+    })),
+    prompts: prompts.map(toPromptEntry),
+    webhooks: webhooks.map(toWebhookEntry),
+    projects: Object.fromEntries(
+      [...projects].map(([key, project]) => [
+        key,
+        {
+          columns: project.columns.map(({ name, status, wipLimit }) => ({ name, status, wipLimit })),
+          prompts: project.prompts.map(toPromptEntry),
+          webhooks: project.webhooks.map(toWebhookEntry),
+        },
+      ]),
+    ),
+  } satisfies PolicyFile;
+  return header + stringify(file, { lineWidth: 0 });
+}
