@@ -1,7 +1,8 @@
 /** Tests the page of a run: its live log, its steps, a question, and a failure. */
 import { beforeEach, expect } from '@jest/globals';
-import { type People } from '@muster/testing';
+import { type People, waitUntil } from '@muster/testing';
 import { journey } from './browser.ts';
+import { junitReport } from './files.ts';
 import { arrange, type House } from './house.ts';
 import { useWindows } from './windows.ts';
 
@@ -41,6 +42,24 @@ export function runsJourneys(house: House): void {
     await page.getByText('src/greeting.ts').waitFor();
     await page.getByText('work/web-1-1').waitFor();
     await page.getByText('In which language?').waitFor();
+    await page.getByRole('textbox', { name: 'Answer to Robo' }).fill('In Latin.');
+    await page.getByRole('button', { name: 'Answer', exact: true }).click();
+    await page.getByText('Chloé answered').waitFor();
+    await page.getByText('In Latin.').waitFor();
+    await waitUntil(async () =>
+      (await robo.deliveryExecutions.renew(held)).signals.some(({ kind }) => kind === 'new_comments'),
+    );
+    await robo.deliveryExecutions.renew({
+      ...held,
+      usage: { model: 'gpt-5', inputTokens: 4_200, cachedTokens: 100, outputTokens: 30, costMicros: 70_000 },
+    });
+    const evidence = page.getByRole('region', { name: 'Evidence' });
+    await evidence.locator('input[type=file]').setInputFiles({
+      ...{ name: 'junit.xml', mimeType: 'application/xml', buffer: junitReport([]) },
+    });
+    await evidence.getByText('12 tests · 6s').waitFor();
+    const usage = page.getByRole('row', { name: 'gpt-5' }).getByRole('cell');
+    expect(await usage.allInnerTexts()).toEqual(['$0.07', '4,200', '100', '30']);
     await page.getByRole('button', { name: 'Ask to stop WEB-1' }).waitFor();
     const lines = page.getByRole('log');
     await lines.getByText('test 200 passed').waitFor();
@@ -65,7 +84,35 @@ export function runsJourneys(house: House): void {
     await page.getByText('The disk is full.', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Retry' }).click();
     await page.getByText('Robo was asked to work on WEB-1 again').first().waitFor();
+    // No runner listens for the agent, so the page shows the command that starts one.
+    await page.getByText('No runner is listening for Robo').waitFor();
+    await page.getByText('muster work --serve --project WEB').waitFor();
+    await page.getByRole('link', { name: 'WEB-1 Say good night' }).click();
+    const runs = page.getByRole('listitem').filter({ hasText: 'Robo' });
+    await runs.getByText('Failed').waitFor();
+    await runs.getByRole('link', { name: 'Open run of Robo' }).click();
+    await page.getByRole('heading', { name: 'Run of Robo', level: 1 }).waitFor();
     const inbox = await robo.agents.inbox({ kinds: ['assigned'] });
     expect(inbox.items).toContainEqual(expect.objectContaining({ kind: 'assigned' }));
+  });
+
+  journey('starts an agent from a card: by its menu, until it runs, and leads to the run', async () => {
+    const page = await open(people.chloe.me.token, '/p/WEB');
+    const card = page.locator('[data-card]', { hasText: 'Say good night' });
+    await card.focus();
+    await page.keyboard.press('a');
+    await page.getByRole('menu').getByText('Robo').click();
+    await card.getByText('No runner is listening for Robo').waitFor();
+    await card.getByText('muster work --serve --project WEB --agent claude').waitFor();
+    const robo = house.client(people.robo.me.token);
+    await robo.deliveryExecutions.acquire({
+      ...{ targetType: 'story', targetId: 'WEB-1', runId: 'run-1', ttlSeconds: 3_600 },
+    });
+    await card.getByText('Picked up by Robo').waitFor();
+    expect(await card.getByText('muster work').count()).toBe(0);
+    await card.hover();
+    await page.getByRole('button', { name: 'Actions for WEB-1' }).click();
+    await page.getByRole('menu').getByText('Open run').click();
+    await page.getByRole('heading', { name: 'Run of Robo', level: 1 }).waitFor();
   });
 }

@@ -32,7 +32,17 @@ export function useCardMenuItems(
       ...{ id: 'open', name: t.board.open },
       run: () => void navigate({ to: '/s/$storyKey', params: { storyKey: card.key } }),
     };
-    if (!canWrite(card)) return [open];
+    const { execution } = card;
+    const openRun =
+      execution === null || execution.holder === null
+        ? []
+        : [
+            {
+              ...{ id: 'open-run', name: t.board.openRun },
+              run: () => void navigate({ to: '/runs/$runId', params: { runId: execution.id } }),
+            },
+          ];
+    if (!canWrite(card)) return [open, ...openRun];
     const first = lane?.cards.find(({ id }) => id !== card.id)?.id ?? null;
     const moves = [
       { id: 'top', name: t.board.moveTop, run: to({ columnId, beforeId: first }) },
@@ -47,6 +57,7 @@ export function useCardMenuItems(
     const choosers = ['assignee', 'priority', 'reviewer'] as const;
     return [
       open,
+      ...openRun,
       {
         ...{ id: 'select', name: isSelected(card.id) ? t.select.not : t.select.one },
         run: () => toggleSelection(card.id),

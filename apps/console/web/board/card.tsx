@@ -4,7 +4,7 @@ import { type Epic, type StoryCard } from '@muster/registry';
 import { LeaseClock } from '../components/clock.tsx';
 import { Icon, PriorityIcon } from '../components/icons.tsx';
 import { Avatar, actorNameOf } from '../components/people.tsx';
-import { AgentResponseLabel, StartMark, WorkStateLabel } from '../components/work.tsx';
+import { AgentResponseLabel, runnerCommand, StartMark, WorkStateLabel } from '../components/work.tsx';
 import { formatDay, formatShortDate, isPastDate, t } from '../messages/index.ts';
 import { canStartNow } from './filter.ts';
 
@@ -172,6 +172,9 @@ export const Card = memo(function Card({
         <CardWorkFooter execution={card.execution} />
       )}
       {card.agentResponse !== null && <AgentResponseLabel response={card.agentResponse} />}
+      {card.agentResponse?.state === 'no_runner' && (
+        <code className="card-command">{runnerCommand(card.key)}</code>
+      )}
     </Link>
   );
 });

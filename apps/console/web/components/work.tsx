@@ -20,6 +20,10 @@ const toneByResponse: Record<AgentResponse['state'], 'live' | 'wait' | 'none'> =
   no_runner: 'wait',
 };
 
+/** Returns the command that waits for requests to an agent, for the project of the story. */
+export const runnerCommand = (storyKey: string): string =>
+  `muster work --serve --project ${storyKey.split('-')[0] ?? ''} --agent claude`;
+
 /** Shows the response of the agent that was asked to work on a story. */
 export const AgentResponseLabel = ({ response: { agent, state } }: { readonly response: AgentResponse }) => {
   const text = t.agentResponse[state](agent.name);

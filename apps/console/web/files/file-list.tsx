@@ -96,7 +96,13 @@ export function DeleteFileButton({ file, projectKey, onDeleted }: DeleteFileButt
   );
 }
 
-function FileRow({ file, projectKey }: { readonly file: Attachment; readonly projectKey: string }) {
+interface FileRowProps {
+  readonly file: Attachment;
+  readonly projectKey: string;
+  readonly namesPlace: boolean;
+}
+
+function FileRow({ file, projectKey, namesPlace }: FileRowProps) {
   const { id, name, downloadUrl, targetType } = file;
   const params = { attachmentId: id };
   return (
@@ -112,7 +118,7 @@ function FileRow({ file, projectKey }: { readonly file: Attachment; readonly pro
         </Link>
         <span className="muted">
           <FileFacts file={file} />
-          {targetType !== 'story' && ` · ${fileTexts.places[targetType]}`}
+          {namesPlace && targetType !== 'story' && ` · ${fileTexts.places[targetType]}`}
         </span>
         <FileEvidence file={file} />
       </div>
@@ -132,16 +138,18 @@ function FileRow({ file, projectKey }: { readonly file: Attachment; readonly pro
 interface FileListProps {
   readonly files: readonly Attachment[];
   readonly projectKey: string;
+  /** True if the list says which files belong to comments and executions. */
+  readonly namesPlace?: boolean;
   readonly whenEmpty?: ReactNode;
 }
 
-export const FileList = ({ files, projectKey, whenEmpty = null }: FileListProps) =>
+export const FileList = ({ files, projectKey, namesPlace = false, whenEmpty = null }: FileListProps) =>
   files.length === 0 ? (
     whenEmpty
   ) : (
     <ul className="files">
       {files.map((file) => (
-        <FileRow key={file.id} file={file} projectKey={projectKey} />
+        <FileRow key={file.id} {...{ file, projectKey, namesPlace }} />
       ))}
     </ul>
   );

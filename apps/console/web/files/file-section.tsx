@@ -14,6 +14,7 @@ import { AttachButton, RunningUploads, useFileDrop, useUploads } from './uploads
 
 interface AddFilesProps {
   readonly target: UploadTarget;
+  readonly hint: string;
   readonly initialKind?: AttachmentKind;
   readonly queryKeys: readonly (readonly string[])[];
 }
@@ -21,7 +22,7 @@ interface AddFilesProps {
 const kinds = Object.keys(fileTexts.kinds) as AttachmentKind[];
 
 /** The controls that attach files. The chosen kind says what the files prove. */
-function AddFiles({ target, initialKind = 'file', queryKeys }: AddFilesProps) {
+function AddFiles({ target, hint, initialKind = 'file', queryKeys }: AddFilesProps) {
   const [kind, setKind] = useState(initialKind);
   const uploads = useUploads({ target, kind, queryKeys });
   const { isOver, dropProps } = useFileDrop(uploads.add);
@@ -40,7 +41,7 @@ function AddFiles({ target, initialKind = 'file', queryKeys }: AddFilesProps) {
           </option>
         ))}
       </select>
-      <span className="muted">{isOver ? fileTexts.drop : fileTexts.dropHint}</span>
+      <span className="muted">{isOver ? fileTexts.drop : hint}</span>
       <RunningUploads running={uploads.running} />
     </div>
   );
@@ -60,12 +61,14 @@ export function StoryFiles({ storyKey }: { readonly storyKey: string }) {
       <FileList
         files={all}
         projectKey={projectKey}
+        namesPlace
         whenEmpty={files.isSuccess && !mayWrite && <p className="muted">{fileTexts.none}</p>}
       />
       <NextPageButton query={files} name={fileTexts.more} />
       {mayWrite && (
         <AddFiles
           target={{ targetType: 'story', targetId: storyKey }}
+          hint={fileTexts.dropOrPaste}
           queryKeys={[['story', storyKey, 'files']]}
         />
       )}
@@ -92,6 +95,7 @@ export function ExecutionFiles({ executionId, projectKey, files }: ExecutionFile
       {mayWrite && (
         <AddFiles
           target={{ targetType: 'execution', targetId: executionId }}
+          hint={fileTexts.dropHint}
           initialKind="test_report"
           queryKeys={[['work']]}
         />

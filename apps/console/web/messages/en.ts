@@ -161,6 +161,7 @@ export const en = {
     moveTop: 'Move to top',
     moveBottom: 'Move to bottom',
     open: 'Open',
+    openRun: 'Open run',
     blockers: (count: number) => `Blocked by ${pluralize(count, 'story', 'stories')}`,
     threads: (count: number) => pluralize(count, 'open thread', 'open threads'),
     reviewers: (count: number) => pluralize(count, 'reviewer', 'reviewers'),

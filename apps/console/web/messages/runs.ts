@@ -1,5 +1,5 @@
 /** English texts of the page of a run, loaded with it. */
-import { type Failure, type RunLogStream, type RunState, type RunUsage } from '@muster/registry';
+import { type Failure, type RunLogStream, type RunState } from '@muster/registry';
 import { type z } from 'zod';
 import { pluralize } from './several.ts';
 
@@ -27,11 +27,13 @@ export const runTexts = {
   pullRequestNumber: (number: number) => `#${number}`,
   checks: 'Checks',
   usage: 'Usage',
-  usageOf: ({ model, inputTokens, cachedTokens, outputTokens, costMicros, currency }: RunUsage) => {
-    const cost = (costMicros / 1_000_000).toLocaleString('en', { style: 'currency', currency });
-    const tokensIn = (inputTokens + cachedTokens).toLocaleString('en');
-    return `${cost}, ${tokensIn} tokens in, ${outputTokens.toLocaleString('en')} out (${model})`;
-  },
+  usageByModel: 'Usage by model',
+  model: 'Model',
+  cost: 'Cost',
+  tokensIn: 'Tokens in',
+  cached: 'From cache',
+  tokensOut: 'Tokens out',
+  allUsage: (agentName: string) => `All usage of ${agentName}`,
   failures: {
     agent_error: {
       reason: 'The agent failed, or its work did not pass the checks.',
@@ -66,11 +68,23 @@ export const runTexts = {
   retry: 'Retry',
   retried: (agentName: string, key: string) => `${agentName} was asked to work on ${key} again`,
   notRetried: 'The run was not retried',
+  runs: 'Runs',
+  ofStory: {
+    running: 'Running',
+    waiting: 'Waiting',
+    completed: 'Completed',
+    failed: 'Failed',
+    canceled: 'Stopped',
+  } satisfies Record<RunState, string>,
+  openRunOf: (agentName: string) => `Open run of ${agentName}`,
+  startRunner: 'Start a runner where the repository and the agent’s token are:',
+  command: 'command',
   steps: 'Steps',
   noSteps: 'No steps yet.',
   moreFiles: (count: number) => `and ${count.toLocaleString()} more`,
   questions: 'Questions',
   answer: 'Answer',
+  answerTo: (agentName: string) => `Answer to ${agentName}`,
   answeredBy: (name: string) => `${name} answered`,
   log: 'Log',
   noLog: 'No output yet.',

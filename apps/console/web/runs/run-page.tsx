@@ -1,5 +1,5 @@
 /** The page of a run: its state, its steps, its questions and its log. */
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { type ReactNode } from 'react';
 import { type ExecutionEvent, type ListedRun, type ResultOf, type Registry } from '@muster/registry';
@@ -17,9 +17,14 @@ import { useWriteCall } from '../components/write.ts';
 import { useClient, useIdentity } from '../data/context.ts';
 import { threadsQuery } from '../data/queries.ts';
 import { useProjectPermissions } from '../data/roles.ts';
+import { fileTexts } from '../messages/files.ts';
 import { runTexts } from '../messages/runs.ts';
 import { storyTexts } from '../messages/story.ts';
+import { ExecutionFiles } from '../files/file-section.tsx';
+import { formatMicros } from '../messages/usage.ts';
+import { StoryAgentResponse } from './agent-response.tsx';
 import { LabeledFact } from '../story/fact.tsx';
+import { CommentForm } from '../story/threads.tsx';
 import { RunLogView } from './run-log.tsx';
 import { runQuery } from './run-query.ts';
 
@@ -100,7 +105,7 @@ function RunState(details: RunDetails) {
 }
 
 function RunFacts(details: RunDetails) {
-  const { run, usage } = details;
+  const { run } = details;
   const execution = ownExecutionOf(details);
   const git = execution?.git ?? null;
   const pullRequest = execution?.pullRequest ?? git?.pullRequest ?? null;
@@ -125,11 +130,6 @@ function RunFacts(details: RunDetails) {
         </LabeledFact>
       )}
       {git?.checks != null && <LabeledFact name={runTexts.checks}>{git.checks}</LabeledFact>}
-      {usage.map((total) => (
-        <LabeledFact key={`${total.model} ${total.currency}`} name={runTexts.usage}>
-          {runTexts.usageOf(total)}
-        </LabeledFact>
-      ))}
     </dl>
   );
 }
@@ -148,6 +148,46 @@ const RunPart = ({
     {children}
   </section>
 );
+
+function RunUsageTable({ run, usage }: Pick<RunDetails, 'run' | 'usage'>) {
+  if (usage.length === 0) return null;
+  return (
+    <RunPart id="run-usage" title={runTexts.usage}>
+      <div className="wide" tabIndex={0} role="region" aria-label={runTexts.usageByModel}>
+        <table className="table table-slim">
+          <thead>
+            <tr>
+              <th scope="col">{runTexts.model}</th>
+              {[runTexts.cost, runTexts.tokensIn, runTexts.cached, runTexts.tokensOut].map((head) => (
+                <th key={head} scope="col" className="number">
+                  {head}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {usage.map(({ model, currency, costMicros, inputTokens, cachedTokens, outputTokens }) => (
+              <tr key={`${model} ${currency}`}>
+                <th scope="row">{model}</th>
+                <td className="tabular number">{formatMicros(costMicros, currency)}</td>
+                {[inputTokens, cachedTokens, outputTokens].map((tokens, nth) => (
+                  <td key={nth} className="tabular number">
+                    {tokens.toLocaleString()}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {run.agentId !== null && (
+        <Link to="/usage" search={{ agent: run.agentId, by: 'story' }} className="side-link">
+          {runTexts.allUsage(workerNameOf(run))}
+        </Link>
+      )}
+    </RunPart>
+  );
+}
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 
@@ -179,7 +219,9 @@ function RunStep({ step: { kind, actor, data, at } }: { readonly step: Execution
 }
 
 function RunQuestions({ run, storyKey }: { readonly run: ListedRun; readonly storyKey: string }) {
-  const threads = useQuery(threadsQuery(useClient(), storyKey));
+  const client = useClient();
+  const queries = useQueryClient();
+  const threads = useQuery(threadsQuery(client, storyKey));
   const questions = (threads.data?.items ?? []).filter(
     ({ kind, author, createdAt }) =>
       kind === 'question' &&
@@ -201,15 +243,32 @@ function RunQuestions({ run, storyKey }: { readonly run: ListedRun; readonly sto
             </div>
           ))}
           {resolvedAt === null && (
-            <Link to="/s/$storyKey" params={{ storyKey }} hash="threads" className="button">
-              {runTexts.answer}
-            </Link>
+            <CommentForm
+              draftKey={`reply.${id}`}
+              label={runTexts.answerTo(workerNameOf(run))}
+              placeholder={runTexts.answer}
+              submitLabel={runTexts.answer}
+              storyKey={storyKey}
+              onSend={async (text) => {
+                await client.comments.create({ storyId: storyKey, parentId: id, body: text });
+                await Promise.all(
+                  [['story', storyKey], ['work']].map((queryKey) => queries.invalidateQueries({ queryKey })),
+                );
+              }}
+            />
           )}
         </article>
       ))}
     </RunPart>
   );
 }
+
+/**
+ * Returns true unless the log or the questions show the step better: progress without a question, and comments that
+ * the agent was told of.
+ */
+const isShownStep = ({ kind, data }: ExecutionEvent): boolean =>
+  kind === 'updated' ? data['waitingFor'] != null : kind !== 'new_comments';
 
 export function RunPage() {
   const { runId } = runRoute.useParams();
@@ -227,10 +286,7 @@ export function RunPage() {
   const { run } = data;
   const execution = ownExecutionOf(data);
   const workName = run.story?.key ?? workerNameOf(run);
-  // An update without a question only reports progress, which the log shows better.
-  const steps = data.steps.filter(
-    ({ kind, data: facts }) => kind !== 'updated' || facts['waitingFor'] != null,
-  );
+  const steps = data.steps.filter(isShownStep);
   return (
     <>
       <header className="page-head">
@@ -254,8 +310,19 @@ export function RunPage() {
               {run.story !== null && <WorkActions execution={execution} storyKey={run.story.key} />}
             </div>
           )}
+          {run.endedAt !== null && run.story !== null && <StoryAgentResponse storyKey={run.story.key} />}
           {run.story !== null && <RunQuestions run={run} storyKey={run.story.key} />}
+          {execution !== null && (
+            <RunPart id="run-evidence" title={fileTexts.evidence}>
+              <ExecutionFiles
+                executionId={execution.id}
+                projectKey={run.story?.key.split('-')[0] ?? run.projectId}
+                files={data.evidence}
+              />
+            </RunPart>
+          )}
           <RunLogView runId={run.runId} projectId={run.projectId} />
+          <RunUsageTable run={run} usage={data.usage} />
           <RunPart id="run-steps" title={runTexts.steps}>
             {steps.length === 0 ? (
               <p className="muted">{runTexts.noSteps}</p>

@@ -8,3 +8,12 @@ export const runQuery = (client: Client, runId: string, projectId: string | unde
     queryFn: () => client.agents.runs.get({ runId, ...(projectId !== undefined && { projectId }) }),
     refetchInterval: 30_000,
   });
+
+/** The number of runs that a story's page lists. */
+const maxStoryRuns = 5;
+
+export const storyRunsQuery = (client: Client, storyKey: string) =>
+  queryOptions({
+    queryKey: ['story', storyKey, 'runs'],
+    queryFn: async () => (await client.agents.runs.list({ storyId: storyKey, limit: maxStoryRuns })).items,
+  });

@@ -12,7 +12,7 @@ import { OfferActions, OfferSummary } from '../components/offer.tsx';
 import { WorkActions } from '../components/steer.tsx';
 import { LiftStopButton, StopButton } from '../components/stop.tsx';
 import { TimeAgo } from '../components/time-ago.tsx';
-import { AgentResponseLabel, WorkStateLabel } from '../components/work.tsx';
+import { WorkStateLabel } from '../components/work.tsx';
 import { timeAgo, t } from '../messages/index.ts';
 import { storyTexts, editTexts } from '../messages/story.ts';
 import { ReadOnlyBlockers, BlockDetails } from './blocking.tsx';
@@ -21,6 +21,8 @@ import { EditableFacts } from './facts.tsx';
 import { LockTree } from './lock-tree.tsx';
 import { Reviews } from './reviews.tsx';
 import { type StoryEdits } from './story-edits.ts';
+import { StoryAgentResponse } from '../runs/agent-response.tsx';
+import { StoryRuns } from '../runs/story-runs.tsx';
 import { StoryCost } from '../usage/story-cost.tsx';
 import { FileComparison, ReadOnlyStructure, StoryLinkList, useRelatedStories } from './structure.tsx';
 
@@ -215,11 +217,17 @@ export function StorySidebar({ edits, context, canWrite }: StorySidebarProps) {
         </SideSection>
       )}
       <RelatedStories storyKey={story.key} />
+      {agentResponse !== null && (
+        <SideSection title={storyTexts.agentResponse}>
+          <StoryAgentResponse storyKey={story.key} />
+        </SideSection>
+      )}
       {execution !== null && (
         <SideSection title={storyTexts.work}>
           <WorkDetails story={story} execution={execution} />
         </SideSection>
       )}
+      <StoryRuns storyKey={story.key} />
       {reviewers !== null && (
         <SideSection title={storyTexts.reviewers}>
           <Reviews storyId={story.id} storyKey={story.key} reviewers={reviewers} canWrite={canWrite} />
@@ -238,11 +246,6 @@ export function StorySidebar({ edits, context, canWrite }: StorySidebarProps) {
             <ReadOnlyFacts story={story} context={context} />
           )}
           {context.touches !== null && <FileComparison {...{ edits, canWrite }} touches={context.touches} />}
-          {agentResponse !== null && (
-            <LabeledFact name={storyTexts.agentResponse}>
-              <AgentResponseLabel response={agentResponse} />
-            </LabeledFact>
-          )}
           {git?.branch != null && (
             <LabeledFact name={storyTexts.branch}>
               <code>{git.branch}</code>
