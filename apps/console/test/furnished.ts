@@ -84,6 +84,7 @@ export const pages = [
   ['/p/WEB?q=nothing', 'No matching stories'],
   ['/p/WEB?layout=list', 'Delta'],
   ['/p/WEB?layout=table&group=status', 'Delta'],
+  ['/p/WEB?layout=timeline', 'Wave 1'],
   ['/p/WEB?group=priority', 'Delta'],
   ['/stories', 'Delta'],
   ['/p/NOPE', 'Not found'],

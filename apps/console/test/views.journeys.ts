@@ -189,4 +189,31 @@ export function viewsJourneys(house: House): void {
     expect(await menu(other).getByText('Delete').count()).toBe(0);
     expect(await menu(other).getByText('Save as new view…').count()).toBe(1);
   });
+
+  journey('draws stories from their creation to their due date, by the waves of the work', async () => {
+    await ana().stories.update({ storyId: 'WEB-1', dueDate: '2099-01-31' });
+    await ana().stories.update({ storyId: 'WEB-3', dueDate: '2020-01-31', blockedBy: ['WEB-1'] });
+    await ana().stories.updateStatus({ storyId: 'WEB-2', status: 'done' });
+    const page = await open(people.ana.me.token, '/p/WEB?layout=timeline');
+    await shows(page, [
+      'Wave 1: can start now',
+      'Alpha',
+      'Delta',
+      'Wave 2',
+      'Gamma',
+      'Not in a wave',
+      'Beta',
+    ]);
+    await page.getByRole('link', { name: /WEB-1 Alpha created .+, Due Jan 31, 2099/ }).waitFor();
+    await page.getByRole('link', { name: /WEB-3 Gamma created .+, Overdue since Jan 31, 2020/ }).waitFor();
+    const bar = (title: string) => row(page, title).locator('.timeline-bar');
+    expect(await bar('Gamma').getAttribute('data-late')).toBe('true');
+    expect(await bar('Delta').getAttribute('data-open')).toBe('true');
+    await page.keyboard.press('j');
+    await page.keyboard.press('End');
+    await page.locator('[data-card]:focus', { hasText: 'Beta' }).waitFor();
+    await page.keyboard.press('k');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Gamma' }).waitFor();
+  });
 }

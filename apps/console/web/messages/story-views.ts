@@ -1,5 +1,6 @@
 /** English texts of lists, tables, timelines and saved views, loaded with them. */
 import { type Grouping, type Layout, type Sorting } from '../board/filter.ts';
+import { type GroupField } from '../views/grouping.ts';
 import { type TableColumn } from '../views/table-columns.ts';
 import { pluralize } from './several.ts';
 
@@ -46,7 +47,14 @@ export const storyViewTexts = {
     label: 'No label',
     parent: 'No parent',
     project: '',
-  } satisfies Record<Grouping, string>,
+    wave: 'Not in a wave',
+  } satisfies Record<GroupField, string>,
+  wave: (wave: number) => (wave === 1 ? 'Wave 1: can start now' : `Wave ${wave.toLocaleString()}`),
+  timeline: {
+    today: 'Today',
+    created: (day: string) => `created ${day}`,
+    none: 'no due date',
+  },
   orderBy: 'Order by',
   orders: {
     board: 'Board order',

@@ -9,6 +9,7 @@ import { epicsQuery, projectsQuery } from '../data/queries.ts';
 import { t } from '../messages/index.ts';
 import { storyViewTexts } from '../messages/story-views.ts';
 import { type Arrangement } from './arrangement.ts';
+import { type GroupField } from './grouping.ts';
 import { type GroupContext, groupCards, projectKeyOf, sortCards, type StoryGroup } from './grouping.ts';
 
 const noEpics: ReadonlyMap<string, Epic> = new Map();
@@ -67,7 +68,27 @@ function useParentTitles(cards: readonly StoryCard[], isNeeded: boolean): Readon
 const isShown = ({ status }: StoryCard, wanted: BoardSearch['status']): boolean =>
   status !== 'canceled' || wanted?.includes('canceled') === true;
 
+const maxWaveStories = 1_000;
+
+/** Returns the number of the wave of each unfinished story of a project; undefined while they load. */
+function useWaves(projectId: string | null, isNeeded: boolean): ReadonlyMap<string, number> | undefined {
+  const client = useClient();
+  const { data } = useQuery({
+    queryKey: ['plans', projectId, 'wave-numbers'],
+    queryFn: async () => {
+      const { waves } = await client.projects.waves({ projectId: projectId ?? '', limit: maxWaveStories });
+      return new Map(
+        waves.flatMap(({ stories }, index) => stories.map(({ id }) => [id, index + 1] as const)),
+      );
+    },
+    enabled: isNeeded && projectId !== null,
+  });
+  return data;
+}
+
 export interface ArrangedStories {
+  /** The field of the groups. */
+  readonly field: GroupField;
   readonly groups: readonly StoryGroup[];
   readonly epics: ReadonlyMap<string, Epic>;
   readonly projects: ReadonlyMap<string, string>;
@@ -111,18 +132,23 @@ export function useArrangedStories(
 
   const columnIds = useMemo(() => view.lanes.map(({ column }) => column.id), [view.lanes]);
   const sorted = useMemo(() => sortCards(matching, sorting, columnIds), [matching, sorting, columnIds]);
+  const showsWaves = layout === 'timeline' && grouping === 'none' && board.projectId !== null;
+  const waves = useWaves(board.projectId, showsWaves);
+  const field = showsWaves && waves !== undefined ? 'wave' : grouping;
   const groups = useMemo(() => {
     const context: GroupContext = {
       statusName: (status) => t.status[status],
       priorityName: (priority) => t.priority[priority],
       epics: new Map([...epics].map(([id, { title }]) => [id, title])),
       ...{ parents, projects },
-      noValue: (field) => storyViewTexts.noValue[field],
+      waves: waves ?? new Map(),
+      waveName: storyViewTexts.wave,
+      noValue: (by) => storyViewTexts.noValue[by],
     };
-    return groupCards(sorted, grouping, context);
-  }, [sorted, grouping, epics, parents, projects]);
+    return groupCards(sorted, field, context);
+  }, [sorted, field, epics, parents, projects, waves]);
   return {
-    ...{ groups, epics, projects, allCards },
+    ...{ field, groups, epics, projects, allCards },
     matchCount: matching.length,
     isFiltered: hasActiveFilters(filter),
   };

@@ -24,6 +24,11 @@ const context: GroupContext = {
     ['e1', 'Beta'],
   ]),
   ...{ parents: new Map([['p', 'WEB-1 One']]), projects: new Map([['WEB', 'Web shop']]) },
+  waves: new Map([
+    ['WEB-2', 1],
+    ['WEB-1', 10],
+  ]),
+  waveName: (wave) => `Wave ${wave}`,
   noValue: () => 'none',
 };
 const grouped = (cards: readonly StoryCard[], by: Parameters<typeof groupCards>[1]): string[] =>
@@ -50,6 +55,7 @@ it('groups by every field, in the order of the field, with the stories that have
   expect(grouped(cards, 'label')).toEqual(['a: WEB-2 APP-3', 'b: WEB-2', 'none: WEB-1']);
   expect(grouped(cards, 'parent')).toEqual(['WEB-1 One: APP-3', 'none: WEB-1 WEB-2']);
   expect(grouped(cards, 'project')).toEqual(['APP: APP-3', 'Web shop: WEB-1 WEB-2']);
+  expect(grouped(cards, 'wave')).toEqual(['Wave 1: WEB-2', 'Wave 10: WEB-1', 'none: APP-3']);
   expect(grouped(cards, 'none')).toEqual([': WEB-1 WEB-2 APP-3']);
 });
 

@@ -9,6 +9,9 @@ export interface StoryGroup {
   readonly cards: readonly StoryCard[];
 }
 
+/** A field by which stories are grouped, or the waves in which work on them can start. */
+export type GroupField = Grouping | 'wave';
+
 /** Names and orders of the records by which stories are grouped. */
 export interface GroupContext {
   readonly statusName: (status: StoryCard['status']) => string;
@@ -18,8 +21,11 @@ export interface GroupContext {
   readonly parents: ReadonlyMap<string, string>;
   /** Projects by key. */
   readonly projects: ReadonlyMap<string, string>;
+  /** The numbers of the waves by story, from 1 on. */
+  readonly waves: ReadonlyMap<string, number>;
+  readonly waveName: (wave: number) => string;
   /** The name of the group of stories without a value. */
-  readonly noValue: (grouping: Grouping) => string;
+  readonly noValue: (field: GroupField) => string;
 }
 
 export const projectKeyOf = ({ key }: Pick<StoryCard, 'key'>): string => key.slice(0, key.lastIndexOf('-'));
@@ -69,11 +75,15 @@ export function sortCards(
 type GroupValue = readonly [id: string, name: string];
 
 /** Returns the groups of a story: one, or several if it has several labels. */
-function valuesOf(card: StoryCard, grouping: Grouping, context: GroupContext): readonly GroupValue[] {
+function valuesOf(card: StoryCard, field: GroupField, context: GroupContext): readonly GroupValue[] {
   const { assignees, status, priority, labels, epicId, parentId } = card;
-  switch (grouping) {
+  switch (field) {
     case 'none':
       return [['', '']];
+    case 'wave': {
+      const wave = context.waves.get(card.id);
+      return wave === undefined ? [] : [[String(wave).padStart(6, '0'), context.waveName(wave)]];
+    }
     case 'status':
       return [[status, context.statusName(status)]];
     case 'priority':
@@ -96,16 +106,16 @@ function valuesOf(card: StoryCard, grouping: Grouping, context: GroupContext): r
 }
 
 /** Returns the fixed order of the groups; undefined if they are ordered by name. */
-function fixedOrder(grouping: Grouping, { epics }: GroupContext): readonly string[] | undefined {
-  if (grouping === 'status') return statusNames;
-  if (grouping === 'priority') return priorityNames;
-  return grouping === 'epic' ? [...epics.keys()] : undefined;
+function fixedOrder(field: GroupField, { epics }: GroupContext): readonly string[] | undefined {
+  if (field === 'status') return statusNames;
+  if (field === 'priority') return priorityNames;
+  return field === 'epic' ? [...epics.keys()] : undefined;
 }
 
 /** Arranges sorted stories in groups. The group of stories without a value is the last one. */
 export function groupCards(
   cards: readonly StoryCard[],
-  grouping: Grouping,
+  field: GroupField,
   context: GroupContext,
 ): StoryGroup[] {
   const groups = new Map<
@@ -118,16 +128,17 @@ export function groupCards(
     group.cards.push(card);
   };
   for (const card of cards) {
-    const values = valuesOf(card, grouping, context);
+    const values = valuesOf(card, field, context);
     for (const [id, name] of values) add(card, id, name);
-    if (values.length === 0) add(card, '', context.noValue(grouping));
+    if (values.length === 0) add(card, '', context.noValue(field));
   }
-  const order = fixedOrder(grouping, context);
+  const order = fixedOrder(field, context);
   const position = ({ id }: StoryGroup): number =>
     id === '' ? Number.POSITIVE_INFINITY : order === undefined ? 0 : order.indexOf(id);
   return [...groups.values()].toSorted((one, other) => {
     const [left, right] = [position(one), position(other)];
-    return left === right ? one.name.localeCompare(other.name) : left - right;
+    if (left !== right) return left - right;
+    return field === 'wave' ? compareText(one.id, other.id) : one.name.localeCompare(other.name);
   });
 }
 
@@ -145,7 +156,7 @@ export type StoryItem =
 /** Lists the headings and stories of the groups, without the stories of collapsed groups. */
 export function flattenGroups(
   groups: readonly StoryGroup[],
-  grouping: Grouping,
+  field: GroupField,
   collapsedIds: ReadonlySet<string>,
 ): StoryItem[] {
   return groups.flatMap((group): StoryItem[] => {
@@ -155,6 +166,6 @@ export function flattenGroups(
           ...{ type: 'story', key: `${group.id} ${card.id}`, card },
           ...{ position: index + 1, groupSize: group.cards.length },
         }));
-    return grouping === 'none' ? stories : [{ type: 'group', key: `group ${group.id}`, group }, ...stories];
+    return field === 'none' ? stories : [{ type: 'group', key: `group ${group.id}`, group }, ...stories];
   });
 }

@@ -19,6 +19,7 @@ import { useDensity } from './density.ts';
 import { flattenGroups, projectKeyOf, type StoryItem } from './grouping.ts';
 import { useStoryActions } from './story-actions.tsx';
 import { StoryRows } from './story-rows.tsx';
+import { useTimelineScale } from './timeline.tsx';
 
 const GroupBoard = lazyComponent(() => import('./group-board.tsx'));
 
@@ -120,9 +121,10 @@ function StoryRowsPart(props: ArrangedProps) {
   const density = useDensity();
   const [collapsedIds, setCollapsedIds] = useState<ReadonlySet<string>>(new Set());
   const items = useMemo(
-    () => flattenGroups(arranged.groups, grouping, collapsedIds),
-    [arranged.groups, grouping, collapsedIds],
+    () => flattenGroups(arranged.groups, arranged.field, collapsedIds),
+    [arranged.groups, arranged.field, collapsedIds],
   );
+  const scale = useTimelineScale(arranged, layout === 'timeline', area);
   const rows = useRowFocus(items, area);
   const { selectedIds, ...actions } = useStoryActions({
     ...{ board, view, canWrite, focusCard: rows.focusCard },
@@ -150,6 +152,7 @@ function StoryRowsPart(props: ArrangedProps) {
         <StoryRows
           items={items}
           columns={layout === 'table' ? columns : undefined}
+          scale={scale}
           {...{ grouping, sorting, density, selectedIds, collapsedIds, canWrite }}
           context={arranged}
           scroller={area}

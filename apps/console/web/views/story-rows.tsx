@@ -21,6 +21,8 @@ import { type CellContext, DueDay, EpicName, LabelChips, renderCell } from './ce
 import { type Density } from './density.ts';
 import { type StoryGroup, type StoryItem } from './grouping.ts';
 import { type TableColumn } from './table-columns.ts';
+import { TimelineHead, TimelineStory } from './timeline.tsx';
+import { type TimelineScale } from './timeline-scale.ts';
 
 const rowHeights: Record<Density, number> = { comfortable: 44, compact: 32 };
 const groupHeight = 40;
@@ -29,6 +31,8 @@ export interface StoryRowsProps {
   readonly items: readonly StoryItem[];
   /** The columns of a table; undefined for a list. */
   readonly columns: readonly TableColumn[] | undefined;
+  /** The scale of a timeline; undefined for other layouts. */
+  readonly scale: TimelineScale | undefined;
   readonly grouping: Grouping;
   readonly sorting: Sorting;
   readonly density: Density;
@@ -325,13 +329,20 @@ function PlacedRow({ item, index, isStop, style, ...props }: PlacedRowProps) {
     </div>
   ) : (
     <li aria-setsize={item.groupSize} aria-posinset={item.position} {...state}>
-      <ListStory {...props} item={item} isStop={isStop} />
+      {props.scale === undefined ? (
+        <ListStory {...props} item={item} isStop={isStop} />
+      ) : (
+        <>
+          <SelectBox {...props} item={item} isStop={isStop} />
+          <TimelineStory item={item} isStop={isStop} scale={props.scale} />
+        </>
+      )}
     </li>
   );
 }
 
 export function StoryRows(props: StoryRowsProps) {
-  const { items, columns, density } = props;
+  const { items, columns, density, scale } = props;
   const { virtualizer, stop } = useVisibleItems(props);
   const rows = virtualizer.getVirtualItems().map(({ index, key, start, size }) => {
     const item = items[index];
@@ -340,12 +351,19 @@ export function StoryRows(props: StoryRowsProps) {
   });
   const height = { blockSize: `${virtualizer.getTotalSize()}px` };
   const frame = { 'aria-label': storyViewTexts.list, 'data-density': density };
-  if (columns === undefined)
+  const list = (
+    <ul role="list" className="story-list" style={height} {...frame}>
+      {rows}
+    </ul>
+  );
+  if (scale !== undefined)
     return (
-      <ul role="list" className="story-list" style={height} {...frame}>
-        {rows}
-      </ul>
+      <div className="timeline" style={{ '--track': `${scale.width}px` } as CSSProperties}>
+        <TimelineHead scale={scale} />
+        {list}
+      </div>
     );
+  if (columns === undefined) return list;
   return (
     <div
       role="table"
