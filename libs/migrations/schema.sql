@@ -234,6 +234,36 @@ create table public.catalog_versions (
   published_by jsonb not null,
   created_at timestamp(3) with time zone not null default now()
 );
+create table public.code_change_files (
+  org_id uuid not null,
+  changes_id uuid not null,
+  seq integer not null,
+  path text not null,
+  old_path text,
+  status text not null,
+  additions integer not null,
+  deletions integer not null,
+  is_binary boolean not null,
+  is_truncated boolean not null,
+  patch text
+);
+create table public.code_changes (
+  org_id uuid not null,
+  id uuid not null,
+  project_id uuid not null,
+  execution_id uuid not null,
+  source text not null,
+  head_sha text not null,
+  base_sha text,
+  state text not null,
+  failure jsonb,
+  attachment_id uuid,
+  file_count integer not null default 0,
+  additions integer not null default 0,
+  deletions integer not null default 0,
+  is_truncated boolean not null default false,
+  stored_at timestamp(3) with time zone not null default now()
+);
 create table public.comment_reactions (
   org_id uuid not null,
   comment_id uuid not null,
@@ -1354,6 +1384,14 @@ alter table catalog_versions add constraint catalog_versions_org_id_agent_id_fke
 alter table catalog_versions add constraint catalog_versions_pkey PRIMARY KEY (org_id, agent_id, version);
 alter table catalog_versions add constraint catalog_versions_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text));
 alter table catalog_versions add constraint catalog_versions_version_check CHECK ((length(version) <= 128));
+alter table code_change_files add constraint code_change_files_org_id_changes_id_fkey FOREIGN KEY (org_id, changes_id) REFERENCES code_changes(org_id, id) ON DELETE CASCADE;
+alter table code_change_files add constraint code_change_files_pkey PRIMARY KEY (org_id, changes_id, seq);
+alter table code_changes add constraint code_changes_org_id_attachment_id_fkey FOREIGN KEY (org_id, attachment_id) REFERENCES attachments(org_id, id) ON DELETE CASCADE;
+alter table code_changes add constraint code_changes_org_id_execution_id_fkey FOREIGN KEY (org_id, execution_id) REFERENCES executions(org_id, id) ON DELETE CASCADE;
+alter table code_changes add constraint code_changes_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
+alter table code_changes add constraint code_changes_pkey PRIMARY KEY (org_id, id);
+alter table code_changes add constraint code_changes_source_check CHECK ((source = ANY (ARRAY['forge'::text, 'runner'::text])));
+alter table code_changes add constraint code_changes_state_check CHECK ((state = ANY (ARRAY['ready'::text, 'failed'::text])));
 alter table comment_reactions add constraint comment_reactions_org_id_comment_id_fkey FOREIGN KEY (org_id, comment_id) REFERENCES comments(org_id, id) ON DELETE CASCADE;
 alter table comment_reactions add constraint comment_reactions_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
 alter table comment_reactions add constraint comment_reactions_pkey PRIMARY KEY (org_id, comment_id, emoji, member_id);
@@ -1765,6 +1803,9 @@ CREATE INDEX budgets_agent ON public.budgets USING btree (org_id, agent_id) WHER
 CREATE INDEX budgets_exceeded ON public.budgets USING btree (org_id) WHERE (exceeded_at IS NOT NULL);
 CREATE INDEX budgets_project ON public.budgets USING btree (org_id, project_id) WHERE (project_id IS NOT NULL);
 CREATE INDEX budgets_story ON public.budgets USING btree (org_id, project_id, story_id) WHERE (story_id IS NOT NULL);
+CREATE INDEX code_changes_attachment ON public.code_changes USING btree (org_id, attachment_id) WHERE (attachment_id IS NOT NULL);
+CREATE INDEX code_changes_project ON public.code_changes USING btree (org_id, project_id);
+CREATE INDEX code_changes_stored ON public.code_changes USING btree (stored_at);
 CREATE INDEX comments_agent_mentions ON public.comments USING btree (org_id, story_id, id) WHERE (agent_mentions <> '{}'::uuid[]);
 CREATE INDEX comments_author ON public.comments USING btree (org_id, author_member_id) WHERE ((body IS NOT NULL) AND ((author ->> 'agentId'::text) IS NULL));
 CREATE INDEX comments_open ON public.comments USING btree (org_id, story_id, id) WHERE ((parent_id IS NULL) AND (resolved_at IS NULL));
@@ -1912,6 +1953,7 @@ CREATE UNIQUE INDEX access_requests_pending ON public.access_requests USING btre
 CREATE UNIQUE INDEX accounts_email ON sign_in.accounts USING btree (lower(email));
 CREATE UNIQUE INDEX agents_slug ON public.agents USING btree (org_id, member_id, slug);
 CREATE UNIQUE INDEX budgets_target ON public.budgets USING btree (org_id, scope, project_id, agent_id, story_id, period) NULLS NOT DISTINCT;
+CREATE UNIQUE INDEX code_changes_head ON public.code_changes USING btree (org_id, execution_id, source, head_sha);
 CREATE UNIQUE INDEX delivery_group_stories_open ON public.delivery_group_stories USING btree (org_id, story_id) WHERE open;
 CREATE UNIQUE INDEX delivery_groups_upstream ON public.delivery_groups USING btree (org_id, project_id, ((upstream ->> 'provider'::text)), ((upstream ->> 'externalId'::text))) WHERE (upstream IS NOT NULL);
 CREATE UNIQUE INDEX devices_push_token ON public.devices USING btree (org_id, md5(push_token)) WHERE (push_token IS NOT NULL);
@@ -4884,6 +4926,8 @@ alter table budgets enable row level security, force row level security;
 alter table catalog_agents enable row level security, force row level security;
 alter table catalog_tombstones enable row level security, force row level security;
 alter table catalog_versions enable row level security, force row level security;
+alter table code_change_files enable row level security, force row level security;
+alter table code_changes enable row level security, force row level security;
 alter table comment_reactions enable row level security, force row level security;
 alter table comments enable row level security, force row level security;
 alter table connections enable row level security, force row level security;
@@ -5001,6 +5045,10 @@ create policy own_organization on catalog_tombstones for all to muster_app using
 create policy worker on catalog_tombstones for all to muster_worker using true;
 create policy own_organization on catalog_versions for all to muster_app using (org_id = app.org_id());
 create policy worker on catalog_versions for all to muster_worker using true;
+create policy own_organization on code_change_files for all to muster_app using (org_id = app.org_id());
+create policy worker on code_change_files for all to muster_worker using true;
+create policy own_organization on code_changes for all to muster_app using (org_id = app.org_id());
+create policy worker on code_changes for all to muster_worker using true;
 create policy own_organization on comment_reactions for all to muster_app using (org_id = app.org_id());
 create policy worker on comment_reactions for all to muster_worker using true;
 create policy door on comments for all to muster_door using true;
@@ -5232,6 +5280,8 @@ grant delete on budgets to muster_worker;
 grant delete on catalog_agents to muster_worker;
 grant delete on catalog_tombstones to muster_worker;
 grant delete on catalog_versions to muster_worker;
+grant delete on code_change_files to muster_worker;
+grant delete on code_changes to muster_worker;
 grant delete on comment_reactions to muster_worker;
 grant delete on comments to muster_worker;
 grant delete on connections to muster_worker;
@@ -5312,6 +5362,7 @@ grant delete on views to muster_worker;
 grant delete on webhook_deliveries to muster_worker;
 grant delete on webhooks to muster_worker;
 grant delete, insert, select on catalog_versions to muster_app;
+grant delete, insert, select on code_change_files to muster_app;
 grant delete, insert, select on run_logs to muster_app;
 grant delete, insert, select on story_specs to muster_app;
 grant delete, insert, select, update on access_requests to muster_app;
@@ -5322,6 +5373,7 @@ grant delete, insert, select, update on board_columns to muster_app;
 grant delete, insert, select, update on broadcasts to muster_app;
 grant delete, insert, select, update on budgets to muster_app;
 grant delete, insert, select, update on catalog_agents to muster_app;
+grant delete, insert, select, update on code_changes to muster_app;
 grant delete, insert, select, update on comment_reactions to muster_app;
 grant delete, insert, select, update on comments to muster_app;
 grant delete, insert, select, update on connections to muster_app;

@@ -1,7 +1,6 @@
 /**
- * The project that owns each table: only its statements write the table. The database's own functions and
- * triggers also write, for example counts and the rows that are deleted with a member. They are in
- * libs/migrations/functions.
+ * The project that owns each table: only its statements write the table, and libs/migrations/functions, which write
+ * counts, for example.
  */
 export const ownedTables: Readonly<Record<string, readonly string[]>> = {
   'libs/placement': ['peers', 'unsent'],
@@ -24,7 +23,8 @@ export const ownedTables: Readonly<Record<string, readonly string[]>> = {
   'libs/delivery': [
     ...['agent_runs', 'catalog_agents', 'catalog_tombstones', 'catalog_versions', 'delivery_group_stories'],
     ...['delivery_groups', 'execution_contributors', 'execution_events', 'executions', 'forge_observations'],
-    ...['budgets', 'leases', 'lock_counters', 'locks', 'run_logs', 'run_usage', 'usage_days', 'usage_prices'],
+    ...['budgets', 'code_changes', 'code_change_files', 'leases', 'lock_counters', 'locks', 'run_logs'],
+    ...['run_usage', 'usage_days', 'usage_prices'],
   ],
   'libs/forges': [
     ...['forge_checks', 'forge_connections', 'forge_deliveries', 'forge_facts', 'forge_pulls'],
@@ -54,6 +54,7 @@ export const otherWriters: Readonly<Record<string, readonly (readonly [file: str
     ['apps/delivery-worker/src/relay.ts', runsJobs],
     ['apps/delivery-worker/src/identity-providers.ts', asksForJobs],
     ['apps/delivery-worker/src/token-ends.ts', asksForJobs],
+    ['libs/forges/src/data/changes.ts', asksForJobs],
     ['libs/forges/src/data/parked.ts', asksForJobs],
     ['libs/forges/src/data/quiet-pulls.ts', asksForJobs],
     ['libs/forges/src/data/statuses.ts', asksForJobs],
@@ -61,11 +62,7 @@ export const otherWriters: Readonly<Record<string, readonly (readonly [file: str
     ['libs/organizations/src/operators/dead-jobs.ts', 'an operator has dead jobs tried again'],
   ],
   passkeys: [['libs/placement/src/copies.ts', copies]],
-  project_members: [
-    ['libs/organizations/src/data/invited-into.ts', 'an invitation says in which projects somebody begins'],
-  ],
+  project_members: [['libs/organizations/src/data/invited-into.ts', 'an invitation names projects']],
   sessions: [['libs/placement/src/copies.ts', copies]],
-  stories: [
-    ['libs/delivery/src/data/code-under-review.ts', 'the code under review is what an execution handed in'],
-  ],
+  stories: [['libs/delivery/src/data/code-under-review.ts', 'executions submit the code under review']],
 };

@@ -137,6 +137,12 @@ async function moreOfAll({ ana, ben, chloe, lead, orgId, records }: ExampleOrg):
       newId(),
     );
     await world.rows(
+      `insert into code_change_files (org_id, changes_id, seq, path, status, additions, deletions, is_binary, is_truncated)
+       select org_id, id, (select count(*) + 1 from code_change_files where org_id = $1), $2, 'added', 1, 0, false, false
+       from code_changes where org_id = $1`,
+      ...[orgId, title],
+    );
+    await world.rows(
       `insert into point_scores (org_id, period, starts_on, scope_id, member_id, points)
        select org_id, 'week', date_trunc('week', now())::date, id, $2, 7 from projects where org_id = $1 and key = 'WEB'`,
       orgId,

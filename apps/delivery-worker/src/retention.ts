@@ -130,6 +130,16 @@ export const retention: Readonly<Record<string, Retention>> = {
     'a version that was deleted never comes back with other content',
   ),
   catalog_versions: cappedRetention('publishers', '500 for each agent, of 4 MiB at most'),
+  code_change_files: permanentRetention('forges and runners', 'the row is deleted with its changes'),
+  code_changes: purgedRetention(
+    'forges and runners',
+    `${retentionDaysVariable} after the changes were stored; at most ten for each execution`,
+    {
+      key: idKey,
+      due: (days) => sql.part`t.stored_at < now() - ${days}`,
+      oldestFirst: sql.part`t.stored_at`,
+    },
+  ),
   comment_reactions: permanentRetention(writingMembers, 'the row is deleted with its comment'),
   comments: permanentRetention('viewers too', 'the row is deleted with its story'),
   connections: purgedRetention(

@@ -5,6 +5,7 @@ import {
   createForgeCalls,
   queueChangedStatuses,
   fetchAppKeys,
+  fetchChanges,
   requestPullPolls,
   replayFacts,
   sendStatus,
@@ -94,6 +95,7 @@ export function createWorkers(context: WorkerContext): Workers {
     'forge.status': ({ payload, ...job }) => sendStatus(forges, job, payload),
     'forge.statuses': (work) => queueChangedStatuses(forges, work),
     'forge.ask': ({ payload, ...job }) => pollForge(forges, job, payload),
+    'forge.changes': ({ payload, ...job }) => fetchChanges(forges, job, payload.executionId),
     'forge.app': ({ payload, ...job }) => fetchAppKeys(forges, job, payload),
     'forge.reconcile': (signal) => forEachNode(pool, (at) => requestPullPolls(at.pool, signal)),
 

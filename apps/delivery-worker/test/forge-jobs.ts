@@ -6,7 +6,7 @@ import {
   sendStatus,
   processDelivery,
 } from '@muster/forges';
-import { pollForge, createForgeCalls, fetchAppKeys } from '@muster/forges';
+import { pollForge, createForgeCalls, fetchAppKeys, fetchChanges } from '@muster/forges';
 import { type OutboxJobName } from '@muster/jobs';
 import { parseNetworks } from '@muster/outbound';
 import { type World } from '@muster/testing';
@@ -26,8 +26,10 @@ export interface ForgeRow {
 }
 
 export interface ForgeJobs {
-  /** Lists the organization's unprocessed outbox rows, oldest first. */
+  /** Lists the organization's unprocessed outbox rows, oldest first, except those that ask for changed files. */
   waiting(orgId: string): Promise<ForgeRow[]>;
+  /** Lists the outbox rows that ask for changed files. */
+  waitingForChanges(orgId: string): Promise<ForgeRow[]>;
   /** Performs the job of one outbox row and throws the error of that job. */
   perform(orgId: string, row: Pick<ForgeRow, 'id' | 'topic'>): Promise<string>;
   /** Performs all rows that are due or due soon, including those that they create. */
@@ -58,21 +60,26 @@ export function openForgeJobs(world: World, networks = '127.0.0.0/8:*'): ForgeJo
       },
       'forge.status': ({ payload, ...job }) => sendStatus(calls, job, payload),
       'forge.statuses': (work) => queueChangedStatuses(calls, work),
+      'forge.changes': ({ payload, ...job }) => fetchChanges(calls, job, payload.executionId),
       'forge.app': ({ payload, ...job }) => fetchAppKeys(calls, job, payload),
       'forge.ask': ({ payload, ...job }) => pollForge(calls, job, payload),
     }),
   );
-  const waiting = (orgId: string) =>
+  const rowsOf = (orgId: string, topics: 'forge.changes' | 'others') =>
     world.rows<ForgeRow>(
       `select id, topic, payload, error, round(extract(epoch from dispatch_after - now()))::int as "dueIn" from outbox
-       where org_id = $1 and topic like 'forge.%' and done_at is null order by id`,
+       where org_id = $1 and topic like 'forge.%' and (topic = 'forge.changes') = ($2 = 'forge.changes')
+         and done_at is null order by id`,
       orgId,
+      topics,
     );
+  const waiting = (orgId: string) => rowsOf(orgId, 'others');
   const perform: ForgeJobs['perform'] = (orgId, { id, topic }) =>
     run(topic, { orgId, rowId: id }, new AbortController().signal);
   return {
     waiting,
     perform,
+    waitingForChanges: (orgId) => rowsOf(orgId, 'forge.changes'),
     settle: async (orgId) => {
       for (;;) {
         const due = (await waiting(orgId)).find(({ dueIn }) => dueIn <= soonSeconds);

@@ -40,6 +40,7 @@ export const workersWith = (given: Partial<Workers>): Workers => ({
   'forge.status': notHere,
   'forge.statuses': notHere,
   'forge.ask': notHere,
+  'forge.changes': notHere,
   'forge.app': notHere,
   'forge.reconcile': notHere,
   'retention.purge': notHere,

@@ -1,10 +1,13 @@
 /** Receives and serves the files of attachments at their signed addresses, which need no token. */
+import { readFile } from 'node:fs/promises';
 import { type Readable } from 'node:stream';
 import { type Pool } from '@muster/driver';
 import {
   type ApiError,
+  internalOperations,
   isUuid,
   maxAttachmentBytes,
+  maxChangesBytes,
   notFound,
   refusal,
   serviceUnavailable,
@@ -97,14 +100,33 @@ export async function receiveFile(
   await withReceivedFile(storage.incomingFolder, body, async (received) => {
     if (received.size !== file.size || received.sha256 !== file.sha256) throw mismatch(file, received);
     if (file.state === 'stored') return;
-    const report = file.kind === 'test_report' ? await readTestReport(received) : null;
+    const content: FileContent = {
+      report: file.kind === 'test_report' ? await readTestReport(received) : null,
+      diff: await readDiff(file, received),
+    };
     const key = fileKey(address.orgId, file.id);
     await orUnavailable(context, storage.put(key, received));
-    if (!(await publish(context, address.orgId, file, report))) {
+    if (!(await publish(context, address.orgId, file, content))) {
       await orUnavailable(context, storage.remove(key));
       throw notFound();
     }
   });
+}
+
+/** The data that Muster reads from the content of a file. */
+interface FileContent {
+  readonly report: TestReport | null;
+  /** The diff of the work of an execution; null if the file is none. */
+  readonly diff: { readonly executionId: string; readonly headSha: string; readonly text: string } | null;
+}
+
+/** Reads the diff that a runner uploads for the head of its work. */
+async function readDiff(
+  { kind, execution_id: executionId, head_sha: headSha }: AddressedFile,
+  { path, size }: ReceivedFile,
+): Promise<FileContent['diff']> {
+  if (kind !== 'diff' || executionId === null || headSha === null || size > maxChangesBytes) return null;
+  return { executionId, headSha, text: await readFile(path, 'utf8') };
 }
 
 /** Makes a stored file visible. Returns false if its attachment was deleted while the file arrived. */
@@ -112,15 +134,24 @@ const publish = (
   { pool, environment }: FilesContext,
   orgId: string,
   file: AddressedFile,
-  report: TestReport | null,
+  { report, diff }: FileContent,
 ): Promise<boolean> =>
   inOrganizationAsSystem(pool, orgId, async (db) => {
     const state = await lockState(db, file.id);
     if (state !== 'pending') return state === 'stored';
     const facts = systemAuditFacts('attachments.upload', file.id);
-    await runAsSystem({ db, orgId, actor: file.author, facts }, environment, async (_perform, emit) => {
+    await runAsSystem({ db, orgId, actor: file.author, facts }, environment, async (perform, emit) => {
       const subject = await getAttachmentSubject(db, file.id);
       db.deferToCommit(markStored(file.id, report));
+      if (diff !== null)
+        await perform(
+          internalOperations.storeChanges,
+          { id: diff.executionId, projectId: file.project_id },
+          {
+            ...{ executionId: diff.executionId, headSha: diff.headSha, baseSha: null, source: 'runner' },
+            ...{ attachmentId: file.id, reported: diff.text },
+          },
+        );
       emit({
         kind: 'attachment.added',
         subject,

@@ -116,6 +116,7 @@ export const kinds = {
     resolve: 'write',
   },
   attachments: { create: 'write', get: 'read', list: 'list', delete: 'write' },
+  changes: { diff: 'list' },
   assignments: { set: 'write', clear: 'write', listForProject: 'list', listForOrg: 'list' },
   reviewers: { add: 'write', remove: 'write', list: 'list', listForUser: 'list', setVerdict: 'write' },
   prompts: {

@@ -1,8 +1,10 @@
 /** The delivery domain: executions, their leases, locks, delivery groups, and agents at work. */
 import { agents } from './operations/agents/handlers.ts';
 import { deliveryExecutions } from './operations/deliveryExecutions/handlers.ts';
+import { diff } from './operations/changes/diff.ts';
 import { endWork } from './operations/inside/endWork.ts';
 import { observeForge } from './operations/inside/observeForge.ts';
+import { storeChanges } from './operations/inside/storeChanges.ts';
 import { storyTouches } from './operations/inside/storyTouches.ts';
 import { tellForgeDoubt } from './operations/inside/tellForgeDoubt.ts';
 import { workAround } from './operations/inside/workAround.ts';
@@ -28,7 +30,14 @@ export {
 } from './rules/run-states.ts';
 
 /** The handlers that only other domains call. They are not part of the public API. */
-export const insideHandlers = { workAround, storyTouches, endWork, observeForge, tellForgeDoubt };
+export const insideHandlers = {
+  workAround,
+  storyTouches,
+  storeChanges,
+  endWork,
+  observeForge,
+  tellForgeDoubt,
+};
 
 /** The handlers by namespace. `projects` is the part of that namespace about conflicts of work. */
 export const deliveryHandlers = {
@@ -38,5 +47,6 @@ export const deliveryHandlers = {
   agents,
   usage,
   budgets,
+  changes: { diff },
   projects: { conflicts },
 };

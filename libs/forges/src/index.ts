@@ -12,6 +12,7 @@ export { fetchAppKeys } from './make-app.ts';
 export { appPagePath, type ForgesConfig, webhookPath } from './operations/set-up.ts';
 export { abandonDelivery, type ForgeJobContext, replayFacts, processDelivery } from './translate.ts';
 export { type SendForgeRequest, ForgeRefusal } from './calls/call.ts';
+export { fetchChanges } from './changes.ts';
 export { pollForge } from './identify.ts';
 export { requestPullPolls } from './reconcile.ts';
 export { createForgeCalls, type ForgeCalls, queueChangedStatuses, sendStatus } from './statuses.ts';

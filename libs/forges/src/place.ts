@@ -14,6 +14,7 @@ import { type PerformAsSystem } from '@muster/runtime';
 import { outboxRow } from '@muster/tenancy';
 import { type ExecutionCandidate, findExecutionCandidates } from './data/find-execution.ts';
 import { parkFact } from './data/parked.ts';
+import { requestChanges } from './data/changes.ts';
 import { findChecksAndExecutions, findHeadOfPull, insertCheck, storePull } from './data/pulls.ts';
 import { listRepositoryAddresses, type LinkedRepository } from './data/repositories.ts';
 import { omitsReviewerAccess } from './rules/asked-reviews.ts';
@@ -199,7 +200,10 @@ async function recordFact(
     const replacedPullNumber = isReplacement(match, fact) ? (match.handedIn?.number ?? null) : null;
     const pull = { executionId: match.id, repositoryId: repository.id, isOpen, replacedPullNumber, head };
     const other = await storePull(db, pull, fact);
-    if (other !== null) await recordChecks(context, other);
+    if (other !== null) {
+      db.deferToCommit(requestChanges(match.id));
+      await recordChecks(context, other);
+    }
     if ((recorded && isHeadTie(match, fact)) || (isOpen && mayLackReviews(match, repository, number)))
       db.deferToCommit(outboxRow('forge.ask', { executionId: match.id }));
     return toOutcome(kind, recorded ? 'recorded' : 'repeated', match.id);

@@ -9,6 +9,7 @@ import { acrossOrganizations, inOrganizationAsSystem, outboxRow } from '@muster/
 import { z } from 'zod';
 import { type RepositoryAtForge, pullApiUrl, repositoryApiUrl } from './calls/api.ts';
 import { requireSuccess, type ForgeAnswer, ForgeRefusal, findRetryTime } from './calls/call.ts';
+import { requestChanges } from './data/changes.ts';
 import { pollAnswerIdPrefix, insertDelivery } from './data/deliveries.ts';
 import { listKnownChecks } from './data/pulls.ts';
 import { requestPolls, findPullToPoll, storeEtag, pullsToPollQuery } from './data/quiet-pulls.ts';
@@ -211,6 +212,7 @@ export async function pollPull(
         if (id !== undefined) after.deferToCommit(outboxRow('forge.translate', { deliveryId: id }));
       };
       after.deferToCommit(storeEtag(executionId, etag));
+      after.deferToCommit(requestChanges(executionId));
       after.deferToCommit(storeSuccess(connectionId, false));
       // Only a new head or a conflict is news about an open pull request.
       if (told !== undefined && (!told.isOpen || told.hasConflict || told.headSha !== pull.headSha))

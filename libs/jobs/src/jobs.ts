@@ -123,6 +123,12 @@ export const jobs = {
     payload: z.union([z.strictObject({ executionId: z.uuid() }), z.strictObject({ repositoryId: z.uuid() })]),
     timeoutSeconds: 30,
   }),
+  'forge.changes': defineRowJob({
+    summary: 'Read the changed files of work from its forge, for a head that was not read before',
+    queue: 'deliver',
+    payload: z.strictObject({ executionId: z.uuid() }),
+    timeoutSeconds: 120,
+  }),
   'forge.app': defineRowJob({
     summary: 'Fetch the GitHub App that GitHub created from the manifest',
     queue: 'deliver',

@@ -133,6 +133,7 @@ describe('the roles', () => {
       'audit: INSERT',
       'catalog_tombstones: INSERT',
       'catalog_versions: DELETE INSERT',
+      'code_change_files: DELETE INSERT',
       'contract_stories: INSERT',
       'contract_versions: INSERT',
       'contracts: INSERT UPDATE',

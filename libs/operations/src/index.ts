@@ -65,6 +65,7 @@ export const createHandlers = ({
   storyCollaboration: boardHandlers.storyCollaboration,
   comments: boardHandlers.comments,
   attachments: attachmentsHandlers(attachments).attachments,
+  changes: deliveryHandlers.changes,
   assignments: boardHandlers.assignments,
   reviewers: boardHandlers.reviewers,
   deliveryExecutions: deliveryHandlers.deliveryExecutions,

@@ -69,12 +69,14 @@ export interface ReceivedResponse {
 export interface OutboundRequest extends Omit<PostRequest, 'body'> {
   readonly method: 'GET' | 'POST';
   readonly body?: string;
+  /** The size in bytes above which `ask` throws; 1 MiB by default. */
+  readonly maxAnswerBytes?: number;
 }
 
 export interface Sender {
   /** Returns the response, whatever its status. Throws if none came or nothing was sent. */
   post(post: PostRequest): Promise<ReceivedResponse>;
-  /** Sends a request like `post` and returns the whole text. Throws if it is longer than 1 MiB. */
+  /** Sends a request like `post` and returns the whole text. Throws if it is longer than `maxAnswerBytes`. */
   ask(request: OutboundRequest): Promise<ReceivedResponse>;
   close(): void;
 }
@@ -115,10 +117,11 @@ const guardedLookup =
     );
   };
 
-async function readAnswer(response: IncomingMessage, isWhole: boolean): Promise<ReceivedResponse> {
-  const [kept, read] = isWhole
-    ? [maxWholeAnswerBytes, maxWholeAnswerBytes]
-    : [maxKeptAnswerBytes, maxPostAnswerBytes];
+async function readAnswer(
+  response: IncomingMessage,
+  { isWhole, maxAnswerBytes = maxWholeAnswerBytes }: Pick<PreparedRequest, 'isWhole' | 'maxAnswerBytes'>,
+): Promise<ReceivedResponse> {
+  const [kept, read] = isWhole ? [maxAnswerBytes, maxAnswerBytes] : [maxKeptAnswerBytes, maxPostAnswerBytes];
   const chunks: Buffer[] = [];
   let bytes = 0;
   // Stop reading an answer that is too long. Its connection is closed.
@@ -165,7 +168,7 @@ export function createSender(options: SenderOptions): Sender {
     signal: AbortSignal,
     agent: HttpAgent | false,
   ): Promise<ReceivedResponse> => {
-    const { url, method, headers, body, isWhole } = asked;
+    const { url, method, headers, body } = asked;
     const { isAddress, host, ...destination } = destinationOf(url);
     if (isAddress) {
       // Node does not call the lookup function for an IP address in the URL.
@@ -184,7 +187,7 @@ export function createSender(options: SenderOptions): Sender {
         else reject(signal.aborted ? new Error(`no response within ${timeoutSeconds} s`) : error);
       });
       request.on('response', (response) => {
-        readAnswer(response, isWhole).then(resolve, (error: unknown) => {
+        readAnswer(response, asked).then(resolve, (error: unknown) => {
           reject(
             signal.aborted ? new Error(`no complete response within ${timeoutSeconds} s`) : (error as Error),
           );

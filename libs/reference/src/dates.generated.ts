@@ -1,6 +1,6 @@
 export const dates = {
   reference: {
-    sha256: '4e12d697493e014d8d80b17457de54685d57a4e6f7bf76fa748497ec4a14c3ca',
+    sha256: '1970c5997486e5b0d3942dcde0cf51ac27813afef2a2cc258aa859c5c090239c',
     since: '2026-11-30',
   },
   'reference/deliveryExecutions': {
@@ -56,15 +56,15 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/members': {
-    sha256: '84f2109dc23b4e2852985dd37ef20b609eb4c7c368939d62f588b3ad27a3d3e6',
-    since: '2026-11-29',
+    sha256: 'e5739feedcbe587400379bb32eddcfa84eedcb0fe37704fe539d50651fcc3ad4',
+    since: '2026-11-30',
   },
   'reference/invitations': {
     sha256: 'b563e5396721196aa4bd08b149062d9b74419262320e272968948ae299814021',
     since: '2026-11-29',
   },
   'reference/policy': {
-    sha256: '26aae050ee646d517dbaedd6deff6ae4c4ec356aa9a34158952542eb360af6b5',
+    sha256: 'ccb3f2644578aff6be3d8311f00bd87093c471787ed9bd56254ee3f3faea5539',
     since: '2026-11-30',
   },
   'reference/teams': {
@@ -125,6 +125,10 @@ export const dates = {
   },
   'reference/attachments': {
     sha256: '67cb6782b0603b28116fc59e70c4defb7e686ac3475173ed56cac29d8641fbf6',
+    since: '2026-11-30',
+  },
+  'reference/changes': {
+    sha256: 'e0bf3e851fb5c039e95254d135f28799269f97809d21e1027d494183b3e5d2a9',
     since: '2026-11-30',
   },
   'reference/assignments': {
@@ -224,11 +228,11 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/admin.platform': {
-    sha256: 'e3511bd9660484912a4b217659bdcc2d26cefe3215808c053e3fd82aa05c50e1',
+    sha256: 'e9fcf3509abcb795fe147b2d83db0af7ad08bc3c124a4887beba0bfc9dae55f5',
     since: '2026-11-30',
   },
   'reference/records': {
-    sha256: '6cff87b2335e335c83663cb7895cde139f39aa7744d60734382a13dc9eaf39c1',
+    sha256: 'cd263e759976656f29f1835d305cd5e4d265073668ebfe2fb4ee534d43c14d0d',
     since: '2026-11-30',
   },
   'reference/errors': {

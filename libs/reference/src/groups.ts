@@ -30,6 +30,7 @@ export const namespaceGroups: readonly NamespaceGroup[] = [
       storySpec: 'The written spec of a story, with all its versions.',
       comments: 'Comments, questions and decisions, in threads, on stories and lines of specs.',
       attachments: 'Files on stories, comments and executions, such as screenshots and test reports.',
+      changes: 'The code of work: its changed files and their patches.',
       reviewers: 'Who reviews a story, and their verdicts.',
       storyCollaboration: 'Everything needed to begin work on a story, in one response.',
       contracts: 'Interfaces that stories agree on, with versions.',

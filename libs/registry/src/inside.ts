@@ -6,12 +6,19 @@ import { z } from 'zod';
 import { org, project } from './kernel/access.ts';
 import { operation } from './kernel/operation.ts';
 import { Id, ProjectRef, StoryRef } from './kernel/values.ts';
+import {
+  changesSources,
+  maxChangedFiles,
+  maxChangesBytes,
+  ChangesFailure,
+  ReportedFileChange,
+} from './records/changes.ts';
 import { StoryTouches } from './records/conflict.ts';
 import { Collision, PassedOver } from './records/context.ts';
 import { Execution, Observation, ObservationInput, ObservationKind } from './records/execution.ts';
 import { Lock } from './records/lock.ts';
 import { StoryStatus } from './records/project.ts';
-import { Label } from './records/story.ts';
+import { Label, Sha } from './records/story.ts';
 import { Trust } from './records/merge-proof.ts';
 
 /** The parameters that filter the stories from which the next one is chosen. */
@@ -107,6 +114,34 @@ export const internalOperations = {
       projectId: 'WEB',
       executionIds: ['01936d5c-0000-7000-8000-000000000090', '01936d5c-0000-7000-8000-000000000091'],
       fact: { kind: 'pr_opened', ref: 'topic', number: 7, url: null },
+    },
+  }),
+  storeChanges: operation({
+    name: 'inside.storeChanges',
+    effect: 'write',
+    summary: 'Store the changed files of a head of an execution',
+    description: 'The first complete report of a source about a head stays.',
+    access: project('contributor'),
+    params: z.strictObject({
+      executionId: Id,
+      headSha: Sha,
+      baseSha: Sha.nullable(),
+      source: z.enum(changesSources),
+      attachmentId: Id.nullable(),
+      /** The diff of all files in git's format, the files with their patches, or why there are none. */
+      reported: z.union([
+        z.string().max(maxChangesBytes),
+        z.array(ReportedFileChange).max(maxChangedFiles),
+        z.strictObject({ failure: ChangesFailure }),
+      ]),
+      /** True if the source left files out. */
+      truncated: z.boolean().default(false),
+    }),
+    result: z.object({ stored: z.boolean() }),
+    reachesArchived: true,
+    example: {
+      executionId: '01936d5c-0000-7000-8000-000000000090',
+      ...{ headSha: 'abcd', baseSha: null, source: 'forge', attachmentId: null, reported: [] },
     },
   }),
   mergeGate: operation({

@@ -18,6 +18,7 @@ export const parameterMeanings: Readonly<Record<string, string>> = {
   agentId: 'The agent',
   'attachments:headSha': 'The commit that it is evidence for; by default the current head',
   attachmentId: "The attachment's id",
+  'changes:path': 'Only this file, with its patch',
   columnId: "The column's id",
   columnIds: "The ids of the board's columns, in their new order",
   commentId: "The comment's id",

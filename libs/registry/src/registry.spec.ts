@@ -88,10 +88,10 @@ describe('names', () => {
         effect === 'read' && 'items' in result.shape && !boundedItems.includes(name),
     );
     // A list in a result is usually named after its namespace. The lists of the operators, the leaderboard,
-    // replies and search results are named after their items.
+    // replies, changed files and search results are named after their items.
     for (const { name } of reads)
       expect(name).toMatch(
-        /\.((list|history)[A-Za-z]*|leaderboard|eventsSince|inbox|log|replies|find|search|summary)$|^admin\.platform\.[a-z]+s$/,
+        /\.((list|history)[A-Za-z]*|leaderboard|eventsSince|inbox|log|replies|find|search|summary|diff)$|^admin\.platform\.[a-z]+s$/,
       );
   });
 });

@@ -10,6 +10,7 @@ import { billing } from './namespaces/billing.ts';
 import { boardColumns } from './namespaces/boardColumns.ts';
 import { broadcasts } from './namespaces/broadcasts.ts';
 import { budgets } from './namespaces/budgets.ts';
+import { changes } from './namespaces/changes.ts';
 import { comments } from './namespaces/comments.ts';
 import { connections } from './namespaces/connections.ts';
 import { contracts } from './namespaces/contracts.ts';
@@ -70,6 +71,7 @@ export const registry = {
   storyCollaboration,
   comments,
   attachments,
+  changes,
   assignments,
   reviewers,
   prompts,

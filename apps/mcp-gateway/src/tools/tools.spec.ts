@@ -62,6 +62,7 @@ describe('names', () => {
         'attachments.get',
         'attachments.list',
         'attachments.delete',
+        'changes.diff',
       ],
       ...['begin', 'put', 'finish', 'get', 'list', 'undo'].map((word) => `imports.${word}`),
       ...['create', 'update', 'delete', 'list'].map((word) => `views.${word}`),

@@ -7,6 +7,8 @@ export interface ForgeRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** The size in bytes above which the call fails; 1 MiB by default. */
+  readonly maxAnswerBytes?: number;
 }
 
 export interface ForgeAnswer {

@@ -18,7 +18,7 @@ export const members = {
     summary: 'Invite a person into the organization by e-mail',
     keywords: 'add new user colleague person people join email developer teammate coworker bring in onboard',
     description:
-      'Sends an e-mail with a secret that is valid for 7 days. All roles except viewer need a free seat, which is reserved immediately. The person who accepts joins these teams, and these projects as contributor (a viewer as viewer). An expired invitation is renewed. An address gets at most six of these e-mails per week. Only the owner can invite an admin.',
+      'Sends an e-mail with a secret, valid for 7 days. All roles except viewer need a free seat, which is reserved immediately. The person who accepts joins these teams, and these projects as contributor (a viewer as viewer). An expired invitation is renewed. An address gets at most six of these e-mails per week. Only the owner can invite an admin.',
     access: org('admin'),
     params: z.strictObject({
       email: EmailAddress,

@@ -64,7 +64,7 @@ export const Policy = z
         'Who can prove a merge if requireMergeProof is on. verified accepts only events that a connected forge signed. The default is verified in projects with a linked repository, and policy.get returns verified if there is such a project. With verified, a diffHash reported by a caller does not keep a verdict fresh',
       ),
     requireEvidence: z
-      .array(AttachmentKind)
+      .array(AttachmentKind.exclude(['diff']))
       .max(6)
       .overwrite((kinds) => [...new Set(kinds)])
       .default([]),

@@ -97,8 +97,27 @@ export async function arrangeDelivery(
     execution,
     holder,
   );
+  await arrangeChanges(rows, { orgId, projectId, execution });
   await arrangeRun(rows, { orgId, ana, projectId, storyId, idOf, execution });
   return { execution, group };
+}
+
+/** Writes the changed files of the work, as a runner uploads them. */
+async function arrangeChanges(
+  rows: Makers['rows'],
+  { orgId, projectId, execution }: { orgId: string; projectId: string; execution: string },
+): Promise<void> {
+  const [headSha, baseSha] = ['3f2c8a', '9b1d04'].map((text) => text.repeat(7).slice(0, 40));
+  await rows(
+    `with c as (insert into code_changes (org_id, id, project_id, execution_id, source, head_sha, base_sha, state,
+         file_count, additions, deletions, stored_at)
+       values ($1, gen_random_uuid(), $2, $3, 'runner', $4, $5, 'ready', 1, 2, 1, '2026-11-21T09:30:00.000Z')
+       returning org_id, id)
+     insert into code_change_files (org_id, changes_id, seq, path, status, additions, deletions, is_binary, is_truncated, patch)
+     select org_id, id, 1, 'src/sign-in.ts', 'modified', 2, 1, false, false, $6 from c`,
+    ...[orgId, projectId, execution, headSha, baseSha],
+    '@@ -1 +1,2 @@\n-export {};\n+export const signIn = () => undefined;\n+export const signOut = () => undefined;',
+  );
 }
 
 /** Writes the run of Ana's work, with one line of its log. */
