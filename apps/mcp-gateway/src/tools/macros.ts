@@ -387,8 +387,8 @@ export const macros: readonly MacroTool[] = [
   defineMacro({
     name: 'attach_text',
     description: 'Attach a text as a file.',
-    // Clients with the short list can call it, too.
-    listedIn: ['full'],
+    // The full list is at its limit of tokens. The usual connection accepts calls of tools that it does not list.
+    listedIn: [],
     params: z.strictObject({
       targetType: AttachmentTargetType.exclude(['comment']).default('story'),
       targetId: attachmentShape.targetId,
