@@ -18,6 +18,10 @@ create table app.closed_orgs (
   org_id uuid not null,
   closed_at timestamp(3) with time zone not null default now()
 );
+create table app.export_key (
+  is_only boolean not null default true,
+  salt uuid not null default gen_random_uuid()
+);
 create table app.file_deletions (
   key text not null,
   due_at timestamp(3) with time zone not null
@@ -463,6 +467,45 @@ create table public.executions (
   submitted_number bigint default ((pull_request ->> 'number'::text))::bigint,
   submitted_url_hash text default md5((pull_request ->> 'url'::text)),
   rework jsonb
+);
+create table public.export_files (
+  org_id uuid not null,
+  export_id uuid not null,
+  name text not null,
+  "position" integer not null,
+  size bigint not null,
+  sha256 text,
+  records integer not null default 0
+);
+create table public.export_parts (
+  org_id uuid not null,
+  export_id uuid not null,
+  id uuid not null,
+  "position" integer not null,
+  size integer,
+  created_at timestamp(3) with time zone not null default now()
+);
+create table public.exports (
+  org_id uuid not null,
+  id uuid not null,
+  scope text not null,
+  project_id uuid,
+  member_id uuid not null,
+  requested_by jsonb not null,
+  state text not null default 'queued'::text,
+  failure text,
+  started_at timestamp(3) with time zone not null default now(),
+  finished_at timestamp(3) with time zone,
+  expires_at timestamp(3) with time zone,
+  "position" jsonb,
+  writer uuid,
+  attempts integer not null default 0,
+  progress integer not null default 0,
+  records bigint not null default 0,
+  size bigint not null default 0,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  version integer not null default 1
 );
 create table public.forge_checks (
   org_id uuid not null,
@@ -1460,6 +1503,17 @@ alter table executions add constraint executions_pkey PRIMARY KEY (org_id, id);
 alter table executions add constraint executions_progress_check CHECK (((progress >= 0) AND (progress <= 100)));
 alter table executions add constraint executions_state_check CHECK ((state = ANY (ARRAY['available'::text, 'leased'::text, 'waiting_input'::text, 'offered'::text, 'submitted'::text, 'completed'::text])));
 alter table executions add constraint executions_target_type_check CHECK ((target_type = ANY (ARRAY['story'::text, 'delivery_group'::text])));
+alter table export_files add constraint export_files_org_id_export_id_fkey FOREIGN KEY (org_id, export_id) REFERENCES exports(org_id, id) ON DELETE CASCADE;
+alter table export_files add constraint export_files_pkey PRIMARY KEY (org_id, export_id, name);
+alter table export_parts add constraint export_parts_org_id_export_id_fkey FOREIGN KEY (org_id, export_id) REFERENCES exports(org_id, id) ON DELETE CASCADE;
+alter table export_parts add constraint export_parts_pkey PRIMARY KEY (org_id, id);
+alter table exports add constraint exports_check CHECK (((scope = 'project'::text) = (project_id IS NOT NULL)));
+alter table exports add constraint exports_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
+alter table exports add constraint exports_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
+alter table exports add constraint exports_pkey PRIMARY KEY (org_id, id);
+alter table exports add constraint exports_progress_check CHECK (((progress >= 0) AND (progress <= 100)));
+alter table exports add constraint exports_scope_check CHECK ((scope = ANY (ARRAY['org'::text, 'project'::text, 'me'::text])));
+alter table exports add constraint exports_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'running'::text, 'done'::text, 'failed'::text])));
 alter table forge_checks add constraint forge_checks_org_id_repository_id_fkey FOREIGN KEY (org_id, repository_id) REFERENCES forge_repositories(org_id, id) ON DELETE CASCADE;
 alter table forge_checks add constraint forge_checks_pkey PRIMARY KEY (org_id, repository_id, sha, name, at, state, trust);
 alter table forge_checks add constraint forge_checks_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'passed'::text, 'failed'::text])));
@@ -1833,6 +1887,10 @@ CREATE INDEX executions_stopped ON public.executions USING btree (org_id, target
 CREATE INDEX executions_submitted_number ON public.executions USING btree (org_id, project_id, submitted_number, id) WHERE (submitted_number IS NOT NULL);
 CREATE INDEX executions_submitted_url ON public.executions USING btree (org_id, project_id, submitted_url_hash, id) WHERE (submitted_url_hash IS NOT NULL);
 CREATE INDEX executions_target ON public.executions USING btree (org_id, target_type, target_id, id DESC);
+CREATE INDEX export_parts_export ON public.export_parts USING btree (org_id, export_id);
+CREATE INDEX exports_finished ON public.exports USING btree (finished_at) WHERE (finished_at IS NOT NULL);
+CREATE INDEX exports_member ON public.exports USING btree (org_id, member_id);
+CREATE INDEX exports_project ON public.exports USING btree (org_id, project_id) WHERE (project_id IS NOT NULL);
 CREATE INDEX flows_old ON sign_in.flows USING btree (expires_at);
 CREATE INDEX forge_checks_old ON public.forge_checks USING btree (noted_at);
 CREATE INDEX forge_connections_deleted ON public.forge_connections USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
@@ -1958,6 +2016,12 @@ CREATE UNIQUE INDEX delivery_group_stories_open ON public.delivery_group_stories
 CREATE UNIQUE INDEX delivery_groups_upstream ON public.delivery_groups USING btree (org_id, project_id, ((upstream ->> 'provider'::text)), ((upstream ->> 'externalId'::text))) WHERE (upstream IS NOT NULL);
 CREATE UNIQUE INDEX devices_push_token ON public.devices USING btree (org_id, md5(push_token)) WHERE (push_token IS NOT NULL);
 CREATE UNIQUE INDEX executions_open ON public.executions USING btree (org_id, target_type, target_id) WHERE (state <> 'completed'::text);
+CREATE UNIQUE INDEX export_parts_order ON public.export_parts USING btree (org_id, export_id, "position") WHERE (size IS NOT NULL);
+CREATE UNIQUE INDEX exports_live ON public.exports USING btree (org_id, scope, project_id, (
+CASE scope
+    WHEN 'me'::text THEN member_id
+    ELSE NULL::uuid
+END)) NULLS NOT DISTINCT WHERE (state = ANY (ARRAY['queued'::text, 'running'::text]));
 CREATE UNIQUE INDEX forge_repositories_external ON public.forge_repositories USING btree (org_id, connection_id, external_id, project_id) WHERE (external_id IS NOT NULL);
 CREATE UNIQUE INDEX forge_repositories_url ON public.forge_repositories USING btree (org_id, connection_id, url, project_id) WHERE (url IS NOT NULL);
 CREATE UNIQUE INDEX identity_providers_client ON public.identity_providers USING btree (org_id, issuer, client_id);
@@ -2694,6 +2758,16 @@ begin
 end $function$
 ;
 alter function app.excerpt(text,text,text[]) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.export_salt()
+ RETURNS uuid
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select k.salt from app.export_key k;
+$function$
+;
+alter function app.export_salt() owner to muster_door;
 CREATE OR REPLACE FUNCTION app.find(member uuid, token uuid, project uuid, kinds text[], typed text, most integer)
  RETURNS TABLE(nth integer, id uuid, kind text, grade integer, slips text[])
  LANGUAGE plpgsql
@@ -4310,6 +4384,20 @@ begin
 end $function$
 ;
 alter function app.request_file_deletion() owner to muster_door;
+CREATE OR REPLACE FUNCTION app.request_part_deletion()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  insert into app.file_deletions (key, due_at)
+    values (old.org_id || '/' || old.id, case when old.size is null then now() + interval '1 hour' else now() end)
+    on conflict do nothing;
+  return null;
+end $function$
+;
+alter function app.request_part_deletion() owner to muster_door;
 CREATE OR REPLACE FUNCTION app.require_platform()
  RETURNS void
  LANGUAGE plpgsql
@@ -4884,6 +4972,7 @@ CREATE TRIGGER epics_not_searched AFTER DELETE ON public.epics FOR EACH ROW EXEC
 CREATE TRIGGER epics_searched AFTER INSERT ON public.epics FOR EACH ROW EXECUTE FUNCTION app.keep_epic_document();
 CREATE TRIGGER epics_searched_anew AFTER UPDATE OF title, description ON public.epics FOR EACH ROW WHEN (((old.title IS DISTINCT FROM new.title) OR (old.description IS DISTINCT FROM new.description))) EXECUTE FUNCTION app.keep_epic_document();
 CREATE TRIGGER executions_let_go BEFORE DELETE ON public.executions FOR EACH ROW EXECUTE FUNCTION app.let_go_of_execution();
+CREATE TRIGGER export_parts_deleted AFTER DELETE ON public.export_parts FOR EACH ROW EXECUTE FUNCTION app.request_part_deletion();
 CREATE TRIGGER leases_look_kept BEFORE UPDATE OF expires_at ON public.leases FOR EACH ROW EXECUTE FUNCTION app.keep_look();
 CREATE TRIGGER members_end_runs AFTER UPDATE OF status ON public.members FOR EACH ROW WHEN ((new.status = 'removed'::text)) EXECUTE FUNCTION app.end_runs();
 CREATE TRIGGER members_not_searched AFTER DELETE ON public.members FOR EACH ROW EXECUTE FUNCTION app.drop_documents('member');
@@ -4943,6 +5032,9 @@ alter table epics enable row level security, force row level security;
 alter table execution_contributors enable row level security, force row level security;
 alter table execution_events enable row level security, force row level security;
 alter table executions enable row level security, force row level security;
+alter table export_files enable row level security, force row level security;
+alter table export_parts enable row level security, force row level security;
+alter table exports enable row level security, force row level security;
 alter table forge_checks enable row level security, force row level security;
 alter table forge_connections enable row level security, force row level security;
 alter table forge_deliveries enable row level security, force row level security;
@@ -5089,6 +5181,12 @@ create policy operator on executions for all to muster_operator using true;
 create policy own_organization on executions for all to muster_app using (org_id = app.org_id());
 create policy platform on executions for all to muster_platform using true;
 create policy worker on executions for all to muster_worker using true;
+create policy own_organization on export_files for all to muster_app using (org_id = app.org_id());
+create policy worker on export_files for all to muster_worker using true;
+create policy own_organization on export_parts for all to muster_app using (org_id = app.org_id());
+create policy worker on export_parts for all to muster_worker using true;
+create policy own_organization on exports for all to muster_app using (org_id = app.org_id());
+create policy worker on exports for all to muster_worker using true;
 create policy own_organization on forge_checks for all to muster_app using (org_id = app.org_id());
 create policy worker on forge_checks for all to muster_worker using true;
 create policy door on forge_connections for all to muster_door using true;
@@ -5297,6 +5395,9 @@ grant delete on epics to muster_worker;
 grant delete on execution_contributors to muster_worker;
 grant delete on execution_events to muster_worker;
 grant delete on executions to muster_worker;
+grant delete on export_files to muster_worker;
+grant delete on export_parts to muster_worker;
+grant delete on exports to muster_worker;
 grant delete on forge_checks to muster_worker;
 grant delete on forge_connections to muster_worker;
 grant delete on forge_deliveries to muster_worker;
@@ -5385,6 +5486,9 @@ grant delete, insert, select, update on devices to muster_app;
 grant delete, insert, select, update on epics to muster_app;
 grant delete, insert, select, update on execution_contributors to muster_app;
 grant delete, insert, select, update on executions to muster_app;
+grant delete, insert, select, update on export_files to muster_app;
+grant delete, insert, select, update on export_parts to muster_app;
+grant delete, insert, select, update on exports to muster_app;
 grant delete, insert, select, update on forge_connections to muster_app;
 grant delete, insert, select, update on forge_facts to muster_app;
 grant delete, insert, select, update on forge_pulls to muster_app;
@@ -5546,6 +5650,7 @@ grant execute on function app.enter_by_account(bytea,uuid,uuid) to muster_app;
 grant execute on function app.enter_by_invitation(bytea) to muster_app;
 grant execute on function app.enter_standby(pg_lsn,uuid,uuid,text,text,uuid[]) to muster_app;
 grant execute on function app.excerpt(text,text,text[]) to public;
+grant execute on function app.export_salt() to muster_app;
 grant execute on function app.find(uuid,uuid,uuid,text[],text,integer) to muster_app;
 grant execute on function app.find_connection_token(bytea) to muster_sign_in;
 grant execute on function app.find_forge_connection(uuid) to muster_app;

@@ -11,7 +11,7 @@ export const ownedTables: Readonly<Record<string, readonly string[]>> = {
     ...['identity_provider_domains', 'identity_providers', 'agents', 'connections', 'devices', 'invitations'],
     ...['members', 'orgs', 'team_members', 'teams', 'tokens'],
   ],
-  'libs/attachments': ['attachments'],
+  'libs/attachments': ['attachments', 'exports', 'export_files', 'export_parts'],
   'libs/billing': ['seat_ledger', 'seat_usage', 'subscriptions'],
   'libs/board': [
     ...['access_requests', 'assignments', 'board_columns', 'comment_reactions', 'deleted_records'],

@@ -108,6 +108,10 @@ function addHandwrittenCommands(program: Command): void {
       configureImportCommand(command);
     },
   );
+  later('export', 'Download the data of the organization, of a project or your own', async (command) => {
+    const { configureExportCommand } = await import('./export/command.ts');
+    configureExportCommand(command);
+  });
   later('plan', 'Create and update many stories from a plan or a task list', async (command) => {
     const { configurePlanCommand } = await import('./plan/command.ts');
     configurePlanCommand(command);

@@ -34,6 +34,7 @@ import { addConsoleForward } from './http/console.ts';
 import { createHostGuard } from './http/hostGuard.ts';
 import { type CallLimits, createCallLimits } from './http/limits.ts';
 import { allowCorsOrigins } from './http/origins.ts';
+import { addExportKeysRoute } from './http/exportKeys.ts';
 import { addFileRoutes } from './http/files.ts';
 import { addForgeAppRoutes } from './http/forgeApps.ts';
 import { addForgeHookRoutes } from './http/forgeHooks.ts';
@@ -192,6 +193,7 @@ function addTokenlessRoutes(
     metrics,
     logger,
   });
+  addExportKeysRoute(app, pool, config.SECRETS_KEY);
   addFileRoutes(app, {
     ...{ pool, storage, environment, metrics, logger, releaseSlot },
     refusedRequestRate: config.LIMIT_UNKNOWN_TOKENS,

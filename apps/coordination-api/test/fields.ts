@@ -49,6 +49,7 @@ const kindOfIdField: Record<string, keyof ExampleRecordIds> = {
   lockId: 'lock',
   groupId: 'group',
   importId: 'import',
+  exportId: 'export',
   planId: 'plan',
   viewId: 'view',
   budgetId: 'budget',

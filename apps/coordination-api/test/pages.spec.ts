@@ -106,6 +106,11 @@ async function moreOfAll({ ana, ben, chloe, lead, orgId, records }: ExampleOrg):
        where org_id = $1 and id = $4`,
       ...[orgId, ana.me.memberId, title, id],
     );
+    await world.rows(
+      `insert into exports (org_id, id, scope, member_id, requested_by, state) select org_id, $2, scope, member_id, requested_by, state
+       from exports where org_id = $1 limit 1`,
+      ...[orgId, newId()],
+    );
     await call(ana, 'imports.begin', { ...inWeb, provider: 'jira', name: title });
     const agent = { slug: `reviewer-${title.toLowerCase()}`, version: '1.0.0', name: 'Review' };
     const content = { description: '', manifest: {}, content: title, tags: ['review'] };

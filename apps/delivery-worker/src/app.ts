@@ -93,7 +93,7 @@ export function createDeliveryWorker(
   const workers = createWorkers({
     ...{ ...outbound, pool, queues, count, logger, webhooks, storage: files.storage },
     ...{ baseUrl: config.BASE_URL, messageRate: config.LIMIT_MESSAGES, retentionDays: config.RETENTION_DAYS },
-    digestHourUtc: config.DIGEST_HOUR_UTC,
+    ...{ digestHourUtc: config.DIGEST_HOUR_UTC, secretsKeys: config.SECRETS_KEY },
     onRowsRemoved: (rows) => {
       count('removedRows', rows);
     },

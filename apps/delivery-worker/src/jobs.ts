@@ -16,6 +16,7 @@ const concurrentJobs: Readonly<Record<QueueName, number>> = {
   upkeep: 1,
   leases: 1,
   billing: 1,
+  exports: 1,
 };
 
 /** Creates the function that counts and logs each finished job. */

@@ -7,7 +7,7 @@ import { runLogKeptDays } from '@muster/delivery';
 import { type Part, sql } from '@muster/driver';
 import { webhookDeliveriesKeptDays } from '@muster/notifications';
 import { planLimits } from '@muster/organizations';
-import { maxRunLogLines, type Plan, plans, Policy } from '@muster/registry';
+import { exportKeptDays, maxKeptExports, maxRunLogLines, type Plan, plans, Policy } from '@muster/registry';
 
 export type Retention =
   /** A row is kept as long as its parent record. `because` explains why that is sufficient. */
@@ -176,6 +176,17 @@ export const retention: Readonly<Record<string, Retention>> = {
     'shows how the work went; the row is deleted with its project',
   ),
   executions: permanentRetention(leaseHolders, 'shows who did the work; the row is deleted with its project'),
+  export_files: permanentRetention('viewers too', 'the row is deleted with its export'),
+  export_parts: permanentRetention('viewers too', 'the row is deleted with its export'),
+  exports: purgedRetention(
+    'viewers too',
+    `${exportKeptDays} days after the export was finished, and when ${maxKeptExports} newer ones of the same scope exist`,
+    {
+      key: idKey,
+      due: () => sql.part`t.finished_at < now() - make_interval(days => ${sql.literal(exportKeptDays)})`,
+      oldestFirst: sql.part`t.finished_at`,
+    },
+  ),
   forge_checks: purgedRetention('forges', '14 days', {
     key: ['org_id', 'repository_id', 'sha', 'name', 'at', 'state', 'trust'],
     due: () => sql.part`t.noted_at < now() - interval '14 days'`,

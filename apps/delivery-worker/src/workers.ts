@@ -12,7 +12,8 @@ import {
   processDelivery,
 } from '@muster/forges';
 import { syncPoints } from '@muster/gamification';
-import { handlers, performableHandlers, reactions } from '@muster/operations';
+import { type ExportContext, prepareExportRun } from '@muster/attachments';
+import { archiveReaders, handlers, performableHandlers, reactions } from '@muster/operations';
 import { subjectLink, type WebhooksConfig } from '@muster/notifications';
 import { forEachNode } from '@muster/placement';
 import {
@@ -51,6 +52,10 @@ export interface WorkerContext extends DeliveryChannels, UpkeepContext, ExpiryCo
   readonly digestHourUtc: number;
   /** Encrypts the secrets of connections, and contains the URL template of the pages that show subjects. */
   readonly webhooks: Pick<WebhooksConfig, 'seals' | 'subjectUrl'>;
+  /** The keys from which those that sign exports are derived. */
+  readonly secretsKeys: readonly string[];
+  /** The limits of a run that writes an export; the defaults if undefined. */
+  readonly exportLimits?: ExportContext['limits'];
 }
 
 export function createWorkers(context: WorkerContext): Workers {
@@ -61,6 +66,13 @@ export function createWorkers(context: WorkerContext): Workers {
       subjectLink(webhooks.subjectUrl, { projectId, subject: { type: 'story', ...story } }),
   });
 
+  const exporting: ExportContext = {
+    ...{ pool, storage: context.storage, readers: archiveReaders, secretsKeys: context.secretsKeys },
+    ...{ baseUrl: context.baseUrl, limits: context.exportLimits ?? {} },
+    onError: (error, exportId) => {
+      logger.warn({ err: error, exportId }, 'a run of an export failed');
+    },
+  };
   const countPoints: OrganizationWorker = async ({ db, orgId }) => {
     await syncPoints(db, orgId);
   };
@@ -99,6 +111,7 @@ export function createWorkers(context: WorkerContext): Workers {
     'forge.app': ({ payload, ...job }) => fetchAppKeys(forges, job, payload),
     'forge.reconcile': (signal) => forEachNode(pool, (at) => requestPullPolls(at.pool, signal)),
 
+    'export.write': (job) => prepareExportRun(exporting, job, job.payload.exportId),
     ...createUpkeep(context),
 
     'leases.sweep': (signal) => recordExpiredLeases(context, signal),

@@ -75,9 +75,9 @@ it('keeps its schedule in Redis, with a canary on each queue', async () => {
       .flat()
       .map(({ key, every }) => `${key} ${Number(every) / 1_000}`)
       .sort();
-  await waitUntil(async () => (await schedulers()).length === 14);
+  await waitUntil(async () => (await schedulers()).length === 15);
   expect(await schedulers()).toEqual([
-    ...Array.from({ length: 5 }, () => 'canary 30'),
+    ...Array.from({ length: 6 }, () => 'canary 30'),
     'deletions.remove 60',
     'digests.request 600',
     'files.remove 60',
@@ -156,6 +156,7 @@ describe('what it shows', () => {
       'upkeep',
       'leases',
       'billing',
+      'exports',
     ]);
   });
 

@@ -43,6 +43,7 @@ export const workersWith = (given: Partial<Workers>): Workers => ({
   'forge.changes': notHere,
   'forge.app': notHere,
   'forge.reconcile': notHere,
+  'export.write': notHere,
   'retention.purge': notHere,
   'deletions.remove': notHere,
   'files.remove': notHere,

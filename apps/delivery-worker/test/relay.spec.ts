@@ -120,7 +120,7 @@ describe('the relay', () => {
     // Redis becomes unavailable between the check of the queues and the dispatch.
     const lateCut = {
       ...line.queues,
-      waiting: async () => ({ deliver: 0, sync: 0, upkeep: 0, leases: 0, billing: 0 }),
+      waiting: async () => ({ deliver: 0, sync: 0, upkeep: 0, leases: 0, billing: 0, exports: 0 }),
     };
     const { runRelayTurn } = await import('../src/relay.ts');
     await expect(

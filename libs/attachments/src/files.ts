@@ -54,7 +54,7 @@ async function requireFile(pool: Pool, address: RequestedAddress): Promise<Addre
   return file;
 }
 
-function requireStorage({ storage }: FilesContext): FileStorage {
+export function requireStorage({ storage }: FilesContext): FileStorage {
   if (storage === undefined) throw serviceUnavailable('files_away', 'No storage of files is configured.');
   return storage;
 }

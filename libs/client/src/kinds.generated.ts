@@ -126,6 +126,7 @@ export const kinds = {
   contracts: { publish: 'write', list: 'list' },
   search: { find: 'list' },
   imports: { begin: 'write', put: 'write', finish: 'write', get: 'read', list: 'list', undo: 'write' },
+  exports: { begin: 'write', get: 'read', list: 'list' },
   plans: { apply: 'write', get: 'read', list: 'list' },
   views: { create: 'write', update: 'write', delete: 'write', list: 'list' },
   activity: { list: 'list' },

@@ -4,9 +4,9 @@ import { z } from 'zod';
 /**
  * The queues, each with its own workers, so that slow work does not delay other kinds.
  * `deliver` calls external services, `sync` updates figures, `upkeep` cleans up, `leases` records expired
- * leases and locks, and `billing` counts seats.
+ * leases and locks, `billing` counts seats, and `exports` writes archives.
  */
-export const queueNames = ['deliver', 'sync', 'upkeep', 'leases', 'billing'] as const;
+export const queueNames = ['deliver', 'sync', 'upkeep', 'leases', 'billing', 'exports'] as const;
 export type QueueName = (typeof queueNames)[number];
 
 /**

@@ -141,6 +141,12 @@ export const jobs = {
     queue: 'upkeep',
     timeoutSeconds: 300,
   }),
+  'export.write': defineRowJob({
+    summary: 'Write parts of the archive of an export until it is complete',
+    queue: 'exports',
+    payload: z.strictObject({ exportId: z.uuid() }),
+    timeoutSeconds: 30,
+  }),
   'retention.purge': defineScheduledJob({
     summary: 'Delete rows that are past their retention time',
     queue: 'upkeep',

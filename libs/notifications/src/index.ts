@@ -8,6 +8,7 @@ import { notifications } from './operations/notifications/handlers.ts';
 /** The handlers of this library, by namespace. */
 export const notificationsHandlers = { activity, agents, audit, broadcasts, events, notifications };
 
+export { notificationsArchiveReaders } from './data/archive.ts';
 export { notificationReaction, notifyNoSeatsLeft } from './notify.ts';
 export { bundleNotification } from './data/bundles.ts';
 export { markReadQuery } from './data/notifications.ts';

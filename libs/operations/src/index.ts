@@ -2,7 +2,12 @@
  * Assembles the whole product: the handler of each operation, and the reactions to events. An operation
  * without a handler is a compile error.
  */
-import { attachmentsHandlers, type AttachmentsConfig, defaultAttachmentsConfig } from '@muster/attachments';
+import {
+  attachmentsArchiveReaders,
+  attachmentsHandlers,
+  type AttachmentsConfig,
+  defaultAttachmentsConfig,
+} from '@muster/attachments';
 import {
   billingHandlers,
   defaultSeatPrices,
@@ -10,7 +15,7 @@ import {
   type SeatPrices,
   seatReactions,
 } from '@muster/billing';
-import { boardHandlers, internalBoardHandlers, unblockReactions } from '@muster/board';
+import { boardArchiveReaders, boardHandlers, internalBoardHandlers, unblockReactions } from '@muster/board';
 import {
   deliveryHandlers,
   executionReactions,
@@ -21,10 +26,16 @@ import {
 import { forgeReactions, forgesHandlers, type ForgesConfig } from '@muster/forges';
 import { gamificationHandlers } from '@muster/gamification';
 import { createSecretCipher } from '@muster/outbound';
-import { createIdentityProviderHandlers, organizationsHandlers } from '@muster/organizations';
+import {
+  createIdentityProviderHandlers,
+  organizationsArchiveReaders,
+  organizationsHandlers,
+} from '@muster/organizations';
+import { type ArchiveReaders } from '@muster/tenancy';
 import { type AllHandlers, handlersByOperation, type Handler, type EventReaction } from '@muster/runtime';
 import {
   notificationReaction,
+  notificationsArchiveReaders,
   notificationsHandlers,
   defaultWebhooksConfig,
   type WebhooksConfig,
@@ -77,6 +88,7 @@ export const createHandlers = ({
   contracts: boardHandlers.contracts,
   search: boardHandlers.search,
   imports: boardHandlers.imports,
+  exports: attachmentsHandlers(attachments).exports,
   plans: boardHandlers.plans,
   views: boardHandlers.views,
   activity: notificationsHandlers.activity,
@@ -99,6 +111,14 @@ export const handlers = createHandlers({
   attachments: defaultAttachmentsConfig,
   forges: { seals: createSecretCipher([]), baseUrl: 'http://127.0.0.1:4100' },
 });
+
+/** The readers of all domains for exports. */
+export const archiveReaders: ArchiveReaders = {
+  ...organizationsArchiveReaders,
+  ...boardArchiveReaders,
+  ...attachmentsArchiveReaders,
+  ...notificationsArchiveReaders,
+};
 
 /** The reactions of all domains to events. They run in the transaction that emitted the events. */
 export const reactions: readonly EventReaction[] = [

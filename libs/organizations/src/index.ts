@@ -17,6 +17,7 @@ export const organizationsHandlers = {
   ...{ agents, connections, passkeys },
 };
 
+export { organizationsArchiveReaders } from './data/archive.ts';
 export { createIdentityProviderHandlers } from './operations/identityProviders/handlers.ts';
 export { redirectPath } from './operations/identityProviders/set-up.ts';
 export {

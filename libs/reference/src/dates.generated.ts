@@ -1,6 +1,6 @@
 export const dates = {
   reference: {
-    sha256: '1970c5997486e5b0d3942dcde0cf51ac27813afef2a2cc258aa859c5c090239c',
+    sha256: '1ffd611fbf623b3db360af25594dd4b6fdbd809c66aa6157f051057603e39883',
     since: '2026-11-30',
   },
   'reference/deliveryExecutions': {
@@ -159,6 +159,10 @@ export const dates = {
     sha256: '07213082ce3e39b6a0492a65bf549c431b35696f214ac30572f11d809609c934',
     since: '2026-11-30',
   },
+  'reference/exports': {
+    sha256: 'ee5285db208be3f21b11ab6bcb1de9a082778d4d25756af4ed0a1cee9ae1bd41',
+    since: '2026-11-30',
+  },
   'reference/plans': {
     sha256: 'e9baa20ba8d579a45b0c36ade60d8fded01af687fd1c08beb32fe73d4a2f71d4',
     since: '2026-11-30',
@@ -228,11 +232,11 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/admin.platform': {
-    sha256: 'e9fcf3509abcb795fe147b2d83db0af7ad08bc3c124a4887beba0bfc9dae55f5',
+    sha256: 'cef56032059a06faa7f307e7d3cb25d231eaad9dbb0549d3ea63fd722c49f7e8',
     since: '2026-11-30',
   },
   'reference/records': {
-    sha256: 'cd263e759976656f29f1835d305cd5e4d265073668ebfe2fb4ee534d43c14d0d',
+    sha256: '8955bc0856d922bc609d0ba4da677ad63f22bd0e1b4e7fbb255ba744dc3c3ae2',
     since: '2026-11-30',
   },
   'reference/errors': {

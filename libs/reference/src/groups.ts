@@ -22,6 +22,7 @@ export const namespaceGroups: readonly NamespaceGroup[] = [
       plans: 'Stories that are described together with their order, and updated together.',
       views: 'Saved views: a layout of stories with filters, an order and groups.',
       imports: 'Import from other trackers: repeatable, and it can be undone.',
+      exports: 'Archives of an organization, of a project or of your own data.',
     },
   },
   {

@@ -38,6 +38,7 @@ export * from './records/context.ts';
 export * from './records/contract.ts';
 export * from './records/device.ts';
 export * from './records/execution.ts';
+export * from './records/export.ts';
 export * from './records/found.ts';
 export * from './records/forge.ts';
 export * from './records/git.ts';

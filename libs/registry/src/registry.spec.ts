@@ -292,14 +292,16 @@ describe('an agent', () => {
       ...['list', 'link', 'unlink'].map((word) => `forges.repositories.${word}`),
       ...['list', 'redeliver'].map((word) => `forges.deliveries.${word}`),
     ];
-    // Operations of imports and webhooks are for people only. Imports create records in the names of others,
-    // and webhooks send data out of the organization permanently.
+    // Operations of imports, exports and webhooks are for people only. Imports create records in the names of
+    // others; exports and webhooks send data out of the organization.
     const imports = all.filter(({ namespace }) => namespace === 'imports').map(({ name }) => name);
     const webhooks = all.filter(({ name }) => name.startsWith('webhooks.')).map(({ name }) => name);
+    const exported = all.filter(({ namespace }) => namespace === 'exports').map(({ name }) => name);
     expect(named('byMemberOnly').sort()).toEqual(
       [
         ...agents,
         ...forges,
+        ...exported,
         'devices.register',
         'devices.unregister',
         ...imports,

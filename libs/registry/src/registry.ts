@@ -19,6 +19,7 @@ import { deliveryGroups } from './namespaces/deliveryGroups.ts';
 import { devices } from './namespaces/devices.ts';
 import { epics } from './namespaces/epics.ts';
 import { events } from './namespaces/events.ts';
+import { exports } from './namespaces/exports.ts';
 import { forges } from './namespaces/forges.ts';
 import { gamification } from './namespaces/gamification.ts';
 import { identityProviders } from './namespaces/identityProviders.ts';
@@ -78,6 +79,7 @@ export const registry = {
   contracts,
   search,
   imports,
+  exports,
   plans,
   views,
   activity,

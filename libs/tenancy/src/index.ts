@@ -1,4 +1,15 @@
 export { type AccessCheckInput, type AccessGrant } from './access-check.ts';
+export {
+  afterKeySql,
+  type ArchiveKey,
+  type ArchiveReader,
+  type ArchiveReaders,
+  type ArchiveSelection,
+  createArchiveReader,
+  isExportedProjectSql,
+  isoTimeSql,
+  keyTypes,
+} from './archive.ts';
 export { getActivityPosition } from './activity-position.ts';
 export { createFollowers, type Followers } from './followers.ts';
 export { findForgeDeliveryKeys, type ForgeDeliveryKeys } from './forge-door.ts';

@@ -138,7 +138,7 @@ const asAdmin: Readonly<Record<string, (stage: Stage, example: object) => object
   'views.create': (_, example) => ({ ...example, projectId: null, shared: true }),
   'budgets.set': (_, example) => ({ ...example, scope: 'org', targetId: undefined }),
   'webhooks.create': (_, example) => ({ ...example, projectId: undefined }),
-  'webhooks.list': () => ({}),
+  ...{ 'exports.begin': () => ({ scope: 'org' }), 'webhooks.list': () => ({}) },
   ...Object.fromEntries(takesStage.map((name) => [name, onStage])),
 };
 

@@ -1,8 +1,9 @@
-/** The uploads and downloads of attachments. They carry no token, and their addresses are signed. */
+/** The uploads and downloads of attachments, and the downloads of exports. They carry no token, and their addresses are signed. */
 import { type Readable } from 'node:stream';
 import {
   type FilesContext,
   filesPath,
+  openArchive,
   openFile,
   receiveFile,
   type RequestedAddress,
@@ -39,6 +40,11 @@ type FileRequest = FastifyRequest<{
   Querystring: { expires?: unknown; signature?: unknown };
 }>;
 
+type ArchiveRequest = FastifyRequest<{
+  Params: { orgId: string; exportId: string };
+  Querystring: { expires?: unknown; signature?: unknown };
+}>;
+
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 const addressOf = ({ method, params, query }: FileRequest): RequestedAddress => ({
@@ -50,6 +56,7 @@ export function addFileRoutes(app: FastifyInstance, options: FileRouteOptions): 
   const { pool, storage, environment, refusedRequestRate, releaseSlot, logger } = options;
   const recordUpload = createCallRecorder('attachments.upload', options);
   const recordDownload = createCallRecorder('attachments.download', options);
+  const recordArchive = createCallRecorder('exports.download', options);
   const store = createMemoryStore();
   const uploads = createConcurrencyLimiter(maxUploads);
   const context: FilesContext = {
@@ -102,6 +109,19 @@ export function addFileRoutes(app: FastifyInstance, options: FileRouteOptions): 
       const facts: CallFacts = { orgId: request.params.orgId };
       const { headers, content } = await recordDownload(request, facts, () =>
         openFile(context, addressOf(request)),
+      );
+      await store.refund([limitOf(request)]);
+      releaseSlot(request);
+      return reply.headers(headers).send(content);
+    });
+    const archiveUrl = `${filesPath}/:orgId/exports/:exportId`;
+    scope.get(archiveUrl, { onRequest, exposeHeadRoute: false }, async (request: ArchiveRequest, reply) => {
+      const { params, query } = request;
+      const { headers, content } = await recordArchive(request, { orgId: params.orgId }, () =>
+        openArchive(context, {
+          ...params,
+          ...{ expires: textOf(query.expires), signature: textOf(query.signature) },
+        }),
       );
       await store.refund([limitOf(request)]);
       releaseSlot(request);

@@ -21,6 +21,7 @@ const guidesByTopic: Readonly<Record<string, GuideLinks>> = {
     ['Signing in', 'signing-in'],
     ['Tokens and access', 'tokens-and-access'],
     ['Import from another tracker', 'importing'],
+    ['Export your data', 'exporting'],
     ['Plans', 'plans'],
   ],
   Agents: [

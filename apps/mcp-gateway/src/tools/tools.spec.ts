@@ -65,6 +65,7 @@ describe('names', () => {
         'changes.diff',
       ],
       ...['begin', 'put', 'finish', 'get', 'list', 'undo'].map((word) => `imports.${word}`),
+      ...['begin', 'get', 'list'].map((word) => `exports.${word}`),
       ...['create', 'update', 'delete', 'list'].map((word) => `views.${word}`),
       'events.list',
       ...['connect', 'get', 'list', 'update', 'disconnect'].map((word) => `forges.${word}`),

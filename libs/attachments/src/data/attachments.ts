@@ -65,20 +65,27 @@ export interface DownloadSigning {
   readonly at: string;
 }
 
-export function toAttachment(row: AttachmentWithCode, signing: DownloadSigning): Attachment {
+/** Returns the attachment without the address of its file. */
+export function toAttachmentRecord(row: AttachmentWithCode): Omit<Attachment, 'downloadUrl'> {
   const { comment_id: commentId, execution_id: executionId } = row;
   const targetType: AttachmentTargetType =
     commentId !== null ? 'comment' : executionId !== null ? 'execution' : 'story';
+  return {
+    ...attachments.shown(row),
+    targetType,
+    targetId: commentId ?? executionId ?? row.story_id ?? '',
+    stale: isEvidenceStale({ codeSeq: row.code_seq, headSha: row.head_sha }, row.code),
+  };
+}
+
+export function toAttachment(row: AttachmentWithCode, signing: DownloadSigning): Attachment {
   const { baseUrl, orgId, organizationKey, at } = signing;
   const path = signedPath(organizationKey, {
     ...{ method: 'GET', orgId, attachmentId: row.id },
     expiresAtMillis: Date.parse(at) + downloadSeconds * 1_000,
   });
   return {
-    ...attachments.shown(row),
-    targetType,
-    targetId: commentId ?? executionId ?? row.story_id ?? '',
-    stale: isEvidenceStale({ codeSeq: row.code_seq, headSha: row.head_sha }, row.code),
+    ...toAttachmentRecord(row),
     downloadUrl: row.state === 'stored' ? baseUrl + path : null,
   };
 }

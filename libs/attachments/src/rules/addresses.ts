@@ -19,10 +19,17 @@ export interface FileAddress {
   readonly expiresAtMillis: number;
 }
 
+const signText = (organizationKey: Buffer, parts: readonly (string | number)[]): Buffer =>
+  createHmac('sha256', organizationKey).update(parts.join('\n')).digest();
+
 function sign(organizationKey: Buffer, address: FileAddress): Buffer {
   const { method, orgId, attachmentId, expiresAtMillis } = address;
-  const text = ['muster file', method, orgId, attachmentId, expiresAtMillis].join('\n');
-  return createHmac('sha256', organizationKey).update(text).digest();
+  return signText(organizationKey, ['muster file', method, orgId, attachmentId, expiresAtMillis]);
+}
+
+function isSameSignature(signature: string, expected: Buffer): boolean {
+  const given = Buffer.from(signature, 'base64url');
+  return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
 export const filesPath = '/files';
@@ -40,11 +47,31 @@ export function isValidSignature(
   signature: string,
   nowMillis: number,
 ): boolean {
-  const given = Buffer.from(signature, 'base64url');
-  const expected = sign(organizationKey, address);
-  return (
-    address.expiresAtMillis >= nowMillis &&
-    given.length === expected.length &&
-    timingSafeEqual(given, expected)
-  );
+  return address.expiresAtMillis >= nowMillis && isSameSignature(signature, sign(organizationKey, address));
 }
+
+/** An export's archive, and until when its address is valid. */
+export interface ExportAddress {
+  readonly orgId: string;
+  readonly exportId: string;
+  readonly expiresAtMillis: number;
+}
+
+const signExport = (organizationKey: Buffer, { orgId, exportId, expiresAtMillis }: ExportAddress): Buffer =>
+  signText(organizationKey, ['muster export', orgId, exportId, expiresAtMillis]);
+
+/** Returns the path of an export's archive with its signature. */
+export function signedExportPath(organizationKey: Buffer, address: ExportAddress): string {
+  const { orgId, exportId, expiresAtMillis } = address;
+  const signature = signExport(organizationKey, address).toString('base64url');
+  return `${filesPath}/${orgId}/exports/${exportId}?expires=${expiresAtMillis}&signature=${signature}`;
+}
+
+/** Returns true if the signature of an archive's address is valid and the address has not expired. */
+export const isValidExportSignature = (
+  organizationKey: Buffer,
+  address: ExportAddress,
+  signature: string,
+  nowMillis: number,
+): boolean =>
+  address.expiresAtMillis >= nowMillis && isSameSignature(signature, signExport(organizationKey, address));

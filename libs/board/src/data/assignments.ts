@@ -27,7 +27,10 @@ type AssignmentWithNamesRow = AssignmentRow & {
   readonly member_handle: string | null;
   readonly agent_name: string | null;
 };
-type ListedAssignmentRow = AssignmentWithNamesRow & { readonly title: string; readonly key: string | null };
+export type ListedAssignmentRow = AssignmentWithNamesRow & {
+  readonly title: string;
+  readonly key: string | null;
+};
 
 /** The assigned member and agent, with their names. */
 export type Assignees = Pick<Assignment, 'member' | 'agent'>;
@@ -61,7 +64,7 @@ const toAssignmentState = (row: AssignmentWithNamesRow): AssignmentState => ({
   updatedAt: row.updated_at,
 });
 
-const toListedAssignment = (row: ListedAssignmentRow): Assignment => ({
+export const toListedAssignment = (row: ListedAssignmentRow): Assignment => ({
   targetType: row.target_type,
   targetId: row.target_id,
   targetKey: row.key,
@@ -69,6 +72,19 @@ const toListedAssignment = (row: ListedAssignmentRow): Assignment => ({
   projectId: row.project_id,
   ...toAssignmentState(row),
 });
+
+const listedColumns = sql.part`${assignmentColumns}, coalesce(s.title, e.title, d.name) as title, p.key || '-' || s.number as key`;
+/** The project and the target of assignments `a`, with the assignees. */
+const listedJoins = sql.part`join projects p on ${orgFilter('p')} and p.id = a.project_id
+  left join stories s on a.target_type = 'story' and ${orgFilter('s')} and s.id = a.target_id
+  left join epics e on a.target_type = 'epic' and ${orgFilter('e')} and e.id = a.target_id
+  left join delivery_groups d
+    on a.target_type = 'delivery_group' and ${orgFilter('d')} and d.id = a.target_id
+  ${assigneeJoins}`;
+
+/** Returns SQL for assignments `a` that meet the condition, as an export reads them. */
+export const archivedAssignmentSql = (condition: Part): Part =>
+  sql.part`select ${listedColumns} from assignments a ${listedJoins} where ${orgFilter('a')} and ${condition}`;
 
 /** Returns the API record of a locked target's assignment. */
 export const toAssignment = (
@@ -132,14 +148,8 @@ async function listAssignments(
     sql.literal(page.limit + 1),
   );
   const rows = await db.all(
-    sql<ListedAssignmentRow>`select ${assignmentColumns}, coalesce(s.title, e.title, d.name) as title, p.key || '-' || s.number as key${rowFilters.length === 0 ? sql.empty : sql.part`, a.fits, a.nth`}
-       from (${looked}) a
-       join projects p on ${orgFilter('p')} and p.id = a.project_id
-       left join stories s on a.target_type = 'story' and ${orgFilter('s')} and s.id = a.target_id
-       left join epics e on a.target_type = 'epic' and ${orgFilter('e')} and e.id = a.target_id
-       left join delivery_groups d
-         on a.target_type = 'delivery_group' and ${orgFilter('d')} and d.id = a.target_id
-       ${assigneeJoins}
+    sql<ListedAssignmentRow>`select ${listedColumns}${rowFilters.length === 0 ? sql.empty : sql.part`, a.fits, a.nth`}
+       from (${looked}) a ${listedJoins}
        order by a.target_type desc, a.target_id desc`,
   );
   return pageOfSearchRows(rows, page.limit, (row) => [row.target_type, row.target_id], toListedAssignment);

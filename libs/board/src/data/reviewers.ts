@@ -57,7 +57,7 @@ type ReviewedStory = Pick<
   StoryRow,
   'id' | 'project_id' | 'project_key' | 'number' | 'title' | 'spec_version' | 'code'
 >;
-type ListedReviewRow = ReviewRow & {
+export type ListedReviewRow = ReviewRow & {
   readonly project_key: string;
   readonly number: number;
   readonly title: string;
@@ -186,7 +186,11 @@ const listedReviewColumns = sql.part`${reviewColumns}, p.key as project_key, s.n
 const storyAndReviewerJoins = sql.part`join stories s on ${orgFilter('s')} and s.id = r.story_id
   join projects p on ${orgFilter('p')} and p.id = r.project_id ${reviewerJoins}`;
 
-const toListedReviewer = (row: ListedReviewRow): Reviewer =>
+/** Returns SQL for reviews `r` that meet the condition, as an export reads them. */
+export const archivedReviewSql = (condition: Part): Part =>
+  sql.part`select ${listedReviewColumns} from story_reviewers r ${storyAndReviewerJoins} where ${orgFilter('r')} and ${condition}`;
+
+export const toListedReviewer = (row: ListedReviewRow): Reviewer =>
   toReviewer(row, { ...row, id: row.story_id, spec_version: row.current_spec_version });
 const toReviewCursor = (row: ListedReviewRow) => [row.id];
 

@@ -22,7 +22,7 @@ import { type Selectable } from 'kysely';
 import { z } from 'zod';
 import { countLineChanges } from '../rules/spec-lines.ts';
 
-type SpecRow = Omit<Selectable<DB['story_specs']>, 'org_id'>;
+export type SpecRow = Omit<Selectable<DB['story_specs']>, 'org_id'>;
 
 type SpecHistoryPage = ResultOf<Registry['storySpec']['history']>;
 
@@ -52,7 +52,7 @@ const toSpecVersion = (row: Omit<SpecRow, 'content' | 'lines_added' | 'lines_rem
 
 export const toSpec = (row: SpecRow): Spec => ({ ...toSpecVersion(row), content: row.content });
 
-const specVersionColumns = sql.part`p.story_id, p.version, p.content_hash, p.author, p.imported_by, p.imported_from, p.note, p.created_at, p.lines_added, p.lines_removed`;
+export const specVersionColumns = sql.part`p.story_id, p.version, p.content_hash, p.author, p.imported_by, p.imported_from, p.note, p.created_at, p.lines_added, p.lines_removed`;
 
 /**
  * Reads a version of the spec, by default the current one. Version 0 is the empty spec of every new story.

@@ -31,7 +31,7 @@ export const views = defineRecord('views', 'w', {
   shared: { set: true },
 });
 type ViewRow = RowOf<typeof views>;
-type OwnedViewRow = ViewRow & { readonly owner: MemberRef };
+export type OwnedViewRow = ViewRow & { readonly owner: MemberRef };
 /** A view with the rank of the caller's role in its project, which is null if it has none. */
 type ManagedViewRow = OwnedViewRow & { readonly rank: number | null; readonly archived: boolean };
 
@@ -39,6 +39,10 @@ export const toView = ({ owner, ...row }: OwnedViewRow): View => ({ ...views.sho
 
 const ownerSql = sql.part`(select jsonb_build_object('id', m.id, 'name', m.name, 'handle', m.handle) from members m
   where ${orgFilter('m')} and m.id = w.owner_id)`;
+
+/** Returns SQL for views `w` that meet the condition, as an export reads them. */
+export const archivedViewSql = (condition: Part): Part =>
+  sql.part`select ${views.list}, ${ownerSql} as owner from views w where ${orgFilter('w')} and ${condition}`;
 
 /** The condition that the caller may see the view `w` and its project `v`. */
 const visibleCondition = ({ memberId }: Caller): Part =>

@@ -30,7 +30,7 @@ import { maySeeProjectSql } from './visible.ts';
 type ListNotificationsOperation = Registry['notifications']['list'];
 type UnreadCounts = ResultOf<Registry['notifications']['unreadCount']>;
 
-const inbox = defineView('notifications', 'n', [
+export const inbox = defineView('notifications', 'n', [
   'id',
   'kind',
   'title',

@@ -21,7 +21,14 @@ import { type Caller } from '@muster/runtime';
 import { z } from 'zod';
 import { reachableRowsCondition } from './reach.ts';
 
-const agents = defineView('agents', 'a', ['id', 'name', 'slug', 'member_id', 'created_at', 'retired_at']);
+export const agents = defineView('agents', 'a', [
+  'id',
+  'name',
+  'slug',
+  'member_id',
+  'created_at',
+  'retired_at',
+]);
 export type AgentRow = RowOf<typeof agents>;
 
 export const toAgent: (row: AgentRow) => Agent = agents.shown;

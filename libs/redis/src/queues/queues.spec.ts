@@ -76,6 +76,7 @@ describe.each(places)('queues on %s', (_what, start) => {
       upkeep: 0,
       leases: 0,
       billing: 0,
+      exports: 0,
     });
   });
 
@@ -200,7 +201,7 @@ describe('within', () => {
 
 describe('silence', () => {
   const waiting = (deliver: number) => ({
-    waiting: async () => ({ deliver, sync: 0, upkeep: 0, leases: 0, billing: 0 }),
+    waiting: async () => ({ deliver, sync: 0, upkeep: 0, leases: 0, billing: 0, exports: 0 }),
   });
   const worker = (lastSign: number, isBusy = false) => ({
     queue: 'deliver' as const,

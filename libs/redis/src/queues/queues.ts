@@ -103,18 +103,20 @@ export function openQueues({ url, prefix = defaultKeyPrefix, onError }: QueueCon
     upkeep: open('upkeep'),
     leases: open('leases'),
     billing: open('billing'),
+    exports: open('exports'),
   };
   const all = Object.values(byName);
 
   const ofEach = async <Value>(look: (queue: Queue) => Promise<Value>): Promise<Record<QueueName, Value>> => {
-    const [deliver, sync, upkeep, leases, billing] = await Promise.all([
+    const [deliver, sync, upkeep, leases, billing, exports] = await Promise.all([
       look(byName.deliver),
       look(byName.sync),
       look(byName.upkeep),
       look(byName.leases),
       look(byName.billing),
+      look(byName.exports),
     ]);
-    return { deliver, sync, upkeep, leases, billing };
+    return { deliver, sync, upkeep, leases, billing, exports };
   };
 
   return {

@@ -64,7 +64,15 @@ export const archiveRecords = {
   ),
   columns: lineOf('columns', BoardColumn),
   epics: lineOf('epics', Epic.omit({ progress: true })),
-  stories: lineOf('stories', Story),
+  stories: lineOf(
+    'stories',
+    Story.extend({
+      code: z
+        .record(z.string(), z.unknown())
+        .nullable()
+        .describe('The state of the code under review, by which verdicts become stale'),
+    }),
+  ),
   specs: lineOf('specs', Spec.extend({ linesAdded: z.int(), linesRemoved: z.int() })),
   comments: lineOf(
     'comments',
@@ -77,9 +85,12 @@ export const archiveRecords = {
   prompts: lineOf('prompts', Prompt),
   contracts: lineOf('contracts', Contract),
   views: lineOf('views', View),
-  attachments: lineOf('attachments', Attachment.omit({ downloadUrl: true, state: true })),
+  attachments: lineOf(
+    'attachments',
+    Attachment.omit({ downloadUrl: true, state: true }).extend({ projectId: Id }),
+  ),
   activity: lineOf('activity', ActivityItem),
-  notifications: lineOf('notifications', Notification),
+  notifications: lineOf('notifications', Notification.omit({ snoozedUntil: true })),
 } as const;
 
 export type ArchiveRecordType = keyof typeof archiveRecords;

@@ -18,6 +18,7 @@ import { arrangeImport } from './imports.ts';
 import { arrangeInvitations } from './invitations.ts';
 import { arrangeLocks } from './locks.ts';
 import { arrangePlan } from './plans.ts';
+import { arrangeExport } from './exports.ts';
 import { arrangeView } from './views.ts';
 import { arrangeAgreements } from './agreements.ts';
 import { arrangeReviews } from './review.ts';
@@ -56,6 +57,7 @@ export interface ExampleRecordIds {
   readonly forgeConnection: string;
   readonly forgeDelivery: string;
   readonly import: string;
+  readonly export: string;
   readonly plan: string;
   readonly view: string;
   readonly attachment: string;
@@ -177,6 +179,7 @@ async function arrangeRecords(
     storyId: stories[0] ?? '',
     memberId: ana.me.memberId,
   });
+  const dataExport = await arrangeExport(world, { ...place, memberId: ana.me.memberId });
   const { token, agent: agentId } = await arrangeTokens(world, place);
   const { connection } = await arrangeConnections(world, { ...place, agentId });
   const { session, passkey } = await arrangeSessions(world, place);
@@ -197,6 +200,7 @@ async function arrangeRecords(
     forgeConnection,
     forgeDelivery,
     import: imported,
+    export: dataExport,
     plan,
     view,
     attachment,

@@ -1,0 +1,150 @@
+/** `muster export`: it waits for the archive that the worker writes, downloads and verifies it. */
+import { createHash } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { describe, expect, it } from '@jest/globals';
+import { createFolderStorage, type ExportContext, prepareExportRun } from '@muster/attachments';
+import { archiveReaders } from '@muster/operations';
+import { inOrganizationAsSystem } from '@muster/tenancy';
+import { useMuster } from './muster.ts';
+import { useStories } from './stories.ts';
+
+const muster = useMuster();
+const stories = useStories(muster);
+
+/** Writes the waiting exports of the organization, as the worker does. */
+async function writeWaitingExports(): Promise<void> {
+  const { orgId } = stories.people;
+  const context: ExportContext = {
+    ...{ pool: muster.world.database.app, readers: archiveReaders, secretsKeys: [], baseUrl: muster.url() },
+    storage: createFolderStorage(path.join(muster.home(), 'files')),
+    onError: (error) => {
+      throw error;
+    },
+  };
+  const waiting = await muster.world.rows<{ id: string | null }>(
+    `select id, pg_sleep(0.1) from exports where org_id = $1 and state in ('queued', 'running')
+     union all select null, pg_sleep(0.1)`,
+    orgId,
+  );
+  for (const { id } of waiting) {
+    if (id === null) continue;
+    const write = await inOrganizationAsSystem(context.pool, orgId, (db) =>
+      prepareExportRun(context, { db, orgId }, id),
+    );
+    const finish = await write?.(new AbortController().signal);
+    if (finish !== undefined) await inOrganizationAsSystem(context.pool, orgId, finish);
+  }
+}
+
+/** Runs a command while exports are written. */
+async function run(...args: string[]) {
+  const ended = new AbortController();
+  const command = muster
+    .run(['export', ...args], { cwd: muster.home(), env: muster.environmentOf(stories.people.ana) })
+    .finally(() => {
+      ended.abort();
+    });
+  while (!ended.signal.aborted) await writeWaitingExports();
+  return command;
+}
+const fileAt = (name: string): string => path.join(muster.home(), name);
+
+describe('muster export', () => {
+  it('downloads and verifies an archive, and does not overwrite a file', async () => {
+    await stories.make('Sign in');
+    const done = await run('-o', 'all.tar.gz');
+    expect(done).toMatchObject({ code: 0, err: '', out: expect.stringMatching(/^all\.tar\.gz: \d+ stor/) });
+    expect(gunzipSync(await readFile(fileAt('all.tar.gz'))).toString('latin1', 0, 14)).toBe('members.ndjson');
+    expect(await run('-o', 'all.tar.gz')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('exists already'),
+    });
+    expect(await run('verify', 'all.tar.gz')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('Digests and signature are valid.'),
+    });
+  });
+
+  it('exports a project and own data to the name of the archive', async () => {
+    const project = await run('--project', 'WEB', '--json');
+    expect(project).toMatchObject({ code: 0, err: '' });
+    const { file, manifest } = JSON.parse(project.out) as { file: string; manifest: { scope: string } };
+    expect([file, manifest.scope]).toEqual([
+      expect.stringMatching(/^muster-.*-web-\d{4}-\d\d-\d\d\.tar\.gz$/),
+      'project',
+    ]);
+    expect(await run('--me')).toMatchObject({ code: 0, out: expect.stringMatching(/-ana-.*\.tar\.gz: /) });
+  });
+
+  it('says why it is refused', async () => {
+    const refused = await muster.run(['export'], {
+      cwd: muster.home(),
+      env: muster.environmentOf(stories.people.chloe),
+    });
+    expect(refused).toMatchObject({ code: 3, err: expect.stringContaining('403') });
+  });
+});
+
+describe('muster export verify', () => {
+  /** Changes bytes of the uncompressed archive, and stores it under another name. */
+  const change = async (name: string, edit: (tar: Buffer) => Buffer): Promise<string> => {
+    await writeFile(fileAt(name), gzipSync(edit(gunzipSync(await readFile(fileAt('all.tar.gz'))))));
+    return name;
+  };
+  const replace = (tar: Buffer, from: string, to: string): Buffer => {
+    const at = tar.indexOf(from);
+    tar.write(to, at);
+    return tar;
+  };
+
+  it('finds changed records, manifests and signatures, and other keys', async () => {
+    const record = await change('record.tar.gz', (tar) => replace(tar, 'Sign in', 'Sign up'));
+    expect(await run('verify', record)).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('stories.ndjson was changed'),
+    });
+    const manifest = await change('manifest.tar.gz', (tar) =>
+      replace(tar, '"scope": "org"', '"scope": "me" '),
+    );
+    expect(await run('verify', manifest)).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('the signature of manifest.json is wrong'),
+    });
+    // A digest that fits the changed record does not help, because the manifest is signed.
+    const forged = await change('forged.tar.gz', (tar) => {
+      const digestOf = (): string => {
+        const start = tar.indexOf('stories.ndjson');
+        const size = Number.parseInt(tar.toString('latin1', start + 124, start + 135), 8);
+        return createHash('sha256')
+          .update(tar.subarray(start + 512, start + 512 + size))
+          .digest('hex');
+      };
+      const before = digestOf();
+      replace(tar, 'Sign in', 'Sign up');
+      return replace(tar, before, digestOf());
+    });
+    expect(await run('verify', forged)).toMatchObject({ code: 3, err: expect.stringContaining('signature') });
+    const keys = fileAt('keys.json');
+    await writeFile(keys, JSON.stringify({ keys: [] }));
+    expect(await run('verify', 'all.tar.gz', '--keys', keys)).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('which is not published'),
+    });
+  });
+
+  it('finds an archive that was cut, and files that are no archive', async () => {
+    const whole = await readFile(fileAt('all.tar.gz'));
+    await writeFile(fileAt('cut.tar.gz'), whole.subarray(0, whole.length - 200));
+    await writeFile(fileAt('text.tar.gz'), 'not an archive');
+    await writeFile(fileAt('empty.tar.gz'), gzipSync(Buffer.alloc(1_024)));
+    for (const [name, problem] of [
+      ['cut.tar.gz', 'not a complete archive'],
+      ['text.tar.gz', 'not a complete archive'],
+      ['empty.tar.gz', 'no signed manifest'],
+      ['missing.tar.gz', 'cannot be read'],
+    ] as const)
+      expect(await run('verify', name)).toMatchObject({ code: 2, err: expect.stringContaining(problem) });
+  });
+});
