@@ -88,7 +88,7 @@ export function forcedJourneys(house: House): void {
     for (const key of ['AAA', 'BBBBBB', 'CCCCCC', 'DDD']) await ana.projects.create({ key, name: key });
     const page = await open(people.ana.me.token, '/p/DDD', { viewport: { width: 320, height: 568 } });
     const bar = page.getByRole('navigation', { name: 'Main' });
-    const places = ['Now', 'Inbox', 'Agents'].map((name) => bar.getByRole('link', { name, exact: true }));
+    const places = ['My work', 'Inbox', 'Agents'].map((name) => bar.getByRole('link', { name, exact: true }));
     const boards = bar.getByRole('button', { name: 'Boards' });
     for (const place of [...places, boards]) {
       await place.waitFor();
@@ -106,6 +106,6 @@ export function forcedJourneys(house: House): void {
     await sheet.waitFor({ state: 'detached' });
     await page.getByRole('heading', { name: 'CCCCCC' }).waitFor();
     await places[0]?.click();
-    await page.getByRole('heading', { name: 'Now' }).waitFor();
+    await page.getByRole('heading', { name: 'My work' }).waitFor();
   });
 }

@@ -74,7 +74,7 @@ export async function furnish(house: House, people: People): Promise<void> {
 }
 
 export const pages = [
-  ['/', 'Waiting for an answer'],
+  ['/', 'Waiting for you'],
   ['/agents', 'Renaming', 'Chloé has it locked'],
   ['/inbox', 'Action needed'],
   ['/activity', 'created'],

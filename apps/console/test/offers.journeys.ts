@@ -34,7 +34,7 @@ export function offersJourneys(house: House): void {
   journey('accepts what is offered to one, from what waits for one', async () => {
     await offer({ toMemberId: people.chloe.me.memberId });
     const page = await open(people.chloe.me.token, '/');
-    const offered = page.getByRole('region', { name: 'Offered to you' });
+    const offered = page.getByRole('region', { name: 'Waiting for you' });
     await offered.getByText('The rest is yours').waitFor();
     await offered.getByText(/^\d+m left/).waitFor();
     // Disables the timer that removes a notice after 8 s, so that the notice also stays on a slow machine.

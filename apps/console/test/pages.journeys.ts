@@ -19,7 +19,7 @@ export function pagesJourneys(house: House): void {
     const page = await open(people.ana.me.token, '/');
     await page.getByRole('heading', { name: 'You’re all caught up' }).waitFor();
     await ben.comments.create({ storyId: 'WEB-2', body: `@${people.ana.me.handle} which one?` });
-    const told = page.getByRole('region', { name: 'Mentions' });
+    const told = page.getByRole('region', { name: 'Waiting for you' });
     await told.getByText('WEB-2', { exact: true }).first().waitFor();
     const { notifications } = house.client(people.ana.me.token);
     await notifications.markRead({
@@ -27,11 +27,11 @@ export function pagesJourneys(house: House): void {
     });
     await told.waitFor({ state: 'detached' });
     await ben.reviewers.add({ storyId: 'WEB-1', memberId: people.ana.me.memberId });
-    await page.getByRole('region', { name: 'Review requests' }).getByText('Alpha').waitFor();
+    await page.getByRole('region', { name: 'Waiting for you' }).getByText('Alpha').waitFor();
     await page.getByRole('link', { name: 'Review WEB-1' }).click();
     await page.getByRole('heading', { name: 'Alpha' }).waitFor();
     await house.client(people.ana.me.token).reviewers.setVerdict({ storyId: 'WEB-1', verdict: 'approved' });
-    await page.getByRole('link', { name: 'Now', exact: true }).click();
+    await page.getByRole('link', { name: 'My work', exact: true }).click();
     await page.getByRole('heading', { name: 'You’re all caught up' }).waitFor();
   });
 

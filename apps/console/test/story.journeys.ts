@@ -321,7 +321,7 @@ export function storyJourneys(house: House): void {
     await page.getByRole('dialog').getByRole('button', { name: 'Hand off' }).click();
     await page.locator('.notice', { hasText: 'WEB-1 was offered to Ben' }).waitFor();
     const ben = await open(people.ben.me.token, '/');
-    await ben.getByRole('region', { name: 'Offered to you' }).getByText('The rest is yours').waitFor();
+    await ben.getByRole('region', { name: 'Waiting for you' }).getByText('The rest is yours').waitFor();
     await expect(
       robo.deliveryExecutions.update({ executionId: execution.id, leaseToken, progress: 90 }),
     ).rejects.toThrow('granted to another holder');

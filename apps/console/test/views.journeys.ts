@@ -216,4 +216,22 @@ export function viewsJourneys(house: House): void {
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Gamma' }).waitFor();
   });
+
+  journey('lists on My work what is assigned to one, late stories first, as it comes and goes', async () => {
+    const { memberId } = people.ben.me;
+    await ana().stories.update({ storyId: 'WEB-3', dueDate: '2020-01-31' });
+    for (const targetId of ['WEB-1', 'WEB-3', 'WEB-4'])
+      await ana().assignments.set({ targetType: 'story', targetId, memberId });
+    const page = await open(people.ben.me.token, '/');
+    const assigned = page.getByRole('region', { name: 'Assigned to you' });
+    const texts = (): Promise<string[]> => assigned.locator('h3, .story-name').allTextContents();
+    const lists = (wanted: readonly string[]): Promise<void> =>
+      waitUntil(async () => isDeepStrictEqual(await texts(), wanted));
+    await lists(['Overdue', 'Gamma', 'In progress', 'Delta', 'Up next', 'Alpha']);
+    await ana().stories.updateStatus({ storyId: 'WEB-3', status: 'done' });
+    await ana().assignments.set({ targetType: 'story', targetId: 'WEB-2', memberId });
+    await lists(['In progress', 'Delta', 'Up next', 'Alpha', 'Beta']);
+    await assigned.getByRole('link', { name: 'Show all' }).click();
+    await shows(page, ['Backlog', 'Beta', 'Alpha', 'In progress', 'Delta', 'Done', 'Gamma']);
+  });
 }

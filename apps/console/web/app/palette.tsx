@@ -31,7 +31,7 @@ function usePageChoices(): PaletteChoice[] {
     run: () => void navigate({ to }),
   });
   return [
-    go('/', t.nav.now),
+    go('/', t.nav.myWork),
     go('/inbox', t.nav.inbox),
     go('/stories', t.nav.stories),
     go('/agents', t.nav.agents),

@@ -31,10 +31,10 @@ const textParameters =
         .filter(([, value]) => typeof value === 'string' && value !== ''),
     ) as { [name in Name]?: string };
 
-const nowRoute = createRoute({
+const myWorkRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/',
-  component: lazyPage(() => import('../pages/now-page.tsx'), 'NowPage'),
+  component: lazyPage(() => import('../pages/my-work-page.tsx'), 'MyWorkPage'),
 });
 const inboxRoute = createRoute({
   getParentRoute: () => rootRoute,
@@ -156,7 +156,7 @@ const auditRoute = createRoute({
 export const router = createRouter({
   routeTree: rootRoute.addChildren([
     ...[
-      nowRoute,
+      myWorkRoute,
       inboxRoute,
       storiesRoute,
       agentsRoute,

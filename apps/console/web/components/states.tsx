@@ -39,7 +39,7 @@ export function LoadError({ error, isPage = false, onRetry }: LoadErrorProps) {
       <p>{isAbsent ? t.failed.notFound : isForbidden ? t.failed.forbiddenWhy : errorText(error)}</p>
       {isAbsent || isForbidden || onRetry === undefined ? (
         <Link to="/" className="button">
-          {t.failed.toNow}
+          {t.failed.toMyWork}
         </Link>
       ) : (
         <button type="button" className="button" onClick={onRetry}>

@@ -4,7 +4,7 @@ import { type Notification } from '@muster/registry';
 type NotificationKind = Notification['kind'];
 
 /**
- * The kinds of notifications that the page Now lists as notifications. It shows the others as a review, an
+ * The kinds of notifications that the page My work lists as notifications. It shows the others as a review, an
  * offer or stalled work.
  */
 const notificationOnlyKinds: ReadonlySet<NotificationKind> = new Set<NotificationKind>([

@@ -45,7 +45,8 @@ export function staleQueryKeys({ kind, subject }: Event): CacheKey[] {
   if (settingsSubjects.has(about)) keys.push(['settings']);
   if (about === 'org') keys.push(['org']);
   if (subject.type === 'story' && subject.key !== null) keys.push(['story', subject.key]);
-  if (relatedStoryChanges.has(kind)) keys.push(['related']);
+  if (relatedStoryChanges.has(kind)) keys.push(['related'], ['assigned']);
+  if (about === 'assignment') keys.push(['assigned']);
   if (changesWaves(kind)) keys.push(['plans']);
   if (['project', 'access', 'team', 'member', 'org'].includes(about)) keys.push(['projects'], ['people']);
   if (['execution', 'run', 'lock', 'agent', 'attachment'].includes(about)) keys.push(['work']);

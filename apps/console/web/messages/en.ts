@@ -23,7 +23,7 @@ export const en = {
   nav: {
     main: 'Main',
     boards: 'Boards',
-    now: 'Now',
+    myWork: 'My work',
     inbox: 'Inbox',
     stories: 'All stories',
     agents: 'Agents at work',
@@ -102,7 +102,7 @@ export const en = {
     notFoundTitle: 'Not found',
     forbidden: 'You don’t have access to this',
     forbiddenWhy: 'Ask an owner or admin for a higher role.',
-    toNow: 'Go to Now',
+    toMyWork: 'Go to My work',
   },
   status: {
     backlog: 'Backlog',

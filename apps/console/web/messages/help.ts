@@ -6,7 +6,7 @@ export const helpTexts = {
   keys: [
     ['mod k', 'Go to a page, board or story'],
     ['?', 'Show keyboard shortcuts'],
-    ['g n', 'Now'],
+    ['g n', 'My work'],
     ['g i', 'Inbox'],
     ['g w', 'Agents at work'],
     ['g a', 'Activity'],
