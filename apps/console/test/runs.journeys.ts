@@ -45,7 +45,7 @@ export function runsJourneys(house: House): void {
     await page.getByRole('textbox', { name: 'Answer to Robo' }).fill('In Latin.');
     await page.getByRole('button', { name: 'Answer', exact: true }).click();
     await page.getByText('Chloé answered').waitFor();
-    await page.getByText('In Latin.').waitFor();
+    await page.locator('.prose').getByText('In Latin.').waitFor();
     await waitUntil(async () =>
       (await robo.deliveryExecutions.renew(held)).signals.some(({ kind }) => kind === 'new_comments'),
     );

@@ -74,6 +74,11 @@ export function usageJourneys(house: House): void {
       await row
         .getByText('$1.70 of $1.50 · 113 % used · each month · stops agents at 100 % · set by Ana')
         .waitFor();
+      const story = await open(people.ana.me.token, '/s/WEB-1');
+      await story.getByText('A budget is used up, so agents have to stop').waitFor();
+      expect(await story.getByRole('button', { name: /^Lift stop/ }).count()).toBe(0);
+      await story.getByRole('link', { name: 'Show budgets WEB-1' }).click();
+      await story.locator('.set-row').getByText('Agents are stopped').waitFor();
       const robo = house.client(people.robo.me.token);
       await expect(
         robo.deliveryExecutions.acquire({ targetType: 'story', targetId: 'WEB-2', runId: 'r2' }),

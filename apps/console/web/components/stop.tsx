@@ -1,4 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { type Execution } from '@muster/registry';
 import { useClient, useIdentity } from '../data/context.ts';
@@ -15,6 +16,14 @@ interface StopButtonProps {
   readonly workName: string;
 }
 
+/** Leads members to the budgets. Only raising or deleting a budget ends its stop. */
+const BudgetsLink = ({ workName }: Pick<StopButtonProps, 'workName'>) => (
+  <Link to="/settings/$section" params={{ section: 'budgets' }} className="button">
+    {t.stop.showBudgets}
+    <span className="sr-only"> {workName}</span>
+  </Link>
+);
+
 /** Renders the button that lifts a stop request, so that the work can continue. Agents cannot lift one. */
 export function LiftStopButton({ execution, workName }: StopButtonProps) {
   const client = useClient();
@@ -27,6 +36,7 @@ export function LiftStopButton({ execution, workName }: StopButtonProps) {
   const [isBusy, setBusy] = useState(false);
   const { id: executionId, stopRequested } = execution;
   if (stopRequested === null || agent !== null || !mayWrite) return null;
+  if (stopRequested.reason === 'budget') return <BudgetsLink workName={workName} />;
   const lift = async (): Promise<void> => {
     setBusy(true);
     forgetStop(executionId);

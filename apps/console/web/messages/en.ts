@@ -247,6 +247,7 @@ export const en = {
     asked: (name: string) => `Stop requested for ${name}`,
     heard: 'The holder is notified on the next call and can’t continue until the stop is lifted.',
     failed: (name: string) => `Could not request a stop for ${name}`,
+    showBudgets: 'Show budgets',
     lift: 'Lift stop',
     lifted: (name: string) => `Stop lifted for ${name}`,
     notLifted: (name: string) => `Could not lift the stop for ${name}`,

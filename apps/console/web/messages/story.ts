@@ -1,5 +1,5 @@
 /** English texts for editing a story and for what blocks it, loaded with its page. */
-import { type Obstacle } from '@muster/registry';
+import { type Execution, type Obstacle } from '@muster/registry';
 import { pluralize } from './several.ts';
 
 export const editTexts = {
@@ -178,7 +178,8 @@ export const storyTexts = {
       when,
       ...(files > 0 ? [pluralize(files, 'file', 'files')] : []),
     ].join(', '),
-  stopRequested: (name: string) => `${name} asked to stop`,
+  stopRequested: ({ by, reason }: NonNullable<Execution['stopRequested']>) =>
+    reason === 'budget' ? 'A budget is used up, so agents have to stop' : `${by.name} asked to stop`,
   timeline: 'Timeline',
   reviewers: 'Reviewers',
   noReviewers: 'No reviewers yet.',

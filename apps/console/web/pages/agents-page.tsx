@@ -40,7 +40,7 @@ function WorkRow({ execution }: { readonly execution: ListedExecution }) {
     checkpoint === null
       ? agentsTexts.noCheckpoint
       : storyTexts.checkpoint(checkpoint.seq, timeAgo(checkpoint.at, now), checkpoint.filesTouched.length),
-    stopRequested === null ? undefined : storyTexts.stopRequested(stopRequested.by.name),
+    stopRequested === null ? undefined : storyTexts.stopRequested(stopRequested),
   ];
   return (
     <ListRow

@@ -1,4 +1,4 @@
-/** How the agent that was asked to work on a story responds. Without a runner, the command that starts one. */
+/** The response of the agent that was asked to work on a story. Without a runner, it shows the command that starts one. */
 import { useQuery } from '@tanstack/react-query';
 import { useClient } from '../data/context.ts';
 import { agentResponseQuery } from '../data/queries.ts';

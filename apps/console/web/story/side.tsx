@@ -131,7 +131,7 @@ function WorkDetails({ story, execution }: { readonly story: Story; readonly exe
       )}
       {stopRequested !== null && (
         <p className="muted">
-          {storyTexts.stopRequested(stopRequested.by.name)}, {timeAgo(stopRequested.at)}
+          {storyTexts.stopRequested(stopRequested)}, {timeAgo(stopRequested.at)}
         </p>
       )}
       <div className="form-foot">
