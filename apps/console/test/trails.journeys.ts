@@ -1,4 +1,5 @@
 /** Tests the activity, with filters as links that can be shared. */
+import { readFile } from 'node:fs/promises';
 import { beforeEach, expect } from '@jest/globals';
 import { type Page } from 'playwright-core';
 import { type People, waitUntil } from '@muster/testing';
@@ -109,5 +110,23 @@ export function trailsJourneys(house: House): void {
     await page.getByRole('link', { name: 'Clear filters' }).first().click();
     await waitUntil(async () => (await rows.count()) >= 5);
     expect(await page.getByRole('searchbox').inputValue()).toBe('');
+  });
+
+  journey('downloads the entries that match the filters', async () => {
+    const page = await open(people.ana.me.token, '/audit?operation=stories.create');
+    await page.locator('tbody tr').first().waitFor();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toMatch(/^audit-\d{4}-\d\d-\d\d\.ndjson$/);
+    const text = await readFile(await download.path(), 'utf8');
+    const entries = text
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as unknown);
+    const { items } = await house.client(people.ana.me.token).audit.list({ operation: 'stories.create' });
+    expect(entries).toEqual(items);
+    await page.getByRole('button', { name: 'Download' }).waitFor();
   });
 }

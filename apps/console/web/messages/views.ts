@@ -126,5 +126,13 @@ export const viewTexts = {
     ends: (time: string) => `until ${time}`,
     detail: (name: string, value: string) => `${name}: ${value}`,
     older: 'Show older',
+    download: 'Download',
+    downloadHint: 'Download the entries that match the filters as NDJSON',
+    downloading: (entries: number) => `${pluralize(entries, 'entry', 'entries')} loaded…`,
+    downloadFailed: 'The audit trail wasn’t downloaded',
+    downloadCut: (entries: number) => ({
+      title: `Downloaded the newest ${pluralize(entries, 'entry', 'entries')}`,
+      body: 'There are more. Choose a shorter period, or use muster audit export.',
+    }),
   },
 };

@@ -17,6 +17,7 @@ import { viewTexts } from '../messages/views.ts';
 import { formatDetails } from './audit-details.ts';
 import { auditQuery } from './queries.ts';
 import { AuditBar } from './audit-bar.tsx';
+import { AuditDownload } from './audit-download.tsx';
 import { AuditTarget, useNamesById } from './audit-target.tsx';
 
 const auditRoute = getRouteApi('/audit');
@@ -131,6 +132,7 @@ export function AuditPage() {
       <header className="page-head">
         <h1>{viewTexts.audit.title}</h1>
         <span className="grow" />
+        <AuditDownload filter={filter} />
         <nav className="tabs" aria-label={viewTexts.audit.outcome}>
           <Link
             to="/audit"

@@ -29,17 +29,20 @@ export const healthQuery = (client: Client, projectId: string, weeks: number) =>
     staleTime: 60_000,
   });
 
-export const auditQuery = (client: Client, filter: AuditFilter) => {
-  const { actor, outcome, operation, from, to } = filter;
-  return infiniteQueryOptions({
+export const auditParams = ({ actor, outcome, operation, from, to }: AuditFilter) => ({
+  ...(outcome !== undefined && { outcome }),
+  ...(operation !== undefined && { operation: operation.trim() }),
+  ...(actor !== undefined && { actorId: actor }),
+  ...(from !== undefined && { from: dayStart(from) }),
+  ...(to !== undefined && { to: dayStart(to, 1) }),
+});
+
+export const auditQuery = (client: Client, filter: AuditFilter) =>
+  infiniteQueryOptions({
     queryKey: ['audit', filter],
     queryFn: ({ pageParam }) =>
       client.audit.list({
-        ...(outcome !== undefined && { outcome }),
-        ...(operation !== undefined && { operation: operation.trim() }),
-        ...(actor !== undefined && { actorId: actor }),
-        ...(from !== undefined && { from: dayStart(from) }),
-        ...(to !== undefined && { to: dayStart(to, 1) }),
+        ...auditParams(filter),
         ...{ limit: 50, ...(pageParam !== null && { cursor: pageParam }) },
       }),
     initialPageParam: null as string | null,
@@ -47,4 +50,3 @@ export const auditQuery = (client: Client, filter: AuditFilter) => {
     // Denied attempts emit no events, so cached data may always be outdated.
     staleTime: 0,
   });
-};
