@@ -93,6 +93,18 @@ it('ends when the reviewer approves or takes it back, and not while another stil
   expect(await current()).toMatchObject({ needsRework: false, rework: null });
 });
 
+it('ends although an imported request for changes is left', async () => {
+  await people.chloe.reviewers.add({ storyId, memberId: people.ana.me.memberId });
+  await people.ana.reviewers.setVerdict({ storyId, verdict: 'changes_requested', note: 'Elsewhere' });
+  await world.rows(
+    `update story_reviewers set imported_by = '{}', imported_from = 'muster' where org_id = $1 and note = 'Elsewhere'`,
+    people.orgId,
+  );
+  await request();
+  await people.ben.reviewers.setVerdict({ storyId, verdict: 'approved' });
+  expect(await current()).toMatchObject({ needsRework: false, rework: null });
+});
+
 it('ends when the head moves, and stays through facts that move nothing', async () => {
   await request();
   const observe = (kind: 'checks_passed' | 'branch_pushed', head: string) =>

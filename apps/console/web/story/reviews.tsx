@@ -57,8 +57,13 @@ function VerdictForm({ storyId, storyKey, run }: VerdictFormProps) {
   );
 }
 
-function verdictTone({ stale, verdict }: ReviewerList[number]): 'none' | 'good' | 'wait' {
-  if (stale || verdict === 'pending') return 'none';
+/** Returns true for a verdict that does not count, because it is missing, stale or imported. */
+const isAwaited = ({ stale, verdict, importedBy }: ReviewerList[number]): boolean =>
+  stale || verdict === 'pending' || importedBy !== null;
+
+function verdictTone(review: ReviewerList[number]): 'none' | 'good' | 'wait' {
+  const { verdict } = review;
+  if (isAwaited(review)) return 'none';
   return verdict === 'approved' ? 'good' : 'wait';
 }
 
@@ -69,7 +74,7 @@ interface ReviewerItemProps {
 }
 
 function ReviewerItem({ review, onRemove }: ReviewerItemProps) {
-  const { reviewer, verdict, stale, note } = review;
+  const { reviewer, verdict, stale, note, importedBy, importedFrom } = review;
   return (
     <li className="reviewer">
       <Avatar name={reviewer.name} kind={reviewer.kind} />
@@ -79,6 +84,9 @@ function ReviewerItem({ review, onRemove }: ReviewerItemProps) {
           {storyTexts.verdicts[verdict]}
         </span>
         {stale && <span className="muted side-note">{storyTexts.stale}</span>}
+        {importedBy !== null && (
+          <span className="muted side-note">{storyTexts.imported(importedBy.name, importedFrom ?? '')}</span>
+        )}
         {note !== null && <span className="muted side-note">{note}</span>}
       </span>
       {onRemove !== undefined && (
@@ -166,7 +174,7 @@ export function Reviews({ storyId, storyKey, reviewers: all, canWrite }: Reviews
           />
         ))}
       </ul>
-      {all.some((one) => isMine(one) && (one.verdict === 'pending' || one.stale)) && (
+      {all.some((one) => isMine(one) && isAwaited(one)) && (
         <VerdictForm storyId={storyId} storyKey={storyKey} run={run} />
       )}
       {canWrite && (

@@ -88,7 +88,9 @@ function usePendingKinds({ reviewers, execution }: StoryContext): Notification['
 
 /** Returns true while an approval of the newest version of the spec is valid. */
 const hasValidApproval = ({ reviewers }: StoryContext): boolean =>
-  reviewers?.some(({ verdict, stale }) => verdict === 'approved' && !stale) === true;
+  reviewers?.some(
+    ({ verdict, stale, importedBy }) => verdict === 'approved' && !stale && importedBy === null,
+  ) === true;
 
 interface StoryContentProps {
   readonly story: Story;

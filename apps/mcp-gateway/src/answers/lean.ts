@@ -113,8 +113,8 @@ const pick = (record: unknown, names: readonly string[]): unknown =>
 /** The fields that a model needs of each section of a story's context. Other sections are complete. */
 const sectionFields: Readonly<Partial<Record<(typeof contextSections)[number], readonly string[]>>> = {
   epic: ['id', 'title', 'description', 'status', 'progress'],
-  spec: ['version', 'author', 'note', 'content'],
-  reviewers: ['reviewer', 'verdict', 'stale', 'note'],
+  spec: ['version', 'author', 'importedFrom', 'note', 'content'],
+  reviewers: ['reviewer', 'verdict', 'stale', 'importedFrom', 'note'],
   assignment: ['member', 'agent'],
   deliveryGroup: ['id', 'name', 'state', 'mergeStrategy', 'git', 'progress'],
   locks: ['resources', 'mode', 'holder', 'reason', 'expiresAt'],

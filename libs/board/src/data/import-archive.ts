@@ -242,16 +242,16 @@ export const insertProjectMembers = (
      on conflict (org_id, project_id, member_id) do nothing`;
 
 /**
- * Reads the active columns of a board from left to right. A column is unused if it has no stories and stands for no
- * column of the archive, although the archive has columns.
+ * Reads the active columns of a board from left to right. A column is unused if it is older than the import, has no
+ * stories, and stands for no column of the archive, although the archive has columns.
  */
 export const findBoardColumns = (
   db: Db,
-  { project_id: projectId, provider }: ImportRow,
+  { project_id: projectId, provider, created_at: startedAt }: ImportRow,
 ): Promise<(ColumnRow & { readonly is_unused: boolean })[]> =>
   db.all(
     sql<ColumnRow & { readonly is_unused: boolean }>`select ${boardColumns.list},
-         c.story_count = 0 and exists (select from import_items i where ${orgFilter('i')} and i.project_id = c.project_id
+         c.story_count = 0 and c.created_at <= ${startedAt}::timestamptz and exists (select from import_items i where ${orgFilter('i')} and i.project_id = c.project_id
              and i.provider = ${provider} and i.kind = 'column')
            and not exists (select from import_items i where ${orgFilter('i')} and i.record_id = c.id and i.kind = 'column') as is_unused
        from board_columns c where ${orgFilter('c')} and c.project_id = ${projectId} and c.archived_at is null

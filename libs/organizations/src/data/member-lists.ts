@@ -88,7 +88,7 @@ export function getMemberStats(db: Db, caller: Caller, memberId: string): Promis
            where ${orgFilter('a')} and a.member_id = ${member} and a.target_type = 'story' and s.status = 'done') as "storiesDone",
          (select count(*) from story_reviewers r join stories s on s.org_id = r.org_id and s.id = r.story_id
            join seen on seen.project_id = s.project_id
-           where ${orgFilter('r')} and r.member_id = ${member} and r.decided_at is not null) as "reviewsGiven",
+           where ${orgFilter('r')} and r.member_id = ${member} and r.decided_at is not null and r.imported_by is null) as "reviewsGiven",
          (select count(*) from comments c join stories s on s.org_id = c.org_id and s.id = c.story_id
            join seen on seen.project_id = s.project_id
            where ${orgFilter('c')} and c.author_member_id = ${member}

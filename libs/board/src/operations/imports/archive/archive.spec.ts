@@ -149,6 +149,19 @@ describe('an import of an archive', () => {
     expect(await wrongCounts(world, projectId)).toEqual([]);
   });
 
+  it('keeps a column that was added during the import', async () => {
+    const importId = await begin();
+    await put(importId, ofType('members', 'projects', 'columns'));
+    await people.ana.boardColumns.create({ projectId: 'WEB', name: 'Blocked', status: 'ready' });
+    await people.ana.imports.finish({ importId });
+    const { items } = await people.ana.boardColumns.list({ projectId: 'WEB' });
+    expect(items.map(({ name, position }) => [name, position])).toEqual(
+      ['backlog', 'Next', 'in_progress', 'in_review', 'done', 'Testing', 'Blocked'].map((name, position) => [
+        ...[name, position],
+      ]),
+    );
+  });
+
   it('can be undone', async () => {
     const { importId } = await importAll(lines);
     const { removed, kept } = await people.ana.imports.undo({ importId });
