@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
 import { type Story } from '@muster/registry';
 import { type People, type Person, useWorld } from '@muster/testing';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
@@ -108,6 +109,46 @@ describe('stories.restore', () => {
     }
     expect((await ben.stories.get({ storyId: story.id })).subscribed).toBe(true);
     expect(await kept()).toEqual([]);
+  });
+
+  it('leaves every list as it was, in whatever order related stories are deleted and restored', async () => {
+    const columnIds = Object.values(board.columns);
+    const place = fc.record({
+      column: fc.nat({ max: columnIds.length - 1 }),
+      parent: fc.option(fc.nat()),
+      blockers: fc.array(fc.nat(), { maxLength: 3 }),
+    });
+    const plan = fc.record({
+      places: fc.array(place, { minLength: 3, maxLength: 6 }),
+      deleted: fc.array(fc.nat(), { minLength: 1, maxLength: 4 }),
+      restored: fc.array(fc.nat(), { minLength: 4, maxLength: 4 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(plan, async ({ places, deleted, restored }) => {
+        const made: Story[] = [];
+        for (const { column, parent, blockers } of places) {
+          const tops = made.filter(({ parentId }) => parentId === null);
+          const parentId = parent === null ? undefined : tops[parent % (tops.length + 1)]?.id;
+          const blockedBy = blockers.flatMap((nth) => made[nth % (made.length + 1)]?.id ?? []);
+          const params = {
+            columnId: columnIds[column],
+            blockedBy: blockedBy.filter((id) => id !== parentId),
+          };
+          made.push(
+            await make({ ...params, ...(parentId !== undefined && { parentId }) }).catch(() => make(params)),
+          );
+        }
+        const before = await everything();
+        const gone = [...new Set(deleted.map((nth) => made[nth % made.length]?.id ?? ''))];
+        for (const id of gone) await remove(id);
+        for (const nth of restored) {
+          const [id] = gone.splice(nth % Math.max(1, gone.length), 1);
+          if (id !== undefined) await restore(id);
+        }
+        expect(await everything()).toBe(before);
+      }),
+      { numRuns: 6 },
+    );
   });
 
   it('says what happened to the story and to those that depend on it, once, and keeps versions rising', async () => {
