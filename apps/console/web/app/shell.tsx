@@ -8,6 +8,7 @@ import { usePageShortcuts } from '../components/keys.ts';
 import { lazyComponent, preload } from '../components/lazily.ts';
 import { Notices } from '../components/notices.tsx';
 import { QuestionDialog } from '../components/question-dialog.tsx';
+import { useUndoKeys } from '../components/undo.ts';
 import { t } from '../messages/index.ts';
 import { Navigation, useCurrentPath } from './rail.tsx';
 import { ConnectionBanner } from './wire.tsx';
@@ -46,6 +47,7 @@ export function AppShell() {
   const closed = (which: 'palette' | 'help'): void => setOpen((last) => (last === which ? null : last));
   const openHelp = (): void => setOpen('help');
   useNavigationShortcuts(openHelp);
+  useUndoKeys();
   useEffect(() => preload(loadCommandPalette), []);
   useEffect(() => {
     const hear = (event: KeyboardEvent): void => {

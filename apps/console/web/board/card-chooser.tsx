@@ -5,6 +5,7 @@ import { type Board, type ChangeOutcome } from '../data/boards.ts';
 import { type Lane, type TargetPosition } from '../data/lanes.ts';
 import Chooser, { type ChooserProps } from '../components/chooser.tsx';
 import { announceToScreenReader, showNotice, errorText } from '../components/notices.tsx';
+import { offerUndo } from '../components/undo.ts';
 import { t } from '../messages/index.ts';
 import {
   applyBulkChange,
@@ -72,6 +73,12 @@ export default function CardChooser(props: CardChooserProps) {
   };
   const setPriority = async (card: StoryCard, priority: StoryCard['priority']): Promise<void> => {
     const outcome = await board.setPriority(card, priority);
+    const version = outcome.type === 'changed' ? outcome.story?.version : undefined;
+    if (version !== undefined && priority !== card.priority)
+      offerUndo({
+        ...{ key: card.key, title: t.move.set(card.key, t.priority[priority]) },
+        undo: () => board.restorePriority(card, version),
+      });
     if (settle(card, outcome, t.priority[priority]) || outcome.type !== 'met') return;
     const { theirs } = outcome;
     showNotice({

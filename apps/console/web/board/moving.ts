@@ -4,6 +4,7 @@ import { type StoryCard } from '@muster/registry';
 import { type Board } from '../data/boards.ts';
 import { type Lane, type TargetPosition } from '../data/lanes.ts';
 import { announceToScreenReader, showNotice, errorText } from '../components/notices.tsx';
+import { offerUndo } from '../components/undo.ts';
 import { t } from '../messages/index.ts';
 import { getFollowingCardId, nextMovePosition, findCardPosition, type NavigationDirection } from './walk.ts';
 
@@ -32,6 +33,12 @@ export function useCardMoves(board: Board) {
         lanes.find(({ column }) => column.id === columnId)?.column.name ?? t.status.canceled;
       if (outcome.type === 'changed') {
         const now = locateCard(lanes, card.id);
+        const { story } = outcome;
+        if (story !== undefined && (story.columnId !== card.columnId || story.rank !== card.rank))
+          offerUndo({
+            ...{ key: card.key, title: t.move.changed(card.key, nameOf(story.columnId)) },
+            undo: () => board.moveBack(card, story.version),
+          });
         if (now !== undefined) announceToScreenReader(t.move.dropped(card.key, now.name, now.at, now.of));
         const [warning] = outcome.warnings ?? [];
         if (warning !== undefined)

@@ -10,7 +10,9 @@ export interface Notice {
   readonly body?: string;
   /** The subject of the notice. It replaces the notice with the same subject, if there is one. */
   readonly about?: string;
-  /** Actions of the notice. A notice with actions stays until one is chosen. */
+  /** How long the notice is shown; by default a few seconds, or until an action is chosen. */
+  readonly durationMs?: number;
+  /** Actions of the notice. */
   readonly actions?: readonly {
     readonly name: string;
     readonly run: () => void;
@@ -51,7 +53,8 @@ export function showNotice(notice: Notice): void {
   const others = visibleNotices.filter(({ about }) => about === undefined || about !== notice.about);
   visibleNotices = [...others.slice(-2), { ...notice, id }];
   announceToScreenReader([notice.title, notice.body].filter((text) => text !== undefined).join('. '));
-  if (notice.actions === undefined) setTimeout(() => dismissNotice(id), noticeDurationMs);
+  const durationMs = notice.durationMs ?? (notice.actions === undefined ? noticeDurationMs : undefined);
+  if (durationMs !== undefined) setTimeout(() => dismissNotice(id), durationMs);
 }
 
 /** Announces a text once. A repeated text is announced again. */

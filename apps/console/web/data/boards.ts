@@ -22,7 +22,8 @@ import { endsLeasesAndAssignments } from './stale.ts';
 export { type BoardView } from './card-store.ts';
 
 export type ChangeOutcome =
-  | { readonly type: 'changed'; readonly warnings?: readonly string[] }
+  /** `story` is the story after the write, if the response contains it. */
+  | { readonly type: 'changed'; readonly warnings?: readonly string[]; readonly story?: Story }
   /** Someone else wrote the same field first. */
   | { readonly type: 'met'; readonly theirs: StoryCard }
   /** `error` is an exception, or the reason in words. */
@@ -83,6 +84,24 @@ export class Board {
     );
     this.previewMove(id, null);
     return changed;
+  }
+
+  /** Moves a card back to where it was. Throws if the card was changed since it had this version. */
+  async moveBack({ id, columnId, rank }: StoryCard, expectedVersion: number): Promise<void> {
+    const lane = this.view().lanes.find(({ column }) => column.id === columnId)?.cards ?? [];
+    const following = lane.find((other) => other.id !== id && other.rank > rank);
+    const neighbor = moveParameters(lane, { columnId: columnId ?? '', beforeId: following?.id ?? null }, id);
+    const { story } = await this.#client.stories.reorder({
+      ...{ storyId: id, ...neighbor, expectedVersion },
+      ...(columnId !== null && { columnId }),
+    });
+    this.#store.storeWrittenStory(story);
+  }
+
+  /** Gives a card its former priority. Throws if the card was changed since it had this version. */
+  async restorePriority({ id, priority }: StoryCard, expectedVersion: number): Promise<void> {
+    const { story } = await this.#client.stories.update({ storyId: id, priority, expectedVersion });
+    this.#store.storeWrittenStory(story);
   }
 
   async create(title: string, columnId: string): Promise<StoryCard | undefined> {
@@ -210,7 +229,11 @@ export class Board {
         throw error;
       });
       if (story !== undefined) this.#store.storeWrittenStory(story);
-      return { type: 'changed', ...(warnings && { warnings: warnings.map(({ message }) => message) }) };
+      return {
+        type: 'changed',
+        ...(story && { story }),
+        ...(warnings && { warnings: warnings.map(({ message }) => message) }),
+      };
     } catch (error) {
       const theirs = this.card(id);
       if (isRefusal(error, 'version_mismatch') && theirs !== undefined) return { type: 'met', theirs };

@@ -30,7 +30,8 @@ export interface Edits<Shown> {
 
 interface EditCallbacks<Shown> {
   readonly fetchRecord: () => Promise<Shown>;
-  readonly sendPatch: (patch: Partial<Shown>, expectedVersion: number) => Promise<unknown>;
+  /** Sends the patch of the record `base`, whose fields in the patch no one else has changed. */
+  readonly sendPatch: (patch: Partial<Shown>, expectedVersion: number, base: Shown) => Promise<unknown>;
   /** Called after each attempted write, to refetch everything that shows the record. */
   readonly refetchAll: () => Promise<unknown>;
   readonly onFailure: (error: unknown) => void;
@@ -88,7 +89,7 @@ export function useEdits<Shown extends { readonly version: number }>(
     try {
       for (let expected = base.version; !isSaved;) {
         try {
-          await call(patch, expected);
+          await call(patch, expected, base);
           own.current = { ...own.current, ...patch };
           isSaved = true;
         } catch (error) {

@@ -62,8 +62,8 @@ export const relatedQuery = (client: Client, storyKey: string) =>
   queryOptions({
     queryKey: ['related', storyKey],
     queryFn: async () => {
-      const { parent, children, blocks } = await client.stories.get({ storyId: storyKey });
-      return { parent, children, blocks };
+      const { parent, children, blocks, subscribed } = await client.stories.get({ storyId: storyKey });
+      return { parent, children, blocks, subscribed };
     },
   });
 

@@ -235,6 +235,13 @@ export const en = {
     created: (key: string) => `${key} was added`,
     notCreated: 'The story could not be added',
   },
+  undo: {
+    act: 'Undo',
+    done: (key: string) => `${key}: change undone`,
+    failed: (key: string) => `The change of ${key} could not be undone`,
+    conflict: 'Someone else has changed it since. Nothing was undone.',
+    edited: (key: string) => `${key} was changed`,
+  },
   met: {
     title: (field: string) => `${field}: someone else just changed this`,
     theirs: 'Theirs',

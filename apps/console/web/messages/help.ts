@@ -5,6 +5,7 @@ export const helpTexts = {
   single: 'Single-key shortcuts',
   keys: [
     ['mod k', 'Go to a page, board or story'],
+    ['mod z', 'Undo your last change (within 30 seconds)'],
     ['?', 'Show keyboard shortcuts'],
     ['g n', 'My work'],
     ['g i', 'Inbox'],
@@ -19,6 +20,6 @@ export const helpTexts = {
     ['s a p r', 'On a card or a story: status, assignee, priority, reviewers'],
     ['c', 'On a board: add a story'],
     ['/', 'Filter'],
-    ['e', 'On a story: edit the title; in the inbox: mark as done'],
+    ['e', 'On a story: edit the title; in the inbox: mark as done (s snoozes)'],
   ] as readonly (readonly [string, string])[],
 };

@@ -217,3 +217,17 @@ export const storyTexts = {
   /** Returns the text of an event in the timeline. An unknown kind, for example of a newer server, is shown by its name. */
   executionEvent: (kind: string): string => executionEventTexts[kind] ?? kind.replaceAll('_', ' '),
 };
+
+export const storyMenuTexts = {
+  more: 'More actions',
+  subscribe: 'Subscribe',
+  unsubscribe: 'Unsubscribe',
+  subscribeHint: 'Get notified of comments, verdicts and changes of status',
+  unsubscribeHint: 'Only get notified of what is addressed to you',
+  following: (key: string) => `You are subscribed to ${key}`,
+  muted: (key: string) => `You are no longer subscribed to ${key}`,
+  notSubscribed: (key: string) => `Your subscription to ${key} could not be changed`,
+  delete: 'Delete story',
+  deleted: (key: string) => `${key} was deleted`,
+  notDeleted: (key: string) => `${key} could not be deleted`,
+};

@@ -1,7 +1,7 @@
 /** The page of a story: description, spec, comments, work, and readiness. */
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, Navigate } from '@tanstack/react-router';
-import { type RefObject, useRef } from 'react';
+import { type ReactNode, type RefObject, useRef } from 'react';
 import { type Notification, type Story, type StoryContext } from '@muster/registry';
 import { useClient, useIdentity } from '../data/context.ts';
 import { useMarkStoryNotificationsRead } from '../data/inbox.ts';
@@ -17,6 +17,7 @@ import { StorySidebar } from './side.tsx';
 import { SpecPart } from './spec-part.tsx';
 import { useStoryFieldMenus } from './story-chooser.tsx';
 import { useStoryEdits } from './story-edits.ts';
+import { StoryMenu } from './story-menu.tsx';
 import { Threads } from './threads.tsx';
 import { StoryDescriptionEditor, StoryTitleEditor } from './title.tsx';
 
@@ -55,9 +56,10 @@ interface StoryHeaderProps {
   readonly status?: Story['status'];
   /** The anchor of menus that keys open. */
   readonly place?: RefObject<HTMLElement | null>;
+  readonly children?: ReactNode;
 }
 
-const StoryHeader = ({ storyKey, projectKey, status, place }: StoryHeaderProps) => (
+const StoryHeader = ({ storyKey, projectKey, status, place, children }: StoryHeaderProps) => (
   <header className="page-head">
     <Link to="/p/$projectKey" params={{ projectKey }} className="icon-button" aria-label={storyTexts.toBoard}>
       <Icon name="back" />
@@ -69,6 +71,7 @@ const StoryHeader = ({ storyKey, projectKey, status, place }: StoryHeaderProps) 
         {t.status[status]}
       </span>
     )}
+    {children}
   </header>
 );
 
@@ -107,7 +110,9 @@ function StoryContent({ story, context, projectKey, canWrite }: StoryContentProp
   const chooser = useStoryFieldMenus({ edits, assignment: context.assignment, canWrite, place });
   return (
     <>
-      <StoryHeader {...{ storyKey, projectKey, status, place }} />
+      <StoryHeader {...{ storyKey, projectKey, status, place }}>
+        <StoryMenu story={story} projectKey={projectKey} />
+      </StoryHeader>
       {chooser}
       <div className="page">
         <div className="story">

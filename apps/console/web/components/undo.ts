@@ -1,0 +1,59 @@
+/** Lets the reader undo their last changes for 30 seconds, by a notice or by Ctrl-Z. */
+import { useEffect } from 'react';
+import { isRefusal } from '@muster/client';
+import { t } from '../messages/index.ts';
+import { eventTargetOf, isTextField } from './keys.ts';
+import { errorText, showNotice } from './notices.tsx';
+
+export interface UndoableChange {
+  /** The key of the changed story. */
+  readonly key: string;
+  /** Says what was changed. */
+  readonly title: string;
+  /** Makes the inverse change. Throws if the API refuses it, for example because someone else changed the story. */
+  readonly undo: () => Promise<unknown>;
+}
+
+const undoPeriodMs = 30_000;
+/** The notices of changes replace each other. */
+const noticeSubject = 'undo';
+let undoable: readonly { readonly change: UndoableChange; readonly until: number }[] = [];
+
+async function undoChange(change: UndoableChange): Promise<void> {
+  undoable = undoable.filter((one) => one.change !== change);
+  const { key } = change;
+  try {
+    await change.undo();
+    showNotice({ tone: 'good', title: t.undo.done(key), about: noticeSubject });
+  } catch (error) {
+    const body = isRefusal(error, 'version_mismatch') ? t.undo.conflict : errorText(error);
+    showNotice({ tone: 'bad', title: t.undo.failed(key), body, about: noticeSubject });
+  }
+}
+
+/** Shows what was changed, with a button that undoes it. */
+export function offerUndo(change: UndoableChange): void {
+  const now = Date.now();
+  undoable = [...undoable.filter(({ until }) => until > now), { change, until: now + undoPeriodMs }];
+  showNotice({
+    ...{ tone: 'good', title: change.title, about: noticeSubject, durationMs: undoPeriodMs },
+    actions: [{ name: t.undo.act, run: () => void undoChange(change) }],
+  });
+}
+
+/** Undoes the last change with Ctrl-Z or ⌘Z. In text fields these keys undo typing. */
+export function useUndoKeys(): void {
+  useEffect(() => {
+    const undoLast = (event: KeyboardEvent): void => {
+      const isUndo = event.key.toLowerCase() === 'z' && (event.metaKey || event.ctrlKey);
+      if (!isUndo || event.shiftKey || event.altKey || isTextField(eventTargetOf(event))) return;
+      if (document.querySelector('dialog[open]') !== null) return;
+      const last = undoable.findLast(({ until }) => until > Date.now());
+      if (last === undefined) return;
+      event.preventDefault();
+      void undoChange(last.change);
+    };
+    document.addEventListener('keydown', undoLast);
+    return () => document.removeEventListener('keydown', undoLast);
+  }, []);
+}
