@@ -121,5 +121,6 @@ export const pages = [
   ['/p/WEB/settings/webhooks', 'No webhooks yet'],
   ['/p/WEB/settings/forges', 'No linked repositories'],
   ['/p/WEB/settings/import', 'No imports yet'],
+  ['/p/WEB/settings/deleted', 'No deleted stories'],
   ['/p/WEB/settings/general', 'Archive project'],
 ] as const;

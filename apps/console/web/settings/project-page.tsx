@@ -9,6 +9,7 @@ import { texts } from '../messages/settings.ts';
 import { Budgets } from './budgets.tsx';
 import { ColumnSettings } from './columns.tsx';
 import { Contracts } from './contracts.tsx';
+import { DeletedStories } from './deleted-stories.tsx';
 import { RepositorySettings } from './forges.tsx';
 import { SettingsFrame, type SettingsSection } from './frame.tsx';
 import { ProjectGeneralSettings } from './general.tsx';
@@ -48,6 +49,10 @@ export function ProjectPage() {
             children: (
               <Imports projectId={projectId} projectKey={projectKey} mayWrite={archivedAt === null} />
             ),
+          },
+          {
+            sectionName: 'deleted',
+            children: <DeletedStories projectId={projectId} mayWrite={mayWrite} />,
           },
           { sectionName: 'general', children: <ProjectGeneralSettings project={project.data} /> },
         ] as const)

@@ -1,5 +1,5 @@
 /** The queries of the settings. Any event about settings refetches all of them. */
-import { queryOptions } from '@tanstack/react-query';
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { type Client } from '@muster/client';
 
 /** The page size. These lists contain people and their configuration, and are short enough for one page. */
@@ -195,4 +195,13 @@ export const importsQuery = (client: Client, projectId: string) =>
   queryOptions({
     queryKey: ['settings', 'imports', projectId],
     queryFn: async () => (await client.imports.list({ projectId, limit: pageSize })).items,
+  });
+
+export const deletedStoriesQuery = (client: Client, projectId: string) =>
+  infiniteQueryOptions({
+    queryKey: ['settings', 'deleted-stories', projectId],
+    queryFn: ({ pageParam }) =>
+      client.stories.listDeleted({ projectId, limit: 50, ...(pageParam !== null && { cursor: pageParam }) }),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ nextCursor }) => nextCursor,
   });
