@@ -1,4 +1,5 @@
 /** English texts of the inbox, loaded with it. */
+import { pluralize } from './several.ts';
 
 export const inboxTexts = {
   loading: 'Loading the inbox',
@@ -13,4 +14,17 @@ export const inboxTexts = {
   notDone: 'Could not mark this as done',
   notAllDone: 'Could not mark all as done',
   settings: 'Notification settings',
+  count: (count: number) => pluralize(count, 'notification', 'notifications'),
+  unfold: 'Show all',
+  fold: 'Show less',
+  about: (title: string) => `Notifications about ${title}`,
+  snooze: 'Snooze',
+  snoozeName: (title: string) => `Snooze ${title}`,
+  snoozedTitle: 'Snoozed',
+  periods: { hour: '1 hour', tomorrow: 'Tomorrow', nextWeek: 'Next week' },
+  snoozed: (time: string) => `Snoozed until ${time}`,
+  until: (time: string) => `Until ${time}`,
+  bringBack: 'Bring back',
+  isBack: 'Back in your inbox',
+  notSnoozed: 'Could not snooze this',
 };

@@ -1,35 +1,23 @@
 /** The inbox. Notifications that need a response come first. */
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { type RefObject, useRef } from 'react';
+import { type RefObject, useEffect, useRef } from 'react';
 import { type Notification } from '@muster/registry';
 import { useClient } from '../data/context.ts';
-import { useMarkRead } from '../data/inbox.ts';
 import { needsAnswer } from '../data/needs.ts';
+import { serverNow } from '../data/time.ts';
 import { Icon } from '../components/icons.tsx';
 import { usePageShortcuts } from '../components/keys.ts';
 import { showNotice, errorText } from '../components/notices.tsx';
 import { NextPageButton } from '../components/next-page.tsx';
-import { Avatar, actorNameOf } from '../components/people.tsx';
-import { RowGroup, ListRow } from '../components/row.tsx';
+import { RowGroup } from '../components/row.tsx';
 import { EmptyState, LoadError, Loading } from '../components/states.tsx';
 import { useTitle } from '../components/title.ts';
 import { inboxTexts } from '../messages/inbox.ts';
-import { timeAgo, t } from '../messages/index.ts';
-import { recentNotificationsQuery, unreadPagesQuery } from './inbox-queries.ts';
-
-type MarkDone = (notifications: readonly Notification[]) => Promise<void>;
-
-function useMarkDone(): MarkDone {
-  const markRead = useMarkRead();
-  return async (notifications) => {
-    try {
-      await markRead(notifications.map(({ id }) => id));
-    } catch (error) {
-      showNotice({ tone: 'bad', title: inboxTexts.notDone, body: errorText(error) });
-    }
-  };
-}
+import { t } from '../messages/index.ts';
+import { bundleByStory, type NotificationBundle } from './inbox-bundles.ts';
+import { recentNotificationsQuery, snoozedNotificationsQuery, unreadPagesQuery } from './inbox-queries.ts';
+import { BundleRow, type InboxActions, NotificationRow, SnoozedRow, useInboxActions } from './inbox-rows.tsx';
 
 /**
  * Marks all unread notifications as read, including those on pages that are not loaded. Notifications newer
@@ -51,12 +39,13 @@ function useMarkAllDone(visibleNotifications: readonly Notification[]): () => Pr
   };
 }
 
-/** Registers shortcuts that move between notifications and mark the focused one as read. */
+/** Registers shortcuts that move between notifications, and mark the focused one as read or snooze it. */
 function useRowShortcuts(
   list: RefObject<HTMLElement | null>,
   unread: readonly Notification[],
-  markDone: MarkDone,
+  { markDone }: InboxActions,
 ): void {
+  const focusedRow = () => document.activeElement?.closest<HTMLElement>('[data-row]');
   const walk = (by: number) => () => {
     const all = [...(list.current?.querySelectorAll<HTMLElement>('a.row-title') ?? [])];
     const at = all.findIndex((entry) => entry === document.activeElement);
@@ -65,50 +54,56 @@ function useRowShortcuts(
   usePageShortcuts({
     ...{ j: walk(1), k: walk(-1) },
     e: () => {
-      const id = document.activeElement?.closest<HTMLElement>('[data-row]')?.dataset['row'];
-      void markDone(unread.filter((one) => one.id === id));
+      const ids = focusedRow()?.dataset['row']?.split(' ') ?? [];
+      void markDone(unread.filter(({ id }) => ids.includes(id)));
     },
+    s: () => focusedRow()?.querySelector<HTMLElement>('.snooze-button')?.click(),
   });
 }
 
-/**
- * Returns the facts below the title of a notification. The actor's name is omitted if the title already
- * contains it.
- */
-function formatDetails({ actor, title, createdAt, body }: Notification): string {
-  const name = actorNameOf(actor);
-  return [title.includes(name) ? '' : name, timeAgo(createdAt), body]
-    .filter((part) => part !== '')
-    .join(' · ');
+/** Refetches the inbox when the next snoozed notification comes back. */
+function useWakeUp(snoozed: readonly Notification[]): void {
+  const queries = useQueryClient();
+  const next = snoozed
+    .map(({ snoozedUntil }) => snoozedUntil)
+    .filter((time) => time !== null)
+    .sort()[0];
+  useEffect(() => {
+    if (next === undefined) return;
+    // A timer cannot run longer than this. The page is then loaded again before the time comes.
+    const delayMs = Math.min(Date.parse(next) - serverNow() + 500, 2 ** 31 - 1);
+    const timer = setTimeout(() => {
+      void queries.invalidateQueries({ queryKey: ['inbox'] });
+      void queries.invalidateQueries({ queryKey: ['unread'] });
+    }, delayMs);
+    return () => clearTimeout(timer);
+  }, [next, queries]);
 }
 
-interface NotificationRowProps {
-  readonly told: Notification;
-  readonly done: MarkDone;
+interface InboxHeaderProps {
+  readonly hasUnread: boolean;
+  readonly onAllDone: () => Promise<void>;
 }
 
-const NotificationRow = ({ told: notification, done: markDone }: NotificationRowProps) => (
-  <ListRow
-    id={notification.id}
-    leadingElement={<Avatar name={notification.actor.name} kind={notification.actor.kind} />}
-    storyKey={notification.subject?.type === 'story' ? notification.subject.key : null}
-    title={notification.title}
-    details={formatDetails(notification)}
-    isNew={notification.readAt === null}
-    actions={
-      notification.readAt === null ? (
-        <button
-          type="button"
-          className="button"
-          data-kind="quiet"
-          onClick={() => void markDone([notification])}
-        >
-          {inboxTexts.done}
-          <span className="sr-only"> {notification.title}</span>
-        </button>
-      ) : undefined
-    }
-  />
+const InboxHeader = ({ hasUnread, onAllDone }: InboxHeaderProps) => (
+  <header className="page-head">
+    <h1>{t.nav.inbox}</h1>
+    <span className="grow" />
+    <Link
+      to="/settings/$section"
+      params={{ section: 'notifications' }}
+      className="icon-button"
+      aria-label={inboxTexts.settings}
+      title={inboxTexts.settings}
+    >
+      <Icon name="settings" />
+    </Link>
+    {hasUnread && (
+      <button type="button" className="button" onClick={() => void onAllDone()}>
+        {inboxTexts.allDone}
+      </button>
+    )}
+  </header>
 );
 
 export function InboxPage() {
@@ -119,30 +114,17 @@ export function InboxPage() {
   const failed = [pages, recent].find(({ isError }) => isError);
   const list = useRef<HTMLDivElement>(null);
   const unread = pages.data?.pages.flatMap(({ items }) => items) ?? [];
-  const done = useMarkDone();
+  const snoozed = useQuery(snoozedNotificationsQuery(client)).data ?? [];
+  const actions = useInboxActions();
   const markAllDone = useMarkAllDone(unread);
-  useRowShortcuts(list, unread, done);
-  const row = (one: Notification) => <NotificationRow key={one.id} told={one} done={done} />;
+  useRowShortcuts(list, unread, actions);
+  useWakeUp(snoozed);
+  const bundleRow = (bundle: NotificationBundle) => (
+    <BundleRow key={bundle.id} bundle={bundle} actions={actions} />
+  );
   return (
     <>
-      <header className="page-head">
-        <h1>{t.nav.inbox}</h1>
-        <span className="grow" />
-        <Link
-          to="/settings/$section"
-          params={{ section: 'notifications' }}
-          className="icon-button"
-          aria-label={inboxTexts.settings}
-          title={inboxTexts.settings}
-        >
-          <Icon name="settings" />
-        </Link>
-        {unread.length > 0 && (
-          <button type="button" className="button" onClick={() => void markAllDone()}>
-            {inboxTexts.allDone}
-          </button>
-        )}
-      </header>
+      <InboxHeader hasUnread={unread.length > 0} onAllDone={markAllDone} />
       <div className="page">
         <div className="page-column" ref={list}>
           {failed !== undefined && (
@@ -157,24 +139,31 @@ export function InboxPage() {
           {failed === undefined && (pages.isPending || recent.isPending) && (
             <Loading label={inboxTexts.loading} />
           )}
-          {pages.isSuccess && unread.length === 0 && recent.data?.length === 0 && (
+          {pages.isSuccess && unread.length + snoozed.length === 0 && recent.data?.length === 0 && (
             <EmptyState title={inboxTexts.empty}>
               <p>{inboxTexts.emptyWhy}</p>
             </EmptyState>
           )}
-          <RowGroup id="needs" title={inboxTexts.needs} items={unread.filter(needsAnswer)}>
-            {row}
+          <RowGroup id="needs" title={inboxTexts.needs} items={bundleByStory(unread.filter(needsAnswer))}>
+            {bundleRow}
           </RowGroup>
-          <RowGroup id="known" title={inboxTexts.known} items={unread.filter((one) => !needsAnswer(one))}>
-            {row}
+          <RowGroup
+            id="known"
+            title={inboxTexts.known}
+            items={bundleByStory(unread.filter((one) => !needsAnswer(one)))}
+          >
+            {bundleRow}
           </RowGroup>
           <NextPageButton query={pages} name={inboxTexts.older} />
+          <RowGroup id="snoozed" title={inboxTexts.snoozedTitle} items={snoozed}>
+            {(one) => <SnoozedRow key={one.id} notification={one} actions={actions} />}
+          </RowGroup>
           <RowGroup
             id="read"
             title={inboxTexts.read}
             items={recent.data?.filter(({ readAt }) => readAt !== null)}
           >
-            {row}
+            {(one) => <NotificationRow key={one.id} notification={one} actions={actions} />}
           </RowGroup>
         </div>
       </div>

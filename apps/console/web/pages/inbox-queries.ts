@@ -20,3 +20,10 @@ export const recentNotificationsQuery = (client: Client) =>
     queryKey: ['inbox', 'recent'],
     queryFn: async () => (await client.notifications.list({ limit: 100 })).items,
   });
+
+/** Queries the snoozed notifications. Their number is limited, so the first page is enough to find one. */
+export const snoozedNotificationsQuery = (client: Client) =>
+  queryOptions({
+    queryKey: ['inbox', 'snoozed'],
+    queryFn: async () => (await client.notifications.list({ snoozed: true, limit: 200 })).items,
+  });
