@@ -787,7 +787,13 @@ create table public.members (
   account_id uuid,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
-  version integer not null default 1
+  version integer not null default 1,
+  external_id text,
+  given_name text,
+  family_name text,
+  deactivated_at timestamp(3) with time zone,
+  activated_at timestamp(3) with time zone,
+  paused_team_ids uuid[]
 );
 create table public.notification_counts (
   org_id uuid not null,
@@ -1150,7 +1156,8 @@ create table public.teams (
   description text not null default ''::text,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
-  version integer not null default 1
+  version integer not null default 1,
+  external_id text
 );
 create table public.tokens (
   org_id uuid not null,
@@ -1600,6 +1607,9 @@ alter table locks add constraint locks_org_id_project_id_story_id_fkey FOREIGN K
 alter table locks add constraint locks_pkey PRIMARY KEY (org_id, id);
 alter table locks add constraint locks_resources_check CHECK (((cardinality(resources) >= 1) AND (cardinality(resources) <= 50)));
 alter table members add constraint members_email_check CHECK (((length(email) >= 3) AND (length(email) <= 320)));
+alter table members add constraint members_external_id_check CHECK (((length(external_id) >= 1) AND (length(external_id) <= 255)));
+alter table members add constraint members_family_name_check CHECK (((length(family_name) >= 1) AND (length(family_name) <= 120)));
+alter table members add constraint members_given_name_check CHECK (((length(given_name) >= 1) AND (length(given_name) <= 120)));
 alter table members add constraint members_handle_check CHECK ((handle ~ '^[a-z0-9][a-z0-9-]{0,38}$'::text));
 alter table members add constraint members_name_check CHECK (((length(name) >= 1) AND (length(name) <= 120)));
 alter table members add constraint members_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id) ON DELETE CASCADE;
@@ -1773,6 +1783,7 @@ alter table team_members add constraint team_members_org_id_member_id_fkey FOREI
 alter table team_members add constraint team_members_org_id_team_id_fkey FOREIGN KEY (org_id, team_id) REFERENCES teams(org_id, id) ON DELETE CASCADE;
 alter table team_members add constraint team_members_pkey PRIMARY KEY (org_id, team_id, member_id);
 alter table team_members add constraint team_members_role_check CHECK ((role = ANY (ARRAY['lead'::text, 'member'::text])));
+alter table teams add constraint teams_external_id_check CHECK (((length(external_id) >= 1) AND (length(external_id) <= 255)));
 alter table teams add constraint teams_name_check CHECK (((length(name) >= 1) AND (length(name) <= 120)));
 alter table teams add constraint teams_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id) ON DELETE CASCADE;
 alter table teams add constraint teams_pkey PRIMARY KEY (org_id, id);
@@ -1787,7 +1798,7 @@ alter table tokens add constraint tokens_org_id_agent_id_fkey FOREIGN KEY (org_i
 alter table tokens add constraint tokens_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
 alter table tokens add constraint tokens_pkey PRIMARY KEY (org_id, id);
 alter table tokens add constraint tokens_prefix_check CHECK ((length(prefix) <= 20));
-alter table tokens add constraint tokens_scopes_check CHECK ((scopes <@ ARRAY['read'::text, 'write'::text, 'admin'::text, 'platform'::text]));
+alter table tokens add constraint tokens_scopes_check CHECK ((scopes <@ ARRAY['read'::text, 'write'::text, 'admin'::text, 'platform'::text, 'scim'::text]));
 alter table usage_days add constraint usage_days_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
 alter table usage_days add constraint usage_days_pkey PRIMARY KEY (org_id, project_id, day, member_id, agent_id, run_id, story_id, model, currency);
 alter table usage_prices add constraint usage_prices_cached_micros_check CHECK ((cached_micros >= 0));
@@ -1927,9 +1938,12 @@ CREATE INDEX locks_project ON public.locks USING btree (org_id, project_id, id);
 CREATE INDEX locks_story ON public.locks USING btree (org_id, project_id, story_id) WHERE (story_id IS NOT NULL);
 CREATE INDEX members_accounts ON public.members USING btree (lower(email) COLLATE "C") WHERE (status = 'active'::text);
 CREATE INDEX members_by_name ON public.members USING btree (org_id, name, id) WHERE (status = 'active'::text);
+CREATE INDEX members_deactivated ON public.members USING btree (org_id, lower(email)) WHERE (deactivated_at IS NOT NULL);
+CREATE INDEX members_external ON public.members USING btree (org_id, external_id) WHERE (external_id IS NOT NULL);
 CREATE INDEX members_leading ON public.members USING btree (org_id, id) WHERE ((status = 'active'::text) AND (role = ANY (ARRAY['owner'::text, 'admin'::text])));
 CREATE INDEX members_names ON public.members USING btree (org_id, status, name, id);
 CREATE INDEX members_of_account ON public.members USING btree (account_id) WHERE ((status = 'active'::text) AND (account_id IS NOT NULL));
+CREATE INDEX members_paused_teams ON public.members USING gin (paused_team_ids) WHERE (deactivated_at IS NOT NULL);
 CREATE INDEX members_role ON public.members USING btree (org_id, status, role, name, id);
 CREATE INDEX notification_counts_project ON public.notification_counts USING btree (org_id, project_id) WHERE (project_id IS NOT NULL);
 CREATE INDEX notification_digests_due ON public.notification_digests USING btree (sent_until);
@@ -1983,6 +1997,7 @@ CREATE INDEX story_subscriptions_member ON public.story_subscriptions USING btre
 CREATE INDEX team_members_added ON public.team_members USING btree (org_id, team_id, created_at, member_id);
 CREATE INDEX team_members_member ON public.team_members USING btree (org_id, member_id);
 CREATE INDEX teams_everywhere ON public.teams USING btree (lower(name) COLLATE "C", id);
+CREATE INDEX teams_external ON public.teams USING btree (org_id, external_id) WHERE (external_id IS NOT NULL);
 CREATE INDEX tokens_alive ON public.tokens USING btree (org_id, member_id, COALESCE(expires_at, 'infinity'::timestamp with time zone)) WHERE (revoked_at IS NULL);
 CREATE INDEX tokens_of_agent ON public.tokens USING btree (org_id, agent_id, id) WHERE (agent_id IS NOT NULL);
 CREATE INDEX tokens_of_grant ON public.tokens USING btree (org_id, grant_id) WHERE (grant_id IS NOT NULL);
@@ -3229,7 +3244,10 @@ begin
     where s.hash = session_hash and s.revoked_at is null and s.expires_at > now();
   if not found or not exists (select 1 from orgs o where o.id = organization and o.deleted_at is null) then return; end if;
   member := app.own_membership(own.account_id, organization);
-  if member is null then return; end if;
+  if member is null or exists (select 1 from tokens t join members m on m.org_id = t.org_id and m.id = t.member_id
+      where t.hash = wanted_hash and m.org_id = organization and m.id = member and t.revoked_at <= m.activated_at) then
+    return;
+  end if;
   if exists (select 1 from members m join orgs o on o.id = m.org_id
       where m.org_id = organization and m.id = member and app.lacks_proof(o.policy, m.role, own.proofs)) then
     raise exception 'a proof is missing' using errcode = 'MU403', detail = 'session';
@@ -3671,6 +3689,18 @@ begin
 end $function$
 ;
 alter function app.marked(text,text[]) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.may_claim(membership members)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  return membership.account_id is null or exists (select 1 from sign_in.accounts o
+    where o.id = membership.account_id and lower(o.email) <> lower(membership.email));
+end $function$
+;
+alter function app.may_claim(members) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.member_keys(org uuid, name text, name_words text[], handle text, email text)
  RETURNS text[]
  LANGUAGE plpgsql
@@ -3917,7 +3947,7 @@ begin
     select o.id, o.slug, o.name, m.id, m.role
     from sign_in.accounts a
     join public.members m on m.status = 'active'
-      and (m.account_id = a.id or (m.account_id is null and lower(m.email) collate "C" = lower(a.email) collate "C"))
+      and (m.account_id = a.id or (lower(m.email) collate "C" = lower(a.email) collate "C" and app.may_claim(m)))
     join public.orgs o on o.id = m.org_id and o.deleted_at is null
     where a.id = account
     order by o.name, o.id;
@@ -3951,10 +3981,16 @@ begin
   if found then return own; end if;
   update members m set account_id = account
     from sign_in.accounts a
-    where a.id = account and m.org_id = organization and m.status = 'active' and m.account_id is null
-      and lower(m.email) = lower(a.email)
+    where a.id = account and m.org_id = organization and m.status = 'active'
+      and lower(m.email) = lower(a.email) and app.may_claim(m)
     returning m.id into own;
-  if found then return own; end if;
+  if found then
+    update tokens t set revoked_at = now()
+      from sign_in.sessions s
+      where t.org_id = organization and t.member_id = own and t.kind = 'session' and t.revoked_at is null
+        and s.id = t.session_id and s.account_id <> account;
+    return own;
+  end if;
   -- A concurrent call of the same person may have been faster.
   select m.id into own from members m
     where m.org_id = organization and m.status = 'active' and m.account_id = account;

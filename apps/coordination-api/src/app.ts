@@ -33,6 +33,7 @@ import { type Authenticate, createAuthenticate } from './http/authenticate.ts';
 import { addConsoleForward } from './http/console.ts';
 import { createHostGuard } from './http/hostGuard.ts';
 import { type CallLimits, createCallLimits } from './http/limits.ts';
+import { createCallQueues } from './http/lines.ts';
 import { allowCorsOrigins } from './http/origins.ts';
 import { addExportKeysRoute } from './http/exportKeys.ts';
 import { addFileRoutes } from './http/files.ts';
@@ -42,6 +43,7 @@ import { addInvitationRoutes } from './http/invitations.ts';
 import { addEventStreamRoute, type EventStreamOptions } from './http/eventStream.ts';
 import { addMcpForward } from './http/mcp.ts';
 import { addOperationRoutes, type OperationRouteOptions } from './http/operationRoutes.ts';
+import { addScimRoutes } from './http/scim/routes.ts';
 import { addSignInForward } from './http/signIn.ts';
 
 export interface CoordinationApi {
@@ -264,8 +266,7 @@ export function createApp(config: ApiConfig, logger: Logger): CoordinationApi {
     limits,
     aside: waitWithoutSlot,
     leave: releaseSlot,
-    placesAtOnce,
-    connections,
+    enterQueuesOf: createCallQueues({ aside: waitWithoutSlot, placesAtOnce, connections }),
     metrics,
     logger,
     handlers: handlersByOperation(handlers),
@@ -282,6 +283,8 @@ export function createApp(config: ApiConfig, logger: Logger): CoordinationApi {
   });
   app.after(() => addOperationRoutes(app, calls));
   addEventStreamRoute(app, calls);
+  const { baseUrl, docsUrl } = addressesOf(config);
+  addScimRoutes(app, { ...calls, authenticateToken, baseUrl, docsUrl });
   allowCorsOrigins(app, config.CORS_ORIGINS);
   addTokenlessRoutes(config, service, { pool, forges, cookie, logger, environment, ...files });
   const forwards = addForwards(config, service, authenticateToken);

@@ -148,10 +148,11 @@ describe('every operation', () => {
           expect([who.me.name, answer.status]).toEqual([who.me.name, status]);
         }
         const smaller = {
-          read: [],
-          write: ['read'],
-          admin: ['read', 'write'],
-          platform: ['read', 'write', 'admin'],
+          read: ['scim'],
+          write: ['read', 'scim'],
+          admin: ['read', 'write', 'scim'],
+          platform: ['read', 'write', 'admin', 'scim'],
+          scim: [],
         } as const;
         const held = smaller[operation.scope];
         if (held.length > 0) {

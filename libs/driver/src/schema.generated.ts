@@ -170,7 +170,7 @@ export interface LockCounters { fencing_token: Generated<number>; org_id: string
 
 export interface Locks { acquired_at: Generated<string>; agent_id: string | null; execution_id: string | null; expires_at: string; fencing_token: number; holder: Actor; id: string; member_id: string; mode: 'exclusive' | 'shared'; org_id: string; project_id: string; reason: string | null; resources: string[]; run_id: string | null; story_id: string | null; }
 
-export interface Members { account_id: string | null; created_at: Generated<string>; email: string; handle: string; id: string; name: string; org_id: string; role: OrgRole; status: 'active' | 'removed'; updated_at: Generated<string>; version: Generated<number>; }
+export interface Members { account_id: string | null; activated_at: string | null; created_at: Generated<string>; deactivated_at: string | null; email: string; external_id: string | null; family_name: string | null; given_name: string | null; handle: string; id: string; name: string; org_id: string; paused_team_ids: string[] | null; role: OrgRole; status: 'active' | 'removed'; updated_at: Generated<string>; version: Generated<number>; }
 
 export interface NotificationCounts { changes: Generated<number>; kind: NotificationKind; member_id: string; org_id: string; place_id: Generated<string>; project_id: string | null; unread: number; }
 
@@ -260,7 +260,7 @@ export interface Subscriptions { created_at: Generated<string>; current_period_e
 
 export interface TeamMembers { created_at: Generated<string>; member_id: string; org_id: string; role: 'lead' | 'member'; team_id: string; }
 
-export interface Teams { created_at: Generated<string>; description: Generated<string>; id: string; name: string; org_id: string; updated_at: Generated<string>; version: Generated<number>; }
+export interface Teams { created_at: Generated<string>; description: Generated<string>; external_id: string | null; id: string; name: string; org_id: string; updated_at: Generated<string>; version: Generated<number>; }
 
 export interface Tokens { agent_id: string | null; client_id: string | null; created_at: Generated<string>; expires_at: string | null; grant_id: string | null; hash: Buffer; id: string; kind: Generated<'api' | 'session' | 'oauth'>; last_four: string; last_used_at: string | null; may_read_inbox: Generated<boolean>; member_id: string; name: string; org_id: string; parent_id: string | null; prefix: string | null; project_ids: string[] | null; resource: string | null; revoked_at: string | null; scopes: Scope[]; session_id: string | null; warned_at: string | null; }
 

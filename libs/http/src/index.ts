@@ -67,7 +67,7 @@ export {
   fromFrameworkError,
   sendError,
 } from './error-answers.ts';
-export { createService, type Service } from './service.ts';
+export { addScimJsonParser, createService, type Service } from './service.ts';
 export { beginTracing } from './tracing.ts';
 export { describeSpan, inSpan, traceHeaders } from '@muster/tracing';
 // All services share the error object, including those that must not import the contract.

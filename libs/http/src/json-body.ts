@@ -82,7 +82,7 @@ export function requireUncompressed({ 'content-encoding': encoding }: IncomingHt
     throw unsupportedMediaType('The body is compressed. Send it without Content-Encoding.');
 }
 
-const jsonContentTypePattern = /^application\/json\s*(;\s*charset\s*=\s*"?utf-?8"?\s*)?$/i;
+const jsonContentTypePattern = /^application\/(?:scim\+)?json\s*(;\s*charset\s*=\s*"?utf-?8"?\s*)?$/i;
 
 /** True for a Content-Type that parseJsonBody supports. */
 export const isJsonContentType = (contentType: string): boolean => jsonContentTypePattern.test(contentType);

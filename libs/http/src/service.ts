@@ -201,7 +201,16 @@ const createFastify = (
 
 function addJsonParser(app: FastifyInstance, valueLimits: ValueLimits | undefined): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
+  addParser(app, 'application/json', valueLimits);
+}
+
+/** Accepts bodies of SCIM (RFC 7644, section 3.1) with the limits of other bodies. */
+export const addScimJsonParser = (app: FastifyInstance): void => {
+  addParser(app, 'application/scim+json', undefined);
+};
+
+function addParser(app: FastifyInstance, contentType: string, valueLimits: ValueLimits | undefined): void {
+  app.addContentTypeParser(contentType, { parseAs: 'buffer' }, (request, bytes, done) => {
     try {
       if (!isJsonContentType(request.headers['content-type'] ?? '')) throw unsupportedMediaType();
       requireUncompressed(request.headers);

@@ -1,9 +1,20 @@
 -- Functions for the sessions of people: how a session enters an organization, and what calls of an
 -- organization see of accounts. All run as muster_door, the only role that sees both sides.
 
+-- Returns true if no account has the membership, or only the account of an earlier address. The caller
+-- checks that the account that wants it has the address.
+create or replace function app.may_claim(membership members) returns boolean
+language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+  return membership.account_id is null or exists (select 1 from sign_in.accounts o
+    where o.id = membership.account_id and lower(o.email) <> lower(membership.email));
+end $$;
+call app.hand_over('app.may_claim(members)', 'muster_door');
+
 -- Finds the membership of an account in an organization. A membership created for the account's address is
 -- bound to the account now. This is safe: the address was proven when the account was created, and the
--- membership was created for that address.
+-- membership was created for that address. If an identity provider gave the membership another address
+-- (SCIM), it is bound again to the account of that address, and the sessions of the earlier account end.
 create or replace function app.own_membership(account uuid, organization uuid) returns uuid
 language plpgsql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -14,10 +25,16 @@ begin
   if found then return own; end if;
   update members m set account_id = account
     from sign_in.accounts a
-    where a.id = account and m.org_id = organization and m.status = 'active' and m.account_id is null
-      and lower(m.email) = lower(a.email)
+    where a.id = account and m.org_id = organization and m.status = 'active'
+      and lower(m.email) = lower(a.email) and app.may_claim(m)
     returning m.id into own;
-  if found then return own; end if;
+  if found then
+    update tokens t set revoked_at = now()
+      from sign_in.sessions s
+      where t.org_id = organization and t.member_id = own and t.kind = 'session' and t.revoked_at is null
+        and s.id = t.session_id and s.account_id <> account;
+    return own;
+  end if;
   -- A concurrent call of the same person may have been faster.
   select m.id into own from members m
     where m.org_id = organization and m.status = 'active' and m.account_id = account;
@@ -29,7 +46,8 @@ call app.hand_over('app.own_membership(uuid, uuid)', 'muster_door');
 -- no row if the session has ended or its person is not a member. Raises MU403 if the session lacks a proof
 -- that the organization requires. The token of the session is created at its first use there, and again after
 -- its person has returned. `hash` covers the session's secret and the organization's id, so no other session
--- can have it.
+-- can have it. A session that ended with a deactivation stays ended after the activation (SCIM): its person
+-- signs in again.
 create or replace function app.identify_session(session_hash bytea, organization uuid, wanted_hash bytea, new_token uuid)
 returns table (token_id uuid, org_id uuid, member_id uuid, agent_id uuid, scopes text[], project_ids uuid[],
   may_read_inbox boolean, member_name text, agent_name text, session_id uuid, proven_at timestamptz)
@@ -43,7 +61,10 @@ begin
     where s.hash = session_hash and s.revoked_at is null and s.expires_at > now();
   if not found or not exists (select 1 from orgs o where o.id = organization and o.deleted_at is null) then return; end if;
   member := app.own_membership(own.account_id, organization);
-  if member is null then return; end if;
+  if member is null or exists (select 1 from tokens t join members m on m.org_id = t.org_id and m.id = t.member_id
+      where t.hash = wanted_hash and m.org_id = organization and m.id = member and t.revoked_at <= m.activated_at) then
+    return;
+  end if;
   if exists (select 1 from members m join orgs o on o.id = m.org_id
       where m.org_id = organization and m.id = member and app.lacks_proof(o.policy, m.role, own.proofs)) then
     raise exception 'a proof is missing' using errcode = 'MU403', detail = 'session';
@@ -114,7 +135,7 @@ begin
     select o.id, o.slug, o.name, m.id, m.role
     from sign_in.accounts a
     join public.members m on m.status = 'active'
-      and (m.account_id = a.id or (m.account_id is null and lower(m.email) collate "C" = lower(a.email) collate "C"))
+      and (m.account_id = a.id or (lower(m.email) collate "C" = lower(a.email) collate "C" and app.may_claim(m)))
     join public.orgs o on o.id = m.org_id and o.deleted_at is null
     where a.id = account
     order by o.name, o.id;

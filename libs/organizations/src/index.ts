@@ -18,6 +18,7 @@ export const organizationsHandlers = {
 };
 
 export { organizationsArchiveReaders } from './data/archive.ts';
+export { scimHandlers } from './scim/handlers.ts';
 export { createIdentityProviderHandlers } from './operations/identityProviders/handlers.ts';
 export { redirectPath } from './operations/identityProviders/set-up.ts';
 export {

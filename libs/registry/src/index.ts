@@ -13,6 +13,7 @@ export * from './kernel/rights.ts';
 export * from './kernel/short-lists.ts';
 export * from './kernel/untrusted-json.ts';
 export * from './inside.ts';
+export * from './scim.ts';
 export {
   Id,
   isCleanText,

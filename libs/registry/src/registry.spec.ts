@@ -243,12 +243,14 @@ describe('events and refusals', () => {
 
   it('all come from somewhere', () => {
     const said = new Set<string>(all.flatMap((operation) => operation.emits));
-    // Events that no operation emits. A file arrives by a request of its own. A person who accepts an invitation calls no operation, because there is
+    // Events that no operation emits. A file arrives by a request of its own. Identity providers add members by SCIM. A person who accepts an invitation calls no operation, because there is
     // no token yet. The worker emits expiries and events of forges.
     const saidElsewhere = [
       ...[
         'story.mergeReverted',
         'attachment.added',
+        'member.added',
+        'member.updated',
         'invitation.accepted',
         'forge.deliveriesFailed',
         'lease.expired',

@@ -31,7 +31,7 @@ import { property, type RunProperty } from '../property.ts';
 interface Kind {
   readonly name: string;
   readonly role: Extract<OrgRole, 'owner' | 'member' | 'viewer'>;
-  readonly scope: Scope;
+  readonly scope: Exclude<Scope, 'scim'>;
   readonly isAgents: boolean;
   readonly readsInbox: boolean;
   readonly isBound: boolean;
@@ -40,7 +40,7 @@ interface Kind {
 const ofScopes = (
   name: string,
   more: Partial<Kind> = {},
-  scopes: readonly Scope[] = ['read', 'write', 'admin'],
+  scopes: readonly Kind['scope'][] = ['read', 'write', 'admin'],
 ): Kind[] =>
   scopes.map((scope) => ({
     ...{ role: 'owner', isAgents: false, readsInbox: true, isBound: false },

@@ -38,6 +38,8 @@ const eventTexts: Readonly<Record<EventKind, string>> = {
   'org.ownershipTransferred': 'transferred the ownership of',
   'org.deleted': 'deleted organization',
   'policy.updated': 'changed the policy of',
+  'member.added': 'added',
+  'member.updated': 'changed the profile of',
   'member.roleChanged': 'changed the role of',
   'member.removed': 'removed',
   'member.departed': 'left the organization:',

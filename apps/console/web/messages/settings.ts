@@ -19,6 +19,7 @@ export const texts = {
     sessions: 'Sessions',
     passkeys: 'Passkeys',
     providers: 'Identity providers',
+    provisioning: 'Provisioning (SCIM)',
     seats: 'Seats',
     budgets: 'Budgets and prices',
     policy: 'Policy',
@@ -111,7 +112,10 @@ export const texts = {
     newAgent: 'A new agent…',
     agentName: 'Agent name',
     scope: 'Access',
-    scopes: { read: 'Read', write: 'Read and write', admin: 'Full admin access' },
+    scopes: {
+      ...{ read: 'Read', write: 'Read and write', admin: 'Full admin access' },
+      scim: 'Provisioning (SCIM)',
+    },
     days: 'Expires after',
     inDays: (days: number) => `${days.toLocaleString()} days`,
     in: 'Project',
@@ -137,6 +141,15 @@ export const texts = {
     retireTitle: (name: string) => `Retire ${name}?`,
     retireWhy:
       'You can’t undo this. Its tokens and runs end, and its leases and locks are released. Its past activity is kept.',
+  },
+  provisioning: {
+    intro:
+      'Your identity provider, such as Okta or Microsoft Entra ID, can add members, keep their names and teams up to date, and end their access.',
+    address: 'Base URL',
+    rights:
+      'The token acts with your role: only a token of the owner can remove admins. It stops working when you leave the organization.',
+    empty: 'Not set up yet',
+    emptyWhy: 'Create a token, then enter it in your identity provider together with the base URL.',
   },
   connections: {
     intro: 'Programs that members connected by signing in. Each acts as an agent of that member.',

@@ -120,7 +120,7 @@ export const viewTexts = {
     letIn: (name: string, host: string | null) =>
       host === null ? `${name}, not verified` : `${name}, verified by ${host}`,
     asAgent: (agent: string) => `as agent ${agent}`,
-    may: { read: 'read', write: 'read and write', admin: 'full admin access' },
+    may: { read: 'read', write: 'read and write', admin: 'full admin access', scim: 'provisioning' },
     allProjects: 'all projects of the member',
     otherProjects: (count: number) => pluralize(count, 'other project', 'other projects'),
     ends: (time: string) => `until ${time}`,

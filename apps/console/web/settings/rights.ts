@@ -20,6 +20,6 @@ export function useMayCreateProjects(): boolean {
   return member.role !== 'viewer' && widestScope(token.scopes) !== 'read' && token.projectIds === null;
 }
 
-/** Returns the widest scope of a token or a connection, which includes the narrower ones. */
-export const widestScope = (scopes: readonly string[]): 'admin' | 'write' | 'read' =>
-  (['admin', 'write'] as const).find((one) => scopes.includes(one)) ?? 'read';
+/** Returns the widest scope of a token or a connection, which includes the narrower ones; `scim` is separate. */
+export const widestScope = (scopes: readonly string[]): 'admin' | 'write' | 'read' | 'scim' =>
+  (['admin', 'write', 'scim'] as const).find((one) => scopes.includes(one)) ?? 'read';

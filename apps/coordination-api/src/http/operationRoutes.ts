@@ -38,7 +38,7 @@ import { type Logger } from 'pino';
 import { type Authenticate } from './authenticate.ts';
 import { idempotencyKeyOf } from './idempotency-key.ts';
 import { type CallLimits } from './limits.ts';
-import { createCallQueues, type EnterQueues } from './lines.ts';
+import { type EnterQueues } from './lines.ts';
 import { namespacePaths } from './namespace-paths.ts';
 import { positionOf } from './position.ts';
 import { createWaitingCallLimiter, type WaitingCallLimiter, eventWaitLimits } from './shares.ts';
@@ -68,10 +68,7 @@ export interface OperationRouteOptions {
   readonly environment: HandlerEnvironment;
   readonly wait: WaitForEvents;
   readonly aside: Service['waitWithoutSlot'];
-  /** Maximum number of calls that are answered at the same time. */
-  readonly placesAtOnce: number;
-  /** Size of the connection pool to Postgres. */
-  readonly connections: number;
+  readonly enterQueuesOf: (handler: Handler) => EnterQueues;
   readonly metrics: Metrics;
   readonly logger: Logger;
 }
@@ -225,7 +222,7 @@ const isBeforeTokenCheck = (error: unknown): boolean =>
  * Sends an error. If the token has not been verified, verifies it first, because a revoked token takes
  * precedence even if it is cached as valid.
  */
-function sendErrorAfterTokenCheck(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+export function sendErrorAfterTokenCheck(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const confirmed = isBeforeTokenCheck(error) ? request.caller?.verifyStillValid() : undefined;
   void Promise.resolve(confirmed).then(
     () => reply.send(error),
@@ -261,7 +258,7 @@ export function addOperationRoutes(app: FastifyInstance, options: OperationRoute
   const waiting = {
     ...{ wait, aside },
     shares: createWaitingCallLimiter(eventWaitLimits, 'wait', 'too_many_waiting'),
-    linesOf: createCallQueues(options),
+    linesOf: options.enterQueuesOf,
   };
   const runners = new Map(
     [...handlers.values()].map((handler) => [

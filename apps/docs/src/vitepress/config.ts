@@ -19,6 +19,7 @@ const guidesByTopic: Readonly<Record<string, GuideLinks>> = {
     ['The first ten minutes', 'first-ten-minutes'],
     ['Concepts', 'concepts'],
     ['Signing in', 'signing-in'],
+    ['Provisioning by SCIM', 'scim'],
     ['Tokens and access', 'tokens-and-access'],
     ['Import from another tracker', 'importing'],
     ['Export your data', 'exporting'],

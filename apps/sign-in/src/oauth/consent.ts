@@ -2,7 +2,7 @@
 import { newId, type Pool } from '@muster/driver';
 import { type FormFields } from '@muster/http';
 import { inSignInTransaction } from '@muster/placement';
-import { type GrantableScope, scopeCovers } from '@muster/registry';
+import { scopeCovers } from '@muster/registry';
 import { type FastifyRequest } from 'fastify';
 import { type Provider } from 'oidc-provider';
 import { listOrganizations, type AccountOrganization } from '../data/accounts.ts';
@@ -59,7 +59,8 @@ export interface ConsentDependencies {
   readonly provider: Provider;
 }
 
-const defaultScopes: readonly GrantableScope[] = ['read', 'write'];
+type ClientScope = (typeof clientScopes)[number];
+const defaultScopes: readonly ClientScope[] = ['read', 'write'];
 
 /**
  * The requested scopes that can be granted, the widest last. `admin` needs the role, and is never granted to
@@ -68,7 +69,7 @@ const defaultScopes: readonly GrantableScope[] = ['read', 'write'];
 function grantableScopes(
   { scopes, client }: ConsentRequest,
   role: AccountOrganization['role'],
-): GrantableScope[] {
+): ClientScope[] {
   const wanted = clientScopes.filter((scope) => scopes.includes(scope));
   const requested = wanted.length === 0 ? defaultScopes : wanted;
   const mayAdminister = client.device === null && (role === 'owner' || role === 'admin');

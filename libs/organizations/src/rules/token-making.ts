@@ -20,8 +20,10 @@ export function checkTokenCreation(
   requestedScopes: readonly GrantableScope[],
   role: OrgRole,
 ): TokenCreationDecision {
-  const beyond = requestedScopes.find((scope) => !scopeCovers(callerScopes, scope));
+  // A token for an identity provider is created with the rights of an admin.
+  const needed = requestedScopes.map((scope) => (scope === 'scim' ? 'admin' : scope));
+  const beyond = needed.find((scope) => !scopeCovers(callerScopes, scope));
   if (beyond !== undefined) return { kind: 'scope', needed: beyond };
-  if (requestedScopes.includes('admin') && orgRank(role) < orgRank('admin')) return { kind: 'role' };
+  if (needed.includes('admin') && orgRank(role) < orgRank('admin')) return { kind: 'role' };
   return { kind: 'allowed' };
 }

@@ -9,11 +9,12 @@ export const projectRoles = ['viewer', 'contributor', 'lead'] as const;
 export type ProjectRole = (typeof projectRoles)[number];
 
 /**
- * The scopes of tokens. `admin` includes `write`, which includes `read`. `platform` is separate and reserved
- * for operators of the installation.
+ * The scopes of tokens. `admin` includes `write`, which includes `read`. Two scopes are separate: `platform` is
+ * reserved for operators of the installation, and `scim` is for identity providers that manage members and teams.
  */
-export const scopes = ['read', 'write', 'admin', 'platform'] as const;
+export const scopes = ['read', 'write', 'admin', 'platform', 'scim'] as const;
 export type Scope = (typeof scopes)[number];
+const separateScopes: readonly Scope[] = ['platform', 'scim'];
 
 /**
  * A condition that an operation can require in addition to the role. It depends on the record, except for `admin`.
@@ -55,15 +56,20 @@ export const contributorRank = projectRank('contributor');
 /** The rank of a project lead. The creator of a project receives this role. */
 export const leadRank = projectRank('lead');
 
-/** Returns the role that the scopes allow: without the scope `admin`, an admin acts as a member. */
+/**
+ * Returns the role that the scopes allow: without the scope `admin`, an admin acts as a member. An identity provider
+ * acts with the role of the admin who created its token.
+ */
 export const effectiveOrgRole = (role: OrgRole, tokenScopes: readonly Scope[]): OrgRole =>
-  orgRank(role) < orgRank('admin') || scopeCovers(tokenScopes, 'admin') ? role : 'member';
+  orgRank(role) < orgRank('admin') || scopeCovers(tokenScopes, 'admin') || scopeCovers(tokenScopes, 'scim')
+    ? role
+    : 'member';
 
 /** Returns true if a token with these scopes may call an operation that requires the scope `needed`. */
 export function scopeCovers(heldScopes: readonly Scope[], neededScope: Scope): boolean {
-  if (neededScope === 'platform') return heldScopes.includes('platform');
+  if (separateScopes.includes(neededScope)) return heldScopes.includes(neededScope);
   return heldScopes.some(
-    (scope) => scope !== 'platform' && scopes.indexOf(scope) >= scopes.indexOf(neededScope),
+    (scope) => !separateScopes.includes(scope) && scopes.indexOf(scope) >= scopes.indexOf(neededScope),
   );
 }
 

@@ -68,6 +68,9 @@ export const events = {
   'org.ownershipTransferred': z.object({ fromMemberId: Id, toMemberId: Id }),
   'org.deleted': z.object({ purgeAfter: z.string() }),
   'policy.updated': changedFields,
+  /** An identity provider created or activated the member. */
+  'member.added': noData,
+  'member.updated': changedFields,
   'member.roleChanged': z.object({ from: z.string(), to: z.string() }),
   'member.removed': noData,
   'member.departed': noData,

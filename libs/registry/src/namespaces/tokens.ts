@@ -13,7 +13,7 @@ export const tokens = {
     summary: 'Create a token for yourself or for one of your agents',
     keywords: 'api key secret credential access new login personal',
     description:
-      "The secret is shown only in this response; a repeated call with the same Idempotency-Key returns it empty. A token cannot do more than the token that creates it: no higher scope and no other projects. That token becomes its parent (parentId): the new token expires no later, and is revoked with its parent. A session must be recent (else 403 proof_needed) and is no parent; only the role limits the token. The scope admin is for admins and the owner. Without projectIds it gets the projects of the calling token. An agent's token expires within 90 days, and reads the inbox only with mayReadInbox. Admins with the scope admin can also create tokens for agents of other members, unless that member has a higher role or the token would read that member's inbox. At most 100 active tokens per member.",
+      "The secret is shown only in this response; a repeated call with the same Idempotency-Key returns it empty. A token cannot do more than the token that creates it: no higher scope and no other projects. That token becomes its parent (parentId): the new token expires no later, and is revoked with its parent. A session must be recent (else 403 proof_needed) and is no parent; only the role limits the token. The scope admin is for admins and the owner, and so is scim, for an identity provider: it is the only scope of its token, which is not limited to projects and reaches nothing but /scim/v2. Without projectIds it gets the projects of the calling token. An agent's token expires within 90 days, and reads the inbox only with mayReadInbox. Admins with the scope admin can also create tokens for agents of other members, unless that member has a higher role or the token would read that member's inbox. At most 100 active tokens per member.",
     access: selfAccess(),
     byMemberOnly: true,
     staysInProjects: true,
@@ -39,6 +39,15 @@ export const tokens = {
           error: `an agent's token must expire within ${tokenLifetimeDays.mostOfAgent} days`,
           path: ['expiresInDays'],
         },
+      )
+      .refine(({ scopes }) => scopes.length === 1 || !scopes.includes('scim'), {
+        error: 'scim must be the only scope of a token',
+        path: ['scopes'],
+      })
+      .refine(
+        ({ agentId, projectIds, scopes }) =>
+          !scopes.includes('scim') || (agentId === undefined && projectIds === undefined),
+        { error: 'scim is only for a token of your own, without projectIds', path: ['scopes'] },
       )
       .refine(({ agentId, mayReadInbox }) => agentId !== undefined || mayReadInbox === undefined, {
         error: "is only for an agent's token; your own tokens can always read the inbox",

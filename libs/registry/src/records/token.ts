@@ -4,7 +4,7 @@ import { scopes } from '../kernel/access.ts';
 import { Id, Time } from '../kernel/values.ts';
 
 /** The scopes that a member can give to a token. Only the operators' command line grants `platform`. */
-export const GrantableScope = z.enum(['read', 'write', 'admin']);
+export const GrantableScope = z.enum(['read', 'write', 'admin', 'scim']);
 export type GrantableScope = z.infer<typeof GrantableScope>;
 
 /**
