@@ -110,6 +110,7 @@ export const pages = [
   ['/settings/prompts', 'Review a story'],
   ['/settings/webhooks', 'no deliveries yet'],
   ['/settings/providers', 'No identity providers yet'],
+  ['/settings/provisioning', 'Not set up yet'],
   ['/settings/forges', 'No forges connected'],
   ['/settings/seats', 'each additional seat'],
   ['/settings/general', 'Short name'],

@@ -35,7 +35,7 @@ const inter = path.join(
 const alike = `
   @font-face { font-family: Inter; src: url('/console/assets/inter-AAAAAAAA.woff2'); font-weight: 100 900; }
   :root { --font: Inter; --mono: Inter; }
-  .table-target, .settings .row code { display: none; }
+  .table-target, .settings .row code, .settings .copy-line code { display: none; }
   .chart, .table-slim { visibility: hidden; }
   .field.mono { color: transparent; }
 `;

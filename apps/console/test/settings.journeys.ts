@@ -355,6 +355,26 @@ export function settingsJourneys(house: House): void {
     await page.getByRole('checkbox', { name: 'Acme' }).waitFor();
   });
 
+  journey('creates a token for an identity provider, which the API accepts for SCIM', async () => {
+    const page = await open(people.ana.me.token, '/settings/provisioning');
+    await page.getByRole('heading', { name: 'Not set up yet' }).waitFor();
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('button', { name: 'Copy Base URL' }).click();
+    const address = String(await page.evaluate('navigator.clipboard.readText()'));
+    expect(address).toBe(`${house.url()}/scim/v2`);
+    await page.getByRole('button', { name: 'Create token' }).click();
+    await page.locator(':focus').and(page.getByLabel('Name')).fill('Okta');
+    await page.keyboard.press('Enter');
+    const secret = await page.locator('.once code').innerText();
+    const answer = await fetch(`${address}/Users`, { headers: { authorization: `Bearer ${secret}` } });
+    expect(await answer.json()).toMatchObject({ totalResults: 4 });
+    const row = page.getByRole('listitem').filter({ hasText: 'Okta' });
+    await row.getByText('Provisioning (SCIM)').waitFor();
+    await row.getByRole('button', { name: 'Revoke Okta' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+    await page.getByRole('heading', { name: 'Not set up yet' }).waitFor();
+  });
+
   journey('renames the organization on every page, and leaves what another changed', async () => {
     const [mine, theirs] = [
       await open(people.ana.me.token, '/settings/general'),

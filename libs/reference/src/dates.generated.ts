@@ -36,8 +36,8 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/tokens': {
-    sha256: '4311102bd7aa21cad3f368231c57efbd8b5fce2b1ecda60bd9877842ba87b068',
-    since: '2026-11-29',
+    sha256: '0c9b37ddbce46d91475e81085f48b90e72ebe50d7c81b7f04d49940c26e8397c',
+    since: '2026-11-30',
   },
   'reference/connections': {
     sha256: '864e3001cd3768c5eb849fa0530367d8b16afffc68d1d1bf9ce49f77653d76bc',
@@ -172,11 +172,11 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/activity': {
-    sha256: '0bf6be2e0868abc21fb2dfa7cb3acb3dece8e8be46efbd9845c62ea27018527b',
+    sha256: 'e5bb87c22a081d54590e459ea01cf2106723265eb9b4f87bccf966eaca96e7df',
     since: '2026-11-30',
   },
   'reference/events': {
-    sha256: 'fbfb4047024a33bbb5948f8f5876d9e7c3e132827650b4ba63f08a3e8b1323c8',
+    sha256: 'efaf522afdb5ba89ddb6dff5460c8638527c36daebdbda00f9e4adc5135c6a92',
     since: '2026-11-30',
   },
   'reference/forges': {
@@ -204,7 +204,7 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/webhooks': {
-    sha256: '744e8a89fa36d71fac64c4f05dc0f34803173c37a970c938f2443f05bc1f4299',
+    sha256: '270f5dc5413e2af6954bc57249ef59b9e3eb5889368f5d26e2dffd3ef5893376',
     since: '2026-11-30',
   },
   'reference/webhooks.deliveries': {
@@ -236,7 +236,7 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/records': {
-    sha256: '8955bc0856d922bc609d0ba4da677ad63f22bd0e1b4e7fbb255ba744dc3c3ae2',
+    sha256: 'a8da1db9f05e47096cb17d43132aed3fede17f964f04a99055c645e7fa92548e',
     since: '2026-11-30',
   },
   'reference/errors': {
@@ -244,7 +244,7 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/event-kinds': {
-    sha256: 'da3e255abe6bd6bbb7bb2bbf7afd9eb794cbbe74b66c2d889382d313468840ce',
+    sha256: '6cf2a86f9ccf5302ae90b45c093fca94fc88647dc9138bf282e56c76f1695d1a',
     since: '2026-11-30',
   },
 };

@@ -13,6 +13,7 @@ import { PolicySettings } from './policy.tsx';
 import { Prices } from './prices.tsx';
 import { Prompts } from './prompts.tsx';
 import { Providers } from './providers.tsx';
+import { Provisioning } from './provisioning.tsx';
 import { useIsAdmin } from './rights.ts';
 import { Seats } from './seats.tsx';
 import { Sessions } from './sessions.tsx';
@@ -63,6 +64,7 @@ export function OrganizationPage() {
     ...(isAdmin
       ? ([
           { sectionName: 'providers', children: <Providers /> },
+          { sectionName: 'provisioning', children: <Provisioning /> },
           { sectionName: 'webhooks', children: <Webhooks /> },
           { sectionName: 'forges', children: <ForgeSettings /> },
           { sectionName: 'seats', children: <Seats /> },

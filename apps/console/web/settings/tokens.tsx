@@ -25,7 +25,7 @@ import { agentsQuery, membersQuery } from '../data/people-queries.ts';
 import { tokensQuery } from './queries.ts';
 import { useIsAdmin, widestScope } from './rights.ts';
 
-interface CreatedToken {
+export interface CreatedToken {
   readonly tokenId: string;
   readonly name: string;
   readonly secret: string;
@@ -50,24 +50,41 @@ interface TokenFieldsProps {
   readonly changeFields: (change: Partial<TokenFields>) => void;
 }
 
+const NameInput = ({ fields, changeFields }: TokenFieldsProps) => (
+  <FormField name={texts.name}>
+    <input
+      className="field"
+      required
+      autoFocus
+      maxLength={120}
+      value={fields.name}
+      onChange={({ target }) => changeFields({ name: target.value })}
+    />
+  </FormField>
+);
+
+function LifetimeSelect({ fields: { ownerChoice, days }, changeFields }: TokenFieldsProps) {
+  const choices = ownerChoice === '' ? lifetimesInDays.member : lifetimesInDays.agent;
+  return (
+    <SelectField
+      label={texts.tokens.days}
+      value={days}
+      optionLabels={Object.fromEntries(choices.map((count) => [String(count), texts.tokens.inDays(count)]))}
+      onChange={(next) => changeFields({ days: next })}
+    />
+  );
+}
+
 /** The fields for the token's name and its owner. */
-function OwnerInputs({ fields: { name, ownerChoice, agentName, days }, changeFields }: TokenFieldsProps) {
+function OwnerInputs({ fields, changeFields }: TokenFieldsProps) {
+  const { ownerChoice, agentName, days } = fields;
   const { member } = useIdentity();
   const agents = useQuery(agentsQuery(useClient()));
   const mine = agents.data?.filter(({ memberId }) => memberId === member.id) ?? [];
   return (
     <>
       <div className="form-row">
-        <FormField name={texts.name}>
-          <input
-            className="field"
-            required
-            autoFocus
-            maxLength={120}
-            value={name}
-            onChange={({ target }) => changeFields({ name: target.value })}
-          />
-        </FormField>
+        <NameInput fields={fields} changeFields={changeFields} />
         <SelectField
           label={texts.tokens.madeFor}
           value={ownerChoice}
@@ -97,17 +114,17 @@ function OwnerInputs({ fields: { name, ownerChoice, agentName, days }, changeFie
 }
 
 /** The fields for the token's scope, project and lifetime. */
-function AccessInputs({ fields: { ownerChoice, scope, projectId, days }, changeFields }: TokenFieldsProps) {
+function AccessInputs({ fields, changeFields }: TokenFieldsProps) {
+  const { scope, projectId } = fields;
   const isAdmin = useIsAdmin();
   const projects = useQuery(projectsQuery(useClient()));
-  const { admin, ...usual } = texts.tokens.scopes;
-  const choices = ownerChoice === '' ? lifetimesInDays.member : lifetimesInDays.agent;
+  const { read, write, admin } = texts.tokens.scopes;
   return (
     <div className="form-row">
       <SelectField
         label={texts.tokens.scope}
         value={scope}
-        optionLabels={(isAdmin ? { ...usual, admin } : usual) as Record<GrantableScope, string>}
+        optionLabels={{ read, write, ...(isAdmin && { admin }) } as Record<GrantableScope, string>}
         onChange={(next) => changeFields({ scope: next })}
       />
       <SelectField
@@ -119,25 +136,23 @@ function AccessInputs({ fields: { ownerChoice, scope, projectId, days }, changeF
         }}
         onChange={(next) => changeFields({ projectId: next })}
       />
-      <SelectField
-        label={texts.tokens.days}
-        value={days}
-        optionLabels={Object.fromEntries(choices.map((count) => [String(count), texts.tokens.inDays(count)]))}
-        onChange={(next) => changeFields({ days: next })}
-      />
+      <LifetimeSelect fields={fields} changeFields={changeFields} />
     </div>
   );
 }
 
 interface NewTokenFormProps {
+  /** True if the token is for an identity provider, which needs no further choice. */
+  readonly isForProvisioning?: boolean;
   readonly onCreated: (made: CreatedToken) => void;
   readonly onClose: () => void;
 }
 
-function NewTokenForm({ onCreated, onClose }: NewTokenFormProps) {
+export function NewTokenForm({ isForProvisioning = false, onCreated, onClose }: NewTokenFormProps) {
   const client = useClient();
   const [typed, setTyped] = useState<TokenFields>({
-    ...{ name: '', ownerChoice: '', agentName: '', scope: 'write', projectId: '', days: '90' },
+    ...{ name: '', ownerChoice: '', agentName: '', projectId: '' },
+    ...(isForProvisioning ? { scope: 'scim', days: '365' } : { scope: 'write', days: '90' }),
   });
   const set = (change: Partial<TokenFields>): void => setTyped((last) => ({ ...last, ...change }));
   const { isBusy, run } = useSettingsWrite();
@@ -162,14 +177,23 @@ function NewTokenForm({ onCreated, onClose }: NewTokenFormProps) {
   };
   return (
     <Form submitLabel={texts.tokens.make} isBusy={isBusy} onSubmit={make} onCancel={onClose}>
-      <OwnerInputs fields={typed} changeFields={set} />
-      <AccessInputs fields={typed} changeFields={set} />
+      {isForProvisioning ? (
+        <div className="form-row">
+          <NameInput fields={typed} changeFields={set} />
+          <LifetimeSelect fields={typed} changeFields={set} />
+        </div>
+      ) : (
+        <>
+          <OwnerInputs fields={typed} changeFields={set} />
+          <AccessInputs fields={typed} changeFields={set} />
+        </>
+      )}
     </Form>
   );
 }
 
 /** The owners of the listed tokens, as far as they are known. */
-interface TokenOwners {
+export interface TokenOwners {
   readonly agents: readonly Agent[];
   readonly members: readonly Member[];
   /** True if the list contains tokens of other members. */
@@ -190,7 +214,7 @@ function ownerText(
   return isMine ? (includesOtherMembers ? texts.tokens.mine : '') : texts.tokens.ofMember(member.name);
 }
 
-function TokenRow({ token, owners }: { readonly token: AccessToken; readonly owners: TokenOwners }) {
+export function TokenRow({ token, owners }: { readonly token: AccessToken; readonly owners: TokenOwners }) {
   const { tokens } = useClient();
   const { member: me } = useIdentity();
   const { run } = useSettingsWrite();
