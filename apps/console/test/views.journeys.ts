@@ -151,7 +151,7 @@ export function viewsJourneys(house: House): void {
     await openMenu(page, 'View: Bugs');
     await menu(page).getByText('Open this view by default').click();
     await house.go(page, '/inbox');
-    await page.getByRole('heading', { name: 'Inbox' }).waitFor();
+    await page.getByRole('heading', { name: 'Inbox', exact: true }).waitFor();
     await house.go(page, '/p/WEB');
     await page.getByRole('button', { name: 'View: Bugs' }).waitFor();
     await shows(page, ['Gamma']);
@@ -233,5 +233,100 @@ export function viewsJourneys(house: House): void {
     await lists(['In progress', 'Delta', 'Up next', 'Alpha', 'Beta']);
     await assigned.getByRole('link', { name: 'Show all' }).click();
     await shows(page, ['Backlog', 'Beta', 'Alpha', 'In progress', 'Delta', 'Done', 'Gamma']);
+  });
+
+  journey('creates a story with its fields on any page, and keeps what was typed', async () => {
+    const { epic } = await ana().epics.create({ projectId: 'WEB', title: 'Checkout' });
+    const page = await open(people.chloe.me.token, '/inbox');
+    await page.getByRole('heading', { name: 'Inbox', exact: true }).waitFor();
+    await page.keyboard.press('c');
+    const dialog = page.getByRole('dialog', { name: 'New story' });
+    await dialog.getByLabel('Title').fill('Pay later');
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Go to' }).fill('create st');
+    await page.getByRole('option', { name: 'Create story' }).waitFor();
+    await page.keyboard.press('Enter');
+    expect(await dialog.getByLabel('Title').inputValue()).toBe('Pay later');
+    await dialog.getByLabel('Status').selectOption('Ready');
+    await dialog.getByLabel('Priority').selectOption('High');
+    await dialog.getByLabel('Assignee').selectOption('Ben');
+    await dialog.getByLabel('Epic').selectOption('Checkout');
+    await dialog.getByLabel('Labels').fill('bug, checkout,');
+    await dialog.getByLabel('Due date').fill('2099-01-31');
+    await dialog.getByLabel('Estimate').fill('3');
+    await dialog.getByRole('button', { name: 'Create story' }).click();
+    await page.locator('.notice', { hasText: 'WEB-5 was created' }).waitFor();
+    const [card] = (await ana().stories.search({ query: 'Pay later' })).items;
+    expect(card).toMatchObject({
+      ...{ status: 'ready', priority: 'high', epicId: epic.id, labels: ['bug', 'checkout'] },
+      ...{ dueDate: '2099-01-31', estimate: 3, assignees: { member: { name: 'Ben' }, agent: null } },
+    });
+    const viewer = await open(people.dan.me.token, '/inbox');
+    await viewer.getByRole('heading', { name: 'Inbox', exact: true }).waitFor();
+    await viewer.keyboard.press('c');
+    await viewer.keyboard.press('?');
+    await viewer.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+    expect(await viewer.getByRole('dialog', { name: 'New story' }).count()).toBe(0);
+  });
+
+  journey('changes every field of the selected stories, of one project and of several', async () => {
+    await ana().epics.create({ projectId: 'WEB', title: 'Checkout' });
+    await ana().stories.update({ storyId: 'WEB-4', labels: ['bug'] });
+    const page = await open(people.ana.me.token, '/p/WEB?layout=table');
+    const bar = page.getByRole('toolbar', { name: 'All selected stories' });
+    const select = async (...keys: string[]): Promise<void> => {
+      for (const key of keys) await page.getByRole('checkbox', { name: `Select ${key}` }).click();
+    };
+    const set = async (name: string, label: string): Promise<void> => {
+      await select('WEB-1', 'WEB-2');
+      await bar.getByRole('combobox', { name }).selectOption({ label });
+      await bar.waitFor({ state: 'detached' });
+    };
+    await set('Assignee…', 'Ben');
+    await set('Epic…', 'Checkout');
+    await set('Add label…', 'bug');
+    await select('WEB-1', 'WEB-2');
+    await bar.getByLabel('Due date').fill('2099-01-31');
+    await bar.getByRole('button', { name: 'Set due date' }).click();
+    await bar.waitFor({ state: 'detached' });
+    const cards = async () => (await ana().stories.search({ assigneeId: 'ben' })).items;
+    expect((await cards()).map(({ labels, dueDate }) => [labels, dueDate])).toEqual([
+      [['bug'], '2099-01-31'],
+      [['bug'], '2099-01-31'],
+    ]);
+    expect((await cards()).every(({ epicId }) => epicId !== null)).toBe(true);
+    await ana().projects.create({ key: 'APP', name: 'Mobile app' });
+    await ana().stories.create({ projectId: 'APP', title: 'Epsilon' });
+    await house.go(page, '/stories');
+    await select('WEB-1', 'APP-1');
+    await bar.getByText('2 selected').waitFor();
+    await bar.getByRole('combobox', { name: 'Status…' }).selectOption({ label: 'Done' });
+    await bar.waitFor({ state: 'detached' });
+    const done = (await ana().stories.search({ status: 'done' })).items.map(({ key }) => key);
+    expect(done.toSorted()).toEqual(['APP-1', 'WEB-1']);
+  });
+
+  journey('offers the actions of a card by right click and in the command palette', async () => {
+    const page = await open(people.ana.me.token, '/p/WEB');
+    await page.getByRole('link', { name: 'Gamma' }).click({ button: 'right' });
+    await page.getByRole('menuitem', { name: 'Move to In progress' }).click();
+    const column = page.getByRole('region', { name: 'In progress', exact: true });
+    await column.getByText('Gamma').waitFor();
+    await page.locator('[data-card]:focus', { hasText: 'Gamma' }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Go to' }).fill('WEB-3: assign');
+    await page.getByRole('option', { name: 'WEB-3: Assign…' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('menu', { name: 'Assignee of WEB-3' }).getByText('Ben').click();
+    await column.locator('.card', { hasText: 'Gamma' }).getByText('Ben').waitFor({ state: 'attached' });
+    await ana().views.create({ name: 'Roadmap', projectId: 'WEB', layout: 'timeline' });
+    await house.go(page, '/inbox');
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Go to' }).fill('roadmap');
+    await page.getByRole('option', { name: /Open view: Roadmap/ }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'View: Roadmap' }).waitFor();
   });
 }

@@ -3,7 +3,9 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useDeferredValue, useEffect, useId, useState } from 'react';
 import { useClient } from '../data/context.ts';
+import { readCommands } from '../components/commands.ts';
 import { projectsQuery } from '../data/queries.ts';
+import { viewsQuery } from '../views/saved-views.ts';
 import { Dialog } from '../components/dialog.tsx';
 import { Icon } from '../components/icons.tsx';
 import { useMayCreateProjects } from '../settings/rights.ts';
@@ -51,6 +53,28 @@ function usePageChoices(): PaletteChoice[] {
   ];
 }
 
+/** Returns the saved views as choices. */
+function useViewChoices(): PaletteChoice[] {
+  const client = useClient();
+  const navigate = useNavigate();
+  const projects = useQuery(projectsQuery(client));
+  const views = useQuery({ ...viewsQuery(client), staleTime: 0 });
+  return (views.data ?? []).flatMap(({ id, name, projectId }) => {
+    const choice = { id: `view ${id}`, name: t.palette.view(name) };
+    if (projectId === null)
+      return [{ ...choice, run: () => void navigate({ to: '/stories', search: { view: id } }) }];
+    const key = projects.data?.find((project) => project.id === projectId)?.key;
+    if (key === undefined) return [];
+    const params = { projectKey: key };
+    return [
+      {
+        ...{ ...choice, mark: key },
+        run: () => void navigate({ to: '/p/$projectKey', params, search: { view: id } }),
+      },
+    ];
+  });
+}
+
 /** Searches stories for the typed text, and returns the results as choices of the palette. */
 function useStoryChoices(searchText: string): {
   readonly stories: PaletteChoice[];
@@ -89,7 +113,9 @@ export default function CommandPalette({ onClose }: { readonly onClose: () => vo
   const [at, setAt] = useState(0);
   const wanted = text.trim();
   const { stories, isLooking } = useStoryChoices(wanted);
-  const fits = usePageChoices().filter(({ name, mark }) =>
+  // Read once, because the dialog takes the focus from the page.
+  const [commands] = useState(readCommands);
+  const fits = [...commands, ...usePageChoices(), ...useViewChoices()].filter(({ name, mark }) =>
     `${mark ?? ''} ${name}`.toLocaleLowerCase().includes(wanted.toLocaleLowerCase()),
   );
   const choices: readonly PaletteChoice[] = [...fits, ...stories];

@@ -3,7 +3,9 @@ import { useQuery } from '@tanstack/react-query';
 import { Outlet, useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { useClient } from '../data/context.ts';
+import { useCommands } from '../components/commands.ts';
 import { projectsQuery } from '../data/queries.ts';
+import { useWritableProjects } from '../data/roles.ts';
 import { usePageShortcuts } from '../components/keys.ts';
 import { lazyComponent, preload } from '../components/lazily.ts';
 import { Notices } from '../components/notices.tsx';
@@ -15,10 +17,11 @@ import { ConnectionBanner } from './wire.tsx';
 
 const loadCommandPalette = () => import('./palette.tsx');
 const CommandPalette = lazyComponent(loadCommandPalette);
+const CreateStoryDialog = lazyComponent(() => import('./create-story.tsx'));
 const KeyboardShortcutsDialog = lazyComponent(() => import('./help.tsx'));
 
 /** Handles the keyboard shortcuts that open pages. */
-function useNavigationShortcuts(showHelp: () => void): void {
+function useNavigationShortcuts(showHelp: () => void, createStory: () => void): string | undefined {
   const navigate = useNavigate();
   const projects = useQuery(projectsQuery(useClient()));
   const here = /^\/(?:p|s)\/([a-z][a-z\d]*)/i.exec(useCurrentPath())?.[1]?.toUpperCase();
@@ -31,6 +34,7 @@ function useNavigationShortcuts(showHelp: () => void): void {
   };
   usePageShortcuts({
     '?': showHelp,
+    c: createStory,
     'g n': () => void navigate({ to: '/' }),
     'g i': () => void navigate({ to: '/inbox' }),
     'g w': () => void navigate({ to: '/agents' }),
@@ -40,13 +44,24 @@ function useNavigationShortcuts(showHelp: () => void): void {
     'g a': () => void navigate({ to: '/activity' }),
     'g s': () => void navigate({ to: '/settings/$section', params: { section: 'members' } }),
   });
+  return here ?? lastKey.current;
 }
 
+type OpenDialogName = 'palette' | 'create' | 'help';
+
 export function AppShell() {
-  const [open, setOpen] = useState<'palette' | 'help' | null>(null);
-  const closed = (which: 'palette' | 'help'): void => setOpen((last) => (last === which ? null : last));
+  const [open, setOpen] = useState<OpenDialogName | null>(null);
+  const closed = (which: OpenDialogName): void => setOpen((last) => (last === which ? null : last));
   const openHelp = (): void => setOpen('help');
-  useNavigationShortcuts(openHelp);
+  const mayCreate = useWritableProjects().size > 0;
+  const openCreate = (): void => {
+    if (mayCreate) setOpen('create');
+  };
+  const projectKey = useNavigationShortcuts(openHelp, openCreate);
+  useCommands(() => [
+    ...(mayCreate ? [{ id: 'create', name: t.palette.create, run: openCreate }] : []),
+    { id: 'help', name: t.wire.help, run: openHelp },
+  ]);
   useUndoKeys();
   useEffect(() => preload(loadCommandPalette), []);
   useEffect(() => {
@@ -70,6 +85,7 @@ export function AppShell() {
         <ConnectionBanner />
       </main>
       {open === 'palette' && <CommandPalette onClose={() => closed('palette')} />}
+      {open === 'create' && <CreateStoryDialog projectKey={projectKey} onClose={() => closed('create')} />}
       {open === 'help' && <KeyboardShortcutsDialog onClose={() => closed('help')} />}
       <QuestionDialog />
       <Notices />

@@ -12,6 +12,7 @@ import {
 import { useQuery } from '@tanstack/react-query';
 import { type Epic } from '@muster/registry';
 import { type Board, type BoardView as BoardState } from '../data/boards.ts';
+import { useCommands } from '../components/commands.ts';
 import { useClient, useConsole } from '../data/context.ts';
 import { type Lane } from '../data/lanes.ts';
 import { epicsQuery } from '../data/queries.ts';
@@ -34,6 +35,8 @@ import { useCardMenuItems } from './card-menu.ts';
 import { useCardChooser } from './choosing.tsx';
 import { Column } from './column.tsx';
 import { useDropPosition } from './drag.ts';
+import { useContextMenu } from './context-menu.tsx';
+import { storyCommands } from './commands.ts';
 import { isPlainBoard } from './filter.ts';
 import { useOpeningViewId } from './opening-view.ts';
 import { useFilteredLanes } from './found.ts';
@@ -156,9 +159,8 @@ function useEpicsById(projectKey: string): ReadonlyMap<string, Epic> | undefined
   return useMemo(() => data && new Map(data.map((epic) => [epic.id, epic])), [data]);
 }
 
-function useBoardShortcuts(focusBoard: () => void, openQuickAdd: () => void): void {
+function useBoardShortcuts(focusBoard: () => void): void {
   usePageShortcuts({
-    c: openQuickAdd,
     ...{ ArrowDown: focusBoard, ArrowRight: focusBoard, j: focusBoard, l: focusBoard },
   });
 }
@@ -247,10 +249,13 @@ function BoardView({ board, view, projectKey, onMovingChange }: BoardViewProps) 
   const interaction = useCardInteraction({ board, view, lanes, canWrite, area });
   const { selected, setSelected, moving, cardFocus, menu, dropPosition } = interaction;
   const { activeId, activeLane, reachedId, walkIn } = cardFocus;
-  useEffect(() => onMovingChange(moving !== null), [onMovingChange, moving]);
-  useBoardShortcuts(walkIn, () => {
-    if (canWrite) setAddingIn((activeLane ?? lanes[0])?.column.id ?? null);
+  const contextMenu = useContextMenu({
+    ...{ board, menuItemsOf: interaction.menuItemsOf, focusCard: cardFocus.focusCard },
+    getArea: () => area.current,
   });
+  useEffect(() => onMovingChange(moving !== null), [onMovingChange, moving]);
+  useBoardShortcuts(walkIn);
+  useCommands(() => storyCommands(board.card(activeId ?? ''), canWrite, interaction.menu.choose));
 
   const isEmpty =
     areAllCardsLoaded &&
@@ -277,6 +282,7 @@ function BoardView({ board, view, projectKey, onMovingChange }: BoardViewProps) 
           data-moving={moving !== null || undefined}
           onKeyDown={interaction.onKeyDown}
           onFocus={cardFocus.onFocus}
+          onContextMenu={contextMenu.onContextMenu}
         >
           {lanes.map((lane, at) => (
             <Column
@@ -302,6 +308,7 @@ function BoardView({ board, view, projectKey, onMovingChange }: BoardViewProps) 
         </div>
       )}
       {menu.chooser(() => area.current)}
+      {contextMenu.menu}
     </>
   );
 }

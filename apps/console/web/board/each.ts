@@ -29,6 +29,20 @@ export function createColumnChange(board: Board, columnId: string): BulkChange {
   };
 }
 
+/** Changes a field that holds an id or a date. `nameOf` returns the display text of a value. */
+export function createFieldChange(
+  set: BulkChange['set'] & object,
+  read: (card: StoryCard) => string | null,
+  nameOf: (value: string | null) => string,
+): BulkChange {
+  const [wanted = null] = Object.values(set) as (string | null)[];
+  return {
+    ...{ set, newValue: nameOf(wanted) },
+    isUntouched: (known, theirs) => read(theirs) === read(known) || read(theirs) === wanted,
+    currentValueOf: (card) => nameOf(read(card)),
+  };
+}
+
 /** Changes the status. Each story moves to the first column of its project with that status. */
 export const createStatusChange = (status: StoryCard['status']): BulkChange => ({
   set: { status },

@@ -274,12 +274,16 @@ export const en = {
   },
   palette: {
     title: 'Go to',
-    hint: 'Search pages, boards and stories',
-    results: 'Pages and stories',
+    hint: 'Search actions, pages and stories',
+    results: 'Actions, pages and stories',
+    create: 'Create story',
+    view: (name: string) => `Open view: ${name}`,
+    of: (action: string, key: string) => `${key}: ${action}`,
     none: 'No results.',
   },
   people: {
     none: 'None',
+    another: 'another value',
     unassigned: 'Unassigned',
     system: 'Muster',
   },

@@ -42,7 +42,7 @@ export default function GroupBoard({ board, view, arrangement, arranged, canWrit
   );
   const { activeId, activeLane, reachedId, focusCard, walkIn, onFocus } = useCardFocus(lanes, area, false);
   const { selectedIds, ...actions } = useStoryActions({
-    ...{ board, view, canWrite, focusCard },
+    ...{ board, view, canWrite, focusCard, getFocusedId: () => activeId },
     getCards: () => lanes.flatMap(({ cards }) => cards),
     walk: (_from, card, direction) => {
       const at = findCardPosition(lanes, card.id);

@@ -1,6 +1,11 @@
 /** The change of a story that moves it to another group. */
 import { type StoryCard } from '@muster/registry';
-import { type BulkChange, createPriorityChange, createStatusChange } from '../board/each.ts';
+import {
+  type BulkChange,
+  createFieldChange,
+  createPriorityChange,
+  createStatusChange,
+} from '../board/each.ts';
 import { type Grouping } from '../board/filter.ts';
 import { t } from '../messages/index.ts';
 import { type StoryGroup } from './grouping.ts';
@@ -11,37 +16,23 @@ export function createGroupChange(
   { id, name }: Pick<StoryGroup, 'id' | 'name'>,
 ): BulkChange | undefined {
   const value = id === '' ? null : id;
-  const create = (
-    set: BulkChange['set'],
-    read: (card: StoryCard) => string | null,
-    currentValueOf: (card: StoryCard) => string,
-  ): BulkChange => ({
-    ...{ set, currentValueOf, newValue: name },
-    isUntouched: (known, theirs) => read(theirs) === read(known) || read(theirs) === value,
-  });
+  const nameOf = (other: string | null): string =>
+    other === value ? name : other === null ? t.people.none : t.people.another;
   switch (grouping) {
     case 'status':
       return createStatusChange(id as StoryCard['status']);
     case 'priority':
       return createPriorityChange(id as StoryCard['priority']);
     case 'epic':
-      return create(
-        { epicId: value },
-        ({ epicId }) => epicId,
-        ({ epicId }) => (epicId === null ? t.people.none : '…'),
-      );
+      return createFieldChange({ epicId: value }, ({ epicId }) => epicId, nameOf);
     case 'assignee':
-      return create(
+      return createFieldChange(
         { assigneeId: value },
         ({ assignees }) => assignees.member?.id ?? null,
-        ({ assignees }) => assignees.member?.name ?? t.people.unassigned,
+        nameOf,
       );
     case 'agent':
-      return create(
-        { agentId: value },
-        ({ assignees }) => assignees.agent?.id ?? null,
-        ({ assignees }) => assignees.agent?.name ?? t.people.none,
-      );
+      return createFieldChange({ agentId: value }, ({ assignees }) => assignees.agent?.id ?? null, nameOf);
     default:
       return undefined;
   }

@@ -128,6 +128,7 @@ function StoryRowsPart(props: ArrangedProps) {
   const rows = useRowFocus(items, area);
   const { selectedIds, ...actions } = useStoryActions({
     ...{ board, view, canWrite, focusCard: rows.focusCard },
+    getFocusedId: () => rows.stories.find(({ key }) => key === rows.activeKey)?.card.id,
     getCards: () => rows.stories.map(({ card }) => card),
     walk: (from, _card, direction) => rows.walk(from.dataset['row'] ?? '', direction),
     getArea: () => area.current,

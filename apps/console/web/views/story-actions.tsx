@@ -1,16 +1,18 @@
 /** Keys, menus and selection of the stories of a view. All layouts share them. */
-import { type KeyboardEvent, type MouseEvent, type ReactNode, useRef, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
 import { type StoryCard } from '@muster/registry';
 import { useCardMenuItems } from '../board/card-menu.ts';
 import { useCardChooser } from '../board/choosing.tsx';
+import { storyCommands } from '../board/commands.ts';
+import { useContextMenu } from '../board/context-menu.tsx';
 import { useCardMoves } from '../board/moving.ts';
 import { directionForKey, type NavigationDirection } from '../board/walk.ts';
 import { chooserFieldOf } from '../components/choosing.ts';
 import { isSingleKeyShortcut } from '../components/keys.ts';
 import { lazyComponent } from '../components/lazily.ts';
-import { MenuList } from '../components/menu.tsx';
 import { announceToScreenReader } from '../components/notices.tsx';
 import { type Board, type BoardView } from '../data/boards.ts';
+import { useCommands } from '../components/commands.ts';
 import { t } from '../messages/index.ts';
 
 const SelectionBar = lazyComponent(() => import('../board/selection-bar.tsx'));
@@ -50,25 +52,21 @@ interface StoryActionOptions {
   /** Returns the stories in the order in which they are shown. */
   readonly getCards: () => readonly StoryCard[];
   readonly focusCard: (id: string) => void;
+  /** Returns the id of the story that had the focus last. */
+  readonly getFocusedId: () => string | null | undefined;
   /** Moves the focus from this element. */
   readonly walk: (from: HTMLElement, card: StoryCard, direction: NavigationDirection) => void;
   readonly getArea: () => HTMLElement | null;
 }
 
-interface ContextMenu {
-  readonly card: StoryCard;
-  readonly pointer: { readonly x: number; readonly y: number };
-}
-
 export function useStoryActions(options: StoryActionOptions) {
-  const { board, view, canWrite, getCards, focusCard, walk, getArea } = options;
+  const { board, view, canWrite, getCards, focusCard, getFocusedId, walk, getArea } = options;
   const selection = useSelection(getCards);
   const { selectedIds, setSelectedIds, toggle } = selection;
   const { move } = useCardMoves(board);
   const menu = useCardChooser({
     ...{ board, lanes: view.lanes, selectedIds, move, focusCard, setSelected: setSelectedIds },
   });
-  const [contextMenu, setContextMenu] = useState<ContextMenu | null>(null);
   const menuItemsOf = useCardMenuItems([], canWrite, {
     ...{ move, openChooser: menu.choose, toggleSelection: toggle, isSelected: (id) => selectedIds.has(id) },
   });
@@ -95,34 +93,27 @@ export function useStoryActions(options: StoryActionOptions) {
     event.preventDefault();
     event.stopPropagation();
   };
-  const onContextMenu = (event: MouseEvent): void => {
-    const place = event.target instanceof Element ? event.target.closest('.story-row, .card-place') : null;
-    const element = place?.querySelector<HTMLElement>('[data-card]');
-    const card = board.card(element?.dataset['card'] ?? '');
-    if (card === undefined || event.shiftKey) return;
-    event.preventDefault();
-    element?.focus();
-    setContextMenu({ card, pointer: { x: event.clientX, y: event.clientY } });
-  };
+  const contextMenu = useContextMenu({ board, menuItemsOf, focusCard, getArea });
+  useCommands(() => {
+    const card = board.card(getFocusedId() ?? '');
+    return storyCommands(card, card !== undefined && canWrite(card), menu.choose);
+  });
   const toolbar: ReactNode = selectedIds.size > 0 && (
     <SelectionBar board={board} lanes={view.lanes} selectedIds={selectedIds} onSelect={setSelectedIds} />
   );
   const menus: ReactNode = (
     <>
-      {contextMenu !== null && (
-        <MenuList
-          label={t.board.cardMenu(contextMenu.card.key)}
-          items={menuItemsOf(contextMenu.card)}
-          anchor={getArea}
-          pointer={contextMenu.pointer}
-          onClose={(isBack) => {
-            setContextMenu(null);
-            if (isBack) focusCard(contextMenu.card.id);
-          }}
-        />
-      )}
+      {contextMenu.menu}
       {menu.chooser(getArea)}
     </>
   );
-  return { ...selection, choose: menu.choose, menuItemsOf, onKeyDown, onContextMenu, toolbar, menus };
+  return {
+    ...selection,
+    choose: menu.choose,
+    menuItemsOf,
+    onKeyDown,
+    onContextMenu: contextMenu.onContextMenu,
+    toolbar,
+    menus,
+  };
 }
