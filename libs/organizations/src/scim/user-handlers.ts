@@ -12,7 +12,7 @@ import {
 import { toMemberEventSubject } from '../data/members.ts';
 import { countFreeSeats, lockSeats } from '../data/seats.ts';
 import { requireAllowedAddress } from '../operations/invitations/send-invitation.ts';
-import { checkMemberRemoval, roleNeedsSeat } from '../rules/role-changes.ts';
+import { roleNeedsSeat } from '../rules/role-changes.ts';
 import { readUser, readUserPatch, type UserAttributes } from './attributes.ts';
 import { compileFilter } from './filter.ts';
 import {
@@ -117,8 +117,6 @@ const update = handle(contract.update, async (context) => {
   }
   if (isActivated && seats !== undefined && roleNeedsSeat(current.role) && countFreeSeats(seats) < 1)
     throw refuse('seats_exhausted', { ...seats });
-  if (isDeactivated && checkMemberRemoval(actingRole, current.role) === 'owner_required')
-    throw refuse('owner_required');
 
   const parts = {
     givenName: givenName === undefined ? current.given_name : givenName,

@@ -68,7 +68,7 @@ const patchOperationsOf = (request: FastifyRequest): unknown =>
 
 /** Returns the id in the path. No resource has an id of another form. */
 function idOf({ params: { id } }: ScimRequest): string {
-  if (!isUuid(id.toLowerCase())) throw notFound('No resource has this id.');
+  if (!isUuid(id.toLowerCase())) throw notFoundWithReason('no_such_path', 'No resource has this id.');
   return id.toLowerCase();
 }
 
@@ -153,7 +153,7 @@ export function addScimRoutes(app: FastifyInstance, options: ScimRouteOptions): 
     addUserRoutes(scope, options);
     addGroupRoutes(scope, options);
     addSchemaRoutes(scope, options);
-    scope.all(`${scimPath}/*`, () => {
+    scope.all(`${scimPath}/*`, route, () => {
       throw notFoundWithReason('no_such_path', 'SCIM has no such resource, or not with this method.');
     });
   });
