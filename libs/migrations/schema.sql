@@ -3434,7 +3434,11 @@ begin
             where t.org_id = org and t.execution_id = e.id
           union all select 'forge_observations', to_jsonb(t) from forge_observations t
             where t.org_id = org and t.execution_id = e.id
-          union all select 'forge_pulls', to_jsonb(t) from forge_pulls t where t.org_id = org and t.execution_id = e.id) k
+          union all select 'forge_pulls', to_jsonb(t) from forge_pulls t where t.org_id = org and t.execution_id = e.id
+          union all select 'code_changes', to_jsonb(t) from code_changes t where t.org_id = org and t.execution_id = e.id
+          union all select 'code_change_files', to_jsonb(t) from code_changes c
+            join code_change_files t on t.org_id = org and t.changes_id = c.id
+            where c.org_id = org and c.execution_id = e.id) k
         where e.org_id = org and e.target_type = 'story' and e.target_id = story
       -- References that the deletion clears, in rows that stay.
       union all select 2, 0, 'children', jsonb_build_object('id', t.id) from stories t
@@ -4576,8 +4580,8 @@ begin
 
   -- In the order of the references between these tables.
   foreach restored in array array['stories', 'story_specs', 'comments', 'comment_reactions', 'executions',
-      'execution_events', 'execution_contributors', 'forge_observations', 'forge_pulls', 'attachments', 'assignments',
-      'story_reviewers', 'story_selections', 'story_subscriptions', 'budgets', 'contract_stories',
+      'execution_events', 'execution_contributors', 'forge_observations', 'forge_pulls', 'attachments', 'code_changes',
+      'code_change_files', 'assignments', 'story_reviewers', 'story_selections', 'story_subscriptions', 'budgets', 'contract_stories',
       'delivery_group_stories'] loop
     perform app.restore_records(story, restored);
   end loop;

@@ -43,6 +43,21 @@ it('leaves what the API says about its work and files as it was', async () => {
   await storeFile(api, ana, { targetType: 'execution', targetId: execution.id }, 'On the execution');
   await robo.deliveryExecutions.update({ ...grip, git: { branch: 'topic' } });
   await robo.deliveryExecutions.complete({ ...grip, outcome: 'submitted' });
+  await api.world.rows(
+    `with changes as (
+       insert into code_changes (org_id, id, project_id, execution_id, source, head_sha, state, file_count)
+       select org_id, gen_random_uuid(), project_id, id, 'runner', 'abc', 'ready', 1 from executions where id = $1
+       returning org_id, id)
+     insert into code_change_files (org_id, changes_id, seq, path, status, additions, deletions, is_binary, is_truncated)
+     select org_id, id, 1, 'src/a.ts', 'modified', 1, 0, false, false from changes`,
+    execution.id,
+  );
+  const changedFiles = () =>
+    api.world.rows(
+      `select c.head_sha, f.path from code_changes c join code_change_files f on f.changes_id = c.id
+       where c.org_id = $1 and c.execution_id = $2`,
+      ...[people.orgId, execution.id],
+    );
   const { run } = await ana.agents.runs.get({ runId: 'run-1', projectId: 'WEB' });
   const everything = async () =>
     withoutAddresses([
@@ -53,6 +68,7 @@ it('leaves what the API says about its work and files as it was', async () => {
       await ana.attachments.list(target),
       await ana.attachments.list({ targetType: 'execution', targetId: execution.id }),
       await ana.stories.list({ projectId: 'WEB' }),
+      await changedFiles(),
     ]);
   expect(run).toBeDefined();
   const before = await everything();
