@@ -44,6 +44,7 @@ const guidesByTopic: Readonly<Record<string, GuideLinks>> = {
     ['GitHub, GitLab, Gitea, Forgejo', 'forges'],
     ['Report merges and checks', 'forge-webhooks'],
     ['Search', 'searching'],
+    ['Views', 'views'],
     ['Delivery metrics', 'delivery-health'],
     ['License your app', 'license-your-app'],
     ['Sell licenses from your shop', 'selling-licenses'],
