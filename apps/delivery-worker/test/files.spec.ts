@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createFolderStorage, type FileStorage } from '@muster/attachments';
+import { newId } from '@muster/driver';
 import { handlers, performableHandlers } from '@muster/operations';
 import { type People, useWorld } from '@muster/testing';
 import { pino } from 'pino';
@@ -72,6 +73,30 @@ describe('the files of', () => {
     await workers()['deletions.remove'](signal);
     await workers()['files.remove'](signal);
     expect(await exists(file.path)).toBe(false);
+  });
+
+  it('an export are deleted after 7 days, and not before', async () => {
+    const write = async (days: number) => {
+      const { export: begun } = await people.ana.exports.begin({ scope: 'org' });
+      const part = newId();
+      const path = join(folder, people.orgId, part);
+      await mkdir(dirname(path), { recursive: true });
+      await writeFile(path, 'x');
+      await world.rows(
+        `update exports set state = 'done', finished_at = now() - make_interval(days => $2, secs => 1) where id = $1`,
+        ...[begun.id, days],
+      );
+      await world.rows(
+        `insert into export_parts (org_id, export_id, id, position, size) values ($1, $2, $3, 0, 1)`,
+        ...[people.orgId, begun.id, part],
+      );
+      return { id: begun.id, path };
+    };
+    const [old, recent] = [await write(7), await write(6)];
+    await workers()['retention.purge'](signal);
+    await workers()['files.remove'](signal);
+    expect([await exists(old.path), await exists(recent.path)]).toEqual([false, true]);
+    expect((await people.ana.exports.list({})).items.map(({ id }) => id)).toEqual([recent.id]);
   });
 
   it('an upload that was never finished are deleted after its address has expired', async () => {
