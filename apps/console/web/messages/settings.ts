@@ -30,6 +30,7 @@ export const texts = {
     columns: 'Columns',
     contracts: 'Contracts',
     import: 'Import',
+    exports: 'Export',
     deleted: 'Deleted stories',
   },
   deletedStories: {

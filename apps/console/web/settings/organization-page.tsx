@@ -3,6 +3,7 @@ import { useConsole, useIdentity } from '../data/context.ts';
 import { t } from '../messages/index.ts';
 import { Budgets } from './budgets.tsx';
 import { Connections } from './connections.tsx';
+import { Exports } from './exports.tsx';
 import { ForgeSettings } from './forges.tsx';
 import { SettingsFrame, type SettingsSection } from './frame.tsx';
 import { OrganizationGeneralSettings } from './general.tsx';
@@ -36,6 +37,7 @@ export function OrganizationPage() {
           { sectionName: 'connections', children: <Connections /> },
           { sectionName: 'notifications', children: <NotificationSettings /> },
           { sectionName: 'sessions', children: <Sessions /> },
+          { sectionName: 'exports', children: <Exports /> },
           // A caller who signed in with a token has no account, and thus no passkeys.
           ...(session.signedIn === null
             ? []

@@ -10,6 +10,7 @@ import { Budgets } from './budgets.tsx';
 import { ColumnSettings } from './columns.tsx';
 import { Contracts } from './contracts.tsx';
 import { DeletedStories } from './deleted-stories.tsx';
+import { Exports } from './exports.tsx';
 import { RepositorySettings } from './forges.tsx';
 import { SettingsFrame, type SettingsSection } from './frame.tsx';
 import { ProjectGeneralSettings } from './general.tsx';
@@ -54,6 +55,7 @@ export function ProjectPage() {
             sectionName: 'deleted',
             children: <DeletedStories projectId={projectId} mayWrite={mayWrite} />,
           },
+          { sectionName: 'exports', children: <Exports projectId={projectId} /> },
           { sectionName: 'general', children: <ProjectGeneralSettings project={project.data} /> },
         ] as const)
       : []),

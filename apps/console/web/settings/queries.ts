@@ -205,3 +205,19 @@ export const deletedStoriesQuery = (client: Client, projectId: string) =>
     initialPageParam: null as string | null,
     getNextPageParam: ({ nextCursor }) => nextCursor,
   });
+
+export const exportsQuery = (client: Client, projectId?: string) =>
+  queryOptions({
+    queryKey: ['settings', 'exports', projectId ?? null],
+    queryFn: async () => {
+      const { items } = await client.exports.list({
+        limit: pageSize,
+        ...(projectId !== undefined && { projectId }),
+      });
+      // The settings of the organization leave out the exports of projects.
+      return items.filter(({ scope }) => (scope === 'project') === (projectId !== undefined));
+    },
+    // The worker writes archives and emits no event.
+    refetchInterval: ({ state }) =>
+      state.data?.some((one) => one.state === 'queued' || one.state === 'running') === true ? 2_000 : 60_000,
+  });
