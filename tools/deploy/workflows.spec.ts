@@ -46,7 +46,12 @@ it('releases an image of each program, signed by its digest, once the packages a
 it('gives no job of the release more than it needs', async () => {
   for (const [name, { permissions }] of Object.entries(await jobs())) {
     const writes = Object.keys(permissions).filter((key) => permissions[key] === 'write');
-    const may = { publish: ['id-token'], images: ['packages', 'id-token'], action: ['contents'] }[name];
+    const may = {
+      publish: ['id-token'],
+      python: ['id-token'],
+      images: ['packages', 'id-token'],
+      action: ['contents'],
+    }[name];
     expect([name, writes]).toEqual([name, may]);
   }
 });

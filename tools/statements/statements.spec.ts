@@ -10,8 +10,14 @@ import { readSources, type Sources } from './call-sites.ts';
 import { type Collected, type Collection, collectStatements } from './collect.ts';
 import { differences, type Stored } from './compare.ts';
 import { type Column, describeStatement } from './describe.ts';
-import { neverNull, overOrganizations, unreached, writingOverOrganizations } from './exceptions.ts';
-import { otherWriters, ownedTables } from './owners.ts';
+import {
+  neverNull,
+  otherWriters,
+  overOrganizations,
+  ownedTables,
+  unreached,
+  writingOverOrganizations,
+} from './lists.ts';
 import { unpinnedIn } from './pins.ts';
 import { comparedWithCoalesce } from './unindexed.ts';
 import { madeUpMark } from './values.ts';
@@ -61,7 +67,7 @@ async function storedColumns(): Promise<(column: Column) => Stored> {
 describe('the statements of the product', () => {
   it('are all found, but those that are named with a reason', () => {
     const missed = Map.groupBy(collection.missed, ({ file }) => file);
-    const tooMany = [...missed].filter(([file, sites]) => sites.length > (unreached[file]?.[0] ?? 0));
+    const tooMany = [...missed].filter(([file, sites]) => sites.length > (unreached.get(file) ?? 0));
     expect(tooMany.map(([, sites]) => sites.map(({ place }) => place))).toEqual([]);
   });
 
@@ -83,7 +89,7 @@ describe('the statements of the product', () => {
       if (columns instanceof Error) continue;
       const differing = sites.map(({ place, file, row }) =>
         (row === undefined ? [] : differences(sources.checker, row, columns, storedOf))
-          .filter(({ column, kind }) => kind !== 'null' || neverNull[file]?.[0].includes(column) !== true)
+          .filter(({ column, kind }) => kind !== 'null' || neverNull[file]?.columns.includes(column) !== true)
           .map(({ says }) => `${place}: ${says}`),
       );
       // If identical templates occur in several places of the source, it is enough that one of them matches.
@@ -136,8 +142,7 @@ describe('the organization', () => {
   };
 
   it('is a parameter beside each table that a statement names, but where it is listed that it is about all', () => {
-    const listed = new Map(Object.entries(overOrganizations).map(([file, [count]]) => [file, count]));
-    expect(differencesFrom(listed, [...over.values()])).toEqual([]);
+    expect(differencesFrom(overOrganizations, [...over.values()])).toEqual([]);
   });
 
   it('is one wherever something is written, but for what is listed', () => {
@@ -216,7 +221,7 @@ describe('a table', () => {
         for (const writer of writers) {
           const project = writer.split('/').slice(0, 2).join('/');
           written.add(table);
-          const isOther = otherWriters[table]?.some(([other]) => other === writer) === true;
+          const isOther = otherWriters[table]?.[writer] !== undefined;
           if (ownedTables[project]?.includes(table) !== true && !isOther)
             strangers.add(`${writer} writes ${table}`);
         }

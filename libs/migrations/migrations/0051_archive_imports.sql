@@ -1,5 +1,6 @@
 -- Imports of an archive that another installation exported (docs/guides/importing.md).
 alter table imports drop constraint imports_provider_check;
+-- contract of 0006_contracts: it allows every provider that was allowed before, and one more.
 alter table imports
   add constraint imports_provider_check
     check (provider in ('github', 'gitlab', 'jira', 'linear', 'other', 'muster')) not valid,
@@ -7,6 +8,7 @@ alter table imports
   add column into_empty_project boolean not null default false;
 alter table imports validate constraint imports_provider_check;
 alter table import_items drop constraint import_items_kind_check;
+-- contract of 0006_contracts: it allows every kind that was allowed before, and more.
 alter table import_items add constraint import_items_kind_check check (
   kind in ('story', 'epic', 'comment', 'project', 'column', 'member', 'agent', 'reviewer', 'assignment', 'attachment', 'contract', 'prompt')
 ) not valid;

@@ -10,7 +10,7 @@ export interface Notice {
   readonly body?: string;
   /** The subject of the notice. It replaces the notice with the same subject, if there is one. */
   readonly about?: string;
-  /** How long the notice is shown; by default a few seconds, or until an action is chosen. */
+  /** The time for which the notice is shown. By default a few seconds, or until an action is chosen. */
   readonly durationMs?: number;
   /** Actions of the notice. */
   readonly actions?: readonly {

@@ -157,7 +157,10 @@ export interface MembersChange {
 }
 
 const MemberRefs = z
-  .preprocess((value) => (Array.isArray(value) ? value : [value]), z.array(z.object({ value: z.string() })))
+  .preprocess(
+    (value): unknown[] => (Array.isArray(value) ? value : [value]),
+    z.array(z.object({ value: z.string() })),
+  )
   .transform((refs) => refs.map(({ value }) => value.toLowerCase()));
 
 function readMemberIds(value: unknown): string[] {

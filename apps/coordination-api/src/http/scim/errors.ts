@@ -1,7 +1,7 @@
 /** Errors of SCIM (RFC 7644, section 3.12). */
 import { type ErrorReason } from '@muster/registry';
 import { toApiError } from '@muster/runtime';
-import { ApiError, fromFrameworkError, type RenderedPage, sendError } from '@muster/http';
+import { type ApiError, fromFrameworkError, type RenderedPage, sendError } from '@muster/http';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
 
