@@ -4,51 +4,14 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
-import { createFolderStorage, type ExportContext, prepareExportRun } from '@muster/attachments';
-import { archiveReaders } from '@muster/operations';
-import { inOrganizationAsSystem } from '@muster/tenancy';
+import { runExport } from './export-archive.ts';
 import { useMuster } from './muster.ts';
 import { useStories } from './stories.ts';
 
 const muster = useMuster();
 const stories = useStories(muster);
 
-/** Writes the waiting exports of the organization, as the worker does. */
-async function writeWaitingExports(): Promise<void> {
-  const { orgId } = stories.people;
-  const context: ExportContext = {
-    ...{ pool: muster.world.database.app, readers: archiveReaders, secretsKeys: [], baseUrl: muster.url() },
-    storage: createFolderStorage(path.join(muster.home(), 'files')),
-    onError: (error) => {
-      throw error;
-    },
-  };
-  const waiting = await muster.world.rows<{ id: string | null }>(
-    `select id, pg_sleep(0.1) from exports where org_id = $1 and state in ('queued', 'running')
-     union all select null, pg_sleep(0.1)`,
-    orgId,
-  );
-  for (const { id } of waiting) {
-    if (id === null) continue;
-    const write = await inOrganizationAsSystem(context.pool, orgId, (db) =>
-      prepareExportRun(context, { db, orgId }, id),
-    );
-    const finish = await write?.(new AbortController().signal);
-    if (finish !== undefined) await inOrganizationAsSystem(context.pool, orgId, finish);
-  }
-}
-
-/** Runs a command while exports are written. */
-async function run(...args: string[]) {
-  const ended = new AbortController();
-  const command = muster
-    .run(['export', ...args], { cwd: muster.home(), env: muster.environmentOf(stories.people.ana) })
-    .finally(() => {
-      ended.abort();
-    });
-  while (!ended.signal.aborted) await writeWaitingExports();
-  return command;
-}
+const run = (...args: string[]) => runExport(muster, stories.people, ...args);
 const fileAt = (name: string): string => path.join(muster.home(), name);
 
 describe('muster export', () => {

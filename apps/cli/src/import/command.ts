@@ -31,6 +31,7 @@ import {
   type ConnectionFlags,
   findConnection,
 } from '../session/connection.ts';
+import { configureArchiveImportCommand } from './archive-command.ts';
 import { configureBoardImportCommand } from './board.ts';
 import { createProgressBar } from './progress.ts';
 import {
@@ -171,10 +172,12 @@ function addImportFormatCommand(parent: Command, format: FileFormat): void {
 
 export function configureImportCommand(command: Command): void {
   command.description(
-    'Imports stories from another tracker, with epics, comments, labels and dependencies. Only leads of the project can import. A board file becomes a new project; either all of it or nothing.',
+    'Imports stories from another tracker, with epics, comments, labels and dependencies. Only leads of the project can import. A board file becomes a new project; either all of it or nothing. The archive of an export becomes the projects that it contains.',
   );
   for (const format of fileFormats) addImportFormatCommand(command, format);
   configureBoardImportCommand(command.command('board').summary('A board file, as a new project'));
+  // `muster import acme.tar.gz` is short for `muster import archive acme.tar.gz`.
+  configureArchiveImportCommand(command.command('archive', { isDefault: true }));
 }
 
 /** Opens a source that can be read several times. Standard input is read once and kept. */

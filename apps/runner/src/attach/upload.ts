@@ -85,7 +85,7 @@ export interface UploadOptions {
 }
 
 /** Sends the content to its signed address, again after temporary failures. Repeating an upload has no effect. */
-async function putContent(
+export async function putContent(
   { url, headers }: { readonly url: string; readonly headers: Readonly<Record<string, string>> },
   content: Buffer<ArrayBuffer>,
   { retryDelaysMs = defaultRetryDelaysMs, signal }: Pick<UploadOptions, 'retryDelaysMs' | 'signal'>,
