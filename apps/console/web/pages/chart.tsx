@@ -49,6 +49,8 @@ export default function Chart({ label, times, series, isBars = false, minTop, fo
         font: '11px system-ui, sans-serif',
       };
       const points = { show: !isBars, size: 5 };
+      // Half of a step, so that the first and the last bar are drawn in full.
+      const marginSeconds = isBars ? ((times[1] ?? 0) - (times[0] ?? 0)) / 2 : 0;
       const colors = [accent ?? '', amber ?? ''];
       plot = new uPlot(
         {
@@ -57,11 +59,15 @@ export default function Chart({ label, times, series, isBars = false, minTop, fo
           legend: { show: false },
           cursor: { show: false },
           scales: {
-            x: { time: true },
+            x: { time: true, range: (_, first, last) => [first - marginSeconds, last + marginSeconds] },
             y: { range: (_, __, highest) => [0, Math.max(minTop, highest * 1.1)] },
           },
           axes: [
-            { ...axis, values: (_, ticks) => ticks.map((seconds) => formatShortDay(seconds * 1_000)) },
+            {
+              ...axis,
+              size: 30,
+              values: (_, ticks) => ticks.map((seconds) => formatShortDay(seconds * 1_000)),
+            },
             {
               ...axis,
               size: isBars ? 60 : 44,

@@ -223,7 +223,9 @@ function UsageTable({ by, filter, days }: UsageTableProps) {
       <LoadError error={table.error} onRetry={() => void table.refetch()} />
     );
   const sums = table.data.pages.flatMap(({ items }) => items);
-  const highest = Math.max(1, ...sums.map(({ costMicros }) => costMicros));
+  // Amounts of different currencies cannot be compared.
+  const highestOf = (currency: string): number =>
+    Math.max(1, ...sums.filter((sum) => sum.currency === currency).map(({ costMicros }) => costMicros));
   const heads = [
     ...[usageTexts.cost, usageTexts.costPerLanded, usageTexts.landed, usageTexts.runs],
     ...[usageTexts.tokensIn, usageTexts.cached, usageTexts.tokensOut],
@@ -249,7 +251,7 @@ function UsageTable({ by, filter, days }: UsageTableProps) {
                 <th scope="row" className="usage-name">
                   <GroupName sum={sum} by={by} />
                   <div className="share" aria-hidden="true">
-                    <span style={{ inlineSize: `${(100 * sum.costMicros) / highest}%` }} />
+                    <span style={{ inlineSize: `${(100 * sum.costMicros) / highestOf(sum.currency)}%` }} />
                   </div>
                 </th>
                 {[
