@@ -298,7 +298,8 @@ create table public.comments (
   imported_by jsonb,
   imported_from text,
   agent_mentions uuid[] not null default '{}'::uuid[],
-  directed_to_agent uuid
+  directed_to_agent uuid,
+  code_anchor jsonb
 );
 create table public.connections (
   org_id uuid not null,

@@ -4,6 +4,7 @@
  */
 import { describe } from '@jest/globals';
 import { accessJourneys } from './access.journeys.ts';
+import { changesJourneys } from './changes.journeys.ts';
 import { controlsJourneys } from './controls.journeys.ts';
 import { editJourneys } from './edit.journeys.ts';
 import { exportsJourneys } from './exports.journeys.ts';
@@ -42,6 +43,7 @@ describe('runs', () => runsJourneys(house));
 describe('attachments', () => filesJourneys(house));
 describe('undo', () => undoJourneys(house));
 describe('exports', () => exportsJourneys(house));
+describe('changes', () => changesJourneys(house));
 describe('usage', () => usageJourneys(house));
 describe('trails', () => trailsJourneys(house));
 describe('settings', () => settingsJourneys(house));

@@ -149,6 +149,18 @@ describe('changes.diff', () => {
     expect((await ana.changes.diff({ storyId, path: 'small.ts' })).patch?.truncated).toBe(false);
   });
 
+  it('takes comments on its lines, which every reader finds', async () => {
+    const anchor = { path: 'src/one.ts', line: 3, headSha: a };
+    const { comment } = await chloe.comments.create({ storyId, body: 'Why twice?', codeAnchor: anchor });
+    expect(comment.codeAnchor).toEqual({ ...anchor, side: 'new' });
+    const { items } = await api.client(people.dan.me.token).comments.list({ storyId });
+    expect(items).toMatchObject([{ anchor: null, codeAnchor: { ...anchor, side: 'new' } }]);
+    for (const wrong of [{ line: 0 }, { side: 'left' }, { path: '' }, { headSha: 'zz' }])
+      await expect(
+        chloe.comments.create({ storyId, body: 'x', codeAnchor: { ...anchor, ...wrong } as typeof anchor }),
+      ).rejects.toMatchObject({ status: 400 });
+  });
+
   it('is not for members without access to the project', async () => {
     await reportHead(a);
     await upload(chloe, fileDiff('one.ts', 'new'), a);

@@ -9,6 +9,7 @@ import type {
   AttachmentKind,
   ChangedFileStatus,
   Checkpoint,
+  CodeAnchor,
   CodeUnderReview,
   ColumnStatus,
   ContractKind,
@@ -96,7 +97,7 @@ export interface CodeChanges { additions: Generated<number>; attachment_id: stri
 
 export interface CommentReactions { comment_id: string; created_at: Generated<string>; emoji: string; member_id: string; org_id: string; }
 
-export interface Comments { agent_mentions: Generated<string[]>; anchor: { specVersion: number; line: number } | null; author: Actor; author_member_id: string; body: string | null; created_at: Generated<string>; deleted_at: string | null; directed_to: string | null; directed_to_agent: string | null; edited_at: string | null; id: string; imported_by: Actor | null; imported_from: string | null; kind: 'comment' | 'question' | 'decision'; mentions: Generated<string[]>; org_id: string; parent_id: string | null; resolved_at: string | null; resolved_by: Actor | null; story_id: string; told: Generated<string[]>; updated_at: Generated<string>; version: Generated<number>; }
+export interface Comments { agent_mentions: Generated<string[]>; anchor: { specVersion: number; line: number } | null; author: Actor; author_member_id: string; body: string | null; code_anchor: CodeAnchor | null; created_at: Generated<string>; deleted_at: string | null; directed_to: string | null; directed_to_agent: string | null; edited_at: string | null; id: string; imported_by: Actor | null; imported_from: string | null; kind: 'comment' | 'question' | 'decision'; mentions: Generated<string[]>; org_id: string; parent_id: string | null; resolved_at: string | null; resolved_by: Actor | null; story_id: string; told: Generated<string[]>; updated_at: Generated<string>; version: Generated<number>; }
 
 export interface Connections { agent_id: string; client_host: string | null; client_id: string; client_name: string; created_at: Generated<string>; expires_at: string; id: string; member_id: string; org_id: string; project_ids: string[] | null; resource: string; revoked_at: string | null; scopes: string[]; }
 

@@ -116,12 +116,12 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/storyCollaboration': {
-    sha256: 'c8188a938544e70f8316758d11fdc12acd56735ee7e7050e4995d53f5871ffcb',
+    sha256: 'cb13936dfa0127044ac70af0b522d3ce16d98ed18138d32482102483badeba97',
     since: '2026-11-30',
   },
   'reference/comments': {
-    sha256: '23d25bbfd6f6de53891eded6475cf95dc158ba77103c06f6e566175616f77257',
-    since: '2026-11-29',
+    sha256: 'b8716d4e99d41e847d6634db9224a361be453faeb062cfada2bcaa6446c7072d',
+    since: '2026-11-30',
   },
   'reference/attachments': {
     sha256: '67cb6782b0603b28116fc59e70c4defb7e686ac3475173ed56cac29d8641fbf6',
@@ -236,7 +236,7 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/records': {
-    sha256: 'a8da1db9f05e47096cb17d43132aed3fede17f964f04a99055c645e7fa92548e',
+    sha256: '99f24b35fc88b93b9e013a93b968b0ef3a078eff65ffe29f04e93057e248645a',
     since: '2026-11-30',
   },
   'reference/errors': {

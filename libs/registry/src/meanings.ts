@@ -257,6 +257,9 @@ export const parameterMeanings: Readonly<Record<string, string>> = {
 
   // Parameters about reviews, comments and specs.
   anchor: 'The place in the spec that the comment refers to',
+  codeAnchor: 'The line of a changed file that the comment refers to',
+  'codeAnchor.path': 'The path of the changed file',
+  'codeAnchor.side': 'The file before (old) or after (new) the change',
   line: 'The line in the spec, starting at 1',
   specVersion: 'The version of the spec',
   emoji: 'The emoji of the reaction',

@@ -154,6 +154,7 @@ export const storyTexts = {
   threads: 'Comments',
   kinds: { question: 'Question', decision: 'Decision' },
   imported: (name: string, tracker: string) => `imported by ${name} from ${tracker}`,
+  onCode: (path: string, line: number) => `${path}, line ${line}`,
   onLine: (line: number, version: number) =>
     `Line ${line.toLocaleString()} of version ${version.toLocaleString()}`,
   deleted: 'This comment was deleted.',

@@ -5,6 +5,7 @@ import { type ReactNode } from 'react';
 import { type ExecutionEvent, type ListedRun, type ResultOf, type Registry } from '@muster/registry';
 import { LeaseClock } from '../components/clock.tsx';
 import { Icon } from '../components/icons.tsx';
+import { lazyComponent } from '../components/lazily.ts';
 import { Markdown } from '../components/markdown.tsx';
 import { OfferActions } from '../components/offer.tsx';
 import { actorNameOf, Avatar } from '../components/people.tsx';
@@ -30,6 +31,7 @@ import { runQuery } from './run-query.ts';
 
 type RunDetails = ResultOf<Registry['agents']['runs']['get']>;
 
+const ChangesSection = lazyComponent(() => import('../diff/changes-section.tsx'));
 const runRoute = getRouteApi('/runs/$runId');
 
 const workerNameOf = ({ agent, member }: ListedRun): string => agent?.name ?? member.name;
@@ -320,6 +322,12 @@ export function RunPage() {
                 files={data.evidence}
               />
             </RunPart>
+          )}
+          {execution !== null && (
+            <ChangesSection
+              target={{ executionId: execution.id }}
+              story={run.story === null ? undefined : { storyId: run.story.id, storyKey: run.story.key }}
+            />
           )}
           <RunLogView runId={run.runId} projectId={run.projectId} />
           <RunUsageTable run={run} usage={data.usage} />

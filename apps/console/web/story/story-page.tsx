@@ -7,6 +7,7 @@ import { useClient, useIdentity } from '../data/context.ts';
 import { useMarkStoryNotificationsRead } from '../data/inbox.ts';
 import { storyQuery } from '../data/queries.ts';
 import { useProjectPermissions } from '../data/roles.ts';
+import { lazyComponent } from '../components/lazily.ts';
 import { Icon, StatusIcon } from '../components/icons.tsx';
 import { LoadError, Loading } from '../components/states.tsx';
 import { useTitle } from '../components/title.ts';
@@ -21,6 +22,7 @@ import { StoryMenu } from './story-menu.tsx';
 import { Threads } from './threads.tsx';
 import { StoryDescriptionEditor, StoryTitleEditor } from './title.tsx';
 
+const ChangesSection = lazyComponent(() => import('../diff/changes-section.tsx'));
 const storyRoute = getRouteApi('/s/$storyKey');
 
 export function StoryPage() {
@@ -123,6 +125,7 @@ function StoryContent({ story, context, projectKey, canWrite }: StoryContentProp
               {...{ storyId: story.id, storyKey, canWrite, spec: context.spec }}
               isApproved={hasValidApproval(context)}
             />
+            <ChangesSection target={{ storyId: storyKey }} story={{ storyId: story.id, storyKey }} />
             <StoryFiles storyKey={storyKey} />
             <Threads storyId={story.id} storyKey={storyKey} />
           </article>

@@ -36,6 +36,9 @@ const CommentView = ({ comment, storyKey }: CommentViewProps) => (
         {comment.anchor !== null && (
           <span className="chip">{storyTexts.onLine(comment.anchor.line, comment.anchor.specVersion)}</span>
         )}
+        {comment.codeAnchor !== null && (
+          <span className="chip">{storyTexts.onCode(comment.codeAnchor.path, comment.codeAnchor.line)}</span>
+        )}
         {comment.importedBy !== null && (
           <span className="chip">
             {storyTexts.imported(comment.importedBy.name, comment.importedFrom ?? '')}

@@ -11,7 +11,7 @@ import { type ObjectSchema } from './schemas.ts';
 const rareParameters: Readonly<Record<string, readonly string[]>> = {
   [toolNameOf(registry.session.identity.name)]: ['maxBytes', 'part'],
   [toolNameOf(registry.stories.list.name)]: ['columnId', 'storyIds', 'updatedSince'],
-  [toolNameOf(registry.comments.create.name)]: ['anchor'],
+  [toolNameOf(registry.comments.create.name)]: ['anchor', 'codeAnchor'],
   [toolNameOf(registry.deliveryExecutions.checkpoint.name)]: ['data', 'expectedSeq'],
   [toolNameOf(registry.reviewers.setVerdict.name)]: ['diffHash'],
 };

@@ -170,7 +170,7 @@ describe('the short lists', () => {
       ...['data', 'expectedSeq'].map((name) => `deliveryExecutions_checkpoint.${name}`),
       ...['maxBytes', 'part'].map((name) => `session_identity.${name}`),
       ...['columnId', 'storyIds', 'updatedSince'].map((name) => `stories_list.${name}`),
-      'comments_create.anchor',
+      ...['anchor', 'codeAnchor'].map((name) => `comments_create.${name}`),
     ]);
   });
 

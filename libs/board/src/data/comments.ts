@@ -28,6 +28,7 @@ export const comments = defineRecord('comments', 'c', {
   agent_mentions: { hidden: true },
   told: { hidden: true },
   anchor: { initial: null },
+  code_anchor: { initial: null },
   resolved_at: { initial: null },
   resolved_by: { initial: null },
   edited_at: { initial: null },

@@ -29,7 +29,15 @@ const comment = (body: string, parentId: string | null) => ({
     mentions: [],
   },
   ...{ importedBy: null, importedFrom: null },
-  ...{ anchor: null, resolvedAt: null, resolvedBy: null, editedAt: null, deletedAt: null, ...times },
+  ...{
+    anchor: null,
+    codeAnchor: null,
+    resolvedAt: null,
+    resolvedBy: null,
+    editedAt: null,
+    deletedAt: null,
+    ...times,
+  },
 });
 const thread = ([body = '', ...replies]: readonly string[]) => ({
   ...comment(body, null),

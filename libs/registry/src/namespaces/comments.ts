@@ -3,7 +3,7 @@ import { project } from '../kernel/access.ts';
 import { surfacesWithoutTool, operation } from '../kernel/operation.ts';
 import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
 import { ActorParam, Deleted, ExpectedVersion, Id, StoryRef } from '../kernel/values.ts';
-import { Anchor, Comment, CommentBody, Emoji, Thread } from '../records/comment.ts';
+import { Anchor, CodeAnchor, Comment, CommentBody, Emoji, Thread } from '../records/comment.ts';
 
 const example = { commentId: '01936d5c-0000-7000-8000-000000000003' };
 
@@ -23,6 +23,7 @@ export const comments = {
       directedTo: ActorParam.optional(),
       parentId: Id.optional(),
       anchor: Anchor.optional(),
+      codeAnchor: CodeAnchor.optional(),
     }),
     result: z.object({ comment: Comment }),
     refusals: ['archived', 'mismatched_project', 'no_role_in_project'],

@@ -7,7 +7,7 @@ import { projectRoles } from '../kernel/access.ts';
 import { boundedText, Day, Id, Instant, multilineText, nameText, Url } from '../kernel/values.ts';
 import { type ArchiveRecordType } from './archive.ts';
 import { AttachmentKind, AttachmentName, attachmentTargetTypes, Sha256 } from './attachment.ts';
-import { Anchor, CommentBody, Emoji } from './comment.ts';
+import { Anchor, CodeAnchor, CommentBody, Emoji } from './comment.ts';
 import { Actor, AgentName, EmailAddress, MemberName } from './member.ts';
 import {
   ColumnName,
@@ -138,6 +138,7 @@ export const importedArchiveRecords = {
     directedTo: Id.nullable(),
     mentions: z.array(z.union([z.object({ memberId: Id }), z.object({ agentId: Id })])).max(1000),
     anchor: Anchor.nullable(),
+    codeAnchor: CodeAnchor.nullable().default(null),
     reactions: z.array(z.object({ emoji: Emoji, memberId: Id, createdAt: Instant })).max(10_000),
     resolvedAt: Instant.nullable(),
     resolvedBy: ArchivedActor.nullable(),

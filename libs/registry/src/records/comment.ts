@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Id, multilineText, hasVisibleCharacter, recordStamps, boundedText, Time } from '../kernel/values.ts';
 import { Actor } from './member.ts';
+import { Sha } from './story.ts';
 
 export const CommentBody = multilineText(20_000, 1).refine(hasVisibleCharacter, 'must not be blank');
 
@@ -19,6 +20,15 @@ export const Emoji = boundedText(32, 1)
 
 /** The position in a spec to which a comment refers. */
 export const Anchor = z.strictObject({ specVersion: z.int().min(1), line: z.int().min(1).max(1_000_000) });
+
+/** The line of a changed file to which a comment refers, before (old) or after (new) the change. */
+export const CodeAnchor = z.strictObject({
+  path: boundedText(4_096, 1),
+  line: z.int().min(1).max(10_000_000),
+  side: z.enum(['old', 'new']).default('new'),
+  headSha: Sha,
+});
+export type CodeAnchor = z.infer<typeof CodeAnchor>;
 
 /** A mentioned member or agent. */
 export const Mention = z.union([z.object({ memberId: Id }), z.object({ agentId: Id })]);
@@ -39,6 +49,10 @@ export const Comment = z
     directedTo: Id.nullable().describe('The member or agent who is addressed'),
     mentions: z.array(Mention),
     anchor: z.object({ specVersion: z.int(), line: z.int() }).nullable(),
+    codeAnchor: z
+      .object({ path: z.string(), line: z.int(), side: z.enum(['old', 'new']), headSha: z.string() })
+      .nullable()
+      .describe('The line of a changed file that the comment is about'),
     reactions: z.array(Reaction),
     resolvedAt: Time.nullable(),
     resolvedBy: Actor.nullable(),
