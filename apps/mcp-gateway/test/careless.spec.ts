@@ -37,6 +37,7 @@ const ofOwnTools: Readonly<Record<string, Args>> = {
     ...{ outcome: 'submitted', pullRequest: { number: 7, url: 'https://example.com/pull/7' } },
   },
   hand_off_work: { executionId: nobody, leaseToken: 'token', summary: 'Half', toMemberId: nobody },
+  attach_text: { targetType: 'story', targetId: 'WEB-1', name: 'notes.md', text: 'Text', kind: 'log' },
   release_work: { executionId: nobody, leaseToken: 'token', reason: 'Lunch' },
   search_operations: { query: 'lock files', limit: 3 },
   describe_operation: { operation: 'stories.list' },

@@ -21,7 +21,9 @@ describe.each(jobNames)('the job %s', (name) => {
   it('ends: attempts and time are bounded', () => {
     expect(job.attempts).toBe(job.trigger === 'schedule' ? 1 : 12);
     expect(job.timeoutSeconds).toBeGreaterThan(0);
-    expect(job.timeoutSeconds).toBeLessThanOrEqual(job.trigger === 'schedule' ? 900 : 30);
+    // A forge lists thousands of changed files in many slow pages.
+    const maxSeconds = name === 'forge.changes' ? 120 : 30;
+    expect(job.timeoutSeconds).toBeLessThanOrEqual(job.trigger === 'schedule' ? 900 : maxSeconds);
   });
 });
 

@@ -65,7 +65,10 @@ describe('imports.put', () => {
   it('makes a story of an item, with all that it says, and the times and authors that it had', async () => {
     const { results, import: after } = await put([full]);
     expect(results).toEqual([
-      { externalId: 'OPS-7', outcome: 'created', storyId: expect.any(String), key: 'WEB-1', issues: [] },
+      {
+        ...{ externalId: 'OPS-7', outcome: 'created', recordId: expect.any(String) },
+        ...{ storyId: expect.any(String), key: 'WEB-1', issues: [] },
+      },
     ]);
     expect(after.counts).toEqual({ created: 1, updated: 0, unchanged: 0, kept: 0, refused: 0 });
     const story = await storyOf('WEB-1');
