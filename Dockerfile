@@ -80,7 +80,7 @@ ENV NODE_ENV=production MALLOC_ARENA_MAX=2
 USER 65532:65532
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["/usr/local/bin/node", "--max-semi-space-size=16", "main.js"]
-ARG VERSION=0.0.0
+ARG VERSION=0.1.0
 ARG REVISION=unknown
 LABEL org.opencontainers.image.vendor="Muster" \
       org.opencontainers.image.version="${VERSION}" \

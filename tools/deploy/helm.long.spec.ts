@@ -28,7 +28,7 @@ const comparable = (manifests: readonly Manifest[]): unknown[] =>
           : value,
       );
       const { metadata, ...rest } = JSON.parse(
-        text.replaceAll(/("muster\/[a-z-]+):0\.0\.0"/g, '$1"'),
+        text.replaceAll(/("muster\/[a-z-]+):\d[^"]*"/g, '$1"'),
       ) as Manifest & {
         metadata: { annotations?: object };
       };

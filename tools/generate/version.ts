@@ -20,6 +20,7 @@ export async function versionFiles(): Promise<Map<string, string>> {
   const places = [
     ['package.json', /(?<=^ {2}"version": ")[^"]+/m],
     ['Dockerfile', /(?<=^ARG VERSION=).+$/m],
+    ['tools/deploy/helm/muster/Chart.yaml', /(?<=^(?:v|appV)ersion: ).+$/gm],
     ['libs/registry/src/version.generated.ts', /(?<=productVersion = ')[^']+/],
   ] as const;
   const files = await Promise.all(
