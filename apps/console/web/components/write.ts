@@ -20,12 +20,13 @@ export function useWriteCall({ queryKeys, failureTitle, conflictMessage }: Write
     try {
       await work();
       isDone = true;
-      if (done !== undefined) showNotice({ tone: 'good', title: done });
     } catch (error) {
       const isMet = conflictMessage !== undefined && isRefusal(error, 'version_mismatch');
       showNotice({ tone: 'bad', title: failureTitle, body: isMet ? conflictMessage : errorText(error) });
     }
     await Promise.all(queryKeys.map((queryKey) => queries.invalidateQueries({ queryKey })));
+    // The form counts as unsaved until this function returns, so the notice must not appear earlier.
+    if (isDone && done !== undefined) showNotice({ tone: 'good', title: done });
     return isDone;
   };
 }

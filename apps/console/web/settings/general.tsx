@@ -29,8 +29,13 @@ export function OrganizationGeneralSettings() {
   const queries = useQueryClient();
   const { isBusy, run } = useSettingsWrite();
   const save = async (): Promise<boolean> => {
-    const isDone = await run(() => orgs.update({ ...typed, expectedVersion: org.version }), texts.saved);
-    await queries.invalidateQueries({ queryKey: ['org'] });
+    const isDone = await run(
+      () =>
+        orgs
+          .update({ ...typed, expectedVersion: org.version })
+          .finally(() => queries.invalidateQueries({ queryKey: ['org'] })),
+      texts.saved,
+    );
     // Text that was typed during the save is not saved yet.
     if (isDone) setTyped((last) => (last === typed ? {} : last));
     return isDone;
@@ -82,11 +87,14 @@ export function ProjectGeneralSettings({ project }: { readonly project: Project 
   const [typed, setTyped] = useState<UnsavedFields & Partial<Pick<Project, 'visibility'>>>({});
   const { name, description, visibility } = { ...project, ...typed };
   const { id: projectId, version: expectedVersion, archivedAt } = project;
-  const update = async (change: object): Promise<boolean> => {
-    const isDone = await run(() => projects.update({ projectId, expectedVersion, ...change }), texts.saved);
-    await queries.invalidateQueries({ queryKey: ['projects'] });
-    return isDone;
-  };
+  const update = (change: object): Promise<boolean> =>
+    run(
+      () =>
+        projects
+          .update({ projectId, expectedVersion, ...change })
+          .finally(() => queries.invalidateQueries({ queryKey: ['projects'] })),
+      texts.saved,
+    );
   const save = async (): Promise<boolean> => {
     const isDone = await update({ name, visibility, description: description ?? '' });
     // Text that was typed during the save is not saved yet.

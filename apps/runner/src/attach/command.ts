@@ -39,7 +39,7 @@ export function configureAttachCommand(command: Command, api: ApiAccess): void {
           `
 Examples:
   muster attach test-results/junit.xml --story WEB-12
-  muster attach before.png after.png --execution 01936d5c-0000-7000-8000-000000000002
+  muster attach a.png --execution 01936d5c-0000-7000-8000-000000000002
   muster attach recording.webm --run`,
         ),
     )
