@@ -30,13 +30,13 @@ const inter = path.join(
   'files/inter-latin-wght-normal.woff2',
 );
 /**
- * Uses one font on every machine, and hides content that changes with every run: ids, secrets, charts by day.
+ * Uses one font on every machine, and hides content that changes with every run: ids, secrets, charts by day, timelines.
  */
 const alike = `
   @font-face { font-family: Inter; src: url('/console/assets/inter-AAAAAAAA.woff2'); font-weight: 100 900; }
   :root { --font: Inter; --mono: Inter; }
   .table-target, .settings .row code, .settings .copy-line code { display: none; }
-  .chart, .table-slim { visibility: hidden; }
+  .chart, .table-slim, .timeline-head, .timeline-track { visibility: hidden; }
   .field.mono { color: transparent; }
 `;
 
