@@ -78,10 +78,13 @@ export const ListItem = ({ leadingElement, title, details, children }: ListItemP
 export const joinFacts = (...facts: readonly (string | false | null | undefined)[]): string =>
   facts.filter((fact) => typeof fact === 'string' && fact !== '').join(' · ');
 
-/** Returns a function that writes and then refetches all settings. */
-export function useSettingsWrite(): { readonly isBusy: boolean; readonly run: WriteCall } {
+/** Returns a function that writes and then refetches all settings, and the further queries with these keys. */
+export function useSettingsWrite(...otherKeys: readonly string[]): {
+  readonly isBusy: boolean;
+  readonly run: WriteCall;
+} {
   const write = useWriteCall({
-    queryKeys: [['settings']],
+    queryKeys: [['settings'], ...otherKeys.map((key) => [key])],
     failureTitle: texts.failed,
     conflictMessage: texts.changedMeanwhile,
   });

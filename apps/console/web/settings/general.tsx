@@ -1,5 +1,5 @@
 /** The names of the organization and of a project, and a project's visibility. */
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type Project } from '@muster/registry';
 import { useClient, useConsole } from '../data/context.ts';
@@ -26,16 +26,9 @@ export function OrganizationGeneralSettings() {
   const isAdmin = useIsAdmin();
   const [typed, setTyped] = useState<UnsavedFields>({});
   const { name, slug, description } = { ...org, ...typed };
-  const queries = useQueryClient();
-  const { isBusy, run } = useSettingsWrite();
+  const { isBusy, run } = useSettingsWrite('org');
   const save = async (): Promise<boolean> => {
-    const isDone = await run(
-      () =>
-        orgs
-          .update({ ...typed, expectedVersion: org.version })
-          .finally(() => queries.invalidateQueries({ queryKey: ['org'] })),
-      texts.saved,
-    );
+    const isDone = await run(() => orgs.update({ ...typed, expectedVersion: org.version }), texts.saved);
     // Text that was typed during the save is not saved yet.
     if (isDone) setTyped((last) => (last === typed ? {} : last));
     return isDone;
@@ -82,19 +75,12 @@ export function OrganizationGeneralSettings() {
 
 export function ProjectGeneralSettings({ project }: { readonly project: Project }) {
   const { projects } = useClient();
-  const queries = useQueryClient();
-  const { isBusy, run } = useSettingsWrite();
+  const { isBusy, run } = useSettingsWrite('projects');
   const [typed, setTyped] = useState<UnsavedFields & Partial<Pick<Project, 'visibility'>>>({});
   const { name, description, visibility } = { ...project, ...typed };
   const { id: projectId, version: expectedVersion, archivedAt } = project;
   const update = (change: object): Promise<boolean> =>
-    run(
-      () =>
-        projects
-          .update({ projectId, expectedVersion, ...change })
-          .finally(() => queries.invalidateQueries({ queryKey: ['projects'] })),
-      texts.saved,
-    );
+    run(() => projects.update({ projectId, expectedVersion, ...change }), texts.saved);
   const save = async (): Promise<boolean> => {
     const isDone = await update({ name, visibility, description: description ?? '' });
     // Text that was typed during the save is not saved yet.
