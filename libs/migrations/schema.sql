@@ -3980,20 +3980,23 @@ CREATE OR REPLACE FUNCTION app.own_membership(account uuid, organization uuid)
 AS $function$
 declare
   own uuid;
+  earlier_account uuid;
 begin
   select m.id into own from members m
     where m.org_id = organization and m.status = 'active' and m.account_id = account;
   if found then return own; end if;
-  update members m set account_id = account
-    from sign_in.accounts a
-    where a.id = account and m.org_id = organization and m.status = 'active'
-      and lower(m.email) = lower(a.email) and app.may_claim(m)
-    returning m.id into own;
+  select m.id, m.account_id into own, earlier_account from members m
+    join sign_in.accounts a on a.id = account and lower(m.email) = lower(a.email)
+    where m.org_id = organization and m.status = 'active' and app.may_claim(m)
+    for no key update of m;
   if found then
-    update tokens t set revoked_at = now()
-      from sign_in.sessions s
-      where t.org_id = organization and t.member_id = own and t.kind = 'session' and t.revoked_at is null
-        and s.id = t.session_id and s.account_id <> account;
+    update members m set account_id = account where m.org_id = organization and m.id = own;
+    if earlier_account <> account then
+      update connections set revoked_at = now()
+        where org_id = organization and member_id = own and revoked_at is null;
+      update tokens set revoked_at = now()
+        where org_id = organization and member_id = own and revoked_at is null;
+    end if;
     return own;
   end if;
   -- A concurrent call of the same person may have been faster.

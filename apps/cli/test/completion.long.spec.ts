@@ -35,7 +35,10 @@ const cases: [typed: string[], offered: string[]][] = [
   [['--profile', 'stories', 'stories', 'create', '--title', 'list', '--pri'], ['--priority']],
   [['stories', 'create', '--priority', 'u'], ['urgent']],
   [['stories', 'update-git-meta', '--git.ch'], ['--git.checks']],
-  [['call', 'stories.re'], ['stories.reorder']],
+  [
+    ['call', 'stories.re'],
+    ['stories.reorder', 'stories.restore'],
+  ],
   [['call', 'stories.reorder', '--be'], ['--before-story-id']],
   [
     ['admin', 'platform', ''],

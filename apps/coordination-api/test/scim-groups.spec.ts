@@ -200,6 +200,15 @@ describe('the service provider', () => {
     const cases: [string, string, unknown, number, string | undefined][] = [
       ['GET', 'Users?filter=userName', undefined, 400, 'invalidFilter'],
       ['GET', 'Users?filter=userName%20eq%20%22%00%22', undefined, 400, 'invalidFilter'],
+      // The parser would need exponential time for these.
+      ['GET', `Users?filter=userName%20eq%20%22${'%0A'.repeat(60)}`, undefined, 400, 'invalidFilter'],
+      [
+        'PATCH',
+        `Groups/${groupId}`,
+        patch({ op: 'remove', path: `members[value eq "${'\n'.repeat(60)}]` }),
+        400,
+        'invalidFilter',
+      ],
       ['GET', 'Users?filter=password%20eq%20%22x%22', undefined, 400, 'invalidFilter'],
       ['GET', 'Users?filter=userName%20eq%205', undefined, 400, 'invalidFilter'],
       ['GET', 'Users?filter=constructor%20eq%20%225%22', undefined, 400, 'invalidFilter'],

@@ -310,6 +310,12 @@ describe('the end of access', () => {
       403,
       undefined,
     ]);
+    // Otherwise the token could become the owner, or the admin who created it.
+    for (const [own, { memberId }] of [
+      [scim, people.ana.me],
+      [byAdmin, people.ben.me],
+    ] as const)
+      expect(errorOf(await own.send('PATCH', `Users/${memberId}`, take))).toEqual([403, undefined]);
     expect((await api.call(second.me.token, 'session.identity')).status).toBe(200);
     expect((await scim.send('PATCH', cem, okta.setActive(false))).status).toBe(200);
     expect((await api.call(second.me.token, 'session.identity')).status).toBe(401);

@@ -72,11 +72,21 @@ describe('a user of SCIM', () => {
     const before = await installation.signIn(earlier);
     expect(await whoIs(before)).toBe(id);
     await setUser(id, { userName: later });
-    // The sessions of the earlier account last until the person of the new address comes.
+    // The sessions and tokens of the earlier account last until the person of the new address comes.
     expect(await whoIs(before)).toBe(id);
+    const { me } = await world.token(people.orgId, id);
+    const isAccepted = async (): Promise<boolean> =>
+      (
+        await fetch(`${installation.url()}/api/session/identity`, {
+          ...{ method: 'POST', body: '{}' },
+          headers: { authorization: `Bearer ${me.token}`, 'content-type': 'application/json' },
+        })
+      ).ok;
+    expect(await isAccepted()).toBe(true);
     const after = await installation.signIn(later);
     expect(await whoIs(after)).toBe(id);
     expect(await whoIs(before)).toBe(401);
+    expect(await isAccepted()).toBe(false);
     expect(await whoIs(await installation.signIn(earlier))).toBe(401);
   });
 });

@@ -125,7 +125,9 @@ async function readDiff(
   { kind, execution_id: executionId, head_sha: headSha }: AddressedFile,
   { path, size }: ReceivedFile,
 ): Promise<FileContent['diff']> {
-  if (kind !== 'diff' || executionId === null || headSha === null || size > maxChangesBytes) return null;
+  // A shortened head could stand for another one.
+  const isWholeHead = headSha !== null && /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(headSha);
+  if (kind !== 'diff' || executionId === null || !isWholeHead || size > maxChangesBytes) return null;
   return { executionId, headSha, text: await readFile(path, 'utf8') };
 }
 

@@ -14,25 +14,29 @@ call app.hand_over('app.may_claim(members)', 'muster_door');
 -- Finds the membership of an account in an organization. A membership created for the account's address is
 -- bound to the account now. This is safe: the address was proven when the account was created, and the
 -- membership was created for that address. If an identity provider gave the membership another address
--- (SCIM), it is bound again to the account of that address, and the sessions of the earlier account end.
+-- (SCIM), it is bound again to the account of that address. All tokens and connections of the membership then
+-- end, because the person of the earlier account may have them.
 create or replace function app.own_membership(account uuid, organization uuid) returns uuid
 language plpgsql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
   own uuid;
+  earlier_account uuid;
 begin
   select m.id into own from members m
     where m.org_id = organization and m.status = 'active' and m.account_id = account;
   if found then return own; end if;
-  update members m set account_id = account
-    from sign_in.accounts a
-    where a.id = account and m.org_id = organization and m.status = 'active'
-      and lower(m.email) = lower(a.email) and app.may_claim(m)
-    returning m.id into own;
+  select m.id, m.account_id into own, earlier_account from members m
+    join sign_in.accounts a on a.id = account and lower(m.email) = lower(a.email)
+    where m.org_id = organization and m.status = 'active' and app.may_claim(m)
+    for no key update of m;
   if found then
-    update tokens t set revoked_at = now()
-      from sign_in.sessions s
-      where t.org_id = organization and t.member_id = own and t.kind = 'session' and t.revoked_at is null
-        and s.id = t.session_id and s.account_id <> account;
+    update members m set account_id = account where m.org_id = organization and m.id = own;
+    if earlier_account <> account then
+      update connections set revoked_at = now()
+        where org_id = organization and member_id = own and revoked_at is null;
+      update tokens set revoked_at = now()
+        where org_id = organization and member_id = own and revoked_at is null;
+    end if;
     return own;
   end if;
   -- A concurrent call of the same person may have been faster.

@@ -73,7 +73,11 @@ function pair<Entry, Live>(
   nameOfEntry: (entry: Entry) => string,
   nameOfRecord: (record: Live) => string,
 ): { readonly pairs: readonly (readonly [Entry, Live | undefined])[]; readonly rest: readonly Live[] } {
-  const byName = Map.groupBy(records, nameOfRecord);
+  const byName = new Map<string, Live[]>();
+  for (const record of records) {
+    const name = nameOfRecord(record);
+    byName.set(name, [...(byName.get(name) ?? []), record]);
+  }
   const pairs = entries.map((entry) => [entry, byName.get(nameOfEntry(entry))?.shift()] as const);
   return { pairs, rest: [...byName.values()].flat() };
 }

@@ -56,7 +56,7 @@ export function configurePolicyPull(command: Command): void {
     const keys = project.map((key) => key.toUpperCase());
     const yaml = formatPolicyFile(await readLiveRules(client, keys));
     if (output === undefined) process.stdout.write(yaml);
-    else await writeFile(output, yaml);
+    else await writeFile(output, yaml, { mode: 0o600 });
   });
 }
 
@@ -78,7 +78,7 @@ export function configurePolicyPlan(command: Command): void {
   ).action((file: string, flags: ChangeFlags) =>
     reportingInputErrors(flags, async () => {
       const { changes, unmanaged } = await findChanges(await createClientFor(flags), file, flags);
-      if (flags.out !== undefined) await writeFile(flags.out, `${savedForm(changes)}\n`);
+      if (flags.out !== undefined) await writeFile(flags.out, `${savedForm(changes)}\n`, { mode: 0o600 });
       print(flags, { changes: summariesOf(changes), unmanaged }, [
         ...planLines({ changes, unmanaged }),
         changes.length === 0 ? 'Nothing to change.' : 'Nothing was changed.',

@@ -281,5 +281,7 @@ export const findDownloadableExport = (db: Db, exportId: string): Promise<Downlo
       join members m on ${orgFilter('m')} and m.id = x.member_id and m.status = 'active'
       left join projects p on ${orgFilter('p')} and p.id = x.project_id
       where ${orgFilter('x')} and x.id = ${exportId} and x.state = 'done' and x.expires_at > now()
-        and (x.project_id is null or p.id is not null)`,
+        and (x.project_id is null or p.id is not null)
+        and (x.scope = 'me' or m.role in ('owner', 'admin') or x.scope = 'project'
+          and app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) >= ${sql.literal(leadRank)})`,
   );

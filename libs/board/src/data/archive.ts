@@ -223,8 +223,9 @@ export const readViews = createArchiveReader({
   pageSize: 200,
   select: (selection, after) => {
     const ofAllProjects = selection.scope === 'project' ? sql.part`false` : sql.part`w.project_id is null`;
-    const mine = sql.part`w.owner_id = ${selection.memberId}::uuid`;
-    return sql<OwnedViewRow>`${archivedViewSql(sql.part`${existedAtStart('w', selection)} and (${mine} or ${selection.scope === 'me' ? sql.part`false` : sql.part`w.shared`})
+    const exported =
+      selection.scope === 'me' ? sql.part`w.owner_id = ${selection.memberId}::uuid` : sql.part`w.shared`;
+    return sql<OwnedViewRow>`${archivedViewSql(sql.part`${existedAtStart('w', selection)} and ${exported}
       and (${ofAllProjects} or w.project_id in (select p.id from projects p
         where ${orgFilter('p')} and ${isExportedProjectSql(selection)}))
       and ${afterKeySql(sql.part`w.id`, after, [uuid])}`)} order by w.id limit 200`;

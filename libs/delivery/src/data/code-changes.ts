@@ -14,6 +14,7 @@ import {
   sql,
 } from '@muster/driver';
 import {
+  type Actor,
   type ChangedFile,
   type ChangesFailure,
   type CodeUnderReview,
@@ -87,6 +88,20 @@ const deleteOldHeads = (executionId: string): Query<unknown> =>
        select c.id from code_changes c where ${orgFilter('c')} and c.execution_id = ${executionId}
        order by c.stored_at desc, c.id desc limit ${sql.literal(2 * maxHeadsPerExecution)})`;
 
+/** Returns true if the actor has held a lease of the execution. */
+export const hasWorkedOn = async (
+  db: Db,
+  executionId: string,
+  { memberId, agentId }: Actor,
+): Promise<boolean> =>
+  (
+    await db.one(
+      sql<{ worked: boolean }>`select exists (select from execution_contributors c
+         where ${orgFilter('c')} and c.execution_id = ${executionId} and c.member_id = ${memberId}
+           and c.agent_id = coalesce(${agentId}::uuid, '00000000-0000-0000-0000-000000000000')) as worked`,
+    )
+  ).worked;
+
 /** The execution that `changes.diff` means. */
 export const namedExecutionSql = (kind: 'story' | 'execution', id: IdOrSql): Part =>
   kind === 'execution'
@@ -140,7 +155,8 @@ export const findShownChanges = (
              and n.credentials_kind is not null
            where ${orgFilter('p')} and p.execution_id = e.id and p.head_sha = ${currentHeadSql}) as "isExpected",
          coalesce((select jsonb_agg(jsonb_build_object('codeSeq', r.code_seq, 'headSha', r.head_sha) order by r.decided_at desc)
-           from story_reviewers r where ${orgFilter('r')} and r.story_id = s.id and r.verdict = 'approved'), '[]') as approvals
+           from story_reviewers r where ${orgFilter('r')} and r.story_id = s.id and r.verdict = 'approved'
+             and r.imported_by is null), '[]') as approvals
        from ${executionAndStorySql(executionId)}`,
   );
 

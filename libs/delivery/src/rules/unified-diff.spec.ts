@@ -66,6 +66,14 @@ describe('a diff of git', () => {
     ]);
   });
 
+  it('leaves out files with an endless name, quoted or not', () => {
+    const name = 'a'.repeat(1_000_000);
+    for (const path of [`"b/${name}"`, `b/${name}`])
+      expect(parseUnifiedDiff(`diff --git a/x b/x\n--- /dev/null\n+++ ${path}\n@@ -0,0 +1 @@\n+x\n`)).toEqual(
+        [],
+      );
+  });
+
   it('keeps the hunks as they are', () => {
     expect(files[0]?.patch).toMatch(/^@@ -5,7 \+5,7 @@ .*\n(.*\n){3}-line 7\n\+diff --git a\/x b\/x\n/);
     expect(files[3]?.patch).toBe('@@ -0,0 +1,2 @@\n+++ new\n++++ b/other');

@@ -3,17 +3,20 @@ import { type ChangedFileStatus, type ReportedFileChange } from '@muster/registr
 
 const escapes: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', '"': '"', '\\': '\\' };
 
+/** Files with a longer path are left out. */
+const maxPathLength = 4_096;
+
 /** Returns the path of git's notation, which quotes unusual names: `"a/\303\244.txt"`. */
 function unquote(name: string): string {
   if (!name.startsWith('"') || !name.endsWith('"') || name.length < 2) return name;
-  const bytes: number[] = [];
+  const parts: Buffer[] = [];
   for (const [, octal, sign, plain] of name.slice(1, -1).matchAll(/\\([0-7]{3})|\\(.)|([^\\]+)/gsu))
-    bytes.push(
-      ...(octal === undefined
+    parts.push(
+      octal === undefined
         ? Buffer.from(plain ?? escapes[sign ?? ''] ?? sign ?? '')
-        : [Number.parseInt(octal, 8) & 0xff]),
+        : Buffer.of(Number.parseInt(octal, 8) & 0xff),
     );
-  return Buffer.from(bytes).toString();
+  return Buffer.concat(parts).toString();
 }
 
 /** Returns the path behind `a/` or `b/`; undefined for `/dev/null`. */
@@ -68,7 +71,7 @@ export function countPatchLines(patch: string): { additions: number; deletions: 
 function toFileChange(header: FileHeader, hunks: readonly string[]): ReportedFileChange | undefined {
   const { status, from, to, before, after, binary } = header;
   const path = to ?? after ?? before ?? pathOfTitle(header.title);
-  if (path === '' || path.length > 4_096) return undefined;
+  if (path === '' || path.length > maxPathLength || (from ?? '').length > maxPathLength) return undefined;
   const patch = hunks.join('\n');
   return {
     ...{ path, oldPath: from ?? null, status, binary, truncated: false },

@@ -31,6 +31,8 @@ const invalidFilter = (message: string) =>
 
 /** Parses a filter. Throws 400 if its syntax is invalid. */
 export function parseFilter(text: string): Filter {
+  // Line breaks within a quoted value would cost the parser exponential time.
+  if (/\p{Cc}/u.test(text)) throw invalidFilter('must not contain control characters');
   try {
     return parse(text);
   } catch {

@@ -1,11 +1,14 @@
 import { internalOperations } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { storeChangesFailure, storeCodeChanges } from '../../data/code-changes.ts';
+import { hasWorkedOn, storeChangesFailure, storeCodeChanges } from '../../data/code-changes.ts';
 import { limitChanges } from '../../rules/change-limits.ts';
 import { parseUnifiedDiff } from '../../rules/unified-diff.ts';
 
-export const storeChanges = handle(internalOperations.storeChanges, async ({ params, db }) => {
+export const storeChanges = handle(internalOperations.storeChanges, async ({ params, db, caller }) => {
   const { reported, truncated, ...report } = params;
+  // Only who worked on it may say what the work changed.
+  if (report.source === 'runner' && !(await hasWorkedOn(db, report.executionId, caller.actor)))
+    return { stored: false };
   if (typeof reported === 'object' && 'failure' in reported) {
     db.deferToCommit(storeChangesFailure(report, reported.failure));
     return { stored: false };
