@@ -801,7 +801,7 @@ create table public.notification_counts (
   member_id uuid not null,
   kind text not null,
   project_id uuid,
-  place_id uuid not null default COALESCE(project_id, org_id),
+  place_id uuid not null,
   unread integer not null,
   changes bigint not null default 0
 );
@@ -4042,6 +4042,17 @@ AS $function$
 $function$
 ;
 alter function app.period_start(text,timestamp with time zone) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.place_count()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  new.place_id := coalesce(new.project_id, new.org_id);
+  return new;
+end $function$
+;
+alter function app.place_count() owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.places_of(orgs uuid[])
  RETURNS TABLE(org_id uuid, node text, is_moving boolean)
  LANGUAGE plpgsql
@@ -5023,6 +5034,7 @@ CREATE TRIGGER members_not_searched AFTER DELETE ON public.members FOR EACH ROW 
 CREATE TRIGGER members_release_work AFTER UPDATE OF status ON public.members FOR EACH ROW WHEN ((new.status = 'removed'::text)) EXECUTE FUNCTION app.release_work();
 CREATE TRIGGER members_searched AFTER INSERT ON public.members FOR EACH ROW EXECUTE FUNCTION app.keep_member_document();
 CREATE TRIGGER members_searched_anew AFTER UPDATE OF name, handle, email, status ON public.members FOR EACH ROW WHEN (((((old.name IS DISTINCT FROM new.name) OR (old.handle IS DISTINCT FROM new.handle)) OR (old.email IS DISTINCT FROM new.email)) OR (old.status IS DISTINCT FROM new.status))) EXECUTE FUNCTION app.keep_member_document();
+CREATE TRIGGER notification_counts_placed BEFORE INSERT ON public.notification_counts FOR EACH ROW EXECUTE FUNCTION app.place_count();
 CREATE TRIGGER notifications_counted AFTER INSERT ON public.notifications FOR EACH ROW EXECUTE FUNCTION app.count_unread();
 CREATE TRIGGER notifications_recounted AFTER UPDATE ON public.notifications FOR EACH ROW EXECUTE FUNCTION app.count_read();
 CREATE TRIGGER orgs_deleted AFTER UPDATE OF deleted_at ON public.orgs FOR EACH ROW WHEN ((new.deleted_at IS NOT NULL)) EXECUTE FUNCTION app.revoke_tokens();
@@ -5738,6 +5750,7 @@ grant execute on function app.organizations_of_session(uuid) to muster_sign_in;
 grant execute on function app.passkeys_of(uuid,uuid,integer) to muster_app;
 grant execute on function app.passkeys_of_account(uuid,uuid,integer) to muster_sign_in;
 grant execute on function app.period_start(text,timestamp with time zone) to public;
+grant execute on function app.place_count() to public;
 grant execute on function app.places_of(uuid[]) to muster_app, muster_operator, muster_worker, muster_sign_in;
 grant execute on function app.platform_accounts(text,text,integer,integer) to muster_app;
 grant execute on function app.platform_executions() to muster_app;

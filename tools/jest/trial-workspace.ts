@@ -47,6 +47,7 @@ export async function createTrialWorkspace({ realProjects, files }: TrialOptions
   for (const file of [...rules, ...(realProjects ? await projectFiles() : [])])
     await cp(path.join(workspaceRoot, file), path.join(root, file), {
       recursive: true,
+      verbatimSymlinks: true,
       // Leaves out project.json files, because the dependencies of the tools may not exist in the copy.
       filter: (source) =>
         !source.endsWith('.spec.ts') && (realProjects || path.basename(source) !== 'project.json'),

@@ -58,6 +58,7 @@ describe('a repository with a release', () => {
     const isElsewhere = /^(docs|apps\/(?!coordination-api|license-service))(\/|\b)/;
     await cp(repositoryRoot, repository, {
       recursive: true,
+      verbatimSymlinks: true,
       filter: (source) => {
         const name = path.relative(repositoryRoot, source);
         return !isMade.test(name) && !isElsewhere.test(name);

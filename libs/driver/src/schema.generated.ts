@@ -173,7 +173,7 @@ export interface Locks { acquired_at: Generated<string>; agent_id: string | null
 
 export interface Members { account_id: string | null; activated_at: string | null; created_at: Generated<string>; deactivated_at: string | null; email: string; external_id: string | null; family_name: string | null; given_name: string | null; handle: string; id: string; name: string; org_id: string; paused_team_ids: string[] | null; role: OrgRole; status: 'active' | 'removed'; updated_at: Generated<string>; version: Generated<number>; }
 
-export interface NotificationCounts { changes: Generated<number>; kind: NotificationKind; member_id: string; org_id: string; place_id: Generated<string>; project_id: string | null; unread: number; }
+export interface NotificationCounts { changes: Generated<number>; kind: NotificationKind; member_id: string; org_id: string; place_id: string; project_id: string | null; unread: number; }
 
 export interface NotificationDigests { member_id: string; org_id: string; sent_until: Generated<string>; }
 

@@ -23,6 +23,17 @@ end $$;
 create or replace trigger notifications_counted after insert on notifications
   for each row execute function app.count_unread();
 
+-- The key of a count needs a value for notifications without a project. A generated column would do, but Postgres
+-- refuses updates of a table with such a key while an organization moves to another server.
+create or replace function app.place_count() returns trigger
+language plpgsql set search_path = pg_catalog, public, pg_temp as $$
+begin
+  new.place_id := coalesce(new.project_id, new.org_id);
+  return new;
+end $$;
+create or replace trigger notification_counts_placed before insert on notification_counts
+  for each row execute function app.place_count();
+
 create or replace function app.count_read() returns trigger
 language plpgsql set search_path = pg_catalog, public, pg_temp as $$
 begin

@@ -32,6 +32,7 @@ beforeAll(async () => {
   for (const place of whole)
     await cp(path.join(repositoryRoot, place), path.join(workspace.root, place), {
       recursive: true,
+      verbatimSymlinks: true,
       filter: (source) => !source.includes('node_modules'),
     });
   const { exitCode, stdout, stderr } = await generate('report-sender', 'platform');

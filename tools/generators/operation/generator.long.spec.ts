@@ -18,6 +18,7 @@ beforeAll(async () => {
   for (const lib of await readdir(path.join(repositoryRoot, 'libs')))
     await cp(path.join(repositoryRoot, 'libs', lib), path.join(workspace.root, 'libs', lib), {
       recursive: true,
+      verbatimSymlinks: true,
       filter: (source) => !source.includes('node_modules'),
     });
 }, minutes);
