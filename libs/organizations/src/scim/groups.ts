@@ -56,7 +56,13 @@ export async function listMembersOfTeams(
       `The groups have more than ${maxMembersPerAnswer} members. Send excludedAttributes=members.`,
       [{ path: 'tooMany', message: 'has too many members' }],
     );
-  return Map.groupBy(rows, (row) => row.team_id);
+  const byTeam = new Map<string, (typeof rows)[number][]>();
+  for (const row of rows) {
+    const known = byTeam.get(row.team_id);
+    if (known === undefined) byTeam.set(row.team_id, [row]);
+    else known.push(row);
+  }
+  return byTeam;
 }
 
 export const groupFilterAttributes: FilterAttributes = {
