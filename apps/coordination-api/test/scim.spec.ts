@@ -258,7 +258,7 @@ describe('the end of access', () => {
       { id, active: false },
     ]);
     expect((await people.ana.members.list()).items).toHaveLength(3);
-    // The same again changes nothing.
+    // A repeated deactivation succeeds and changes nothing.
     expect((await scim.send('PATCH', `Users/${id}`, off)).status).toBe(200);
 
     expect((await scim.send('PATCH', `Users/${id}`, on)).body['active']).toBe(true);

@@ -161,7 +161,7 @@ begin
       'children', jsonb_build_object('id', story)
     from deleted_stories d where d.org_id = org and d.id = former_parent;
 
-  -- What changed since the deletion: members who left, agents that were retired, repositories that were unlinked.
+  -- Drops references to members who left, agents that were retired and repositories that were unlinked in the meantime.
   delete from deleted_records d where d.org_id = org and d.story_id = story and (
     (d.kind = 'assignments' and (
       (d.record ->> 'member_id' is not null and not exists (select 1 from members m

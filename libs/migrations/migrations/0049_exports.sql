@@ -12,7 +12,7 @@ create table exports (
   started_at timestamptz(3) not null default now(),
   finished_at timestamptz(3),
   expires_at timestamptz(3),
-  -- Where the job continues; null before it began.
+  -- The position at which the job continues; null before it began.
   position jsonb,
   -- The run of the job that may write. A run that was replaced by another one writes nothing more.
   writer uuid,

@@ -4,7 +4,7 @@ alter table imports drop constraint imports_provider_check;
 alter table imports
   add constraint imports_provider_check
     check (provider in ('github', 'gitlab', 'jira', 'linear', 'other', 'muster')) not valid,
-  -- Whether the project had no stories when the import began: their numbers and places are kept then.
+  -- True if the project had no stories when the import began. The import then keeps numbers and places of stories.
   add column into_empty_project boolean not null default false;
 alter table imports validate constraint imports_provider_check;
 alter table import_items drop constraint import_items_kind_check;

@@ -98,7 +98,7 @@ export function AttachButton({ label, hiddenLabel, isQuiet = false, onFiles }: A
         hidden
         onChange={({ target }) => {
           onFiles([...(target.files ?? [])]);
-          // The same file can be chosen again.
+          // Otherwise the browser reports no change if the same file is chosen again.
           target.value = '';
         }}
       />

@@ -1,4 +1,4 @@
-/** Where the writing of an archive continues, and how far it has come. */
+/** The position at which the writing of an archive continues, and its progress. */
 import { archiveRecordTypes } from '@muster/registry';
 import { type ArchiveKey } from '@muster/tenancy';
 import { z } from 'zod';

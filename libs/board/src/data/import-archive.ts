@@ -243,7 +243,7 @@ export const insertProjectMembers = (
 
 /**
  * Reads the active columns of a board from left to right. A column is unused if it is older than the import, has no
- * stories, and stands for no column of the archive, although the archive has columns.
+ * stories, and is the counterpart of no column of the archive, although the archive has columns.
  */
 export const findBoardColumns = (
   db: Db,

@@ -81,7 +81,7 @@ function actorOf({ actor, tokenId }: AuditEntry): OcsfApiActivity['actor'] {
     : { user, app_uid: actor.agentId, app_name: actor.name };
 }
 
-/** Where an entry belongs: its organization, and its number among the messages of a webhook. */
+/** The organization of an entry, and its number among the messages of a webhook. */
 interface OcsfContext {
   readonly orgId: string;
   readonly sequence?: number;

@@ -258,7 +258,7 @@ describe('stories.restore', () => {
     for (const { id } of [story, parent, blocker, waiting]) await remove(id);
     await ana.epics.delete({ epicId: epic.id });
     expect(await restore(story.id)).toMatchObject({ epicId: null, parentId: null, blockedBy: [] });
-    // Those that are restored later bring their dependencies with them.
+    // A story that is restored later brings its dependencies back.
     expect((await restore(waiting.id)).blockedBy).toEqual([story.id]);
     for (const { id } of [blocker, parent]) await restore(id);
     expect(await get(story.id)).toMatchObject({ blockedBy: [blocker.id], parentId: parent.id });

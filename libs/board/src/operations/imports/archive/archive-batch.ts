@@ -79,7 +79,7 @@ export const keptLine = (message: string, recordId: string | null = null): LineR
   issues: [{ path: 'id', message }],
 });
 
-/** Returns the record that a line with this id stands for here; undefined if the line was not imported. */
+/** Returns the record that was imported from the line with this id; undefined if the line was not imported. */
 export function findRecordId(
   { found, noted }: Pick<ArchiveBatch, 'found' | 'noted'>,
   kind: ImportItemKind,

@@ -266,7 +266,7 @@ describe('authority', () => {
     ]);
     const move = people.ana.stories.updateStatus({ storyId: 'WEB-1', status: 'done' });
     await expect(move).rejects.toMatchObject({ status: 422, body: { details: { reason: 'policy' } } });
-    // The same verdict, given here, counts.
+    // A verdict that is given in this installation counts.
     const { reviewer } = await people.ben.reviewers.setVerdict({ storyId: 'WEB-1', verdict: 'approved' });
     expect(reviewer).toMatchObject({ importedBy: null, importedFrom: null });
     await people.ana.stories.updateStatus({ storyId: 'WEB-1', status: 'done' });
