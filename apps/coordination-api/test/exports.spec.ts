@@ -4,7 +4,7 @@ import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Client } from '@muster/client';
-import { type ExportScope } from '@muster/registry';
+import { type ArchiveRecordType, type ExportScope } from '@muster/registry';
 import { type People } from '@muster/testing';
 import { useApi } from './api.ts';
 import { openArchive, writeExport } from './exports.ts';
@@ -206,6 +206,29 @@ describe('an archive of a project', () => {
       },
     });
   });
+});
+
+it('an attached file can be imported again after its import was undone', async () => {
+  const { story } = await ana.stories.create({ projectId, title: 'Sign in' });
+  await storeFile(api, ana, { targetType: 'story', targetId: story.id }, 'Hello');
+  const { archive } = await exportAs(ana, 'project', 'WEB');
+  const other = clientOf((await api.org()).ana);
+  await other.projects.create({ name: 'Copy', key: 'COPY' });
+  for (let round = 1; round <= 2; round += 1) {
+    const { id: importId } = (
+      await other.imports.begin({ projectId: 'COPY', provider: 'muster', name: 'Archive' })
+    ).import;
+    const put = async (...types: ArchiveRecordType[]) =>
+      (
+        await other.imports.put({
+          ...{ importId, items: types.flatMap((type) => archive.records(type)) },
+        })
+      ).results;
+    const imported = (await put('projects', 'columns', 'stories')).at(-1);
+    await storeFile(api, other, { targetType: 'story', targetId: imported?.storyId ?? '' }, 'Hello');
+    expect(await put('attachments')).toMatchObject([{ outcome: 'created' }]);
+    await other.imports.undo({ importId });
+  }
 });
 
 describe('an archive of own data', () => {

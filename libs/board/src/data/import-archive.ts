@@ -1,16 +1,33 @@
 /** Reads and writes the records that an import takes from an archive of another installation. */
-import { currentOrgId, type Db, orgFilter, type Query, sql, splitIntoPortions } from '@muster/driver';
+import {
+  currentOrgId,
+  type Db,
+  orgFilter,
+  type Part,
+  type Query,
+  sql,
+  splitIntoPortions,
+} from '@muster/driver';
 import { boardColumns, type ColumnRow } from './columns.ts';
 import { type MatchedMember } from './import-board.ts';
 import { importItemKey, type ImportItemRow, type ImportRow, readInBatches } from './imports.ts';
 import { type nextSpecRow } from './specs.ts';
 
-/** Returns whether stories of an archive keep their numbers: the project has no stories, or only those of such imports. */
+const intoEmptyProjectSql = (projectId: Part): Part =>
+  sql.part`select i.created_at from imports i where ${orgFilter('i')} and i.project_id = ${projectId} and i.into_empty_project`;
+
+/**
+ * Returns whether stories of an archive keep their numbers: the project never had stories, or an earlier import found
+ * it empty and no other stories were added since.
+ */
 export const isProjectEmpty = async (db: Db, projectId: string): Promise<boolean> =>
   (
     await db.one(
-      sql<{ is_empty: boolean }>`select k.last_story_number = 0 or exists (select from imports i
-           where ${orgFilter('i')} and i.project_id = k.project_id and i.into_empty_project) as is_empty
+      sql<{ is_empty: boolean }>`select k.last_story_number = 0
+           or exists (${intoEmptyProjectSql(sql.part`k.project_id`)}) and not exists (select from stories s
+             where ${orgFilter('s')} and s.project_id = k.project_id and not exists (select from import_items n
+               join imports i on ${orgFilter('i')} and i.id = n.made_by and i.into_empty_project
+               where ${orgFilter('n')} and n.record_id = s.id and n.kind = 'story')) as is_empty
          from project_counters k where ${orgFilter('k')} and k.project_id = ${projectId}`,
     )
   ).is_empty;
@@ -125,7 +142,7 @@ export const findTakenPlaces = (
   );
 };
 
-/** Returns the number of reviewers of each of these stories, and the reviewing members and agents. */
+/** Returns the reviewing members and agents of these stories. */
 export const findReviewersOfStories = (
   db: Db,
   storyIds: readonly string[],
@@ -230,7 +247,7 @@ export const insertImportedReactions = (rows: readonly ImportedReaction[]): Quer
        on conflict do nothing`,
   );
 
-/** Gives roles in a project to members who have none of their own in it. */
+/** Gives roles in a project to members without a role in it. */
 export const insertProjectMembers = (
   projectId: string,
   members: readonly { readonly memberId: string; readonly role: string; readonly addedAt: string }[],
@@ -242,16 +259,16 @@ export const insertProjectMembers = (
      on conflict (org_id, project_id, member_id) do nothing`;
 
 /**
- * Reads the active columns of a board from left to right. A column is unused if it is older than the import, has no
- * stories, and is the counterpart of no column of the archive, although the archive has columns.
+ * Reads the active columns of a board from left to right. A column is unused if it is older than the first import
+ * into the empty project, has no stories, and is the counterpart of no column of the archive, although the archive has columns.
  */
 export const findBoardColumns = (
   db: Db,
-  { project_id: projectId, provider, created_at: startedAt }: ImportRow,
+  { project_id: projectId, provider }: ImportRow,
 ): Promise<(ColumnRow & { readonly is_unused: boolean })[]> =>
   db.all(
     sql<ColumnRow & { readonly is_unused: boolean }>`select ${boardColumns.list},
-         c.story_count = 0 and c.created_at <= ${startedAt}::timestamptz and exists (select from import_items i where ${orgFilter('i')} and i.project_id = c.project_id
+         c.story_count = 0 and c.created_at <= all (${intoEmptyProjectSql(sql.part`c.project_id`)}) and exists (select from import_items i where ${orgFilter('i')} and i.project_id = c.project_id
              and i.provider = ${provider} and i.kind = 'column')
            and not exists (select from import_items i where ${orgFilter('i')} and i.record_id = c.id and i.kind = 'column') as is_unused
        from board_columns c where ${orgFilter('c')} and c.project_id = ${projectId} and c.archived_at is null

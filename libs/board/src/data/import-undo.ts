@@ -38,8 +38,8 @@ export async function lockCreatedStories(db: Db, importRow: ImportRow): Promise<
 }
 
 /**
- * Deletes stories with their records. Then deletes the epics that the import created, if they are unchanged,
- * empty and unassigned, and the notes about both. It writes the board's counts itself, because the triggers
+ * Deletes stories with their records. Then deletes the epics that the import created, if they are unchanged and
+ * empty and were not assigned since, and the notes about all of them. It writes the board's counts itself, because the triggers
  * would take quadratic time (board.sql).
  */
 export function deleteImportedStories(importRow: ImportRow, storyIds: readonly string[]): Query<unknown>[] {
@@ -47,16 +47,19 @@ export function deleteImportedStories(importRow: ImportRow, storyIds: readonly s
   const epics = sql.part`select e.id from epics e join import_items i on ${orgFilter('i')} and i.made_by = ${importRow.id} and i.kind = 'epic'
       and i.record_id = e.id and i.record_version = e.version
     where ${orgFilter('e')} and not exists (select from stories s where ${orgFilter('s')} and s.epic_id = e.id)
-      and not exists (select from assignments a where ${orgFilter('a')} and a.target_type = 'epic' and a.target_id = e.id)`;
+      and not exists (select from assignments a where ${orgFilter('a')} and a.target_type = 'epic' and a.target_id = e.id and a.updated_at > i.created_at)`;
   return [
-    sql`delete from import_items i where ${orgFilter('i')} and i.project_id = ${projectId} and i.kind = 'comment'
-       and i.record_id in (select c.id from comments c where ${orgFilter('c')} and c.story_id = any (${storyIds}::uuid[]))`,
+    sql`delete from import_items i where ${orgFilter('i')} and i.project_id = ${projectId} and (
+         i.kind = 'comment' and i.record_id in (select c.id from comments c where ${orgFilter('c')} and c.story_id = any (${storyIds}::uuid[]))
+         or i.kind = 'reviewer' and i.record_id in (select r.id from story_reviewers r where ${orgFilter('r')} and r.story_id = any (${storyIds}::uuid[]))
+         or i.kind = 'attachment' and i.record_id in (select a.id from attachments a where ${orgFilter('a')} and a.story_id = any (${storyIds}::uuid[])))`,
     sql`delete from assignments where ${orgFilter()} and target_type = 'story' and target_id = any (${storyIds}::uuid[])`,
     removeParentFromChildren(storyIds),
     sql`delete from stories where ${orgFilter()} and id = any (${storyIds}::uuid[])`,
-    sql`delete from import_items i where ${orgFilter('i')} and i.project_id = ${projectId} and i.kind = 'story' and i.record_id = any (${storyIds}::uuid[])`,
-    sql`with gone as (delete from epics where ${orgFilter()} and id in (${epics}) returning id)
-       delete from import_items i using gone where ${orgFilter('i')} and i.project_id = ${projectId} and i.kind = 'epic' and i.record_id = gone.id`,
+    sql`delete from import_items i where ${orgFilter('i')} and i.project_id = ${projectId} and i.kind in ('story', 'assignment') and i.record_id = any (${storyIds}::uuid[])`,
+    sql`with gone as (delete from epics where ${orgFilter()} and id in (${epics}) returning id),
+         unassigned as (delete from assignments a using gone where ${orgFilter('a')} and a.target_type = 'epic' and a.target_id = gone.id)
+       delete from import_items i using gone where ${orgFilter('i')} and i.project_id = ${projectId} and i.kind in ('epic', 'assignment') and i.record_id = gone.id`,
     sql`update board_columns c set story_count = (select count(*) from stories s where ${orgFilter('s')} and s.project_id = c.project_id and s.column_id = c.id)
        where ${orgFilter('c')} and c.project_id = ${projectId}`,
     sql`update epics e set

@@ -35,7 +35,8 @@ export interface ArchiveWrites {
   readonly reactions: ImportedReaction[];
   readonly reviewers: RowOf<typeof reviews>[];
   readonly assignments: ImportedAssignment[];
-  readonly notes: ImportedItem[];
+  /** The notes about records, by importItemKey. */
+  readonly notes: Map<string, ImportedItem>;
 }
 
 export interface ArchiveBatch extends Pick<
@@ -120,9 +121,10 @@ export function noteRecord(
     parent = null,
   }: Partial<Pick<ImportedItem, 'version' | 'blockedBy' | 'parent'>> & { readonly isCreated?: boolean } = {},
 ): void {
-  found.set(importItemKey(kind, line.id), recordId);
+  const key = importItemKey(kind, line.id);
+  found.set(key, recordId);
   const hash = hashLine(line);
-  writes.notes.push({
+  writes.notes.set(key, {
     kind,
     externalId: line.id,
     recordId,

@@ -147,7 +147,7 @@ export async function putArchive(
     ...{ reviewerIds, assignedTargets: new Set(assigned), uploads, archivedProjectId, found: new Map() },
     writes: {
       ...{ columns: [], epics: [], stories: new Map(), specs: [], specVersions: new Map() },
-      ...{ comments: new Map(), reactions: [], reviewers: [], assignments: [], notes: [] },
+      ...{ comments: new Map(), reactions: [], reviewers: [], assignments: [], notes: new Map() },
     },
   };
   const places = readPlaces(batch, taken);
@@ -157,7 +157,7 @@ export async function putArchive(
     return toResult(batch, item, isParsed(one) ? putLine(batch, places, one, project) : one);
   });
   write(batch, places);
-  return { results, notes: batch.writes.notes };
+  return { results, notes: [...batch.writes.notes.values()] };
 }
 
 function putLine(

@@ -101,8 +101,6 @@ export function putReviewer(batch: ArchiveBatch, line: ArchiveLine<'reviewers'>)
   if (others.has(reviewerId)) return keptLine('The story has this reviewer already.');
   if (others.size >= maxReviewers)
     return refusedLine('id', `The story has ${maxReviewers} reviewers already.`);
-  reviewerIds.set(story.id, others.add(reviewerId));
-
   const { note, specVersion, headSha, diffHash, decidedAt, createdAt, updatedAt, version } = line;
   const isDecided = line.verdict !== 'pending';
   if (isDecided && (decidedAt === null || specVersion === null))
@@ -133,12 +131,13 @@ export function putReviewer(batch: ArchiveBatch, line: ArchiveLine<'reviewers'>)
     ...importMarks(batch),
     ...{ created_at: createdAt, version },
   };
+  reviewerIds.set(story.id, others.add(reviewerId));
   writes.reviewers.push(row);
   noteRecord(batch, 'reviewer', line, row.id, { version });
   return { outcome: 'created', recordId: row.id, issues };
 }
 
-/** Assigns a story or an epic as in the archive, without telling anyone. */
+/** Assigns a story or an epic as in the archive. Sends no notifications. */
 export function putAssignment(batch: ArchiveBatch, line: ArchiveLine<'assignments'>): LineResult {
   const { targetType, targetId } = line;
   const noted = { ...line, id: targetId };

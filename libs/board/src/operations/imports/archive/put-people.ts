@@ -53,6 +53,7 @@ export function putProject(
     );
   batch.archivedProjectId = line.id;
   const earlier = findEarlierResult(batch, 'project', line);
+  if (earlier?.outcome === 'refused') return earlier;
   noteRecord(batch, 'project', line, project.id, { isCreated: false });
   if (earlier !== undefined || !current.into_empty_project)
     return earlier ?? { outcome: 'unchanged', recordId: project.id };
