@@ -136,6 +136,16 @@ describe('changes.diff', () => {
     expect(rows).toHaveLength(10);
   });
 
+  it('keeps the diff of the head under review, and those of the forge, whatever runners upload', async () => {
+    await reportHead(a);
+    for (const head of [a, b]) await upload(chloe, fileDiff('one.ts', 'verified'), head);
+    await api.world.rows(`update code_changes set source = 'forge' where head_sha = $1`, b);
+    for (let index = 0; index < 10; index += 1)
+      await upload(chloe, fileDiff('one.ts', 'new'), index.toString(16).repeat(40));
+    expect((await ana.changes.diff({ storyId })).changes).toMatchObject({ headSha: a, isCurrent: true });
+    expect((await ana.changes.diff({ storyId, headSha: b })).changes).toMatchObject({ source: 'forge' });
+  });
+
   it('cuts a large patch at a line, and says so', async () => {
     await reportHead(a);
     const lines = Array.from({ length: 30_000 }, (_, index) => `+${'é'.repeat(20)} ${index}`);

@@ -22,6 +22,7 @@ import {
   type InputOf,
   type internalOperations,
 } from '@muster/registry';
+import { noAgentId } from '@muster/tenancy';
 import { type Selectable } from 'kysely';
 import { z } from 'zod';
 import { type StoredFileChange } from '../rules/change-limits.ts';
@@ -29,8 +30,8 @@ import { type StoredFileChange } from '../rules/change-limits.ts';
 type ChangesRow = Omit<Selectable<DB['code_changes']>, 'org_id' | 'project_id'>;
 type FileRow = Omit<Selectable<DB['code_change_files']>, 'org_id' | 'changes_id' | 'patch'>;
 
-/** The heads of an execution whose changes are kept. */
-const maxHeadsPerExecution = 5;
+/** The heads of an execution whose changes are kept for each source, besides the current one. */
+const maxHeadsPerSource = 10;
 
 type Report = Omit<InputOf<typeof internalOperations.storeChanges>, 'reported'>;
 
@@ -71,7 +72,7 @@ export async function storeCodeChanges(
   return true;
 }
 
-/** Stores why the forge gave no changes of a head. Changes that it gave before stay. */
+/** Stores why the forge gave no changes of a head. Does not replace changes that were stored before. */
 export const storeChangesFailure = (
   { executionId, headSha, source }: Report,
   failure: ChangesFailure,
@@ -84,9 +85,15 @@ export const storeChangesFailure = (
        stored_at = excluded.stored_at where t.state <> 'ready'`;
 
 const deleteOldHeads = (executionId: string): Query<unknown> =>
-  sql`delete from code_changes where ${orgFilter()} and execution_id = ${executionId} and id not in (
-       select c.id from code_changes c where ${orgFilter('c')} and c.execution_id = ${executionId}
-       order by c.stored_at desc, c.id desc limit ${sql.literal(2 * maxHeadsPerExecution)})`;
+  sql`delete from code_changes where ${orgFilter()} and id in (
+       select k.id from ${executionAndStorySql(
+         sql.part`${executionId}`,
+         sql.part`cross join lateral (
+         select c.id, row_number() over (partition by c.source order by c.stored_at desc, c.id desc) as nth,
+           coalesce(${isHead(currentHeadSql)}, false) as is_current
+         from code_changes c where ${orgFilter('c')} and c.execution_id = e.id) k`,
+       )}
+         and k.nth > ${sql.literal(maxHeadsPerSource)} and not k.is_current)`;
 
 /** Returns true if the actor has held a lease of the execution. */
 export const hasWorkedOn = async (
@@ -98,7 +105,7 @@ export const hasWorkedOn = async (
     await db.one(
       sql<{ worked: boolean }>`select exists (select from execution_contributors c
          where ${orgFilter('c')} and c.execution_id = ${executionId} and c.member_id = ${memberId}
-           and c.agent_id = coalesce(${agentId}::uuid, '00000000-0000-0000-0000-000000000000')) as worked`,
+           and c.agent_id = ${agentId ?? noAgentId}) as worked`,
     )
   ).worked;
 
@@ -125,9 +132,9 @@ const shownChangesSql = (headSha: string | undefined): Part =>
     order by coalesce(${isHead(currentHeadSql)}, false) desc, (c.state = 'ready') desc, (c.source = 'forge') desc,
       c.stored_at desc, c.id desc limit 1`;
 
-const executionAndStorySql = (executionId: Part): Part =>
+const executionAndStorySql = (executionId: Part, joined: Part = sql.empty): Part =>
   sql.part`executions e left join stories s on ${orgFilter('s')} and e.target_type = 'story' and s.id = e.target_id
-    where ${orgFilter('e')} and e.id = ${executionId}`;
+    ${joined} where ${orgFilter('e')} and e.id = ${executionId}`;
 
 export interface ShownChanges {
   readonly executionId: string;
