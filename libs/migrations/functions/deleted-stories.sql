@@ -62,6 +62,8 @@ create or replace function app.restore_records(story uuid, restored text) return
 language plpgsql volatile set search_path = pg_catalog, public, pg_temp as $$
 declare
   org constant uuid := app.org_id();
+  sample constant jsonb := (select d.record from deleted_records d
+    where d.org_id = org and d.story_id = story and d.kind = restored limit 1);
   columns text;
   fields text;
 begin
@@ -69,8 +71,7 @@ begin
       string_agg('r.' || quote_ident(a.attname), ', ' order by a.attnum) into columns, fields from pg_attribute a
     where a.attrelid = to_regclass('public.' || quote_ident(restored)) and a.attnum > 0 and not a.attisdropped
       and a.attgenerated = ''
-      and (select d.record ? a.attname from deleted_records d
-        where d.org_id = org and d.story_id = story and d.kind = restored limit 1);
+      and sample ? a.attname;
   if columns is null then return; end if;
   execute format('insert into public.%I (%s) select %s from deleted_records d
     cross join lateral jsonb_populate_record(null::public.%I, d.record) r
@@ -105,7 +106,7 @@ call app.hand_over('app.postpone_file_deletions(uuid[], timestamptz)', 'muster_d
 grant execute on function app.postpone_file_deletions(uuid[], timestamptz) to muster_app;
 
 -- Restores a deleted story into a place on the board, and removes its copy. The caller has locked the project's
--- counters and the column. Dependencies on stories that are gone, that belong elsewhere by now, or that would close
+-- counters and the column. Dependencies on stories that were deleted or moved to another project, or that would close
 -- a cycle, are left out. Returns the other stories that changed, with the changed field.
 create or replace function app.restore_story(story uuid, into_column uuid, into_status text, into_rank text)
 returns table (id uuid, project_id uuid, project_key text, number int, title text, field text)
@@ -124,6 +125,9 @@ declare
   restored text;
 begin
   copy := copy || jsonb_build_object(
+    'upstream', case when not exists (select from stories o where o.org_id = org and o.project_id = project
+      and o.upstream ->> 'provider' = copy #>> '{upstream,provider}'
+      and o.upstream ->> 'externalId' = copy #>> '{upstream,externalId}') then copy -> 'upstream' end,
     'column_id', into_column, 'status', into_status, 'rank', into_rank, 'blocked_by', '[]'::jsonb,
     'completed_at', case when into_status = copy ->> 'status' then copy -> 'completed_at' end,
     'epic_id', (select e.id from epics e where e.org_id = org and e.id = (copy ->> 'epic_id')::uuid),

@@ -264,6 +264,17 @@ describe('stories.restore', () => {
     expect(await get(story.id)).toMatchObject({ blockedBy: [blocker.id], parentId: parent.id });
   });
 
+  it('mirrors no record that another story mirrors by now', async () => {
+    const upstream = { provider: 'jira', externalId: 'OPS-7', state: 'open' } as const;
+    const [story, other] = [await make(), await make()];
+    await ana.stories.updateUpstream({ storyId: story.id, upstream });
+    await remove(story.id);
+    await ana.stories.updateUpstream({ storyId: other.id, upstream });
+    expect(await restore(story.id)).toMatchObject({ upstream: null });
+    await remove(other.id);
+    expect(await restore(other.id)).toMatchObject({ upstream });
+  });
+
   it('closes no cycle with dependencies that were added since, and nests no deeper', async () => {
     const [before, after, child] = [await make(), await make(), await make()];
     const story = await make({ blockedBy: [before.id] });
