@@ -1882,6 +1882,7 @@ CREATE INDEX connections_of_agent ON public.connections USING btree (org_id, age
 CREATE INDEX connections_of_member ON public.connections USING btree (org_id, member_id, id);
 CREATE INDEX contract_stories_contract ON public.contract_stories USING btree (org_id, contract_id);
 CREATE INDEX contract_versions_story ON public.contract_versions USING btree (org_id, story_id) WHERE (story_id IS NOT NULL);
+CREATE INDEX deleted_records_files ON public.deleted_records USING btree (org_id) WHERE (kind = 'attachments'::text);
 CREATE INDEX deleted_stories_age ON public.deleted_stories USING btree (deleted_at);
 CREATE INDEX deleted_stories_newest ON public.deleted_stories USING btree (org_id, project_id, deleted_at, id);
 CREATE INDEX deleted_stories_number ON public.deleted_stories USING btree (org_id, project_id, number);
@@ -4507,6 +4508,8 @@ CREATE OR REPLACE FUNCTION app.restore_records(story uuid, restored text)
 AS $function$
 declare
   org constant uuid := app.org_id();
+  sample constant jsonb := (select d.record from deleted_records d
+    where d.org_id = org and d.story_id = story and d.kind = restored limit 1);
   columns text;
   fields text;
 begin
@@ -4514,8 +4517,7 @@ begin
       string_agg('r.' || quote_ident(a.attname), ', ' order by a.attnum) into columns, fields from pg_attribute a
     where a.attrelid = to_regclass('public.' || quote_ident(restored)) and a.attnum > 0 and not a.attisdropped
       and a.attgenerated = ''
-      and (select d.record ? a.attname from deleted_records d
-        where d.org_id = org and d.story_id = story and d.kind = restored limit 1);
+      and sample ? a.attname;
   if columns is null then return; end if;
   execute format('insert into public.%I (%s) select %s from deleted_records d
     cross join lateral jsonb_populate_record(null::public.%I, d.record) r
@@ -4543,6 +4545,9 @@ declare
   restored text;
 begin
   copy := copy || jsonb_build_object(
+    'upstream', case when not exists (select from stories o where o.org_id = org and o.project_id = project
+      and o.upstream ->> 'provider' = copy #>> '{upstream,provider}'
+      and o.upstream ->> 'externalId' = copy #>> '{upstream,externalId}') then copy -> 'upstream' end,
     'column_id', into_column, 'status', into_status, 'rank', into_rank, 'blocked_by', '[]'::jsonb,
     'completed_at', case when into_status = copy ->> 'status' then copy -> 'completed_at' end,
     'epic_id', (select e.id from epics e where e.org_id = org and e.id = (copy ->> 'epic_id')::uuid),
@@ -4580,7 +4585,7 @@ begin
       'children', jsonb_build_object('id', story)
     from deleted_stories d where d.org_id = org and d.id = former_parent;
 
-  -- What changed since the deletion: members who left, agents that were retired, repositories that were unlinked.
+  -- Drops references to members who left, agents that were retired and repositories that were unlinked in the meantime.
   delete from deleted_records d where d.org_id = org and d.story_id = story and (
     (d.kind = 'assignments' and (
       (d.record ->> 'member_id' is not null and not exists (select 1 from members m

@@ -309,6 +309,17 @@ it('an organization has a quota that concurrent calls cannot exceed', async () =
   await small.stop();
 });
 
+it('the quota counts the files of deleted stories, which can be restored', async () => {
+  const small = await api.copy({ FILES_PER_ORGANIZATION: '10' });
+  const client = small.client(people.ana.me.token);
+  const { story } = await client.stories.create({ projectId: 'WEB', title: 'Deleted' });
+  for (const content of ['Hello', 'World'])
+    await declareFile(client, { targetType: 'story', targetId: story.id }, content);
+  await client.stories.delete({ storyId: story.id });
+  await expect(declareFile(client, target(), 'x')).rejects.toMatchObject({ reason: 'limit_exceeded' });
+  await small.stop();
+});
+
 describe('readiness', () => {
   const readiness = async (at: { url: () => string }) => {
     const response = await fetch(`${at.url()}/readyz`);

@@ -31,6 +31,8 @@ create table deleted_records (
   primary key (org_id, story_id, nth),
   foreign key (org_id, story_id) references deleted_stories (org_id, id) on delete cascade
 );
+-- The quota of an organization includes the files of its deleted stories.
+create index deleted_records_files on deleted_records (org_id) where kind = 'attachments';
 call app.guard_table('deleted_records');
 
 -- The files of a deleted story are kept as long as the story.

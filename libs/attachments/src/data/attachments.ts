@@ -124,7 +124,7 @@ export const getAttachmentTarget = (
 ): Promise<AttachmentTarget> => db.get(sql<AttachmentTarget>`${selectTarget[type](id)}`);
 
 /**
- * Returns the bytes of the organization's attachments. Callers wait for each other until they commit, so that they
+ * Returns the bytes of the organization's attachments and of those of deleted stories, which can be restored. Callers wait for each other until they commit, so that they
  * cannot exceed the quota together.
  */
 export async function lockStoredBytes(db: Db, orgId: string): Promise<number> {
@@ -133,7 +133,9 @@ export async function lockStoredBytes(db: Db, orgId: string): Promise<number> {
     db.one(
       sql<{
         bytes: number;
-      }>`select coalesce(sum(a.size), 0)::bigint as bytes from attachments a where ${orgFilter('a')}`,
+      }>`select coalesce(sum(f.size), 0)::bigint as bytes from (
+           select a.size from attachments a where ${orgFilter('a')}
+           union all select (d.record ->> 'size')::int from deleted_records d where ${orgFilter('d')} and d.kind = 'attachments') f`,
     ),
   ]);
   return bytes;
