@@ -125,7 +125,7 @@ declare
   restored text;
 begin
   copy := copy || jsonb_build_object(
-    'upstream', case when not exists (select from stories o where o.org_id = org and o.project_id = project
+    'upstream', case when not exists (select 1 from stories o where o.org_id = org and o.project_id = project
       and o.upstream ->> 'provider' = copy #>> '{upstream,provider}'
       and o.upstream ->> 'externalId' = copy #>> '{upstream,externalId}') then copy -> 'upstream' end,
     'column_id', into_column, 'status', into_status, 'rank', into_rank, 'blocked_by', '[]'::jsonb,
