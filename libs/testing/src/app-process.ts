@@ -16,6 +16,8 @@ export interface AppProcess {
   readonly url: string;
   /** Ends the process. Does nothing if it has ended. */
   stop(): Promise<void>;
+  /** Ends the process immediately, without a chance to finish its work. */
+  kill(): Promise<void>;
 }
 
 /**
@@ -51,13 +53,11 @@ export async function startApp(
       reject(new Error(`${mainFile} ended with ${String(code)} before it listened`));
     });
   });
-  return {
-    url,
-    stop: async () => {
-      if (app.exitCode !== null || app.signalCode !== null) return;
-      const ended = once(app, 'exit');
-      app.kill('SIGTERM');
-      await ended;
-    },
+  const end = async (signal: 'SIGTERM' | 'SIGKILL'): Promise<void> => {
+    if (app.exitCode !== null || app.signalCode !== null) return;
+    const ended = once(app, 'exit');
+    app.kill(signal);
+    await ended;
   };
+  return { url, stop: () => end('SIGTERM'), kill: () => end('SIGKILL') };
 }
