@@ -7,6 +7,10 @@ import { org } from './kernel/access.ts';
 import { operation } from './kernel/operation.ts';
 import { Deleted, Id, Time } from './kernel/values.ts';
 
+/** Returns the name of an attribute in lower case, without the schema that may precede it. */
+export const scimAttributeName = (name: string): string =>
+  name.toLowerCase().replace(/^urn:ietf:params:scim:schemas:core:2\.0:(?:user|group)(?::|$)/, '');
+
 /** A resource as an identity provider sent it. */
 const SentResource = z.record(z.string(), z.unknown());
 
@@ -159,7 +163,7 @@ export const scimOperations = {
       name: 'scim.groups.get',
       effect: 'read',
       summary: 'Read a team',
-      description: 'Its members only on request.',
+      description: 'Members are included only if includeMembers is true.',
       access,
       params: z.strictObject({ teamId: Id, includeMembers: z.boolean() }),
       result: z.object({ group: ScimGroup }),
@@ -169,7 +173,8 @@ export const scimOperations = {
       name: 'scim.groups.list',
       effect: 'read',
       summary: 'Find teams',
-      description: 'In the order in which they were created. Their members only on request.',
+      description:
+        'In the order in which they were created. Members are included only if includeMembers is true.',
       access,
       params: z.strictObject({ ...pageRange, includeMembers: z.boolean() }),
       result: pageOf(ScimGroup),

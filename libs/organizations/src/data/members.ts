@@ -3,6 +3,7 @@ import {
   newId,
   orgFilter,
   currentOrgId,
+  type Part,
   type Query,
   defineRecord,
   type RowOf,
@@ -75,11 +76,14 @@ interface NewMember {
   readonly role: OrgRole;
 }
 
-/** Inserts a new member with a handle that no other member and no agent of the organization has. */
+/** Returns SQL for a handle that no other member and no agent of the organization has. */
+export const newHandleSql = ({ name, email }: Pick<NewMember, 'name' | 'email'>): Part =>
+  sql.part`app.free_name(${currentOrgId}, ${deriveHandle(name, email)}, 39)`;
+
 export async function insertMember(db: Db, { email, name, role }: NewMember): Promise<Member> {
   return toMember(
     await db.one(
-      sql<MemberRow>`insert into members as m (org_id, id, email, name, handle, role, status) values (${currentOrgId}, ${newId()}, ${email}, ${name}, app.free_name(${currentOrgId}, ${deriveHandle(name, email)}, 39), ${role}, 'active') returning ${members.list}`,
+      sql<MemberRow>`insert into members as m (org_id, id, email, name, handle, role, status) values (${currentOrgId}, ${newId()}, ${email}, ${name}, ${newHandleSql({ name, email })}, ${role}, 'active') returning ${members.list}`,
     ),
   );
 }

@@ -8,6 +8,7 @@ import {
   isUuid,
   maxScimMembersPerRequest,
   MemberName,
+  scimAttributeName,
   type ScimPatchOperation,
   TeamName,
 } from '@muster/registry';
@@ -28,7 +29,6 @@ interface AttributeChange {
 const invalidValue = (path: string, message: string) =>
   badRequest(`${path} ${message}.`, [{ path, message }]);
 
-const schemaPrefix = /^urn:ietf:params:scim:schemas:core:2\.0:(?:user|group)(?::|$)/;
 const pathPattern = /^([a-z][\w$:.-]*)(?:\[(.*)\](?:\.([a-z][\w$-]*))?)?$/is;
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -37,7 +37,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 /** Lists the attributes of a resource, those of `name` one by one. */
 function* attributesOf(resource: Record<string, unknown>, prefix = ''): Generator<[string, unknown]> {
   for (const [key, value] of Object.entries(resource)) {
-    const name = prefix + key.toLowerCase().replace(schemaPrefix, '');
+    const name = prefix + scimAttributeName(key);
     if (isObject(value) && (name === 'name' || name === '')) yield* attributesOf(value, name && `${name}.`);
     else yield [name, value];
   }
@@ -58,9 +58,7 @@ function* changesOf(operations: readonly ScimPatchOperation[]): Generator<Attrib
     if (attribute === undefined)
       throw badRequest('The path is invalid.', [{ path: 'path', message: path.slice(0, 200) }]);
     const filter = filterText === undefined ? null : parseFilter(filterText);
-    const name =
-      attribute.toLowerCase().replace(schemaPrefix, '') +
-      (subAttribute ? `.${subAttribute.toLowerCase()}` : '');
+    const name = scimAttributeName(attribute) + (subAttribute ? `.${subAttribute.toLowerCase()}` : '');
     if (name === 'name' && isObject(value))
       for (const [part, inner] of attributesOf({ name: value }))
         yield { op, name: part, filter, value: inner };

@@ -2,7 +2,7 @@
  * Translates SCIM filters (RFC 7644, section 3.4.2.2) to jsonpath predicates. The text of the statement therefore
  * stays the same for every filter.
  */
-import { badRequest } from '@muster/registry';
+import { badRequest, scimAttributeName } from '@muster/registry';
 import { type Filter, parse } from 'scim2-parse-filter';
 
 type Comparison = Extract<Filter, { compValue: unknown }>;
@@ -17,8 +17,8 @@ type ValueKind = 'text' | 'exact' | 'boolean' | 'time' | 'reference';
 type FilterAttribute = FilterAttributes[string];
 
 export interface CompiledFilter {
-  /** A jsonpath predicate over the document. */
-  readonly path: string;
+  /** A jsonpath predicate over the document; null without a filter. */
+  readonly path: string | null;
   /** Values that the document must have at these keys, so that an index finds its row. */
   readonly required: Readonly<Record<string, string>>;
 }
@@ -40,16 +40,13 @@ export function parseFilter(text: string): Filter {
   }
 }
 
-const normalizeAttribute = (name: string): string =>
-  name.toLowerCase().replace(/^urn:ietf:params:scim:schemas:core:2\.0:(?:user|group):/, '');
-
 /** Compiles a filter over these attributes. Throws 400 if it is invalid. */
 export function compileFilter(text: string | undefined, attributes: FilterAttributes): CompiledFilter {
-  if (text === undefined) return { path: anything, required: {} };
+  if (text === undefined) return { path: null, required: {} };
   const required: Record<string, string> = {};
 
   const attributeOf = (name: string): FilterAttribute => {
-    const normalized = normalizeAttribute(name);
+    const normalized = scimAttributeName(name);
     const found = Object.hasOwn(attributes, normalized) ? attributes[normalized] : undefined;
     if (found === undefined) throw invalidFilter(`cannot filter by ${name}`);
     return found;

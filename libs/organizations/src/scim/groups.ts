@@ -10,10 +10,11 @@ import {
   sql,
 } from '@muster/driver';
 import { badRequest, isUuid, type ScimGroup } from '@muster/registry';
+import { isoTimeSql } from '@muster/tenancy';
 import { type MembersChange } from './attributes.ts';
 import { type CompiledFilter, type FilterAttributes } from './filter.ts';
 import { type PageRange } from './page.ts';
-import { filterTimeSql, isUser } from './users.ts';
+import { isUserSql } from './users.ts';
 
 export const scimTeams = defineRecord('teams', 't', {
   name: { set: true },
@@ -48,7 +49,7 @@ export async function listMembersOfTeams(
         join members m on ${orgFilter('m')} and m.id = tm.member_id
       union all
       select w.id, m.id, m.name from wanted w join members m on ${orgFilter('m')} and m.deactivated_at is not null
-        and m.paused_team_ids @> array[w.id] and ${isUser}
+        and m.paused_team_ids @> array[w.id] and ${isUserSql}
       limit ${maxMembersPerAnswer + 1}`,
   );
   if (rows.length > maxMembersPerAnswer)
@@ -76,7 +77,7 @@ export const groupFilterAttributes: FilterAttributes = {
 };
 
 const groupDocument = sql.part`jsonb_build_object('id', t.id, 'displayName', lower(t.name), 'externalId', t.external_id,
-  'created', ${filterTimeSql(sql.part`t.created_at`)}, 'lastModified', ${filterTimeSql(sql.part`t.updated_at`)})`;
+  'created', ${isoTimeSql(sql.part`t.created_at`)}, 'lastModified', ${isoTimeSql(sql.part`t.updated_at`)})`;
 
 /** Lists a page of groups in the order of their creation, with the total of those that the filter matches. */
 export async function listGroups(
@@ -92,8 +93,8 @@ export async function listGroups(
     and (${externalId}::text is null or t.external_id = ${externalId}::text)
     and (${member}::uuid is null
       or exists (select from team_members tm where ${orgFilter('tm')} and tm.team_id = t.id and tm.member_id = ${member}::uuid)
-      or exists (select from members m where ${orgFilter('m')} and m.id = ${member}::uuid and t.id = any (m.paused_team_ids) and ${isUser}))
-    and jsonb_path_match(${groupDocument}, ${path}::jsonpath, '{}', true)`;
+      or exists (select from members m where ${orgFilter('m')} and m.id = ${member}::uuid and t.id = any (m.paused_team_ids) and ${isUserSql}))
+    and (${path}::jsonpath is null or jsonb_path_match(${groupDocument}, ${path}::jsonpath, '{}', true))`;
   const page = sql.part`from ${found} order by t.id offset ${startIndex - 1} limit ${count}`;
   const [{ total }, rows, membersByTeam] = await Promise.all([
     db.one(sql<{ total: number }>`select count(*)::int as total from ${found}`),
@@ -137,7 +138,7 @@ export async function planMembership(
       sql<AddedUser>`select m.id, m.name, m.status = 'active' as is_active,
           exists (select from team_members tm where ${orgFilter('tm')} and tm.team_id = ${teamId} and tm.member_id = m.id)
             or ${teamId}::uuid = any (coalesce(m.paused_team_ids, '{}')) as is_in
-        from members m where ${orgFilter('m')} and m.id = any (${ids}::uuid[]) and ${isUser} order by m.id for no key update of m`,
+        from members m where ${orgFilter('m')} and m.id = any (${ids}::uuid[]) and ${isUserSql} order by m.id for no key update of m`,
     ),
     db.all(
       sql<{ id: string }>`select tm.member_id as id from team_members tm

@@ -85,7 +85,7 @@ const list = handle(contract.list, async ({ params, db }) =>
  * Throws 403 for the address of the owner and of the member who created the token. Whoever gives a member another
  * address chooses who can sign in as the member, so the token could become more than a token for SCIM.
  */
-function requireOtherAddress(callerRole: OrgRole, caller: Caller, user: ScimUserRow): void {
+function requireAddressMayChange(callerRole: OrgRole, caller: Caller, user: ScimUserRow): void {
   if (user.role !== 'owner' && user.id !== caller.memberId) return;
   throw roleTooLow(
     { needed: 'owner', held: callerRole },
@@ -118,7 +118,7 @@ const update = handle(contract.update, async (context) => {
   const hasNewAddress = email !== undefined && email.toLowerCase() !== current.email.toLowerCase();
   const isActivated = active === true && !isActive;
   const isDeactivated = active === false && isActive;
-  if (hasNewAddress) requireOtherAddress(actingRole, caller, current);
+  if (hasNewAddress) requireAddressMayChange(actingRole, caller, current);
   if (hasNewAddress || isActivated) {
     requireRightOver(actingRole, caller, current);
     const address = email ?? current.email;

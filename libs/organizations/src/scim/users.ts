@@ -11,7 +11,8 @@ import {
   sql,
 } from '@muster/driver';
 import { type ScimUser } from '@muster/registry';
-import { deriveHandle } from '../rules/handles.ts';
+import { isoTimeSql } from '@muster/tenancy';
+import { newHandleSql } from '../data/members.ts';
 import { type CompiledFilter, type FilterAttributes } from './filter.ts';
 import { type PageRange } from './page.ts';
 
@@ -48,7 +49,7 @@ export const toScimUser = (row: ScimUserRow): ScimUser => ({
 /** The maximum number of teams that a user is shown with. */
 const maxShownGroups = 200;
 
-/** SQL for the teams of the member `m`: those of a deactivated member are kept for the activation. */
+/** SQL for the teams of the member `m`. A deactivated member is shown in the teams that the activation restores. */
 const groupsSql = sql.part`(select coalesce(jsonb_agg(jsonb_build_object('id', g.id, 'name', g.name) order by g.name), '[]')
   from (select t.id, t.name from teams t
     where ${orgFilter('t')} and (t.id = any (m.paused_team_ids)
@@ -60,20 +61,20 @@ const userColumns = sql.part`${scimMembers.list}, ${groupsSql} as groups`;
 /**
  * A deactivated member is hidden while another member has the address, since identity providers find users by it.
  */
-const isDeactivatedUser = sql.part`m.deactivated_at is not null and not exists (select from members a
+const isDeactivatedUserSql = sql.part`m.deactivated_at is not null and not exists (select from members a
   where ${orgFilter('a')} and a.status = 'active' and lower(a.email) = lower(m.email))`;
-export const isUser = sql.part`(m.status = 'active' or (${isDeactivatedUser}))`;
+export const isUserSql = sql.part`(m.status = 'active' or (${isDeactivatedUserSql}))`;
 
 /** Locks a user against other writers. Throws 404 if there is none with this id. */
 export const lockUser = (db: Db, memberId: string): Promise<ScimUserRow> =>
   db.get(
     sql<ScimUserRow>`select ${userColumns} from members m
-      where ${orgFilter('m')} and m.id = ${memberId} and ${isUser} for no key update`,
+      where ${orgFilter('m')} and m.id = ${memberId} and ${isUserSql} for no key update`,
   );
 
 export const getUser = (db: Db, memberId: string): Promise<ScimUserRow> =>
   db.get(
-    sql<ScimUserRow>`select ${userColumns} from members m where ${orgFilter('m')} and m.id = ${memberId} and ${isUser}`,
+    sql<ScimUserRow>`select ${userColumns} from members m where ${orgFilter('m')} and m.id = ${memberId} and ${isUserSql}`,
   );
 
 /** Returns true if a user other than this one has the address, in any case. */
@@ -84,7 +85,6 @@ export const isAddressTaken = async (db: Db, email: string, exceptId: string | n
         and (m.status = 'active' or m.deactivated_at is not null) limit 1`,
   )) !== undefined;
 
-/** Inserts a member with a handle that no other member and no agent of the organization has. */
 export const insertUser = (
   db: Db,
   user: Pick<MemberColumns, 'email' | 'name' | 'external_id' | 'given_name' | 'family_name'>,
@@ -92,7 +92,7 @@ export const insertUser = (
 ): Promise<MemberColumns> =>
   db.one(
     sql<MemberColumns>`insert into members as m (org_id, id, email, name, handle, role, status, external_id, given_name, family_name, deactivated_at)
-      values (${currentOrgId}, ${newId()}, ${user.email}, ${user.name}, app.free_name(${currentOrgId}, ${deriveHandle(user.name, user.email)}, 39),
+      values (${currentOrgId}, ${newId()}, ${user.email}, ${user.name}, ${newHandleSql(user)},
         'member', ${isActive ? 'active' : 'removed'}, ${user.external_id}, ${user.given_name}, ${user.family_name},
         case when ${isActive} then null else now() end)
       returning ${scimMembers.list}`,
@@ -104,12 +104,12 @@ export const markDeactivated = (memberId: string): Query<unknown> =>
       paused_team_ids = array(select tm.team_id from team_members tm where ${orgFilter('tm')} and tm.member_id = m.id)
     where ${orgFilter('m')} and m.id = ${memberId}`;
 
-/** Forgets earlier members with the address, who can no longer be activated. */
+/** Ends the deactivation of earlier members with the address, so that they can no longer be activated. */
 export const forgetDeactivatedOthers = (memberId: string, email: string): Query<unknown> =>
   sql`update members m set deactivated_at = null, paused_team_ids = null, external_id = null
     where ${orgFilter('m')} and m.deactivated_at is not null and lower(m.email) = lower(${email}) and m.id <> ${memberId}`;
 
-/** Forgets a member, who is no user any more. */
+/** Clears what SCIM stores about a member who is removed for good, so that the member cannot be activated again. */
 export const forgetUser = (memberId: string): Query<unknown> =>
   sql`update members m set deactivated_at = null, paused_team_ids = null, external_id = null
     where ${orgFilter('m')} and m.id = ${memberId}`;
@@ -141,13 +141,9 @@ export const userFilterAttributes: FilterAttributes = {
   'meta.lastmodified': { key: 'lastModified', kind: 'time' },
 };
 
-/** SQL for a time in the form in which filters are compared with it. */
-export const filterTimeSql = (column: Part): Part =>
-  sql.part`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
-
 const userDocument = sql.part`jsonb_build_object('id', m.id, 'userName', lower(m.email), 'externalId', m.external_id,
   'displayName', lower(m.name), 'givenName', lower(m.given_name), 'familyName', lower(m.family_name), 'active', m.status = 'active',
-  'emailType', 'work', 'isPrimary', true, 'created', ${filterTimeSql(sql.part`m.created_at`)}, 'lastModified', ${filterTimeSql(sql.part`m.updated_at`)})`;
+  'emailType', 'work', 'isPrimary', true, 'created', ${isoTimeSql(sql.part`m.created_at`)}, 'lastModified', ${isoTimeSql(sql.part`m.updated_at`)})`;
 
 /** Lists a page of users in the order of their creation, with the total of those that the filter matches. */
 export async function listUsers(
@@ -162,8 +158,8 @@ export async function listUsers(
   ) => sql.part`select m.* from members m where ${orgFilter('m')} and ${isOfKind}
     and (${userName}::text is null or lower(m.email) = lower(${userName}::text))
     and (${externalId}::text is null or m.external_id = ${externalId}::text)
-    and jsonb_path_match(${userDocument}, ${path}::jsonpath, '{}', true)`;
-  const found = sql.part`(${matching(sql.part`m.status = 'active'`)} union all ${matching(isDeactivatedUser)}) m`;
+    and (${path}::jsonpath is null or jsonb_path_match(${userDocument}, ${path}::jsonpath, '{}', true))`;
+  const found = sql.part`(${matching(sql.part`m.status = 'active'`)} union all ${matching(isDeactivatedUserSql)}) m`;
   const [{ total }, rows] = await Promise.all([
     db.one(sql<{ total: number }>`select count(*)::int as total from ${found}`),
     db.all(

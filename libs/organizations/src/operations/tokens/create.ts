@@ -29,8 +29,8 @@ export const create = handle(registry.tokens.create, async ({ params, caller, db
     if (!isAdmin(caller, actingRole)) throw forbidden('not_own_agent');
     requireNoAdditionalRights(actingRole, bearer.role, mayReadInbox);
   }
-  const ruling = checkTokenCreation(caller.scopes, scopes, bearer.role);
   if (scopes.includes('scim') && projectIds !== null) throw forbidden('bound_token');
+  const ruling = checkTokenCreation(caller.scopes, scopes, bearer.role);
   if (ruling.kind === 'scope') throw scopeTooSmall({ needed: ruling.needed, held: caller.scopes });
   if (ruling.kind === 'role') throw roleTooLow({ needed: 'admin', held: bearer.role });
   const retiredAt = bearer.agent?.retired_at ?? null;
