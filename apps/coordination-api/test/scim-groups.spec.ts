@@ -1,7 +1,7 @@
 /** Identity providers manage teams by SCIM 2.0, within their organization and what SCIM allows. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { type People } from '@muster/testing';
+import { type People, sendPartialRequest, waitUntil } from '@muster/testing';
 import { entra, okta, scimClient, type ScimClient } from './scim.ts';
 import { elif, errorOf, noor, tokenOf, useScim } from './scim-world.ts';
 
@@ -190,6 +190,18 @@ describe('the service provider', () => {
       const answered = Object.keys((await scim.get(path)).body);
       expect(answered.filter((name) => !['schemas', 'id', 'meta', ...listed].includes(name))).toEqual([]);
     }
+  });
+
+  it('has no fault when a client leaves in the middle of a body', async () => {
+    const token = await tokenOf(people.ana);
+    const socket = await sendPartialRequest(api.url(), { path: '/scim/v2/Users', token, sentBody: '{' });
+    socket.destroy();
+    const errors = async () =>
+      (await api.metrics())
+        .split('\n')
+        .filter((line) => /^muster_errors_total.*"(internal|malformed)/.test(line));
+    await waitUntil(async () => (await errors()).length > 0);
+    expect(await errors()).toEqual([expect.stringContaining('reason="malformed_request"')]);
   });
 
   it('answers what it cannot do with an error of SCIM, and never with a 5xx', async () => {

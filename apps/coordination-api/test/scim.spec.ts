@@ -145,6 +145,28 @@ describe('users', () => {
     expect(listed).toEqual([{ schemas: expect.anything(), id: expect.any(String), active: true }]);
   });
 
+  it('are not written by a request whose attributes are invalid', async () => {
+    const invalid = '?attributes=active&attributes=id';
+    expect(errorOf(await scim.send('POST', `Users${invalid}`, okta.user(elif)))).toEqual([
+      400,
+      'invalidValue',
+    ]);
+    expect(await scim.find('Users', `userName eq "${elif.userName}"`)).toEqual([]);
+    const id = await createUser();
+    for (const [method, body] of [
+      ['PUT', { ...okta.user(noor), displayName: 'Changed' }],
+      ['PATCH', entra.changeFlattened({ displayName: 'Changed' })],
+    ] as const)
+      expect((await scim.send(method, `Users/${id}${invalid}`, body)).status).toBe(400);
+    expect((await scim.get(`Users/${id}`)).body['displayName']).toBe('Noor Haddad');
+    expect((await scim.send('POST', `Groups${invalid}`, okta.group('Web'))).status).toBe(400);
+    expect(await scim.find('Groups', 'displayName eq "Web"')).toEqual([]);
+    const groupId = await createGroup('Web');
+    const renamed = await scim.send('PUT', `Groups/${groupId}${invalid}`, okta.group('Changed'));
+    expect(renamed.status).toBe(400);
+    expect((await scim.get(`Groups/${groupId}`)).body['displayName']).toBe('Web');
+  });
+
   it('change by PUT and PATCH as Okta and Entra ID send them', async () => {
     const id = await createUser();
     const married = { ...noor, familyName: 'Kaya' };

@@ -60,7 +60,7 @@ export function sendError(
   if (error.code === 'method_not_allowed') reply.header('allow', 'POST');
   if (error.retryAfter !== undefined) reply.header('retry-after', String(error.retryAfter));
   return reply
-    .code(error.status)
+    .code(page.status ?? error.status)
     .headers({ ...page.headers })
     .send(page.body);
 }
@@ -89,11 +89,7 @@ export function answerMalformedHttp(socket: Socket, error: { code?: string }): v
   );
 }
 
-/**
- * Answers any thrown error. `toApiError` converts errors that neither the framework nor the connection
- * explains.
- */
-/** Renders an error for a browser; undefined if the caller is a program. */
+/** Renders an error in another form than that of the contract, such as a page for browsers; undefined otherwise. */
 export type RenderErrorPage = (request: FastifyRequest, error: ApiError) => RenderedPage | undefined;
 
 /** True for a browser that opens a page or sends a form. Programs accept anything, or JSON. */
@@ -111,6 +107,10 @@ const errorTitlesByStatus: Readonly<Record<number, string>> = {
 /** The heading of a page that shows an error of this status. */
 export const errorTitle = (status: number): string => errorTitlesByStatus[status] ?? 'Something went wrong';
 
+/**
+ * Answers any thrown error. `toApiError` converts errors that neither the framework nor the connection
+ * explains.
+ */
 export const createErrorHandler =
   (toApiError: (error: unknown) => ApiError, logger: Logger, renderErrorPage?: RenderErrorPage) =>
   (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {

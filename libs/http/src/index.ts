@@ -62,6 +62,7 @@ export { type NextTurn, type Loop, startLoop } from './loop.ts';
 export { type CallFacts, createCallRecorder, type RecordCall } from './record-calls.ts';
 export {
   acceptsHtml,
+  createErrorHandler,
   type RenderErrorPage,
   errorTitle,
   fromFrameworkError,

@@ -62,6 +62,8 @@ export interface PageFrameOptions {
 export interface RenderedPage {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** Replaces the status of an error. */
+  readonly status?: number;
 }
 
 const cspHashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;

@@ -8,7 +8,6 @@ import {
   ApiError,
   badRequest,
   bulkBodyLimitBytes,
-  malformedRequest,
   notFoundWithReason,
   type Operation,
   operations,
@@ -37,6 +36,7 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fa
 import { type Logger } from 'pino';
 import { type Authenticate } from './authenticate.ts';
 import { idempotencyKeyOf } from './idempotency-key.ts';
+import { isJsonObject, requireJsonObject } from './json-object.ts';
 import { type CallLimits } from './limits.ts';
 import { type EnterQueues } from './lines.ts';
 import { namespacePaths } from './namespace-paths.ts';
@@ -85,11 +85,6 @@ export function pathsOf(name: string): string[] {
   );
   return spellings.map((path) => `/api/${path}`);
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const notAnObjectError = (): ApiError => malformedRequest('invalid_json', 'The body must be a JSON object.');
 
 type RunOperation = (request: FastifyRequest, reply: FastifyReply, params: unknown) => Promise<FastifyReply>;
 
@@ -177,11 +172,7 @@ function createRunner(
 }
 
 /** Returns the parameters in the body of an operation's own path. A missing body means no parameters. */
-const paramsOf = (body: unknown): unknown => {
-  if (body === undefined) return {};
-  if (!isObject(body)) throw notAnObjectError();
-  return body;
-};
+const paramsOf = (body: unknown): unknown => (body === undefined ? {} : requireJsonObject(body));
 
 /**
  * Checks the operation's own body limit, because a route that serves several operations accepts bodies up to
@@ -304,8 +295,7 @@ function addNamespacePaths(app: FastifyInstance, { runners, onRequest }: SharedR
   for (const { paths, words, bodyLimit } of namespacePaths(operations)) {
     for (const path of paths)
       app.post(path, { onRequest, errorHandler: sendErrorAfterTokenCheck, bodyLimit }, (request, reply) => {
-        if (!isObject(request.body)) throw notAnObjectError();
-        const { operation: word, ...params } = request.body;
+        const { operation: word, ...params } = requireJsonObject(request.body);
         const operation = typeof word === 'string' ? words.get(word) : undefined;
         const run = operation && runners.get(operation.name);
         if (operation === undefined || run === undefined)
@@ -327,8 +317,7 @@ function addQueryPath(
     '/api/query',
     { onRequest, errorHandler: sendErrorAfterTokenCheck, bodyLimit: bulkBodyLimitBytes },
     (request, reply) => {
-      if (!isObject(request.body)) throw notAnObjectError();
-      const { operation: name, params = {}, ...others } = request.body;
+      const { operation: name, params = {}, ...others } = requireJsonObject(request.body);
       if (typeof name !== 'string' || name === '')
         throw badRequest('The body names no operation.', [
           { path: 'operation', message: 'must be the name of an operation' },
@@ -342,7 +331,7 @@ function addQueryPath(
       const run = runners.get(name);
       if (handler === undefined || run === undefined) throw unknownOperation(findSimilarNames(name, names));
       requireWithinBodyLimit(handler.operation, request);
-      if (!isObject(params))
+      if (!isJsonObject(params))
         throw badRequest('params must be an object.', [{ path: 'params', message: 'must be an object' }]);
       return run(request, reply, params);
     },

@@ -1,9 +1,6 @@
 /** Errors of SCIM (RFC 7644, section 3.12). */
 import { type ErrorReason } from '@muster/registry';
-import { toApiError } from '@muster/runtime';
-import { type ApiError, fromFrameworkError, type RenderedPage, sendError } from '@muster/http';
-import { type FastifyReply, type FastifyRequest } from 'fastify';
-import { type Logger } from 'pino';
+import { type ApiError, type RenderErrorPage } from '@muster/http';
 
 export const scimHeaders = {
   'content-type': 'application/scim+json; charset=utf-8',
@@ -40,29 +37,15 @@ function typeOf({ code, details: { reason, issues = [] } }: ApiError): ScimError
 const detailOf = ({ message, details: { issues = [] } }: ApiError): string =>
   [message, ...issues.map((issue) => `${issue.path}: ${issue.message}.`)].join(' ');
 
-/** SCIM knows no 422: a rule that does not allow the request is answered with 403. */
-const statusOf = ({ code, status }: ApiError): number => (code === 'unprocessable' ? 403 : status);
-
-function renderScimError(error: ApiError): RenderedPage {
+export const renderScimError: RenderErrorPage = (_request, error) => {
   const scimType = typeOf(error);
+  // SCIM does not define 422, so a violated rule is answered with 403.
+  const status = error.code === 'unprocessable' ? 403 : error.status;
   const body = {
     schemas: ['urn:ietf:params:scim:api:messages:2.0:Error'],
-    status: String(statusOf(error)),
+    status: String(status),
     ...(scimType !== undefined && { scimType }),
     detail: detailOf(error),
   };
-  return { headers: scimHeaders, body: JSON.stringify(body) };
-}
-
-export const createScimErrorHandler =
-  (logger: Logger) =>
-  (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
-    const known = fromFrameworkError(error) ?? toApiError(error);
-    if (known.code === 'internal')
-      logger.error({ err: error, requestId: request.id, path: request.routeOptions.url }, 'fault');
-    const page = renderScimError(known);
-    if (known.code === 'unprocessable') {
-      request.error = known;
-      void reply.code(statusOf(known)).headers(page.headers).send(page.body);
-    } else void sendError(reply, known, request.id, page);
-  };
+  return { headers: scimHeaders, body: JSON.stringify(body), status };
+};

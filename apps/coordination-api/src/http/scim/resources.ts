@@ -1,5 +1,6 @@
 /** Resources of SCIM as they are answered (RFC 7643). */
-import { badRequest, type ScimGroup, type ScimUser } from '@muster/registry';
+import { badRequest, scimAttributeName, type ScimGroup, type ScimUser } from '@muster/registry';
+import { isJsonObject } from '../json-object.ts';
 
 export const scimPath = '/scim/v2';
 export const userSchema = 'urn:ietf:params:scim:schemas:core:2.0:User';
@@ -86,10 +87,7 @@ function readAttributeNames(query: Readonly<Record<string, unknown>>, param: str
     throw badRequest(`${param} is invalid.`, [
       { path: param, message: 'must be a list separated by commas' },
     ]);
-  return text
-    .toLowerCase()
-    .split(',')
-    .map((name) => name.trim().replace(/^urn:ietf:params:scim:schemas:core:2\.0:(?:user|group):/, ''));
+  return text.split(',').map((name) => scimAttributeName(name.trim()));
 }
 
 export const readSelection = (query: Readonly<Record<string, unknown>>): AttributeSelection => ({
@@ -104,13 +102,10 @@ export const isSelected = (name: string, { included, excluded }: AttributeSelect
 
 const alwaysAnswered: readonly string[] = ['schemas', 'id'];
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** Selects the parts of a complex attribute. */
 function selectParts(value: unknown, name: string, selection: AttributeSelection): unknown {
   if (Array.isArray(value)) return value.map((item) => selectParts(item, name, selection));
-  if (!isObject(value) || selection.included?.includes(name) === true) return value;
+  if (!isJsonObject(value) || selection.included?.includes(name) === true) return value;
   return Object.fromEntries(
     Object.entries(value).filter(([part]) => isSelected(`${name}.${part.toLowerCase()}`, selection)),
   );

@@ -9,25 +9,33 @@ import {
   defaultBodyLimitBytes,
   isUuid,
   largeBodyLimitBytes,
-  malformedRequest,
   maxScimPageSize,
   notFound,
   notFoundWithReason,
-  type ResultOf,
+  type ScimGroup,
   scimOperations,
+  type ScimUser,
   scopeCovers,
   scopeTooSmall,
 } from '@muster/registry';
-import { execute, type Handler, type HandlerEnvironment } from '@muster/runtime';
-import { addScimJsonParser, createCallRecorder, type Metrics, userAgentOf } from '@muster/http';
+import { execute, type Handler, type HandlerEnvironment, toApiError } from '@muster/runtime';
+import {
+  addScimJsonParser,
+  createCallRecorder,
+  createErrorHandler,
+  type Metrics,
+  userAgentOf,
+} from '@muster/http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
 import { type Authenticate } from '../authenticate.ts';
+import { requireJsonObject } from '../json-object.ts';
 import { type CallLimits } from '../limits.ts';
 import { type EnterQueues } from '../lines.ts';
 import { sendErrorAfterTokenCheck } from '../operationRoutes.ts';
-import { createScimErrorHandler, scimHeaders } from './errors.ts';
+import { renderScimError, scimHeaders } from './errors.ts';
 import {
+  type AttributeSelection,
   isSelected,
   readSelection,
   renderGroup,
@@ -50,21 +58,20 @@ export interface ScimRouteOptions {
   readonly logger: Logger;
 }
 
-type ScimRequest = FastifyRequest<{ Params: { id: string }; Querystring: Record<string, unknown> }>;
+interface ScimRoute {
+  Params: { id: string };
+  Querystring: Record<string, unknown>;
+}
+
+type ScimRequest = FastifyRequest<ScimRoute>;
 
 const listSchema = 'urn:ietf:params:scim:api:messages:2.0:ListResponse';
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-function bodyOf({ body }: FastifyRequest): Record<string, unknown> {
-  if (!isObject(body)) throw malformedRequest('invalid_json', 'The body must be a JSON object.');
-  return body;
-}
-
 /** Returns the operations of a PATCH, whose name is compared without regard to case. */
 const patchOperationsOf = (request: FastifyRequest): unknown =>
-  Object.entries(bodyOf(request)).find(([name]) => name.toLowerCase() === 'operations')?.[1] ?? [];
+  Object.entries(requireJsonObject(request.body)).find(
+    ([name]) => name.toLowerCase() === 'operations',
+  )?.[1] ?? [];
 
 /** Returns the id in the path. No resource has an id of another form. */
 function idOf({ params: { id } }: ScimRequest): string {
@@ -105,16 +112,10 @@ const sendList = (reply: FastifyReply, total: number, startIndex: number, resour
     Resources: resources,
   });
 
-/** Answers a resource with the attributes that were asked for. */
-function sendResource(request: ScimRequest, reply: FastifyReply, resource: ScimResource, status = 200) {
-  if (status === 201) reply.header('location', (resource['meta'] as { location: string }).location);
-  return send(reply, selectAttributes(resource, readSelection(request.query)), status);
-}
+type Run<Result> = (request: FastifyRequest, params: object) => Promise<Result>;
 
-type Run<O extends Handler> = (request: FastifyRequest, params: unknown) => Promise<ResultOf<O['operation']>>;
-
-/** Creates the function that runs an operation of SCIM for a request. */
-function createRun<O extends Handler>(handler: O, options: ScimRouteOptions): Run<O> {
+/** Creates the function that runs an operation of SCIM, which has this result, for a request. */
+function createRun<Result>(handler: Handler, options: ScimRouteOptions): Run<Result> {
   const { pool, environment, enterQueuesOf, metrics, logger } = options;
   const recordCall = createCallRecorder(handler.operation.name, { metrics, logger });
   const enterQueues = enterQueuesOf(handler);
@@ -130,7 +131,7 @@ function createRun<O extends Handler>(handler: O, options: ScimRouteOptions): Ru
           userAgent: userAgentOf(request),
         };
         const { json } = await execute(pool, handler, call, environment);
-        return JSON.parse(json) as ResultOf<O['operation']>;
+        return JSON.parse(json) as Result;
       } finally {
         leaveQueues();
       }
@@ -142,7 +143,7 @@ export function addScimRoutes(app: FastifyInstance, options: ScimRouteOptions): 
   const { authenticateToken, limits } = options;
   void app.register(async (scope) => {
     addScimJsonParser(scope);
-    scope.setErrorHandler(createScimErrorHandler(options.logger));
+    scope.setErrorHandler(createErrorHandler(toApiError, options.logger, renderScimError));
     scope.addHook('onRequest', async (request, reply) => {
       request.caller = await authenticateToken(request);
       const { identity } = request.caller;
@@ -150,8 +151,23 @@ export function addScimRoutes(app: FastifyInstance, options: ScimRouteOptions): 
       if (!scopeCovers(identity.scopes, scimOperations.users.get.scope))
         throw scopeTooSmall({ needed: 'scim', held: identity.scopes });
     });
-    addUserRoutes(scope, options);
-    addGroupRoutes(scope, options);
+    addResourceRoutes<{ user: ScimUser }, ScimUser>(scope, options, {
+      ...{
+        name: 'Users',
+        idParam: 'memberId',
+        handlers: scimHandlers.users,
+        bodyLimit: defaultBodyLimitBytes,
+      },
+      ...{ patchStatus: 200, readParams: () => ({}) },
+      ...{ resourceOf: ({ user }) => user, render: renderUser(options.baseUrl) },
+    });
+    addResourceRoutes<{ group: ScimGroup }, ScimGroup>(scope, options, {
+      ...{ name: 'Groups', idParam: 'teamId', handlers: scimHandlers.groups, bodyLimit: largeBodyLimitBytes },
+      // PATCH answers 204, because a group can have thousands of members.
+      patchStatus: 204,
+      readParams: (selection) => ({ includeMembers: isSelected('members', selection) }),
+      ...{ resourceOf: ({ group }) => group, render: renderGroup(options.baseUrl) },
+    });
     addSchemaRoutes(scope, options);
     scope.all(`${scimPath}/*`, route, () => {
       throw notFoundWithReason('no_such_path', 'SCIM has no such resource, or not with this method.');
@@ -161,85 +177,92 @@ export function addScimRoutes(app: FastifyInstance, options: ScimRouteOptions): 
 
 const route = { errorHandler: sendErrorAfterTokenCheck };
 
-function addUserRoutes(scope: FastifyInstance, options: ScimRouteOptions): void {
-  const { users } = scimHandlers;
-  const render = renderUser(options.baseUrl);
-  const [create, get, list, update, remove] = [
-    createRun(users.create, options),
-    createRun(users.get, options),
-    createRun(users.list, options),
-    createRun(users.update, options),
-    createRun(users.delete, options),
-  ];
-  const [path, pathOfOne] = [`${scimPath}/Users`, `${scimPath}/Users/:id`];
-  scope.get(path, route, async (request: ScimRequest, reply) => {
-    const [page, selection] = [readPage(request), readSelection(request.query)];
-    const { total, resources } = await list(request, page);
-    const shown = resources.map((user) => selectAttributes(render(user), selection));
-    return sendList(reply, total, page.startIndex, shown);
-  });
-  scope.post(path, { ...route, bodyLimit: defaultBodyLimitBytes }, async (request: ScimRequest, reply) => {
-    const { user } = await create(request, { resource: bodyOf(request) });
-    return sendResource(request, reply, render(user), 201);
-  });
-  scope.get(pathOfOne, route, async (request: ScimRequest, reply) => {
-    const { user } = await get(request, { memberId: idOf(request) });
-    return sendResource(request, reply, render(user));
-  });
-  scope.put(pathOfOne, route, async (request: ScimRequest, reply) => {
-    const { user } = await update(request, { memberId: idOf(request), resource: bodyOf(request) });
-    return sendResource(request, reply, render(user));
-  });
-  scope.patch(pathOfOne, route, async (request: ScimRequest, reply) => {
-    const operations = patchOperationsOf(request);
-    const { user } = await update(request, { memberId: idOf(request), operations });
-    return sendResource(request, reply, render(user));
-  });
-  scope.delete(pathOfOne, route, async (request: ScimRequest, reply) => {
-    await remove(request, { memberId: idOf(request) });
-    return reply.code(204).send();
-  });
+/** The parts of the routes of a resource type that differ by the type. */
+interface ResourceRoutes<Result, Resource> {
+  readonly name: 'Users' | 'Groups';
+  /** The parameter of the operations that names the resource. */
+  readonly idParam: 'memberId' | 'teamId';
+  readonly handlers: Readonly<Record<'create' | 'get' | 'list' | 'update' | 'delete', Handler>>;
+  readonly bodyLimit: number;
+  readonly patchStatus: 200 | 204;
+  /** Returns further parameters of get and list. */
+  readonly readParams: (selection: AttributeSelection) => object;
+  readonly resourceOf: (result: Result) => Resource;
+  readonly render: (resource: Resource) => ScimResource;
 }
 
-function addGroupRoutes(scope: FastifyInstance, options: ScimRouteOptions): void {
-  const { groups } = scimHandlers;
-  const render = renderGroup(options.baseUrl);
-  const [create, get, list, update, remove] = [
-    createRun(groups.create, options),
-    createRun(groups.get, options),
-    createRun(groups.list, options),
-    createRun(groups.update, options),
-    createRun(groups.delete, options),
-  ];
-  const [path, pathOfOne] = [`${scimPath}/Groups`, `${scimPath}/Groups/:id`];
-  const largeBody = { ...route, bodyLimit: largeBodyLimitBytes };
-  scope.get(path, route, async (request: ScimRequest, reply) => {
+function addResourceRoutes<Result, Resource>(
+  scope: FastifyInstance,
+  options: ScimRouteOptions,
+  {
+    name,
+    idParam,
+    handlers,
+    bodyLimit,
+    patchStatus,
+    readParams,
+    resourceOf,
+    render,
+  }: ResourceRoutes<Result, Resource>,
+): void {
+  const create = createRun<Result>(handlers.create, options);
+  const get = createRun<Result>(handlers.get, options);
+  const list = createRun<{ total: number; resources: Resource[] }>(handlers.list, options);
+  const update = createRun<Result>(handlers.update, options);
+  const remove = createRun(handlers.delete, options);
+  const [path, pathOfOne] = [`${scimPath}/${name}`, `${scimPath}/${name}/:id`];
+  const withBody = { ...route, bodyLimit };
+  const idOfOne = (request: ScimRequest) => ({ [idParam]: idOf(request) });
+
+  /** Creates the handler that runs an operation and answers its resource with the requested attributes. */
+  const answer =
+    (
+      run: Run<Result>,
+      paramsOf: (request: ScimRequest, selection: AttributeSelection) => object,
+      status = 200,
+    ) =>
+    async (request: ScimRequest, reply: FastifyReply): Promise<FastifyReply> => {
+      // Invalid attributes are refused before the operation writes anything.
+      const selection = readSelection(request.query);
+      const result = await run(request, paramsOf(request, selection));
+      if (status === 204) return reply.code(status).send();
+      const resource = render(resourceOf(result));
+      if (status === 201) reply.header('location', (resource['meta'] as { location: string }).location);
+      return send(reply, selectAttributes(resource, selection), status);
+    };
+
+  scope.get<ScimRoute>(path, route, async (request, reply) => {
     const [page, selection] = [readPage(request), readSelection(request.query)];
-    const includeMembers = isSelected('members', selection);
-    const { total, resources } = await list(request, { ...page, includeMembers });
-    const shown = resources.map((group) => selectAttributes(render(group), selection));
+    const { total, resources } = await list(request, { ...page, ...readParams(selection) });
+    const shown = resources.map((resource) => selectAttributes(render(resource), selection));
     return sendList(reply, total, page.startIndex, shown);
   });
-  scope.post(path, largeBody, async (request: ScimRequest, reply) => {
-    const { group } = await create(request, { resource: bodyOf(request) });
-    return sendResource(request, reply, render(group), 201);
-  });
-  scope.get(pathOfOne, route, async (request: ScimRequest, reply) => {
-    const includeMembers = isSelected('members', readSelection(request.query));
-    const { group } = await get(request, { teamId: idOf(request), includeMembers });
-    return sendResource(request, reply, render(group));
-  });
-  scope.put(pathOfOne, largeBody, async (request: ScimRequest, reply) => {
-    const { group } = await update(request, { teamId: idOf(request), resource: bodyOf(request) });
-    return sendResource(request, reply, render(group));
-  });
-  // Without a body: the members of a group can be many.
-  scope.patch(pathOfOne, largeBody, async (request: ScimRequest, reply) => {
-    await update(request, { teamId: idOf(request), operations: patchOperationsOf(request) });
-    return reply.code(204).send();
-  });
-  scope.delete(pathOfOne, route, async (request: ScimRequest, reply) => {
-    await remove(request, { teamId: idOf(request) });
+  scope.post<ScimRoute>(
+    path,
+    withBody,
+    answer(create, ({ body }) => ({ resource: requireJsonObject(body) }), 201),
+  );
+  scope.get<ScimRoute>(
+    pathOfOne,
+    route,
+    answer(get, (request, selection) => ({ ...idOfOne(request), ...readParams(selection) })),
+  );
+  scope.put<ScimRoute>(
+    pathOfOne,
+    withBody,
+    answer(update, (request) => ({ ...idOfOne(request), resource: requireJsonObject(request.body) })),
+  );
+  scope.patch<ScimRoute>(
+    pathOfOne,
+    withBody,
+    answer(
+      update,
+      (request) => ({ ...idOfOne(request), operations: patchOperationsOf(request) }),
+      patchStatus,
+    ),
+  );
+  scope.delete<ScimRoute>(pathOfOne, route, async (request, reply) => {
+    await remove(request, idOfOne(request));
     return reply.code(204).send();
   });
 }
