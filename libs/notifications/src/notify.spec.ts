@@ -212,6 +212,31 @@ describe('a mention', () => {
     ]);
   });
 
+  it('is no longer unread for its other channels when it is withdrawn', async () => {
+    const { ana, chloe } = people;
+    for (const kind of ['mention', 'access_requested'] as const) {
+      await chloe.notifications.setPreference({ kind, channel: 'inbox', enabled: false });
+      await chloe.notifications.setPreference({ kind, channel: 'digest', enabled: true });
+    }
+    const counts = () => world.rows('select * from notification_counts where org_id = $1', people.orgId);
+    const unread = () =>
+      world.rows(
+        `select from notifications where org_id = $1 and member_id = $2 and read_at is null`,
+        people.orgId,
+        idOf(chloe),
+      );
+    const commentId = newId();
+    await happen(ana, comment({ commentId, mentions: [idOf(chloe)] }));
+    await happen(ana, mentioning(chloe));
+    const counted = await counts();
+    expect(await unread()).toHaveLength(2);
+    await happen(ana, { kind: 'comment.deleted', subject: place.story, data: { commentId } });
+    expect(await unread()).toHaveLength(1);
+    await happen(ana, { kind: 'story.deleted', subject: place.story, data: {} });
+    expect(await unread()).toEqual([]);
+    expect(await counts()).toEqual(counted);
+  });
+
   it('in a private project tells only who has a role there', async () => {
     place = await arrangeStory(world, people.orgId, idOf(people.ana), { key: 'HID', visibility: 'private' });
     await arrangeRole(world, people.orgId, place.projectId, idOf(people.dan), 'viewer');

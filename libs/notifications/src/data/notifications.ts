@@ -143,8 +143,8 @@ export const markReadQuery = (condition: Part, maxMarked: number): Query<MarkRea
      marked as (
        update notifications n set read_at = now() from found f, by_hand
        where ${orgFilter('n')} and n.id = f.id and n.read_at is null
-       returning n.member_id, n.kind, coalesce(n.project_id, n.org_id) as place_id),
-     fewer as (select m.member_id, m.kind, m.place_id, count(*)::int as n from marked m group by 1, 2, 3),
+       returning n.member_id, n.kind, coalesce(n.project_id, n.org_id) as place_id, n.in_inbox),
+     fewer as (select m.member_id, m.kind, m.place_id, count(*)::int as n from marked m where m.in_inbox group by 1, 2, 3),
      locked as materialized (
        select c.member_id, c.kind, c.place_id, w.n
        from notification_counts c join fewer w using (member_id, kind, place_id)

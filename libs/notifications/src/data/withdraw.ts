@@ -4,15 +4,12 @@ import { type Subject } from '@muster/registry';
 import { markReadQuery, maxMarkedPerStatement } from './notifications.ts';
 
 /**
- * Removes unread notifications from inboxes. The statements are sent with COMMIT. Pending mails and pushes
- * are cancelled too, because they skip notifications that are read.
+ * Marks notifications as read and removes them from inboxes. The statements are sent with COMMIT. Pending mails,
+ * pushes and digests are cancelled too, because they skip notifications that are read.
  */
 function withdrawNotifications(db: Db, condition: Part): void {
   db.deferToCommit(
-    markReadQuery(
-      sql.part`${orgFilter('n')} and n.in_inbox and n.read_at is null and ${condition}`,
-      maxMarkedPerStatement,
-    ),
+    markReadQuery(sql.part`${orgFilter('n')} and n.read_at is null and ${condition}`, maxMarkedPerStatement),
   );
   db.deferToCommit(
     sql`update notifications n set in_inbox = false where ${orgFilter('n')} and n.in_inbox
@@ -35,7 +32,7 @@ export const withdrawNotificationsOfStory = (db: Db, { id, projectId }: Subject)
 export const markAccessRequestRead = (db: Db, projectId: string | null, memberId: string): void => {
   db.deferToCommit(
     markReadQuery(
-      sql.part`${orgFilter('n')} and n.in_inbox and n.read_at is null and n.project_id = ${projectId}::uuid
+      sql.part`${orgFilter('n')} and n.read_at is null and n.project_id = ${projectId}::uuid
         and n.kind = 'access_requested' and n.actor ->> 'memberId' = ${memberId}`,
       maxMarkedPerStatement,
     ),
