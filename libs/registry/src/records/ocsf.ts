@@ -12,9 +12,13 @@ const productName = 'Muster';
 
 /** The activities of the class, each with the verbs that begin the names of such operations. */
 const activities = [
-  [1, 'Create', /^(create|add|begin|send|publish|acquire|connect|link|consent|assign)/],
+  [
+    1,
+    'Create',
+    /^(create|add|begin|send|publish|acquire|connect|link|consent|assign|invite|register|request)/,
+  ],
   [2, 'Read', /^(get|list|find|search|identity)/],
-  [4, 'Delete', /^(delete|remove|revoke|retire|clear|disconnect|unlink|unassign|leave|purge)/],
+  [4, 'Delete', /^(delete|remove|revoke|retire|clear|disconnect|unlink|unassign|unregister|leave|purge)/],
 ] as const;
 const updateActivity = [3, 'Update'] as const;
 
