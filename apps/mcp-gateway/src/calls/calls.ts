@@ -32,7 +32,7 @@ export interface ToolCall {
   /** The idempotency key of the whole call; each write in it derives its own key from it. */
   readonly intent: Pick<IdempotencyIntent, 'key' | 'isOwn'>;
   /** Uploads the content of an attachment to its signed address. */
-  readonly putFile?: ((url: string, content: string) => Promise<void>) | undefined;
+  readonly putFile: (url: string, content: string) => Promise<void>;
   /** Default maximum size of a result in bytes, if the call gives no `maxBytes`. */
   readonly defaultMaxBytes?: number;
   /** True if the result is for a model, which gets its lean form. */

@@ -9,7 +9,7 @@ import { findSimilarNames } from '@muster/http';
 import { LRUCache } from 'lru-cache';
 import { type ConnectionLimits } from '../calls/calls.ts';
 import { modes, type ToolListMode } from '../tools/modes.ts';
-import { isProjectRef } from '../tools/tools.ts';
+import { isProjectRef, operationTool } from '../tools/tools.ts';
 import { type AnyTool, allTools, findTool, isCoreTool, toolsets } from '../tools/toolbox.ts';
 
 /** The forms of answers: `lean` for models, and `full`, the API's own form, for programs. */
@@ -121,11 +121,12 @@ export function createView(restrictions: RestrictionValues): ConnectionView {
   const showsApps = reader.isOn('apps');
   const isLean = reader.oneOf('view', answerViews) !== 'full' && !showsOutput;
 
-  const isForbidden = (tool: AnyTool): boolean =>
-    excluded.has(tool) ||
-    (isReadonly && tool.tool.annotations?.readOnlyHint !== true) ||
-    // A macro is forbidden if any of its steps is.
-    (tool.kind === 'macro' && tool.steps.some(isForbidden));
+  const isForbidden = (tool: AnyTool | undefined): boolean =>
+    tool !== undefined &&
+    (excluded.has(tool) ||
+      (isReadonly && tool.tool.annotations?.readOnlyHint !== true) ||
+      // A macro is forbidden if any of its steps is.
+      (tool.kind === 'macro' && tool.operations.some(({ name }) => isForbidden(operationTool(name)))));
   const isChosen = (tool: AnyTool): boolean =>
     (sets === null && chosen === null) ||
     // Meta tools reach only the chosen tools.

@@ -19,21 +19,13 @@ import { modes, type ToolListMode } from './modes.ts';
 import { addParameterDescriptions } from './parameter-words.ts';
 import { repairArguments } from '../calls/repair.ts';
 import { type ObjectSchema, compactParamsSchema, fullParamsSchema } from './schemas.ts';
-import {
-  defaultAnswerBytes,
-  asInputSchema,
-  operationTool,
-  type OperationTool,
-  toolTitleOf,
-  removeProjectParam,
-} from './tools.ts';
+import { defaultAnswerBytes, asInputSchema, toolTitleOf, removeProjectParam } from './tools.ts';
 
 export interface MacroTool {
   readonly kind: 'macro';
   readonly name: string;
   readonly toolset: 'work';
-  readonly steps: readonly OperationTool[];
-  /** The operations of all steps, including those that are no tools themselves. */
+  /** The operations of all steps, including those that are not tools themselves. */
   readonly operations: readonly Operation[];
   readonly fullParams: ObjectSchema;
   readonly tool: Tool;
@@ -120,7 +112,7 @@ function createMacroSteps(args: AnswerBody, call: ToolCall): MacroSteps {
     };
   const look = stepWith({});
   return {
-    putFile: async (url, content) => call.putFile?.(url, content),
+    putFile: call.putFile,
     callStep: look,
     callStepUncut: stepWith({ defaultMaxBytes: Infinity }),
     writeStep: async (operation, params) => {
@@ -185,7 +177,6 @@ export function defineMacro<Params extends z.ZodObject>(definition: MacroDefinit
     toolset: 'work',
     listedIn: definition.listedIn ?? modes,
     operations: definition.steps,
-    steps: definition.steps.flatMap((operation) => operationTool(operation.name) ?? []),
     fullParams: stated,
     tool,
     withoutProject: takesProject
