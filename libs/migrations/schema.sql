@@ -2022,6 +2022,7 @@ CREATE INDEX webhook_deliveries_time ON public.webhook_deliveries USING btree (o
 CREATE INDEX webhooks_deleted ON public.webhooks USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX webhooks_due ON public.webhooks USING btree (next_at) WHERE (next_at IS NOT NULL);
 CREATE INDEX webhooks_following ON public.webhooks USING btree (org_id, cursor_seq) INCLUDE (worker_until, id) WHERE ((paused_at IS NULL) AND (NOT is_full) AND (deleted_at IS NULL));
+CREATE INDEX webhooks_following_audit ON public.webhooks USING btree (org_id, audit_cursor_seq) INCLUDE (worker_until, id) WHERE ((audit_cursor_seq IS NOT NULL) AND (paused_at IS NULL) AND (NOT is_full) AND (deleted_at IS NULL));
 CREATE INDEX webhooks_maker ON public.webhooks USING btree (org_id, maker_id);
 CREATE INDEX webhooks_project ON public.webhooks USING btree (org_id, project_id, id) WHERE (project_id IS NOT NULL);
 CREATE UNIQUE INDEX access_requests_pending ON public.access_requests USING btree (org_id, project_id, member_id) WHERE (state = 'pending'::text);

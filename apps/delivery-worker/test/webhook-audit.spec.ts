@@ -69,7 +69,8 @@ describe('a webhook for audit.*', () => {
     const isAtRest = async (): Promise<boolean> =>
       (
         await hooks.world.rows(
-          `select from webhooks where id = $1 and next_at = 'infinity' and worker_until is null`,
+          `select from webhooks w join streams s using (org_id)
+             where w.id = $1 and w.audit_cursor_seq = s.audit and w.next_at is null and w.worker_until is null`,
           webhook.id,
         )
       ).length === 1;

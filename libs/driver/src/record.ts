@@ -277,16 +277,18 @@ export function defineRecord<Name extends RecordTable, const Columns extends Col
 
     /**
      * Applies the requested changes to a locked record, and returns the names of the changed fields. Writes
-     * nothing if no field changes.
+     * nothing if no field changes. `derived` are values of other columns that follow from the changes.
      */
     change<Locked extends Row>(
       db: Db,
       row: Locked,
       wanted: RequestedChanges<Row, Columns>,
       at: string,
+      derived: Partial<Row> = {},
     ): ChangeResult<Locked> {
-      const change = changed(row, wanted, at);
-      if (change.fields.length > 0) db.deferToCommit(write(change.changed));
+      const change = changed({ ...row, ...derived }, wanted, at);
+      if (change.fields.length > 0)
+        db.deferToCommit(write(change.changed, [...settable, ...Object.keys(derived)]));
       return change;
     },
 

@@ -1,6 +1,5 @@
 -- Webhooks that send audit entries (kinds audit.*), in the order of the audit, after those of the activity.
--- The position in the audit; null if the webhook sends no audit entries. If it sends them, is not paused and has no delivery
--- that will be due, next_at is 'infinity': so the index webhooks_due finds those that follow the audit.
+-- The position in the audit; null if the webhook sends no audit entries.
 alter table webhooks add column audit_cursor_seq bigint;
 call app.open_table('webhooks', 'muster_worker', 'select (audit_cursor_seq)');
 call app.open_table('streams', 'muster_worker', 'select (audit)');

@@ -23,7 +23,7 @@ const hasDigestSql = sql.part`exists (select from notification_preferences c whe
 
 /**
  * Requests the due digests of the organization, for at most `most` members, and returns the number of members.
- * Digests of members who chose no kind any more end.
+ * Deletes the digest of members who no longer chose any kind.
  */
 export async function requestDueDigests(db: Db, hourUtc: number, most: number): Promise<number> {
   const rows = await db.all(

@@ -30,7 +30,7 @@ import {
 } from './data/webhook-turns.ts';
 import { webhookSubject } from './data/webhooks.ts';
 import { type WebhooksConfig } from './operations/webhooks/set-up.ts';
-import { auditMessage, eventMessage, testMessage, withheldMessage } from './rules/webhook-message.ts';
+import { auditMessageOf, eventMessage, testMessage, withheldMessage } from './rules/webhook-message.ts';
 import { webhookSecretOwner } from './rules/webhook-secrets.ts';
 
 /** A message that is due. */
@@ -86,8 +86,8 @@ export interface TurnResponse {
   /** The signing secrets, newest first; empty if they cannot be decrypted. */
   readonly secrets: readonly string[];
   readonly readyMessages: readonly ReadyMessage[];
-  /** True if more of the activity has to be scanned. */
-  readonly hasMoreActivity: boolean;
+  /** True if more of the activity or the audit has to be scanned. */
+  readonly hasMoreToScan: boolean;
   /** True if the endpoint was released, so that the worker no longer holds it. */
   readonly isReleased: boolean;
 }
@@ -130,7 +130,7 @@ function findPauseReason(
 /** The position in a stream from which a scan started, and the end of the stream. */
 interface ScanRange {
   readonly cursor: number;
-  readonly stands: number;
+  readonly endSeq: number;
 }
 
 interface ScanOutcome {
@@ -143,13 +143,13 @@ interface ScanOutcome {
 
 /** Returns the endpoint's new cursor after a scan of a stream. */
 function cursorAfterScan(
-  { cursor, stands }: ScanRange,
+  { cursor, endSeq }: ScanRange,
   { waiting, isEnough, looked, lookedUpTo, chosen, chosenUpTo }: WebhookTurnResult,
 ): ScanOutcome {
   const isFull = isEnough || waiting + chosen >= maxPendingEvents;
   if (isFull) return { cursor: chosenUpTo ?? cursor, isFull, more: false, chosen };
   const more = looked === maxScannedEntries;
-  return { cursor: more ? (lookedUpTo ?? cursor) : stands, isFull, more, chosen };
+  return { cursor: more ? (lookedUpTo ?? cursor) : endSeq, isFull, more, chosen };
 }
 
 /** The result of scanning the streams that an endpoint follows. */
@@ -168,13 +168,18 @@ const unscanned = (held: HeldWebhook): FollowedScan => ({
 
 /** Scans the activity, and then the audit if the endpoint receives its entries. */
 async function scanFollowedStreams(db: Db, held: HeldWebhook): Promise<FollowedScan> {
-  const { cursor_seq: cursor, stands, audit_cursor_seq: auditCursor, auditStands, sent_seq: sentSeq } = held;
+  const {
+    cursor_seq: cursor,
+    activityEndSeq: endSeq,
+    audit_cursor_seq: auditCursor,
+    sent_seq: sentSeq,
+  } = held;
   const activity = held.kinds.every(isAuditKind)
-    ? { cursor: stands, isFull: false, more: false, chosen: 0 }
-    : cursorAfterScan({ cursor, stands }, await scanActivity(db, held));
+    ? { cursor: endSeq, isFull: false, more: false, chosen: 0 }
+    : cursorAfterScan({ cursor, endSeq }, await scanActivity(db, held));
   if (auditCursor === null) return { ...activity, cursorSeq: activity.cursor, auditCursorSeq: null };
   const audit = cursorAfterScan(
-    { cursor: auditCursor, stands: auditStands },
+    { cursor: auditCursor, endSeq: held.auditEndSeq },
     await scanAudit(db, held, auditCursor, sentSeq + activity.chosen),
   );
   return {
@@ -206,10 +211,8 @@ function toReadyMessage(
     attempts,
   } = row;
   const bodyOf = (): string => {
-    if (seq !== null && auditPlace !== null) {
-      const entry = entries.get(auditPlace);
-      return entry === undefined ? withheldMessage(row.event_at, { seq }) : auditMessage(entry, orgId, seq);
-    }
+    if (seq !== null && auditPlace !== null)
+      return auditMessageOf(entries.get(auditPlace), { orgId, seq, at: row.event_at });
     if (seq === null || place === null) return testMessage(row.event_at, row.webhook_id);
     const numbered = { seq, cursor: cursors.encode(place) };
     return row.may_hear === true
@@ -307,7 +310,7 @@ export async function runDeliveryRound(
     isPaused,
     secrets,
     readyMessages: ready,
-    hasMoreActivity: scan.more,
+    hasMoreToScan: scan.more,
     isReleased: isOver,
   };
 }

@@ -129,7 +129,7 @@ export async function sendEndpointMessages({
     if (endpoint.isPaused) queue = withoutEvents(queue);
     queue.push(...endpoint.readyMessages);
     pump();
-    if (endpoint.hasMoreActivity && queue.length <= refetchThreshold) continue;
+    if (endpoint.hasMoreToScan && queue.length <= refetchThreshold) continue;
     while (!wantsTurn() && !(mustRelease() && underWay.size === 0)) {
       woken = Promise.withResolvers<undefined>();
       const timer = setTimeout(() => {

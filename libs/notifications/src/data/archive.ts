@@ -16,7 +16,7 @@ export const readActivity = createArchiveReader({
   type: 'activity',
   pageSize: 200,
   select: (selection, after) => {
-    // One's own data has no activity, because it names the work of others.
+    // An export of personal data has no activity, because activity names other members' work.
     if (selection.scope === 'me') return null;
     const ofProject =
       selection.scope === 'org' ? sql.part`true` : sql.part`e.project_id = ${selection.projectId}::uuid`;

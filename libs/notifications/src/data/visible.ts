@@ -22,18 +22,22 @@ export const isVisibleSql = (caller: Caller, projectId: Part): Part => sql.part`
 export const maySeeProjectSql = (caller: Caller, projectId: Part): Part =>
   sql.part`exists (select from ${projectsVisibleTo(caller)} v where v.project_id = ${projectId})`;
 
-/** Returns the SQL condition that event `e` is about no budget. */
-export const isNoBudgetEventSql = sql.part`not starts_with(e.kind, 'budget.')`;
+/** Returns the SQL condition that the member is active, and the owner or an admin. */
+export const isAdminSql = (memberId: Part): Part => sql.part`exists (select from members m
+  where ${orgFilter('m')} and m.id = ${memberId} and m.status = 'active' and m.role in ('owner', 'admin'))`;
+
+/** The condition that event `e` is not about a budget. */
+export const isNotBudgetEventSql = sql.part`not starts_with(e.kind, 'budget.')`;
 
 /**
  * Returns the SQL condition that the caller may see event `e`, whose project is visible. Events of budgets are only
  * for callers of budgets.list, and only for the budgets that it lists.
  */
 export function mayReadBudgetEventSql(caller: Caller): Part {
-  if (caller.agentId !== null || caller.projectIds !== null) return isNoBudgetEventSql;
+  if (caller.agentId !== null || caller.projectIds !== null) return isNotBudgetEventSql;
   const isAdmin = scopeCovers(caller.scopes, 'admin')
-    ? sql.part`(select m.role in ('owner', 'admin') from members m where ${orgFilter('m')} and m.id = ${caller.memberId}::uuid)`
+    ? isAdminSql(sql.part`${caller.memberId}::uuid`)
     : sql.part`false`;
-  return sql.part`(${isNoBudgetEventSql} or ${isAdmin} or e.project_id in (select v.project_id
+  return sql.part`(${isNotBudgetEventSql} or ${isAdmin} or e.project_id in (select v.project_id
     from ${projectsVisibleTo(caller)} v where v.project_rank >= ${sql.literal(leadRank)}))`;
 }

@@ -6,7 +6,7 @@ import { type Db, orgFilter, currentOrgId, type Part, type Query, type RowOf, sq
 import { leadRank, type WebhookTry } from '@muster/registry';
 import { notMovingCondition } from '@muster/tenancy';
 import { type activityView as activityItems } from './activity.ts';
-import { isNoBudgetEventSql } from './visible.ts';
+import { isAdminSql, isNotBudgetEventSql } from './visible.ts';
 import { isMakerEntitledSql, type WebhookRow } from './webhooks.ts';
 
 /** The time in seconds for which a worker holds an endpoint after each round of deliveries. */
@@ -39,10 +39,7 @@ const isFreeWebhookSql = (organizationId: Part): Part => sql.part`w.deleted_at i
 const isFreeInAnyOrganization = isFreeWebhookSql(sql.part`w.org_id`);
 const isFreeInThisOrganization = isFreeWebhookSql(sql.part`${currentOrgId}::uuid`);
 
-/**
- * Finds endpoints of any organization that no worker holds and that have something to send or to scan. Those
- * that follow the audit always have a `next_at`, so the index on it finds them.
- */
+/** Finds endpoints of any organization that no worker holds and that have something to send or to scan. */
 export const dueWebhooksQuery = (maxWebhooks: number): Query<DueWebhook> => sql<DueWebhook>`
   (select w.org_id as "orgId", w.id from webhooks w where w.next_at <= now() and ${isFreeInAnyOrganization} and ${notMovingCondition(sql.part`w.org_id`)} limit ${maxWebhooks})
   union
@@ -51,7 +48,7 @@ export const dueWebhooksQuery = (maxWebhooks: number): Query<DueWebhook> => sql<
      and ${notMovingCondition(sql.part`w.org_id`)} limit ${maxWebhooks})
   union
   (select w.org_id as "orgId", w.id from webhooks w join streams s on s.org_id = w.org_id
-   where w.next_at > now() and w.paused_at is null and not w.is_full and w.audit_cursor_seq < s.audit and ${isFreeInAnyOrganization}
+   where w.paused_at is null and not w.is_full and w.audit_cursor_seq < s.audit and ${isFreeInAnyOrganization}
      and ${notMovingCondition(sql.part`w.org_id`)} limit ${maxWebhooks})`;
 
 /** The condition that a kind is in the list, either itself or by a pattern such as `story.*`. */
@@ -108,8 +105,8 @@ export interface HeldWebhook extends Pick<
    * The newest positions of the activity and the audit when the rights of the endpoint's creator were
    * checked. The creator may have lost them after that position.
    */
-  readonly stands: number;
-  readonly auditStands: number;
+  readonly activityEndSeq: number;
+  readonly auditEndSeq: number;
 }
 
 /**
@@ -125,10 +122,9 @@ export const extendHold = (db: Db, id: string, epoch: number): Promise<HeldWebho
         case when w.previous_until > now() then w.previous_secret end as previous_secret,
         w.maker_id, w.paused_at, w.cursor_seq, w.audit_cursor_seq, w.failing, w.sent_seq, w.worker_epoch,
         ${isMakerEntitledSql} as "isMakerEntitled",
-        exists (select from members m where ${orgFilter('m')} and m.id = w.maker_id and m.status = 'active'
-          and m.role in ('owner', 'admin')) as "isMakerAdmin",
-        (select s.activity from streams s where ${orgFilter('s')}) as stands,
-        (select s.audit from streams s where ${orgFilter('s')}) as "auditStands"`,
+        ${isAdminSql(sql.part`w.maker_id`)} as "isMakerAdmin",
+        (select s.activity from streams s where ${orgFilter('s')}) as "activityEndSeq",
+        (select s.audit from streams s where ${orgFilter('s')}) as "auditEndSeq"`,
   );
 
 /** The result of an attempt to send a message, in the form in which it is stored. */
@@ -166,8 +162,8 @@ const projectsOfMakerSql = (makerId: string, minRank: number): Part =>
  * only for admins and for leads of the budget's project.
  */
 const mayReceiveSql = (makerId: string): Part => sql.part`(
-  (select m.role in ('owner', 'admin') from members m where ${orgFilter('m')} and m.id = ${makerId}::uuid)
-  or ${isNoBudgetEventSql} and (e.project_id is null or e.project_id in ${projectsOfMakerSql(makerId, 1)})
+  ${isAdminSql(sql.part`${makerId}::uuid`)}
+  or ${isNotBudgetEventSql} and (e.project_id is null or e.project_id in ${projectsOfMakerSql(makerId, 1)})
   or e.project_id in ${projectsOfMakerSql(makerId, leadRank)})`;
 
 export interface WebhookTurnResult {
@@ -199,7 +195,7 @@ interface FollowedStream {
 const activityStream = (webhook: HeldWebhook): FollowedStream => ({
   table: sql.part`activity`,
   positionColumn: sql.part`activity_seq`,
-  ...{ after: webhook.cursor_seq, upTo: webhook.stands },
+  ...{ after: webhook.cursor_seq, upTo: webhook.activityEndSeq },
   ...{ kind: sql.part`e.kind`, projectId: sql.part`e.project_id` },
   filter: webhook.project_id === null ? sql.part`true` : sql.part`e.project_id = ${webhook.project_id}::uuid`,
   mayReceive: mayReceiveSql(webhook.maker_id),
@@ -209,7 +205,7 @@ const activityStream = (webhook: HeldWebhook): FollowedStream => ({
 const auditStream = (webhook: HeldWebhook, after: number): FollowedStream => ({
   table: sql.part`audit`,
   positionColumn: sql.part`audit_seq`,
-  ...{ after, upTo: webhook.auditStands },
+  ...{ after, upTo: webhook.auditEndSeq },
   ...{ kind: sql.part`'audit.' || e.outcome`, projectId: sql.part`null::uuid` },
   ...{ filter: sql.part`true`, mayReceive: sql.part`true` },
 });
@@ -325,16 +321,15 @@ const earliestDueSql = (id: string, events: Part): Part => sql.part`least(
   ${events})`;
 
 /** Returns SQL for the time at which the endpoint's next delivery is due. */
-function nextDueSql({ id, isPaused, isStrictOrder, auditCursorSeq }: WebhookAfterTurn): Part {
+function nextDueSql({ id, isPaused, isStrictOrder }: WebhookAfterTurn): Part {
   if (isPaused) return earliestDueSql(id, sql.part`null::timestamptz`);
   const waiting = sql.part`from webhook_deliveries d where ${orgFilter('d')} and d.webhook_id = ${id} and d.state = 'pending'`;
-  const due = earliestDueSql(
+  return earliestDueSql(
     id,
     isStrictOrder
       ? sql.part`(select d.next_at ${waiting} and d.seq is not null order by d.seq limit 1)`
       : sql.part`(select min(d.next_at) ${waiting} and d.next_at is not null)`,
   );
-  return auditCursorSeq === null ? due : sql.part`coalesce(${due}, 'infinity')`;
 }
 
 export const updateWebhookAfterTurn = (end: WebhookAfterTurn): Query<unknown> => sql`

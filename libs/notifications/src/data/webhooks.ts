@@ -29,6 +29,7 @@ import { projectIdSql } from '@muster/tenancy';
 import { z } from 'zod';
 import { webhookSecretOwner } from '../rules/webhook-secrets.ts';
 import { getCachedOrganizationKey } from './event-cursors.ts';
+import { isAdminSql } from './visible.ts';
 
 /** The maximum number of endpoints of an organization. */
 export const maxWebhooks = 50;
@@ -259,8 +260,10 @@ export const getAuditStart = (
   makerId: string,
 ): Promise<{ readonly audit: number; readonly isMakerAdmin: boolean }> =>
   db.one(
-    sql<{ audit: number; isMakerAdmin: boolean }>`select s.audit, exists (select from members m
-        where ${orgFilter('m')} and m.id = ${makerId} and m.status = 'active' and m.role in ('owner', 'admin')) as "isMakerAdmin"
+    sql<{
+      audit: number;
+      isMakerAdmin: boolean;
+    }>`select s.audit, ${isAdminSql(sql.part`${makerId}::uuid`)} as "isMakerAdmin"
       from streams s where ${orgFilter('s')}`,
   );
 

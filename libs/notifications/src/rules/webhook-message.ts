@@ -48,20 +48,28 @@ export const eventMessage = (event: ActivityItem, position: EventPosition, templ
     },
   });
 
-/** Creates the message with an audit entry. Its data is the entry in OCSF, and the number as in all messages. */
-export const auditMessage = (entry: AuditEntry, orgId: string, seq: number): string =>
-  JSON.stringify({
-    type: `audit.${entry.outcome}`,
-    timestamp: entry.at,
-    data: { seq, ...toOcsf(entry, { orgId, sequence: seq }) },
-  });
-
 /**
  * Creates the replacement of an event that the endpoint's creator may no longer see, or of an audit entry that
  * is no longer kept. It has only the number and, for an event, the cursor.
  */
 export const withheldMessage = (at: string, { seq, cursor }: { seq: number; cursor?: string }): string =>
   JSON.stringify({ type: webhookWithheldKind, timestamp: at, data: { seq, cursor } });
+
+/**
+ * Creates the message with an audit entry. Its data is the entry in OCSF, and the number as in all messages. An entry
+ * that is missing is withheld.
+ */
+export const auditMessageOf = (
+  entry: AuditEntry | undefined,
+  { orgId, seq, at }: { readonly orgId: string; readonly seq: number; readonly at: string },
+): string =>
+  entry === undefined
+    ? withheldMessage(at, { seq })
+    : JSON.stringify({
+        type: `audit.${entry.outcome}`,
+        timestamp: entry.at,
+        data: { seq, ...toOcsf(entry, { orgId, sequence: seq }) },
+      });
 
 export const testMessage = (at: string, webhookId: string): string =>
   JSON.stringify({ type: webhookTestKind, timestamp: at, data: { webhookId } });

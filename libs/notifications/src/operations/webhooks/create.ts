@@ -23,7 +23,7 @@ export const createHandler = (config: WebhooksConfig) =>
     async ({ params, caller, db, access, requireGround, emit, refuse }) => {
       const { projectId, url, kinds, order, description } = params;
       requireAllowedUrl(config, url);
-      const [{ at }, project, organizationKey, , count, stands] = await Promise.all([
+      const [{ at }, project, organizationKey, , count, positions] = await Promise.all([
         access(),
         projectId === undefined ? null : getVisibleProject(db, caller, projectId),
         getCachedOrganizationKey(db, caller.orgId),
@@ -49,9 +49,8 @@ export const createHandler = (config: WebhooksConfig) =>
           secret: config.seals.encrypt(webhookSecretOwner(organizationKey, id), secret),
           makerId: caller.memberId,
           madeBy: caller.actor,
-          cursorSeq: stands.activity,
-          // The first turn of a worker makes it one of those that follow the audit.
-          ...(kinds.some(isAuditKind) && { auditCursorSeq: stands.audit, nextAt: at }),
+          cursorSeq: positions.activity,
+          auditCursorSeq: kinds.some(isAuditKind) ? positions.audit : null,
         },
         at,
       );

@@ -14,25 +14,19 @@ import { requireAllowedUrl, type WebhooksConfig } from './set-up.ts';
 
 /**
  * Returns the changes of an endpoint that starts or stops to receive audit entries. A creator who is no admin
- * is replaced by the caller, because entries are sent with the creator's rights. The endpoint becomes due, so
- * that the next turn of a worker settles how it is found.
+ * is replaced by the caller, because entries are sent with the creator's rights.
  */
 async function auditFollowingChanges(
   db: Db,
   { memberId, actor }: Caller,
   row: WebhookRow,
   kinds: readonly string[],
-  at: string,
 ): Promise<Partial<WebhookRow>> {
   const follows = kinds.some(isAuditKind);
   if (follows === (row.audit_cursor_seq !== null)) return {};
-  if (!follows) return { audit_cursor_seq: null, next_at: at };
+  if (!follows) return { audit_cursor_seq: null };
   const { audit, isMakerAdmin } = await getAuditStart(db, row.maker_id);
-  return {
-    audit_cursor_seq: audit,
-    next_at: at,
-    ...(!isMakerAdmin && { maker_id: memberId, made_by: actor }),
-  };
+  return { audit_cursor_seq: audit, ...(!isMakerAdmin && { maker_id: memberId, made_by: actor }) };
 }
 
 export const updateHandler = (config: WebhooksConfig) =>
@@ -45,14 +39,11 @@ export const updateHandler = (config: WebhooksConfig) =>
     ]);
     const kinds = wanted.kinds ?? row.kinds;
     await requireAuditAllowed(requireGround, row.project_id, kinds);
-    const { changed, fields } = webhooks.change(db, row, { ...wanted, sendOrder: order }, at);
+    const following = await auditFollowingChanges(db, caller, row, kinds);
+    const { changed, fields } = webhooks.change(db, row, { ...wanted, sendOrder: order }, at, following);
     if (fields.length > 0)
       emit('webhook.updated', webhookSubject(changed), {
         fields: fields.map((field) => (field === 'sendOrder' ? 'order' : field)),
       });
-    const following = await auditFollowingChanges(db, caller, row, kinds, at);
-    const columns = Object.keys(following);
-    const written = { ...changed, ...following };
-    if (columns.length > 0) db.deferToCommit(webhooks.write(written, columns));
-    return { webhook: toWebhook(written) };
+    return { webhook: toWebhook(changed) };
   });

@@ -9,7 +9,7 @@ import {
   toDelivery,
 } from '../../../data/webhook-deliveries.ts';
 import { getWebhook, requireAuditAllowed } from '../../../data/webhooks.ts';
-import { auditMessage, eventMessage, testMessage, withheldMessage } from '../../../rules/webhook-message.ts';
+import { auditMessageOf, eventMessage, testMessage } from '../../../rules/webhook-message.ts';
 import { type WebhooksConfig } from '../set-up.ts';
 
 export const getDeliveryHandler = ({ subjectUrl }: WebhooksConfig) =>
@@ -24,10 +24,7 @@ export const getDeliveryHandler = ({ subjectUrl }: WebhooksConfig) =>
       if (seq !== null && auditPlace !== null) {
         await requireAuditAllowed(requireGround, webhook.project_id, [row.kind]);
         const entries = await readAuditEntries(db, [{ seq: auditPlace, at: row.event_at }]);
-        const entry = entries.get(auditPlace);
-        return entry === undefined
-          ? withheldMessage(row.event_at, { seq })
-          : auditMessage(entry, caller.orgId, seq);
+        return auditMessageOf(entries.get(auditPlace), { orgId: caller.orgId, seq, at: row.event_at });
       }
       if (seq === null || place === null) return testMessage(row.event_at, webhook.id);
       const [event, cursors] = await Promise.all([
