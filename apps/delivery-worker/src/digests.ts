@@ -1,22 +1,12 @@
 /** Requests the daily digests of notifications. */
-import { type Pool, sql } from '@muster/driver';
+import { type Pool } from '@muster/driver';
 import { dueDigestsCondition, requestDueDigests } from '@muster/notifications';
-import { acrossOrganizations } from '@muster/tenancy';
-import { runInBatches } from './portions.ts';
+import { runInConcernedOrganizations } from './portions.ts';
 
 const batchSize = 500;
 
 /** Requests an e-mail for each member whose digest is due. Concurrent workers request only one. */
 export async function requestDigestMails(pool: Pool, signal: AbortSignal, hourUtc: number): Promise<void> {
-  const concerned = await acrossOrganizations(pool, (db) =>
-    db.all(
-      sql<{
-        id: string;
-      }>`select distinct t.org_id as id from notification_digests t where ${dueDigestsCondition(hourUtc)}`,
-    ),
-  );
-  const orgIds = concerned.map(({ id }) => id);
-  await runInBatches(pool, signal, { orgIds, most: batchSize }, (db) =>
-    requestDueDigests(db, hourUtc, batchSize),
-  );
+  const due = { table: 'notification_digests', condition: dueDigestsCondition(hourUtc), most: batchSize };
+  await runInConcernedOrganizations(pool, signal, due, (db) => requestDueDigests(db, hourUtc, batchSize));
 }

@@ -1,8 +1,7 @@
 /** Warns members of tokens that expire soon, so that they can create new ones. */
-import { type Pool, sql } from '@muster/driver';
+import { type Pool } from '@muster/driver';
 import { noteTokenEnds, expiringTokensCondition } from '@muster/organizations';
-import { acrossOrganizations } from '@muster/tenancy';
-import { runInBatches } from './portions.ts';
+import { runInConcernedOrganizations } from './portions.ts';
 
 const batchSize = 1_000;
 
@@ -10,11 +9,6 @@ const batchSize = 1_000;
  * Requests an e-mail for each token that expires soon and has none yet. Concurrent workers request only one.
  */
 export async function requestTokenExpiryMails(pool: Pool, signal: AbortSignal): Promise<void> {
-  const concerned = await acrossOrganizations(pool, (db) =>
-    db.all(
-      sql<{ id: string }>`select distinct t.org_id as id from tokens t where ${expiringTokensCondition}`,
-    ),
-  );
-  const orgIds = concerned.map(({ id }) => id);
-  await runInBatches(pool, signal, { orgIds, most: batchSize }, (db) => noteTokenEnds(db, batchSize));
+  const expiring = { table: 'tokens', condition: expiringTokensCondition, most: batchSize };
+  await runInConcernedOrganizations(pool, signal, expiring, (db) => noteTokenEnds(db, batchSize));
 }
