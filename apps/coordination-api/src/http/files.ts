@@ -35,28 +35,23 @@ export interface FileRouteOptions extends Omit<FilesContext, 'onStorageError'> {
 const maxUploads = 32;
 const maxUploadsPerOrganization = 8;
 
-type FileRequest = FastifyRequest<{
-  Params: { orgId: string; attachmentId: string };
+interface FileRoute {
+  Params: { orgId: string; id: string };
   Querystring: { expires?: unknown; signature?: unknown };
-}>;
+}
 
-type ArchiveRequest = FastifyRequest<{
-  Params: { orgId: string; exportId: string };
-  Querystring: { expires?: unknown; signature?: unknown };
-}>;
+type FileRequest = FastifyRequest<FileRoute>;
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 const addressOf = ({ method, params, query }: FileRequest): RequestedAddress => ({
-  ...{ method: method === 'PUT' ? 'PUT' : 'GET', orgId: params.orgId, attachmentId: params.attachmentId },
+  ...{ method: method === 'PUT' ? 'PUT' : 'GET', orgId: params.orgId, attachmentId: params.id },
   ...{ expires: textOf(query.expires), signature: textOf(query.signature) },
 });
 
 export function addFileRoutes(app: FastifyInstance, options: FileRouteOptions): void {
   const { pool, storage, environment, refusedRequestRate, releaseSlot, logger } = options;
   const recordUpload = createCallRecorder('attachments.upload', options);
-  const recordDownload = createCallRecorder('attachments.download', options);
-  const recordArchive = createCallRecorder('exports.download', options);
   const store = createMemoryStore();
   const uploads = createConcurrencyLimiter(maxUploads);
   const context: FilesContext = {
@@ -83,7 +78,7 @@ export function addFileRoutes(app: FastifyInstance, options: FileRouteOptions): 
     scope.addContentTypeParser('*', (_request, payload, done) => {
       done(null, payload);
     });
-    const url = `${filesPath}/:orgId/:attachmentId`;
+    const url = `${filesPath}/:orgId/:id`;
     scope.put(url, { onRequest, config: { readsStream: true } }, async (request: FileRequest, reply) => {
       const { orgId } = request.params;
       const facts: CallFacts = { orgId };
@@ -105,27 +100,26 @@ export function addFileRoutes(app: FastifyInstance, options: FileRouteOptions): 
       });
       return reply.header('cache-control', 'no-store').send({ stored: true });
     });
-    scope.get(url, { onRequest, exposeHeadRoute: false }, async (request: FileRequest, reply) => {
-      const facts: CallFacts = { orgId: request.params.orgId };
-      const { headers, content } = await recordDownload(request, facts, () =>
-        openFile(context, addressOf(request)),
-      );
-      await store.refund([limitOf(request)]);
-      releaseSlot(request);
-      return reply.headers(headers).send(content);
-    });
-    const archiveUrl = `${filesPath}/:orgId/exports/:exportId`;
-    scope.get(archiveUrl, { onRequest, exposeHeadRoute: false }, async (request: ArchiveRequest, reply) => {
-      const { params, query } = request;
-      const { headers, content } = await recordArchive(request, { orgId: params.orgId }, () =>
-        openArchive(context, {
-          ...params,
-          ...{ expires: textOf(query.expires), signature: textOf(query.signature) },
-        }),
-      );
-      await store.refund([limitOf(request)]);
-      releaseSlot(request);
-      return reply.headers(headers).send(content);
-    });
+    const addDownload = (
+      path: string,
+      operation: string,
+      open: (request: FileRequest) => ReturnType<typeof openFile>,
+    ): void => {
+      const record = createCallRecorder(operation, options);
+      scope.get<FileRoute>(path, { onRequest, exposeHeadRoute: false }, async (request, reply) => {
+        const facts: CallFacts = { orgId: request.params.orgId };
+        const { headers, content } = await record(request, facts, () => open(request));
+        await store.refund([limitOf(request)]);
+        releaseSlot(request);
+        return reply.headers(headers).send(content);
+      });
+    };
+    addDownload(url, 'attachments.download', (request) => openFile(context, addressOf(request)));
+    addDownload(`${filesPath}/:orgId/exports/:id`, 'exports.download', ({ params, query }) =>
+      openArchive(context, {
+        ...{ orgId: params.orgId, exportId: params.id },
+        ...{ expires: textOf(query.expires), signature: textOf(query.signature) },
+      }),
+    );
   });
 }
