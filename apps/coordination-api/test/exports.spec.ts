@@ -440,7 +440,7 @@ describe('a job', () => {
     });
     expect([runs, errors.length]).toEqual([5, 5]);
     expect((await ana.exports.get({ exportId: begun.id })).export).toMatchObject({
-      ...{ state: 'failed', failure: 'storage_away' },
+      ...{ state: 'failed', failure: 'storage_unavailable' },
     });
     expect(await api.world.rows('select id from export_parts where export_id = $1', begun.id)).toEqual([]);
     expect(await readdir(path.join(folder, '.incoming'))).toEqual([]);

@@ -160,7 +160,7 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/exports': {
-    sha256: 'ee5285db208be3f21b11ab6bcb1de9a082778d4d25756af4ed0a1cee9ae1bd41',
+    sha256: 'd51fbeb9464d8d9ba3c27204eeab22193ae0efbd6e858c033ad22a6ca91f2284',
     since: '2026-11-30',
   },
   'reference/plans': {
@@ -168,7 +168,7 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/views': {
-    sha256: '689a63ebcc04c0378e11fa0df28111c7a597e60e59228d37b6cb2b52a0f2d8fa',
+    sha256: '794b33dc5bd0c049f5474b78d0a879fd3ec5ab8c7dcc5ad38f7b6edad21320fa',
     since: '2026-11-30',
   },
   'reference/activity': {
@@ -200,7 +200,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/notifications': {
-    sha256: '2d91a80798a1914585847e6156866784cb38fe80c13d6ab06a74509eac4717b2',
+    sha256: 'f422205d821975c164a9e5dab8092d1147f56205ff4e690718b0d2439707d23b',
     since: '2026-11-30',
   },
   'reference/webhooks': {
@@ -236,7 +236,7 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/records': {
-    sha256: '99f24b35fc88b93b9e013a93b968b0ef3a078eff65ffe29f04e93057e248645a',
+    sha256: '17a528803f2fa576bb7e893e96a37dc87813aa14d7ed268a346bd2328f5b1099',
     since: '2026-11-30',
   },
   'reference/errors': {

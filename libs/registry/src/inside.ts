@@ -120,7 +120,7 @@ export const internalOperations = {
     name: 'inside.storeChanges',
     effect: 'write',
     summary: 'Store the changed files of a head of an execution',
-    description: 'The first complete report of a source about a head stays.',
+    description: 'Only the first complete report of a source for a head is stored.',
     access: project('contributor'),
     params: z.strictObject({
       executionId: Id,

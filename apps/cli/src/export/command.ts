@@ -33,7 +33,7 @@ const apiRetrySeconds = 60;
 
 const failureMessages: Readonly<Record<ExportFailure, string>> = {
   storage_missing: 'no storage of files is configured (FILES_FOLDER or S3_ENDPOINT)',
-  storage_away: 'the storage of files could not be used; try again later',
+  storage_unavailable: 'the storage of files could not be used; try again later',
   internal: "an error that the worker's log describes",
 };
 

@@ -17,7 +17,7 @@ export const exportTexts = {
   download: 'Download',
   failures: {
     storage_missing: 'This installation has no storage for files. Ask its operator to configure one.',
-    storage_away: 'The storage of files could not be used. Try again later.',
+    storage_unavailable: 'The storage of files could not be used. Try again later.',
     internal: 'Something went wrong. Try again, or ask the operator of this installation.',
   },
 } as const;

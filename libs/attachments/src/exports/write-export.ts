@@ -147,7 +147,7 @@ async function writeParts(context: WriterContext, run: ExportRun, signal: AbortS
   } catch (error) {
     if (error instanceof ReplacedRunError || signal.aborted) throw error;
     context.onError(error, exportId);
-    return retryOrFail(run, error instanceof StorageError ? 'storage_away' : 'internal');
+    return retryOrFail(run, error instanceof StorageError ? 'storage_unavailable' : 'internal');
   }
 }
 

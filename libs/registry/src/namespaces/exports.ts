@@ -4,7 +4,7 @@ import { operation, surfacesWithoutTool } from '../kernel/operation.ts';
 import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
 import { Id, ProjectRef } from '../kernel/values.ts';
 import { ExportScope } from '../records/archive.ts';
-import { DataExport } from '../records/export.ts';
+import { DataExport, exportKeptDays, maxKeptExports } from '../records/export.ts';
 
 const exportId = '01936d5c-0000-7000-8000-0000000000e4';
 
@@ -14,8 +14,7 @@ export const exports = {
     effect: 'write',
     summary: 'Start an export of the organization, of a project or of your own data',
     keywords: 'download backup archive takeout dump portability gdpr leave migrate',
-    description:
-      'An archive (tar.gz) is written in the background; exports.get shows the progress and the address to download it. While an export of the same scope is not finished, it is answered again. Admins export the organization and every project, leads their projects. Everyone exports their own data with the scope me: what they wrote, what is assigned to them, and what they were told. Archives are deleted after 7 days, and when 5 newer ones exist.',
+    description: `An archive (tar.gz) is written in the background; exports.get shows the progress and the address to download it. If an export of the same scope is still running, it is returned. Admins export the organization and every project, leads their projects. Everyone exports their own data with the scope me: what they wrote, what is assigned to them, and their notifications. Archives are deleted after ${exportKeptDays} days, and when ${maxKeptExports} newer ones exist.`,
     access: org('viewer', 'author', 'projectLead', 'admin'),
     byMemberOnly: true,
     auditsRefusal: true,

@@ -20,7 +20,7 @@ export const notifications = {
     summary: 'List your notifications',
     keywords: 'inbox messages mentions what is new alerts',
     description:
-      'Your inbox, newest first. Notifications about projects that you may no longer see are neither shown nor counted. Snoozed notifications are left out until their time has come.',
+      'Your inbox, newest first. Notifications about projects that you may no longer see are neither shown nor counted. Snoozed notifications are hidden until their snooze ends.',
     access: selfAccess(),
     readsInbox: true,
     params: z.strictObject({

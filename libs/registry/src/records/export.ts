@@ -12,7 +12,7 @@ export const exportKeptDays = 7;
 export const maxKeptExports = 5;
 
 /** The reasons why an export failed. */
-const exportFailures = ['storage_missing', 'storage_away', 'internal'] as const;
+const exportFailures = ['storage_missing', 'storage_unavailable', 'internal'] as const;
 export type ExportFailure = (typeof exportFailures)[number];
 
 export const DataExport = z
@@ -28,7 +28,7 @@ export const DataExport = z
       .enum(exportFailures)
       .nullable()
       .describe(
-        'storage_missing: no storage of files is configured. storage_away: it could not be used. internal: see the log of the worker',
+        'storage_missing: no storage of files is configured. storage_unavailable: it could not be used. internal: see the log of the worker',
       ),
     requestedBy: Actor,
     downloadUrl: z.string().nullable().describe('A signed address, valid until expiresAt; null until done'),

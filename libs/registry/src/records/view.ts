@@ -27,7 +27,8 @@ const FilterParams = z.strictObject({
   epicId: Id.optional(),
   parentId: StoryRef.optional(),
   assigneeId: oneOrMore(StoredPerson).optional().meta({
-    description: 'Id or handle of members, or id of agents; me is whoever looks at the view, none is no one',
+    description:
+      'Member ids or handles, or agent ids; me is the member who opens the view, none matches unassigned stories',
   }),
   agentId: StoredPerson.optional().meta({ description: 'Id or slug' }),
   label: oneOrMore(Label).optional(),
