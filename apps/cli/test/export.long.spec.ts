@@ -1,9 +1,13 @@
 /** `muster export`: it waits for the archive that the worker writes, downloads and verifies it. */
 import { createHash } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer, request } from 'node:http';
+import { type AddressInfo } from 'node:net';
 import path from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
+import { exportKeysPath } from '@muster/registry';
 import { runExport } from './export-archive.ts';
 import { useMuster } from './muster.ts';
 import { useStories } from './stories.ts';
@@ -39,6 +43,31 @@ describe('muster export', () => {
       'project',
     ]);
     expect(await run('--me')).toMatchObject({ code: 0, out: expect.stringMatching(/-ana-.*\.tar\.gz: /) });
+  });
+
+  it('leaves no file behind if the archive cannot be verified', async () => {
+    // A server in front of the API that does not pass on the keys.
+    const broken = createServer((incoming, answer) => {
+      const { method, headers, url = '/' } = incoming;
+      if (url === exportKeysPath) {
+        answer.writeHead(503).end();
+        return;
+      }
+      incoming.pipe(
+        request(new URL(url, muster.url()), { method, headers }, (answered) => {
+          answer.writeHead(answered.statusCode ?? 502, answered.headers);
+          answered.pipe(answer);
+        }),
+      );
+    });
+    await once(broken.listen(0, '127.0.0.1'), 'listening');
+    const { port } = broken.address() as AddressInfo;
+    expect(await run('-o', 'none.tar.gz', '--base-url', `http://127.0.0.1:${port}`)).toMatchObject({
+      code: 4,
+    });
+    broken.closeAllConnections();
+    broken.close();
+    expect(await readdir(muster.home())).not.toContain('none.tar.gz.part');
   });
 
   it('says why it is refused', async () => {
@@ -94,6 +123,13 @@ describe('muster export verify', () => {
     expect(await run('verify', 'all.tar.gz', '--keys', keys)).toMatchObject({
       code: 3,
       err: expect.stringContaining('which is not published'),
+    });
+  });
+
+  it('reports an installation that does not answer as an outage', async () => {
+    const verify = ['export', 'verify', 'all.tar.gz', '--base-url', 'http://127.0.0.1:1'];
+    expect(await muster.run(verify, { cwd: muster.home() })).toMatchObject({
+      ...{ code: 4, err: expect.stringContaining('no answer from http://127.0.0.1:1') },
     });
   });
 

@@ -4,7 +4,7 @@ import { type Comment, type EventKind } from '@muster/registry';
 import { terminalSafeJson, sanitizeForTerminal, UsageError } from '@muster/terminal';
 import { type Command } from 'commander';
 import { PartialRefusalError } from '../failures.ts';
-import { createRetryingTransport } from '../operations/run.ts';
+import { createRetryingTransport, longRetrySeconds } from '../operations/run.ts';
 import { addConnectionFlags, type ConnectionFlags, findConnection } from '../session/connection.ts';
 
 interface AskFlags extends ConnectionFlags {
@@ -39,14 +39,11 @@ Examples:
   ).action(askQuestion);
 }
 
-/** The retry time in seconds, which is long enough for a restart of the API. */
-const apiRetrySeconds = 60;
-
 async function askQuestion(question: string, flags: AskFlags): Promise<void> {
   const storyId = flags.story ?? process.env['MUSTER_STORY'] ?? '';
   if (storyId === '') throw new UsageError('no story is given: use --story or set MUSTER_STORY');
   const client = createClient(
-    createRetryingTransport(await findConnection(flags), { patienceSeconds: apiRetrySeconds }),
+    createRetryingTransport(await findConnection(flags), { patienceSeconds: longRetrySeconds }),
   );
   // The cursor is fetched before the question is asked, so that no answer is missed, however early it
   // arrives.

@@ -2,6 +2,7 @@
 import { createHash, createPublicKey, verify } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { createGunzip } from 'node:zlib';
+import { NoAnswer } from '@muster/client';
 import {
   ArchiveManifest,
   exportKeysPath,
@@ -11,6 +12,7 @@ import {
 import { UsageError } from '@muster/terminal';
 import tar from 'tar-stream';
 import { z } from 'zod';
+import { readTextInput } from '../input.ts';
 
 /** A file in an archive. Its content must be read before the next one is requested. */
 export interface ArchiveEntry {
@@ -32,7 +34,7 @@ async function* readEntry(content: AsyncIterable<Buffer>, path: string): AsyncGe
   }
 }
 
-/** Yields the files of an archive in their order. Throws UsageError for a file that is no complete archive. */
+/** Yields the files of an archive in their order. Throws UsageError if the file is not a complete archive. */
 export async function* readArchive(path: string): AsyncGenerator<ArchiveEntry> {
   const extract = tar.extract();
   const source = createReadStream(path);
@@ -66,16 +68,17 @@ async function contentOf({ name, content }: ArchiveEntry): Promise<Buffer> {
   let size = 0;
   for await (const chunk of content) {
     size += chunk.length;
-    if (size > maxManifestBytes) throw new UsageError(`${name} is too large`);
+    if (size > maxManifestBytes)
+      throw new UsageError(`${name} has more than ${maxManifestBytes / 1024 ** 2} MiB`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
 }
 
 const PublishedKeys = z.object({ keys: z.array(z.object({ kid: z.string(), pem: z.string() })) });
-export type PublishedExportKeys = z.infer<typeof PublishedKeys>;
+type PublishedExportKeys = z.infer<typeof PublishedKeys>;
 
-export function parseExportKeys(text: string, source: string): PublishedExportKeys {
+function parseExportKeys(text: string, source: string): PublishedExportKeys {
   try {
     return PublishedKeys.parse(JSON.parse(text));
   } catch {
@@ -86,11 +89,26 @@ export function parseExportKeys(text: string, source: string): PublishedExportKe
 /** Fetches the keys that an installation publishes. */
 export async function fetchExportKeys(baseUrl: string): Promise<PublishedExportKeys> {
   const url = baseUrl.replace(/\/+$/, '') + exportKeysPath;
-  const response = await fetch(url).catch((error: unknown) => {
-    throw new UsageError(`${url} does not answer: ${(error as Error).message}`);
-  });
-  if (!response.ok) throw new UsageError(`${url} answers with ${response.status}`);
+  const response = await fetchOrNoAnswer(url);
+  if (!response.ok) throw new UsageError(`${url} answered ${response.status}`);
   return parseExportKeys(await response.text(), url);
+}
+
+/** Reads the published keys from a file, or fetches them if no file is given. */
+export const readExportKeys = async (
+  file: string | undefined,
+  baseUrl: () => Promise<string>,
+): Promise<PublishedExportKeys> =>
+  file === undefined ? fetchExportKeys(await baseUrl()) : parseExportKeys(await readTextInput(file), file);
+
+/** Fetches a URL. Throws NoAnswer for an outage. */
+export async function fetchOrNoAnswer(url: string): Promise<Response> {
+  const { origin } = new URL(url);
+  const response = await fetch(url).catch((error: unknown) => {
+    throw new NoAnswer(`no answer from ${origin}: ${(error as Error).message}`, error);
+  });
+  if (response.status >= 500) throw new NoAnswer(`${origin} answered ${response.status}`);
+  return response;
 }
 
 export interface VerifiedArchive {
@@ -118,7 +136,8 @@ export async function verifyArchive(
   const signed = new Map<string, Buffer>();
   const problems: string[] = [];
   for await (const entry of readArchive(path)) {
-    if (found.has(entry.name) || signed.has(entry.name)) problems.push(`${entry.name} is there twice`);
+    if (found.has(entry.name) || signed.has(entry.name))
+      problems.push(`the archive contains ${entry.name} twice`);
     if (entry.name === manifestFileName || entry.name === manifestSignatureFileName) {
       signed.set(entry.name, await contentOf(entry));
       continue;

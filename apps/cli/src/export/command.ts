@@ -1,23 +1,24 @@
 /** The command `muster export`: it requests an archive, waits, downloads and verifies it. */
 import { createWriteStream } from 'node:fs';
-import { access, readFile, rename, rm } from 'node:fs/promises';
+import { access, rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Client, createClient } from '@muster/client';
+import { type Client, createClient, NoAnswer } from '@muster/client';
 import { type ArchiveManifest, type DataExport, exportKeptDays, type ExportFailure } from '@muster/registry';
 import { countWithNoun, sanitizeForTerminal, terminalSafeJson, UsageError } from '@muster/terminal';
 import { type Command, Option } from 'commander';
 import { PartialRefusalError } from '../failures.ts';
 import { createProgressBar } from '../import/progress.ts';
-import { createRetryingTransport } from '../operations/run.ts';
+import { requireReadable } from '../input.ts';
+import { createRetryingTransport, longRetrySeconds } from '../operations/run.ts';
 import {
   addConnectionFlags,
   type ConnectionFlags,
   findConnection,
   resolveBaseUrl,
 } from '../session/connection.ts';
-import { fetchExportKeys, parseExportKeys, verifyArchive } from './archive.ts';
+import { fetchOrNoAnswer, readExportKeys, verifyArchive } from './archive.ts';
 
 interface ExportFlags extends ConnectionFlags {
   readonly project?: string;
@@ -28,8 +29,6 @@ interface ExportFlags extends ConnectionFlags {
 
 /** The time in milliseconds between two questions for the progress. */
 const pollIntervalMillis = 1_000;
-/** A long export outlives a restart of the API. */
-const apiRetrySeconds = 60;
 
 const failureMessages: Readonly<Record<ExportFailure, string>> = {
   storage_missing: 'no storage of files is configured (FILES_FOLDER or S3_ENDPOINT)',
@@ -43,7 +42,7 @@ export function configureExportCommand(command: Command): void {
       `Writes an archive (tar.gz) of the organization, of a project or of your own data, and downloads and verifies it. Archives are kept for ${exportKeptDays} days.`,
     )
     .addOption(new Option('--project <key>', 'export a project instead of the organization').conflicts('me'))
-    .option('--me', 'export your own data: what you wrote, what is assigned to you, what you were told')
+    .option('--me', 'export your own data: what you wrote, what is assigned to you, and your notifications')
     .option('-o, --output <file>', 'the file to write; by default the name of the archive')
     .option('--json', 'print the manifest as JSON, for scripts')
     .addHelpText(
@@ -69,10 +68,7 @@ async function runVerifyCommand(
   flags: ConnectionFlags & { readonly keys?: string },
 ): Promise<void> {
   await requireReadable(file);
-  const keys =
-    flags.keys === undefined
-      ? await fetchExportKeys(await resolveBaseUrl(flags))
-      : parseExportKeys(await readText(flags.keys), flags.keys);
+  const keys = await readExportKeys(flags.keys, () => resolveBaseUrl(flags));
   const { manifest, problems } = await verifyArchive(file, keys);
   if (problems.length > 0)
     throw new PartialRefusalError(
@@ -80,17 +76,6 @@ async function runVerifyCommand(
     );
   process.stdout.write(`${summaryOf(file, manifest)}\n`);
 }
-
-const requireReadable = async (file: string): Promise<void> => {
-  await access(file).catch((error: unknown) => {
-    throw new UsageError(`${file} cannot be read: ${(error as Error).message}`);
-  });
-};
-
-const readText = (file: string): Promise<string> =>
-  readFile(file, 'utf8').catch((error: unknown) => {
-    throw new UsageError(`${file} cannot be read: ${(error as Error).message}`);
-  });
 
 function summaryOf(file: string, { counts, files, missing }: ArchiveManifest): string {
   const { stories = 0, comments = 0 } = counts;
@@ -109,7 +94,10 @@ function summaryOf(file: string, { counts, files, missing }: ArchiveManifest): s
 
 async function runExportCommand(flags: ExportFlags): Promise<void> {
   const connection = await findConnection(flags);
-  const { exports } = createClient(createRetryingTransport(connection, { patienceSeconds: apiRetrySeconds }));
+  const keys = await readExportKeys(undefined, async () => connection.baseUrl);
+  const { exports } = createClient(
+    createRetryingTransport(connection, { patienceSeconds: longRetrySeconds }),
+  );
   if (flags.output !== undefined) await requireFree(flags.output);
   const scope = flags.me === true ? 'me' : flags.project === undefined ? 'org' : 'project';
   const begun = await exports.begin({
@@ -117,19 +105,21 @@ async function runExportCommand(flags: ExportFlags): Promise<void> {
     ...(flags.project !== undefined && { projectId: flags.project }),
   });
   const done = await waitForArchive(exports, begun.export);
-  if (done.downloadUrl === null) throw new Error('a finished export has no address');
+  if (done.downloadUrl === null) throw new Error('a finished export has no download URL');
   const { file, part } = await download(done.downloadUrl, done.size, flags.output);
-  const { manifest, problems } = await verifyArchive(part, await fetchExportKeys(connection.baseUrl));
-  if (problems.length > 0) {
-    await rm(part, { force: true });
-    throw new PartialRefusalError(
-      `the downloaded archive is damaged: ${sanitizeForTerminal(problems.join('; '))}`,
+  try {
+    const { manifest, problems } = await verifyArchive(part, keys);
+    if (problems.length > 0)
+      throw new PartialRefusalError(
+        `the downloaded archive is damaged: ${sanitizeForTerminal(problems.join('; '))}`,
+      );
+    await rename(part, file);
+    process.stdout.write(
+      `${flags.json === true ? terminalSafeJson({ file, manifest }) : summaryOf(file, manifest)}\n`,
     );
+  } finally {
+    await rm(part, { force: true });
   }
-  await rename(part, file);
-  process.stdout.write(
-    `${flags.json === true ? terminalSafeJson({ file, manifest }) : summaryOf(file, manifest)}\n`,
-  );
 }
 
 async function waitForArchive(exports: Client['exports'], begun: DataExport): Promise<DataExport> {
@@ -168,13 +158,9 @@ async function download(
   size: number,
   output: string | undefined,
 ): Promise<{ file: string; part: string }> {
-  const response = await fetch(url).catch((error: unknown) => {
-    throw new PartialRefusalError(`the archive cannot be downloaded: ${(error as Error).message}`);
-  });
+  const response = await fetchOrNoAnswer(url);
   if (!response.ok || response.body === null)
-    throw new PartialRefusalError(
-      `the archive cannot be downloaded: the server answers with ${response.status}`,
-    );
+    throw new PartialRefusalError(`the archive cannot be downloaded: the server answered ${response.status}`);
   const file = output ?? nameOf(response);
   await requireFree(file);
   const part = `${file}.part`;
@@ -191,9 +177,7 @@ async function download(
     await pipeline(Readable.fromWeb(response.body), count, createWriteStream(part, { mode: 0o600 }));
   } catch (error) {
     await rm(part, { force: true });
-    throw new PartialRefusalError(
-      `the download was interrupted: ${(error as Error).message}; run the command again`,
-    );
+    throw new NoAnswer(`the download was interrupted: ${(error as Error).message}; run the command again`);
   } finally {
     progress.end();
   }

@@ -1,20 +1,21 @@
 /** The command `muster import <archive>`: it verifies the archive of an export, and imports it. */
-import { readFile } from 'node:fs/promises';
 import { createClient } from '@muster/client';
 import { type ArchiveManifest } from '@muster/registry';
 import { countWithNoun, sanitizeForTerminal, terminalSafeJson, UsageError } from '@muster/terminal';
 import { type Command } from 'commander';
-import { fetchExportKeys, parseExportKeys, verifyArchive } from '../export/archive.ts';
+import { readExportKeys, verifyArchive } from '../export/archive.ts';
 import { PartialRefusalError } from '../failures.ts';
-import { createRetryingTransport } from '../operations/run.ts';
+import { requireReadable } from '../input.ts';
+import { createRetryingTransport, longRetrySeconds } from '../operations/run.ts';
 import {
   addConnectionFlags,
   type ConnectionFlags,
   findConnection,
+  parseBaseUrl,
   resolveBaseUrl,
 } from '../session/connection.ts';
 import { type ArchiveReport, importArchive } from './archive.ts';
-import { createProgressBar } from './progress.ts';
+import { createProgressBar, formatNumber } from './progress.ts';
 
 interface ArchiveFlags extends ConnectionFlags {
   readonly project?: string;
@@ -35,7 +36,11 @@ export function configureArchiveImportCommand(command: Command): void {
     .argument('<file>', 'the archive (tar.gz)')
     .option('--project <key>', 'import only this project of the archive')
     .option('--into <key>', 'the project to import it into; by default the one with the same key')
-    .option('--from <url>', 'the installation that exported it, whose keys are fetched to verify it')
+    .option(
+      '--from <url>',
+      'the installation that exported it, whose keys are fetched to verify it',
+      parseBaseUrl,
+    )
     .option('--keys <file>', 'its published keys in a file')
     .option('--no-signature', 'import an archive whose signature cannot be checked')
     .option('--dry-run', 'verify the archive and show what it contains, and change nothing')
@@ -48,14 +53,8 @@ export function configureArchiveImportCommand(command: Command): void {
 }
 
 /** Reads the keys that verify the archive. They never come from the archive. Null if the signature is not checked. */
-async function findKeys({ from, keys, signature, ...flags }: ArchiveFlags) {
-  if (!signature) return null;
-  if (keys === undefined) return fetchExportKeys(from ?? (await resolveBaseUrl(flags)));
-  const text = await readFile(keys, 'utf8').catch((error: unknown) => {
-    throw new UsageError(`${keys} cannot be read: ${(error as Error).message}`);
-  });
-  return parseExportKeys(text, keys);
-}
+const findKeys = async ({ from, keys, signature, ...flags }: ArchiveFlags) =>
+  signature ? readExportKeys(keys, async () => from ?? (await resolveBaseUrl(flags))) : null;
 
 /** Verifies the archive. Its digests are checked even if its signature is not. */
 async function verify(file: string, flags: ArchiveFlags): Promise<ArchiveManifest> {
@@ -73,6 +72,7 @@ async function verify(file: string, flags: ArchiveFlags): Promise<ArchiveManifes
 }
 
 async function runArchiveImport(file: string, flags: ArchiveFlags): Promise<void> {
+  await requireReadable(file);
   const manifest = await verify(file, flags);
   const { counts, source, exportId, files, scope } = manifest;
   const isJson = flags.json === true;
@@ -95,7 +95,7 @@ async function runArchiveImport(file: string, flags: ArchiveFlags): Promise<void
     return;
   }
   const connection = await findConnection(flags);
-  const client = createClient(createRetryingTransport(connection, { patienceSeconds: apiRetrySeconds }));
+  const client = createClient(createRetryingTransport(connection, { patienceSeconds: longRetrySeconds }));
   const size = files.reduce((sum, { name, size: bytes }) => sum + (name.endsWith('.ndjson') ? bytes : 0), 0);
   const progress = createProgressBar(Math.max(1, size));
   const reports: ArchiveReport[] = [];
@@ -113,15 +113,10 @@ async function runArchiveImport(file: string, flags: ArchiveFlags): Promise<void
     throw new PartialRefusalError(`${countWithNoun(refused, 'line was', 'lines were')} refused`);
 }
 
-/** A restart of the API should not end a long import. */
-const apiRetrySeconds = 60;
-
 const toJson = ({ key, import: done, counts, issues, files }: ArchiveReport) => ({
   ...{ key, importId: done?.id ?? null, state: done?.state ?? null, ...counts, files },
   issues: [...issues].map(([message, lines]) => ({ message, lines })),
 });
-
-const formatNumber = (count: number): string => count.toLocaleString('en');
 
 function describe({ key, import: done, counts, issues }: ArchiveReport): string {
   const { created, updated, unchanged, kept } = counts;

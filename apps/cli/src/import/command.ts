@@ -24,7 +24,7 @@ import {
 import { terminalSafeJson, stdoutFormat, UsageError, wrapLines } from '@muster/terminal';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { PartialRefusalError } from '../failures.ts';
-import { createRetryingTransport } from '../operations/run.ts';
+import { createRetryingTransport, longRetrySeconds } from '../operations/run.ts';
 import {
   addConnectionFlags,
   type CommandConnection,
@@ -198,12 +198,6 @@ async function openImportSource(file: string): Promise<TextSource> {
   return () => decodeText(createReadStream(file));
 }
 
-/**
- * The retry time in seconds. It covers a restart of the API, because waiting is better than starting a long
- * import again.
- */
-const apiRetrySeconds = 60;
-
 /** Reads the columns of the board. A trial run works without them if no API is available. */
 async function fetchBoardColumns(
   project: string,
@@ -272,7 +266,7 @@ async function previewAndImport(format: FileFormat, name: string, flags: ImportF
   const report = createEmptyReport();
   const progress = createProgressBar(survey.entries);
   const into = {
-    imports: createClient(createRetryingTransport(connection, { patienceSeconds: apiRetrySeconds })).imports,
+    imports: createClient(createRetryingTransport(connection, { patienceSeconds: longRetrySeconds })).imports,
     ...{ project, theirs, name: buildImportName(format, name === '-' ? 'stdin' : path.basename(name), ids) },
   };
   const tell = (): void => {

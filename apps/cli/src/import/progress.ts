@@ -6,6 +6,7 @@ export interface ImportProgressBar {
   readonly end: () => void;
 }
 
+export const formatNumber = (count: number): string => count.toLocaleString('en');
 const formatRemainingTime = (seconds: number): string =>
   seconds >= 90 ? `${Math.round(seconds / 60)} min left` : `${Math.max(1, Math.round(seconds))} s left`;
 
@@ -19,12 +20,13 @@ export function createProgressBar(
 ): ImportProgressBar {
   if (!output.isTTY) return { show: () => undefined, end: () => undefined };
   const started = nowMillis();
-  const number = (count: number): string => count.toLocaleString('en');
   return {
     show: (done) => {
       const seconds = (((nowMillis() - started) / 1000) * (total - done)) / done;
       const left = done > total / 50 && done < total ? `, ${formatRemainingTime(seconds)}` : '';
-      output.write(`\r${progressBar(done, total)} ${number(done)} of ${number(total)}${left}\u001b[K`);
+      output.write(
+        `\r${progressBar(done, total)} ${formatNumber(done)} of ${formatNumber(total)}${left}\u001b[K`,
+      );
     },
     end: () => void output.write('\r\u001b[K'),
   };

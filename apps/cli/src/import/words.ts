@@ -2,12 +2,12 @@
 import { type ImportReport, type Survey } from '@muster/import-files';
 import { countWithNoun, sanitizeToOneLine, formatTable } from '@muster/terminal';
 import cliTruncate from 'cli-truncate';
+import { formatNumber } from './progress.ts';
 
 /** The number of positions in the file that a line names. */
 const maxNamedItems = 3;
 const maxReportLines = 20;
 
-const formatNumber = (count: number): string => count.toLocaleString('en');
 const formatCount = (count: number, singular: string): string =>
   countWithNoun(count, singular).replace(/^\d+/, formatNumber(count));
 

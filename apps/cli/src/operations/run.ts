@@ -65,6 +65,9 @@ function throwIfParamsMissing(flags: readonly Flag[], params: Readonly<Record<st
  */
 const defaultRetrySeconds = 3;
 
+/** The retry time in seconds of long commands. It covers a restart of the API. */
+export const longRetrySeconds = 60;
+
 /**
  * Creates the transport to the API. Its retry time suits a person at a terminal unless the caller sets
  * another.

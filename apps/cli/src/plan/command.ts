@@ -1,16 +1,8 @@
 /** The commands `muster plan apply`, `diff` and `show`. */
-import { readFile } from 'node:fs/promises';
-import { text } from 'node:stream/consumers';
 import { applyPlan } from '@muster/import-files/plan';
-import {
-  formatMinute,
-  formatTable,
-  stdoutFormat,
-  terminalSafeJson,
-  UsageError,
-  wrapLines,
-} from '@muster/terminal';
+import { formatMinute, formatTable, stdoutFormat, terminalSafeJson, wrapLines } from '@muster/terminal';
 import { type Command } from 'commander';
+import { readTextInput } from '../input.ts';
 import { createCommandClient } from '../operations/run.ts';
 import { addConnectionFlags, type ConnectionFlags, findConnection } from '../session/connection.ts';
 import { parsePlanFile } from './plan-file.ts';
@@ -63,17 +55,9 @@ function addFileCommand(parent: Command, name: 'apply' | 'diff', summary: string
   );
 }
 
-async function readPlanText(file: string): Promise<string> {
-  try {
-    return file === '-' ? await text(process.stdin) : await readFile(file, 'utf8');
-  } catch (error) {
-    throw new UsageError(`${file} cannot be read: ${(error as Error).message}`);
-  }
-}
-
 async function runPlan(file: string, flags: PlanFlags, isPreview: boolean): Promise<void> {
   const params = {
-    ...parsePlanFile(file, await readPlanText(file), flags),
+    ...parsePlanFile(file, await readTextInput(file), flags),
     ...(flags.prune !== undefined && { prune: flags.prune }),
     mode: isPreview ? ('preview' as const) : ('apply' as const),
   };
