@@ -40,7 +40,7 @@ const fileAt = (name: string) => path.join(muster.home(), name);
 const policy = (...args: string[]) => muster.as(people.ana, 'policy', ...args);
 interface Document {
   policy: Record<string, unknown>;
-  budgets: { scope: string; amountMicros: number }[];
+  budgets: { scope: string; targetId?: string; amountMicros: number }[];
   prompts: { slug: string; title: string; body: string }[];
   webhooks: { url: string; kinds: string[] }[];
   projects: { WEB: { columns: { name: string; status: string; wipLimit?: number | null }[] } };
@@ -74,6 +74,58 @@ describe('muster policy', () => {
     expect(await policy('plan', file, '--prune')).toMatchObject({ code: 0, out: 'Nothing to change.\n' });
   });
 
+  it('finds a budget by the id of its target, also if agents share a slug or the project is archived', async () => {
+    const ben = muster.direct(people.ben);
+    const limit = { amountMicros: 1_000_000, action: 'stop', period: 'total' } as const;
+    const twins = await Promise.all(
+      [ana, ben].map((client) => client.agents.create({ name: 'Twin', slug: 'twin' })),
+    );
+    // Concurrent calls can give two members agents with the same slug.
+    await muster.world.rows(
+      `update agents set slug = 'twin' where org_id = $1 and name = 'Twin'`,
+      people.orgId,
+    );
+    for (const { agent } of twins)
+      await ana.budgets.set({ scope: 'agent', targetId: agent.id, ...limit, period: 'day' });
+    await ana.projects.create({ key: 'OLD', name: 'Old' });
+    await ana.budgets.set({ scope: 'project', targetId: 'OLD', ...limit });
+    await ana.projects.update({ projectId: 'OLD', archived: true });
+    const file = await pulled();
+    expect((parse(await readFile(file, 'utf8')) as Document).budgets.map(({ targetId }) => targetId)).toEqual(
+      expect.arrayContaining(['OLD', ...twins.map(({ agent }) => agent.id)]),
+    );
+    expect(await policy('plan', file, '--prune')).toMatchObject({ code: 0, out: 'Nothing to change.\n' });
+
+    const { items } = await ana.budgets.list({});
+    const byId = await pulled((rules) => {
+      rules.budgets = items.map(({ scope, target, amountMicros, currency, period, action }) => ({
+        ...{ scope, amountMicros, currency, period, action },
+        ...(target !== null && { targetId: target.id }),
+      }));
+    });
+    expect(await policy('plan', byId, '--prune')).toMatchObject({ code: 0, out: 'Nothing to change.\n' });
+
+    const twice = await pulled((rules) => rules.budgets.push({ scope: 'agent', targetId: 'twin', ...limit }));
+    expect(await policy('plan', twice)).toMatchObject({
+      ...{ code: 1, err: expect.stringContaining('twin is the slug of several agents') },
+    });
+  });
+
+  it('does not show the URLs of webhooks, which may contain secrets', async () => {
+    const file = await pulled(({ webhooks }) => {
+      webhooks.pop();
+      webhooks.push({ url: 'https://chat.acme.example/services/T0K3N', kinds: ['audit.*'] });
+    });
+    const saved = fileAt('plan.json');
+    const { out } = await policy('plan', file, '--out', saved);
+    const json = await policy('plan', file, '--json');
+    for (const text of [out, json.out, await readFile(saved, 'utf8')]) {
+      expect(text).toMatch(/webhook chat\.acme\.example \([0-9a-f]{8}\)/);
+      expect(text).not.toMatch(/T0K3N|acme\.example\/a/);
+    }
+    expect(out).toMatch(/^! webhook hooks\.acme\.example \([0-9a-f]{8}\) is not in the file/m);
+  });
+
   it('plans, applies, and then has nothing to change; what the file leaves out stays without --prune', async () => {
     const file = await pulled((rules) => {
       Object.assign(rules.policy, { requiredApprovals: 2, requireEvidence: ['test_report'] });
@@ -91,7 +143,7 @@ describe('muster policy', () => {
     const planned = await policy('plan', file);
     expect(planned).toMatchObject({ code: 2, err: '' });
     expect(planned.out).toContain('~ policy\n    requiredApprovals: 0 → 2\n');
-    expect(planned.out).toContain('+ webhook https://hooks.acme.example/c\n');
+    expect(planned.out).toMatch(/^\+ webhook hooks\.acme\.example \([0-9a-f]{8}\)$/m);
     expect(planned.out).toContain('! prompt review is not in the file and stays');
     expect(planned.out).toMatch(/^~ columns of WEB\n {4}order: /m);
     expect(planned.out).toContain('Nothing was changed.');
@@ -143,7 +195,7 @@ describe('muster policy', () => {
       Object.assign(rules.projects.WEB.columns[0] ?? {}, { wipLimit: 9 });
     });
     const file = parsePolicyFile(name, await readFile(name, 'utf8'));
-    const { changes } = comparePolicy(file, await readLiveRules(ana, ['WEB']), false);
+    const { changes } = comparePolicy(file, await readLiveRules(ana, file), false);
     expect(changes).toHaveLength(4);
     await ana.policy.update({ closeParents: true });
     await ana.prompts.org.upsert({ slug: 'review', title: 'Look', body: 'Look.' });

@@ -1,7 +1,15 @@
 /** Compares a policy file with the rules of the organization, and makes the changes that are missing. */
+import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { type Client } from '@muster/client';
-import { type BoardColumn, Policy, type Prompt, type Webhook } from '@muster/registry';
+import {
+  type BoardColumn,
+  isUuid,
+  parseBudgetTarget,
+  Policy,
+  type Prompt,
+  type Webhook,
+} from '@muster/registry';
 import { UsageError } from '@muster/terminal';
 import {
   type BudgetEntry,
@@ -34,9 +42,12 @@ export interface NewSecret {
   readonly secret: string;
 }
 
+/** Makes a change. Passes the secret of a new webhook to `onSecret`. */
+type Apply = (client: Client, onSecret: (secret: NewSecret) => Promise<void>) => Promise<unknown>;
+
 export interface RuleChange {
   readonly summary: ChangeSummary;
-  readonly apply: (client: Client) => Promise<NewSecret | undefined>;
+  readonly apply: Apply;
 }
 
 export interface PolicyComparison {
@@ -44,9 +55,6 @@ export interface PolicyComparison {
   /** Records in a managed section that the file does not mention. They are deleted only with prune. */
   readonly unmanaged: readonly string[];
 }
-
-/** The file asks for something that no operation can do. */
-class ImpossibleChangeError extends UsageError {}
 
 const nameFields = ['slug', 'url'];
 const sorted = (value: unknown): unknown => (Array.isArray(value) ? value.toSorted() : value);
@@ -95,26 +103,17 @@ class ChangeList {
     action: ChangeSummary['action'],
     subject: string,
     { fields = [], version = null }: { fields?: readonly FieldChange[]; version?: number | null },
-    apply: (client: Client) => Promise<unknown>,
+    apply: Apply,
   ): void {
-    this.changes.push({
-      summary: { action, subject, fields, version },
-      apply: async (client) => {
-        const result = await apply(client);
-        return isNewSecret(result) ? result : undefined;
-      },
-    });
+    this.changes.push({ summary: { action, subject, fields, version }, apply });
   }
 
   /** Adds a deletion if the caller prunes; otherwise the record stays and is listed. */
-  addRemoval(subject: string, version: number | null, apply: (client: Client) => Promise<unknown>): void {
+  addRemoval(subject: string, version: number | null, apply: Apply): void {
     if (this.#prune) this.add('delete', subject, { version }, apply);
     else this.unmanaged.push(subject);
   }
 }
-
-const isNewSecret = (value: unknown): value is NewSecret =>
-  typeof value === 'object' && value !== null && 'secret' in value && 'webhookId' in value;
 
 /** Compares the file with the rules. `prune` also removes what a section of the file does not mention. */
 export function comparePolicy(file: PolicyFile, live: LiveRules, prune: boolean): PolicyComparison {
@@ -191,25 +190,32 @@ function comparePrompts(
     );
 }
 
-/** Names a budget by target and period, with references in the form that the API answers. */
-function budgetName({ scope, targetId, period }: BudgetEntry): string {
-  const bare = targetId?.replace(/^[@#]/, '');
-  const target = scope === 'agent' ? bare?.toLowerCase() : bare?.toUpperCase();
-  return ['budget of', scope, ...(target === undefined ? [] : [target]), `per ${period}`].join(' ');
-}
-
-function compareBudgets(list: ChangeList, entries: readonly BudgetEntry[], { budgets }: LiveRules): void {
-  const { pairs, rest } = pair(entries, budgets, budgetName, ({ entry }) => budgetName(entry));
+function compareBudgets(
+  list: ChangeList,
+  entries: readonly BudgetEntry[],
+  { budgets, sharedSlugs }: LiveRules,
+): void {
+  const names = new Map(budgets.map(({ targetId, entry }) => [targetId, entry.targetId]));
+  /** Names a budget by target and period. A target that has a budget has the same name by id and by key. */
+  const nameOf = ({ scope, targetId, period }: BudgetEntry): string => {
+    const ref = scope === 'org' ? undefined : parseBudgetTarget(scope, targetId);
+    if (scope === 'agent' && sharedSlugs.has(ref ?? ''))
+      throw new UsageError(`${ref} is the slug of several agents: name the agent of the budget by its id.`);
+    const target =
+      names.get(ref ?? null) ?? (isUuid(ref ?? '') || scope === 'agent' ? ref : ref?.toUpperCase());
+    return ['budget of', scope, ...(target === undefined ? [] : [target]), `per ${period}`].join(' ');
+  };
+  const { pairs, rest } = pair(entries, budgets, nameOf, ({ entry }) => nameOf(entry));
   for (const [entry, budget] of pairs) {
     const { scope: _, targetId: _target, period: _period, ...limit } = entry;
     const fields = differences(budget?.entry ?? {}, limit);
     if (budget !== undefined && fields.length === 0) continue;
-    list.add(budget === undefined ? 'create' : 'update', budgetName(entry), { fields }, (client) =>
+    list.add(budget === undefined ? 'create' : 'update', nameOf(entry), { fields }, (client) =>
       client.budgets.set(entry),
     );
   }
   for (const { id, entry } of rest)
-    list.addRemoval(budgetName(entry), null, (client) => client.budgets.delete({ budgetId: id }));
+    list.addRemoval(nameOf(entry), null, (client) => client.budgets.delete({ budgetId: id }));
 }
 
 function compareWebhooks(
@@ -224,14 +230,16 @@ function compareWebhooks(
     (entry) => entry.url,
     ({ url }) => url,
   );
-  const subjectOf = ({ url }: { readonly url: string }) => `webhook ${url}${inProject(scope)}`;
+  // The URL may be a secret, so it is shown as its host and a digest.
+  const subjectOf = ({ url }: { readonly url: string }) =>
+    `webhook ${new URL(url).host} (${createHash('sha256').update(url).digest('hex').slice(0, 8)})${inProject(scope)}`;
   for (const [entry, webhook] of pairs) {
     if (webhook === undefined) {
       const { url } = entry;
       const params = { ...entry, ...(scope !== undefined && { projectId: scope.projectId }) };
-      list.add('create', subjectOf(entry), { fields: differences({}, entry) }, async (client) => {
+      list.add('create', subjectOf(entry), { fields: differences({}, entry) }, async (client, onSecret) => {
         const { webhook: created, secret } = await client.webhooks.create(params);
-        return { url, webhookId: created.id, secret };
+        await onSecret({ url, webhookId: created.id, secret });
       });
       continue;
     }
@@ -285,7 +293,7 @@ function compareColumns(
     }
     managed.push(board.find(({ id }) => id === column.id) ?? { name, id: column.id });
     if (column.status !== status)
-      throw new ImpossibleChangeError(
+      throw new UsageError(
         `The ${subject} has the status ${column.status}. The status of a column cannot be changed to ${status}: give the new column another name.`,
       );
     const fields = differences({ wipLimit: column.wipLimit }, { wipLimit });

@@ -1,6 +1,5 @@
 /** The commands `muster policy pull`, `plan` and `apply`: the rules of an organization as a file. */
-import { appendFile, readFile, writeFile } from 'node:fs/promises';
-import { text } from 'node:stream/consumers';
+import { appendFile, writeFile } from 'node:fs/promises';
 import { type Client } from '@muster/client';
 import {
   exitCodes,
@@ -12,6 +11,7 @@ import {
 } from '@muster/terminal';
 import { type Command } from 'commander';
 import { PartialRefusalError, reportError } from '../failures.ts';
+import { readTextInput } from '../input.ts';
 import { createCommandClient } from '../operations/run.ts';
 import { addConnectionFlags, type ConnectionFlags, findConnection } from '../session/connection.ts';
 import {
@@ -21,7 +21,7 @@ import {
   type RuleChange,
   type PolicyComparison,
 } from './changes.ts';
-import { parsePolicyFile } from './file.ts';
+import { parsePolicyFile, type PolicyFile } from './file.ts';
 import { formatPolicyFile, readLiveRules } from './live.ts';
 
 interface PullFlags extends ConnectionFlags {
@@ -53,11 +53,17 @@ export function configurePolicyPull(command: Command): void {
       .option('-o, --output <file>', 'the file to write; by default standard output'),
   ).action(async ({ project = [], output, ...flags }: PullFlags) => {
     const client = createCommandClient(await findConnection(flags));
-    const keys = project.map((key) => key.toUpperCase());
-    const yaml = formatPolicyFile(await readLiveRules(client, keys));
+    const yaml = formatPolicyFile(await readLiveRules(client, fileWithAllSections(project)));
     if (output === undefined) process.stdout.write(yaml);
     else await writeFile(output, yaml, { mode: 0o600 });
   });
+}
+
+/** Returns an empty file with every section, and with those of these projects. */
+function fileWithAllSections(projectKeys: readonly string[]): PolicyFile {
+  const ofProject = { columns: [], prompts: [], webhooks: [] };
+  const projects = Object.fromEntries(projectKeys.map((key) => [key.toUpperCase(), ofProject]));
+  return { policy: {}, budgets: [], prompts: [], webhooks: [], projects };
 }
 
 function addChangeFlags(command: Command): Command {
@@ -103,7 +109,7 @@ export function configurePolicyApply(command: Command): void {
     reportingInputErrors(flags, async () => {
       const client = await createClientFor(flags);
       const planned = await findChanges(client, file, flags);
-      if (flags.plan !== undefined && (await readText(flags.plan)).trim() !== savedForm(planned.changes))
+      if (flags.plan !== undefined && (await readTextInput(flags.plan)).trim() !== savedForm(planned.changes))
         throw new PartialRefusalError(
           'The changes differ from the saved plan: the organization or the file changed since. Nothing was changed; make a new plan.',
         );
@@ -139,17 +145,9 @@ async function reportingInputErrors({ json = false }: ChangeFlags, work: () => P
   }
 }
 
-async function readText(file: string): Promise<string> {
-  try {
-    return file === '-' ? await text(process.stdin) : await readFile(file, 'utf8');
-  } catch (error) {
-    throw new UsageError(`${file} cannot be read: ${(error as Error).message}`);
-  }
-}
-
 async function findChanges(client: Client, name: string, { prune = false }: ChangeFlags) {
-  const file = parsePolicyFile(name, await readText(name));
-  return comparePolicy(file, await readLiveRules(client, Object.keys(file.projects)), prune);
+  const file = parsePolicyFile(name, await readTextInput(name));
+  return comparePolicy(file, await readLiveRules(client, file), prune);
 }
 
 /** Makes the changes one after the other. If one is refused, says how many were made. */
@@ -160,8 +158,7 @@ export async function applyChanges(
 ): Promise<void> {
   for (const [index, change] of changes.entries()) {
     try {
-      const secret = await change.apply(client);
-      if (secret !== undefined) await onSecret(secret);
+      await change.apply(client, onSecret);
     } catch (error) {
       process.stderr.write(
         `${sanitizeToOneLine(change.summary.subject)} was not changed. ${index} of ${changes.length} changes were applied before.\n`,

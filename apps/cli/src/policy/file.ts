@@ -59,10 +59,7 @@ export type WebhookEntry = z.output<typeof WebhookEntry>;
 export type ColumnEntry = z.output<typeof ColumnEntry>;
 export type BudgetEntry = z.output<typeof BudgetEntry>;
 
-/** The file cannot be read as a policy. The message names each problem with its line. */
-export class PolicyFileError extends UsageError {}
-
-/** Parses the file. Throws PolicyFileError with all problems. */
+/** Parses the file. Throws UsageError with all problems, each with its line. */
 export function parsePolicyFile(name: string, text: string): PolicyFile {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
@@ -71,9 +68,7 @@ export function parsePolicyFile(name: string, text: string): PolicyFile {
     return `${name}:${line}:${col}`;
   };
   if (document.errors.length > 0)
-    throw new PolicyFileError(
-      document.errors.map(({ pos, message }) => `${at(pos[0])}: ${message}`).join('\n'),
-    );
+    throw new UsageError(document.errors.map(({ pos, message }) => `${at(pos[0])}: ${message}`).join('\n'));
   const parsed = PolicyFile.safeParse(document.toJS() ?? {}, plainIssueMessages);
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.flatMap((issue) => {
@@ -84,7 +79,7 @@ export function parsePolicyFile(name: string, text: string): PolicyFile {
       return `${at(offsetOf(document.contents, path))}: ${path.join('.')} is not a known field`;
     });
   });
-  throw new PolicyFileError(problems.map(sanitizeToOneLine).join('\n'));
+  throw new UsageError(problems.map(sanitizeToOneLine).join('\n'));
 }
 
 /** Returns the place of the node with this path in the text, or of the nearest node around it. */

@@ -22,53 +22,64 @@ interface LiveProject {
 /** A budget with its target as the file names it: the key of a project or story, or the slug of an agent. */
 export interface LiveBudget {
   readonly id: string;
+  /** The id of the target; null for the organization. */
+  readonly targetId: string | null;
   readonly entry: BudgetEntry;
 }
 
 export interface LiveRules {
   readonly policy: PolicyRecord;
   readonly budgets: readonly LiveBudget[];
+  /** The slugs that agents of several members have. Such agents are named by their ids. */
+  readonly sharedSlugs: ReadonlySet<string>;
   readonly prompts: readonly Prompt[];
   readonly webhooks: readonly Webhook[];
   readonly projects: ReadonlyMap<string, LiveProject>;
 }
 
-/** Reads the rules of the organization, and those of the projects with these keys. */
-export async function readLiveRules(client: Client, projectKeys: readonly string[]): Promise<LiveRules> {
+/** Reads the rules in the sections of the file. The rules of other sections are empty. */
+export async function readLiveRules(client: Client, file: PolicyFile): Promise<LiveRules> {
+  const listFor = async <Item>(section: unknown, list: () => AsyncIterable<Item>): Promise<Item[]> =>
+    section === undefined ? [] : Array.fromAsync(list());
+  const sections = Object.values(file.projects);
+  const someWebhooks = [file, ...sections].find(({ webhooks }) => webhooks !== undefined);
   const [{ policy }, budgets, prompts, webhooks, projects, agents] = await Promise.all([
     client.policy.get({}),
-    Array.fromAsync(client.budgets.list.all({})),
-    Array.fromAsync(client.prompts.org.list.all({ includeBody: true })),
-    Array.fromAsync(client.webhooks.list.all({})),
-    Array.fromAsync(client.projects.list.all({})),
-    Array.fromAsync(client.agents.list.all({ includeRetired: true })),
+    listFor(file.budgets, () => client.budgets.list.all({})),
+    listFor(file.prompts, () => client.prompts.org.list.all({ includeBody: true })),
+    listFor(someWebhooks, () => client.webhooks.list.all({})),
+    listFor(file.budgets ?? sections[0], () => client.projects.list.all({ includeArchived: true })),
+    listFor(file.budgets, () => client.agents.list.all({ includeRetired: true })),
   ]);
+  const agentsBySlug = Map.groupBy(agents, ({ slug }) => slug);
+  const sharedSlugs = new Set([...agentsBySlug].flatMap(([slug, { length }]) => (length > 1 ? [slug] : [])));
   const names = new Map([
     ...projects.map(({ id, key }) => [id, key] as const),
-    ...agents.map(({ id, slug }) => [id, slug] as const),
+    ...agents.map(({ id, slug }) => [id, sharedSlugs.has(slug) ? id : slug] as const),
   ]);
-  const live = new Map<string, LiveProject>();
-  for (const key of projectKeys) {
+  const readProject = async (key: string): Promise<readonly [string, LiveProject]> => {
     const project = projects.find((one) => one.key === key);
     if (project === undefined) throw new UsageError(`There is no project ${key}, or you may not see it.`);
     const { id } = project;
+    const section = file.projects[key];
     const [columns, own] = await Promise.all([
-      Array.fromAsync(client.boardColumns.list.all({ projectId: id })),
-      Array.fromAsync(client.prompts.project.list.all({ projectId: id, includeBody: true })),
+      listFor(section?.columns, () => client.boardColumns.list.all({ projectId: id })),
+      listFor(section?.prompts, () => client.prompts.project.list.all({ projectId: id, includeBody: true })),
     ]);
-    live.set(key, {
-      id,
-      columns,
-      prompts: own,
-      webhooks: webhooks.filter(({ projectId }) => projectId === id),
-    });
-  }
+    return [
+      key,
+      { id, columns, prompts: own, webhooks: webhooks.filter(({ projectId }) => projectId === id) },
+    ];
+  };
   return {
     policy,
-    budgets: budgets.map((budget) => ({ id: budget.id, entry: toBudgetEntry(budget, names) })),
+    budgets: budgets.map((budget) => ({
+      ...{ id: budget.id, targetId: budget.target?.id ?? null, entry: toBudgetEntry(budget, names) },
+    })),
+    sharedSlugs,
     prompts,
     webhooks: webhooks.filter(({ projectId }) => projectId === null),
-    projects: live,
+    projects: new Map(await Promise.all(Object.keys(file.projects).map(readProject))),
   };
 }
 
@@ -89,7 +100,8 @@ export const toWebhookEntry = ({ url, kinds, order, description }: Webhook): Web
 });
 
 const header = `# The rules of an organization: muster policy plan, muster policy apply.
-# A section that is left out is not managed here. Secrets of webhooks are not part of the file.
+# A section that is left out is not managed here. The signing secrets of webhooks are not part of the file.
+# The URL of a webhook may itself be a secret: remove such a webhook before you share the file.
 `;
 
 /** Writes the rules as a file. Applied unchanged, it changes nothing. */
