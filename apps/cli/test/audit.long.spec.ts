@@ -86,6 +86,37 @@ describe('muster audit export', () => {
     expect(linesOf(await readFile(file, 'utf8'))).toHaveLength(10);
   });
 
+  it.each([
+    ['was lost', () => ''],
+    ['is shorter than the state says', (text: string) => text.slice(0, -9)],
+  ])('begins anew if the file that an interrupted export wrote %s', async (_problem, left) => {
+    const file = path.join(muster.home(), 'again.ndjson');
+    const period = ['--from', '2026-01-01', '--to', '2026-01-02', '-o', file];
+    const whole = (await exportAudit(...period.slice(0, 4))).out;
+    const first = await muster.direct(people.ana).audit.list({
+      ...{ from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z', limit: 200 },
+    });
+    const written = `${whole.split('\n').slice(0, 200).join('\n')}\n`;
+    const text = left(written);
+    const state = {
+      key: JSON.stringify([
+        people.orgId,
+        { from: '2026-01-01T00:00:00.000Z', to: '2026-01-02T00:00:00.000Z' },
+        'plain',
+      ]),
+      ...{ cursor: first.nextCursor, bytes: Buffer.byteLength(written), entries: 200 },
+    };
+    await rm(`${file}.part`, { force: true });
+    if (text !== '') await writeFile(`${file}.part`, text);
+    await writeFile(`${file}.part.json`, JSON.stringify(state));
+    expect(await exportAudit(...period)).toMatchObject({
+      code: 0,
+      err: `Exported 450 entries to ${file}.\n`,
+    });
+    expect(await readFile(file, 'utf8')).toBe(whole);
+    await expect(stat(`${file}.part.json`)).rejects.toThrow('ENOENT');
+  });
+
   it('refuses who is no admin, and times that are none', async () => {
     expect(await muster.as(people.chloe, 'audit', 'export')).toMatchObject({ code: 3, out: '' });
     expect(await exportAudit('--from', 'yesterday')).toMatchObject({ code: 2 });

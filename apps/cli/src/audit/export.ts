@@ -3,6 +3,7 @@
  * a file that was interrupted continues when it is started again.
  */
 import { once } from 'node:events';
+import { constants } from 'node:fs';
 import { type FileHandle, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { type Client } from '@muster/client';
 import { type AuditEntry, toOcsf } from '@muster/registry';
@@ -14,7 +15,7 @@ import { addConnectionFlags, type ConnectionFlags, findConnection } from '../ses
 interface ExportFlags extends ConnectionFlags {
   readonly from?: string;
   readonly to?: string;
-  readonly format?: 'ocsf' | 'plain';
+  readonly format: 'ocsf' | 'plain';
   readonly output?: string;
 }
 
@@ -64,7 +65,7 @@ interface Period {
   readonly to?: string;
 }
 
-/** The state of an interrupted export, stored beside the file. */
+/** The state of an interrupted export, stored next to its file. */
 interface ExportState {
   readonly key: string;
   readonly cursor: string | null;
@@ -73,7 +74,7 @@ interface ExportState {
   readonly entries: number;
 }
 
-async function exportAudit({ from, to, format = 'plain', output, ...flags }: ExportFlags): Promise<void> {
+async function exportAudit({ from, to, format, output, ...flags }: ExportFlags): Promise<void> {
   const client = createCommandClient(await findConnection(flags));
   const { org } = await client.session.identity({});
   const lineOf = (entry: AuditEntry): string =>
@@ -118,9 +119,13 @@ async function exportToFile(
   { output, key, lineOf }: FileExport,
 ): Promise<number> {
   const [part, stateFile] = [`${output}.part`, `${output}.part.json`];
-  let state = await readState(stateFile, key);
-  const file = await openForWriting(part, state);
+  const file = await openForWriting(part);
+  const begin = { key, cursor: null, bytes: 0, entries: 0 };
+  let state: ExportState = (await readState(stateFile, key)) ?? begin;
   try {
+    // A shorter file has lost entries from before the cursor.
+    if ((await file.stat()).size < state.bytes) state = begin;
+    if (state === begin) await rm(stateFile, { force: true });
     await file.truncate(state.bytes);
     await writePages(client, period, state.cursor, async (page, cursor) => {
       const text = Buffer.from(page.map(lineOf).join(''));
@@ -137,20 +142,20 @@ async function exportToFile(
   return state.entries;
 }
 
-async function openForWriting(part: string, { bytes }: ExportState): Promise<FileHandle> {
+async function openForWriting(part: string): Promise<FileHandle> {
   try {
-    return await open(part, bytes > 0 ? 'r+' : 'w+', 0o600);
+    return await open(part, constants.O_RDWR | constants.O_CREAT, 0o600);
   } catch (error) {
     throw new UsageError(`${part} cannot be written: ${(error as Error).message}`);
   }
 }
 
-async function readState(stateFile: string, key: string): Promise<ExportState> {
-  const none = { key, cursor: null, bytes: 0, entries: 0 };
+/** Reads the state of an export with this key. Returns undefined if there is none. */
+async function readState(stateFile: string, key: string): Promise<ExportState | undefined> {
   try {
     const state = JSON.parse(await readFile(stateFile, 'utf8')) as ExportState;
-    return state.key === key ? state : none;
+    return state.key === key ? state : undefined;
   } catch {
-    return none;
+    return undefined;
   }
 }
