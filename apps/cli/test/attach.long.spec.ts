@@ -94,6 +94,7 @@ describe('the evidence of a run', () => {
     await working.until('warning', /the diff was not attached/);
     // The report is uploaded again until the storage is back.
     await rm(path.join(muster.home(), 'files'));
+    await working.until('evidence', /attached 1 file as evidence/);
     expect(await working.ended).toBe(0);
     const { id: targetId = '', state } = (await stories.executionOf(key)) ?? {};
     expect(state).toBe('submitted');

@@ -102,7 +102,6 @@ const EvidenceSetting = z
     error: 'must be a glob, or have the keys files: and kind:',
   })
   .transform((given) => (typeof given === 'string' ? { files: given, kind: undefined } : given));
-export type EvidenceSetting = z.output<typeof EvidenceSetting>;
 
 const WorkConfig = z.strictObject({
   agent: z

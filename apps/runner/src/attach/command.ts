@@ -4,7 +4,7 @@ import { type Attachment, attachmentKinds, type AttachmentKind } from '@muster/r
 import { terminalSafeJson, sanitizeForTerminal, UsageError } from '@muster/terminal';
 import { type Command, Option } from 'commander';
 import { type ApiAccess } from '../api-access.ts';
-import { type AttachmentTargetRef, readFileToAttach, uploadFile } from './upload.ts';
+import { type AttachmentTargetRef, readFileToAttach, requireAttachable, uploadFile } from './upload.ts';
 
 interface AttachFlags {
   readonly story?: string;
@@ -70,11 +70,11 @@ async function findTarget(
 
 async function attachFiles(client: Client, files: readonly string[], flags: AttachFlags): Promise<void> {
   // All files are checked before the first one is uploaded.
-  const contents = [];
-  for (const file of files) contents.push(await readFileToAttach(file, { kind: flags.kind }));
+  for (const file of files) await requireAttachable(file);
   const target = await findTarget(client, flags);
   const items: Attachment[] = [];
-  for (const content of contents) {
+  for (const file of files) {
+    const content = await readFileToAttach(file, { kind: flags.kind });
     const attachment = await uploadFile(client, target, content, { headSha: flags.head });
     items.push(attachment);
     if (flags.json !== true)

@@ -3,10 +3,17 @@ import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { type AttachmentKind, changesFileName, maxChangesBytes } from '@muster/registry';
+import { countWithNoun } from '@muster/terminal';
 import { splitNullSeparated } from '../git.ts';
 import { type ReadyRun } from '../session.ts';
 import { changedFiles } from '../worktree.ts';
-import { type FileToAttach, readFileToAttach, UnsuitableFileError, uploadFile } from './upload.ts';
+import {
+  type FileToAttach,
+  readFileToAttach,
+  toFileToAttach,
+  uploadFile,
+  type UploadOptions,
+} from './upload.ts';
 
 const maxEvidenceFiles = 100;
 /** The time limit of all uploads together, in milliseconds. Without storage, the work is submitted without evidence. */
@@ -39,8 +46,8 @@ async function listEvidenceFiles(run: ReadyRun, headSha: string): Promise<Eviden
   return [...found.values()];
 }
 
-/** Returns the diff of the work; undefined if it is too large. */
-async function readDiff({ worktree, work }: ReadyRun, headSha: string): Promise<FileToAttach | undefined> {
+/** Returns the diff of the work. Throws if it is too large. */
+async function readDiff({ worktree, work }: ReadyRun, headSha: string): Promise<FileToAttach> {
   const { stdout } = await worktree.git.ask([
     ...[
       '-c',
@@ -54,7 +61,8 @@ async function readDiff({ worktree, work }: ReadyRun, headSha: string): Promise<
     ...['--src-prefix=a/', '--dst-prefix=b/', `${work.baseSha}...${headSha}`],
   ]);
   const content = Buffer.from(stdout);
-  return content.length > maxChangesBytes ? undefined : { name: changesFileName, content, kind: 'diff' };
+  if (content.length > maxChangesBytes) throw new Error('it is too large');
+  return toFileToAttach(changesFileName, content, 'diff');
 }
 
 /** Attaches the evidence. A failure is only a warning, so that it never costs the work. */
@@ -65,23 +73,25 @@ export async function attachEvidence(run: ReadyRun, headSha: string): Promise<vo
   const warn = (what: string, error: unknown): void => {
     session.say.warn(`${work.key}: ${what} was not attached: ${(error as Error).message}`);
   };
-  let attached = 0;
-  const attach = async (what: string, read: () => Promise<FileToAttach | undefined>, isRetried = true) => {
+  /** Returns true if the file is attached. */
+  const attach = async (
+    what: string,
+    read: () => Promise<FileToAttach>,
+    options: UploadOptions = {},
+  ): Promise<boolean> => {
     try {
       const file = await read();
-      if (file === undefined) throw new UnsuitableFileError('it is too large');
       // A runner that continues the run after a crash attaches each file once.
-      const identity = [work.executionId, headSha, what, file.content.toString('latin1')].join('\0');
-      await uploadFile(client, target, file, {
-        ...{ headSha, signal, ...(!isRetried && { retryDelaysMs: [500] }) },
-        idempotencyKey: `evidence ${createHash('sha256').update(identity, 'latin1').digest('hex')}`,
-      });
-      attached += 1;
+      const identity = [work.executionId, headSha, what, file.sha256].join('\0');
+      const idempotencyKey = `evidence ${createHash('sha256').update(identity).digest('hex')}`;
+      await uploadFile(client, target, file, { ...options, headSha, signal, idempotencyKey });
+      return true;
     } catch (error) {
       warn(what, error);
+      return false;
     }
   };
-  await attach('the diff', () => readDiff(run, headSha), false);
+  await attach('the diff', () => readDiff(run, headSha), { retryDelaysMs: [500] });
   const files =
     config.evidence.length === 0
       ? []
@@ -89,16 +99,16 @@ export async function attachEvidence(run: ReadyRun, headSha: string): Promise<vo
           warn('the evidence', error);
           return [];
         });
-  if (files.length > maxEvidenceFiles)
-    session.say.warn(
-      `${work.key}: only ${maxEvidenceFiles} of ${files.length} files of evidence were attached`,
-    );
-  for (const { file, kind } of files.slice(0, maxEvidenceFiles))
-    await attach(file, () =>
-      readFileToAttach(path.join(worktree.folder, file), { kind, root: worktree.folder }),
-    );
-  if (attached > 1)
-    session.say.reportStep(work.key, 'evidence', `attached ${attached - 1} files as evidence`, {
-      files: attached - 1,
+  let attached = 0;
+  for (const { file, kind } of files.slice(0, maxEvidenceFiles)) {
+    if (signal.aborted) break;
+    const read = () => readFileToAttach(path.join(worktree.folder, file), { kind, root: worktree.folder });
+    if (await attach(file, read)) attached += 1;
+  }
+  if (attached < files.length)
+    session.say.warn(`${work.key}: only ${attached} of ${files.length} files of evidence were attached`);
+  if (attached > 0)
+    session.say.reportStep(work.key, 'evidence', `attached ${countWithNoun(attached, 'file')} as evidence`, {
+      files: attached,
     });
 }

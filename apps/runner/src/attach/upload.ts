@@ -1,10 +1,10 @@
 /** Uploads files of this machine as attachments. */
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { open, realpath } from 'node:fs/promises';
+import { type FileHandle, open, realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Client } from '@muster/client';
+import { type Client, errorBodyIn, errorOf, NoAnswer } from '@muster/client';
 import {
   type Attachment,
   AttachmentName,
@@ -23,40 +23,58 @@ export type AttachmentTargetRef = Pick<CreateInput, 'targetType' | 'targetId'>;
 export interface FileToAttach {
   readonly name: string;
   readonly content: Buffer<ArrayBuffer>;
+  readonly sha256: string;
   readonly kind: AttachmentKind;
 }
 
-/** A file that cannot be attached. */
-export class UnsuitableFileError extends UsageError {}
+export const toFileToAttach = (
+  name: string,
+  content: Buffer<ArrayBuffer>,
+  kind: AttachmentKind,
+): FileToAttach => ({ name, content, sha256: createHash('sha256').update(content).digest('hex'), kind });
 
 /**
- * Reads a file. With `root`, the file must be inside of that folder, also after symbolic links are resolved: an
- * agent that works there must not be able to attach other files of the machine.
+ * Opens a file that can be attached. With `root`, the file must be inside of that folder, also after symbolic links are
+ * resolved: an agent that works there must not be able to attach other files of the machine.
  */
+async function openFile(file: string, root?: string): Promise<{ handle: FileHandle; size: number }> {
+  if (!AttachmentName.safeParse(path.basename(file)).success)
+    throw new UsageError(`${file} has an invalid name`);
+  const place = await realpath(file).catch(() => file);
+  if (root !== undefined && !place.startsWith(`${await realpath(root)}${path.sep}`))
+    throw new UsageError(`${file} is a link to a file outside of ${root}`);
+  // A FIFO would block without O_NONBLOCK.
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+  const handle = await open(place, flags).catch((error: unknown) => {
+    throw new UsageError(`${file} cannot be read: ${(error as Error).message}`);
+  });
+  try {
+    const status = await handle.stat();
+    if (!status.isFile()) throw new UsageError(`${file} is not a regular file`);
+    if (status.size > maxAttachmentBytes)
+      throw new UsageError(`${file} has more than ${maxAttachmentBytes / 1024 ** 2} MiB`);
+    return { handle, size: status.size };
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+/** Throws UsageError for a file that cannot be attached. */
+export async function requireAttachable(file: string): Promise<void> {
+  const { handle } = await openFile(file);
+  await handle.close();
+}
+
+/** Reads a file. `root` is the folder in which the file must be. */
 export async function readFileToAttach(
   file: string,
   { kind, root }: { readonly kind?: AttachmentKind | undefined; readonly root?: string } = {},
 ): Promise<FileToAttach> {
-  const name = path.basename(file);
-  if (!AttachmentName.safeParse(name).success) throw new UnsuitableFileError(`${file} has an invalid name`);
-  const place = await realpath(file).catch(() => file);
-  if (root !== undefined && !place.startsWith(`${await realpath(root)}${path.sep}`))
-    throw new UnsuitableFileError(`${file} is a link to a file outside of ${root}`);
-  let handle;
+  const { handle, size } = await openFile(file, root);
   try {
-    // A FIFO would block without O_NONBLOCK.
-    handle = await open(place, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  } catch (error) {
-    throw new UnsuitableFileError(`${file} cannot be read: ${(error as Error).message}`);
-  }
-  try {
-    const status = await handle.stat();
-    if (!status.isFile()) throw new UnsuitableFileError(`${file} is not a regular file`);
-    if (status.size > maxAttachmentBytes)
-      throw new UnsuitableFileError(`${file} has more than ${maxAttachmentBytes / 1024 ** 2} MiB`);
-    const content = Buffer.alloc(status.size);
-    const { bytesRead } = await handle.read(content, 0, status.size, 0);
-    return { name, content: content.subarray(0, bytesRead), kind: kind ?? guessKind(file) };
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(size), 0, size, 0);
+    return toFileToAttach(path.basename(file), buffer.subarray(0, bytesRead), kind ?? guessKind(file));
   } finally {
     await handle.close();
   }
@@ -69,9 +87,27 @@ const uploadTimeoutMs = 120_000;
 /** Statuses after which the same upload can succeed later. */
 const isTemporary = (status: number): boolean => status >= 500 || status === 429 || status === 408;
 
-async function messageOf(response: Response): Promise<string> {
-  const body = (await response.json().catch(() => ({}))) as { readonly message?: unknown };
-  return typeof body.message === 'string' ? body.message : `the upload was answered with ${response.status}`;
+async function failureOf(response: Response): Promise<Error> {
+  const body = errorBodyIn(await response.json().catch(() => undefined));
+  return body === undefined
+    ? new NoAnswer(`the file was not uploaded: the storage answered ${response.status}`)
+    : errorOf(body);
+}
+
+/** Rejects as soon as the signal is aborted. The work itself continues. */
+async function unlessAborted<Result>(
+  work: Promise<Result>,
+  signal: AbortSignal | undefined,
+): Promise<Result> {
+  if (signal === undefined) return work;
+  const { promise, reject } = Promise.withResolvers<never>();
+  const onAbort = (): void => {
+    reject(signal.reason as Error);
+  };
+  signal.addEventListener('abort', onAbort);
+  return Promise.race([work, promise]).finally(() => {
+    signal.removeEventListener('abort', onAbort);
+  });
 }
 
 export interface UploadOptions {
@@ -92,7 +128,8 @@ export async function putContent(
 ): Promise<void> {
   for (let attempt = 0; ; attempt += 1) {
     signal?.throwIfAborted();
-    let trouble: string;
+    let failure: Error;
+    let isFinal = false;
     try {
       const timeout = AbortSignal.timeout(uploadTimeoutMs);
       const response = await fetch(url, {
@@ -103,14 +140,13 @@ export async function putContent(
         await response.body?.cancel();
         return;
       }
-      trouble = await messageOf(response);
-      if (!isTemporary(response.status)) throw new UnsuitableFileError(trouble);
+      failure = await failureOf(response);
+      isFinal = !isTemporary(response.status);
     } catch (error) {
-      if (error instanceof UnsuitableFileError) throw error;
-      trouble = (error as Error).message;
+      failure = new NoAnswer(`the file was not uploaded: ${(error as Error).message}`, error);
     }
-    const delay = retryDelaysMs[attempt];
-    if (delay === undefined) throw new Error(`the file was not uploaded: ${trouble}`);
+    const delay = isFinal ? undefined : retryDelaysMs[attempt];
+    if (delay === undefined) throw failure;
     await pause(delay, undefined, { signal });
   }
 }
@@ -119,18 +155,19 @@ export async function putContent(
 export async function uploadFile(
   client: Client,
   target: AttachmentTargetRef,
-  { name, content, kind }: FileToAttach,
+  { name, content, sha256, kind }: FileToAttach,
   options: UploadOptions = {},
 ): Promise<Attachment> {
-  const { headSha, idempotencyKey } = options;
-  const sha256 = createHash('sha256').update(content).digest('hex');
-  const { attachment, upload } = await client.attachments.create(
+  const { headSha, idempotencyKey, signal } = options;
+  signal?.throwIfAborted();
+  const creation = client.attachments.create(
     {
       ...{ ...target, name, kind, size: content.length, sha256, contentType: mediaTypeOf(name) },
       ...(headSha !== undefined && { headSha }),
     },
     { ...(idempotencyKey !== undefined && { idempotencyKey }) },
   );
+  const { attachment, upload } = await unlessAborted(creation, signal);
   await putContent(upload, content, options);
   return attachment;
 }
