@@ -1,6 +1,8 @@
 /** The Python client as customers install it: by pip alone, in an environment of its own, without a network. */
 import { execFile, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -76,6 +78,25 @@ print(json.dumps([titles, same, cleared, errors]))`;
         ['NoAnswerError', null, null],
       ],
     ]);
+  });
+
+  it('repeats a call whose answer was cut or was not HTTP', async () => {
+    const answers = [
+      'HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{',
+      'not HTTP\r\n\r\n',
+      'HTTP/1.1 503 Away\r\ncontent-length: 99\r\n\r\n{',
+      'HTTP/1.1 200 OK\r\ncontent-length: 14\r\n\r\n{"done": true}',
+    ];
+    const server = createServer((socket) => {
+      socket.once('data', () => socket.end(answers.shift() ?? '')).on('error', () => undefined);
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const program = `${prelude}
+print(json.dumps(Muster(given["url"], "x", retry_seconds=30).session.identity()))`;
+    expect(await python(program, { url: `http://127.0.0.1:${port}` })).toEqual({ done: true });
+    expect(answers).toEqual([]);
+    server.close();
   });
 
   it('renews a lease while its holder works, and says when another one has it', async () => {

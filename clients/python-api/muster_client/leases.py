@@ -32,7 +32,7 @@ class Lease:
         self._on_signal = on_signal
         self.execution_id: str = acquired["execution"]["id"]
         self.lease_token: str = acquired["leaseToken"]
-        self._grip: Mapping[str, Any] = {"execution_id": self.execution_id, "lease_token": self.lease_token}
+        self._lease_params: Mapping[str, Any] = {"execution_id": self.execution_id, "lease_token": self.lease_token}
         self._ended = threading.Event()
         self._wake = threading.Event()
         self._wait_share = _renew_after_share
@@ -44,7 +44,7 @@ class Lease:
         #: The execution as the last answer showed it.
         self.execution: Mapping[str, Any] = acquired["execution"]
         self._thread = threading.Thread(target=self._renew_in_time, name="muster-lease", daemon=True)
-        self._hear(acquired)
+        self._apply_answer(acquired)
         self._thread.start()
 
     @property
@@ -54,7 +54,7 @@ class Lease:
 
     def renew(self, **params: Any) -> Mapping[str, Any]:
         try:
-            return self._hear(self._muster.delivery_executions.renew(**self._grip, **params))
+            return self._apply_answer(self._muster.delivery_executions.renew(**self._lease_params, **params))
         except MusterError as error:
             if error.status in _lost_statuses:
                 self._lose()
@@ -77,14 +77,14 @@ class Lease:
     def release(self, **params: Any) -> Mapping[str, Any]:
         return self._end(self._muster.delivery_executions.release, params)
 
-    def put_down(self) -> None:
+    def stop_renewing(self) -> None:
         """Stops the renewals without releasing the lease. Others can claim the work after it expires."""
         self._ended.set()
         self._wake.set()
 
     def _as_holder(self, method: Callable[..., Any], params: Mapping[str, Any]) -> Mapping[str, Any]:
         try:
-            return self._hear(method(**self._grip, **params))
+            return self._apply_answer(method(**self._lease_params, **params))
         except MusterError as error:
             self._note_loss(error)
             raise
@@ -92,16 +92,16 @@ class Lease:
     def _end(self, method: Callable[..., Any], params: Mapping[str, Any]) -> Mapping[str, Any]:
         self._is_ending = True
         try:
-            answer = method(**self._grip, **params)
+            answer = method(**self._lease_params, **params)
         except BaseException as error:
             self._is_ending = False
             if isinstance(error, MusterError):
                 self._note_loss(error)
             raise
-        self.put_down()
-        return self._hear(answer)
+        self.stop_renewing()
+        return self._apply_answer(answer)
 
-    def _hear(self, answer: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _apply_answer(self, answer: Mapping[str, Any]) -> Mapping[str, Any]:
         self.execution = answer["execution"]
         for signal in answer.get("signals") or ():
             self._on_signal(signal)
@@ -165,7 +165,7 @@ def with_lease(
 
 def _release(lease: Lease) -> None:
     is_over = lease.is_over
-    lease.put_down()
+    lease.stop_renewing()
     if is_over:
         return
     try:

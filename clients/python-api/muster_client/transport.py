@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import random
 import threading
 import time
-import urllib.error
 import urllib.request
 import uuid
 from typing import Any, Mapping, Optional
@@ -31,11 +31,13 @@ class Omitted:
 OMITTED = Omitted()
 
 
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """Refuses redirects, because they would take the token to another address."""
+class _EveryAnswer(urllib.request.HTTPErrorProcessor):
+    """Returns every answer. Redirects are not followed: they would take the token to another address."""
 
-    def redirect_request(self, *_: Any) -> None:
-        return None
+    def http_response(self, request: Any, response: Any) -> Any:
+        return response
+
+    https_response = http_response
 
 
 class Transport:
@@ -60,7 +62,7 @@ class Transport:
         self._token = token
         self._retry_seconds = retry_seconds
         self._timeout_seconds = timeout_seconds
-        self._opener = urllib.request.build_opener(_NoRedirect)
+        self._opener = urllib.request.build_opener(_EveryAnswer)
         self._position: Optional[str] = None
         self._position_lock = threading.Lock()
 
@@ -103,24 +105,22 @@ class Transport:
         )
         try:
             with self._opener.open(request, timeout=self._timeout_seconds) as response:
-                answer = json.loads(response.read())
-                self._remember_position(response.headers.get("muster-position"))
-                return answer
-        except urllib.error.HTTPError as response:
-            with response:
                 text = response.read()
-            raise self._failure(response, text) from None
-        except (OSError, ValueError) as error:
+                if response.status >= 300:
+                    raise self._failure(response, text)
+                self._remember_position(response.headers.get("muster-position"))
+                return json.loads(text)
+        except (OSError, ValueError, http.client.HTTPException) as error:
             raise NoAnswerError(f"no answer from {self._base_url}: {error}") from error
 
-    def _failure(self, response: urllib.error.HTTPError, text: bytes) -> Exception:
+    def _failure(self, response: http.client.HTTPResponse, text: bytes) -> Exception:
         try:
             body = json.loads(text)
             is_error_object = isinstance(body, dict) and {"code", "message", "status"} <= body.keys()
         except ValueError:
             is_error_object = False
         if not is_error_object:
-            return NoAnswerError(f"{self._base_url} answered {response.code} in an unexpected format")
+            return NoAnswerError(f"{self._base_url} answered {response.status} in an unexpected format")
         try:
             retry_after = float(response.headers.get("retry-after", ""))
         except ValueError:
