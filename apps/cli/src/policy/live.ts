@@ -51,8 +51,9 @@ export async function readLiveRules(client: Client, file: PolicyFile): Promise<L
     listFor(file.budgets ?? sections[0], () => client.projects.list.all({ includeArchived: true })),
     listFor(file.budgets, () => client.agents.list.all({ includeRetired: true })),
   ]);
-  const agentsBySlug = Map.groupBy(agents, ({ slug }) => slug);
-  const sharedSlugs = new Set([...agentsBySlug].flatMap(([slug, { length }]) => (length > 1 ? [slug] : [])));
+  const slugs = new Set<string>();
+  const sharedSlugs = new Set<string>();
+  for (const { slug } of agents) (slugs.has(slug) ? sharedSlugs : slugs).add(slug);
   const names = new Map([
     ...projects.map(({ id, key }) => [id, key] as const),
     ...agents.map(({ id, slug }) => [id, sharedSlugs.has(slug) ? id : slug] as const),
