@@ -9,6 +9,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type Client } from '@muster/client';
 import { type People } from '@muster/testing';
 import { exportArchive } from './export-archive.ts';
+import { openForwarder } from './forwarder.ts';
 import { useMuster } from './muster.ts';
 
 const source = useMuster();
@@ -28,6 +29,8 @@ function createRandom(seed: number): (below: number) => number {
   };
 }
 
+/** The number of files of the first story. */
+const attachedCount = 20;
 /** The number of the first stories, which can be parents. */
 const roots = 3;
 
@@ -233,6 +236,8 @@ beforeAll(async () => {
   await fillProject(random, 'API', 10);
   if (bulkCount > 0) await fillInBulk('BULK', bulkCount);
   await source.direct(original.ana).projects.update({ projectId: 'API', archived: true });
+  for (let index = 0; index < attachedCount; index += 1)
+    await attach(source.direct(original.ana), 'WEB-1', `file ${index}`);
   archive = await exportArchive(source, original);
 }, 600_000);
 
@@ -254,6 +259,9 @@ describe('muster import <archive>', () => {
     expect(await run(archive, '--from', source.url(), '--dry-run')).toMatchObject({
       ...{ code: 0, out: expect.stringContaining('Nothing was changed.') },
     });
+    expect(await run(archive, '--from', 'nowhere')).toMatchObject({
+      ...{ code: 2, err: expect.stringContaining('must be an address') },
+    });
     expect((await target.direct(people.ana).projects.list({})).items).toEqual([]);
   });
 
@@ -269,6 +277,22 @@ describe('muster import <archive>', () => {
     ).toMatchObject({ code: 0 });
     expect(withoutIds(await readLists(target.direct(people.ana)))).toEqual(wanted);
   }, 1_200_000);
+
+  it('sends the lines of files together, and each file once', async () => {
+    const forwarder = await openForwarder(target.url());
+    const importWeb = async () => {
+      const command = ['import', archive, '--from', source.url(), '--json'];
+      command.push('--project', 'WEB', '--into', 'FILES');
+      const env = { ...target.environmentOf(people.ana), MUSTER_BASE_URL: forwarder.url };
+      const { out } = await target.run(command, { cwd: target.home(), env });
+      const [project] = (JSON.parse(out) as { projects: { files: number }[] }).projects;
+      return project?.files;
+    };
+    expect(await importWeb()).toBe(attachedCount + 2);
+    expect(forwarder.asked('/api/imports/put')).toBeLessThan(attachedCount);
+    expect(await importWeb()).toBe(0);
+    await forwarder.away();
+  }, 600_000);
 
   it('continues an import that was killed', async () => {
     const command = target.start(

@@ -17,6 +17,7 @@ import { readTextInput } from '../input.ts';
 /** A file in an archive. Its content must be read before the next one is requested. */
 export interface ArchiveEntry {
   readonly name: string;
+  readonly size: number;
   readonly content: AsyncIterable<Buffer>;
 }
 
@@ -50,8 +51,9 @@ export async function* readArchive(path: string): AsyncGenerator<ArchiveEntry> {
   source.pipe(gunzip).pipe(extract);
   try {
     for await (const entry of extract) {
-      if (entry.header.type !== 'file') throw new Error(`${entry.header.name} is not a regular file`);
-      yield { name: entry.header.name, content: readEntry(entry as AsyncIterable<Buffer>, path) };
+      const { name, size, type } = entry.header;
+      if (type !== 'file') throw new Error(`${name} is not a regular file`);
+      yield { name, size, content: readEntry(entry as AsyncIterable<Buffer>, path) };
       entry.resume();
     }
     if (failure !== undefined) throw failure;

@@ -1,4 +1,4 @@
-/** The part of tar-stream that reads archives. The package has no types of its own. */
+/** The parts of tar-stream that the command line and its specs use. The package has no types of its own. */
 declare module 'tar-stream' {
   import { type Readable, type Writable } from 'node:stream';
 
@@ -7,6 +7,11 @@ declare module 'tar-stream' {
   }
   interface TarExtract extends Writable, AsyncIterable<TarEntry> {}
 
-  const tar: { readonly extract: () => TarExtract };
+  interface TarPack extends Readable {
+    readonly entry: (header: { readonly name: string }, content: Buffer) => void;
+    readonly finalize: () => void;
+  }
+
+  const tar: { readonly extract: () => TarExtract; readonly pack: () => TarPack };
   export default tar;
 }

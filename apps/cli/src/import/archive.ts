@@ -7,9 +7,11 @@ import {
   archiveFileName,
   type ArchiveRecord,
   attachmentFileName,
+  bulkBodyLimitBytes,
   type Import,
   type ImportResult,
   type InputOf,
+  maxAttachmentBytes,
   maxImportItems,
   type Project,
   type registry,
@@ -51,24 +53,70 @@ export interface ArchiveImportOptions {
   readonly onProgress: (bytes: number) => void;
 }
 
+/** A line with the length of its JSON. */
+interface SizedLine {
+  readonly line: Line;
+  readonly bytes: number;
+}
+
 /** The import of one project of the archive, with the lines that wait for the next call. */
 interface ProjectImport {
   readonly line: ArchiveRecord<'projects'>;
   readonly importId: string;
   readonly report: ArchiveReport;
-  items: PutItem[];
-  bytes: number;
+  waiting: SizedLine[];
+  waitingBytes: number;
+}
+
+/** A file of the archive that is not attached here yet. */
+interface MissingFile {
+  readonly target: ProjectImport;
+  readonly sizedLine: SizedLine;
+  /** The story or comment here that gets the file. */
+  readonly targetId: string;
+}
+
+const mebibytes = (bytes: number): string => `${bytes / 1024 ** 2} MiB`;
+
+/** Passes on the content. Throws UsageError for a line that no call can have. */
+async function* limitLines({ name, content }: ArchiveEntry): AsyncGenerator<Buffer> {
+  let lineBytes = 0;
+  for await (const chunk of content) {
+    const lineStart = chunk.lastIndexOf('\n') + 1;
+    lineBytes = chunk.length - lineStart + (lineStart === 0 ? lineBytes : 0);
+    if (lineBytes > bulkBodyLimitBytes)
+      throw new UsageError(`${name} has a line of more than ${mebibytes(bulkBodyLimitBytes)}`);
+    yield chunk;
+  }
+}
+
+function parseLine(text: string, fileName: string): Line {
+  try {
+    const line: unknown = JSON.parse(text);
+    if (typeof line === 'object' && line !== null) return line as Line;
+  } catch {
+    // Not JSON.
+  }
+  throw new UsageError(`${fileName} has a line that is not a JSON object`);
 }
 
 /** Yields the lines of a file as objects. */
-async function* linesOf({ content }: ArchiveEntry): AsyncGenerator<{ line: Line; bytes: number }> {
-  for await (const text of createInterface({ input: Readable.from(content), crlfDelay: Infinity }))
-    if (text !== '') yield { line: JSON.parse(text) as Line, bytes: Buffer.byteLength(text) };
+async function* linesOf(entry: ArchiveEntry): AsyncGenerator<SizedLine> {
+  const input = Readable.from(limitLines(entry));
+  for await (const text of createInterface({ input, crlfDelay: Infinity }))
+    if (text !== '') yield { line: parseLine(text, entry.name), bytes: Buffer.byteLength(text) };
 }
 
+const importedTypes: ReadonlySet<string> = new Set([
+  ...['columns', 'epics', 'stories', 'specs', 'comments', 'assignments', 'reviewers', 'attachments'],
+]);
+
+const countIssue = ({ issues }: ArchiveReport, message: string): void =>
+  void issues.set(message, (issues.get(message) ?? 0) + 1);
+
 /**
- * Imports an archive and returns a report for each project. The reports are updated during the run, so they are valid
- * even if it throws. It keeps only the ids of stories in memory, and the lines of members and attachments.
+ * Imports an archive and adds a report for each project. The reports are updated during the run, so they are valid even
+ * if it throws. Only the ids of stories and the lines of members and missing files are kept in memory.
  */
 export async function importArchive(
   client: Client,
@@ -76,76 +124,135 @@ export async function importArchive(
   options: ArchiveImportOptions,
   reports: ArchiveReport[],
 ): Promise<void> {
-  const people: { readonly line: Line; readonly bytes: number }[] = [];
-  const projects = new Map<string, ProjectImport>();
-  const projectOfStory = new Map<string, ProjectImport>();
-  const attachments = new Map<string, AttachmentLine>();
-  let read = 0;
-
-  const put = async (target: ProjectImport): Promise<readonly ImportResult[]> => {
-    if (target.items.length === 0) return [];
-    const { items, importId, report } = target;
-    [target.items, target.bytes] = [[], 0];
-    const { results } = await client.imports.put({ importId, items });
-    for (const { outcome, issues } of results) {
-      report.counts[outcome] += 1;
-      for (const { message } of issues) report.issues.set(message, (report.issues.get(message) ?? 0) + 1);
-    }
-    return results;
-  };
-  const add = async (target: ProjectImport, line: Line, bytes: number): Promise<void> => {
-    if (target.items.length === maxImportItems || target.bytes + bytes > targetBytesPerCall)
-      await put(target);
-    target.items.push(line as PutItem);
-    target.bytes += bytes;
-  };
-
+  const run = new ArchiveImport(client, options, reports);
   for await (const entry of readArchive(file)) {
-    const { name } = entry;
-    const attachment = attachments.get(name);
-    if (attachment !== undefined) {
-      const target = projectOfStory.get(attachment.storyId ?? '');
-      if (target !== undefined) await uploadAttachment(client, target, attachment, entry);
-    } else if (name.endsWith('.ndjson')) {
-      for await (const { line, bytes } of linesOf(entry)) {
-        options.onProgress((read += bytes));
-        if (line.type === 'members' || line.type === 'agents') people.push({ line, bytes });
-        else if (line.type === 'projects') {
-          const archived = line as ArchiveRecord<'projects'>;
-          if (options.project !== undefined && archived.key !== options.project) continue;
-          const target = await beginProject(client, archived, options, reports);
-          if (target === null) continue;
-          projects.set(archived.id, target);
-          for (const person of people) await add(target, person.line, person.bytes);
-          await add(target, line, bytes);
-        } else if (line.type === 'attachments') {
-          const attached = line as AttachmentLine;
-          if (projectOfStory.has(attached.storyId ?? ''))
-            attachments.set(attachmentFileName(attached.id), attached);
-        } else {
-          const target =
-            projects.get(line.projectId ?? '') ??
-            (line.projectId === undefined ? projectOfStory.get(line.storyId ?? '') : undefined);
-          if (target === undefined) continue;
-          if (line.type === 'stories' && line.id !== undefined) projectOfStory.set(line.id, target);
-          if (importedTypes.has(line.type)) await add(target, line, bytes);
-        }
-      }
-      for (const target of projects.values()) await put(target);
-    }
-    if (name === archiveFileName('projects') && reports.length === 0)
+    if (entry.name.endsWith('.ndjson')) await run.importLines(entry);
+    else await run.attachFile(entry);
+    if (entry.name === archiveFileName('projects') && reports.length === 0)
       throw new UsageError(
         options.project === undefined
           ? `${file} contains no project`
           : `${file} contains no project with the key ${options.project}`,
       );
   }
-  for (const target of projects.values()) await finishProject(client, target);
+  await run.finish();
 }
 
-const importedTypes: ReadonlySet<string> = new Set([
-  ...['columns', 'epics', 'stories', 'specs', 'comments', 'assignments', 'reviewers'],
-]);
+class ArchiveImport {
+  readonly #client: Client;
+  readonly #options: ArchiveImportOptions;
+  readonly #reports: ArchiveReport[];
+  readonly #people: SizedLine[] = [];
+  readonly #projects = new Map<string, ProjectImport>();
+  readonly #projectOfStory = new Map<string, ProjectImport>();
+  /** The missing files by their names in the archive. */
+  readonly #missingFiles = new Map<string, MissingFile>();
+  #bytesRead = 0;
+
+  constructor(client: Client, options: ArchiveImportOptions, reports: ArchiveReport[]) {
+    this.#client = client;
+    this.#options = options;
+    this.#reports = reports;
+  }
+
+  async importLines(entry: ArchiveEntry): Promise<void> {
+    for await (const sizedLine of linesOf(entry)) {
+      this.#options.onProgress((this.#bytesRead += sizedLine.bytes));
+      const { type } = sizedLine.line;
+      if (type === 'members' || type === 'agents') this.#people.push(sizedLine);
+      else if (type === 'projects') await this.#beginProject(sizedLine);
+      else await this.#importRecord(sizedLine);
+    }
+    await this.#putAll();
+  }
+
+  /** Uploads a file of the archive unless it is attached here already. */
+  async attachFile({ name: fileName, content, size }: ArchiveEntry): Promise<void> {
+    if (fileName.startsWith(attachmentFileName('')) && size > maxAttachmentBytes)
+      throw new UsageError(`${fileName} is larger than ${mebibytes(maxAttachmentBytes)}`);
+    const missing = this.#missingFiles.get(fileName);
+    if (missing === undefined) return;
+    const { target, sizedLine, targetId } = missing;
+    const { targetType, name, contentType, kind, headSha, sha256 } = sizedLine.line as AttachmentLine;
+    const bytes = Buffer.concat(await Array.fromAsync(content));
+    if (createHash('sha256').update(bytes).digest('hex') !== sha256)
+      throw new UsageError(`the file ${name} of the archive was changed`);
+    const { upload } = await this.#client.attachments.create({
+      ...{ targetType, targetId, name, contentType, kind, sha256, size: bytes.length },
+      ...(headSha !== null && { headSha }),
+    });
+    await putContent(upload, bytes, {});
+    target.report.files += 1;
+    // Gives the file its author and time.
+    await this.#add(target, sizedLine);
+  }
+
+  async finish(): Promise<void> {
+    await this.#putAll();
+    for (const target of this.#projects.values()) await finishProject(this.#client, target);
+  }
+
+  async #beginProject(sizedLine: SizedLine): Promise<void> {
+    const line = sizedLine.line as ArchiveRecord<'projects'>;
+    if (this.#options.project !== undefined && line.key !== this.#options.project) return;
+    const target = await beginProject(this.#client, line, this.#options, this.#reports);
+    if (target === null) return;
+    this.#projects.set(line.id, target);
+    for (const person of this.#people) await this.#add(target, person);
+    await this.#add(target, sizedLine);
+  }
+
+  async #importRecord(sizedLine: SizedLine): Promise<void> {
+    const { type, id, projectId, storyId } = sizedLine.line;
+    const target =
+      type === 'attachments' || projectId === undefined
+        ? this.#projectOfStory.get(storyId ?? '')
+        : this.#projects.get(projectId);
+    if (target === undefined) return;
+    if (type === 'stories' && id !== undefined) this.#projectOfStory.set(id, target);
+    if (importedTypes.has(type)) await this.#add(target, sizedLine);
+  }
+
+  async #add(target: ProjectImport, sizedLine: SizedLine): Promise<void> {
+    const { waiting, waitingBytes } = target;
+    if (waiting.length === maxImportItems || waitingBytes + sizedLine.bytes > targetBytesPerCall)
+      await this.#put(target);
+    target.waiting.push(sizedLine);
+    target.waitingBytes += sizedLine.bytes;
+  }
+
+  async #put(target: ProjectImport): Promise<void> {
+    const { waiting, importId, report } = target;
+    if (waiting.length === 0) return;
+    [target.waiting, target.waitingBytes] = [[], 0];
+    const items = waiting.map(({ line }) => line as PutItem);
+    const { results } = await this.#client.imports.put({ importId, items });
+    for (const [index, result] of results.entries()) {
+      const sizedLine = waiting[index];
+      if (sizedLine !== undefined && this.#noteMissingFile(target, sizedLine, result)) continue;
+      report.counts[result.outcome] += 1;
+      for (const { message } of result.issues) countIssue(report, message);
+    }
+  }
+
+  /** Returns true if the line is of a file that has to be uploaded before it is sent again. */
+  #noteMissingFile(
+    target: ProjectImport,
+    sizedLine: SizedLine,
+    { recordId, issues: [issue] }: ImportResult,
+  ): boolean {
+    const { type, id = '' } = sizedLine.line;
+    const fileName = attachmentFileName(id);
+    if (type !== 'attachments' || issue?.path !== 'file' || recordId === null) return false;
+    if (this.#missingFiles.has(fileName)) return false;
+    this.#missingFiles.set(fileName, { target, sizedLine, targetId: recordId });
+    return true;
+  }
+
+  async #putAll(): Promise<void> {
+    for (const target of this.#projects.values()) await this.#put(target);
+  }
+}
 
 /** Finds the project here, or creates it like the one in the archive. */
 async function findOrCreateProject(
@@ -179,7 +286,7 @@ async function beginProject(
   };
   reports.push(report);
   if (project.archivedAt !== null && line.archivedAt !== null) {
-    report.issues.set('The project is archived here, as in the archive, so nothing was imported into it.', 1);
+    countIssue(report, 'The project is archived here, as in the archive, so nothing was imported into it.');
     return null;
   }
   let found: Import | undefined;
@@ -197,42 +304,13 @@ async function beginProject(
   found ??= (await client.imports.begin({ projectId: project.id, provider: 'muster', name: options.name }))
     .import;
   report.import = found;
-  return { line, importId: found.id, report, items: [], bytes: 0 };
-}
-
-/** Uploads a file of the archive unless an earlier run did, and gives it its author and time. */
-async function uploadAttachment(
-  client: Client,
-  { importId, report }: ProjectImport,
-  line: AttachmentLine,
-  { content }: ArchiveEntry,
-): Promise<void> {
-  const send = async (): Promise<ImportResult | undefined> =>
-    (await client.imports.put({ importId, items: [line] })).results[0];
-  let result = await send();
-  if (result?.issues[0]?.path === 'file' && result.recordId !== null) {
-    const bytes = Buffer.concat(await Array.fromAsync(content));
-    const { targetType, name, contentType, kind, headSha, sha256 } = line;
-    if (createHash('sha256').update(bytes).digest('hex') !== sha256)
-      throw new UsageError(`the file ${name} of the archive was changed`);
-    const { upload } = await client.attachments.create({
-      ...{ targetType, targetId: result.recordId, name, contentType, kind, sha256, size: bytes.length },
-      ...(headSha !== null && { headSha }),
-    });
-    await putContent(upload, bytes, {});
-    result = await send();
-    report.files += 1;
-  }
-  if (result !== undefined) report.counts[result.outcome] += 1;
-  for (const { message } of result?.issues ?? [])
-    report.issues.set(message, (report.issues.get(message) ?? 0) + 1);
+  return { line, importId: found.id, report, waiting: [], waitingBytes: 0 };
 }
 
 async function finishProject(client: Client, { line, importId, report }: ProjectImport): Promise<void> {
   const finished = await client.imports.finish({ importId });
   report.import = finished.import;
-  for (const { reason } of [...finished.leftOut, ...finished.parentsLeftOut])
-    report.issues.set(reason, (report.issues.get(reason) ?? 0) + 1);
+  for (const { reason } of [...finished.leftOut, ...finished.parentsLeftOut]) countIssue(report, reason);
   if (line.archivedAt !== null)
     await client.projects.update({ projectId: finished.import.projectId, archived: true });
 }
