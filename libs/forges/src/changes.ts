@@ -17,6 +17,7 @@ import { runAsSystem } from '@muster/runtime';
 import { inOrganizationAsSystem, systemAuditFacts } from '@muster/tenancy';
 import { pullApiUrl, repositoryApiUrl } from './calls/api.ts';
 import { ForgeRefusal, requireSuccess, toForgeFailure } from './calls/call.ts';
+import { hasNextPage, requestPages } from './calls/pages.ts';
 import { findHeadToRead, type HeadToRead, requestChanges } from './data/changes.ts';
 import { pauseCallsUntil } from './data/statuses.ts';
 import { parseAnswer } from './reconcile.ts';
@@ -26,7 +27,6 @@ import {
   pullChangesRequests,
   readPullHead,
 } from './rules/asked-changes.ts';
-import { getHeader } from './rules/signatures.ts';
 import { type AfterJobTransaction, decryptCredentials, type ForgeCalls } from './statuses.ts';
 import { forgeActor } from './translate.ts';
 
@@ -77,17 +77,16 @@ async function readPages(
 ): Promise<ReadChanges> {
   const collected = new ChangedFileCollector();
   let baseSha: string | null = null;
-  for (let page = 1; page <= maxPages && !collected.truncated; page += 1) {
-    const pageUrl = page === 1 ? url : `${url}&page=${page}`;
-    const answer = requireSuccess(url, await ask({ method: 'GET', url: pageUrl, headers, maxAnswerBytes }));
-    const found = parseAnswer(answer, read);
+  let isEnd = true;
+  for await (const answer of requestPages(ask, { url, headers, maxAnswerBytes }, isPaged ? maxPages : 1)) {
+    const found = parseAnswer(requireSuccess(url, answer), read);
     baseSha = found.baseSha;
     collected.add(found.files);
     if (cutAt !== null && found.files.length >= cutAt) collected.truncated = true;
-    if (!isPaged || !/;\s*rel="?next"?/i.test(getHeader(answer.headers, 'link') ?? '')) break;
-    if (page === maxPages) collected.truncated = true;
+    if (collected.truncated) break;
+    isEnd = !isPaged || !hasNextPage(answer);
   }
-  return { reported: collected.files, baseSha, truncated: collected.truncated };
+  return { reported: collected.files, baseSha, truncated: collected.truncated || !isEnd };
 }
 
 /** Reads the changes of a pull request. Returns undefined if its head is another one by now. */

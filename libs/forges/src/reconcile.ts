@@ -9,6 +9,7 @@ import { acrossOrganizations, inOrganizationAsSystem, outboxRow } from '@muster/
 import { z } from 'zod';
 import { type RepositoryAtForge, pullApiUrl, repositoryApiUrl } from './calls/api.ts';
 import { requireSuccess, type ForgeAnswer, ForgeRefusal, findRetryTime } from './calls/call.ts';
+import { requestPages } from './calls/pages.ts';
 import { requestChanges } from './data/changes.ts';
 import { pollAnswerIdPrefix, insertDelivery } from './data/deliveries.ts';
 import { listKnownChecks } from './data/pulls.ts';
@@ -24,7 +25,6 @@ import {
 } from './rules/asked-reviews.ts';
 import { isSuiteOf } from './rules/check-names.ts';
 import { type CommitCheck, type NamedRepository } from './rules/fact.ts';
-import { getHeader } from './rules/signatures.ts';
 import { readDelivery } from './rules/translations.ts';
 import {
   type ForgeCalls,
@@ -79,9 +79,6 @@ const hasNoCheckData = (answer: ForgeAnswer): boolean =>
 
 /** The maximum number of pages that are read of each list. */
 const maxPages = 10;
-/** Returns true if there is another page. Gitea has 30 items on a page, whatever the request asks for. */
-const hasNextPage = ({ headers }: ForgeAnswer): boolean =>
-  /;\s*rel="?next"?/i.test(getHeader(headers, 'link') ?? '');
 
 const hasCheckInState = ({ checks }: DeliveredChecks, state: CommitCheck['state']): boolean =>
   checks.some((check) => check.state === state);
@@ -101,16 +98,13 @@ type RequestHeaders = Readonly<Record<string, string>>;
 /** Reads all pages of an answer. */
 async function fetchAllPages<Item>(
   { ask }: ForgeCalls,
-  { url, headers }: { readonly url: string; readonly headers: RequestHeaders },
+  request: { readonly url: string; readonly headers: RequestHeaders },
   reader: (json: unknown) => Item[],
 ): Promise<Item[]> {
   const items: Item[] = [];
-  for (let page = 1; page <= maxPages; page += 1) {
-    const answer = await ask({ method: 'GET', url: page === 1 ? url : `${url}&page=${page}`, headers });
+  for await (const answer of requestPages(ask, request, maxPages)) {
     if (hasNoCheckData(answer)) break;
-    requireSuccess(url, answer);
-    items.push(...parseAnswer(answer, reader));
-    if (!hasNextPage(answer)) break;
+    items.push(...parseAnswer(requireSuccess(request.url, answer), reader));
   }
   return items;
 }
