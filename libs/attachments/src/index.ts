@@ -15,7 +15,7 @@ export { removeAbandonedUploads, removeDueFiles } from './remove.ts';
 export { attachmentsArchiveReaders } from './data/archive.ts';
 export { openArchive } from './exports/download.ts';
 export { type ExportContext, prepareExportRun } from './exports/write-export.ts';
-export { loadPublishedExportKeys } from './rules/export-keys.ts';
+export { loadPublishedExportKeys } from './data/export-keys.ts';
 export { filesPath } from './rules/addresses.ts';
 export { describeFilesConfigFault, filesEnvironment } from './storage/files-environment.ts';
 export { openFileStorage, type OpenStorage } from './storage/open-storage.ts';

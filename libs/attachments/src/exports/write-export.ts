@@ -23,6 +23,7 @@ import {
   outboxRow,
 } from '@muster/tenancy';
 import { exportedFilesQuery } from '../data/archive.ts';
+import { loadExportKeys } from '../data/export-keys.ts';
 import {
   addStoredPart,
   type ArchivedFile,
@@ -36,7 +37,6 @@ import {
   lockExport,
 } from '../data/exports.ts';
 import { withReceivedFile } from '../receive.ts';
-import { loadExportKeys } from '../rules/export-keys.ts';
 import { tarEnd, tarHeader, tarPadding } from '../rules/tar.ts';
 import { fileKey, type FileStorage } from '../storage/storage.ts';
 import { openPartFile, type PartFile } from './part-file.ts';

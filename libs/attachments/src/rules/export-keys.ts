@@ -3,7 +3,6 @@
  * first key signs. All are published, so that archives stay verifiable while SECRETS_KEY is rotated.
  */
 import { createHash, createPrivateKey, createPublicKey, hkdfSync, type KeyObject } from 'node:crypto';
-import { type Pool, queryOutsideOrg, sql } from '@muster/driver';
 
 /** A public key as a JSON Web Key (RFC 8037), and in the form that OpenSSL reads. */
 export interface ExportPublicKey {
@@ -24,7 +23,7 @@ interface ExportSigningKey {
 /** The bytes before the seed in an Ed25519 key as PKCS #8 (RFC 8410). */
 const pkcs8Prefix = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-export function deriveExportKey(secret: string, salt: string): ExportSigningKey {
+function deriveExportKey(secret: string, salt: string): ExportSigningKey {
   const seed = Buffer.from(hkdfSync('sha256', secret, salt, 'muster signature of exports', 32));
   const der = Buffer.concat([pkcs8Prefix, seed]);
   const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
@@ -36,21 +35,10 @@ export function deriveExportKey(secret: string, salt: string): ExportSigningKey 
   return { privateKey, published: { kty: 'OKP', crv: 'Ed25519', x, kid, use: 'sig', alg: 'EdDSA', pem } };
 }
 
-/** Derives the keys of an installation. `pool` is the primary database. The first key signs. */
-export async function loadExportKeys(
-  pool: Pool,
-  secretsKeys: readonly string[],
-): Promise<readonly [ExportSigningKey, ...ExportSigningKey[]]> {
-  const [row] = await queryOutsideOrg(pool, sql<{ salt: string }>`select app.export_salt() as salt`);
-  if (row === undefined) throw new Error('the database has no key for exports');
-  const [first = '', ...others] = secretsKeys;
-  return [deriveExportKey(first, row.salt), ...others.map((secret) => deriveExportKey(secret, row.salt))];
+/** Derives the keys of an installation. The first key signs. */
+export function deriveExportKeys(
+  [first = '', ...others]: readonly string[],
+  salt: string,
+): readonly [ExportSigningKey, ...ExportSigningKey[]] {
+  return [deriveExportKey(first, salt), ...others.map((secret) => deriveExportKey(secret, salt))];
 }
-
-/** Returns the document that an installation publishes. */
-export const loadPublishedExportKeys = async (
-  pool: Pool,
-  secretsKeys: readonly string[],
-): Promise<{ keys: ExportPublicKey[] }> => ({
-  keys: (await loadExportKeys(pool, secretsKeys)).map(({ published }) => published),
-});
