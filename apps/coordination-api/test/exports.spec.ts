@@ -96,7 +96,7 @@ describe('an archive of the organization', () => {
     expect(archive.records('epics')).toEqual([{ type: 'epics', ...listedEpic }]);
     expect(archive.records('stories').map(({ code: _code, ...record }) => record)).toEqual(
       await Promise.all(
-        [story.id, last.id, child.id].map(async (storyId) => ({
+        [story.id, child.id, last.id].map(async (storyId) => ({
           type: 'stories',
           ...(await ana.stories.get({ storyId })).story,
         })),

@@ -39,13 +39,15 @@ interface ArchiveReaderDefinition<Row, Type extends ArchiveRecordType> {
   readonly type: Type;
   /** The number of records in a page. A page must fit into the memory of a worker several times. */
   readonly pageSize: number;
-  /** Returns the statement for the rows after a key, in its order; null if the scope has no such records. */
-  readonly select: (selection: ArchiveSelection, after: ArchiveKey | null) => Query<Row> | null;
+  /**
+   * Returns the statement for up to `limit` rows after a key, in its order; null if the scope has no such records.
+   */
+  readonly select: (selection: ArchiveSelection, after: ArchiveKey | null, limit: Part) => Query<Row> | null;
   readonly keyOf: (row: Row) => ArchiveKey;
   readonly toRecord: (row: Row) => Omit<ArchiveRecord<Type>, 'type'>;
 }
 
-/** Creates the reader of a type of records. The statement must be limited to `pageSize` rows. */
+/** Creates the reader of a type of records. */
 export const createArchiveReader =
   <Row, Type extends ArchiveRecordType>({
     type,
@@ -55,7 +57,7 @@ export const createArchiveReader =
     toRecord,
   }: ArchiveReaderDefinition<Row, Type>): ArchiveReader =>
   async (db, selection, after) => {
-    const query = select(selection, after);
+    const query = select(selection, after, sql.literal(pageSize));
     if (query === null) return { lines: [], next: null };
     const rows = await db.all(query);
     const last = rows.at(-1);

@@ -21,15 +21,15 @@ function exportedAttachmentsSql(columns: Part, selection: ArchiveSelection, afte
     join projects p on ${orgFilter('p')} and p.id = a.project_id and ${isExportedProjectSql(selection)}
     left join stories s on ${orgFilter('s')} and s.id = a.story_id
     where ${orgFilter('a')} and a.state = 'stored' and a.updated_at <= ${selection.startedAt}::timestamptz and ${isOwn}
-      and ${afterKeySql(sql.part`a.id`, after, [keyTypes.uuid])} order by a.id limit ${sql.literal(pageSize)}`;
+      and ${afterKeySql(sql.part`a.id`, after, [keyTypes.uuid])} order by a.id`;
 }
 
 export const attachmentsArchiveReaders: ArchiveReaders = {
   attachments: createArchiveReader({
     type: 'attachments',
     pageSize,
-    select: (selection, after) =>
-      sql<AttachmentWithCode>`${exportedAttachmentsSql(sql.part`${attachments.list}, s.code`, selection, after)}`,
+    select: (selection, after, limit) =>
+      sql<AttachmentWithCode>`${exportedAttachmentsSql(sql.part`${attachments.list}, s.code`, selection, after)} limit ${limit}`,
     keyOf: ({ id }) => [id],
     toRecord: (row) => {
       const { state: _stored, ...record } = toAttachmentRecord(row);
@@ -46,4 +46,5 @@ export interface ExportedFile {
 
 /** Returns the statement for the files of an export after a key. */
 export const exportedFilesQuery = (selection: ArchiveSelection, after: ArchiveKey | null) =>
-  sql<ExportedFile>`${exportedAttachmentsSql(sql.part`a.id, a.size, a.sha256`, selection, after)}`;
+  sql<ExportedFile>`${exportedAttachmentsSql(sql.part`a.id, a.size, a.sha256`, selection, after)}
+       limit ${sql.literal(pageSize)}`;

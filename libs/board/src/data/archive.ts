@@ -47,7 +47,7 @@ interface ProjectWithRolesRow extends ProjectRow {
 const readWholeProjects = createArchiveReader({
   type: 'projects',
   pageSize: 20,
-  select: (selection, after) => {
+  select: (selection, after, limit) => {
     // Projects hold texts by others, so one's own data contains only their names.
     const isOwnData = selection.scope === 'me';
     const rolesOf = (select: Part): Part =>
@@ -58,7 +58,7 @@ const readWholeProjects = createArchiveReader({
         ${rolesOf(sql.part`select t.team_id as "teamId", t.role
           from project_teams t where ${orgFilter('t')} and t.project_id = p.id order by t.team_id`)} as teams
       from projects p where ${orgFilter('p')} and ${isExportedProjectSql(selection)} and ${existedAtStart('p', selection)}
-        and ${afterKeySql(sql.part`p.id`, after, [uuid])} order by p.id limit 20`;
+        and ${afterKeySql(sql.part`p.id`, after, [uuid])} order by p.id limit ${limit}`;
   },
   keyOf: ({ id }) => [id],
   toRecord: ({ members, teams, ...row }) => ({ ...projects.shown(row), members, teams }),
@@ -73,12 +73,12 @@ export const readProjects: ArchiveReader = async (db, selection, after) => {
 export const readColumns = createArchiveReader({
   type: 'columns',
   pageSize: 500,
-  select: (selection, after) =>
+  select: (selection, after, limit) =>
     selection.scope === 'me'
       ? null
       : sql<ColumnRow>`select ${boardColumns.list} from board_columns c ${joinProject('c', selection)}
           where ${orgFilter('c')} and ${existedAtStart('c', selection)}
-            and ${afterKeySql(sql.part`c.id`, after, [uuid])} order by c.id limit 500`,
+            and ${afterKeySql(sql.part`c.id`, after, [uuid])} order by c.id limit ${limit}`,
   keyOf: ({ id }) => [id],
   toRecord: toColumn,
 });
@@ -86,47 +86,40 @@ export const readColumns = createArchiveReader({
 export const readEpics = createArchiveReader({
   type: 'epics',
   pageSize: 200,
-  select: (selection, after) =>
+  select: (selection, after, limit) =>
     selection.scope === 'me'
       ? null
       : sql<EpicRow>`select ${epics.list} from epics e ${joinProject('e', selection)}
           where ${orgFilter('e')} and ${existedAtStart('e', selection)}
-            and ${afterKeySql(sql.part`e.id`, after, [uuid])} order by e.id limit 200`,
+            and ${afterKeySql(sql.part`e.id`, after, [uuid])} order by e.id limit ${limit}`,
   keyOf: ({ id }) => [id],
   toRecord: epics.shown,
 });
 
-/** Stories without a parent come first, so that a parent precedes its children. */
 export const readStories = createArchiveReader({
   type: 'stories',
   pageSize: 200,
-  select: (selection, after) => {
+  select: (selection, after, limit) => {
     const isOwn = (member: Part): Part => sql.part`(${isBy(sql.part`s.created_by`)(member)}
       or exists (select from assignments a where ${orgFilter('a')} and a.target_type = 'story' and a.target_id = s.id
         and a.member_id = ${member}))`;
-    const rows = (isChild: boolean): Part => sql.part`(select ${stories.list}, p.key as project_key
-      from stories s ${joinProject('s', selection)}
-      where ${orgFilter('s')} and s.parent_id is ${isChild ? sql.part`not null` : sql.part`null`}
-        and ${existedAtStart('s', selection)} and ${ownOnly(selection, isOwn)}
-        and ${after?.[0] === (isChild ? 1 : 0) ? sql.part`s.id > ${after[1]}::uuid` : sql.part`true`}
-      order by s.id limit 200)`;
-    if (after?.[0] === 1) return sql<StoryRow>`${rows(true)}`;
-    return sql<StoryRow>`select * from (${rows(false)} union all ${rows(true)}) s
-      order by s.parent_id is not null, s.id limit 200`;
+    return sql<StoryRow>`select ${stories.list}, p.key as project_key from stories s ${joinProject('s', selection)}
+      where ${orgFilter('s')} and ${existedAtStart('s', selection)} and ${ownOnly(selection, isOwn)}
+        and ${afterKeySql(sql.part`s.id`, after, [uuid])} order by s.id limit ${limit}`;
   },
-  keyOf: ({ id, parent_id: parentId }) => [parentId === null ? 0 : 1, id],
+  keyOf: ({ id }) => [id],
   toRecord: (row) => ({ ...toStory(row), code: row.code === null ? null : { ...row.code } }),
 });
 
 export const readSpecs = createArchiveReader({
   type: 'specs',
   pageSize: 20,
-  select: (selection, after) => sql<SpecRow>`select ${specVersionColumns}, p.content
+  select: (selection, after, limit) => sql<SpecRow>`select ${specVersionColumns}, p.content
     from story_specs p join stories s on ${orgFilter('s')} and s.id = p.story_id
     where ${orgFilter('p')} and ${existedAtStart('p', selection)} and ${ownOnly(selection, isBy(sql.part`p.author`))}
       and s.project_id in (select p.id from projects p where ${orgFilter('p')} and ${isExportedProjectSql(selection)})
       and ${afterKeySql(sql.part`p.story_id, p.version`, after, [uuid, int])}
-    order by p.story_id, p.version limit 20`,
+    order by p.story_id, p.version limit ${limit}`,
   keyOf: (row) => [row.story_id, row.version],
   toRecord: (row) => ({ ...toSpec(row), linesAdded: row.lines_added, linesRemoved: row.lines_removed }),
 });
@@ -139,7 +132,7 @@ interface ArchivedCommentRow extends CommentRow {
 export const readComments = createArchiveReader({
   type: 'comments',
   pageSize: 200,
-  select: (selection, after) => {
+  select: (selection, after, limit) => {
     const isOwn = (member: Part): Part =>
       sql.part`(${isBy(sql.part`c.author`)(member)} or c.directed_to = ${member} or ${member} = any (c.mentions))`;
     return sql<ArchivedCommentRow>`select ${comments.list},
@@ -150,7 +143,7 @@ export const readComments = createArchiveReader({
       from comments c join stories s on ${orgFilter('s')} and s.id = c.story_id ${joinProject('s', selection)}
       where ${orgFilter('c')} and ${existedAtStart('c', selection)} and ${ownOnly(selection, isOwn)}
         and ${afterKeySql(sql.part`c.story_id, (c.parent_id is not null)::int, c.id`, after, [uuid, int, uuid])}
-      order by c.story_id, (c.parent_id is not null)::int, c.id limit 200`;
+      order by c.story_id, (c.parent_id is not null)::int, c.id limit ${limit}`;
   },
   keyOf: (row) => [row.story_id, row.parent_id === null ? 0 : 1, row.id],
   toRecord: ({ given, ...row }) => {
@@ -162,7 +155,7 @@ export const readComments = createArchiveReader({
 export const readAssignments = createArchiveReader({
   type: 'assignments',
   pageSize: 500,
-  select: (selection, after) =>
+  select: (selection, after, limit) =>
     sql<ListedAssignmentRow>`${archivedAssignmentSql(
       sql.join(
         [
@@ -173,7 +166,7 @@ export const readAssignments = createArchiveReader({
         ],
         ' and ',
       ),
-    )} order by a.target_type, a.target_id limit 500`,
+    )} order by a.target_type, a.target_id limit ${limit}`,
   keyOf: (row) => [row.target_type, row.target_id],
   toRecord: toListedAssignment,
 });
@@ -181,10 +174,10 @@ export const readAssignments = createArchiveReader({
 export const readReviewers = createArchiveReader({
   type: 'reviewers',
   pageSize: 500,
-  select: (selection, after) =>
+  select: (selection, after, limit) =>
     sql<ListedReviewRow>`${archivedReviewSql(sql.part`${isExportedProjectSql(selection)}
       and ${existedAtStart('r', selection)} and ${ownOnly(selection, (member) => sql.part`r.member_id = ${member}`)}
-      and ${afterKeySql(sql.part`r.id`, after, [uuid])}`)} order by r.id limit 500`,
+      and ${afterKeySql(sql.part`r.id`, after, [uuid])}`)} order by r.id limit ${limit}`,
   keyOf: ({ id }) => [id],
   toRecord: toListedReviewer,
 });
@@ -193,13 +186,13 @@ export const readReviewers = createArchiveReader({
 export const readPrompts = createArchiveReader({
   type: 'prompts',
   pageSize: 50,
-  select: (selection, after) => {
+  select: (selection, after, limit) => {
     const ofOrganization = selection.scope === 'project' ? sql.part`false` : sql.part`p.project_id is null`;
     return sql<PromptRow>`select ${promptColumns}, p.body from prompts p
       where ${orgFilter('p')} and ${existedAtStart('p', selection)} and ${ownOnly(selection, isBy(sql.part`p.updated_by`))}
         and (${ofOrganization} or p.project_id in (select p.id from projects p
           where ${orgFilter('p')} and ${isExportedProjectSql(selection)}))
-        and ${afterKeySql(sql.part`p.id`, after, [uuid])} order by p.id limit 50`;
+        and ${afterKeySql(sql.part`p.id`, after, [uuid])} order by p.id limit ${limit}`;
   },
   keyOf: ({ id }) => [id],
   toRecord: toPrompt,
@@ -208,11 +201,11 @@ export const readPrompts = createArchiveReader({
 export const readContracts = createArchiveReader({
   type: 'contracts',
   pageSize: 20,
-  select: (selection, after) => sql<ContractRow>`select ${contractColumns}, v.content
+  select: (selection, after, limit) => sql<ContractRow>`select ${contractColumns}, v.content
     from contract_versions v join contracts c on ${orgFilter('c')} and c.id = v.contract_id ${joinProject('v', selection)}
     where ${orgFilter('v')} and ${existedAtStart('v', selection)} and ${ownOnly(selection, isBy(sql.part`v.published_by`))}
       and ${afterKeySql(sql.part`v.contract_id, v.version`, after, [uuid, int])}
-    order by v.contract_id, v.version limit 20`,
+    order by v.contract_id, v.version limit ${limit}`,
   keyOf: (row) => [row.contract_id, row.version],
   toRecord: toContract,
 });
@@ -221,14 +214,14 @@ export const readContracts = createArchiveReader({
 export const readViews = createArchiveReader({
   type: 'views',
   pageSize: 200,
-  select: (selection, after) => {
+  select: (selection, after, limit) => {
     const ofAllProjects = selection.scope === 'project' ? sql.part`false` : sql.part`w.project_id is null`;
     const exported =
       selection.scope === 'me' ? sql.part`w.owner_id = ${selection.memberId}::uuid` : sql.part`w.shared`;
     return sql<OwnedViewRow>`${archivedViewSql(sql.part`${existedAtStart('w', selection)} and ${exported}
       and (${ofAllProjects} or w.project_id in (select p.id from projects p
         where ${orgFilter('p')} and ${isExportedProjectSql(selection)}))
-      and ${afterKeySql(sql.part`w.id`, after, [uuid])}`)} order by w.id limit 200`;
+      and ${afterKeySql(sql.part`w.id`, after, [uuid])}`)} order by w.id limit ${limit}`;
   },
   keyOf: ({ id }) => [id],
   toRecord: toView,

@@ -15,7 +15,7 @@ const { uuid, bigint } = keyTypes;
 export const readActivity = createArchiveReader({
   type: 'activity',
   pageSize: 200,
-  select: (selection, after) => {
+  select: (selection, after, limit) => {
     // An export of personal data has no activity, because activity names other members' work.
     if (selection.scope === 'me') return null;
     const ofProject =
@@ -24,7 +24,7 @@ export const readActivity = createArchiveReader({
       RowOf<typeof activityView> & { seq: number }
     >`select ${activityView.list}, e.seq from activity e
         where ${orgFilter('e')} and ${ofProject} and e.at <= ${selection.startedAt}::timestamptz
-          and ${afterKeySql(sql.part`e.seq`, after, [bigint])} order by e.seq limit 200`;
+          and ${afterKeySql(sql.part`e.seq`, after, [bigint])} order by e.seq limit ${limit}`;
   },
   keyOf: ({ seq }) => [seq],
   toRecord: activityView.shown,
@@ -33,14 +33,14 @@ export const readActivity = createArchiveReader({
 export const readNotifications = createArchiveReader({
   type: 'notifications',
   pageSize: 500,
-  select: (selection, after) =>
+  select: (selection, after, limit) =>
     selection.scope === 'me'
       ? sql<RowOf<typeof inbox>>`select ${inbox.list} from notifications n
             where ${orgFilter('n')} and n.member_id = ${selection.memberId}::uuid and n.in_inbox
               and n.created_at <= ${selection.startedAt}::timestamptz
               and (n.project_id is null or exists (select from projects p where ${orgFilter('p')}
                 and p.id = n.project_id and ${isExportedProjectSql(selection)}))
-              and ${afterKeySql(sql.part`n.id`, after, [uuid])} order by n.id limit 500`
+              and ${afterKeySql(sql.part`n.id`, after, [uuid])} order by n.id limit ${limit}`
       : null,
   keyOf: ({ id }) => [id],
   toRecord: inbox.shown,

@@ -31,10 +31,10 @@ interface TeamWithMembersRow extends TeamRow {
 export const readMembers = createArchiveReader({
   type: 'members',
   pageSize: 500,
-  select: (selection, after) => sql<MemberRow>`select ${members.list} from members m
+  select: (selection, after, limit) => sql<MemberRow>`select ${members.list} from members m
       where ${orgFilter('m')} and m.created_at <= ${selection.startedAt}::timestamptz
         and ${isExportedMemberSql(selection)} and ${afterKeySql(sql.part`m.id`, after, [uuid])}
-      order by m.id limit 500`,
+      order by m.id limit ${limit}`,
   keyOf: ({ id }) => [id],
   toRecord: toMember,
 });
@@ -42,11 +42,11 @@ export const readMembers = createArchiveReader({
 export const readAgents = createArchiveReader({
   type: 'agents',
   pageSize: 500,
-  select: (selection, after) => sql<AgentRow>`select ${agents.list}
+  select: (selection, after, limit) => sql<AgentRow>`select ${agents.list}
       from agents a join members m on ${orgFilter('m')} and m.id = a.member_id
       where ${orgFilter('a')} and a.created_at <= ${selection.startedAt}::timestamptz
         and ${isExportedMemberSql(selection)} and ${afterKeySql(sql.part`a.id`, after, [uuid])}
-      order by a.id limit 500`,
+      order by a.id limit ${limit}`,
   keyOf: ({ id }) => [id],
   toRecord: agents.shown,
 });
@@ -54,7 +54,7 @@ export const readAgents = createArchiveReader({
 export const readTeams = createArchiveReader({
   type: 'teams',
   pageSize: 50,
-  select: (selection, after) => {
+  select: (selection, after, limit) => {
     if (selection.scope === 'me') return null;
     const isExported =
       selection.scope === 'org'
@@ -66,7 +66,7 @@ export const readTeams = createArchiveReader({
             ${isoTimeSql(sql.part`tm.created_at`)} as "addedAt" from team_members tm
             where ${orgFilter('tm')} and tm.team_id = t.id order by tm.member_id) r) as members
         from teams t where ${orgFilter('t')} and t.created_at <= ${selection.startedAt}::timestamptz
-          and ${isExported} and ${afterKeySql(sql.part`t.id`, after, [uuid])} order by t.id limit 50`;
+          and ${isExported} and ${afterKeySql(sql.part`t.id`, after, [uuid])} order by t.id limit ${limit}`;
   },
   keyOf: ({ id }) => [id],
   toRecord: ({ members: membersOfTeam, ...row }) => ({ ...teams.shown(row), members: membersOfTeam }),

@@ -1,10 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { ArchiveLine, archiveRecords, archiveRecordTypes } from './archive.ts';
+import { archiveRecords, archiveRecordTypes } from './archive.ts';
 
 describe('the records of an archive', () => {
   it('have a line of their own for each type, which names it', () => {
-    const named = ArchiveLine.options.map((option) => option.shape.type.value);
-    expect(named).toEqual(archiveRecordTypes);
     for (const type of archiveRecordTypes) expect(archiveRecords[type].shape.type.value).toBe(type);
   });
 

@@ -101,27 +101,6 @@ export type ArchiveRecord<Type extends ArchiveRecordType = ArchiveRecordType> = 
   [Name in Type]: z.infer<(typeof archiveRecords)[Name]>;
 }[Type];
 
-/** A line of an archive, whatever its type. */
-export const ArchiveLine = z.discriminatedUnion('type', [
-  archiveRecords.members,
-  archiveRecords.agents,
-  archiveRecords.teams,
-  archiveRecords.projects,
-  archiveRecords.columns,
-  archiveRecords.epics,
-  archiveRecords.stories,
-  archiveRecords.specs,
-  archiveRecords.comments,
-  archiveRecords.assignments,
-  archiveRecords.reviewers,
-  archiveRecords.prompts,
-  archiveRecords.contracts,
-  archiveRecords.views,
-  archiveRecords.attachments,
-  archiveRecords.activity,
-  archiveRecords.notifications,
-]);
-
 /** The file of a type's records in the archive. */
 export const archiveFileName = (type: ArchiveRecordType): string => `${type}.ndjson`;
 /** The file in the archive with the contents of an attachment. */
