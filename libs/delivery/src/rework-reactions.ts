@@ -5,9 +5,8 @@
 import { type Db, orgFilter, sql } from '@muster/driver';
 import { type Actor } from '@muster/registry';
 import { type EventReaction } from '@muster/runtime';
-import { type DomainEvent, workTargetsSql } from '@muster/tenancy';
+import { type DomainEvent, isoTimeSql, workTargetsSql } from '@muster/tenancy';
 import { type ExecutionRow } from './data/executions.ts';
-import { isoTimeSql } from './data/leases.ts';
 import { newestChangeRequestSql } from './data/rework.ts';
 import { isInStateSql, isOpenSql } from './leases/states-sql.ts';
 import { isHeldState } from './leases/states.ts';

@@ -9,12 +9,11 @@ import { isFinished } from '../rules/workflow.ts';
 import { type ColumnRow } from './columns.ts';
 import { disableStoryCountTriggers } from './counts.ts';
 import { type EpicRow, epics as epicRecord } from './epics.ts';
-import { firstSpecRow } from './specs.ts';
+import { firstSpecRow, type SpecRow } from './specs.ts';
 import { stories as storyRecord } from './stories.ts';
 
 type LocalBoard = ParamsOf<Registry['projects']['convertLocal']>;
 type StoryRow = RowOf<typeof storyRecord>;
-type SpecRow = ReturnType<typeof firstSpecRow>;
 
 /** The rows and counts of a converted board, and the mapping from local IDs to new ones. */
 export interface Conversion {

@@ -11,7 +11,6 @@ import {
 import { boardColumns, type ColumnRow } from './columns.ts';
 import { type MatchedMember } from './import-board.ts';
 import { importItemKey, type ImportItemRow, type ImportRow, readInBatches } from './imports.ts';
-import { type nextSpecRow } from './specs.ts';
 
 const intoEmptyProjectSql = (projectId: Part): Part =>
   sql.part`select i.created_at from imports i where ${orgFilter('i')} and i.project_id = ${projectId} and i.into_empty_project`;
@@ -186,21 +185,6 @@ export const findUploads = (
          and a.execution_id is null and a.state = 'stored' and a.author_member_id = ${memberId} and a.imported_by is null
          and a.sha256 = any (${files.map(({ sha256 }) => sha256)}::text[])
        order by a.id`,
-  );
-
-export type ImportedSpecRow = ReturnType<typeof nextSpecRow>;
-
-/** Writes versions of specs with the marks of their import. The caller updates the stories' spec_version. */
-export const insertImportedSpecs = (rows: readonly ImportedSpecRow[]): Query<unknown>[] =>
-  splitIntoPortions(
-    rows.map((row) => JSON.stringify(row)),
-    (row) => row.length,
-  ).map(
-    (
-      portion,
-    ) => sql`insert into story_specs (org_id, story_id, version, content, content_hash, lines_added, lines_removed, author, imported_by, imported_from, note, created_at)
-       select ${currentOrgId}, r.story_id, r.version, r.content, r.content_hash, r.lines_added, r.lines_removed, r.author, r.imported_by, r.imported_from, r.note, r.created_at
-       from jsonb_populate_recordset(null::story_specs, ${`[${portion.join()}]`}::jsonb) r`,
   );
 
 /** Sets the current versions of specs. The stories count as unchanged. */

@@ -13,7 +13,7 @@ import { workTargetsSql } from '@muster/tenancy';
 import { type StoryDependency } from '../rules/import-merge.ts';
 import { type OpenStory } from '../rules/plan-graph.ts';
 import { type EpicRow, epics } from './epics.ts';
-import { type firstSpecRow, hasSpec } from './specs.ts';
+import { hasSpec, type SpecRow } from './specs.ts';
 import { stories, type StoryRow } from './stories.ts';
 
 /** A locked story of a plan. */
@@ -114,15 +114,15 @@ export const updateStories = (rows: readonly StoryRow[]): Query<unknown>[] =>
   );
 
 /** Writes versions of specs. The caller updates the stories' spec_version. */
-export const insertSpecVersions = (rows: readonly ReturnType<typeof firstSpecRow>[]): Query<unknown>[] =>
+export const insertSpecVersions = (rows: readonly SpecRow[]): Query<unknown>[] =>
   splitIntoPortions(
     rows.map((row) => JSON.stringify(row)),
     estimateBytes,
   ).map(
     (
       portion,
-    ) => sql`insert into story_specs (org_id, story_id, version, content, content_hash, lines_added, lines_removed, author, note, created_at)
-       select ${currentOrgId}, r.story_id, r.version, r.content, r.content_hash, r.lines_added, r.lines_removed, r.author, r.note, r.created_at
+    ) => sql`insert into story_specs (org_id, story_id, version, content, content_hash, lines_added, lines_removed, author, imported_by, imported_from, note, created_at)
+       select ${currentOrgId}, r.story_id, r.version, r.content, r.content_hash, r.lines_added, r.lines_removed, r.author, r.imported_by, r.imported_from, r.note, r.created_at
        from jsonb_populate_recordset(null::story_specs, ${`[${portion.join()}]`}::jsonb) r`,
   );
 

@@ -1,5 +1,6 @@
 /** The ids of records that are imported from an archive of another installation. */
 import { randomBytes } from 'node:crypto';
+import { isUuid } from '@muster/registry';
 
 /** The hexadecimal digits of a UUIDv7 that order it: its time and the counter within a millisecond. */
 const orderingDigits = 22;
@@ -13,12 +14,10 @@ export function createIdLike(archiveId: string): string {
   return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
-const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
 /** Collects all ids in a value, at any depth. */
 export function collectIds(value: unknown, ids: Set<string> = new Set()): Set<string> {
   if (typeof value === 'string') {
-    if (uuidPattern.test(value)) ids.add(value);
+    if (isUuid(value)) ids.add(value);
   } else if (typeof value === 'object' && value !== null)
     for (const part of Object.values(value)) collectIds(part, ids);
   return ids;

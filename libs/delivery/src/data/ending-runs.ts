@@ -4,8 +4,8 @@
  */
 import { type Db, orgFilter, type Part, type Query, sql } from '@muster/driver';
 import { type Actor, type FinalRunState } from '@muster/registry';
+import { isoTimeSql } from '@muster/tenancy';
 import { isHeldSql, isOpenSql } from '../leases/states-sql.ts';
-import { isoTimeSql } from './leases.ts';
 
 const setRunEndedSql = (
   state: FinalRunState,

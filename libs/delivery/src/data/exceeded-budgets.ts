@@ -4,8 +4,8 @@
  */
 import { type Db, type IdOrSql, orgFilter, type Part, sql } from '@muster/driver';
 import { type Actor, type Budget } from '@muster/registry';
+import { isoTimeSql } from '@muster/tenancy';
 import { type ExecutionRow } from './executions.ts';
-import { isoTimeSql } from './leases.ts';
 
 /** A budget that is used up, in the form in which refusals and signals name it. */
 export interface ExceededBudget {

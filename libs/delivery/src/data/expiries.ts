@@ -4,11 +4,11 @@
  */
 import { type Db, orgFilter, sql } from '@muster/driver';
 import { type Actor } from '@muster/registry';
-import { type DomainEvent } from '@muster/tenancy';
+import { type DomainEvent, isoTimeSql } from '@muster/tenancy';
 import { appendEventsSql } from '../leases/events.ts';
 import { canTransitionSql } from '../leases/states-sql.ts';
 import { transitions } from '../leases/states.ts';
-import { isoTimeSql, type UnitType } from './leases.ts';
+import { type UnitType } from './leases.ts';
 
 /** The story or group that a lease is on, or the group whose coordination it is on. */
 export interface LeasedUnit {

@@ -5,6 +5,7 @@
 import { type DB, type Db, orgFilter, currentOrgId, type Part, type Query, sql } from '@muster/driver';
 import { type Lease } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
+import { isoTimeSql } from '@muster/tenancy';
 import { type Selectable } from 'kysely';
 import { expiredLeaseGraceSeconds, type LeaseWithHolder } from '../rules/acquire.ts';
 import { hashLeaseToken, type LeaseClaim, newLeaseToken } from '../rules/lease-tokens.ts';
@@ -81,10 +82,6 @@ export interface UnitColumns {
 /** Returns the condition for the lease `l` of a story or group. */
 const isLeaseOfUnitSql = ({ type, id }: UnitColumns): Part =>
   sql.part`${orgFilter('l')} and l.unit_type = ${type} and l.unit_id = ${id}`;
-
-/** Returns SQL for a time in the API's format. */
-export const isoTimeSql = (time: Part): Part =>
-  sql.part`to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /**
  * Returns SQL for the lease of a story or group as JSON; null if it has no row. The columns that only the

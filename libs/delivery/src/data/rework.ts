@@ -4,7 +4,7 @@
  */
 import { type Db, orgFilter, type Part, sql } from '@muster/driver';
 import { type Rework } from '@muster/registry';
-import { isoTimeSql } from './leases.ts';
+import { isoTimeSql } from '@muster/tenancy';
 import { storyIdsOfExecutionSql } from './targets.ts';
 
 /** Returns SQL for the fresh requests `r` of the stories `s`, with the reviewing agent `g` or member `m`. */

@@ -5,7 +5,7 @@ import { findCurrentSpecs, setLastStoryNumber } from '../../data/import-board.ts
 import { insertDependencies } from '../../data/import-waits.ts';
 import { deleteDependencies, insertSpecVersions, updateStories } from '../../data/plan-stories.ts';
 import { deletePlanItems, type PlanItemRow, type PlanRow, plans, storePlanItems } from '../../data/plans.ts';
-import { nextSpecRow, toPreviousSpec } from '../../data/specs.ts';
+import { nextSpecRow, type SpecRow, toPreviousSpec } from '../../data/specs.ts';
 import { stories, type StoryRow, toStoryEventSubject } from '../../data/stories.ts';
 import { type StoryDependency } from '../../rules/import-merge.ts';
 import { isFinished } from '../../rules/workflow.ts';
@@ -13,8 +13,6 @@ import { closeFormerParent, closeParent } from '../stories/close-parent.ts';
 import { type LoadedPlan } from './load-plan.ts';
 import { type EpicsOfPlan, writeEpics } from './plan-epics.ts';
 import { type PlannedStory } from './plan-stories.ts';
-
-type SpecRow = ReturnType<typeof nextSpecRow>;
 
 /** The names that fields of a plan have in events and in stories.update. */
 const eventFields: Readonly<Record<string, string>> = {

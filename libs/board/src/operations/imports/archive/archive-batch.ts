@@ -13,12 +13,12 @@ import { type EpicRow } from '../../../data/epics.ts';
 import {
   type ImportedAssignment,
   type ImportedReaction,
-  type ImportedSpecRow,
   type UploadedFile,
 } from '../../../data/import-archive.ts';
 import { type CommentLocation, type ImportedStory } from '../../../data/import-board.ts';
 import { importItemKey, type ImportedItem, type ImportItemKind } from '../../../data/imports.ts';
 import { type reviews } from '../../../data/reviewers.ts';
+import { type SpecRow } from '../../../data/specs.ts';
 import { toStoryKey, type StoryRow } from '../../../data/stories.ts';
 import { hashFields } from '../../../rules/import-merge.ts';
 import { type ImportBatch } from '../import-batch.ts';
@@ -28,7 +28,7 @@ export interface ArchiveWrites {
   readonly columns: ColumnRow[];
   readonly epics: EpicRow[];
   readonly stories: Map<string, StoryRow>;
-  readonly specs: ImportedSpecRow[];
+  readonly specs: SpecRow[];
   /** The new current spec versions of stories that earlier puts created. */
   readonly specVersions: Map<string, number>;
   readonly comments: Map<string, CommentRow>;

@@ -19,7 +19,6 @@ import {
   findUploads,
   insertImportedAssignments,
   insertImportedReactions,
-  insertImportedSpecs,
   setSpecVersions,
 } from '../../../data/import-archive.ts';
 import {
@@ -29,6 +28,7 @@ import {
   setLastStoryNumber,
 } from '../../../data/import-board.ts';
 import { type ImportedItem, type ImportItemKind, type ImportItemRow } from '../../../data/imports.ts';
+import { insertSpecVersions } from '../../../data/plan-stories.ts';
 import { projects } from '../../../data/projects.ts';
 import { reviews } from '../../../data/reviewers.ts';
 import { stories } from '../../../data/stories.ts';
@@ -213,7 +213,7 @@ function write({ db, board, current, writes }: ArchiveBatch, { lastNumber }: Boa
     ...epics.insertAll(writes.epics),
     ...stories.insertAll([...writes.stories.values()]),
     ...(lastNumber > board.lastStoryNumber ? [setLastStoryNumber(current.project_id, lastNumber)] : []),
-    ...insertImportedSpecs(specs),
+    ...insertSpecVersions(specs),
     ...(others.length > 0
       ? [setSpecVersions(others.map(([storyId, version]) => ({ storyId, version })))]
       : []),

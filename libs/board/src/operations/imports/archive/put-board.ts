@@ -4,6 +4,7 @@ import { boardColumns } from '../../../data/columns.ts';
 import { epics } from '../../../data/epics.ts';
 import { type TakenPlace, upstreamKey } from '../../../data/import-archive.ts';
 import { type ImportColumn } from '../../../data/import-board.ts';
+import { importItemKey } from '../../../data/imports.ts';
 import { stories, type StoryRow } from '../../../data/stories.ts';
 import { createIdLike } from '../../../rules/archive-ids.ts';
 import { maxColumns } from '../../../rules/columns.ts';
@@ -188,7 +189,7 @@ function takeRank(
  */
 function repeatStory(batch: ArchiveBatch, line: ArchiveLine<'stories'>, earlier: LineResult): LineResult {
   if (earlier.outcome === 'refused') return earlier;
-  const note = batch.noted.get(`story ${line.id}`);
+  const note = batch.noted.get(importItemKey('story', line.id));
   if (note === undefined || !batch.existingStories.has(note.record_id))
     return keptLine('The story was deleted in Muster.');
   const { blockedBy, parentId: parent } = line;
@@ -255,7 +256,7 @@ export function putSpec(batch: ArchiveBatch, line: ArchiveLine<'specs'>): LineRe
   if (line.version <= current) return { outcome: 'unchanged', recordId: story.id };
   if (line.version > current + 1)
     return refusedLine('version', `Version ${current + 1} of the spec has to come first.`);
-  const note = batch.noted.get(`story ${line.storyId}`);
+  const note = batch.noted.get(importItemKey('story', line.storyId));
   if (existing !== undefined && (existing.work !== null || existing.version !== note?.record_version))
     return keptLine('The story was changed in Muster since it was imported.', story.id);
   specs.push({
