@@ -2,7 +2,7 @@
 import { beforeEach, expect } from '@jest/globals';
 import { type Page } from 'playwright-core';
 import { type People, waitUntil } from '@muster/testing';
-import { journey } from './browser.ts';
+import { dragUntil, journey, pickUp } from './browser.ts';
 import { arrange, type House } from './house.ts';
 import { useWindows } from './windows.ts';
 
@@ -49,6 +49,46 @@ export function undoJourneys(house: House): void {
     });
   });
 
+  journey('takes back an assignment, a status and a change of group', async () => {
+    const story = async () => (await ana().stories.search({ query: 'Alpha' })).items[0];
+    const page = await open(people.ana.me.token, '/stories?group=none');
+    const row = page.locator('.story-row', { hasText: 'Alpha' });
+    const choose = async (key: string, name: string, set: string): Promise<void> => {
+      await row.getByRole('link').focus();
+      await page.keyboard.press(key);
+      await page.getByRole('menu').getByText(name, { exact: true }).click();
+      await notice(page).getByText(set).waitFor();
+    };
+    await choose('a', 'Ben', 'WEB-1: Ben');
+    await undoButton(page).click();
+    await notice(page).getByText('WEB-1: change undone').waitFor();
+    expect((await story())?.assignees.member).toBeNull();
+    await choose('s', 'In progress', 'WEB-1: In progress');
+    await page.keyboard.press('Control+z');
+    await waitUntil(async () => (await story())?.status === 'backlog');
+    await choose('a', 'Ben', 'WEB-1: Ben');
+    const { memberId } = people.chloe.me;
+    await ana().assignments.set({ targetType: 'story', targetId: 'WEB-1', memberId });
+    await row.getByText('Chloé').waitFor({ state: 'attached' });
+    await page.keyboard.press('Control+z');
+    await notice(page).getByText('Someone else has changed it since. Nothing was undone.').waitFor();
+    expect((await story())?.assignees.member?.name).toBe('Chloé');
+    await house.go(page, '/p/WEB?layout=board&group=priority');
+    await ana().stories.update({ storyId: 'WEB-4', priority: 'high' });
+    const column = page.getByRole('region', { name: 'High', exact: true });
+    await column.getByText('Delta').waitFor();
+    const over = await pickUp(
+      page,
+      page.getByRole('link', { name: 'Gamma' }),
+      column.locator('.column-scroll'),
+    );
+    await dragUntil(page, { x: over.x + 60, y: over.y + 300 }, column.locator('.drop-line'));
+    await page.mouse.up();
+    await notice(page).getByText('WEB-3: High').waitFor();
+    await page.keyboard.press('Control+z');
+    await waitUntil(async () => (await ana().stories.get({ storyId: 'WEB-3' })).story.priority === 'none');
+  });
+
   journey('takes an edit back, and a deletion with all that belongs to the story', async () => {
     await ana().comments.create({ storyId: 'WEB-1', body: 'Keep me' });
     const page = await open(people.ana.me.token, '/s/WEB-1');
@@ -80,6 +120,25 @@ export function undoJourneys(house: House): void {
     await list.getByRole('button', { name: 'Restore WEB-3' }).click();
     await list.getByText('No deleted stories').waitFor();
     expect((await ana().stories.get({ storyId: 'WEB-3' })).story.title).toBe('Gamma');
+    await ana().stories.delete({ storyId: 'WEB-2' });
+    await list.getByText('Beta').first().waitFor();
+  });
+
+  journey('keeps a review request unread while an imported verdict awaits a new one', async () => {
+    const { memberId } = people.ben.me;
+    await ana().reviewers.add({ storyId: 'WEB-1', memberId });
+    await house.world.rows(
+      `update story_reviewers
+       set verdict = 'approved', decided_at = now(), spec_version = 1, imported_by = '{"kind": "member", "name": "Ana"}', imported_from = 'linear'
+       where org_id = $1`,
+      people.orgId,
+    );
+    await ana().assignments.set({ targetType: 'story', targetId: 'WEB-1', memberId });
+    const ben = house.client(people.ben.me.token);
+    await open(people.ben.me.token, '/s/WEB-1');
+    await waitUntil(async () => (await ben.notifications.unreadCount()).unread < 2);
+    const { items } = await ben.notifications.list({ unreadOnly: true });
+    expect(items.map(({ kind }) => kind)).toEqual(['review_requested']);
   });
 
   journey('subscribes to a story and bundles what comes in, until it is snoozed', async () => {

@@ -5,14 +5,13 @@ import { type Board, type ChangeOutcome } from '../data/boards.ts';
 import { type Lane, type TargetPosition } from '../data/lanes.ts';
 import Chooser, { type ChooserProps } from '../components/chooser.tsx';
 import { announceToScreenReader, showNotice, errorText } from '../components/notices.tsx';
-import { offerUndo } from '../components/undo.ts';
 import { t } from '../messages/index.ts';
 import {
   applyBulkChange,
-  cancelChange,
   createColumnChange,
   createPriorityChange,
   createStatusChange,
+  offerToUndo,
 } from './each.ts';
 import { statusNames } from './filter.ts';
 
@@ -73,12 +72,7 @@ export default function CardChooser(props: CardChooserProps) {
   };
   const setPriority = async (card: StoryCard, priority: StoryCard['priority']): Promise<void> => {
     const outcome = await board.setPriority(card, priority);
-    const version = outcome.type === 'changed' ? outcome.story?.version : undefined;
-    if (version !== undefined && priority !== card.priority)
-      offerUndo({
-        ...{ key: card.key, title: t.move.set(card.key, t.priority[priority]) },
-        undo: () => board.restorePriority(card, version),
-      });
+    if (priority !== card.priority) offerToUndo(board, card, outcome, createPriorityChange(priority));
     if (settle(card, outcome, t.priority[priority]) || outcome.type !== 'met') return;
     const { theirs } = outcome;
     showNotice({
@@ -92,37 +86,31 @@ export default function CardChooser(props: CardChooserProps) {
   };
   const setStatus = async (status: StoryCard['status']) => {
     const column = lanes.find((lane) => lane.column.status === status)?.column;
-    if (column !== undefined) return move(card, { columnId: column.id, beforeId: null });
-    if (status !== 'canceled')
-      return applyBulkChange(board, [card], createStatusChange(status), () => undefined);
-    const next = nearestRemainingCard([card], card, lanes);
-    try {
-      await board.cancel(card);
-      announceToScreenReader(t.move.set(card.key, t.status[status]));
-      if (next !== undefined) focusCard(next.id);
-    } catch (error) {
-      showNotice({ tone: 'bad', title: t.move.notChanged(card.key), body: errorText(error) });
-    }
+    if (isOne && column !== undefined) return move(card, { columnId: column.id, beforeId: null });
+    const others = cards.filter((one) => one.status !== status);
+    const change = column === undefined ? createStatusChange(status) : createColumnChange(board, column.id);
+    const next = nearestRemainingCard(cards, card, lanes);
+    await applyBulkChange(board, others, change, isOne ? () => undefined : setSelected);
+    if (next !== undefined && board.card(card.id)?.columnId == null) focusCard(next.id);
   };
   const assign = async (who: Partial<StoryCard['assignees']>): Promise<void> => {
-    const name = (who.member ?? who.agent)?.name ?? t.people.unassigned;
-    settle(card, await board.assign(card, who), name);
+    const newValue = (who.member ?? who.agent)?.name ?? t.people.unassigned;
+    const outcome = await board.assign(card, who);
+    settle(card, outcome, newValue);
+    offerToUndo(board, card, outcome, {
+      newValue,
+      undo: () =>
+        board.restoreAssignees(card, {
+          ...(who.member !== undefined && { member: who.member?.id ?? null }),
+          ...(who.agent !== undefined && { agent: who.agent?.id ?? null }),
+        }),
+    });
   };
 
   /** Sets the priority of the cards, and skips cards that already have that priority. */
   const setPriorities = async (priority: StoryCard['priority']) => {
     const others = cards.filter((card) => card.priority !== priority);
     await applyBulkChange(board, others, createPriorityChange(priority), setSelected);
-  };
-  const setStatuses = async (status: StoryCard['status']) => {
-    const others = cards.filter((one) => one.status !== status);
-    const column = lanes.find((lane) => lane.column.status === status)?.column;
-    if (column !== undefined)
-      return applyBulkChange(board, others, createColumnChange(board, column.id), setSelected);
-    if (status !== 'canceled') return applyBulkChange(board, others, createStatusChange(status), setSelected);
-    const next = nearestRemainingCard(cards, card, lanes);
-    await applyBulkChange(board, others, cancelChange, setSelected);
-    if (next !== undefined && board.card(card.id)?.columnId == null) focusCard(next.id);
   };
 
   const statuses = new Set(lanes.length === 0 ? statusNames : lanes.map(({ column }) => column.status));
@@ -136,7 +124,7 @@ export default function CardChooser(props: CardChooserProps) {
       }}
       count={cards.length}
       statuses={[...statuses.add('canceled')]}
-      onStatus={(status) => void (isOne ? setStatus(status) : setStatuses(status))}
+      onStatus={(status) => void setStatus(status)}
       onPriority={(priority) => void (isOne ? setPriority(card, priority) : setPriorities(priority))}
       onAssign={(who) => void assign(who)}
     />

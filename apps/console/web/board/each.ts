@@ -1,13 +1,16 @@
 /** Changes several stories in one call, in the order of the board, so that they keep that order. */
 import { type StoryCard } from '@muster/registry';
-import { type Board, type CardsChange } from '../data/boards.ts';
+import { type Board, type CardsChange, type ChangeOutcome } from '../data/boards.ts';
 import { showNotice, errorText } from '../components/notices.tsx';
+import { offerUndo } from '../components/undo.ts';
 import { t } from '../messages/index.ts';
 
 export interface BulkChange extends CardsChange {
   /** Returns the display text of the story's current value. */
   readonly currentValueOf: (card: StoryCard) => string;
   readonly newValue: string;
+  /** Gives the story its former value, if it still has this version. */
+  readonly undo?: (board: Board, before: StoryCard, version: number) => Promise<unknown>;
 }
 
 export const createPriorityChange = (priority: StoryCard['priority']): BulkChange => ({
@@ -15,51 +18,87 @@ export const createPriorityChange = (priority: StoryCard['priority']): BulkChang
   isUntouched: (known, theirs) => theirs.priority === known.priority || theirs.priority === priority,
   currentValueOf: (card) => t.priority[card.priority],
   newValue: t.priority[priority],
+  undo: (board, before, version) => board.restoreFields(before, { priority: before.priority }, version),
 });
 
-const isInSameColumn = (known: StoryCard, theirs: StoryCard): boolean => theirs.columnId === known.columnId;
+const moveBack: NonNullable<BulkChange['undo']> = (board, before, version) => board.moveBack(before, version);
 
 export function createColumnChange(board: Board, columnId: string): BulkChange {
   const nameOf = (id: string | null): string =>
     board.view().lanes.find(({ column }) => column.id === id)?.column.name ?? t.status.canceled;
   return {
-    ...{ set: { columnId }, isUntouched: isInSameColumn },
+    ...{ set: { columnId }, isUntouched: (known, theirs) => theirs.columnId === known.columnId },
     currentValueOf: (card) => nameOf(card.columnId),
-    newValue: nameOf(columnId),
+    ...{ newValue: nameOf(columnId), undo: moveBack },
   };
 }
 
-/** Changes a field that holds an id or a date. `nameOf` returns the display text of a value. */
-export function createFieldChange(
-  set: BulkChange['set'] & object,
+type NameOf = (value: string | null) => string;
+
+const createValueChange = (
+  set: BulkChange['set'],
+  wanted: string | null,
   read: (card: StoryCard) => string | null,
-  nameOf: (value: string | null) => string,
-): BulkChange {
-  const [wanted = null] = Object.values(set) as (string | null)[];
-  return {
-    ...{ set, newValue: nameOf(wanted) },
-    isUntouched: (known, theirs) => read(theirs) === read(known) || read(theirs) === wanted,
-    currentValueOf: (card) => nameOf(read(card)),
-  };
-}
+  nameOf: NameOf,
+) => ({
+  ...{ set, newValue: nameOf(wanted) },
+  isUntouched: (known: StoryCard, theirs: StoryCard) =>
+    read(theirs) === read(known) || read(theirs) === wanted,
+  currentValueOf: (card: StoryCard) => nameOf(read(card)),
+});
+
+/** Changes the epic or the due date. `nameOf` returns the display text of a value. */
+export const createFieldChange = (
+  field: 'epicId' | 'dueDate',
+  value: string | null,
+  nameOf: NameOf,
+): BulkChange => ({
+  ...createValueChange({ [field]: value }, value, (card) => card[field], nameOf),
+  undo: (board, before, version) => board.restoreFields(before, { [field]: before[field] }, version),
+});
+
+/** Changes the assigned member or agent. */
+export const createAssigneeChange = (
+  kind: 'member' | 'agent',
+  id: string | null,
+  nameOf: NameOf,
+): BulkChange => ({
+  ...createValueChange(
+    kind === 'member' ? { assigneeId: id } : { agentId: id },
+    id,
+    ({ assignees }) => assignees[kind]?.id ?? null,
+    nameOf,
+  ),
+  undo: (board, before) => board.restoreAssignees(before, { [kind]: id }),
+});
 
 /** Changes the status. Each story moves to the first column of its project with that status. */
 export const createStatusChange = (status: StoryCard['status']): BulkChange => ({
   set: { status },
   isUntouched: (known, theirs) => theirs.status === known.status || theirs.status === status,
   currentValueOf: (card) => t.status[card.status],
-  newValue: t.status[status],
+  ...{ newValue: t.status[status], undo: moveBack },
 });
 
-export const cancelChange: BulkChange = {
-  ...{ set: { status: 'canceled' }, isUntouched: isInSameColumn },
-  currentValueOf: (card) => t.status[card.status],
-  newValue: t.status.canceled,
-};
+/** Offers to undo the change of one story. Returns false if nothing was changed. */
+export function offerToUndo(
+  board: Board,
+  card: StoryCard,
+  outcome: ChangeOutcome | undefined,
+  { newValue, undo }: Pick<BulkChange, 'newValue' | 'undo'>,
+): boolean {
+  const version = outcome?.type === 'changed' ? outcome.version : undefined;
+  if (version === undefined || undo === undefined) return false;
+  offerUndo({
+    ...{ key: card.key, title: t.move.set(card.key, newValue) },
+    undo: () => undo(board, card, version),
+  });
+  return true;
+}
 
 /**
  * Applies the change to the cards. Stories that could not be changed stay selected and are named, each with
- * the conflicting value next to the wanted one.
+ * the conflicting value next to the wanted one. The change of a single story can be undone.
  */
 export async function applyBulkChange(
   board: Board,
@@ -96,5 +135,9 @@ export async function applyBulkChange(
         { name: t.select.anyway, run: () => void applyBulkChange(board, met, change, selectCards) },
       ],
     });
-  if (refused.length + met.length === 0) showNotice({ tone: 'good', title: t.select.done(cards.length) });
+  if (refused.length + met.length > 0) return;
+  const [card] = cards;
+  const [outcome] = outcomes;
+  if (cards.length !== 1 || card === undefined || !offerToUndo(board, card, outcome, change))
+    showNotice({ tone: 'good', title: t.select.done(cards.length) });
 }

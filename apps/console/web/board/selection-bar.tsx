@@ -12,6 +12,7 @@ import { selectionTexts } from '../messages/selection.ts';
 import {
   applyBulkChange,
   type BulkChange,
+  createAssigneeChange,
   createColumnChange,
   createFieldChange,
   createPriorityChange,
@@ -78,33 +79,14 @@ function useRecordChanges(board: Board) {
   const idOf = (value: string): string | null => (value === 'none' ? null : value);
   return {
     ...{ members, agents, epics },
-    toAssignee: (value: string): BulkChange =>
-      createFieldChange(
-        { assigneeId: idOf(value) },
-        ({ assignees }) => assignees.member?.id ?? null,
-        (id) => nameIn(members, id),
-      ),
-    toAgent: (value: string): BulkChange =>
-      createFieldChange(
-        { agentId: idOf(value) },
-        ({ assignees }) => assignees.agent?.id ?? null,
-        (id) => nameIn(agents, id),
-      ),
-    toEpic: (value: string): BulkChange =>
-      createFieldChange(
-        { epicId: idOf(value) },
-        ({ epicId }) => epicId,
-        (id) => nameIn(epics, id),
-      ),
+    toAssignee: (value: string) => createAssigneeChange('member', idOf(value), (id) => nameIn(members, id)),
+    toAgent: (value: string) => createAssigneeChange('agent', idOf(value), (id) => nameIn(agents, id)),
+    toEpic: (value: string) => createFieldChange('epicId', idOf(value), (id) => nameIn(epics, id)),
   };
 }
 
 const toDueDate = (day: string | null): BulkChange =>
-  createFieldChange(
-    { dueDate: day },
-    ({ dueDate }) => dueDate,
-    (value) => (value === null ? t.people.none : formatDay(value)),
-  );
+  createFieldChange('dueDate', day, (value) => (value === null ? t.people.none : formatDay(value)));
 
 /** Adds or removes a label. Other labels may change at the same time without a conflict. */
 const toLabel = (label: string, isAdded: boolean): BulkChange => ({

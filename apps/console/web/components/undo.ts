@@ -10,7 +10,10 @@ export interface UndoableChange {
   readonly key: string;
   /** Says what was changed. */
   readonly title: string;
-  /** Makes the inverse change. Throws if the API refuses it, for example because someone else changed the story. */
+  /**
+   * Makes the inverse change. Throws if the API refuses it. Resolves to false if someone else has changed the story
+   * in the meantime.
+   */
   readonly undo: () => Promise<unknown>;
 }
 
@@ -22,12 +25,13 @@ let undoable: readonly { readonly change: UndoableChange; readonly until: number
 async function undoChange(change: UndoableChange): Promise<void> {
   undoable = undoable.filter((one) => one.change !== change);
   const { key } = change;
-  try {
-    await change.undo();
-    showNotice({ tone: 'good', title: t.undo.done(key), about: noticeSubject });
-  } catch (error) {
-    const body = isRefusal(error, 'version_mismatch') ? t.undo.conflict : errorText(error);
+  const fail = (body: string): void =>
     showNotice({ tone: 'bad', title: t.undo.failed(key), body, about: noticeSubject });
+  try {
+    if ((await change.undo()) === false) fail(t.undo.conflict);
+    else showNotice({ tone: 'good', title: t.undo.done(key), about: noticeSubject });
+  } catch (error) {
+    fail(isRefusal(error, 'version_mismatch') ? t.undo.conflict : errorText(error));
   }
 }
 

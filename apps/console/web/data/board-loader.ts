@@ -34,13 +34,16 @@ function createCardRequests(source: CardSource, store: CardStore) {
     return items;
   }
 
-  /** Loads pages up to about `cardLimit` cards, and shows each as it arrives. Ends early if it is superseded. */
+  /**
+   * Loads pages up to about `cardLimit` cards, and shows each as it arrives. Ends early if it is superseded. Resolves
+   * to the cursor of the page after the last one.
+   */
   async function loadPages(
     first: Awaited<ReturnType<typeof list>>,
     cardLimit: number,
     isSuperseded: () => boolean,
     onPage: (items: readonly StoryCard[], isLast: boolean, hasMore: boolean) => void,
-  ): Promise<void> {
+  ): Promise<string | null> {
     let page = first;
     for (let examinedCards = firstPageSize; ; examinedCards += source.pageSize) {
       cards.storeResponse(page.items, page.question);
@@ -48,69 +51,26 @@ function createCardRequests(source: CardSource, store: CardStore) {
       // A page with few cards counts in full, because it may have examined many stories.
       const isLast = nextCursor === null || examinedCards >= cardLimit;
       onPage(page.items, isLast, nextCursor !== null);
-      if (isLast) return;
+      if (isLast) return nextCursor;
       page = await list({ limit: source.pageSize, cursor: nextCursor });
-      if (isSuperseded()) return;
+      if (isSuperseded()) return null;
     }
   }
 
   return { list, fetchCards, loadPages };
 }
 
-export type BoardLoader = ReturnType<typeof createBoardLoader>;
-
-export function createBoardLoader(source: CardSource, store: CardStore) {
+/** Fetches changed cards in batches. */
+function createCardBatches(
+  store: CardStore,
+  fetchCards: (ids: readonly string[]) => Promise<unknown>,
+  reload: () => Promise<void>,
+) {
   const { cards } = store;
-  const { list, fetchCards, loadPages } = createCardRequests(source, store);
-  let cardLimit = source.cardLimit;
   const changed = new Set<string>();
   let batchTimer: ReturnType<typeof setTimeout> | undefined;
   /** Time of the last batch, by the page's clock. */
   let lastBatchMs = Number.NEGATIVE_INFINITY;
-  let reloadTimer: ReturnType<typeof setTimeout> | undefined;
-  let latestReload = 0;
-
-  /** Reloads the board. Current cards stay visible until the new ones arrive. */
-  async function reload(): Promise<void> {
-    latestReload += 1;
-    const reloadId = latestReload;
-    const isSuperseded = (): boolean => reloadId !== latestReload;
-    try {
-      const [{ project, columns }, first] = await Promise.all([
-        source.fetchHead(),
-        list({ limit: firstPageSize }),
-      ]);
-      if (isSuperseded()) return;
-      store.setColumns(columns);
-      const missing = new Set(cards.all().keys());
-      await loadPages(first, cardLimit, isSuperseded, (items, isLast, hasMore) => {
-        for (const { id } of items) missing.delete(id);
-        store.updateView({
-          ...{ state: 'ready', failure: null, project },
-          ...{ areAllCardsLoaded: isLast, hasMore: isLast && hasMore },
-        });
-      });
-      if (isSuperseded()) return;
-      for (const id of missing) if (!store.pendingWriteIds.has(id)) cards.removeMissing(id, first.question);
-      store.updateView();
-    } catch (failure) {
-      if (isSuperseded()) return;
-      if (store.view().state !== 'ready' || isProjectHidden(failure))
-        store.updateView({ state: 'failed', failure });
-      else reloadSoon();
-    }
-  }
-
-  /**
-   * Reloads the board after a delay. Calls during the delay are combined, because an import announces its
-   * stories in many calls.
-   */
-  function reloadSoon(): void {
-    reloadTimer ??= setTimeout(() => {
-      reloadTimer = undefined;
-      void reload();
-    }, reloadDelayMs);
-  }
 
   /** Fetches cards in the next batch. */
   function refresh(ids: Iterable<string>): void {
@@ -144,11 +104,80 @@ export function createBoardLoader(source: CardSource, store: CardStore) {
     }
   }
 
-  /** Raises the limit of the source, and loads the cards up to it. */
-  function loadMore(): Promise<void> {
-    cardLimit += source.cardLimit;
-    return reload();
+  return { refresh, stopRefreshing: () => clearTimeout(batchTimer) };
+}
+
+export type BoardLoader = ReturnType<typeof createBoardLoader>;
+
+export function createBoardLoader(source: CardSource, store: CardStore) {
+  const { cards } = store;
+  const { list, fetchCards, loadPages } = createCardRequests(source, store);
+  let cardLimit = source.cardLimit;
+  let reloadTimer: ReturnType<typeof setTimeout> | undefined;
+  let latestLoad = 0;
+  /** Where loading ended at the limit; null while it runs, and if all cards are loaded. */
+  let nextCursor: string | null = null;
+
+  /** Loads the cards from this cursor on, or from the beginning. The current cards stay visible until new ones arrive. */
+  async function load(cursor: string | null): Promise<void> {
+    latestLoad += 1;
+    const loadId = latestLoad;
+    const isSuperseded = (): boolean => loadId !== latestLoad;
+    nextCursor = null;
+    try {
+      const [{ project, columns }, first] = await Promise.all([
+        source.fetchHead(),
+        list({ limit: firstPageSize, ...(cursor !== null && { cursor }) }),
+      ]);
+      if (isSuperseded()) return;
+      store.setColumns(columns);
+      const missing = new Set(cursor === null ? cards.all().keys() : []);
+      const limit = cursor === null ? cardLimit : source.cardLimit;
+      const last = await loadPages(first, limit, isSuperseded, (items, isLast, hasMore) => {
+        for (const { id } of items) missing.delete(id);
+        store.updateView({
+          ...{ state: 'ready', failure: null, project },
+          ...{ areAllCardsLoaded: isLast, hasMore: isLast && hasMore },
+        });
+      });
+      if (isSuperseded()) return;
+      nextCursor = last;
+      for (const id of missing) if (!store.pendingWriteIds.has(id)) cards.removeMissing(id, first.question);
+      store.updateView();
+    } catch (failure) {
+      if (isSuperseded()) return;
+      if (store.view().state !== 'ready' || isProjectHidden(failure))
+        store.updateView({ state: 'failed', failure });
+      else reloadSoon();
+    }
   }
 
-  return { reload, reloadSoon, refresh, fetchCards, loadMore };
+  const reload = (): Promise<void> => load(null);
+  const { refresh, stopRefreshing } = createCardBatches(store, fetchCards, reload);
+
+  /**
+   * Reloads the board after a delay. Calls during the delay are combined, because an import announces its
+   * stories in many calls.
+   */
+  function reloadSoon(): void {
+    reloadTimer ??= setTimeout(() => {
+      reloadTimer = undefined;
+      void reload();
+    }, reloadDelayMs);
+  }
+
+  /** Raises the limit of the source, and loads further cards up to it. */
+  function loadMore(): Promise<void> {
+    cardLimit += source.cardLimit;
+    return load(nextCursor);
+  }
+
+  /** Stops loading and refreshing. */
+  function close(): void {
+    latestLoad += 1;
+    stopRefreshing();
+    clearTimeout(reloadTimer);
+  }
+
+  return { reload, reloadSoon, refresh, fetchCards, loadMore, close };
 }

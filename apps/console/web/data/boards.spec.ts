@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { type Client, MusterError, NotFoundError } from '@muster/client';
 import { type Event, type StoryCard } from '@muster/registry';
-import { Board, Boards } from './boards.ts';
+import { waitUntil } from '@muster/testing';
+import { Board, Boards, type CardsChange } from './boards.ts';
 import { createProjectSource, createSearchSource } from './card-source.ts';
 import { staleQueryKeys } from './stale.ts';
 
@@ -66,7 +68,18 @@ describe('a board that is read anew', () => {
     const seen = () => [[...board.cards()].length, board.view().areAllCardsLoaded, board.view().hasMore];
     expect([seen(), limits.length]).toEqual([[1_000, true, true], 5]);
     await board.loadMore();
-    expect(seen()).toEqual([2_000, true, true]);
+    expect([seen(), limits.length]).toEqual([[2_000, true, true], 10]);
+    const boards = new Boards(search);
+    const closed = boards.openSearch({});
+    const other = boards.openSearch({});
+    const before = limits.length;
+    boards.closeSearch(closed);
+    await pass(0);
+    expect([[...closed.cards()].length, limits.length - before]).toEqual([0, 4]);
+    // The cards of a search are not in columns.
+    boards.handleEvent({ kind: 'column.updated', subject: { type: 'column' } } as unknown as Event);
+    await pass(0);
+    expect([[...other.cards()].length, limits.length - before]).toEqual([1_000, 4]);
   });
 
   it('fetches the cards of the former and the new parent of a changed card', async () => {
@@ -228,6 +241,37 @@ describe('a change of several cards', () => {
       { storyIds: ['2'], set, expectedVersions: { 2: 2 } },
     ]);
     expect(listed).toBe(2);
+  });
+
+  it('shows the new values before the answer, and the former ones again if there is none', async () => {
+    let fail: (error: Error) => void = () => undefined;
+    const before = { ...card('1'), status: 'ready', epicId: null, dueDate: null, priority: 'none' };
+    const columns = ['c', 'd'].map((id) => ({ id, archivedAt: null, status: id === 'd' ? 'done' : 'ready' }));
+    const client = {
+      projects: { get: async () => ({ project: { id: 'p' }, columns }) },
+      stories: {
+        list: async () => ({ items: [before], nextCursor: null }),
+        updateMany: () => new Promise((_, reject) => void (fail = reject)),
+      },
+    };
+    const board = new Board(
+      client as unknown as Client,
+      createProjectSource(client as unknown as Client, 'WEB'),
+    );
+    await board.reload();
+    const sets: readonly (readonly [CardsChange['set'], Partial<StoryCard>])[] = [
+      [{ status: 'in_review' }, { status: 'in_review' }],
+      [{ columnId: 'd' }, { status: 'done' }],
+      [{ epicId: 'e' }, { epicId: 'e' }],
+      [{ dueDate: '2099-01-31' }, { dueDate: '2099-01-31' }],
+    ];
+    for (const [set, shown] of sets) {
+      const changing = board.changeMany([...board.cards()], { set, isUntouched: () => true });
+      expect(board.card('1')).toEqual({ ...before, ...shown });
+      fail(new Error('no answer'));
+      await changing;
+      await waitUntil(async () => isDeepStrictEqual(board.card('1'), before));
+    }
   });
 
   it('is refused for all cards if there is no answer', async () => {

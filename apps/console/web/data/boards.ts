@@ -22,8 +22,13 @@ import { endsLeasesAndAssignments } from './stale.ts';
 export { type BoardView } from './card-store.ts';
 
 export type ChangeOutcome =
-  /** `story` is the story after the write, if the response contains it. */
-  | { readonly type: 'changed'; readonly warnings?: readonly string[]; readonly story?: Story }
+  /** `story` and `version` are those after the write, if the response contains them. */
+  | {
+      readonly type: 'changed';
+      readonly warnings?: readonly string[];
+      readonly story?: Story;
+      readonly version?: number;
+    }
   /** Someone else wrote the same field first. */
   | { readonly type: 'met'; readonly theirs: StoryCard }
   /** `error` is an exception, or the reason in words. */
@@ -34,6 +39,12 @@ export interface CardsChange {
   readonly set: InputOf<Registry['stories']['updateMany']>['set'];
   /** Returns true if someone else's change of the card left the fields of this change alone. */
   readonly isUntouched: (known: StoryCard, theirs: StoryCard) => boolean;
+}
+
+/** The ids of the assignees that a change sets; null for no one. */
+export interface AssigneeIds {
+  readonly member?: string | null;
+  readonly agent?: string | null;
 }
 
 /** The maximum number of stories in one call. */
@@ -48,6 +59,7 @@ export class Board {
   readonly reload: BoardLoader['reload'];
   readonly refreshCards: BoardLoader['refresh'];
   readonly loadMore: BoardLoader['loadMore'];
+  readonly close: BoardLoader['close'];
   readonly previewMove = this.#store.previewMove;
   readonly view = this.#store.view;
   readonly subscribe = this.#store.subscribe;
@@ -61,12 +73,15 @@ export class Board {
     this.reload = this.#loader.reload;
     this.refreshCards = this.#loader.refresh;
     this.loadMore = this.#loader.loadMore;
+    this.close = this.#loader.close;
     void this.reload();
   }
 
   handleEvent(event: Event): void {
     if (event.subject.type === 'story') this.refreshCards([event.subject.id]);
-    else if (/^(column|columns|project)\./.test(event.kind)) void this.reload();
+    // The cards of a search are not in columns.
+    else if ((this.projectId === null ? /^project\./ : /^(column|columns|project)\./).test(event.kind))
+      void this.reload();
     else if (event.kind.startsWith('import.')) this.#loader.reloadSoon();
   }
 
@@ -87,21 +102,39 @@ export class Board {
   }
 
   /** Moves a card back to where it was. Throws if the card was changed since it had this version. */
-  async moveBack({ id, columnId, rank }: StoryCard, expectedVersion: number): Promise<void> {
+  async moveBack({ id, columnId, rank, status }: StoryCard, expectedVersion: number): Promise<void> {
     const lane = this.view().lanes.find(({ column }) => column.id === columnId)?.cards ?? [];
     const following = lane.find((other) => other.id !== id && other.rank > rank);
     const neighbor = moveParameters(lane, { columnId: columnId ?? '', beforeId: following?.id ?? null }, id);
-    const { story } = await this.#client.stories.reorder({
-      ...{ storyId: id, ...neighbor, expectedVersion },
-      ...(columnId !== null && { columnId }),
-    });
+    const { story } = await (columnId === null
+      ? this.#client.stories.updateStatus({ storyId: id, status, expectedVersion })
+      : this.#client.stories.reorder({ storyId: id, columnId, ...neighbor, expectedVersion }));
     this.#store.storeWrittenStory(story);
   }
 
-  /** Gives a card its former priority. Throws if the card was changed since it had this version. */
-  async restorePriority({ id, priority }: StoryCard, expectedVersion: number): Promise<void> {
-    const { story } = await this.#client.stories.update({ storyId: id, priority, expectedVersion });
+  /** Gives fields of a card their former values. Throws if the card was changed since it had this version. */
+  async restoreFields(
+    { id }: StoryCard,
+    fields: Partial<Pick<StoryCard, 'priority' | 'epicId' | 'dueDate'>>,
+    expectedVersion: number,
+  ): Promise<void> {
+    const { story } = await this.#client.stories.update({ storyId: id, ...fields, expectedVersion });
     this.#store.storeWrittenStory(story);
+  }
+
+  /** Gives a card its former assignees. Resolves to false if it no longer has those that this change has set. */
+  async restoreAssignees({ id, assignees }: StoryCard, set: AssigneeIds): Promise<boolean> {
+    const [theirs] = await this.#loader.fetchCards([id]);
+    const isSet = ({ member, agent }: StoryCard['assignees']): boolean =>
+      (set.member === undefined || set.member === (member?.id ?? null)) &&
+      (set.agent === undefined || set.agent === (agent?.id ?? null));
+    if (theirs === undefined || !isSet(theirs.assignees)) return false;
+    const outcome = await this.assign(theirs, {
+      ...(set.member !== undefined && { member: assignees.member }),
+      ...(set.agent !== undefined && { agent: assignees.agent }),
+    });
+    if (outcome.type === 'refused') throw outcome.error;
+    return true;
   }
 
   async create(title: string, columnId: string): Promise<StoryCard | undefined> {
@@ -110,14 +143,6 @@ export class Board {
     const { story } = await this.#client.stories.create({ projectId, title, columnId });
     this.#store.storeWrittenStory(story);
     return this.card(story.id);
-  }
-
-  /** Removes a card from the board. Throws if that is refused. */
-  async cancel({ id, version }: StoryCard): Promise<void> {
-    const { story } = await this.#client.stories.updateStatus({
-      ...{ storyId: id, status: 'canceled', expectedVersion: version },
-    });
-    this.#store.storeWrittenStory(story);
   }
 
   setPriority(card: StoryCard, priority: StoryCard['priority']): Promise<ChangeOutcome> {
@@ -139,11 +164,18 @@ export class Board {
 
   /** Shows the change immediately, and the server's cards once the API has answered. */
   async #changeBatch(cards: readonly StoryCard[], change: CardsChange): Promise<ChangeOutcome[]> {
-    const { priority, columnId } = change.set;
+    const { columnId, priority, epicId, dueDate } = change.set;
+    const column = this.view().lanes.find((lane) => lane.column.id === columnId)?.column;
+    const status = change.set.status ?? column?.status;
     const ids = cards.map(({ id }) => id);
     for (const id of ids) {
       this.#store.pendingWriteIds.add(id);
-      if (priority != null) this.#store.patch(id, { priority });
+      this.#store.patch(id, {
+        ...(status !== undefined && { status }),
+        ...(priority != null && { priority }),
+        ...(epicId !== undefined && { epicId }),
+        ...(dueDate !== undefined && { dueDate }),
+      });
       if (columnId !== undefined) this.previewMove(id, { columnId, beforeId: null });
     }
     try {
@@ -151,6 +183,8 @@ export class Board {
       await this.#loader.fetchCards(ids);
       return ids.map((id): ChangeOutcome => {
         const result = results.get(id);
+        if (result?.outcome === 'changed' && result.version !== null)
+          return { type: 'changed', version: result.version };
         if (result?.outcome !== 'refused') return { type: 'changed' };
         const theirs = this.card(id);
         const isMet = result.reason === 'version_mismatch' && theirs !== undefined;
@@ -205,7 +239,8 @@ export class Board {
       return {};
     });
     this.refreshCards([id]);
-    return changed;
+    // An assignment does not change the version of a story.
+    return changed.type === 'changed' ? { ...changed, version: card.version } : changed;
   }
 
   /**
@@ -231,7 +266,7 @@ export class Board {
       if (story !== undefined) this.#store.storeWrittenStory(story);
       return {
         type: 'changed',
-        ...(story && { story }),
+        ...(story && { story, version: story.version }),
         ...(warnings && { warnings: warnings.map(({ message }) => message) }),
       };
     } catch (error) {
@@ -280,14 +315,15 @@ export class Boards {
 
   closeSearch(board: Board): void {
     this.#searches.delete(board);
+    board.close();
   }
 
   handleEvent(event: Event): void {
     if (endsLeasesAndAssignments(event)) this.reloadAll();
     for (const board of this.#allBoards()) {
       const { project } = board.view();
-      // A search has no project. Until the project of a board is known, a read that is in progress may return data from before the
-      // event. The board then handles every event.
+      // A search has no project. Until the project of a board is known, a read that is in progress may return data
+      // from before the event. The board then handles every event.
       if (project === null || project.id === event.projectId) board.handleEvent(event);
     }
   }

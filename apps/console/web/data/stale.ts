@@ -44,14 +44,17 @@ export function staleQueryKeys({ kind, subject }: Event): CacheKey[] {
   const keys: CacheKey[] = [['activity']];
   if (settingsSubjects.has(about)) keys.push(['settings']);
   if (about === 'org') keys.push(['org']);
+  if (kind === 'story.deleted' || kind === 'story.restored') keys.push(['settings', 'deleted-stories']);
   if (subject.type === 'story' && subject.key !== null) keys.push(['story', subject.key]);
   if (relatedStoryChanges.has(kind)) keys.push(['related'], ['assigned']);
+  else if (subject.type === 'story' && subject.key !== null) keys.push(['related', subject.key]);
   if (about === 'assignment') keys.push(['assigned']);
   if (changesWaves(kind)) keys.push(['plans']);
   if (['project', 'access', 'team', 'member', 'org'].includes(about)) keys.push(['projects'], ['people']);
   if (['execution', 'run', 'lock', 'agent', 'attachment'].includes(about)) keys.push(['work']);
   if (about === 'reviewer' || about === 'review') keys.push(['reviews']);
-  if (['epic', 'group', 'import'].includes(about) || kind === 'story.statusChanged') keys.push(['epics']);
-  if (endsLeasesAndAssignments({ kind })) keys.push(['story'], ['work'], ['reviews']);
+  if (['epic', 'group', 'import'].includes(about)) keys.push(['epics']);
+  if (kind === 'story.statusChanged') keys.push(['epics', 'progress']);
+  if (endsLeasesAndAssignments({ kind })) keys.push(['story'], ['related'], ['work'], ['reviews']);
   return keys;
 }

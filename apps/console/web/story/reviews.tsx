@@ -58,7 +58,7 @@ function VerdictForm({ storyId, storyKey, run }: VerdictFormProps) {
 }
 
 /** Returns true for a verdict that does not count, because it is missing, stale or imported. */
-const isAwaited = ({ stale, verdict, importedBy }: ReviewerList[number]): boolean =>
+export const isAwaited = ({ stale, verdict, importedBy }: ReviewerList[number]): boolean =>
   stale || verdict === 'pending' || importedBy !== null;
 
 function verdictTone(review: ReviewerList[number]): 'none' | 'good' | 'wait' {

@@ -7,6 +7,7 @@ import { useClient, useIdentity } from '../data/context.ts';
 import { useMarkStoryNotificationsRead } from '../data/inbox.ts';
 import { storyQuery } from '../data/queries.ts';
 import { useProjectPermissions } from '../data/roles.ts';
+import { projectKeyOf } from '../data/story-key.ts';
 import { lazyComponent } from '../components/lazily.ts';
 import { Icon, StatusIcon } from '../components/icons.tsx';
 import { LoadError, Loading } from '../components/states.tsx';
@@ -14,6 +15,7 @@ import { useTitle } from '../components/title.ts';
 import { t } from '../messages/index.ts';
 import { storyTexts } from '../messages/story.ts';
 import { StoryFiles } from '../files/file-section.tsx';
+import { isAwaited } from './reviews.tsx';
 import { StorySidebar } from './side.tsx';
 import { SpecPart } from './spec-part.tsx';
 import { useStoryFieldMenus } from './story-chooser.tsx';
@@ -33,7 +35,7 @@ export function StoryPage() {
   const context = useQuery(storyQuery(useClient(), storyKey));
   const story = context.data?.story ?? null;
   useTitle(story === null ? storyKey : `${story.key} ${story.title}`);
-  const [projectKey = ''] = storyKey.split('-');
+  const projectKey = projectKeyOf(storyKey);
   const { mayWrite: canWrite } = useProjectPermissions(story?.projectId ?? '');
   if (context.isError)
     return <LoadError error={context.error} onRetry={() => void context.refetch()} isPage />;
@@ -81,8 +83,8 @@ const StoryHeader = ({ storyKey, projectKey, status, place, children }: StoryHea
 function usePendingKinds({ reviewers, execution }: StoryContext): Notification['kind'][] {
   const { member } = useIdentity();
   const isAsked = reviewers?.some(
-    ({ reviewer, verdict, stale }) =>
-      reviewer.kind === 'member' && reviewer.memberId === member.id && (verdict === 'pending' || stale),
+    (review) =>
+      review.reviewer.kind === 'member' && review.reviewer.memberId === member.id && isAwaited(review),
   );
   const isOffered = execution?.state === 'offered' && execution.offer?.toMemberId === member.id;
   return [
@@ -93,9 +95,7 @@ function usePendingKinds({ reviewers, execution }: StoryContext): Notification['
 
 /** Returns true while an approval of the newest version of the spec is valid. */
 const hasValidApproval = ({ reviewers }: StoryContext): boolean =>
-  reviewers?.some(
-    ({ verdict, stale, importedBy }) => verdict === 'approved' && !stale && importedBy === null,
-  ) === true;
+  reviewers?.some((review) => review.verdict === 'approved' && !isAwaited(review)) === true;
 
 interface StoryContentProps {
   readonly story: Story;

@@ -2,6 +2,7 @@
 import { type StoryCard } from '@muster/registry';
 import {
   type BulkChange,
+  createAssigneeChange,
   createFieldChange,
   createPriorityChange,
   createStatusChange,
@@ -24,15 +25,11 @@ export function createGroupChange(
     case 'priority':
       return createPriorityChange(id as StoryCard['priority']);
     case 'epic':
-      return createFieldChange({ epicId: value }, ({ epicId }) => epicId, nameOf);
+      return createFieldChange('epicId', value, nameOf);
     case 'assignee':
-      return createFieldChange(
-        { assigneeId: value },
-        ({ assignees }) => assignees.member?.id ?? null,
-        nameOf,
-      );
+      return createAssigneeChange('member', value, nameOf);
     case 'agent':
-      return createFieldChange({ agentId: value }, ({ assignees }) => assignees.agent?.id ?? null, nameOf);
+      return createAssigneeChange('agent', value, nameOf);
     default:
       return undefined;
   }
