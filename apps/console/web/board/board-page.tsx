@@ -1,20 +1,10 @@
 /** The board of a project. */
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import {
-  type KeyboardEvent,
-  type RefObject,
-  useEffect,
-  useMemo,
-  useRef,
-  useState,
-  useSyncExternalStore,
-} from 'react';
+import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { type Epic } from '@muster/registry';
 import { type Board, type BoardView as BoardState } from '../data/boards.ts';
-import { useCommands } from '../components/commands.ts';
 import { useClient, useConsole } from '../data/context.ts';
-import { type Lane } from '../data/lanes.ts';
 import { epicsQuery } from '../data/queries.ts';
 import { usePermissionsIn } from '../data/roles.ts';
 import { resendUnansweredRequests } from '../data/unanswered.ts';
@@ -30,27 +20,22 @@ import { LoadError, SlowNotice, OfflineNotice } from '../components/states.tsx';
 import { useStableCallback } from '../components/steady.ts';
 import { useTitle } from '../components/title.ts';
 import { t } from '../messages/index.ts';
-import { handleCardKey } from './card-keys.ts';
-import { useCardMenuItems } from './card-menu.ts';
-import { useCardChooser } from './choosing.tsx';
+import { useStoryActions } from '../views/story-actions.tsx';
 import { Column } from './column.tsx';
 import { useDropPosition } from './drag.ts';
-import { useContextMenu } from './context-menu.tsx';
-import { storyCommands } from './commands.ts';
 import { isPlainBoard } from './filter.ts';
 import { useOpeningViewId } from './opening-view.ts';
 import { useFilteredLanes } from './found.ts';
 import { BoardHead } from './head.tsx';
 import { useExpiringLeaseRefresh } from './leases.ts';
 import { useCardMoves } from './moving.ts';
-import { cardIdOf, useCardFocus } from './walking.ts';
+import { useCardFocus } from './walking.ts';
 
 const ProjectView = lazyComponent(
   () => import('../views/project-view.tsx'),
   () => <BoardSkeleton />,
 );
 const OpenView = lazyComponent(() => import('../views/open-view.tsx'));
-const SelectionBar = lazyComponent(() => import('./selection-bar.tsx'));
 const FirstStepsPanel = lazyComponent(() => import('./board-start.tsx'));
 const boardRoute = getRouteApi('/p/$projectKey');
 
@@ -117,17 +102,6 @@ const BoardSkeleton = () => (
   </div>
 );
 
-function useCardSelection() {
-  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
-  const toggle = (id: string): void => {
-    const next = new Set(selected);
-    if (!next.delete(id)) next.add(id);
-    setSelected(next);
-    announceToScreenReader(t.select.count(next.size));
-  };
-  return { selected, setSelected, toggle };
-}
-
 /** Announces changes by others, at a limited rate. */
 function useAnnounceChanges(board: Board, { fresh, lanes }: Pick<BoardState, 'fresh' | 'lanes'>): void {
   useEffect(() => {
@@ -159,74 +133,6 @@ function useEpicsById(projectKey: string): ReadonlyMap<string, Epic> | undefined
   return useMemo(() => data && new Map(data.map((epic) => [epic.id, epic])), [data]);
 }
 
-function useBoardShortcuts(focusBoard: () => void): void {
-  usePageShortcuts({
-    ...{ ArrowDown: focusBoard, ArrowRight: focusBoard, j: focusBoard, l: focusBoard },
-  });
-}
-
-/** Keys that are typed while a menu loads are meant for the menu and do nothing to the card. */
-function blockKeysWhileMenuLoads(closeMenu: () => void, event: KeyboardEvent): void {
-  if (event.key === 'Escape') closeMenu();
-  event.preventDefault();
-  event.stopPropagation();
-}
-
-interface CardInteractionOptions {
-  readonly board: Board;
-  readonly view: BoardState;
-  /** The columns with the cards that match the filters. */
-  readonly lanes: readonly Lane[];
-  readonly canWrite: boolean;
-  readonly area: RefObject<HTMLElement | null>;
-}
-
-/** Lets the user select, focus, move and edit the cards by keys, menus and dragging. */
-function useCardInteraction({ board, view, lanes, canWrite, area }: CardInteractionOptions) {
-  const { selected, setSelected, toggle } = useCardSelection();
-  const moves = useCardMoves(board);
-  const { moving, move } = moves;
-  const cardFocus = useCardFocus(lanes, area, moving !== null);
-  const { focusCard } = cardFocus;
-  const menu = useCardChooser({
-    board,
-    lanes: view.lanes,
-    selectedIds: selected,
-    move,
-    focusCard,
-    setSelected,
-  });
-  const dropPosition = useDropPosition(area, (cardId, place) => {
-    const card = board.card(cardId);
-    if (card !== undefined && place.beforeId !== cardId) void move(card, place);
-  });
-  const menuItemsOf = useCardMenuItems(view.lanes, () => canWrite, {
-    ...{ move, openChooser: menu.choose, toggleSelection: toggle, isSelected: (id) => selected.has(id) },
-  });
-
-  const onKeyDown = (event: KeyboardEvent): void => {
-    const card = board.card(cardIdOf(event) ?? '');
-    if (card === undefined) return;
-    const clearSelection = selected.size > 0 ? () => setSelected(new Set()) : undefined;
-    if (menu.isChoosing) blockKeysWhileMenuLoads(menu.giveUp, event);
-    else
-      handleCardKey(
-        {
-          lanes,
-          canWrite,
-          moves,
-          focusCard,
-          toggleSelection: toggle,
-          openChooser: menu.choose,
-          clearSelection,
-        },
-        card,
-        event,
-      );
-  };
-  return { selected, setSelected, moving, cardFocus, menu, dropPosition, menuItemsOf, onKeyDown };
-}
-
 /** The props of a column that does not contain the focused card. */
 const inactiveColumnProps = { activeId: null, reachedId: null, movingId: null };
 
@@ -246,16 +152,25 @@ function BoardView({ board, view, projectKey, onMovingChange }: BoardViewProps) 
   const { areAllCardsLoaded, state } = view;
   const { addingIn, setAddingIn, add } = useQuickAdd(board);
   const { lanes, filtered } = useFilteredLanes(view.lanes, search, area);
-  const interaction = useCardInteraction({ board, view, lanes, canWrite, area });
-  const { selected, setSelected, moving, cardFocus, menu, dropPosition } = interaction;
-  const { activeId, activeLane, reachedId, walkIn } = cardFocus;
-  const contextMenu = useContextMenu({
-    ...{ board, menuItemsOf: interaction.menuItemsOf, focusCard: cardFocus.focusCard },
+  const moves = useCardMoves(board);
+  const { moving } = moves;
+  const { activeId, activeLane, reachedId, focusCard, onFocus, walk, walkIn } = useCardFocus(
+    lanes,
+    area,
+    moving !== null,
+  );
+  const { selectedIds, ...actions } = useStoryActions({
+    ...{ board, view, lanes, moves, focusCard, walk, canWrite: () => canWrite },
+    getCards: () => lanes.flatMap(({ cards }) => cards),
+    getFocusedId: () => activeId,
     getArea: () => area.current,
   });
+  const dropPosition = useDropPosition(area, (cardId, place) => {
+    const card = board.card(cardId);
+    if (card !== undefined && place.beforeId !== cardId) void moves.move(card, place);
+  });
   useEffect(() => onMovingChange(moving !== null), [onMovingChange, moving]);
-  useBoardShortcuts(walkIn);
-  useCommands(() => storyCommands(board.card(activeId ?? ''), canWrite, interaction.menu.choose));
+  usePageShortcuts({ ArrowDown: walkIn, ArrowRight: walkIn, j: walkIn, l: walkIn });
 
   const isEmpty =
     areAllCardsLoaded &&
@@ -265,9 +180,7 @@ function BoardView({ board, view, projectKey, onMovingChange }: BoardViewProps) 
     !filtered;
   return (
     <>
-      {selected.size > 0 && (
-        <SelectionBar board={board} lanes={view.lanes} selectedIds={selected} onSelect={setSelected} />
-      )}
+      {actions.toolbar}
       {isEmpty && (
         <FirstStepsPanel projectKey={projectKey} onAdd={() => setAddingIn(lanes[0]?.column.id ?? null)} />
       )}
@@ -280,9 +193,9 @@ function BoardView({ board, view, projectKey, onMovingChange }: BoardViewProps) 
           ref={area}
           className="board"
           data-moving={moving !== null || undefined}
-          onKeyDown={interaction.onKeyDown}
-          onFocus={cardFocus.onFocus}
-          onContextMenu={contextMenu.onContextMenu}
+          onKeyDown={actions.onKeyDown}
+          onFocus={onFocus}
+          onContextMenu={actions.onContextMenu}
         >
           {lanes.map((lane, at) => (
             <Column
@@ -290,8 +203,8 @@ function BoardView({ board, view, projectKey, onMovingChange }: BoardViewProps) 
               lane={lane}
               areAllCardsLoaded={areAllCardsLoaded}
               canWrite={canWrite}
-              selectedIds={selected}
-              menuItemsOf={interaction.menuItemsOf}
+              selectedIds={selectedIds}
+              menuItemsOf={actions.menuItemsOf}
               epicsById={epics}
               totalCards={view.lanes[at]?.cards.length ?? 0}
               isFiltered={filtered}
@@ -307,8 +220,7 @@ function BoardView({ board, view, projectKey, onMovingChange }: BoardViewProps) 
           ))}
         </div>
       )}
-      {menu.chooser(() => area.current)}
-      {contextMenu.menu}
+      {actions.menus}
     </>
   );
 }

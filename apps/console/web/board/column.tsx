@@ -1,7 +1,7 @@
 import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
-import { memo, type ReactNode, type RefObject, useCallback, useLayoutEffect, useRef } from 'react';
-import { type Epic, type StoryCard } from '@muster/registry';
-import { type Lane, type TargetPosition } from '../data/lanes.ts';
+import { memo, type ReactNode, type RefObject, useCallback, useId, useLayoutEffect, useRef } from 'react';
+import { type BoardColumn, type Epic, type StoryCard } from '@muster/registry';
+import { type TargetPosition } from '../data/lanes.ts';
 import { Icon, StatusIcon } from '../components/icons.tsx';
 import { Menu, type MenuItem } from '../components/menu.tsx';
 import { t } from '../messages/index.ts';
@@ -14,8 +14,19 @@ const cardGapPx = 8;
 /** The scroll offset of each column, restored when the board is opened again. */
 const scrollOffsetByColumn = new Map<string, number>();
 
+/** A column with its cards, or a group of cards that is shown as one. */
+export interface ColumnLane {
+  readonly column: Pick<BoardColumn, 'name' | 'wipLimit'> & {
+    /** Unique among the columns and groups of all projects. */
+    readonly id: string;
+    /** The status that the icon of the column shows; null for groups by other fields. */
+    readonly status: StoryCard['status'] | null;
+  };
+  readonly cards: readonly StoryCard[];
+}
+
 export interface ColumnProps {
-  readonly lane: Lane;
+  readonly lane: ColumnLane;
   /** The number of cards, including those that the filters hide. */
   readonly totalCards: number;
   readonly areAllCardsLoaded: boolean;
@@ -36,8 +47,6 @@ export interface ColumnProps {
   /** Undefined if the column does not offer to add stories. */
   readonly onQuickAddChange: ((columnId: string | null) => void) | undefined;
   readonly onAdd: ((title: string, columnId: string) => Promise<void>) | undefined;
-  /** False if the column is a group of stories by another field than their status. */
-  readonly hasStatus?: boolean;
 }
 
 interface ColumnCardProps {
@@ -71,14 +80,14 @@ function ColumnHeader({
   isFiltered,
   canWrite,
   onQuickAddChange,
-  hasStatus = true,
-}: ColumnProps) {
+  headingId,
+}: ColumnProps & { readonly headingId: string }) {
   const { column, cards } = lane;
   const isOver = column.wipLimit !== null && totalCards > column.wipLimit;
   return (
     <header className="column-head">
-      {hasStatus && <StatusIcon status={column.status} />}
-      <h2 id={`column-${column.id}`} className="cut">
+      {column.status !== null && <StatusIcon status={column.status} />}
+      <h2 id={headingId} className="cut">
         {column.name}
       </h2>
       <span className="column-count tabular" data-over={isOver || undefined}>
@@ -216,6 +225,7 @@ function ColumnCards({
 export const Column = memo(function Column(props: ColumnProps) {
   const { lane, areAllCardsLoaded, isFiltered, dropPosition, onAdd, onQuickAddChange } = props;
   const { column, cards } = lane;
+  const headingId = useId();
   const section = useRef<HTMLElement>(null);
   const scroller = useRef<HTMLDivElement>(null);
   const visibleCards = useVisibleCards(props, scroller);
@@ -227,14 +237,8 @@ export const Column = memo(function Column(props: ColumnProps) {
   const isOver = dropPosition?.columnId === column.id;
 
   return (
-    <section
-      ref={section}
-      className="column"
-      aria-labelledby={`column-${column.id}`}
-      data-column={column.id}
-      data-over={isOver || undefined}
-    >
-      <ColumnHeader {...props} />
+    <section ref={section} className="column" aria-labelledby={headingId} data-over={isOver || undefined}>
+      <ColumnHeader {...props} headingId={headingId} />
       {props.isQuickAddOpen && onAdd !== undefined && (
         <QuickAdd
           columnId={column.id}

@@ -1,12 +1,14 @@
 /** Computes keyboard navigation on a board: from a card to its neighbor, and from a position to the next. */
 import { type Lane } from '../data/lanes.ts';
 
+type CardLanes = readonly Pick<Lane, 'cards'>[];
+
 export interface CardPosition {
   readonly lane: number;
   readonly row: number;
 }
 
-export function findCardPosition(lanes: readonly Lane[], cardId: string | null): CardPosition | undefined {
+export function findCardPosition(lanes: CardLanes, cardId: string | null): CardPosition | undefined {
   for (const [lane, { cards }] of lanes.entries()) {
     const row = cards.findIndex((card) => card.id === cardId);
     if (row >= 0) return { lane, row };
@@ -35,7 +37,7 @@ export const directionForKey = (key: string): NavigationDirection | undefined =>
  * in the same row of the next column that has cards. Returns undefined if there is no such card.
  */
 export function nextCardPosition(
-  lanes: readonly Lane[],
+  lanes: CardLanes,
   from: CardPosition,
   direction: NavigationDirection,
 ): CardPosition | undefined {
@@ -57,7 +59,7 @@ export function nextCardPosition(
 
 /** Returns the next position of a card that is being moved, which may be in an empty column. */
 export function nextMovePosition(
-  lanes: readonly Lane[],
+  lanes: CardLanes,
   from: CardPosition,
   direction: NavigationDirection,
 ): CardPosition {
@@ -77,7 +79,7 @@ export function nextMovePosition(
  * itself is not counted. Returns null for the end of the column.
  */
 export function getFollowingCardId(
-  lanes: readonly Lane[],
+  lanes: CardLanes,
   { lane, row }: CardPosition,
   movedId: string,
 ): string | null {

@@ -1,14 +1,15 @@
 /** Tracks the focused card and moves the focus by keys. */
 import { type FocusEvent, type RefObject, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
+import { type StoryCard } from '@muster/registry';
 import { type Lane } from '../data/lanes.ts';
-import { findCardPosition } from './walk.ts';
+import { findCardPosition, type NavigationDirection, nextCardPosition } from './walk.ts';
 
-export const cardIdOf = ({ target }: { readonly target: EventTarget }): string | undefined =>
+const cardIdOf = ({ target }: { readonly target: EventTarget }): string | undefined =>
   target instanceof HTMLElement ? target.dataset['card'] : undefined;
 
-export function useCardFocus(
-  lanes: readonly Lane[],
+export function useCardFocus<CardLane extends Pick<Lane, 'cards'>>(
+  lanes: readonly CardLane[],
   boardArea: RefObject<HTMLElement | null>,
   isMoving: boolean,
 ) {
@@ -54,5 +55,11 @@ export function useCardFocus(
     const id = at === undefined ? first?.id : activeId;
     if (id != null) focusCard(id);
   };
-  return { activeId, activeLane: at, reachedId, focusCard, onFocus, walkIn };
+  const walk = (_from: HTMLElement, { id }: StoryCard, direction: NavigationDirection): void => {
+    const from = findCardPosition(lanes, id);
+    const next = from === undefined ? undefined : nextCardPosition(lanes, from, direction);
+    const found = next === undefined ? undefined : lanes[next.lane]?.cards[next.row];
+    if (found !== undefined) focusCard(found.id);
+  };
+  return { activeId, activeLane: at, reachedId, focusCard, onFocus, walk, walkIn };
 }

@@ -1,10 +1,10 @@
 /** A board with a column for each group. A card that is dragged to another column gets the value of that group. */
 import { useMemo, useRef } from 'react';
-import { type BoardColumn, type StoryCard } from '@muster/registry';
-import { Column } from '../board/column.tsx';
+import { type StoryCard } from '@muster/registry';
+import { Column, type ColumnLane } from '../board/column.tsx';
 import { useDropPosition } from '../board/drag.ts';
 import { applyBulkChange } from '../board/each.ts';
-import { findCardPosition, nextCardPosition } from '../board/walk.ts';
+import { useCardMoves } from '../board/moving.ts';
 import { useCardFocus } from '../board/walking.ts';
 import { type BoardSearch } from '../board/filter.ts';
 import { usePageShortcuts } from '../components/keys.ts';
@@ -12,7 +12,6 @@ import { type Board, type BoardView } from '../data/boards.ts';
 import { type ArrangedStories } from './arranged.ts';
 import { type Arrangement } from './arrangement.ts';
 import { createGroupChange } from './group-change.ts';
-import { type StoryGroup } from './grouping.ts';
 import { useStoryActions } from './story-actions.tsx';
 
 interface GroupBoardProps {
@@ -24,37 +23,32 @@ interface GroupBoardProps {
   readonly canWrite: (card: StoryCard) => boolean;
 }
 
-const columnIdOf = ({ id }: StoryGroup): string => (id === '' ? 'none' : id);
-
-const toColumn = (group: StoryGroup): BoardColumn => ({
-  ...{ id: columnIdOf(group), name: group.name, wipLimit: null, archivedAt: null },
-  ...{ projectId: '', position: 0, status: (group.cards[0]?.status ?? 'backlog') as BoardColumn['status'] },
-  ...{ createdAt: '', updatedAt: '', version: 1 },
-});
-
 export default function GroupBoard({ board, view, arrangement, arranged, canWrite }: GroupBoardProps) {
   const { grouping } = arrangement;
   const { groups, epics } = arranged;
   const area = useRef<HTMLDivElement>(null);
+  const { projectId } = board;
   const lanes = useMemo(
-    () => groups.map((group) => ({ column: toColumn(group), cards: group.cards })),
-    [groups],
+    () =>
+      groups.map(({ id, name, cards }): ColumnLane => {
+        const status = grouping === 'status' ? (cards[0]?.status ?? null) : null;
+        return { column: { id: `${projectId} ${grouping} ${id}`, name, wipLimit: null, status }, cards };
+      }),
+    [groups, grouping, projectId],
   );
-  const { activeId, activeLane, reachedId, focusCard, walkIn, onFocus } = useCardFocus(lanes, area, false);
+  const { activeId, activeLane, reachedId, focusCard, walk, walkIn, onFocus } = useCardFocus(
+    lanes,
+    area,
+    false,
+  );
   const { selectedIds, ...actions } = useStoryActions({
-    ...{ board, view, canWrite, focusCard, getFocusedId: () => activeId },
+    ...{ board, view, canWrite, moves: useCardMoves(board), focusCard, walk, getFocusedId: () => activeId },
     getCards: () => lanes.flatMap(({ cards }) => cards),
-    walk: (_from, card, direction) => {
-      const at = findCardPosition(lanes, card.id);
-      const next = at === undefined ? undefined : nextCardPosition(lanes, at, direction);
-      const found = next === undefined ? undefined : lanes[next.lane]?.cards[next.row];
-      if (found !== undefined) focusCard(found.id);
-    },
     getArea: () => area.current,
   });
   const dropPosition = useDropPosition(area, (cardId, { columnId }) => {
     const card = board.card(cardId);
-    const group = groups.find((one) => columnIdOf(one) === columnId);
+    const group = groups[lanes.findIndex(({ column }) => column.id === columnId)];
     if (card === undefined || group === undefined || group.cards.some(({ id }) => id === cardId)) return;
     const change = createGroupChange(grouping, group);
     if (change !== undefined) void applyBulkChange(board, [card], change, () => undefined);
@@ -76,7 +70,6 @@ export default function GroupBoard({ board, view, arrangement, arranged, canWrit
           <Column
             key={lane.column.id}
             {...{ lane, selectedIds, menuItemsOf: actions.menuItemsOf, epicsById: epics }}
-            hasStatus={grouping === 'status'}
             areAllCardsLoaded={view.areAllCardsLoaded}
             canWrite={isDroppable && lane.cards.some(canWrite)}
             totalCards={lane.cards.length}

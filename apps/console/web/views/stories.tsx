@@ -4,10 +4,12 @@ import { type RefObject, useLayoutEffect, useMemo, useRef, useState } from 'reac
 import { flushSync } from 'react-dom';
 import { type Project, type StoryCard } from '@muster/registry';
 import { type BoardSearch, type Sorting } from '../board/filter.ts';
+import { useCardMoves } from '../board/moving.ts';
 import { type Board, type BoardView } from '../data/boards.ts';
 import { useClient } from '../data/context.ts';
 import { projectsQuery } from '../data/queries.ts';
 import { usePermissionsIn, useWritableProjects } from '../data/roles.ts';
+import { projectKeyOf } from '../data/story-key.ts';
 import { usePageShortcuts } from '../components/keys.ts';
 import { lazyComponent } from '../components/lazily.ts';
 import { EmptyState, LoadError, Loading } from '../components/states.tsx';
@@ -16,7 +18,7 @@ import { storyViewTexts } from '../messages/story-views.ts';
 import { type ArrangedStories, useArrangedStories } from './arranged.ts';
 import { type Arrangement, arrangementOf } from './arrangement.ts';
 import { useDensity } from './density.ts';
-import { flattenGroups, projectKeyOf, type StoryItem } from './grouping.ts';
+import { flattenGroups, type StoryItem } from './grouping.ts';
 import { useStoryActions } from './story-actions.tsx';
 import { StoryRows } from './story-rows.tsx';
 import { useTimelineScale } from './timeline.tsx';
@@ -28,7 +30,7 @@ function useMayWrite(project: Project | null, isOfAllProjects: boolean): (card: 
   const { mayWrite } = usePermissionsIn(project);
   const writable = useWritableProjects();
   return useStableCallback((card: StoryCard) =>
-    isOfAllProjects ? writable.has(projectKeyOf(card)) : mayWrite,
+    isOfAllProjects ? writable.has(projectKeyOf(card.key)) : mayWrite,
   );
 }
 
@@ -127,7 +129,7 @@ function StoryRowsPart(props: ArrangedProps) {
   const scale = useTimelineScale(arranged, layout === 'timeline', area);
   const rows = useRowFocus(items, area);
   const { selectedIds, ...actions } = useStoryActions({
-    ...{ board, view, canWrite, focusCard: rows.focusCard },
+    ...{ board, view, canWrite, moves: useCardMoves(board), focusCard: rows.focusCard },
     getFocusedId: () => rows.stories.find(({ key }) => key === rows.activeKey)?.card.id,
     getCards: () => rows.stories.map(({ card }) => card),
     walk: (from, _card, direction) => rows.walk(from.dataset['row'] ?? '', direction),

@@ -1,24 +1,22 @@
-/** Keys, menus and selection of the stories of a view. All layouts share them. */
+/** Keys, menus and selection of the stories of a board or view. All layouts share them. */
 import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
 import { type StoryCard } from '@muster/registry';
+import { type CardKeyActions, handleCardKey } from '../board/card-keys.ts';
 import { useCardMenuItems } from '../board/card-menu.ts';
 import { useCardChooser } from '../board/choosing.tsx';
 import { storyCommands } from '../board/commands.ts';
 import { useContextMenu } from '../board/context-menu.tsx';
-import { useCardMoves } from '../board/moving.ts';
-import { directionForKey, type NavigationDirection } from '../board/walk.ts';
-import { chooserFieldOf } from '../components/choosing.ts';
-import { isSingleKeyShortcut } from '../components/keys.ts';
 import { lazyComponent } from '../components/lazily.ts';
 import { announceToScreenReader } from '../components/notices.tsx';
 import { type Board, type BoardView } from '../data/boards.ts';
+import { type Lane } from '../data/lanes.ts';
 import { useCommands } from '../components/commands.ts';
 import { t } from '../messages/index.ts';
 
 const SelectionBar = lazyComponent(() => import('../board/selection-bar.tsx'));
 
 /** The selected stories. Shift selects all from the last selected one on. */
-function useSelection(getCards: () => readonly StoryCard[]) {
+function useSelection(getCards: () => readonly StoryCard[], canWrite: (card: StoryCard) => boolean) {
   const [selectedIds, setSelectedIds] = useState<ReadonlySet<string>>(new Set());
   const lastId = useRef<string>(undefined);
   const select = (id: string, ids: ReadonlySet<string>): void => {
@@ -39,60 +37,42 @@ function useSelection(getCards: () => readonly StoryCard[]) {
       toggle(id);
       return;
     }
-    const range = cards.slice(Math.min(from, to), Math.max(from, to) + 1);
+    const range = cards.slice(Math.min(from, to), Math.max(from, to) + 1).filter(canWrite);
     select(id, new Set([...selectedIds, ...range.map((card) => card.id)]));
   };
   return { selectedIds, setSelectedIds, toggle, toggleRange };
 }
 
-interface StoryActionOptions {
+interface StoryActionOptions extends Pick<CardKeyActions, 'canWrite' | 'moves' | 'walk'> {
   readonly board: Board;
   readonly view: BoardView;
-  readonly canWrite: (card: StoryCard) => boolean;
+  /** The columns in which keys and menus move the cards. Without them, menus change the status. */
+  readonly lanes?: readonly Lane[];
   /** Returns the stories in the order in which they are shown. */
   readonly getCards: () => readonly StoryCard[];
   readonly focusCard: (id: string) => void;
   /** Returns the id of the story that had the focus last. */
   readonly getFocusedId: () => string | null | undefined;
-  /** Moves the focus from this element. */
-  readonly walk: (from: HTMLElement, card: StoryCard, direction: NavigationDirection) => void;
   readonly getArea: () => HTMLElement | null;
 }
 
 export function useStoryActions(options: StoryActionOptions) {
-  const { board, view, canWrite, getCards, focusCard, getFocusedId, walk, getArea } = options;
-  const selection = useSelection(getCards);
+  const { board, view, lanes, canWrite, moves, getCards, focusCard, getFocusedId, walk, getArea } = options;
+  const selection = useSelection(getCards, canWrite);
   const { selectedIds, setSelectedIds, toggle } = selection;
-  const { move } = useCardMoves(board);
+  const { move } = moves;
   const menu = useCardChooser({
     ...{ board, lanes: view.lanes, selectedIds, move, focusCard, setSelected: setSelectedIds },
   });
-  const menuItemsOf = useCardMenuItems([], canWrite, {
+  const menuItemsOf = useCardMenuItems(lanes === undefined ? [] : view.lanes, canWrite, {
     ...{ move, openChooser: menu.choose, toggleSelection: toggle, isSelected: (id) => selectedIds.has(id) },
   });
-
-  const actOnKey = (target: HTMLElement, card: StoryCard, key: string): boolean => {
-    const choice = chooserFieldOf(key);
-    const direction = directionForKey(key);
-    if (direction !== undefined) walk(target, card, direction);
-    else if (key === 'x' && canWrite(card)) toggle(card.id);
-    else if (choice !== undefined && canWrite(card)) menu.choose(choice, card);
-    else if (key === 'Escape' && selectedIds.size > 0) setSelectedIds(new Set());
-    else return false;
-    return true;
-  };
-  const onKeyDown = (event: KeyboardEvent): void => {
-    const { target } = event;
-    if (!(target instanceof HTMLElement) || !isSingleKeyShortcut(event)) return;
-    const card = board.card(target.dataset['card'] ?? '');
-    if (card === undefined) return;
-    if (menu.isChoosing) {
-      // Keys that are typed while a menu loads are meant for the menu.
-      if (event.key === 'Escape') menu.giveUp();
-    } else if (!actOnKey(target, card, event.key)) return;
-    event.preventDefault();
-    event.stopPropagation();
-  };
+  const onKeyDown = (event: KeyboardEvent): void =>
+    handleCardKey(event, board.card, {
+      ...{ canWrite, moves, lanes, walk, toggleSelection: toggle, openChooser: menu.choose },
+      clearSelection: selectedIds.size > 0 ? () => setSelectedIds(new Set()) : undefined,
+      closeLoadingMenu: menu.isChoosing ? menu.giveUp : undefined,
+    });
   const contextMenu = useContextMenu({ board, menuItemsOf, focusCard, getArea });
   useCommands(() => {
     const card = board.card(getFocusedId() ?? '');
