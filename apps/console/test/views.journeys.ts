@@ -131,6 +131,76 @@ export function viewsJourneys(house: House): void {
     expect(await viewer.getByRole('checkbox').count()).toBe(0);
   });
 
+  journey('keeps offering the labels and people that a filter has hidden', async () => {
+    await ana().stories.update({ storyId: 'WEB-1', labels: ['bug'] });
+    await ana().stories.update({ storyId: 'WEB-2', labels: ['docs'] });
+    await ana().assignments.set({
+      ...{ targetType: 'story', targetId: 'WEB-2', memberId: people.ben.me.memberId },
+    });
+    const page = await open(people.ana.me.token, '/stories?group=none');
+    await shows(page, ['Beta', 'Alpha', 'Delta', 'Gamma']);
+    const filter = (name: string) => page.getByRole('search').getByRole('button', { name });
+    await filter('Label').click();
+    await menu(page).getByText('bug').click();
+    await page.keyboard.press('Escape');
+    await shows(page, ['Alpha']);
+    await filter('Assignee').click();
+    await menu(page).getByText('Ben').waitFor();
+    await page.keyboard.press('Escape');
+    await filter('Label').click();
+    await menu(page).getByText('docs').click();
+    await page.keyboard.press('Escape');
+    await shows(page, ['Beta', 'Alpha']);
+  });
+
+  journey('keeps the list while a filter is typed, and searches once', async () => {
+    const page = await open(people.ana.me.token, '/stories?group=none');
+    await shows(page, ['Delta', 'Gamma', 'Beta', 'Alpha']);
+    const searches: unknown[] = [];
+    page.on('request', (request) => {
+      if (!request.url().endsWith('/stories/search')) return;
+      searches.push((request.postDataJSON() as { query?: string }).query);
+    });
+    const box = page.getByRole('searchbox', { name: 'Filter stories' });
+    await box.pressSequentially('alpha');
+    expect(await page.getByText('Loading stories').count()).toBe(0);
+    await waitUntil(async () => searches.length > 0);
+    await shows(page, ['Alpha']);
+    expect(searches).toEqual(['alpha']);
+    expect(await box.inputValue()).toBe('alpha');
+    await page.locator('input[type=search]:focus').waitFor();
+  });
+
+  journey('names the columns of groups by any label', async () => {
+    await ana().stories.update({ storyId: 'WEB-1', labels: ['none'] });
+    await ana().stories.update({ storyId: 'WEB-2', labels: ['needs review'] });
+    const page = await open(people.ana.me.token, '/p/WEB?layout=board&group=label');
+    const titlesIn = (name: string) =>
+      page.getByRole('region', { name, exact: true }).locator('.card-title').allTextContents();
+    await page.getByRole('link', { name: 'Gamma' }).waitFor();
+    expect(await titlesIn('none')).toEqual(['Alpha']);
+    expect(await titlesIn('needs review')).toEqual(['Beta']);
+    expect(await titlesIn('No label')).toEqual(['Gamma', 'Delta']);
+  });
+
+  journey('selects with Shift only stories that one may change', async () => {
+    const { project } = await ana().projects.create({
+      key: 'APP',
+      name: 'Mobile app',
+      visibility: 'private',
+    });
+    await ana().projects.members.add({
+      ...{ projectId: project.id, memberId: people.chloe.me.memberId, role: 'viewer' },
+    });
+    await ana().stories.create({ projectId: 'APP', title: 'Epsilon' });
+    await ana().stories.update({ storyId: 'WEB-1', title: 'First' });
+    const page = await open(people.chloe.me.token, '/stories?group=none');
+    await shows(page, ['First', 'Epsilon', 'Delta', 'Gamma', 'Beta']);
+    await page.getByRole('checkbox', { name: 'Select WEB-1' }).click();
+    await page.getByRole('checkbox', { name: 'Select WEB-4' }).click({ modifiers: ['Shift'] });
+    await page.getByRole('toolbar').getByText('2 selected').waitFor();
+  });
+
   const menu = (page: Page) => page.getByRole('menu');
   const openMenu = (page: Page, name: string | RegExp): Promise<void> =>
     page.getByRole('button', { name, exact: true }).click();

@@ -1,9 +1,10 @@
-import { type RefObject, useMemo } from 'react';
+import { type RefObject, useMemo, useState } from 'react';
 import { type StoryCard } from '@muster/registry';
 import { Icon, PriorityIcon, StatusIcon } from '../components/icons.tsx';
 import { Menu, type MenuItem } from '../components/menu.tsx';
 import { Avatar } from '../components/people.tsx';
 import { t } from '../messages/index.ts';
+import { withFilter } from '../pages/trail-bounds.ts';
 import {
   type BoardSearch,
   hasActiveFilters,
@@ -28,22 +29,29 @@ interface FilterChoices {
   readonly labels: readonly string[];
 }
 
-/** Collects the people and labels that occur on the board. */
-function collectFilterChoices(cards: Iterable<StoryCard>): FilterChoices {
-  const who = new Map<string, { name: string; kind: 'member' | 'agent' }>();
-  const labels = new Set<string>();
-  for (const card of cards) {
-    const { member, agent } = card.assignees;
-    if (member !== null) who.set(member.id, { name: member.name, kind: 'member' });
-    if (agent !== null) who.set(agent.id, { name: agent.name, kind: 'agent' });
-    for (const label of card.labels) labels.add(label);
-  }
-  const byName = [...who].toSorted(([, one], [, other]) => one.name.localeCompare(other.name));
-  return { people: new Map(byName), labels: [...labels].toSorted((one, other) => one.localeCompare(other)) };
+/**
+ * Returns the people and labels of the cards, and those of earlier cards: a filter that the API applies must not
+ * remove its own alternatives.
+ */
+function useFilterChoices(cards: Iterable<StoryCard>): FilterChoices {
+  const [{ people, labels }] = useState(() => ({
+    people: new Map<string, { name: string; kind: 'member' | 'agent' }>(),
+    labels: new Set<string>(),
+  }));
+  return useMemo(() => {
+    for (const card of cards) {
+      const { member, agent } = card.assignees;
+      if (member !== null) people.set(member.id, { name: member.name, kind: 'member' });
+      if (agent !== null) people.set(agent.id, { name: agent.name, kind: 'agent' });
+      for (const label of card.labels) labels.add(label);
+    }
+    const byName = [...people].toSorted(([, one], [, other]) => one.name.localeCompare(other.name));
+    return {
+      people: new Map(byName),
+      labels: [...labels].toSorted((one, other) => one.localeCompare(other)),
+    };
+  }, [cards, people, labels]);
 }
-
-const withoutFilter = (search: BoardSearch, key: keyof BoardSearch): BoardSearch =>
-  Object.fromEntries(Object.entries(search).filter(([name]) => name !== key));
 
 type ListFilter = 'who' | 'label' | 'priority' | 'work' | 'status';
 type FilterMenu = readonly [name: string, items: readonly MenuItem[], chosenCount: number];
@@ -56,9 +64,7 @@ function filterMenus(
   const menu = (name: string, key: ListFilter, choices: readonly Omit<MenuItem, 'run'>[]): FilterMenu => {
     const chosen: readonly string[] = search[key] ?? [];
     const choose = (id: string): void => {
-      const list = toggleValue(chosen, id);
-      const others = withoutFilter(search, key);
-      onSearchChange(list === undefined ? others : { ...others, [key]: list });
+      onSearchChange(withFilter<BoardSearch, keyof BoardSearch>(search, key, toggleValue(chosen, id)));
     };
     const items = choices.map((choice) => ({
       ...{ ...choice, isChosen: chosen.includes(choice.id) },
@@ -96,7 +102,7 @@ function filterMenus(
 
 export function FilterBar(props: FilterBarProps) {
   const { cards, search, onSearchChange, inputRef } = props;
-  const choices = useMemo(() => collectFilterChoices(cards), [cards]);
+  const choices = useFilterChoices(cards);
   return (
     <div className="filters" role="search">
       <span className="filter-text">
@@ -108,9 +114,7 @@ export function FilterBar(props: FilterBarProps) {
           value={search.q ?? ''}
           aria-label={t.filter.label}
           placeholder={t.filter.placeholder}
-          onChange={({ target }) =>
-            onSearchChange(target.value === '' ? withoutFilter(search, 'q') : { ...search, q: target.value })
-          }
+          onChange={({ target }) => onSearchChange(withFilter(search, 'q', target.value))}
           onKeyDown={(event) => {
             if (event.key === 'Escape') event.currentTarget.blur();
           }}

@@ -1,6 +1,6 @@
 /** The stories of all projects. */
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import { useDeferredValue, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
+import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import { type BoardSearch, type Sorting } from '../board/filter.ts';
 import { FilterBar } from '../board/filter-bar.tsx';
 import { useExpiringLeaseRefresh } from '../board/leases.ts';
@@ -59,27 +59,56 @@ function toStorySearch({
   };
 }
 
-/** Opens the search while the page shows it. */
-function useSearchBoard(search: BoardSearch): Board | null {
-  const { boards } = useConsole();
-  const wanted = JSON.stringify(toStorySearch(useDeferredValue(search)));
-  const [board, setBoard] = useState<Board | null>(null);
+const debounceMs = 300;
+
+/** Returns the value once it has not changed for a moment. */
+function useDebounced(value: string): string {
+  const [settled, setSettled] = useState(value);
   useEffect(() => {
-    const opened = boards.openSearch(JSON.parse(wanted) as StorySearchParams);
-    setBoard(opened);
-    return () => boards.closeSearch(opened);
-  }, [boards, wanted]);
-  return board;
+    const timer = setTimeout(() => setSettled(value), debounceMs);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return settled;
+}
+
+/** Opens the search while the page shows it. Returns the board of the previous search until the new one has loaded. */
+function useSearchBoard(search: BoardSearch): { readonly board: Board | null; readonly isOutdated: boolean } {
+  const { boards } = useConsole();
+  const wanted = JSON.stringify(toStorySearch(search));
+  const opened = useDebounced(wanted);
+  const [shown, setShown] = useState<{ readonly board: Board; readonly search: string } | null>(null);
+  useEffect(() => {
+    const board = boards.openSearch(JSON.parse(opened) as StorySearchParams);
+    const show = (): void =>
+      setShown((last) =>
+        last === null || (last.board !== board && board.view().state !== 'loading')
+          ? { board, search: opened }
+          : last,
+      );
+    show();
+    const unsubscribe = board.subscribe(show);
+    return () => {
+      unsubscribe();
+      boards.closeSearch(board);
+    };
+  }, [boards, opened]);
+  return { board: shown?.board ?? null, isOutdated: shown?.search !== wanted };
 }
 
 interface SearchedStoriesProps {
   readonly board: Board;
+  /** True if the board is of the previous search. */
+  readonly isOutdated: boolean;
   readonly search: BoardSearch;
   readonly onSearchChange: (search: BoardSearch) => void;
 }
 
-function SearchedStories({ board, search, onSearchChange }: SearchedStoriesProps) {
-  const view = useSyncExternalStore(board.subscribe, board.view);
+function SearchedStories({ board, isOutdated, search, onSearchChange }: SearchedStoriesProps) {
+  const current = useSyncExternalStore(board.subscribe, board.view);
+  const view = useMemo(
+    () => (isOutdated && current.state === 'ready' ? { ...current, areAllCardsLoaded: false } : current),
+    [current, isOutdated],
+  );
   const filterInput = useRef<HTMLInputElement>(null);
   useExpiringLeaseRefresh(board);
   usePageShortcuts({ '/': () => filterInput.current?.focus() });
@@ -97,14 +126,14 @@ function SearchedStories({ board, search, onSearchChange }: SearchedStoriesProps
   );
 }
 
-function OpenedStories({ search, onSearchChange }: Omit<SearchedStoriesProps, 'board'>) {
-  const board = useSearchBoard(search);
+function OpenedStories({ search, onSearchChange }: Omit<SearchedStoriesProps, 'board' | 'isOutdated'>) {
+  const { board, isOutdated } = useSearchBoard(search);
   return board === null ? (
     <div className="page">
       <Loading label={storyViewTexts.loading} />
     </div>
   ) : (
-    <SearchedStories {...{ board, search, onSearchChange }} />
+    <SearchedStories {...{ board, isOutdated, search, onSearchChange }} />
   );
 }
 
