@@ -96,13 +96,39 @@ export function filesJourneys(house: House): void {
     await page.getByRole('button', { name: 'Comment' }).click();
     await waitUntil(() => page.evaluate<boolean>(isLoaded));
 
-    const reader = await open(people.dan.me.token, '/s/WEB-1');
+    const reader = await open(people.dan.me.token, '/inbox');
+    const read: string[] = [];
+    reader.on('request', (request) => void read.push(new URL(request.url()).pathname));
+    await house.go(reader, '/s/WEB-1');
     await waitUntil(() => reader.evaluate<boolean>(isLoaded));
+    // The list of the story's files has the addresses of the images.
+    expect(read.filter((path) => path.endsWith('/attachments/get'))).toEqual([]);
     await reader.locator('.said .prose a').click();
     await reader.getByRole('heading', { name: 'night.png', level: 1 }).waitFor();
     await reader.getByRole('link', { name: 'Download' }).waitFor();
     await reader.getByRole('link', { name: 'Back to the story' }).click();
     await reader.getByRole('heading', { name: 'Say good night' }).waitFor();
+  });
+
+  journey('deletes a file on its own page, and leads back to the story', async () => {
+    const chloe = house.client(people.chloe.me.token);
+    const { id } = await attachFile(house, chloe, {
+      ...{ targetType: 'story', targetId: 'WEB-1', name: 'night.png', kind: 'file' },
+      ...{ contentType: 'image/png', content: picture },
+    });
+    const page = await open(people.chloe.me.token, `/files/${id}`);
+    const missing: string[] = [];
+    page.on('response', (response) => {
+      if (response.status() === 404) missing.push(new URL(response.url()).pathname);
+    });
+    await page.getByRole('link', { name: 'Back to the story' }).waitFor();
+    await page.getByRole('button', { name: 'Delete night.png' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('heading', { name: 'Say good night' }).waitFor();
+    expect(missing).toEqual([]);
+    await house.go(page, `/files/${id}`);
+    await waitUntil(async () => missing.length > 0);
+    expect(await page.getByRole('heading', { name: 'night.png' }).count()).toBe(0);
   });
 
   journey('attaches a file to one’s own comment, and never loads an image from elsewhere', async () => {

@@ -10,7 +10,7 @@ import { useClient, useIdentity } from '../data/context.ts';
 import { agentsQuery, membersQuery } from '../data/people-queries.ts';
 import { projectsQuery } from '../data/queries.ts';
 import { fileAddressOf, isImage, parseFileAddress } from '../files/file-address.ts';
-import { fileQuery } from '../files/file-queries.ts';
+import { loadFile } from '../files/file-queries.ts';
 import { indexActorIds, renderHtml, type LinkTargets } from './markdown-text.ts';
 
 /**
@@ -109,9 +109,9 @@ function useAttachedImages(prose: RefObject<HTMLDivElement | null>, html: unknow
       const link = document.createElement('a');
       link.href = fileAddressOf(attachmentId);
       image.replaceWith(link);
-      // Until the image is there, and if it never is, the link shows its text.
+      // The link shows text until the image has loaded, and if it cannot be loaded.
       link.textContent = image.alt === '' ? attachmentId : image.alt;
-      void queries.query(fileQuery(client, attachmentId)).then(
+      void loadFile(queries, client, attachmentId).then(
         (file) => {
           if (!isImage(file) || file.downloadUrl === null) return;
           image.src = file.downloadUrl;

@@ -1,5 +1,6 @@
 /** Context of all components: the session with its API client, the event stream and the boards. */
 import { createContext, useContext, useMemo, useSyncExternalStore } from 'react';
+import { type Actor } from '@muster/registry';
 import { type Boards } from './boards.ts';
 import { type LiveConnection, type StreamConnection } from './live.ts';
 import { useOfflineSince } from './online.ts';
@@ -22,6 +23,12 @@ export function useConsole(): ConsoleContextValue {
 
 export const useClient = () => useConsole().session.client;
 export const useIdentity = () => useConsole().session.identity;
+
+/** Returns true if the viewer is this author. An agent is not the author of what its member wrote. */
+export function useIsAuthor({ memberId, agentId }: Actor): boolean {
+  const { member, agent } = useIdentity();
+  return memberId === member.id && agentId === (agent?.id ?? null);
+}
 
 export function useStreamConnection(): StreamConnection {
   const { liveConnection } = useConsole();

@@ -1,4 +1,4 @@
-import { type QueryClient } from '@tanstack/react-query';
+import { type Query, type QueryClient } from '@tanstack/react-query';
 import { type CacheKey } from './stale.ts';
 
 /** Events within this window are answered by one request for each query. */
@@ -18,14 +18,24 @@ export function createBatchedRefetch(queries: QueryClient): (queryKey: CacheKey)
   };
 }
 
+/** Waits for the first fetches of queries under a key that are in progress. */
+export async function awaitFirstFetches(
+  queries: QueryClient,
+  queryKey: CacheKey,
+  isIncluded: (query: Query) => boolean = () => true,
+): Promise<void> {
+  const firstFetches = queries.getQueryCache().findAll({
+    ...{ queryKey, fetchStatus: 'fetching' },
+    predicate: (query) => query.state.data === undefined && isIncluded(query),
+  });
+  await Promise.allSettled(firstFetches.map((query) => query.fetch()));
+}
+
 /**
  * Refetches queries under a key. The cache does not restart a first fetch that is in progress, although its
  * response may be outdated. So that fetch is awaited first.
  */
 export async function refetchQueries(queries: QueryClient, queryKey: CacheKey): Promise<void> {
-  const firstReads = queries
-    .getQueryCache()
-    .findAll({ queryKey, fetchStatus: 'fetching', predicate: ({ state }) => state.data === undefined });
-  await Promise.allSettled(firstReads.map((query) => query.fetch()));
+  await awaitFirstFetches(queries, queryKey);
   await queries.invalidateQueries({ queryKey });
 }

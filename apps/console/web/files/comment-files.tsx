@@ -1,7 +1,8 @@
 /** The files that are attached to a comment itself. */
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { type Comment } from '@muster/registry';
-import { useClient, useIdentity } from '../data/context.ts';
+import { useClient, useIsAuthor } from '../data/context.ts';
+import { projectKeyOf } from '../data/story-key.ts';
 import { actorNameOf } from '../components/people.tsx';
 import { fileTexts } from '../messages/files.ts';
 import { FileList } from './file-list.tsx';
@@ -14,16 +15,15 @@ interface CommentFilesProps {
 }
 
 export function CommentFiles({ comment, storyKey }: CommentFilesProps) {
-  const { member, agent } = useIdentity();
   const files =
     useInfiniteQuery({ ...storyFilesQuery(useClient(), storyKey), refetchInterval: false }).data?.pages ?? [];
   const uploads = useUploads({
     target: { targetType: 'comment', targetId: comment.id },
     queryKeys: [['story', storyKey, 'files']],
   });
-  const [projectKey = ''] = storyKey.split('-');
+  const projectKey = projectKeyOf(storyKey);
   const { author } = comment;
-  const isOwn = author.memberId === member.id && author.agentId === (agent?.id ?? null);
+  const isOwn = useIsAuthor(author);
   return (
     <>
       <FileList

@@ -2,7 +2,7 @@
 import { Link } from '@tanstack/react-router';
 import { type ReactNode } from 'react';
 import { type Attachment, type TestReport } from '@muster/registry';
-import { useClient, useIdentity } from '../data/context.ts';
+import { useClient, useIsAuthor } from '../data/context.ts';
 import { useProjectPermissions } from '../data/roles.ts';
 import { ConfirmButton } from '../components/ask.tsx';
 import { Icon } from '../components/icons.tsx';
@@ -68,20 +68,25 @@ export const FileEvidence = ({ file: { kind, report, stale } }: { readonly file:
 interface DeleteFileButtonProps {
   readonly file: Attachment;
   readonly projectKey: string;
+  /** The keys of the queries that are refetched after the deletion. */
+  readonly queryKeys?: readonly (readonly string[])[];
   readonly onDeleted?: () => void;
 }
 
+const fileQueryKeys = [['story'], ['work'], ['file']];
+
 /** Deletes the file. Authors can delete their own files, and leads any. */
-export function DeleteFileButton({ file, projectKey, onDeleted }: DeleteFileButtonProps) {
+export function DeleteFileButton({
+  file,
+  projectKey,
+  queryKeys = fileQueryKeys,
+  onDeleted,
+}: DeleteFileButtonProps) {
   const { attachments } = useClient();
-  const { member, agent } = useIdentity();
+  const isAuthor = useIsAuthor(file.author);
   const { mayWrite, isLead } = useProjectPermissions(projectKey);
-  const write = useWriteCall({
-    queryKeys: [['story'], ['work'], ['file']],
-    failureTitle: fileTexts.notRemoved,
-  });
-  const { author, id: attachmentId, name } = file;
-  const isAuthor = author.memberId === member.id && author.agentId === (agent?.id ?? null);
+  const write = useWriteCall({ queryKeys, failureTitle: fileTexts.notRemoved });
+  const { id: attachmentId, name } = file;
   if (!isLead && !(isAuthor && mayWrite)) return null;
   return (
     <ConfirmButton

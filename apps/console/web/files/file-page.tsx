@@ -1,7 +1,8 @@
 /** The page of one attachment. Texts link to it, because the address of a download is valid for minutes only. */
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useClient } from '../data/context.ts';
+import { projectKeyOf } from '../data/story-key.ts';
 import { Icon } from '../components/icons.tsx';
 import { LoadError, Loading } from '../components/states.tsx';
 import { useTitle } from '../components/title.ts';
@@ -14,6 +15,7 @@ const fileRoute = getRouteApi('/files/$attachmentId');
 
 export function FilePage() {
   const client = useClient();
+  const queries = useQueryClient();
   const navigate = useNavigate();
   const { attachmentId } = fileRoute.useParams();
   const found = useQuery(fileQuery(client, attachmentId));
@@ -29,7 +31,13 @@ export function FilePage() {
       </div>
     );
   const { name, downloadUrl, headSha } = file;
-  const [projectKey = ''] = storyKey?.split('-') ?? [];
+  const projectKey = projectKeyOf(storyKey ?? '');
+  const leave = async (): Promise<void> => {
+    await (storyKey === undefined
+      ? navigate({ to: '/' })
+      : navigate({ to: '/s/$storyKey', params: { storyKey } }));
+    queries.removeQueries(fileQuery(client, attachmentId));
+  };
   return (
     <>
       <header className="page-head">
@@ -69,11 +77,8 @@ export function FilePage() {
             <DeleteFileButton
               file={file}
               projectKey={projectKey}
-              onDeleted={() =>
-                void (storyKey === undefined
-                  ? navigate({ to: '/' })
-                  : navigate({ to: '/s/$storyKey', params: { storyKey } }))
-              }
+              queryKeys={[['story'], ['work']]}
+              onDeleted={() => void leave()}
             />
           </div>
           {isImage(file) && downloadUrl !== null ? (

@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { type Attachment, type AttachmentKind } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { useProjectPermissions } from '../data/roles.ts';
+import { projectKeyOf } from '../data/story-key.ts';
 import { NextPageButton } from '../components/next-page.tsx';
 import { LoadError, Loading } from '../components/states.tsx';
 import { fileTexts } from '../messages/files.ts';
@@ -49,7 +50,7 @@ function AddFiles({ target, hint, initialKind = 'file', queryKeys }: AddFilesPro
 
 /** The attachments of a story, its comments and its executions. */
 export function StoryFiles({ storyKey }: { readonly storyKey: string }) {
-  const [projectKey = ''] = storyKey.split('-');
+  const projectKey = projectKeyOf(storyKey);
   const { mayWrite } = useProjectPermissions(projectKey);
   const files = useInfiniteQuery(storyFilesQuery(useClient(), storyKey));
   const all = files.data?.pages.flatMap(({ items }) => items) ?? [];

@@ -1,5 +1,6 @@
 import { type RefObject } from 'react';
 import { useProjectPermissions } from '../data/roles.ts';
+import { projectKeyOf } from '../data/story-key.ts';
 import { fileMarkdown } from './file-address.ts';
 import { type Uploads, useFileDrop, useUploads } from './uploads.tsx';
 
@@ -19,7 +20,7 @@ export function useFilesInText(
   storyKey: string,
   change: (text: string) => void,
 ): FilesInText {
-  const [projectKey = ''] = storyKey.split('-');
+  const projectKey = projectKeyOf(storyKey);
   const { mayWrite } = useProjectPermissions(projectKey);
   const { running, add } = useUploads({
     target: { targetType: 'story', targetId: storyKey },

@@ -8,11 +8,14 @@ export interface UploadTarget {
   readonly targetId: string;
 }
 
+/** Its message says why a file could not be attached. */
+export class UploadError extends Error {}
+
 const maxFileBytes = 50 * 1024 * 1024;
 
 async function sha256Of(file: Blob): Promise<string> {
   // Browsers hash only on pages that are loaded securely.
-  if (!isSecureContext) throw new Error(fileTexts.insecure);
+  if (!isSecureContext) throw new UploadError(fileTexts.insecure);
   const digest = await crypto.subtle.digest('SHA-256', await file.arrayBuffer());
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
@@ -40,12 +43,12 @@ const sendFile = (
     for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
     request.upload.onprogress = ({ loaded, total }) => onProgress(total === 0 ? 1 : loaded / total);
     request.onload = () =>
-      request.status < 300 ? resolve() : reject(new Error(messageOf(request.responseText)));
-    request.onerror = () => reject(new Error(fileTexts.cut));
+      request.status < 300 ? resolve() : reject(new UploadError(messageOf(request.responseText)));
+    request.onerror = () => reject(new UploadError(fileTexts.cut));
     request.send(file);
   });
 
-/** Attaches the file. Throws an error whose message says why it could not. */
+/** Attaches the file. Throws an `UploadError` if it is refused, or an error of the API. */
 export async function uploadFile(
   client: Client,
   target: UploadTarget,
@@ -53,7 +56,7 @@ export async function uploadFile(
   file: File,
   onProgress: (fraction: number) => void,
 ): Promise<Attachment> {
-  if (file.size > maxFileBytes) throw new Error(fileTexts.tooLarge(maxFileBytes));
+  if (file.size > maxFileBytes) throw new UploadError(fileTexts.tooLarge(maxFileBytes));
   const { attachment, upload } = await client.attachments.create({
     ...{ ...target, kind, name: file.name, size: file.size, sha256: await sha256Of(file) },
     contentType: file.type === '' ? 'application/octet-stream' : file.type,

@@ -5,7 +5,7 @@ import { type Attachment, type AttachmentKind } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { errorText, showNotice } from '../components/notices.tsx';
 import { fileTexts } from '../messages/files.ts';
-import { uploadFile, type UploadTarget } from './upload.ts';
+import { UploadError, uploadFile, type UploadTarget } from './upload.ts';
 
 interface RunningUpload {
   readonly id: number;
@@ -46,7 +46,7 @@ export function useUploads({ target, kind = 'file', queryKeys, onUploaded }: Upl
       latest.current?.(attachment);
       showNotice({ tone: 'good', title: fileTexts.uploaded(file.name) });
     } catch (error) {
-      const body = error instanceof Error && error.name === 'Error' ? error.message : errorText(error);
+      const body = error instanceof UploadError ? error.message : errorText(error);
       showNotice({ tone: 'bad', title: fileTexts.notUploaded(file.name), body });
     }
     setRunning((all) => all.filter((one) => one.id !== id));
