@@ -73,7 +73,7 @@ export function changesJourneys(house: House): void {
     await patch.getByRole('button', { name: 'Comment on line 3 of src/night.ts' }).click();
     await patch.getByRole('textbox').fill('Why twice?');
     await patch.getByRole('button', { name: 'Comment', exact: true }).click();
-    await patch.getByRole('button', { name: '1 comment on line 3' }).waitFor();
+    await patch.getByRole('button', { name: '1 thread on line 3' }).waitFor();
     const { items } = await house.client(people.ana.me.token).comments.list({ storyId: 'WEB-1' });
     expect(items).toMatchObject([
       { codeAnchor: { path: 'src/night.ts', line: 3, side: 'new', headSha: head } },

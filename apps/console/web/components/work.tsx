@@ -2,6 +2,7 @@
 import { type AgentResponse, type ExecutionState } from '@muster/registry';
 import { t } from '../messages/index.ts';
 import { Icon } from './icons.tsx';
+import { projectKeyOf } from '../data/story-key.ts';
 
 const toneByState: Record<ExecutionState, 'live' | 'wait' | 'bad' | 'good' | 'look' | 'none'> = {
   leased: 'live',
@@ -22,7 +23,7 @@ const toneByResponse: Record<AgentResponse['state'], 'live' | 'wait' | 'none'> =
 
 /** Returns the command that waits for requests to an agent, for the project of the story. */
 export const runnerCommand = (storyKey: string): string =>
-  `muster work --serve --project ${storyKey.split('-')[0] ?? ''} --agent claude`;
+  `muster work --serve --project ${projectKeyOf(storyKey)} --agent claude`;
 
 /** Shows the response of the agent that was asked to work on a story. */
 export const AgentResponseLabel = ({ response: { agent, state } }: { readonly response: AgentResponse }) => {

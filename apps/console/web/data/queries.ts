@@ -50,20 +50,18 @@ export const storyQuery = (client: Client, storyKey: string) =>
       }),
   });
 
-/** Fetches the response of the agent that was asked to work on a story. */
-export const agentResponseQuery = (client: Client, storyKey: string) =>
-  queryOptions({
-    queryKey: ['story', storyKey, 'agent-response'],
-    queryFn: async () => (await client.stories.get({ storyId: storyKey })).agentResponse,
-  });
-
-/** Fetches the stories that are related to a story. Changes of any of them make the result outdated. */
+/**
+ * Fetches the stories that are related to a story, and the response of the agent that was asked to work on it. Changes
+ * of any related story make the result outdated.
+ */
 export const relatedQuery = (client: Client, storyKey: string) =>
   queryOptions({
     queryKey: ['related', storyKey],
     queryFn: async () => {
-      const { parent, children, blocks, subscribed } = await client.stories.get({ storyId: storyKey });
-      return { parent, children, blocks, subscribed };
+      const { parent, children, blocks, subscribed, agentResponse } = await client.stories.get({
+        storyId: storyKey,
+      });
+      return { parent, children, blocks, subscribed, agentResponse };
     },
   });
 
@@ -181,8 +179,19 @@ export const unreadCountQuery = (client: Client) =>
     queryFn: async () => (await client.notifications.unreadCount()).unread,
   });
 
+const listEpics = (client: Client, projectId: string) =>
+  Array.fromAsync(client.epics.list.all({ projectId, limit: 200 }));
+
+/** Fetches the epics of a project, for their names and colors. */
 export const epicsQuery = (client: Client, projectId: string) =>
   queryOptions({
-    queryKey: ['epics', projectId, 'epics'],
-    queryFn: () => Array.fromAsync(client.epics.list.all({ projectId, limit: 200 })),
+    queryKey: ['epics', 'names', projectId],
+    queryFn: () => listEpics(client, projectId),
+  });
+
+/** Fetches the epics of a project with the progress of their stories, which each change of a status changes. */
+export const epicProgressQuery = (client: Client, projectId: string) =>
+  queryOptions({
+    queryKey: ['epics', 'progress', projectId, 'epics'],
+    queryFn: () => listEpics(client, projectId),
   });

@@ -17,3 +17,10 @@ export function setServerTime(serverTime: string, requestedAtMs: number, respond
 
 /** Returns the server's time in milliseconds since 1970. */
 export const serverNow = (): number => Date.now() + serverOffsetMs;
+
+const [dayMs, weekMs] = [86_400_000, 7 * 86_400_000];
+
+/** Returns the start of the week in UTC, in milliseconds since 1970. Weeks begin on Monday. */
+export const utcWeekStart = (timeMs: number): number =>
+  // January 1, 1970 was a Thursday, three days after a Monday.
+  timeMs - ((timeMs + 3 * dayMs) % weekMs);

@@ -25,6 +25,6 @@ export const patchQuery = (client: Client, target: ChangesTarget, headSha: strin
   queryOptions({
     queryKey: [...keyOf(target), headSha, path],
     queryFn: async () => (await client.changes.diff({ ...target, headSha, path })).patch,
-    // The changes of a head never change.
-    staleTime: Number.POSITIVE_INFINITY,
+    // The changes of a head never change, so events about the story do not refetch them.
+    staleTime: 'static',
   });

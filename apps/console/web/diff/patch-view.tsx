@@ -58,9 +58,13 @@ function Line({ line, path, headSha, story }: LineProps) {
   return (
     <li className="diff-line" data-kind={kind}>
       {number !== null && story !== undefined ? (
-        <LineTalk {...{ path, headSha, story, text }} line={number} side={newLine === null ? 'old' : 'new'}>
+        <CommentableLine
+          {...{ path, headSha, story, text }}
+          line={number}
+          side={newLine === null ? 'old' : 'new'}
+        >
           {signs[kind]}
-        </LineTalk>
+        </CommentableLine>
       ) : (
         <div className="line">
           <span className="line-number tabular">{number}</span>
@@ -74,7 +78,7 @@ function Line({ line, path, headSha, story }: LineProps) {
   );
 }
 
-interface LineTalkProps {
+interface CommentableLineProps {
   readonly path: string;
   readonly line: number;
   readonly side: 'old' | 'new';
@@ -85,7 +89,7 @@ interface LineTalkProps {
 }
 
 /** A line of code with its threads, or a form for the first comment on it. */
-function LineTalk({ path, line, side, headSha, story, text, children: sign }: LineTalkProps) {
+function CommentableLine({ path, line, side, headSha, story, text, children: sign }: CommentableLineProps) {
   const { storyId, storyKey } = story;
   const client = useClient();
   const queries = useQueryClient();
@@ -100,7 +104,7 @@ function LineTalk({ path, line, side, headSha, story, text, children: sign }: Li
       codeAnchor.headSha === headSha,
   );
   const label =
-    here.length > 0 ? diffTexts.commentsOn(line, here.length) : diffTexts.commentOn(path, line, side);
+    here.length > 0 ? diffTexts.threadsOn(line, here.length) : diffTexts.commentOn(path, line, side);
   return (
     <>
       <div className="line" data-said={here.length > 0 || undefined}>

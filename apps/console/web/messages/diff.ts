@@ -15,12 +15,12 @@ export const diffTexts = {
     no_head: 'No commit is known yet.',
     no_source: 'No forge is connected that has these changes, and no runner uploaded them.',
     forge_refused: 'The forge did not return the changes.',
-    forge_away: 'The forge is not available. Muster tries again.',
+    forge_away: 'The forge is unavailable. Muster will try again.',
   } satisfies Record<ProblemCode, string>,
   source: { forge: 'From the forge', runner: 'Uploaded by the runner' },
   head: (sha: string) => `Head ${sha.slice(0, 8)}`,
   approved: 'Approved head',
-  notApproved: (sha: string) => `Approved was ${sha.slice(0, 8)}, not this head`,
+  notApproved: (sha: string) => `Not approved. The approved head is ${sha.slice(0, 8)}.`,
   notCurrent: (sha: string) => `The head under review is ${sha.slice(0, 8)}`,
   truncated: 'More files changed than are listed here.',
   patchCut: 'This file is too large to show completely.',
@@ -35,6 +35,6 @@ export const diffTexts = {
   } satisfies Record<ChangedFile['status'], string>,
   commentOn: (path: string, line: number, side: 'old' | 'new') =>
     `Comment on ${side === 'old' ? 'old ' : ''}line ${line} of ${path}`,
-  commentsOn: (line: number, count: number) => `${pluralize(count, 'comment', 'comments')} on line ${line}`,
+  threadsOn: (line: number, count: number) => `${pluralize(count, 'thread', 'threads')} on line ${line}`,
   patchOf: (path: string) => `Changes of ${path}`,
 };

@@ -24,7 +24,7 @@ export function useEpicEdits(epic: Epic, projectKey: string): EpicEdits {
       return epic;
     },
     sendPatch: (fields, expectedVersion) => epics.update({ epicId, ...fields, expectedVersion }),
-    refetchAll: () => queries.invalidateQueries({ queryKey: ['epics', projectKey] }),
+    refetchAll: () => queries.invalidateQueries({ queryKey: ['epics'] }),
     onFailure: (error) => showNotice({ tone: 'bad', title: viewTexts.epics.failed, body: errorText(error) }),
     onUnseenConflict: (_, saveMine) =>
       showNotice({

@@ -4,7 +4,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { type Epic } from '@muster/registry';
 import { useClient } from '../data/context.ts';
-import { projectsQuery, epicsQuery } from '../data/queries.ts';
+import { epicProgressQuery, projectsQuery } from '../data/queries.ts';
 import { usePermissionsIn } from '../data/roles.ts';
 import { useReturnFocus } from '../components/focus.ts';
 import { EditConflictNotice } from '../components/met.tsx';
@@ -167,12 +167,12 @@ export function EpicsPage() {
   const projectKey = epicsRoute.useParams().projectKey.toUpperCase();
   const client = useClient();
   const projects = useQuery(projectsQuery(client));
-  const epics = useQuery(epicsQuery(client, projectKey));
+  const epics = useQuery(epicProgressQuery(client, projectKey));
   const groups = useQuery(groupsQuery(client, projectKey));
   useTitle(`${viewTexts.epics.title} ${projectKey}`);
   const project = projects.data?.find(({ key }) => key === projectKey);
   const { mayWrite: canWrite, isLead: canDelete } = usePermissionsIn(project);
-  const run = useWriteCall({ queryKeys: [['epics', projectKey]], failureTitle: viewTexts.epics.failed });
+  const run = useWriteCall({ queryKeys: [['epics']], failureTitle: viewTexts.epics.failed });
   const error = epics.error ?? groups.error;
   return (
     <>

@@ -26,9 +26,9 @@ const selectableStates: Readonly<Record<GroupState, readonly GroupState[]>> = {
   abandoned: [],
 };
 
-const useGroupWrite = (projectKey: string): WriteCall =>
+const useGroupWrite = (): WriteCall =>
   useWriteCall({
-    queryKeys: [['epics', projectKey]],
+    queryKeys: [['epics']],
     failureTitle: viewTexts.epics.failed,
     conflictMessage: groupTexts.changedMeanwhile,
   });
@@ -43,7 +43,7 @@ interface GroupFormProps {
 /** The form of a group; without a group it creates one. */
 function GroupForm({ projectKey, group, stories, onClose }: GroupFormProps) {
   const { deliveryGroups } = useClient();
-  const write = useGroupWrite(projectKey);
+  const write = useGroupWrite();
   /** The changed name; null if it is unchanged. */
   const [ownName, setName] = useState<string | null>(null);
   const name = ownName ?? group?.name ?? '';
@@ -105,14 +105,13 @@ function GroupForm({ projectKey, group, stories, onClose }: GroupFormProps) {
 
 interface GroupActionsProps {
   readonly group: Group;
-  readonly projectKey: string;
   readonly onEdit: () => void;
 }
 
 /** The actions on a group: its state, editing, landing and abandoning. */
-function GroupActions({ group, projectKey, onEdit }: GroupActionsProps) {
+function GroupActions({ group, onEdit }: GroupActionsProps) {
   const { deliveryGroups } = useClient();
-  const write = useGroupWrite(projectKey);
+  const write = useGroupWrite();
   const { id: groupId, name, state, version: expectedVersion } = group;
   const go = (to: GroupState): Promise<boolean> =>
     write(() => deliveryGroups.update({ groupId, state: to, expectedVersion }));
@@ -165,7 +164,7 @@ function GroupRow({ group, projectKey, canWrite }: GroupRowProps) {
   const [isOpen, setOpen] = useState(false);
   const { name, state, progress, storyIds } = group;
   const stories = useQuery({
-    queryKey: ['epics', projectKey, 'stories', ...storyIds],
+    queryKey: ['epics', 'progress', projectKey, 'stories', ...storyIds],
     queryFn: async () => {
       const { items } = await client.stories.list({
         ...{ projectId: projectKey, storyIds, view: 'card', limit: 200 },
@@ -205,9 +204,7 @@ function GroupRow({ group, projectKey, canWrite }: GroupRowProps) {
         </div>
         <StoryProgressBar totalStories={total} doneStories={done} landedStories={landed} label={label} />
       </div>
-      {canWrite && !isFinal && (
-        <GroupActions group={group} projectKey={projectKey} onEdit={() => setOpen(true)} />
-      )}
+      {canWrite && !isFinal && <GroupActions group={group} onEdit={() => setOpen(true)} />}
     </li>
   );
 }

@@ -55,6 +55,7 @@ const SnoozeMenu = ({ notifications, name, snooze }: SnoozeMenuProps) => (
   <Menu
     label={inboxTexts.snoozeName(name)}
     className="button snooze-button"
+    kind="quiet"
     items={() =>
       snoozePeriods.map((period) => {
         const end = snoozeEnd(period, serverNow());

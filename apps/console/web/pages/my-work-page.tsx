@@ -83,7 +83,7 @@ function OfferRow({ execution }: { readonly execution: ListedExecution }) {
   );
 }
 
-function MentionRow({ told: notification }: { readonly told: Notification }) {
+function MentionRow({ notification }: { readonly notification: Notification }) {
   const { actor, title, body, subject, createdAt } = notification;
   const storyKey = subject?.type === 'story' ? subject.key : null;
   return (
@@ -228,7 +228,7 @@ function useMyWork() {
     refetch: () => all.forEach((query) => void query.refetch()),
     assigned: assigned.data?.items ?? [],
     hasMoreAssigned: assigned.data?.nextCursor != null,
-    told: inbox.data?.filter(isNotificationOnly) ?? [],
+    notifications: inbox.data?.filter(isNotificationOnly) ?? [],
     offers: work.data?.filter(({ offer }) => offer?.toMemberId === member.id) ?? [],
     questions: work.data?.filter(({ state }) => state === 'waiting_input') ?? [],
     reviews: reviews.data ?? [],
@@ -241,8 +241,8 @@ const WaitingForViewer = ({
   offers,
   questions,
   reviews,
-  told,
-}: Pick<ReturnType<typeof useMyWork>, 'offers' | 'questions' | 'reviews' | 'told'>) => (
+  notifications,
+}: Pick<ReturnType<typeof useMyWork>, 'offers' | 'questions' | 'reviews' | 'notifications'>) => (
   <section className="group" aria-labelledby="waiting">
     <h2 id="waiting">{myWorkTexts.waiting}</h2>
     <ul className="rows">
@@ -255,8 +255,8 @@ const WaitingForViewer = ({
       {reviews.map((one) => (
         <ReviewRow key={one.id} review={one} />
       ))}
-      {told.map((one) => (
-        <MentionRow key={one.id} told={one} />
+      {notifications.map((one) => (
+        <MentionRow key={one.id} notification={one} />
       ))}
     </ul>
   </section>
@@ -265,8 +265,8 @@ const WaitingForViewer = ({
 export function MyWorkPage() {
   useTitle(t.nav.myWork);
   const { error, isReady, refetch, assigned, hasMoreAssigned, stalled, rework, ...waiting } = useMyWork();
-  const { offers, questions, reviews, told } = waiting;
-  const isWaiting = [offers, questions, reviews, told].some(({ length }) => length > 0);
+  const { offers, questions, reviews, notifications } = waiting;
+  const isWaiting = [offers, questions, reviews, notifications].some(({ length }) => length > 0);
   const attention = [
     ...stalled.map((one) => [one, myWorkTexts.expired] as const),
     ...rework.map((one) => [one, t.needsRework] as const),

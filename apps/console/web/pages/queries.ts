@@ -1,13 +1,14 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { type Client } from '@muster/client';
 import { type AuditFilter } from '../data/trail-filter.ts';
+import { utcWeekStart } from '../data/time.ts';
 import { dayStart } from './trail-bounds.ts';
 
 const pageSize = 200;
 
 export const groupsQuery = (client: Client, projectId: string) =>
   queryOptions({
-    queryKey: ['epics', projectId, 'groups'],
+    queryKey: ['epics', 'progress', projectId, 'groups'],
     queryFn: () => Array.fromAsync(client.deliveryGroups.list.all({ projectId, limit: pageSize })),
   });
 
@@ -19,8 +20,7 @@ export const healthQuery = (client: Client, projectId: string, weeks: number) =>
     queryKey: ['health', projectId, weeks],
     queryFn: () => {
       const now = Date.now();
-      // January 1, 1970 was a Thursday, three days after a Monday.
-      const monday = now - ((now + 3 * 86_400_000) % weekMs);
+      const monday = utcWeekStart(now);
       const at = (millis: number): string => new Date(millis).toISOString();
       return client.projects.deliveryHealth({
         ...{ projectId, from: at(monday - (weeks - 1) * weekMs), to: at(now) },

@@ -18,6 +18,7 @@ import { useWriteCall } from '../components/write.ts';
 import { useClient, useIdentity } from '../data/context.ts';
 import { threadsQuery } from '../data/queries.ts';
 import { useProjectPermissions } from '../data/roles.ts';
+import { projectKeyOf } from '../data/story-key.ts';
 import { fileTexts } from '../messages/files.ts';
 import { runTexts } from '../messages/runs.ts';
 import { storyTexts } from '../messages/story.ts';
@@ -266,8 +267,8 @@ function RunQuestions({ run, storyKey }: { readonly run: ListedRun; readonly sto
 }
 
 /**
- * Returns true unless the log or the questions show the step better: progress without a question, and comments that
- * the agent was told of.
+ * Returns false for steps that other parts of the page show better: progress without a question, which is in the log,
+ * and the delivery of comments to the agent, which are among the questions.
  */
 const isShownStep = ({ kind, data }: ExecutionEvent): boolean =>
   kind === 'updated' ? data['waitingFor'] != null : kind !== 'new_comments';
@@ -318,7 +319,7 @@ export function RunPage() {
             <RunPart id="run-evidence" title={fileTexts.evidence}>
               <ExecutionFiles
                 executionId={execution.id}
-                projectKey={run.story?.key.split('-')[0] ?? run.projectId}
+                projectKey={run.story === null ? run.projectId : projectKeyOf(run.story.key)}
                 files={data.evidence}
               />
             </RunPart>

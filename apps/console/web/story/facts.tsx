@@ -5,6 +5,7 @@ import { type Assignment, type Story } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { agentsQuery, membersQuery } from '../data/people-queries.ts';
 import { epicsQuery } from '../data/queries.ts';
+import { projectKeyOf } from '../data/story-key.ts';
 import { t } from '../messages/index.ts';
 import { storyTexts, editTexts } from '../messages/story.ts';
 import { useAssign } from './assigning.ts';
@@ -143,7 +144,7 @@ interface EditableFactsProps {
 
 export function EditableFacts({ edits, assignment }: EditableFactsProps) {
   const { displayedRecord, save } = edits;
-  const [projectKey = ''] = displayedRecord.key.split('-');
+  const projectKey = projectKeyOf(displayedRecord.key);
   const priorities = toSelectOptions(t.priority);
   return (
     <>

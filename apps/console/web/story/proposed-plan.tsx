@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { findProposedPlans } from '@muster/import-files/plan-proposals';
 import { storyTexts } from '../messages/story.ts';
+import { projectKeyOf } from '../data/story-key.ts';
 
 interface ProposedPlanLinkProps {
   readonly storyKey: string;
@@ -14,7 +15,7 @@ export function ProposedPlanLink({ storyKey, texts }: ProposedPlanLinkProps) {
     <p>
       <Link
         to="/p/$projectKey/apply-plan"
-        params={{ projectKey: storyKey.slice(0, storyKey.lastIndexOf('-')) }}
+        params={{ projectKey: projectKeyOf(storyKey) }}
         search={{ story: storyKey }}
         className="button"
       >

@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { type ReactNode } from 'react';
 import { type Execution, type Story, type StoryContext } from '@muster/registry';
 import { useClient } from '../data/context.ts';
-import { agentResponseQuery, timelineQuery } from '../data/queries.ts';
+import { timelineQuery } from '../data/queries.ts';
 import { LeaseClock } from '../components/clock.tsx';
 import { Icon, PriorityIcon } from '../components/icons.tsx';
 import { actorNameOf } from '../components/people.tsx';
@@ -208,7 +208,7 @@ export function StorySidebar({ edits, context, canWrite }: StorySidebarProps) {
   const [locks, collisions] = [context.locks ?? [], context.collisions ?? []];
   const isOpen = story.status !== 'done' && story.status !== 'canceled';
   const { git } = story;
-  const agentResponse = useQuery(agentResponseQuery(useClient(), story.key)).data ?? null;
+  const agentResponse = useRelatedStories(story.key)?.agentResponse ?? null;
   return (
     <aside className="story-side" aria-label={storyTexts.about}>
       {isOpen && readiness !== null && !hasActiveWork(story, execution) && (

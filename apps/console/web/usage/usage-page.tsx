@@ -6,7 +6,7 @@ import { type UsageGrouping, type UsageSum } from '@muster/registry';
 import { useClient, useIdentity } from '../data/context.ts';
 import { agentsQuery } from '../data/people-queries.ts';
 import { projectsQuery } from '../data/queries.ts';
-import { serverNow } from '../data/time.ts';
+import { serverNow, utcWeekStart } from '../data/time.ts';
 import { Icon } from '../components/icons.tsx';
 import { lazyComponent } from '../components/lazily.ts';
 import { NextPageButton } from '../components/next-page.tsx';
@@ -164,8 +164,7 @@ function UsageChart({ sums, currency, days, isByWeek }: UsageChartProps) {
     const now = serverNow();
     const first = rangeStart(days, now);
     const stepMs = isByWeek ? 7 * dayMs : dayMs;
-    // January 1, 1970 was a Thursday, three days after a Monday.
-    const start = isByWeek ? first - ((first + 3 * dayMs) % stepMs) : first;
+    const start = isByWeek ? utcWeekStart(first) : first;
     const shownDays = Array.from({ length: Math.floor((now - start) / stepMs) + 1 }, (_, nth) =>
       toDay(start + nth * stepMs),
     );

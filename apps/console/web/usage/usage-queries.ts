@@ -54,7 +54,7 @@ export const usageSumsQuery = (
 /** Fetches what all runs on a story used, per currency. */
 export const storyUsageQuery = (client: Client, storyKey: string, createdAt: string) =>
   queryOptions({
-    queryKey: ['story', storyKey, 'usage'],
+    queryKey: ['usage', 'story', storyKey],
     queryFn: async () =>
       (await client.usage.summary({ groupBy: 'story', storyId: storyKey, from: createdAt })).items,
     refetchInterval: pollingIntervalMs,

@@ -1,36 +1,26 @@
 /** The stories of a view: filtered, sorted and grouped, with the names of what they are grouped by. */
-import { useQuery } from '@tanstack/react-query';
+import { useQueries, useQuery } from '@tanstack/react-query';
 import { useDeferredValue, useMemo } from 'react';
 import { type Epic, type StoryCard } from '@muster/registry';
 import { type BoardSearch, hasActiveFilters, matchesFilter } from '../board/filter.ts';
 import { type Board, type BoardView } from '../data/boards.ts';
 import { useClient, useIdentity } from '../data/context.ts';
 import { epicsQuery, projectsQuery } from '../data/queries.ts';
+import { projectKeyOf } from '../data/story-key.ts';
 import { t } from '../messages/index.ts';
 import { storyViewTexts } from '../messages/story-views.ts';
 import { type Arrangement } from './arrangement.ts';
 import { type GroupField } from './grouping.ts';
-import { type GroupContext, groupCards, projectKeyOf, sortCards, type StoryGroup } from './grouping.ts';
+import { type GroupContext, groupCards, sortCards, type StoryGroup } from './grouping.ts';
 
-const noEpics: ReadonlyMap<string, Epic> = new Map();
-
-const epicsPageSize = 200;
+/** React Query calls this function again only if a result has changed, because it is always the same one. */
+const epicsById = (results: readonly { readonly data: Epic[] | undefined }[]): ReadonlyMap<string, Epic> =>
+  new Map(results.flatMap(({ data = [] }) => data.map((epic) => [epic.id, epic])));
 
 /** Loads the epics of these projects. */
 function useEpics(projectKeys: readonly string[]): ReadonlyMap<string, Epic> {
   const client = useClient();
-  const [only = '', ...others] = projectKeys;
-  const listAll = async (projectId: string): Promise<Epic[]> =>
-    Array.fromAsync(client.epics.list.all({ projectId, limit: epicsPageSize }));
-  const { data } = useQuery(
-    others.length === 0
-      ? { ...epicsQuery(client, only), enabled: only !== '' }
-      : {
-          queryKey: ['epics', 'of', ...projectKeys],
-          queryFn: async () => (await Promise.all(projectKeys.map(listAll))).flat(),
-        },
-  );
-  return useMemo(() => (data === undefined ? noEpics : new Map(data.map((epic) => [epic.id, epic]))), [data]);
+  return useQueries({ queries: projectKeys.map((key) => epicsQuery(client, key)), combine: epicsById });
 }
 
 /** The maximum number of parents that are fetched because they are not among the shown stories. */
@@ -122,9 +112,11 @@ export function useArrangedStories(
   const keysWithEpics = useMemo(() => {
     if (board.projectId !== null) return [board.projectId];
     return showsEpics
-      ? [...new Set(matching.flatMap((card) => (card.epicId === null ? [] : projectKeyOf(card))))].toSorted()
+      ? [
+          ...new Set(allCards.flatMap((card) => (card.epicId === null ? [] : projectKeyOf(card.key)))),
+        ].toSorted()
       : [];
-  }, [board.projectId, matching, showsEpics]);
+  }, [board.projectId, allCards, showsEpics]);
   const epics = useEpics(keysWithEpics);
   const parents = useParentTitles(matching, grouping === 'parent');
   const projectList = useQuery(projectsQuery(useClient())).data;

@@ -5,8 +5,9 @@ import { isOverdue } from '../board/filter.ts';
 import { Icon, PriorityIcon, StatusIcon } from '../components/icons.tsx';
 import { Avatar } from '../components/people.tsx';
 import { formatDay, formatShortDate, formatShortDay, t, timeAgo } from '../messages/index.ts';
-import { createdAtOf, projectKeyOf } from './grouping.ts';
+import { createdAtOf } from './grouping.ts';
 import { type TableColumn } from './table-columns.ts';
+import { projectKeyOf } from '../data/story-key.ts';
 
 const maxVisibleLabels = 3;
 
@@ -95,7 +96,7 @@ export function renderCell(card: StoryCard, column: TableColumn, context: CellCo
         </span>
       );
     case 'project': {
-      const key = projectKeyOf(card);
+      const key = projectKeyOf(card.key);
       return <span className="cut">{context.projects.get(key) ?? key}</span>;
     }
     case 'created':

@@ -1,13 +1,7 @@
 import { expect, it } from '@jest/globals';
+import { projectKeyOf } from '../data/story-key.ts';
 import { type StoryCard } from '@muster/registry';
-import {
-  createdAtOf,
-  flattenGroups,
-  type GroupContext,
-  groupCards,
-  projectKeyOf,
-  sortCards,
-} from './grouping.ts';
+import { createdAtOf, flattenGroups, type GroupContext, groupCards, sortCards } from './grouping.ts';
 
 const card = (key: string, change: Partial<StoryCard> = {}): StoryCard => ({
   ...{ id: key, key, title: key, rank: key, columnId: 'c', status: 'backlog', version: 1 },
@@ -72,7 +66,7 @@ it('sorts by board, priority and dates, and by key where those are equal', () =>
 });
 
 it('reads the project and the time of creation from a story', () => {
-  expect(projectKeyOf({ key: 'WEB-12' })).toBe('WEB');
+  expect(projectKeyOf('WEB-12')).toBe('WEB');
   expect(new Date(createdAtOf({ id: '01936d5c-0000-7000-8000-0000000000e0' })).toISOString()).toBe(
     '2024-11-27T11:22:46.144Z',
   );

@@ -1,6 +1,7 @@
 /** Sorts stories and arranges them in groups. */
 import { type StoryCard } from '@muster/registry';
 import { type Grouping, priorityNames, type Sorting, statusNames } from '../board/filter.ts';
+import { projectKeyOf } from '../data/story-key.ts';
 
 /** A group of stories. Its id is the value of the field by which they are grouped; empty for none. */
 export interface StoryGroup {
@@ -28,8 +29,6 @@ export interface GroupContext {
   readonly noValue: (field: GroupField) => string;
 }
 
-export const projectKeyOf = ({ key }: Pick<StoryCard, 'key'>): string => key.slice(0, key.lastIndexOf('-'));
-
 /** The time when a story was created, which its id (a UUID of version 7) contains. */
 export const createdAtOf = ({ id }: Pick<StoryCard, 'id'>): number =>
   Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
@@ -37,7 +36,7 @@ export const createdAtOf = ({ id }: Pick<StoryCard, 'id'>): number =>
 const compareText = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
 const numberOf = ({ key }: StoryCard): number => Number(key.slice(key.lastIndexOf('-') + 1));
 const byKey = (one: StoryCard, other: StoryCard): number =>
-  compareText(projectKeyOf(one), projectKeyOf(other)) || numberOf(one) - numberOf(other);
+  compareText(projectKeyOf(one.key), projectKeyOf(other.key)) || numberOf(one) - numberOf(other);
 
 type Compare = (one: StoryCard, other: StoryCard) => number;
 
@@ -99,7 +98,7 @@ function valuesOf(card: StoryCard, field: GroupField, context: GroupContext): re
     case 'label':
       return labels.map((label) => [label, label]);
     case 'project': {
-      const key = projectKeyOf(card);
+      const key = projectKeyOf(card.key);
       return [[key, context.projects.get(key) ?? key]];
     }
   }
