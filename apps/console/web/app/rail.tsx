@@ -201,7 +201,7 @@ function SideRail({ onOpenHelp }: NavigationProps) {
       <OrganizationSwitcher />
       <div className="rail-places">
         <ul>
-          <NavLink to="/" icon="now" name={t.nav.myWork} />
+          <NavLink to="/" icon="myWork" name={t.nav.myWork} />
           {unread !== null && <NavLink to="/inbox" icon="inbox" name={t.nav.inbox} count={unread} />}
           <NavLink to="/stories" icon="list" name={t.nav.stories} />
           <NavLink to="/agents" icon="agents" name={t.nav.agents} />
@@ -229,7 +229,7 @@ function PhoneBar({ onOpenHelp }: NavigationProps) {
   return (
     <nav className="phone-bar" aria-label={t.nav.main} data-state={wire.state}>
       <ul>
-        <NavLink to="/" icon="now" name={t.nav.myWork} />
+        <NavLink to="/" icon="myWork" name={t.nav.myWork} />
         {unread !== null && <NavLink to="/inbox" icon="inbox" name={t.nav.inbox} count={unread} />}
         <NavLink to="/agents" icon="agents" name={t.nav.agentsShort} />
         <li>

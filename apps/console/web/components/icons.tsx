@@ -33,7 +33,7 @@ export const Logo = () => (
 );
 
 const iconPaths = {
-  now: <path d="M8 1.8 3 9h4l-.8 5.2L13 7H8.6z" />,
+  myWork: <path d="M8 1.8 3 9h4l-.8 5.2L13 7H8.6z" />,
   inbox: (
     <>
       <path d="M2 9.5 4 3h8l2 6.5V13H2z" />

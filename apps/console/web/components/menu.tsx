@@ -22,6 +22,7 @@ interface MenuProps {
   readonly items: readonly MenuItem[] | (() => readonly MenuItem[]);
   readonly children: ReactNode;
   readonly className?: string;
+  readonly kind?: 'quiet';
   /** Keeps the menu open after a choice, so that several can be made. */
   readonly staysOpenAfterChoice?: boolean;
   readonly tabIndex?: number;
@@ -216,6 +217,7 @@ export function Menu({
   items,
   children,
   className,
+  kind,
   staysOpenAfterChoice = false,
   tabIndex,
 }: MenuProps) {
@@ -227,6 +229,7 @@ export function Menu({
         ref={button}
         type="button"
         className={className ?? 'button'}
+        data-kind={kind}
         aria-haspopup="menu"
         aria-expanded={isOpen}
         aria-label={label}

@@ -238,7 +238,7 @@ export const en = {
   undo: {
     act: 'Undo',
     done: (key: string) => `${key}: change undone`,
-    failed: (key: string) => `The change of ${key} could not be undone`,
+    failed: (key: string) => `Could not undo the change to ${key}`,
     conflict: 'Someone else has changed it since. Nothing was undone.',
     edited: (key: string) => `${key} was changed`,
   },

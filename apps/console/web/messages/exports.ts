@@ -1,13 +1,13 @@
 /** English texts of exports, loaded with their settings. */
 export const exportTexts = {
   intro:
-    'An archive with JSON files, attached files and a signed manifest. It can be downloaded for 7 days. Whoever has the link can download it.',
+    'An archive with JSON files, attached files and a signed manifest. It can be downloaded for 7 days. Anyone with the link can download it.',
   mine: 'Export my data',
   org: 'Export organization',
   project: 'Export project',
   started: 'Export started',
   empty: 'No exports yet',
-  emptyMine: 'Export what you wrote, what is assigned to you and what you were told.',
+  emptyMine: 'Export what you wrote, your assignments and your notifications.',
   emptyAll: 'Export everything, to keep a copy or to move to another installation.',
   scopes: { me: 'My data', org: 'Organization', project: 'Project' },
   states: { queued: 'Waiting', running: 'Running', done: 'Ready', failed: 'Failed' },

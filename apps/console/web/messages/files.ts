@@ -59,7 +59,6 @@ export const fileTexts = {
       .join(' · '),
   failedTests: (count: number) => `Show ${pluralize(count, 'failed test', 'failed tests')}`,
   download: 'Download',
-  downloadOf: (name: string) => `Download ${name}`,
   open: (name: string) => `Open ${name}`,
   remove: 'Delete',
   removeTitle: (name: string) => `Delete ${name}?`,
@@ -73,12 +72,10 @@ export const fileTexts = {
   tooLarge: (maxBytes: number) => `A file can have at most ${(maxBytes / 1024 ** 2).toLocaleString()} MiB.`,
   insecure: 'Browsers can only upload files here over https.',
   cut: 'The connection was lost. Try again.',
-  deletedImage: (name: string) => `${name} (deleted)`,
   page: {
     loading: 'Loading the file',
     back: 'Back to the story',
     noPreview: 'This kind of file has no preview.',
-    attached: (name: string) => `attached by ${name}`,
     commit: 'Commit',
   },
 };

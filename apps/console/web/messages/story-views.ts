@@ -82,7 +82,6 @@ export const storyViewTexts = {
   } satisfies Record<TableColumn, string>,
   story: 'Story',
   sortBy: (column: string) => `Order by ${column.toLowerCase()}`,
-  changeOf: (field: string, key: string, value: string) => `${field} of ${key}: ${value}`,
   views: {
     title: 'Views',
     current: (name: string) => `View: ${name}`,
