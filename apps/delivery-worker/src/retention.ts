@@ -7,7 +7,15 @@ import { runLogKeptDays } from '@muster/delivery';
 import { type Part, sql } from '@muster/driver';
 import { webhookDeliveriesKeptDays } from '@muster/notifications';
 import { planLimits } from '@muster/organizations';
-import { exportKeptDays, maxKeptExports, maxRunLogLines, type Plan, plans, Policy } from '@muster/registry';
+import {
+  exportKeptDays,
+  maxKeptExports,
+  maxRunLogLines,
+  maxSnoozed,
+  type Plan,
+  plans,
+  Policy,
+} from '@muster/registry';
 
 export type Retention =
   /** A row is kept as long as its parent record. `because` explains why that is sufficient. */
@@ -269,7 +277,7 @@ export const retention: Readonly<Record<string, Retention>> = {
   notification_preferences: cappedRetention('any member', 'one row for each kind and channel'),
   notification_snoozes: purgedRetention(
     'any member',
-    'when the time has come; at most 500 before it, for each member',
+    `when the snooze ends; at most ${maxSnoozed} at the same time for each member`,
     {
       key: ['org_id', 'notification_id'],
       due: () => sql.part`t.until <= now()`,

@@ -1,4 +1,7 @@
-/** The activity: all events, for every member who may see their project. Budget events are visible only to admins and project leads. */
+/**
+ * The activity: all events, for every member who may see their project. Budget events are visible only to admins and
+ * project leads.
+ */
 import { type Db, type Part, sql, defineView } from '@muster/driver';
 import { type ParamsOf, type Registry, type ResultOf } from '@muster/registry';
 import { type Caller } from '@muster/runtime';

@@ -192,9 +192,6 @@ export function markReadUpTo(
   return markMatchingRead(db, caller, sql.join(where, ' and '), maxMarkedPerStatement);
 }
 
-/** The maximum number of notifications of one member that are snoozed at the same time. */
-export const maxSnoozed = 500;
-
 /** The result of snoozing notifications. */
 export interface SnoozeResult {
   /** The number of the notifications that are in the inbox. */

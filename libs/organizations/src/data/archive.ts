@@ -16,7 +16,10 @@ import { type TeamRow, teams } from './teams.ts';
 
 const { uuid } = keyTypes;
 
-/** Returns SQL that is true for the members `m` of an export. For a project, these are the active members with access to it. */
+/**
+ * Returns SQL that is true for the members `m` of an export. For a project, these are the active members with access
+ * to it.
+ */
 function isExportedMemberSql(selection: ArchiveSelection): Part {
   if (selection.scope === 'org') return sql.part`true`;
   if (selection.scope === 'me') return sql.part`m.id = ${selection.memberId}::uuid`;

@@ -4,6 +4,7 @@ import { operation, surfacesWithoutTool } from '../kernel/operation.ts';
 import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
 import { Id, Instant } from '../kernel/values.ts';
 import {
+  maxSnoozed,
   Notification,
   NotificationChannel,
   NotificationKind,
@@ -65,8 +66,7 @@ export const notifications = {
     idempotent: true,
     summary: 'Hide notifications until a time',
     keywords: 'remind later postpone defer inbox wake',
-    description:
-      'They leave your inbox and its counts, and are unread again at that time, at most a year from now. With null they come back immediately. If one of them is not in your inbox, none is snoozed. You can have 500 snoozed notifications at the same time.',
+    description: `They leave your inbox and its counts, and are unread again at that time, at most a year from now. With null they come back immediately. If one of them is not in your inbox, none is snoozed. You can have ${maxSnoozed} snoozed notifications at the same time.`,
     access: selfAccess(),
     staysInProjects: true,
     byMemberOnly: true,

@@ -36,6 +36,9 @@ export const notificationChannels = ['inbox', 'email', 'push', 'digest'] as cons
 export const NotificationChannel = z.enum(notificationChannels);
 export type NotificationChannel = z.infer<typeof NotificationChannel>;
 
+/** The maximum number of notifications of one member that are snoozed at the same time. */
+export const maxSnoozed = 500;
+
 export const Notification = z
   .object({
     id: Id,

@@ -1,6 +1,6 @@
 import { badRequest, notFound, handle } from '@muster/runtime';
-import { registry } from '@muster/registry';
-import { getUnreadCounts, maxSnoozed, snoozeByIds } from '../../data/notifications.ts';
+import { maxSnoozed, registry } from '@muster/registry';
+import { getUnreadCounts, snoozeByIds } from '../../data/notifications.ts';
 
 const maxSnoozeMs = 366 * 24 * 60 * 60 * 1_000;
 
