@@ -28,6 +28,7 @@ import { recordExpiryEvents, deleteOldDeliveries } from './webhooks/endings.ts';
 import { createWebhookDispatcher, type WebhookDispatcher } from './webhooks/courier.ts';
 import { deleteExpiredSessions } from './operators/sessions.ts';
 import { inTransaction } from './operators/transaction.ts';
+import { deleteOldUsageEvents } from './operators/usage.ts';
 import { createSecretSealer } from './operators/webhooks.ts';
 import { createVault, findLoadedProduct, type Vault } from './vault.ts';
 
@@ -169,6 +170,9 @@ function startBackgroundLoops(
       const isMore = await inTransaction(operatorsPool, recordExpiryEvents);
       return (await inTransaction(operatorsPool, deleteOldDeliveries)) || isMore;
     }),
+    loop('ids of old usage events could not be removed', expiryPollMillis, () =>
+      inTransaction(operatorsPool, deleteOldUsageEvents),
+    ),
   ];
 }
 

@@ -24,6 +24,7 @@ import { purgeCommand } from './commands/purge.ts';
 import { signingKeyCommands } from './commands/signing-keys.ts';
 import { tokenCommands } from './commands/tokens.ts';
 import { trailCommands } from './commands/trail.ts';
+import { usageCommands } from './commands/usage.ts';
 import { loadSecrets, provision } from './database.ts';
 import { isKeyLike } from './key/key.ts';
 import { outageOf } from './operators/outage.ts';
@@ -36,6 +37,7 @@ const commands: readonly LicenseCommand[] = [
   ...readCommands,
   ...changeCommands,
   entitleCommand,
+  ...usageCommands,
   ...machineCommands,
   ...certificateCommands,
   answerCommand,
@@ -75,6 +77,7 @@ const groupDescriptions: Readonly<Record<string, string>> = {
   token: 'Tokens for the HTTP API and for the support pages',
   operator: 'People with access to the support pages, as identified by OPERATORS_ISSUER',
   session: 'Sessions on the support pages',
+  usage: 'What a license has used of its meters',
   plan: 'Plans for sale: the terms of licenses that are issued',
 };
 

@@ -61,10 +61,10 @@ async function openDocument() {
 it('has one document of the whole service at its root', async () => {
   const root = await service.call('/openapi.json');
   const { info, paths } = root.json as { info: { version: string }; paths: Record<string, object> };
-  expect([root.status, root.json['openapi'], info.version]).toEqual([200, '3.1.0', '1.0.0']);
+  expect([root.status, root.json['openapi'], info.version]).toEqual([200, '3.1.0', '1.1.0']);
   expect(Object.keys(paths)).toEqual(
     expect.arrayContaining([
-      ...['/api/activate', '/api/activate/check', '/api/activate/release', '/api/trials'],
+      ...['/api/activate', '/api/activate/check', '/api/activate/release', '/api/trials', '/api/usage'],
       ...['/.well-known/license-keys.json', '/api/operators/licenses/issue'],
     ]),
   );
@@ -92,6 +92,10 @@ it('answers what the document says, of every operation', async () => {
   await call('licenses/release', { id });
   await call('licenses/resize', { id, machineLimit: 3 });
   await call('licenses/entitle', { id, features: { export: false } });
+  const meters = { exports: { limit: 5, period: 'month', overLimit: 'refuse' } };
+  await call('licenses/setMeters', { id, meters });
+  await call('licenses/usage', { id });
+  await call('licenses/resetUsage', { id, meter: 'exports' });
   const asked = JSON.stringify({ licenseKey: key, machineId: machine, nonce: 'a-nonce-of-18-bytes' });
   const request = `licreq1.${Buffer.from(asked).toString('base64url')}`;
   expect(await call('licenses/answer', { request })).toMatchObject({ licenseId: id, refused: null });

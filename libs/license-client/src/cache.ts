@@ -98,7 +98,7 @@ export async function lastWriteMillis(folder: string): Promise<number> {
 }
 
 /** Writes a file atomically. If the program is killed while it writes, the old file remains. */
-async function writeAtomically(folder: string, file: string, value: object): Promise<void> {
+export async function writeAtomically(folder: string, file: string, value: object): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const next = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`;
   try {

@@ -12,6 +12,7 @@ import { type LicenseClientOptions, settingsOf } from './options.ts';
 import { refusalOfNoReply, refusalOfReply, refusalOfCheck } from './refusals.ts';
 import { openSession, isSameKey, type LicenseSession } from './session.ts';
 import { createRefusal, type Release, type Standing } from './standing.ts';
+import { hasQueuedUsage, type MeterReport, meterUsage, readUsage, type LicenseUsage } from './usage.ts';
 import { repeatChecks } from './watch.ts';
 
 export interface LicenseClient {
@@ -46,7 +47,14 @@ export interface LicenseClient {
   requestOffline(licenseKey: string): Promise<string>;
   /** Accepts the answer to the request. Accepting the same answer again changes nothing. */
   acceptOffline(answer: string): Promise<Standing>;
-  /** Releases the license for another machine. */
+  /**
+   * Counts usage of a meter, 1 by default. If the service does not answer, the event waits on this machine and is sent
+   * with the next report. The event has an id, so it is counted once.
+   */
+  meter(meter: string, quantity?: number): Promise<MeterReport>;
+  /** Sends waiting events, and returns the usage and the limit of each meter. */
+  usage(): Promise<LicenseUsage>;
+  /** Releases the license for another machine. Events that wait are sent before. */
   release(): Promise<Release>;
   /** Returns the id by which the service knows this machine. */
   machineId(): Promise<string>;
@@ -96,13 +104,16 @@ export function createLicenseClient(options: LicenseClientOptions): LicenseClien
     acceptOffline: async (answer) =>
       (await acceptAnswer(await open(), answer)) ?? decideOffline(await open()),
     watch: (tell, failed) => repeatChecks(check, tell, failed),
+    meter: async (meter, quantity = 1) => meterUsage(await open(), meter, quantity),
+    usage: async () => readUsage(await open()),
     checkOffline: async () => decideOffline(await open()),
     release: async () => {
       const session = await open();
       const storedLicense = withLicenseKey(session.kept);
-      return storedLicense === undefined
-        ? toRefusedRelease(createRefusal('no_license', { isFinal: true }))
-        : releaseLicense(session, storedLicense);
+      if (storedLicense === undefined)
+        return toRefusedRelease(createRefusal('no_license', { isFinal: true }));
+      if (await hasQueuedUsage(session)) await readUsage(session);
+      return releaseLicense(session, storedLicense);
     },
   };
 }

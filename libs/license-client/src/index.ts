@@ -2,5 +2,6 @@
 export { createLicenseClient, type LicenseClient } from './client.ts';
 export { type Entitlements, type Features } from './features.ts';
 export { type LicenseClientOptions } from './options.ts';
+export { type MeterReport, type MeterUsage, type LicenseUsage } from './usage.ts';
 export { type PublicKey } from './public-key.ts';
 export { type Allowed, type Reason, type LicenseRefusal, type Release, type Standing } from './standing.ts';

@@ -240,7 +240,7 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/errors': {
-    sha256: '68933a79100bd44e5adaefdd5437fa09e5f4a3d25e9f99d4ea66d7fd339fa18c',
+    sha256: 'c41951c5243cf99b98f20d61bb86cbbb15a1c8ad58bf3135aef5cfd77fdd80dc',
     since: '2026-11-30',
   },
   'reference/event-kinds': {

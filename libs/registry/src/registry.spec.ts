@@ -264,6 +264,7 @@ describe('events and refusals', () => {
       ...['idempotency_in_flight', 'idempotency_mismatch', 'expired', 'blocked', 'stream_replaced'],
       'upload_mismatch',
       ...['active_on_another_machine', 'slots_taken', 'not_activated', 'order_mismatch', 'several_machines'],
+      ...['meter_exceeded', 'events_refused'],
     ];
     expect(
       [...reasonsOf('conflict'), ...reasonsOf('unprocessable')]

@@ -54,6 +54,18 @@ function parseStringFields<Name extends string>(
 export const parseActivationParams = (parameters: unknown): ActivationParams =>
   parseStringFields(parameters, activationFields);
 
+/** Separates the license key and machine ID of a body from its other fields, which another schema checks. */
+export function splitActivationParams(body: unknown): { activation: unknown; extra: object } {
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    return { activation: body, extra: {} };
+  const fields = Object.entries(body);
+  const isActivation = ([name]: [string, unknown]): boolean => Object.hasOwn(activationFields, name);
+  return {
+    activation: Object.fromEntries(fields.filter(isActivation)),
+    extra: Object.fromEntries(fields.filter((field) => !isActivation(field))),
+  };
+}
+
 /** Reads the machine ID of a trial call. Throws 400 if it is invalid. */
 export const parseTrialMachineId = (parameters: unknown): string =>
   parseStringFields(parameters, trialFields).machineId;

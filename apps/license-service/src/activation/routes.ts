@@ -6,6 +6,7 @@ import { type Pool } from '@muster/driver';
 import { ApiError, type Metrics } from '@muster/http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
+import { type z } from 'zod';
 import { type AttemptAdmission, type AttemptLimiter } from '../attempts/limiter.ts';
 import { type OpenedVault } from '../vault.ts';
 import { invalidKeyError, tooManyAttemptsError, unknownKeyError } from './answers.ts';
@@ -13,6 +14,8 @@ import { activate, check, release } from './paths.ts';
 import { type ActivationRequest, type ActivationPath, parseActivationRequest } from './question.ts';
 import { recordCalls } from './recorded.ts';
 import { checkLicense, type ActivationClaim } from './statements.ts';
+import { UsageParams } from '../usage/records.ts';
+import { reportUsage } from '../usage/usage.ts';
 
 export interface ActivationOptions {
   readonly pool: Pool;
@@ -36,12 +39,12 @@ async function mayGetSlot(pool: Pool, claim: ActivationClaim): Promise<boolean> 
 }
 
 /** Validates and rate-limits a request. Throws if it is invalid or over a limit. */
-async function admitRequest(
+async function admitRequest<Extra>(
   { pool, limiter, opened }: ActivationOptions,
-  path: ActivationPath,
+  path: ActivationPath<Extra>,
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<[ActivationRequest, AttemptAdmission]> {
+): Promise<[ActivationRequest<Extra>, AttemptAdmission]> {
   const [asked, problem] = parseActivationRequest(path, request, reply, opened());
   const keyHash = asked?.claim.keyHash;
   const admission = await limiter.admit({ kind: path.kind, address: request.ip, keyHash });
@@ -53,7 +56,7 @@ async function admitRequest(
   return [asked, admission];
 }
 
-const createPathHandler = (options: ActivationOptions, path: ActivationPath) =>
+const createPathHandler = <Extra>(options: ActivationOptions, path: ActivationPath<Extra>) =>
   recordCalls(options, path.name, async (request, reply) => {
     const [asked, admission] = await admitRequest(options, path, request, reply);
     try {
@@ -79,7 +82,12 @@ export function addActivationRoutes(app: FastifyInstance, options: ActivationOpt
     ...{ name: 'release', kind: 'ip', refuseKey: invalidKeyError },
     handle: (asked) => release(options, asked),
   };
+  const usage: ActivationPath<z.output<typeof UsageParams>> = {
+    ...{ name: 'usage', kind: 'check', refuseKey: invalidKeyError, extraParams: UsageParams },
+    handle: (asked) => reportUsage(options, asked),
+  };
   app.post('/api/activate', createPathHandler(options, activation));
   app.get('/api/activate/check', createPathHandler(options, checking));
   app.post('/api/activate/release', createPathHandler(options, releasing));
+  app.post('/api/usage', createPathHandler(options, usage));
 }

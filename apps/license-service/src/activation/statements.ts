@@ -5,6 +5,7 @@
 import { type Pool, type Query, sql } from '@muster/driver';
 import { runQuery, runSharedWrite, runSharedRead } from '../database.ts';
 import { type LicenseFeatures } from '../features.ts';
+import { type UsageResult } from '../usage/records.ts';
 import { type Db } from '../operators/transaction.ts';
 
 /** The state of a license for the calling machine; the value of the header License-State. */
@@ -137,6 +138,11 @@ const activateSql = `with ${lockAndDecideSql},
     extract(epoch from h.certified_until)::float8 as "certifiedUntil"
   from decided d left join held h on h.id = d.id`;
 
+export interface CountedUsage extends LicenseForMachine {
+  /** The outcome of each event; null if the machine does not hold the license. */
+  readonly usage: UsageResult | null;
+}
+
 /** The outcome of a release: a state that refuses it, `released` (also when repeated), or too many transfers. */
 export type ReleaseState = MachineLicenseState | 'released' | 'transfers_exhausted';
 
@@ -176,6 +182,20 @@ const releaseSql = `with ${lockAndDecideSql},
     greatest(o.transfer_limit - coalesce(f.transfers, o.transfers), 0) as "transfersLeft"
   from outcome o left join freed f on f.id = o.id`;
 
+// Plan meters are overridden by those of the license. Only a machine that holds the license counts.
+const countUsageSql = `with ${lockAndDecideSql},
+  counted as materialized (
+    select decided.*, licenses.count_usage(id, coalesce((select p.meters from licenses.plans p
+      where p.product = decided.product and p.name = decided.plan), '{}') || decided.meters, $4::jsonb, now) as usage
+    from decided where state = 'active'),
+  outcome as materialized (
+    select id, now, state from decided
+    union select id, now, 'meter_exceeded' from counted where usage @? '$.events[*] ? (@.reason == "meter_exceeded")'),
+  ${countDenialSql('outcome', 'state', `'active'`)}
+  select d.id, d.plan, d.state, d.holder, d.ends, d.used, d.machine_limit as "machineLimit",
+    d.lease_seconds as "leaseSeconds", c.usage
+  from decided d left join counted c on c.id = d.id`;
+
 /** Converts a statement with numbered parameters into a tagged one, as the driver expects it. */
 function toTaggedQuery<Row>(sqlText: string): (values: readonly unknown[]) => Query<Row> {
   const words = sqlText.split(/\$\d/);
@@ -186,6 +206,7 @@ function toTaggedQuery<Row>(sqlText: string): (values: readonly unknown[]) => Qu
 
 const activateQuery = toTaggedQuery<GrantedActivation>(activateSql);
 const releaseQuery = toTaggedQuery<ReleasedLicense>(releaseSql);
+const countUsageQuery = toTaggedQuery<CountedUsage>(countUsageSql);
 
 /** Reads the state of a license without changing it. Returns undefined if no license has this key. */
 export const checkLicense = async (
@@ -232,3 +253,11 @@ export const releaseLicense = async (
   const values = [keyHash, ...machineHashes, eventId];
   return (await runQuery(pool, releaseQuery(values)))[0];
 };
+
+/** Counts usage events, given as JSON, if the machine holds the license. A repeated event is not counted again. */
+export const countUsage = async (
+  pool: Pool,
+  { keyHash, machineHashes }: ActivationClaim,
+  events: string,
+): Promise<CountedUsage | undefined> =>
+  (await runQuery(pool, countUsageQuery([keyHash, ...machineHashes, events])))[0];

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { machineIdProblem } from '../activation/machine.ts';
 import { LicenseFeatures, OwnFeatures } from '../features.ts';
+import { OwnMeters } from '../meters.ts';
 import { type License, stateOf } from '../operators/license.ts';
 import { maxMachinesPerLicense, type Term as PlanTerm } from '../operators/plans.ts';
 import { durationSecondsOf, parseIsoTime } from '../operators/spans.ts';
@@ -84,6 +85,7 @@ export const LicenseRecord = z.object({
   transfers: z.int(),
   transferLimit: z.int(),
   features: LicenseFeatures,
+  meters: OwnMeters.describe('The usage limits: those of the plan, overridden by its own.'),
   customerRef: z.string().nullable(),
   orderRef: z.string().nullable(),
   issuedAt: z.iso.datetime(),
@@ -92,11 +94,11 @@ export const LicenseRecord = z.object({
 export function toLicenseRecord(license: License): z.output<typeof LicenseRecord> {
   const { id, product, plan, hint, reason, expiresAt, durationSeconds, machineLimit, machinesUsed } = license;
   const { leaseSeconds, activatedAt, lastSeenAt, offlineUntil, transfers, transferLimit } = license;
-  const { features, customerRef, orderRef, issuedAt } = license;
+  const { features, meters, customerRef, orderRef, issuedAt } = license;
   return {
     ...{ id, product, plan, keyEnding: hint, state: stateOf(license), reason, expiresAt, durationSeconds },
     ...{ machineLimit, machinesUsed, leaseSeconds, activatedAt, lastSeenAt, offlineUntil },
-    ...{ transfers, transferLimit, features, customerRef, orderRef, issuedAt },
+    ...{ transfers, transferLimit, features, meters, customerRef, orderRef, issuedAt },
   };
 }
 

@@ -26,6 +26,7 @@ import { licenseOperations } from './licenses.ts';
 import { openApiDocumentOf } from './openapi.ts';
 import { serviceOpenApiOf } from './service-document.ts';
 import { type AnyOperation } from './operation.ts';
+import { usageOperations } from './usage.ts';
 import { webhookOperations } from './webhooks.ts';
 
 export interface OperatorsOptions {
@@ -99,7 +100,12 @@ async function runOperation(
 }
 
 export function addOperatorRoutes(app: FastifyInstance, options: OperatorsOptions): void {
-  const operations = [...licenseOperations, answerOperation, ...webhookOperations(options.networks)];
+  const operations = [
+    ...licenseOperations,
+    ...usageOperations,
+    answerOperation,
+    ...webhookOperations(options.networks),
+  ];
 
   for (const it of operations) {
     const run = recordCalls(

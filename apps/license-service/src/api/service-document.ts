@@ -1,10 +1,11 @@
 /** Builds the OpenAPI document of the whole service: the paths of licensed programs and the operators' API. */
 import { productVersion } from '@muster/http';
 import { z } from 'zod';
+import { UsageParams, UsageResult } from '../usage/records.ts';
 import { type OpenApiDocument, errorRef, jsonContent, jsonSchemaOf } from './openapi.ts';
 
 /** The version of the described API, by semantic versioning. It changes only if the paths change. */
-const apiVersion = '1.0.0';
+const apiVersion = '1.1.0';
 
 const LicenseKey = z.string().describe('The license key, such as MUST-…');
 const MachineId = z.string().describe('Identifies the machine; send the same text in each call.');
@@ -25,6 +26,11 @@ const CheckResponse = z.object({
   expiresAt: Time,
   active: z.boolean().describe('This machine holds the license.'),
 });
+const UsageBody = ActivationBody.extend(UsageParams.shape);
+const UsageResponse = UsageResult.extend({
+  success: z.literal(true),
+  license: z.object({ key: z.string(), machineId: z.string() }),
+});
 const TrialResponse = z.object({
   success: z.literal(true),
   trial: z.object({ machineId: z.string(), startedAt: Time, expiresAt: Time }),
@@ -41,6 +47,7 @@ const statusDescriptions: Readonly<Record<number, string>> = {
   409: 'Another machine holds the license, or this one does not.',
   413: 'The request body is too large.',
   415: 'The request body is not application/json in UTF-8.',
+  422: 'No usage event was counted; details.reason is meter_exceeded if a limit is reached.',
   429: 'Too many attempts; Retry-After says how long to wait.',
   500: 'Internal server error.',
   503: 'The service is unavailable or overloaded; Retry-After says how long to wait.',
@@ -67,6 +74,8 @@ const operationInfo = (operationId: string, summary: string): object => ({
 });
 
 interface PostOperation {
+  /** Error statuses of this operation in addition to the usual ones. */
+  readonly ownStatuses?: readonly number[];
   readonly params: z.ZodType;
   readonly result: z.ZodType;
   readonly successDescription: string;
@@ -75,12 +84,12 @@ interface PostOperation {
 const describePost = (
   operationId: string,
   summary: string,
-  { params, result, successDescription }: PostOperation,
+  { params, result, successDescription, ownStatuses = [] }: PostOperation,
 ): object => ({
   post: {
     ...operationInfo(operationId, summary),
     requestBody: { required: true, content: jsonContent(jsonSchemaOf(params, 'input')) },
-    responses: openApiResponses(successDescription, result, postErrorStatuses),
+    responses: openApiResponses(successDescription, result, [...postErrorStatuses, ...ownStatuses]),
   },
 });
 
@@ -99,6 +108,12 @@ const publicPaths = {
   '/api/activate/release': describePost('release', 'Release the license from a machine', {
     ...{ params: ActivationBody, result: ActivationResponse },
     successDescription: 'Another machine may activate the license.',
+  }),
+  '/api/usage': describePost('usage', 'Report the usage of a machine that holds the license', {
+    ...{ params: UsageBody, result: UsageResponse, ownStatuses: [422] },
+    successDescription:
+      'The outcome of each event. Repeating an event within 35 days does not count it again. An event that is above a ' +
+      'limit is refused, unless the meter counts such usage; the other events are counted.',
   }),
   '/api/trials': describePost('trial', 'Start or continue the trial of a machine', {
     ...{ params: z.strictObject({ machineId: MachineId }), result: TrialResponse },

@@ -18,7 +18,7 @@ import { DeliveryRecord, EndpointRecord, PageLimit } from './records.ts';
 /** The event kinds that an endpoint may subscribe to. */
 const webhookEventKinds = [
   ...['issued', 'imported', 'activated', 'released', 'transferred', 'suspended', 'resumed', 'revoked'],
-  ...['renewed', 'rotated', 'certified', 'entitled', 'resized', 'expiring', 'expired'],
+  ...['renewed', 'rotated', 'certified', 'entitled', 'resized', 'usage_reset', 'expiring', 'expired'],
 ] as const;
 
 const EndpointId = z.uuid();

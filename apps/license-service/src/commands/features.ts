@@ -19,7 +19,7 @@ function parseFeatureOption(optionText: string): NamedFeature {
 }
 
 /** Collects the values of a repeated option, which Commander passes one by one. */
-const collectOption =
+export const collectOption =
   <One>(parse: (text: string) => One) =>
   (text: string, before: readonly One[] | undefined): readonly One[] => [...(before ?? []), parse(text)];
 
@@ -37,7 +37,7 @@ export const addFeatureOptions = (command: Command): Command =>
     collectOption(String),
   );
 
-const listOption = (options: CommandOptions, name: string): readonly unknown[] => {
+export const listOption = (options: CommandOptions, name: string): readonly unknown[] => {
   const value = options[name];
   return Array.isArray(value) ? (value as unknown[]) : [];
 };

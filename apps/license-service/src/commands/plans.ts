@@ -9,9 +9,11 @@ import {
 import { getProduct, defaultProduct } from '../operators/products.ts';
 import { inTransaction, inReadOnlyTransaction, RefusedError } from '../operators/transaction.ts';
 import { formatFeatures } from '../features.ts';
+import { formatMeters } from '../meters.ts';
 import { listOutput, type LicenseCommand, numberOption, productOption, addProductOption } from './command.ts';
 import { applyFeatureOptions, addFeatureOptions } from './features.ts';
 import { formatLeaseDuration, formatMachineCount, formatDuration } from './shown.ts';
+import { addMeterOptions, applyMeterOptions } from './usage.ts';
 import { termOptions, parseCount, parseLeaseSeconds, parseMachineLimit, addTermOptions } from './term.ts';
 
 const formatTerm = ({ term }: LicensePlan): string =>
@@ -30,15 +32,17 @@ const planListCommand: LicenseCommand = {
       LEASE: (plan) => formatLeaseDuration(plan.leaseSeconds),
       TRANSFERS: (plan) => String(plan.transferLimit),
       FEATURES: (plan) => formatFeatures(plan.features),
+      METERS: (plan) => formatMeters(plan.meters),
     });
   },
 };
 
 const planSetCommand: LicenseCommand = {
   name: 'plan set',
-  description: 'Create or change a plan; issued licenses keep their terms, but get the new features',
+  description:
+    'Create or change a plan; issued licenses keep their terms, but get the new features and meters',
   configure: (it) =>
-    addProductOption(addFeatureOptions(addTermOptions(it)))
+    addProductOption(addMeterOptions(addFeatureOptions(addTermOptions(it))))
       .argument('<plan>', 'lower-case letters, digits and . _ -')
       .option(
         '--transfers <number>',
@@ -71,15 +75,16 @@ const planSetCommand: LicenseCommand = {
         numberOption(options, 'transfers') ?? before?.transferLimit ?? defaultTransferLimit;
       const machineLimit = numberOption(options, 'machines') ?? before?.machineLimit ?? defaultMachineLimit;
       const features = applyFeatureOptions(options, before?.features);
+      const meters = applyMeterOptions(options, before?.meters);
       const leaseSeconds =
         lease === false ? null : typeof lease === 'number' ? lease : (before?.leaseSeconds ?? null);
       const terms = { leaseSeconds, term: term ?? before?.term ?? null, transferLimit, machineLimit };
-      return setPlan(db, { product, name, ...terms, features });
+      return setPlan(db, { product, name, ...terms, features, meters });
     });
     return {
       json: { plan },
       lines: [
-        `Plan ${plan.name}: term ${formatTerm(plan)}, ${formatMachineCount(plan.machineLimit)}${plan.leaseSeconds === null ? '' : ` for ${formatLeaseDuration(plan.leaseSeconds)} at a time`}, ${plan.transferLimit} transfers, features ${formatFeatures(plan.features)}. What was sold keeps its terms; machines have these features with their next certificate.`,
+        `Plan ${plan.name}: term ${formatTerm(plan)}, ${formatMachineCount(plan.machineLimit)}${plan.leaseSeconds === null ? '' : ` for ${formatLeaseDuration(plan.leaseSeconds)} at a time`}, ${plan.transferLimit} transfers, features ${formatFeatures(plan.features)}, meters ${formatMeters(plan.meters)}. What was sold keeps its terms; machines have these features with their next certificate.`,
       ],
     };
   },

@@ -1,5 +1,5 @@
-/** The command `purge`: deletes old counts of refusals. */
-import { purgeDenials } from '../operators/retention.ts';
+/** The command `purge`: deletes old counts of refusals and old usage. */
+import { purgeDenials, purgeUsage } from '../operators/retention.ts';
 import { inTransaction, RefusedError } from '../operators/transaction.ts';
 import { type LicenseCommand, numberOption } from './command.ts';
 import { parseCount } from './term.ts';
@@ -10,7 +10,7 @@ const minRetentionDays = 30;
 
 export const purgeCommand: LicenseCommand = {
   name: 'purge',
-  description: 'Delete old counts of refusals; run it once a day',
+  description: 'Delete old counts of refusals and usage of old months; run it once a day',
   configure: (it) =>
     it.option('--days <number>', `how many days to keep; by default ${defaultRetentionDays}`, parseCount),
   run: async ({ pool }, options) => {
@@ -18,11 +18,12 @@ export const purgeCommand: LicenseCommand = {
     if (days < minRetentionDays)
       throw new RefusedError('days', `at least ${minRetentionDays} days must be kept`);
     let removed = 0;
-    for (;;) {
-      const { rows, isMore } = await inTransaction(pool, (db) => purgeDenials(db, days));
-      removed += rows;
-      if (!isMore) break;
-    }
-    return { json: { removed }, lines: [`Removed ${removed} counts of refusals.`] };
+    for (const purge of [purgeDenials, purgeUsage])
+      for (;;) {
+        const { rows, isMore } = await inTransaction(pool, (db) => purge(db, days));
+        removed += rows;
+        if (!isMore) break;
+      }
+    return { json: { removed }, lines: [`Removed ${removed} counts of refusals and usage.`] };
   },
 };

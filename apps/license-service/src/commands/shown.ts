@@ -1,5 +1,6 @@
 import { formatMinute } from '@muster/terminal';
 import { formatFeatures } from '../features.ts';
+import { formatMeters } from '../meters.ts';
 import { type License, stateOf } from '../operators/license.ts';
 
 const secondsPerDay = 86_400;
@@ -42,6 +43,7 @@ export const formatLicenseLines = (license: License): string[] => [
   `  offline    ${license.offlineUntil === null ? 'no certificate was issued' : `with the last certificate until ${formatMinute(license.offlineUntil)}`}`,
   `  transfers  ${license.transfers} of ${license.transferLimit}`,
   `  features   ${formatFeatures(license.features)}`,
+  ...(Object.keys(license.meters).length === 0 ? [] : [`  meters     ${formatMeters(license.meters)}`]),
   `  customer   ${license.customerRef ?? '-'}, order ${license.orderRef ?? '-'}`,
   `  issued     ${formatMinute(license.issuedAt)}, first activated ${formatMinute(license.activatedAt)}`,
 ];

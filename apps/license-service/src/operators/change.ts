@@ -18,7 +18,8 @@ export type LicenseEventKind =
   | 'rotated'
   | 'certified'
   | 'entitled'
-  | 'resized';
+  | 'resized'
+  | 'usage_reset';
 
 /** Records the event of a manual change, by an operator by default. */
 export async function recordEvent(

@@ -1,6 +1,7 @@
 /** Licenses as operators see them, and references to licenses. */
 import { type Part, sql } from '@muster/driver';
 import { type LicenseFeatures } from '../features.ts';
+import { type LicenseMeters } from '../meters.ts';
 import { hashKey, parseKey } from '../key/key.ts';
 import { listKeyPrefixes } from './products.ts';
 import { type Db, RefusedError } from './transaction.ts';
@@ -33,6 +34,9 @@ export interface License {
   /** The features that a new certificate gets: those of the plan, overridden by the license's own features. */
   readonly features: LicenseFeatures;
   readonly ownFeatures: LicenseFeatures;
+  /** The usage meters: those of the plan, overridden by the license's own meters. */
+  readonly meters: LicenseMeters;
+  readonly ownMeters: LicenseMeters;
   readonly customerRef: string | null;
   readonly orderRef: string | null;
   readonly issuedAt: string;
@@ -47,7 +51,9 @@ const licenseColumnsSql = sql`id, product, key_hint as hint, plan, status, reaso
   activated_at as "activatedAt", held.since as "boundAt",
   last_seen_at as "lastSeenAt", offline_until as "offlineUntil", transfers, transfer_limit as "transferLimit",
   coalesce((select p.features from licenses.plans p where p.product = l.product and p.name = l.plan), '{}') || features as features,
-  features as "ownFeatures", customer_ref as "customerRef", order_ref as "orderRef", issued_at as "issuedAt"`;
+  features as "ownFeatures",
+  coalesce((select p.meters from licenses.plans p where p.product = l.product and p.name = l.plan), '{}') || meters as meters,
+  meters as "ownMeters", customer_ref as "customerRef", order_ref as "orderRef", issued_at as "issuedAt"`;
 
 const licenseTablesSql = sql`licenses.licenses l cross join lateral (
   select count(*)::int as used, min(h.bound_at) as since, case when count(*) = 1 then min(h.machine_hint) end as hint

@@ -1,5 +1,6 @@
 import { sql } from '@muster/driver';
 import { type LicenseFeatures } from '../features.ts';
+import { type LicenseMeters } from '../meters.ts';
 import { defaultProduct } from './products.ts';
 import { type Db, RefusedError } from './transaction.ts';
 
@@ -20,6 +21,7 @@ export interface LicensePlan {
   /** The duration of a slot lease; null if a machine keeps its slot until it releases it. */
   readonly leaseSeconds: number | null;
   readonly features: LicenseFeatures;
+  readonly meters: LicenseMeters;
   readonly updatedAt: string;
 }
 
@@ -38,6 +40,7 @@ interface PlanRow {
   readonly machine_limit: number;
   readonly lease_seconds: number | null;
   readonly features: LicenseFeatures;
+  readonly meters: LicenseMeters;
   readonly updated_at: string;
 }
 
@@ -53,6 +56,7 @@ const toPlan = (row: PlanRow): LicensePlan => ({
   machineLimit: row.machine_limit,
   leaseSeconds: row.lease_seconds,
   features: row.features,
+  meters: row.meters,
   updatedAt: row.updated_at,
 });
 
@@ -88,9 +92,11 @@ export interface PlanTerms {
   readonly leaseSeconds?: number | null;
   /** The features; none by default. */
   readonly features?: LicenseFeatures;
+  /** The usage meters; none by default. */
+  readonly meters?: LicenseMeters;
 }
 
-/** Creates or changes a plan. Sold licenses keep their terms but get the new features. */
+/** Creates or changes a plan. Sold licenses keep their terms but get the new features and meters. */
 export async function setPlan(
   db: Db,
   {
@@ -101,18 +107,19 @@ export async function setPlan(
     machineLimit = defaultMachineLimit,
     leaseSeconds = null,
     features = {},
+    meters = {},
   }: PlanTerms,
 ): Promise<LicensePlan> {
   if (!namePattern.test(name))
     throw new RefusedError('plan_name', "a plan's name has at most 64 lower-case letters, digits and . _ -");
   const row = await db.one(
     sql<PlanRow>`insert into licenses.plans (name, duration_seconds, perpetual, transfer_limit, machine_limit, features, lease_seconds,
-       product)
+       product, meters)
      values (${name}, ${term?.kind === 'for' ? term.seconds : null}, ${term?.kind === 'perpetual'}, ${transferLimit},
-       ${machineLimit}, ${features}, ${leaseSeconds}, ${product})
+       ${machineLimit}, ${features}, ${leaseSeconds}, ${product}, ${meters})
      on conflict (product, name) do update set duration_seconds = excluded.duration_seconds, perpetual = excluded.perpetual,
        transfer_limit = excluded.transfer_limit, machine_limit = excluded.machine_limit, features = excluded.features,
-       lease_seconds = excluded.lease_seconds, updated_at = clock_timestamp()
+       meters = excluded.meters,       lease_seconds = excluded.lease_seconds, updated_at = clock_timestamp()
      returning *`,
   );
   return toPlan(row);

@@ -19,6 +19,14 @@ export const retention: Readonly<Record<string, TableRetention>> = {
     'nobody may change the trail; who holds a key adds no more than its transfers and activations',
   ),
   license_machines: keepForever('one row for each slot of a license; a license has at most 1,000 slots'),
+  license_usage: {
+    policy: 'purged',
+    reason: 'one row for each license, meter and month; operators bill the last months',
+  },
+  license_usage_events: {
+    policy: 'purged',
+    reason: 'the service removes the id of an event after 37 days, when it can no longer be reported',
+  },
   licenses: keepForever('a license is a record of what was sold'),
   operator_flows: {
     policy: 'purged',
@@ -59,5 +67,15 @@ export async function purgeDenials(db: Db, keptDays: number): Promise<{ rows: nu
        where day < (clock_timestamp() at time zone 'UTC')::date - ${keptDays}::int
        order by day limit ${deleteBatchRows}) old
      where d.license_id = old.license_id and d.day = old.day and d.outcome = old.outcome returning 1`);
+  return { rows: gone.length, isMore: gone.length === deleteBatchRows };
+}
+
+/** Deletes a batch of usage of months that ended more than `days` days ago. Usage in total stays. */
+export async function purgeUsage(db: Db, keptDays: number): Promise<{ rows: number; isMore: boolean }> {
+  const gone = await db.all(sql`delete from licenses.license_usage u using (
+       select license_id, meter, period from licenses.license_usage
+       where period <> 'total' and period < to_char((clock_timestamp() at time zone 'UTC')::date - ${keptDays}::int, 'YYYY-MM')
+       order by period limit ${deleteBatchRows}) old
+     where u.license_id = old.license_id and u.meter = old.meter and u.period = old.period returning 1`);
   return { rows: gone.length, isMore: gone.length === deleteBatchRows };
 }

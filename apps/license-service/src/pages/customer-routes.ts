@@ -5,6 +5,7 @@ import { type FastifyInstance } from 'fastify';
 import { type License } from '../operators/license.ts';
 import { listHeldMachines } from '../operators/machines.ts';
 import { type Db, inTransaction } from '../operators/transaction.ts';
+import { listCurrentUsage } from '../operators/usage.ts';
 import { customerPage } from './customer.ts';
 import { sendPage } from './layout.ts';
 import { licenseOfLink } from './links.ts';
@@ -16,6 +17,7 @@ const customerPagePath = '/my/';
 
 const loadCustomerPageData = async (db: Db, license: License, link: string) => ({
   ...{ license, link, machines: await listHeldMachines(db, license.id) },
+  usage: await listCurrentUsage(db, license),
 });
 
 export function addCustomerRoutes(app: FastifyInstance, options: SupportPagesOptions): void {

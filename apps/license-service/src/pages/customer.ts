@@ -2,6 +2,7 @@
 import { html, type Html } from '@muster/http';
 import { type License, stateOf } from '../operators/license.ts';
 import { type MachineRecord } from '../api/records.ts';
+import { type MeterUsageRecord } from '../meters.ts';
 import { uploadForm } from './answers.ts';
 import { formatDay, formatTime, type ServicePage } from './layout.ts';
 
@@ -58,11 +59,46 @@ export interface CustomerPageData {
   readonly license: License;
   readonly machines: readonly MachineRecord[];
   readonly link: string;
+  readonly usage: readonly MeterUsageRecord[];
   /** Set after a machine was released: the time until which that machine may still run on its certificate. */
   readonly releasedMachine?: { readonly offlineUntil: string | null };
 }
 
-export function customerPage({ license, machines, link, releasedMachine }: CustomerPageData): ServicePage {
+const formatCount = (count: number): string => count.toLocaleString('en-US');
+
+/** Lists the usage of each meter in the current period. */
+const usageSection = (usage: readonly MeterUsageRecord[]): Html | null =>
+  usage.length === 0
+    ? null
+    : html`<section>
+        <h2>Usage</h2>
+        <dl>
+          ${usage.map(
+            ({ meter, period, used, limit }) =>
+              html`<dt>${meter}</dt>
+                <dd>
+                  ${formatCount(used)}${limit === null ? '' : ` of ${formatCount(limit)}`}
+                  <span class="${limit !== null && used >= limit ? 'bad' : 'quiet'}"
+                    >${period === 'total' ? 'in total' : 'this month'}${
+                      limit === null || used < limit
+                        ? ''
+                        : used === limit
+                          ? ', limit reached'
+                          : ', over the limit'
+                    }</span
+                  >
+                </dd>`,
+          )}
+        </dl>
+      </section>`;
+
+export function customerPage({
+  license,
+  machines,
+  link,
+  usage,
+  releasedMachine,
+}: CustomerPageData): ServicePage {
   const left = Math.max(license.transferLimit - license.transfers, 0);
   const { leaseSeconds, machineLimit } = license;
   const over = unusableTextOf(license);
@@ -121,7 +157,7 @@ export function customerPage({ license, machines, link, releasedMachine }: Custo
                 </p>`
         }
       </section>
-      ${over === undefined ? uploadForm(`/my/${link}/answer`) : null}`,
+      ${usageSection(usage)} ${over === undefined ? uploadForm(`/my/${link}/answer`) : null}`,
   };
 }
 

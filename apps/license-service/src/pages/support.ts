@@ -75,7 +75,8 @@ const refusalExplanations: Readonly<Record<string, string>> = {
   suspended: 'The license was suspended. Resume it to allow machines again.',
   revoked: 'The license was revoked permanently.',
   transfers_exhausted: 'The customer had moved it as often as the plan allows. You can release a slot above.',
-  unactivated: 'A machine tried to release a slot that it did not use.',
+  unactivated: 'A machine tried to release a slot or report usage without holding a slot.',
+  meter_exceeded: 'The usage limit was reached. Raise the limit, or reset the usage.',
 };
 
 const eventLabels: Readonly<Record<string, string>> = {
@@ -90,7 +91,8 @@ const eventLabels: Readonly<Record<string, string>> = {
   renewed: 'Renewed',
   rotated: 'Key replaced',
   certified: 'Certificate issued by an operator',
-  entitled: 'Features changed',
+  entitled: 'Features or usage limits changed',
+  usage_reset: 'Usage reset',
   resized: 'Machine limit changed',
   expiring: 'Expires within a week',
   expired: 'Expired',

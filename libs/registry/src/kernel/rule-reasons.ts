@@ -91,6 +91,14 @@ export const conflict = {
 
 /** The reasons of errors with status 422. */
 export const unprocessable = {
+  meter_exceeded: {
+    meaning: 'The usage limit of this license is reached; details.meters has the usage.',
+    remedy: 'Wait for the next period, or ask the seller for a higher limit.',
+  },
+  events_refused: {
+    meaning: 'No usage event was counted; details.events has the reason of each.',
+    remedy: 'Report events of known meters, from the last 35 days.',
+  },
   resync: {
     meaning: 'The events after this cursor are no longer available.',
     remedy: 'Read the current records again, then continue from "latest".',
