@@ -2,13 +2,18 @@ import { Link } from '@tanstack/react-router';
 import { memo } from 'react';
 import { type Epic, type StoryCard } from '@muster/registry';
 import { LeaseClock } from '../components/clock.tsx';
-import { Icon, PriorityIcon } from '../components/icons.tsx';
-import { Avatar, actorNameOf } from '../components/people.tsx';
+import { Icon } from '../components/icons.tsx';
+import { actorNameOf } from '../components/people.tsx';
+import {
+  AssigneeAvatars,
+  BlockedMark,
+  DueDay,
+  LabelChips,
+  PriorityMark,
+} from '../components/story-facts.tsx';
 import { AgentResponseLabel, runnerCommand, StartMark, WorkStateLabel } from '../components/work.tsx';
-import { formatDay, formatShortDate, isPastDate, t } from '../messages/index.ts';
-import { canStartNow } from './filter.ts';
-
-const maxVisibleLabels = 3;
+import { t } from '../messages/index.ts';
+import { canStartNow, isBlocked } from './filter.ts';
 
 /** The footer of a card with work in progress: state, lease holder, and expiry. */
 function CardWorkFooter({ execution }: { readonly execution: NonNullable<StoryCard['execution']> }) {
@@ -29,49 +34,22 @@ function CardWorkFooter({ execution }: { readonly execution: NonNullable<StoryCa
   );
 }
 
-/** The due date of a card. It stands out if the date has passed and the story is open. */
-function DueDate({ dueDate, status }: { readonly dueDate: string; readonly status: StoryCard['status'] }) {
-  const isOverdue = status !== 'done' && status !== 'canceled' && isPastDate(dueDate);
-  const label = (isOverdue ? t.board.overdue : t.board.due)(formatDay(dueDate));
-  return (
-    <span title={label} className={isOverdue ? 'state' : undefined} data-tone={isOverdue ? 'bad' : undefined}>
-      <span className="sr-only">{label}</span>
-      <span aria-hidden="true">{formatShortDate(dueDate)}</span>
-    </span>
-  );
-}
-
 function CardFacts({ card }: { readonly card: StoryCard }) {
-  const { counts, labels, estimate, dueDate, children, blocked } = card;
-  const isBlocked = blocked !== null || counts.openBlockers > 0;
+  const { counts, labels, estimate, dueDate, children } = card;
   if (
     labels.length === 0 &&
     estimate === null &&
     dueDate === null &&
     children === null &&
     counts.openThreads === 0 &&
-    !isBlocked &&
+    !isBlocked(card) &&
     counts.reviewers === 0
   )
     return null;
   return (
     <div className="card-facts">
-      {isBlocked && (
-        <span
-          className="state"
-          data-tone="wait"
-          title={counts.openBlockers > 0 ? t.board.blockers(counts.openBlockers) : blocked?.note}
-        >
-          <Icon name="warn" size={12} />
-          {t.blocked}
-        </span>
-      )}
-      {labels.slice(0, maxVisibleLabels).map((label) => (
-        <span key={label} className="chip">
-          <span className="cut">{label}</span>
-        </span>
-      ))}
-      {labels.length > maxVisibleLabels && <span className="chip">+{labels.length - maxVisibleLabels}</span>}
+      <BlockedMark card={card} />
+      <LabelChips labels={labels} />
       <span className="card-counts">
         {children !== null && (
           <span title={t.board.children(children.done, children.total)}>
@@ -82,7 +60,7 @@ function CardFacts({ card }: { readonly card: StoryCard }) {
             </span>
           </span>
         )}
-        {dueDate !== null && <DueDate dueDate={dueDate} status={card.status} />}
+        <DueDay card={card} />
         {counts.openThreads > 0 && (
           <span title={t.board.threads(counts.openThreads)}>
             <Icon name="thread" size={12} />
@@ -126,7 +104,6 @@ export const Card = memo(function Card({
   isRecentlyChanged,
   isSelected,
 }: CardProps) {
-  const { member, agent } = card.assignees;
   return (
     <Link
       to="/s/$storyKey"
@@ -147,8 +124,7 @@ export const Card = memo(function Card({
             <span className="sr-only">{t.select.selected}</span>
           </span>
         )}
-        <PriorityIcon priority={card.priority} />
-        {card.priority !== 'none' && <span className="sr-only">{t.priority[card.priority]}</span>}
+        <PriorityMark priority={card.priority} />
         {canStartNow(card) && <StartMark />}
         {epic !== undefined && (
           <span className="card-epic" title={epic.title}>
@@ -157,13 +133,7 @@ export const Card = memo(function Card({
           </span>
         )}
         <span className="card-people">
-          {agent !== null && <Avatar name={agent.name} kind="agent" />}
-          {member !== null && <Avatar name={member.name} kind="member" />}
-          {(agent ?? member) !== null && (
-            <span className="sr-only">
-              {[agent?.name, member?.name].filter((name) => name !== undefined).join(', ')}
-            </span>
-          )}
+          <AssigneeAvatars assignees={card.assignees} />
         </span>
       </div>
       <div className="card-title">{card.title}</div>

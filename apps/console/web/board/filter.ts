@@ -105,6 +105,10 @@ export const canStartNow = ({ status, blocked, counts, children, execution }: St
   (children === null || children.done >= children.total) &&
   (execution === null || execution.state === 'available');
 
+/** Returns true if a person or an unfinished story blocks the story. */
+export const isBlocked = ({ blocked, counts }: Pick<StoryCard, 'blocked' | 'counts'>): boolean =>
+  blocked !== null || counts.openBlockers > 0;
+
 const isOpen = ({ status }: Pick<StoryCard, 'status'>): boolean => status !== 'done' && status !== 'canceled';
 
 /** Returns true if the story is open and its due date has passed. */
@@ -125,7 +129,7 @@ const workFilterPredicates: Record<WorkFilter, (card: StoryCard) => boolean> = {
   live: ({ execution }) => execution !== null && execution.holder !== null,
   waiting: ({ execution }) => execution?.state === 'waiting_input',
   rework: ({ execution }) => execution?.needsRework === true,
-  blocked: ({ blocked, counts }) => blocked !== null || counts.openBlockers > 0,
+  blocked: isBlocked,
   overdue: isOverdue,
   dueSoon: isDueSoon,
 };

@@ -11,15 +11,21 @@ import {
   reworkNeededQuery,
   activeWorkQuery,
 } from '../data/queries.ts';
-import { Icon, PriorityIcon, StatusIcon } from '../components/icons.tsx';
+import { Icon, StatusIcon } from '../components/icons.tsx';
 import { OfferActions, OfferSummary } from '../components/offer.tsx';
 import { Avatar, actorNameOf } from '../components/people.tsx';
 import { RowGroup, ListRow } from '../components/row.tsx';
 import { EmptyState, LoadError, Loading } from '../components/states.tsx';
 import { useTitle } from '../components/title.ts';
-import { WorkStateLabel, workTone } from '../components/work.tsx';
+import {
+  ActiveWorkLabel,
+  BlockedMark,
+  DueDay,
+  LabelChips,
+  PriorityMark,
+} from '../components/story-facts.tsx';
+import { workTone } from '../components/work.tsx';
 import { useMayCreateProjects } from '../settings/rights.ts';
-import { DueDay, LabelChips } from '../views/cells.tsx';
 import { timeAgo, t } from '../messages/index.ts';
 import { myWorkTexts } from '../messages/my-work.ts';
 import { assignedQuery, groupAssigned } from './my-work.ts';
@@ -148,23 +154,15 @@ const AssignedRow = ({ card }: { readonly card: StoryCard }) => (
   <li className="story-row">
     <Link to="/s/$storyKey" params={{ storyKey: card.key }} className="story-link">
       <span className="story-priority">
-        <PriorityIcon priority={card.priority} />
-        {card.priority !== 'none' && <span className="sr-only">{t.priority[card.priority]}</span>}
+        <PriorityMark priority={card.priority} />
       </span>
       <StatusIcon status={card.status} />
       <span className="sr-only">{t.status[card.status]}</span>
       <span className="key">{card.key}</span>
       <span className="cut story-name">{card.title}</span>
       <span className="story-facts">
-        {(card.blocked !== null || card.counts.openBlockers > 0) && (
-          <span className="state" data-tone="wait">
-            <Icon name="warn" size={12} />
-            {t.blocked}
-          </span>
-        )}
-        {card.execution !== null && card.execution.state !== 'available' && (
-          <WorkStateLabel state={card.execution.state} needsRework={card.execution.needsRework} />
-        )}
+        <BlockedMark card={card} />
+        <ActiveWorkLabel execution={card.execution} />
         <span className="story-labels">
           <LabelChips labels={card.labels} />
         </span>

@@ -1,58 +1,12 @@
-/** The facts of a story in lists and tables. */
+/** The cells of a table of stories. */
 import { type ReactNode } from 'react';
 import { type Epic, type StoryCard } from '@muster/registry';
-import { isOverdue } from '../board/filter.ts';
-import { Icon, PriorityIcon, StatusIcon } from '../components/icons.tsx';
-import { Avatar } from '../components/people.tsx';
-import { formatDay, formatShortDate, formatShortDay, t, timeAgo } from '../messages/index.ts';
+import { PriorityIcon, StatusIcon } from '../components/icons.tsx';
+import { DueDay, EpicName, LabelChips, PersonName } from '../components/story-facts.tsx';
+import { formatShortDay, t, timeAgo } from '../messages/index.ts';
 import { createdAtOf } from './grouping.ts';
 import { type TableColumn } from './table-columns.ts';
 import { projectKeyOf } from '../data/story-key.ts';
-
-const maxVisibleLabels = 3;
-
-export const EpicName = ({ epic }: { readonly epic: Epic | undefined }) =>
-  epic === undefined ? null : (
-    <span className="story-epic" title={epic.title}>
-      {epic.color !== null && <span className="epic-mark" style={{ background: epic.color }} />}
-      <span className="cut">{epic.title}</span>
-    </span>
-  );
-
-export const LabelChips = ({ labels }: { readonly labels: readonly string[] }) => (
-  <>
-    {labels.slice(0, maxVisibleLabels).map((label) => (
-      <span key={label} className="chip">
-        <span className="cut">{label}</span>
-      </span>
-    ))}
-    {labels.length > maxVisibleLabels && (
-      <span className="chip" title={labels.slice(maxVisibleLabels).join(', ')}>
-        +{labels.length - maxVisibleLabels}
-      </span>
-    )}
-  </>
-);
-
-export function DueDay({ card }: { readonly card: Pick<StoryCard, 'status' | 'dueDate'> }) {
-  if (card.dueDate === null) return null;
-  const late = isOverdue(card);
-  const label = (late ? t.board.overdue : t.board.due)(formatDay(card.dueDate));
-  return (
-    <span className={late ? 'state' : 'story-day'} data-tone={late ? 'bad' : undefined} title={label}>
-      {late && <Icon name="warn" size={12} />}
-      <span className="sr-only">{label}</span>
-      <span aria-hidden="true">{formatShortDate(card.dueDate)}</span>
-    </span>
-  );
-}
-
-export const PersonName = ({ name, kind }: { readonly name: string; readonly kind: 'member' | 'agent' }) => (
-  <span className="story-person">
-    <Avatar name={name} kind={kind} />
-    <span className="cut">{name}</span>
-  </span>
-);
 
 export interface CellContext {
   readonly epics: ReadonlyMap<string, Epic>;

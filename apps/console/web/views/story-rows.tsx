@@ -14,10 +14,19 @@ import { canStartNow, type Grouping, type Sorting } from '../board/filter.ts';
 import { type ChooserField } from '../components/choosing.ts';
 import { Icon, PriorityIcon, StatusIcon } from '../components/icons.tsx';
 import { Avatar } from '../components/people.tsx';
-import { StartMark, WorkStateLabel } from '../components/work.tsx';
+import {
+  ActiveWorkLabel,
+  AssigneeAvatars,
+  BlockedMark,
+  DueDay,
+  EpicName,
+  LabelChips,
+  PriorityMark,
+} from '../components/story-facts.tsx';
+import { StartMark } from '../components/work.tsx';
 import { t } from '../messages/index.ts';
 import { storyViewTexts } from '../messages/story-views.ts';
-import { type CellContext, DueDay, EpicName, LabelChips, renderCell } from './cells.tsx';
+import { type CellContext, renderCell } from './cells.tsx';
 import { type Density } from './density.ts';
 import { type StoryGroup, type StoryItem } from './grouping.ts';
 import { type TableColumn } from './table-columns.ts';
@@ -79,8 +88,6 @@ function ListStory(props: RowProps) {
   const { item, context, isStop, grouping } = props;
   const { card } = item;
   const { key, title, status, priority, labels, epicId, assignees, children, execution } = card;
-  const { member, agent } = assignees;
-  const isBlocked = card.blocked !== null || card.counts.openBlockers > 0;
   return (
     <>
       <SelectBox {...props} />
@@ -94,8 +101,7 @@ function ListStory(props: RowProps) {
         draggable={false}
       >
         <span className="story-priority">
-          <PriorityIcon priority={priority} />
-          {priority !== 'none' && <span className="sr-only">{t.priority[priority]}</span>}
+          <PriorityMark priority={priority} />
         </span>
         <span className="key story-key">{key}</span>
         <StatusIcon status={status} />
@@ -103,15 +109,8 @@ function ListStory(props: RowProps) {
         <span className="cut story-name">{title}</span>
         {canStartNow(card) && <StartMark />}
         <span className="story-facts">
-          {isBlocked && (
-            <span className="state" data-tone="wait">
-              <Icon name="warn" size={12} />
-              {t.blocked}
-            </span>
-          )}
-          {execution !== null && execution.state !== 'available' && (
-            <WorkStateLabel state={execution.state} needsRework={execution.needsRework} />
-          )}
+          <BlockedMark card={card} />
+          <ActiveWorkLabel execution={execution} />
           {children !== null && (
             <span className="story-day" title={t.board.children(children.done, children.total)}>
               <span className="sr-only">{t.board.children(children.done, children.total)}</span>
@@ -129,11 +128,7 @@ function ListStory(props: RowProps) {
           <DueDay card={card} />
         </span>
         <span className="story-people">
-          {agent !== null && <Avatar name={agent.name} kind="agent" />}
-          {member !== null && <Avatar name={member.name} kind="member" />}
-          <span className="sr-only">
-            {[agent?.name, member?.name].filter((name) => name !== undefined).join(', ')}
-          </span>
+          <AssigneeAvatars assignees={assignees} />
         </span>
       </Link>
     </>

@@ -8,6 +8,7 @@ import { useClient, useConsole, useIdentity } from '../data/context.ts';
 import { readDefaultView, storeDefaultView } from '../data/default-views.ts';
 import { useProjectPermissions } from '../data/roles.ts';
 import { projectsQuery } from '../data/queries.ts';
+import { useConfirmDialog } from '../components/ask.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Icon } from '../components/icons.tsx';
 import { Menu, type MenuItem } from '../components/menu.tsx';
@@ -82,29 +83,6 @@ function ViewForm({ title, name, isShared, sharedWith, onSave, onClose }: ViewFo
   );
 }
 
-interface DeleteDialogProps {
-  readonly view: View;
-  readonly onDelete: () => Promise<void>;
-  readonly onClose: () => void;
-}
-
-const DeleteDialog = ({ view, onDelete, onClose }: DeleteDialogProps) => (
-  <Dialog label={texts.deleteTitle(view.name)} onClose={onClose}>
-    <div className="dialog-body">
-      <h2>{texts.deleteTitle(view.name)}</h2>
-      <p>{view.shared ? texts.deleteShared : texts.deleteOwn}</p>
-      <div className="dialog-foot">
-        <button type="button" className="button" autoFocus onClick={onClose}>
-          {t.cancel}
-        </button>
-        <button type="button" className="button" data-kind="stop" onClick={() => void onDelete()}>
-          {texts.delete}
-        </button>
-      </div>
-    </div>
-  </Dialog>
-);
-
 /** Returns what the viewer may do with views of this project, or of all projects. */
 function useViewRights(projectKey: string | null) {
   const { member, token } = useIdentity();
@@ -130,7 +108,7 @@ function useDefaultView(projectKey: string | null) {
   return { id, choose };
 }
 
-type OpenDialog = 'save' | 'edit' | 'delete' | null;
+type OpenDialog = 'save' | 'edit' | null;
 
 /** Returns the views of a project, or of all projects. */
 function useViews(projectKey: string | null): {
@@ -161,12 +139,13 @@ interface ViewItemOptions extends DisplayMenuProps {
   readonly defaultView: ReturnType<typeof useDefaultView>;
   readonly onOpen: (search: BoardSearch) => void;
   readonly onDialog: (dialog: OpenDialog) => void;
+  readonly onDelete: () => void;
   readonly onUpdate: () => void;
 }
 
 /** Returns the entries for the view that is shown. */
 function activeViewItems(view: View, options: ViewItemOptions): MenuItem[] {
-  const { projectKey, search, rights, defaultView, onDialog, onUpdate } = options;
+  const { projectKey, search, rights, defaultView, onDialog, onDelete, onUpdate } = options;
   const mayChange = rights.mayChange(view);
   const isDefault = defaultView.id === view.id;
   return [
@@ -179,7 +158,7 @@ function activeViewItems(view: View, options: ViewItemOptions): MenuItem[] {
       ...{ id: 'default', name: isDefault ? texts.noDefault : texts.makeDefault },
       run: () => defaultView.choose(isDefault ? null : view.id),
     },
-    ...(mayChange ? [{ id: 'delete', name: texts.deleteOf(view.name), run: () => onDialog('delete') }] : []),
+    ...(mayChange ? [{ id: 'delete', name: texts.deleteOf(view.name), run: onDelete }] : []),
   ];
 }
 
@@ -233,13 +212,18 @@ export function ViewMenu(props: DisplayMenuProps) {
       () => client.views.update({ viewId: active.id, expectedVersion: active.version, ...change }),
       texts.saved(change.name ?? active.name),
     ));
-  const deleteView = async (view: View): Promise<void> => {
-    setDialog(null);
-    const isDeleted = await write(() => client.views.delete({ viewId: view.id }), texts.deleted(view.name));
-    if (!isDeleted) return;
-    if (defaultView.id === view.id) defaultView.choose(null);
+  const deleteView = async ({ id: viewId, name }: View): Promise<void> => {
+    if (!(await write(() => client.views.delete({ viewId }), texts.deleted(name)))) return;
+    if (defaultView.id === viewId) defaultView.choose(null);
     onOpen({ layout: projectKey === null ? 'list' : 'board' });
   };
+  const { open: askToDelete, dialog: deletion } = useConfirmDialog({
+    actionLabel: texts.delete,
+    title: texts.deleteTitle(active?.name ?? ''),
+    body: <p>{active?.shared === true ? texts.deleteShared : texts.deleteOwn}</p>,
+    // The dialog closes immediately, because it names the view.
+    onConfirm: async () => active && void deleteView(active),
+  });
   const sharedWith = projectKey === null ? texts.shareWithAll : texts.shareWithProject;
   const close = (): void => setDialog(null);
   return (
@@ -249,7 +233,7 @@ export function ViewMenu(props: DisplayMenuProps) {
         items={() =>
           viewItems({
             ...{ ...props, views, active, rights, defaultView, onOpen },
-            ...{ onDialog: setDialog, onUpdate: () => void update(fields) },
+            ...{ onDialog: setDialog, onDelete: askToDelete, onUpdate: () => void update(fields) },
           })
         }
       >
@@ -274,9 +258,7 @@ export function ViewMenu(props: DisplayMenuProps) {
           onSave={(name, shared) => update({ name, ...(rights.mayShare && { shared }) })}
         />
       )}
-      {dialog === 'delete' && active !== undefined && (
-        <DeleteDialog view={active} onDelete={() => deleteView(active)} onClose={close} />
-      )}
+      {deletion}
     </>
   );
 }
