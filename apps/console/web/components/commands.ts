@@ -1,4 +1,4 @@
-/** The actions that the command palette offers, besides pages. Components register them while they are shown. */
+/** The actions of the command palette. Components register them while they are shown. */
 import { useLayoutEffect } from 'react';
 import { useStableCallback } from './steady.ts';
 

@@ -11,7 +11,7 @@ const card = (id: string) => ({ id, key: `WEB-${id}`, title: id, rank: id, colum
 const refused = { code: 'not_found', message: 'No.', status: 404, requestId: 'r', details: {} } as const;
 type Answer = { readonly items: object[]; readonly nextCursor: string | null } | Error;
 
-describe('a board that is read anew', () => {
+describe('the reload of a board', () => {
   let answers: Answer[] = [];
   let asked = 0;
   const client = {
@@ -43,7 +43,7 @@ describe('a board that is read anew', () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 
-  it('asks again where that failed, and shows what it knows meanwhile', async () => {
+  it('is retried after a failure while the known cards stay visible', async () => {
     const board = await open(whole('1'), new Error('no answer'), new Error('no answer'), whole('1', '2'));
     await board.reload();
     expect(shown(board)).toEqual(['ready', true, '1']);
@@ -51,7 +51,7 @@ describe('a board that is read anew', () => {
     expect([shown(board), asked]).toEqual([['ready', true, '12'], 4]);
   });
 
-  it('ends a search over all projects at its limit, and loads more on demand', async () => {
+  it('ends a search over all projects at its limit, loads more on demand, and stops when it is closed', async () => {
     const limits: unknown[] = [];
     const search = {
       stories: {
@@ -94,7 +94,7 @@ describe('a board that is read anew', () => {
     expect([asked, answers]).toEqual([3, []]);
   });
 
-  it('becomes whole where a page in between failed', async () => {
+  it('completes after one of its pages failed', async () => {
     const first: Answer = { items: [card('1')], nextCursor: 'next' };
     const board = await open(first, new Error('no answer'), first, whole('2'));
     expect(shown(board)).toEqual(['ready', false, '1']);
@@ -102,7 +102,7 @@ describe('a board that is read anew', () => {
     expect(shown(board)).toEqual(['ready', true, '12']);
   });
 
-  it('shows no card of a project that one may see no more, and asks no more', async () => {
+  it('is not retried for a project that has become hidden, and shows none of its cards', async () => {
     const board = await open(whole('1'), new NotFoundError(refused));
     await board.reload();
     await pass(10_000);
@@ -114,7 +114,7 @@ describe('a board that is read anew', () => {
   });
 
   it.each(['member.removed', 'member.departed', 'agent.retired'] as const)(
-    'is so after %s: what was held and assigned is over, of whatever story',
+    'happens after %s, which ends leases and assignments of any story',
     async (kind) => {
       answers = [whole('1'), whole('1', '2')];
       const boards = new Boards(client);
@@ -129,14 +129,14 @@ describe('a board that is read anew', () => {
     },
   );
 
-  it('leaves it to the reader to ask again where nothing was ever shown', async () => {
+  it('is left to the reader if the first load failed', async () => {
     const board = await open(new Error('no answer'));
     await pass(10_000);
     expect([shown(board)[0], asked]).toEqual(['failed', 1]);
   });
 });
 
-describe('a write that meets a newer version', () => {
+describe('a write to a newer version of a card', () => {
   const mismatch = new MusterError({
     ...{ code: 'conflict', message: 'Newer.', status: 409, requestId: 'r' },
     details: { reason: 'version_mismatch' },
@@ -243,7 +243,7 @@ describe('a change of several cards', () => {
     expect(listed).toBe(2);
   });
 
-  it('shows the new values before the answer, and the former ones again if there is none', async () => {
+  it('shows the new values before the response, and the former ones again if the call fails', async () => {
     let fail: (error: Error) => void = () => undefined;
     const before = { ...card('1'), status: 'ready', epicId: null, dueDate: null, priority: 'none' };
     const columns = ['c', 'd'].map((id) => ({ id, archivedAt: null, status: id === 'd' ? 'done' : 'ready' }));
@@ -274,7 +274,7 @@ describe('a change of several cards', () => {
     }
   });
 
-  it('is refused for all cards if there is no answer', async () => {
+  it('is refused for all cards if the call fails', async () => {
     const error = new Error('no answer');
     const client = {
       projects: { get: async () => ({ project: { id: 'p' }, columns: [] }) },

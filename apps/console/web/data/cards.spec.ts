@@ -22,7 +22,7 @@ describe('cards of a board', () => {
     return found && [found.version, found.counts.reviewers];
   };
 
-  it('keeps what the later question was answered with, whichever answer comes first', () => {
+  it('keeps the response to the later request, whichever arrives first', () => {
     const [first, second] = [cards.nextRequestId(), cards.nextRequestId()];
     cards.storeResponse([card(1, 1)], second);
     cards.storeResponse([card(1, 0)], first);
@@ -30,7 +30,7 @@ describe('cards of a board', () => {
     expect(changes).toBe(1);
   });
 
-  it('takes a higher version of any question, and a lower one of none', () => {
+  it('accepts a higher version from any request, and never a lower one', () => {
     const [first, second] = [cards.nextRequestId(), cards.nextRequestId()];
     cards.storeResponse([card(1, 0)], second);
     cards.storeResponse([card(2, 1)], first);
@@ -39,7 +39,7 @@ describe('cards of a board', () => {
     expect(shown()).toEqual([2, 1]);
   });
 
-  it('leaves a card away that a later question was answered without, and one there that it was answered with', () => {
+  it('keeps a card removed or present as the response to the later request says', () => {
     const [first, second] = [cards.nextRequestId(), cards.nextRequestId()];
     cards.removeMissing('one', second);
     cards.storeResponse([card(1, 0)], first);
@@ -52,7 +52,7 @@ describe('cards of a board', () => {
     expect(shown()).toBeUndefined();
   });
 
-  it('has a card that was made here while a question of before is answered without it', () => {
+  it('keeps a new card that is missing from the response to an earlier request', () => {
     const question = cards.nextRequestId();
     cards.storeWrittenCard(card(1, 0));
     cards.removeMissing('one', question);
@@ -61,7 +61,7 @@ describe('cards of a board', () => {
     expect(shown()).toBeUndefined();
   });
 
-  it('lets a question of before tell more of the version that a write answered', () => {
+  it('completes the response of a write from the response to an earlier request', () => {
     cards.storeResponse([card(1, 0)], cards.nextRequestId());
     const question = cards.nextRequestId();
     cards.storeWrittenCard(card(2, 0));
