@@ -105,6 +105,7 @@ interface SearchedStoriesProps {
 
 function SearchedStories({ board, isOutdated, search, onSearchChange }: SearchedStoriesProps) {
   const current = useSyncExternalStore(board.subscribe, board.view);
+  // Stories that match the new search may still be loading, so an empty list does not mean that there are none.
   const view = useMemo(
     () => (isOutdated && current.state === 'ready' ? { ...current, areAllCardsLoaded: false } : current),
     [current, isOutdated],
