@@ -3,7 +3,6 @@ import { open, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { prettyFactory } from 'pino-pretty';
-import { type AppName } from './ports.ts';
 import { logFolder, makePrivate, repositoryRoot } from './repository.ts';
 
 /** Receives an app's output: all of it goes to a file, and warnings also to the terminal. */
@@ -49,7 +48,7 @@ function isRecent(line: string): boolean {
 }
 
 /** Opens a new log. An app that restarts continues it. */
-export async function openAppLog(name: AppName): Promise<AppLog> {
+export async function openAppLog(name: string): Promise<AppLog> {
   const file = path.join(logFolder, `${name}.log`);
   makePrivate(logFolder);
   const handle = await open(file, 'w');
@@ -64,7 +63,8 @@ export async function openAppLog(name: AppName): Promise<AppLog> {
     ignore: 'pid,hostname,name,orgId,memberId,agentId',
   });
   const show = (line: string): void => {
-    const prefix = `\u001b[2m${name}\u001b[22m `;
+    const app = /"name":"([\w-]+)"/.exec(line)?.[1] ?? name;
+    const prefix = `\u001b[2m${app}\u001b[22m `;
     const text = line.startsWith('{') ? pretty(line) : `${line}\n`;
     process.stdout.write(text.replace(/^(?=.)/gm, prefix));
   };

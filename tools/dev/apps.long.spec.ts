@@ -22,7 +22,15 @@ afterAll(async () => {
 async function appOf(program: string, isNeeded: boolean) {
   const main = path.join(folder, `${isNeeded ? 'needed' : 'late'}.mjs`);
   await writeFile(main, program);
-  return { name: 'docs', port: 1, variable: 'DOCS_PORT', url: 'http://127.0.0.1:1', main, isNeeded } as const;
+  const app = {
+    name: 'docs',
+    port: 1,
+    variable: 'DOCS_PORT',
+    url: 'http://127.0.0.1:1',
+    main,
+    isNeeded,
+  } as const;
+  return { name: app.name, main, apps: [app] };
 }
 
 const neverReady = 'setInterval(() => {}, 1000);';
@@ -44,7 +52,9 @@ it('gives each its own address: links of the license service lead to it', () => 
 
 it('goes on while such an app is not ready yet', async () => {
   const said: string[] = [];
-  const kept = await apps.startApp(await appOf(neverReady, false), process.env, (line) => said.push(line));
+  const kept = await apps.startProgram(await appOf(neverReady, false), process.env, (line) =>
+    said.push(line),
+  );
   expect(kept.current().isAlive()).toBe(true);
   await kept.stop();
   expect(said).toEqual([]);
@@ -53,7 +63,7 @@ it('goes on while such an app is not ready yet', async () => {
 it('goes on where such an app fails, and says where its log is', async () => {
   let heard: (line: string) => void;
   const told = new Promise<string>((resolve) => (heard = resolve));
-  const kept = await apps.startApp(await appOf(fails, false), process.env, (line) => {
+  const kept = await apps.startProgram(await appOf(fails, false), process.env, (line) => {
     if (line.includes('all else')) heard(line);
   });
   expect(await told).toMatch(/^docs ended before it was ready.*all else runs on, and its log is .*docs/);
@@ -61,6 +71,6 @@ it('goes on where such an app fails, and says where its log is', async () => {
 });
 
 it('stops at an app that is needed, with the end of its log', async () => {
-  const starting = apps.startApp(await appOf(fails, true), process.env, () => undefined);
+  const starting = apps.startProgram(await appOf(fails, true), process.env, () => undefined);
   await expect(starting).rejects.toThrow(/docs ended before it was ready[\s\S]*no pages could be made/);
 });

@@ -15,10 +15,18 @@ export interface App {
   /** The variable that sets the port. */
   readonly variable: string;
   readonly url: string;
-  /** The path from the root of the repository. It identifies the app in the command line of a process. */
+  /** The path from the root of the repository. */
   readonly main: string;
   /** True if another app depends on it. `npm start` waits only for these apps. */
   readonly isNeeded: boolean;
+}
+
+/** A process of apps. */
+export interface AppProgram {
+  readonly name: string;
+  /** The path from the root of the repository. It identifies the program in the command line of a process. */
+  readonly main: string;
+  readonly apps: readonly App[];
 }
 
 /** Apps that build their pages at the start, which takes long on a busy machine. */
@@ -39,14 +47,20 @@ export function findApps(environment: NodeJS.ProcessEnv): App[] {
   });
 }
 
+/** Returns the processes of `npm start`: all apps share one, or each has its own. */
+export const programsOf = (apps: readonly App[], isSeparate: boolean): AppProgram[] =>
+  isSeparate
+    ? apps.map((app) => ({ name: app.name, main: app.main, apps: [app] }))
+    : [{ name: 'services', main: 'tools/dev/services.ts', apps }];
+
 /** Ends apps that still run although their start and their leashes were killed. They occupy the ports. */
 export async function endAbandonedApps(apps: readonly App[]): Promise<void> {
   await mkdir(runningFolder, { recursive: true });
-  for (const app of apps) {
-    const note = path.join(runningFolder, app.name);
+  for (const { name, main } of [...programsOf(apps, true), ...programsOf(apps, false)]) {
+    const note = path.join(runningFolder, name);
     const pid = Number(await readFile(note, 'utf8').catch(() => '0'));
     if (pid === 0) continue;
-    if ((await commandLineOf(pid)).includes(app.main))
+    if ((await commandLineOf(pid)).includes(main))
       await endProcess(pid, [
         ['SIGTERM', 10],
         ['SIGKILL', 5],
@@ -59,43 +73,40 @@ export async function endAbandonedApps(apps: readonly App[]): Promise<void> {
  * Returns the environment of an app. The license service gets its own address, because its links to customers
  * lead to itself and not to the API.
  */
-export const environmentOf = ({ name }: App, environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
-  name === 'license-service' ? { ...environment, BASE_URL: environment['LICENSE_URL'] } : environment;
+export const environmentOf = ({ name, port }: App, environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
+  ...environment,
+  ...(name === 'license-service' && { BASE_URL: environment['LICENSE_URL'] }),
+  ...{ PORT: port.toString(), METRICS_PORT: metricsPortOf(port).toString() },
+});
 
 /**
- * Starts an app under the current Node and keeps it running. Returns once it is ready, or immediately if no
- * other app depends on it.
+ * Starts a program under the current Node and keeps it running. Returns once those of its apps are ready on which
+ * others depend.
  */
-export async function startApp(
-  app: App,
+export async function startProgram(
+  { name, main, apps }: AppProgram,
   environment: NodeJS.ProcessEnv,
   say: (line: string) => void,
 ): Promise<RestartedProcess<ServiceProcess>> {
-  const log = await openAppLog(app.name);
-  const note = path.join(runningFolder, app.name);
+  const log = await openAppLog(name);
+  const note = path.join(runningFolder, name);
+  const [only] = apps;
   // A restarted app may be ready before the apps that it needs.
-  let isAwaited = app.isNeeded;
+  let awaited = apps.filter(({ isNeeded }) => isNeeded);
   const start = async (): Promise<ServiceProcess> => {
-    const { child, service } = await startServiceProcess(
-      process.execPath,
-      ['--enable-source-maps', app.main],
-      {
-        cwd: repositoryRoot,
-        env: {
-          ...environmentOf(app, environment),
-          ...{ PORT: app.port.toString(), METRICS_PORT: metricsPortOf(app.port).toString() },
-        },
-        stdio: log.stdio,
-        stopSignal: 'TERM',
-        // The grace period before a kill. It is longer than an app's own time limit for a graceful shutdown.
-        graceSeconds: 25,
-      },
-    );
+    const { child, service } = await startServiceProcess(process.execPath, ['--enable-source-maps', main], {
+      cwd: repositoryRoot,
+      env: only?.main === main ? environmentOf(only, environment) : environment,
+      stdio: log.stdio,
+      stopSignal: 'TERM',
+      // The grace period before a kill. It is longer than an app's own time limit for a graceful shutdown.
+      graceSeconds: 25,
+    });
     log.follow(child);
     await writeFile(note, service.pid.toString());
     try {
-      if (isAwaited) await untilReady(app.name, app.url, service);
-      isAwaited = false;
+      await Promise.all(awaited.map((app) => untilReady(app.name, app.url, service)));
+      awaited = [];
       return service;
     } catch (error) {
       await service.stop();
@@ -103,9 +114,9 @@ export async function startApp(
       throw new Error(`${message}; the end of ${log.file}:\n${await log.tail()}`, { cause: error });
     }
   };
-  const kept = await keepRunning(app.name, start, say);
+  const kept = await keepRunning(name, start, say);
   let isStopped = false;
-  if (!app.isNeeded) {
+  for (const app of apps.filter(({ isNeeded }) => !isNeeded)) {
     // The app may first build its pages, which is slow on a busy machine.
     void untilReady(app.name, app.url, kept.current(), 300).catch((error: unknown) => {
       const message = error instanceof Error ? error.message : String(error);

@@ -1,5 +1,6 @@
 // npm start: starts the whole of Muster on this machine and prints the addresses. It keeps its data in .data, and
-// continues with them at the next start. In addition to the variables of each service (docs/configuration.md) it reads:
+// continues with them at the next start. All services share one process; with `npm start -- --separate` each has its
+// own. In addition to the variables of each service (docs/configuration.md) it reads:
 //
 //   PORT_BASE=4100          the first port; services take the next ones, and their metrics the ports ten above
 //   COORDINATION_API_PORT=… one port; also DOCS_PORT, LICENSE_SERVICE_PORT and others, POSTGRES_PORT, REDIS_PORT
@@ -11,7 +12,7 @@ import { createClient, httpTransport } from '@muster/client';
 import { createPool } from '@muster/driver';
 import { migrate } from '@muster/migrations';
 import { beginShowingLogs } from './app-log.ts';
-import { type App, endAbandonedApps, findApps, startApp } from './apps.ts';
+import { type App, endAbandonedApps, findApps, programsOf, startProgram } from './apps.ts';
 import { workNowAndThen } from './demo-agent.ts';
 import { provideDemoLicense } from './demo-license.ts';
 import { demoOwner, provideDemo, type Demo } from './demo.ts';
@@ -99,17 +100,24 @@ async function bringUp(shutdown: Shutdown): Promise<void> {
     DATABASE_URL: databaseUrl,
     REDIS_URL: redisUrl,
   };
-  const needed = apps.filter(({ isNeeded }) => isNeeded);
+  // A process has one name in traces, so each traced app needs its own.
+  const isSeparate =
+    process.argv.includes('--separate') || process.env['OTEL_EXPORTER_OTLP_ENDPOINT'] !== undefined;
+  const { needed = [], late = [] } = Object.groupBy(programsOf(apps, isSeparate), (program) =>
+    program.apps.some(({ isNeeded }) => isNeeded) ? 'needed' : 'late',
+  );
   await Promise.all(
-    needed.map((app) => step(app.name, async () => shutdown.add(await startApp(app, environment, say)))),
+    needed.map((program) =>
+      step(program.name, async () => shutdown.add(await startProgram(program, environment, say))),
+    ),
   );
   // Starts the apps on which no other app depends. They start last, so that they take no processor time from
   // the others.
-  for (const app of apps.filter(({ isNeeded }) => !isNeeded))
-    await startApp(app, environment, say).then(
+  for (const program of late)
+    await startProgram(program, environment, say).then(
       (kept) => shutdown.add(kept),
       (error: unknown) => {
-        say(`${app.name} could not be started (${messageOf(error)}); all else runs on`);
+        say(`${program.name} could not be started (${messageOf(error)}); all else runs on`);
       },
     );
 

@@ -1,11 +1,8 @@
-import { beginTracing, createLogger, main, stopOnSignal } from '@muster/http';
+import { defineService, runServices } from '@muster/http';
 import { createDeliveryWorker } from './app.ts';
 import { readConfig } from './config.ts';
 
-await main(async () => {
-  const config = readConfig();
-  await beginTracing('delivery-worker', config);
-  const logger = createLogger('delivery-worker', config.LOG_LEVEL);
+export const startService = defineService('delivery-worker', readConfig, (config, logger) => {
   const { service, start, stop } = createDeliveryWorker(config, logger, {
     onStalledQueues: (queues) => {
       logger.fatal(
@@ -15,7 +12,7 @@ await main(async () => {
       logger.flush(() => process.exit(1));
     },
   });
-  stopOnSignal({ service, logger, noticeMillis: config.DRAIN_NOTICE_MILLIS, cleanUp: stop });
-  logger.info(await service.listen(config), 'listening');
-  await start();
+  return { service, start, close: stop };
 });
+
+if (import.meta.main) await runServices([startService]);

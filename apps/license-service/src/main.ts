@@ -1,13 +1,7 @@
-import { beginTracing, createLogger, main, stopOnSignal } from '@muster/http';
+import { defineService, runServices } from '@muster/http';
 import { createLicenseService } from './app.ts';
 import { readConfig } from './config.ts';
 
-await main(async () => {
-  const config = readConfig();
-  await beginTracing('license-service', config);
-  const logger = createLogger('license-service', config.LOG_LEVEL);
-  const { service, start, close } = createLicenseService(config, logger);
-  stopOnSignal({ service, logger, noticeMillis: config.DRAIN_NOTICE_MILLIS, cleanUp: close });
-  logger.info(await service.listen(config), 'listening');
-  await start();
-});
+export const startService = defineService('license-service', readConfig, createLicenseService);
+
+if (import.meta.main) await runServices([startService]);

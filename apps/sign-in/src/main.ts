@@ -1,12 +1,7 @@
-import { beginTracing, createLogger, main, stopOnSignal } from '@muster/http';
+import { defineService, runServices } from '@muster/http';
 import { createSignIn } from './app.ts';
 import { readConfig } from './config.ts';
 
-await main(async () => {
-  const config = readConfig();
-  await beginTracing('sign-in', config);
-  const logger = createLogger('sign-in', config.LOG_LEVEL);
-  const { service, close } = await createSignIn(config, logger);
-  stopOnSignal({ service, logger, noticeMillis: config.DRAIN_NOTICE_MILLIS, cleanUp: close });
-  logger.info(await service.listen(config), 'listening');
-});
+export const startService = defineService('sign-in', readConfig, createSignIn);
+
+if (import.meta.main) await runServices([startService]);

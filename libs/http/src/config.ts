@@ -85,6 +85,8 @@ export const commonEnvironment = {
   OTEL_RESOURCE_ATTRIBUTES: z.string().optional(),
 };
 
+export type CommonConfig = z.output<z.ZodObject<typeof commonEnvironment>>;
+
 /**
  * Declares a variable with a custom parser; `usual` is the default. The parser's error message is shown to
  * operators, so it must repeat no secret.

@@ -49,7 +49,7 @@ export { networkOf } from './network.ts';
 export { userAgentOf } from './user-agent.ts';
 export { createNarrowFrame, createPageFrame, type PageFrameOptions, type RenderedPage } from './page.ts';
 export { minRedisVersion, createRedisCheck, type RedisCheck } from './redis.ts';
-export { stopTimeoutMillis, main, stopOnSignal } from './run.ts';
+export { defineService, runServices, type StartService, stopTimeoutMillis } from './run.ts';
 export {
   cookieOf,
   requireSecureBaseUrl,
@@ -69,7 +69,6 @@ export {
   sendError,
 } from './error-answers.ts';
 export { addScimJsonParser, createService, type Service } from './service.ts';
-export { beginTracing } from './tracing.ts';
 export { describeSpan, inSpan, traceHeaders } from '@muster/tracing';
 // All services share the error object, including those that must not import the contract.
 export {

@@ -1,4 +1,6 @@
 /** Serves a folder of built pages. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import files from '@fastify/static';
@@ -7,6 +9,7 @@ import { type FastifyInstance } from 'fastify';
 import { type Logger } from 'pino';
 import { html } from './html.ts';
 import { createPageFrame } from './page.ts';
+import { type CreatedService } from './run.ts';
 import { createService, type Service } from './service.ts';
 
 export interface SiteOptions {
@@ -30,6 +33,40 @@ export function findSiteFolder(
   const bundled = path.join(beside, 'site');
   const found = configuredFolder ?? (existsSync(bundled) ? bundled : undefined);
   return { folder: found ?? made, isMadeHere: found === undefined };
+}
+
+/**
+ * Creates the service of a site from the folder of its program. From sources the pages are built once it listens, by
+ * `build.ts` beside the program, in a process of its own: building needs several times the memory of serving.
+ */
+export function createBuiltSite(
+  configuredFolder: string | undefined,
+  { beside, made }: { readonly beside: string; readonly made: string },
+  create: (folder: string) => Service,
+): CreatedService {
+  const { folder, isMadeHere } = findSiteFolder(configuredFolder, { beside, made });
+  const service = create(folder);
+  if (!isMadeHere) return { service };
+  const stopping = new AbortController();
+  return {
+    service,
+    start: async () => {
+      const builder = spawn(process.execPath, [path.join(beside, 'build.ts'), folder], {
+        // Progress messages are not warnings, so they go to stdout.
+        stdio: ['ignore', 1, 1],
+        signal: stopping.signal,
+      });
+      try {
+        const [code] = (await once(builder, 'exit')) as [number | null];
+        if (code !== 0) throw new Error('the pages could not be built');
+      } catch (error) {
+        if (!stopping.signal.aborted) throw error;
+      }
+    },
+    close: async () => {
+      stopping.abort();
+    },
+  };
 }
 
 const mostInFlight = 200;

@@ -64,23 +64,15 @@ export const ${create} = (logger: Logger): Service =>
     toApiError: internalError,
   });
 `,
-    'src/main.ts': `import { beginTracing, createLogger, main, stopOnSignal } from '@muster/http';
+    'src/main.ts': `import { defineService, runServices } from '@muster/http';
 import { ${create} } from './app.ts';
 import { readConfig } from './config.ts';
 
-await main(async () => {
-  const config = readConfig();
-  await beginTracing('${name}', config);
-  const logger = createLogger('${name}', config.LOG_LEVEL);
-  const service = ${create}(logger);
-  stopOnSignal({
-    service,
-    logger,
-    noticeMillis: config.DRAIN_NOTICE_MILLIS,
-    cleanUp: () => Promise.resolve(),
-  });
-  logger.info(await service.listen(config), 'listening');
-});
+export const startService = defineService('${name}', readConfig, (_config, logger) => ({
+  service: ${create}(logger),
+}));
+
+if (import.meta.main) await runServices([startService]);
 `,
     'test/app.spec.ts': `import { expect, it } from '@jest/globals';
 import { createLogger } from '@muster/http';
