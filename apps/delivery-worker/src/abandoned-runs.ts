@@ -11,8 +11,8 @@ export const endAbandonedRunsEverywhere = (pool: Pool, signal: AbortSignal): Pro
     pool,
     signal,
     {
-      table: 'agent_runs',
-      condition: sql.part`t.ended_at is null and t.last_seen_at < now() - make_interval(days => ${abandonedAfterDays})`,
+      concerned: sql<{ id: string }>`select distinct org_id as id from agent_runs
+        where ended_at is null and last_seen_at < now() - make_interval(days => ${abandonedAfterDays})`,
       most: batchSize,
     },
     async (db) => (await endAbandonedRuns(db, batchSize)).length,

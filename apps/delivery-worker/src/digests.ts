@@ -1,5 +1,5 @@
 /** Requests the daily digests of notifications. */
-import { type Pool } from '@muster/driver';
+import { type Pool, sql } from '@muster/driver';
 import { dueDigestsCondition, requestDueDigests } from '@muster/notifications';
 import { runInConcernedOrganizations } from './portions.ts';
 
@@ -7,6 +7,10 @@ const batchSize = 500;
 
 /** Requests an e-mail for each member whose digest is due. Concurrent workers request only one. */
 export async function requestDigestMails(pool: Pool, signal: AbortSignal, hourUtc: number): Promise<void> {
-  const due = { table: 'notification_digests', condition: dueDigestsCondition(hourUtc), most: batchSize };
-  await runInConcernedOrganizations(pool, signal, due, (db) => requestDueDigests(db, hourUtc, batchSize));
+  const concerned = sql<{
+    id: string;
+  }>`select distinct t.org_id as id from notification_digests t where ${dueDigestsCondition(hourUtc)}`;
+  await runInConcernedOrganizations(pool, signal, { concerned, most: batchSize }, (db) =>
+    requestDueDigests(db, hourUtc, batchSize),
+  );
 }

@@ -1,5 +1,5 @@
 /** Runs work in many organizations, in portions that are short enough not to block callers. */
-import { type Part, type PlainDb, type Pool, sql } from '@muster/driver';
+import { type PlainDb, type Pool, type Query } from '@muster/driver';
 import { acrossOrganizations, inOrganizationAsSystem } from '@muster/tenancy';
 
 /** Runs portions of `most` in each organization until one is not full, and returns the total. */
@@ -21,15 +21,13 @@ export async function runInBatches(
   return all;
 }
 
-/** Runs batches in each organization that has rows in this table, with an alias `t`, that match the condition. */
+/** Runs batches in each organization whose id the query returns. */
 export async function runInConcernedOrganizations(
   pool: Pool,
   signal: AbortSignal,
-  { table, condition, most }: { readonly table: string; readonly condition: Part; readonly most: number },
+  { concerned, most }: { readonly concerned: Query<{ id: string }>; readonly most: number },
   work: (db: PlainDb) => Promise<number>,
 ): Promise<number> {
-  const concerned = await acrossOrganizations(pool, (db) =>
-    db.all(sql<{ id: string }>`select distinct t.org_id as id from ${sql.word(table)} t where ${condition}`),
-  );
-  return runInBatches(pool, signal, { orgIds: concerned.map(({ id }) => id), most }, work);
+  const rows = await acrossOrganizations(pool, (db) => db.all(concerned));
+  return runInBatches(pool, signal, { orgIds: rows.map(({ id }) => id), most }, work);
 }

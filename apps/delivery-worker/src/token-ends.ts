@@ -1,5 +1,5 @@
 /** Warns members of tokens that expire soon, so that they can create new ones. */
-import { type Pool } from '@muster/driver';
+import { type Pool, sql } from '@muster/driver';
 import { noteTokenEnds, expiringTokensCondition } from '@muster/organizations';
 import { runInConcernedOrganizations } from './portions.ts';
 
@@ -9,6 +9,10 @@ const batchSize = 1_000;
  * Requests an e-mail for each token that expires soon and has none yet. Concurrent workers request only one.
  */
 export async function requestTokenExpiryMails(pool: Pool, signal: AbortSignal): Promise<void> {
-  const expiring = { table: 'tokens', condition: expiringTokensCondition, most: batchSize };
-  await runInConcernedOrganizations(pool, signal, expiring, (db) => noteTokenEnds(db, batchSize));
+  const concerned = sql<{
+    id: string;
+  }>`select distinct t.org_id as id from tokens t where ${expiringTokensCondition}`;
+  await runInConcernedOrganizations(pool, signal, { concerned, most: batchSize }, (db) =>
+    noteTokenEnds(db, batchSize),
+  );
 }
