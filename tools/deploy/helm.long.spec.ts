@@ -66,6 +66,23 @@ const comparable = (manifests: readonly Manifest[]): unknown[] =>
   });
 
   it.each([
+    'hosts.muster=muster.acme.test',
+    'trustProxy=10.42.0.0/16',
+    'services.sign-in.env.LOG_LEVEL=debug',
+  ])('restarts the pods when %s changes their variables', async (value) => {
+    const signIn = (manifests: readonly Manifest[]) =>
+      manifests.find(({ kind, metadata }) => `${kind} ${metadata.name}` === 'Deployment sign-in');
+    expect(signIn(await render('--set', value))).not.toEqual(signIn(await render()));
+  });
+
+  it('purges licenses also without the migrations', async () => {
+    const manifests = await render('--set', 'migrations.enabled=false');
+    const names = manifests.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+    expect(names).toContain('CronJob purge-licenses');
+    expect(names).not.toContain('Job migrate');
+  });
+
+  it.each([
     'colour=blue',
     'services.unknown.replicas=2',
     'services.docs.replicas=0',

@@ -5,7 +5,7 @@
 {{- $manifest := .manifest }}
 {{- $name := $manifest.metadata.name }}
 {{- $service := dig $name (dict) ($values.services | default dict) | default dict }}
-{{- $isOff := or (and (eq $manifest.kind "Ingress") (not $values.ingress.enabled)) (and (eq $manifest.kind "NetworkPolicy") (not $values.networkPolicies.enabled)) }}
+{{- $isOff := or (and (eq $manifest.kind "Job") (not $values.migrations.enabled)) (and (eq $manifest.kind "Ingress") (not $values.ingress.enabled)) (and (eq $manifest.kind "NetworkPolicy") (not $values.networkPolicies.enabled)) }}
 {{- if not $isOff }}
 {{- $labels := dict "helm.sh/chart" (printf "%s-%s" $root.Chart.Name $root.Chart.Version) "app.kubernetes.io/managed-by" $root.Release.Service "app.kubernetes.io/instance" $root.Release.Name }}
 {{- $_ := set $manifest.metadata "labels" (merge $labels ($manifest.metadata.labels | default dict)) }}
@@ -16,7 +16,7 @@
 {{- if and $service.replicas (hasKey $manifest.spec "replicas") }}{{ $_ := set $manifest.spec "replicas" $service.replicas }}{{ end }}
 {{- if and $values.queueDepth.enabled (eq $name "delivery-worker") }}{{ $_ := unset $manifest.spec "replicas" }}{{ end }}
 {{- /* A change of the variables restarts the pods. */}}
-{{- $annotations := merge (dict "checksum/env" (toJson $service.env | sha256sum)) ($manifest.spec.template.metadata.annotations | default dict) }}
+{{- $annotations := merge (dict "checksum/env" (list $service.env $values.hosts $values.trustProxy | toJson | sha256sum)) ($manifest.spec.template.metadata.annotations | default dict) }}
 {{- $_ := set $manifest.spec.template.metadata "annotations" $annotations }}
 {{- include "muster.adaptPod" (dict "root" $root "service" $service "spec" $manifest.spec.template.spec) }}
 {{- else if eq $manifest.kind "Job" }}
