@@ -98,7 +98,7 @@ export function configurePolicyApply(command: Command): void {
   addChangeFlags(
     command
       .description(
-        'Makes the organization match the file. What the file does not mention stays, unless --prune is given. A record that someone else changes at the same time is refused, not overwritten.',
+        'Makes the organization match the file. What the file does not mention stays, unless --prune is given. An update of the policy, a prompt, a webhook or the limit of a column is refused if someone else changed it at the same time. Budgets, the order of columns and removals are not checked.',
       )
       .option('--plan <file>', 'the changes that muster policy plan --out saved; any other change is refused')
       .option(
