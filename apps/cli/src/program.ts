@@ -158,8 +158,9 @@ function addHandwrittenCommands(program: Command): void {
 function addCommandsToNamespaces(program: Command): void {
   const addTo = (group: string, name: string, summary: string, fill: (command: Command) => Promise<void>) => {
     const parent = program.commands.find((command) => command.name() === group);
-    const command = parent?.command(name).summary(summary);
-    if (command !== undefined) fillOnFirstUse(command, () => fill(command));
+    if (parent === undefined) throw new Error(`there is no group of commands ${group}`);
+    const command = parent.command(name).summary(summary);
+    fillOnFirstUse(command, () => fill(command));
   };
   addTo('audit', 'export', 'Write the audit entries of a period as NDJSON', async (command) => {
     const { configureAuditExportCommand } = await import('./audit/export.ts');
