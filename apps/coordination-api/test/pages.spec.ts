@@ -106,6 +106,18 @@ async function moreOfAll({ ana, ben, chloe, lead, orgId, records }: ExampleOrg):
        where org_id = $1 and id = $4`,
       ...[orgId, ana.me.memberId, title, id],
     );
+    const [workId, agentId] = [newId(), newId()];
+    const worker = JSON.stringify({ memberId: ana.me.memberId, agentId });
+    await world.rows(
+      'insert into agents (org_id, id, member_id, name, slug) values ($1, $2, $3, $4, lower($4))',
+      ...[orgId, agentId, ana.me.memberId, `Worker-${title}`],
+    );
+    await world.rows(
+      `with work as (insert into executions (org_id, id, project_id, target_type, target_id, state, epoch, completed_at)
+         select org_id, $2, project_id, 'story', id, 'completed', 1, now() from stories where org_id = $1 and id = $3)
+       insert into execution_events (org_id, execution_id, seq, kind, actor) values ($1, $2, 1, 'acquired', $4)`,
+      ...[orgId, workId, id, worker],
+    );
     await world.rows(
       `insert into exports (org_id, id, scope, member_id, requested_by, state) select org_id, $2, scope, member_id, requested_by, state
        from exports where org_id = $1 limit 1`,

@@ -33,6 +33,7 @@ export const kinds = {
   agents: {
     runEvent: 'write',
     listActive: 'list',
+    record: 'list',
     inbox: 'read',
     create: 'write',
     list: 'list',

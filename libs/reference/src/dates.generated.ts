@@ -1,6 +1,6 @@
 export const dates = {
   reference: {
-    sha256: '1ffd611fbf623b3db360af25594dd4b6fdbd809c66aa6157f051057603e39883',
+    sha256: '07c80b1ec63af7ff9181d1ce5a7d06556a44485f656b2e8f390e3331645c7a77',
     since: '2026-11-30',
   },
   'reference/deliveryExecutions': {
@@ -12,7 +12,7 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/agents': {
-    sha256: 'c6d3eacc27b39ca4b0935583997c79bb518103b26a5e92cc07c0fb7e5d4bd218',
+    sha256: '15b93efb89a0f20820ea82b50d8ccad63e5be7bfee0f4b4654ed2e5ca2b0aeaa',
     since: '2026-11-30',
   },
   'reference/agents.catalog': {
@@ -236,7 +236,7 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/records': {
-    sha256: '17a528803f2fa576bb7e893e96a37dc87813aa14d7ed268a346bd2328f5b1099',
+    sha256: 'a0f756c2ea34fb18bfdde16f0289f27c4655aed1518bd5455c305fb3eab21476',
     since: '2026-11-30',
   },
   'reference/errors': {

@@ -74,6 +74,7 @@ export * from './records/token.ts';
 export * from './records/trail.ts';
 export * from './records/view.ts';
 export * from './records/usage.ts';
+export * from './records/agent-record.ts';
 export * from './records/webhook.ts';
 export * from './registry.ts';
 export { updateOneOfMany } from './namespaces/stories-bulk.ts';

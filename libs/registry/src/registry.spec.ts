@@ -91,7 +91,7 @@ describe('names', () => {
     // replies, changed files and search results are named after their items.
     for (const { name } of reads)
       expect(name).toMatch(
-        /\.((list|history)[A-Za-z]*|leaderboard|eventsSince|inbox|log|replies|find|search|summary|diff)$|^admin\.platform\.[a-z]+s$/,
+        /\.((list|history)[A-Za-z]*|leaderboard|eventsSince|inbox|log|replies|find|search|summary|record|diff)$|^admin\.platform\.[a-z]+s$/,
       );
   });
 });

@@ -45,7 +45,7 @@ describe('names', () => {
     // Webhooks are reserved for people, so none of their operations is a tool.
     const others = kept.filter(({ name }) => !name.startsWith('webhooks.'));
     expect(others.map(({ name }) => name)).toEqual([
-      ...['agents.create', 'agents.list', 'agents.retire'],
+      ...['agents.record', 'agents.create', 'agents.list', 'agents.retire'],
       ...['agents.runs.get', 'agents.runs.list', 'agents.runs.log'],
       ...['sessions.list', 'sessions.revoke', 'sessions.revokeOthers'],
       ...['tokens.create', 'tokens.list', 'tokens.revoke'],

@@ -10,8 +10,10 @@ import {
   ProjectRef,
   StoryRef,
   boundedText,
+  Instant,
   textWithinBytes,
 } from '../kernel/values.ts';
+import { AgentRecord, agentRecordGroupings } from '../records/agent-record.ts';
 import { RunId } from '../records/execution.ts';
 import { InboxItem, InboxKind, inboxKinds } from '../records/inbox.ts';
 import { AgentName } from '../records/member.ts';
@@ -95,6 +97,25 @@ export const agents = {
     }),
     result: pageSchemaOf(ActiveRun),
     example: { projectId: 'WEB' },
+  }),
+  record: operation({
+    name: 'agents.record',
+    effect: 'read',
+    summary: 'Count how the work of agents turned out',
+    keywords: 'accepted rework stalls reverted quality statistics compare model prompt cost per landed story',
+    description:
+      'Counts of stories that agents began to work on from `from` to `to` (whole UTC days, by default the last 30, at most 366), in projects that you may see; most leases first. Verdicts of others, merges that the forge verified, reverts and expired leases decide; approvals by an agent of the same member do not count. Models and costs are what runs reported. Work counts for a prompt if it began after the last change of the prompt, which applied to its project.',
+    access: org('viewer'),
+    surfaces: surfacesWithoutTool,
+    params: z.strictObject({
+      groupBy: z.enum(agentRecordGroupings),
+      projectId: ProjectRef.optional(),
+      from: Instant.optional(),
+      to: Instant.optional(),
+      ...pageParams,
+    }),
+    result: pageSchemaOf(AgentRecord),
+    example: { groupBy: 'agent', projectId: 'WEB' },
   }),
   inbox: operation({
     name: 'agents.inbox',

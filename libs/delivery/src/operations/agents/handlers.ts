@@ -2,6 +2,7 @@ import { type Registry } from '@muster/registry';
 import { type HandlersOf } from '@muster/runtime';
 import { catalog } from './catalog/handlers.ts';
 import { listActive } from './listActive.ts';
+import { record } from './record.ts';
 import { runEvent } from './runEvent.ts';
 import { runs } from './runs/handlers.ts';
 
@@ -9,7 +10,7 @@ import { runs } from './runs/handlers.ts';
  * The handlers for runs and the catalog of agents. libs/organizations creates, lists and retires agents, and
  * libs/notifications has their inbox.
  */
-export const agents = { runEvent, listActive, catalog, runs } satisfies Omit<
+export const agents = { runEvent, listActive, record, catalog, runs } satisfies Omit<
   HandlersOf<Registry['agents']>,
   'create' | 'list' | 'retire' | 'inbox'
 >;
