@@ -9,6 +9,15 @@ export const evidenceKinds = ['test_report', 'screenshot', 'video', 'log', 'cove
 
 export const texts = {
   project: 'Project',
+  section: 'Section:',
+  groups: {
+    you: 'You',
+    organization: 'Organization',
+    integrations: 'Agents and integrations',
+    billing: 'Billing and data',
+    project: 'Project',
+    data: 'Budgets and data',
+  },
   sections: {
     general: 'General',
     members: 'Members',
@@ -136,7 +145,7 @@ export const texts = {
     agents: 'Agents',
     agentsIntro: 'Programs that act on your behalf under their own name.',
     noAgents: 'No agents yet',
-    noAgentsWhy: 'To add one, create a token and choose a new agent.',
+    noAgentsWhy: 'Connect an agent, and it appears here.',
     since: (when: string) => `created ${when}`,
     retire: 'Retire',
     retireTitle: (name: string) => `Retire ${name}?`,

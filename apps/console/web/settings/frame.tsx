@@ -1,45 +1,75 @@
-/** The layout of settings pages: the sections at the side, and the chosen one next to them. */
-import { Link, useRouter } from '@tanstack/react-router';
-import { type ReactNode, useEffect, useRef } from 'react';
+/** The layout of settings pages: the sections in groups at the side, and the chosen one next to them. */
+import { Link } from '@tanstack/react-router';
+import { type ReactNode, useId, useState } from 'react';
+import { Icon } from '../components/icons.tsx';
 import { useTitle } from '../components/title.ts';
 import { texts } from '../messages/settings.ts';
 import { t } from '../messages/index.ts';
 
 export type SectionName = keyof typeof texts.sections;
+export type GroupName = keyof typeof texts.groups;
 
 export interface SettingsSection {
   readonly sectionName: SectionName;
   readonly children: ReactNode;
 }
 
-export function SettingsFrame({
-  title,
-  projectKey,
-  sections,
-  chosenSection,
-  backLink,
-}: {
+export type SettingsGroup = readonly [name: GroupName, sections: readonly SettingsSection[]];
+
+interface SectionLinksProps {
+  readonly group: SettingsGroup;
+  readonly projectKey: string | null;
+  readonly chosen: SectionName | undefined;
+  readonly onChoose: () => void;
+}
+
+function SectionLinks({ group: [name, sections], projectKey, chosen, onChoose }: SectionLinksProps) {
+  const id = useId();
+  return (
+    <div>
+      <h2 id={id} className="rail-title">
+        {texts.groups[name]}
+      </h2>
+      <ul aria-labelledby={id}>
+        {sections.map(({ sectionName }) => (
+          <li key={sectionName}>
+            <Link
+              {...(projectKey === null
+                ? ({ to: '/settings/$section', params: { section: sectionName } } as const)
+                : ({
+                    to: '/p/$projectKey/settings/$section',
+                    params: { projectKey, section: sectionName },
+                  } as const))}
+              className="rail-link"
+              aria-current={sectionName === chosen ? 'page' : undefined}
+              onClick={onChoose}
+            >
+              {texts.sections[sectionName]}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+interface SettingsFrameProps {
   readonly title: string;
   /** The key of the project whose settings are shown; null for settings of the organization. */
   readonly projectKey: string | null;
-  readonly sections: readonly SettingsSection[];
+  readonly groups: readonly SettingsGroup[];
   readonly chosenSection: string;
   readonly backLink?: ReactNode;
-}) {
+}
+
+export function SettingsFrame({ title, projectKey, groups, chosenSection, backLink }: SettingsFrameProps) {
+  const sections = groups.flatMap(([, list]) => list);
   const place = sections.find(({ sectionName }) => sectionName === chosenSection) ?? sections[0];
-  useTitle(`${title}: ${place === undefined ? '' : texts.sections[place.sectionName]}`);
-  const nav = useRef<HTMLElement>(null);
-  const router = useRouter();
-  // On narrow screens the sections form a single line, in which the chosen section may be out of view. The
-  // effect scrolls to it, and again after the router has restored scroll positions.
-  useEffect(() => {
-    const show = (): void =>
-      nav.current
-        ?.querySelector('[data-chosen]')
-        ?.scrollIntoView({ block: 'nearest', inline: 'center', behavior: 'instant' });
-    show();
-    return router.subscribe('onRendered', show);
-  }, [router, place?.sectionName]);
+  const placeName = place === undefined ? '' : texts.sections[place.sectionName];
+  useTitle(`${title}: ${placeName}`);
+  const listId = useId();
+  /** On narrow screens, a button opens the list of sections. */
+  const [isOpen, setOpen] = useState(false);
   return (
     <>
       <header className="page-head">
@@ -48,26 +78,29 @@ export function SettingsFrame({
       </header>
       <div className="page">
         <div className="settings">
-          <nav ref={nav} className="set-nav" aria-label={t.nav.settings}>
-            <ul>
-              {sections.map(({ sectionName }) => (
-                <li key={sectionName}>
-                  <Link
-                    {...(projectKey === null
-                      ? ({ to: '/settings/$section', params: { section: sectionName } } as const)
-                      : ({
-                          to: '/p/$projectKey/settings/$section',
-                          params: { projectKey, section: sectionName },
-                        } as const))}
-                    className="rail-link"
-                    aria-current={sectionName === place?.sectionName ? 'page' : undefined}
-                    data-chosen={sectionName === place?.sectionName || undefined}
-                  >
-                    {texts.sections[sectionName]}
-                  </Link>
-                </li>
-              ))}
-            </ul>
+          <nav className="set-nav" aria-label={t.nav.settings}>
+            <button
+              type="button"
+              className="button set-toggle"
+              aria-expanded={isOpen}
+              aria-controls={listId}
+              onClick={() => setOpen(!isOpen)}
+            >
+              <span className="sr-only">{texts.section} </span>
+              {placeName}
+              <Icon name="down" size={14} />
+            </button>
+            <div id={listId} className="set-groups" data-open={isOpen || undefined}>
+              {groups
+                .filter(([, list]) => list.length > 0)
+                .map((group) => (
+                  <SectionLinks
+                    key={group[0]}
+                    {...{ group, projectKey, chosen: place?.sectionName }}
+                    onChoose={() => setOpen(false)}
+                  />
+                ))}
+            </div>
           </nav>
           <div className="set-main">{place?.children}</div>
         </div>

@@ -5,7 +5,7 @@ import { Budgets } from './budgets.tsx';
 import { Connections } from './connections.tsx';
 import { Exports } from './exports.tsx';
 import { ForgeSettings } from './forges.tsx';
-import { SettingsFrame, type SettingsSection } from './frame.tsx';
+import { SettingsFrame, type SettingsGroup } from './frame.tsx';
 import { OrganizationGeneralSettings } from './general.tsx';
 import { Members } from './members.tsx';
 import { NotificationSettings } from './notifications.tsx';
@@ -30,49 +30,73 @@ export function OrganizationPage() {
   const isAdmin = useIsAdmin();
   const { session } = useConsole();
   // Agents do not see settings that only people can change.
-  const own: readonly SettingsSection[] =
-    agent === null
-      ? [
-          { sectionName: 'tokens', children: <Tokens /> },
-          { sectionName: 'connections', children: <Connections /> },
-          { sectionName: 'notifications', children: <NotificationSettings /> },
-          { sectionName: 'sessions', children: <Sessions /> },
-          { sectionName: 'exports', children: <Exports /> },
-          // A caller who signed in with a token has no account, and thus no passkeys.
-          ...(session.signedIn === null
-            ? []
-            : ([{ sectionName: 'passkeys', children: <Passkeys /> }] as const)),
-        ]
-      : [];
-  const places: readonly SettingsSection[] = [
-    { sectionName: 'members', children: <Members /> },
-    { sectionName: 'teams', children: <Teams /> },
-    ...(member.role === 'viewer' ? own.filter((place) => place.sectionName !== 'tokens') : own),
-    ...(agent === null && member.role !== 'viewer'
-      ? ([
-          {
-            sectionName: 'budgets',
-            children: (
-              <>
-                <Budgets />
-                <Prices />
-              </>
-            ),
-          },
-        ] as const)
-      : []),
-    { sectionName: 'policy', children: <PolicySettings /> },
-    { sectionName: 'prompts', children: <Prompts projectId={undefined} mayWrite={isAdmin} /> },
-    ...(isAdmin
-      ? ([
-          { sectionName: 'providers', children: <Providers /> },
-          { sectionName: 'provisioning', children: <Provisioning /> },
-          { sectionName: 'webhooks', children: <Webhooks /> },
-          { sectionName: 'forges', children: <ForgeSettings /> },
-          { sectionName: 'seats', children: <Seats /> },
-          { sectionName: 'general', children: <OrganizationGeneralSettings /> },
-        ] as const)
-      : []),
+  const isPerson = agent === null;
+  const isMember = isPerson && member.role !== 'viewer';
+  const groups: readonly SettingsGroup[] = [
+    [
+      'you',
+      isPerson
+        ? [
+            { sectionName: 'notifications', children: <NotificationSettings /> },
+            { sectionName: 'sessions', children: <Sessions /> },
+            // A caller who signed in with a token has no account, and thus no passkeys.
+            ...(session.signedIn === null
+              ? []
+              : ([{ sectionName: 'passkeys', children: <Passkeys /> }] as const)),
+          ]
+        : [],
+    ],
+    [
+      'organization',
+      [
+        ...(isAdmin
+          ? ([{ sectionName: 'general', children: <OrganizationGeneralSettings /> }] as const)
+          : []),
+        { sectionName: 'members', children: <Members /> },
+        { sectionName: 'teams', children: <Teams /> },
+        { sectionName: 'policy', children: <PolicySettings /> },
+        ...(isAdmin
+          ? ([
+              { sectionName: 'providers', children: <Providers /> },
+              { sectionName: 'provisioning', children: <Provisioning /> },
+            ] as const)
+          : []),
+      ],
+    ],
+    [
+      'integrations',
+      [
+        ...(isMember ? ([{ sectionName: 'tokens', children: <Tokens /> }] as const) : []),
+        ...(isPerson ? ([{ sectionName: 'connections', children: <Connections /> }] as const) : []),
+        { sectionName: 'prompts', children: <Prompts projectId={undefined} mayWrite={isAdmin} /> },
+        ...(isAdmin
+          ? ([
+              { sectionName: 'forges', children: <ForgeSettings /> },
+              { sectionName: 'webhooks', children: <Webhooks /> },
+            ] as const)
+          : []),
+      ],
+    ],
+    [
+      'billing',
+      [
+        ...(isAdmin ? ([{ sectionName: 'seats', children: <Seats /> }] as const) : []),
+        ...(isMember
+          ? ([
+              {
+                sectionName: 'budgets',
+                children: (
+                  <>
+                    <Budgets />
+                    <Prices />
+                  </>
+                ),
+              },
+            ] as const)
+          : []),
+        ...(isPerson ? ([{ sectionName: 'exports', children: <Exports /> }] as const) : []),
+      ],
+    ],
   ];
-  return <SettingsFrame title={t.nav.settings} projectKey={null} sections={places} chosenSection={section} />;
+  return <SettingsFrame title={t.nav.settings} projectKey={null} groups={groups} chosenSection={section} />;
 }

@@ -1,3 +1,4 @@
+import { type Project } from '@muster/registry';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useClient, useIdentity } from '../data/context.ts';
@@ -12,7 +13,7 @@ import { Contracts } from './contracts.tsx';
 import { DeletedStories } from './deleted-stories.tsx';
 import { Exports } from './exports.tsx';
 import { RepositorySettings } from './forges.tsx';
-import { SettingsFrame, type SettingsSection } from './frame.tsx';
+import { SettingsFrame, type SettingsGroup } from './frame.tsx';
 import { ProjectGeneralSettings } from './general.tsx';
 import { ProjectPeople } from './people.tsx';
 import { Prompts } from './prompts.tsx';
@@ -20,6 +21,62 @@ import { projectQuery } from './queries.ts';
 import { Webhooks } from './webhooks.tsx';
 
 const projectSettingsRoute = getRouteApi('/p/$projectKey/settings/$section');
+
+function settingsOf(project: Project, isPerson: boolean): readonly SettingsGroup[] {
+  const { id: projectId, key: projectKey, myRole, archivedAt } = project;
+  const mayLead = myRole === 'lead';
+  const mayWrite = archivedAt === null && myRole !== 'viewer';
+  const isLead = mayLead && isPerson;
+  return [
+    [
+      'project',
+      [
+        { sectionName: 'people', children: <ProjectPeople projectId={projectId} mayLead={mayLead} /> },
+        ...(isLead
+          ? ([
+              { sectionName: 'general', children: <ProjectGeneralSettings project={project} /> },
+              { sectionName: 'columns', children: <ColumnSettings projectId={projectId} /> },
+            ] as const)
+          : []),
+      ],
+    ],
+    [
+      'integrations',
+      [
+        {
+          sectionName: 'prompts',
+          children: <Prompts projectId={projectId} mayWrite={mayLead && mayWrite} />,
+        },
+        { sectionName: 'contracts', children: <Contracts projectId={projectId} mayWrite={mayWrite} /> },
+        ...(isLead
+          ? ([
+              { sectionName: 'forges', children: <RepositorySettings projectId={projectId} /> },
+              { sectionName: 'webhooks', children: <Webhooks projectId={projectId} /> },
+            ] as const)
+          : []),
+      ],
+    ],
+    [
+      'data',
+      isLead
+        ? [
+            { sectionName: 'budgets', children: <Budgets projectId={projectId} /> },
+            {
+              sectionName: 'import',
+              children: (
+                <Imports projectId={projectId} projectKey={projectKey} mayWrite={archivedAt === null} />
+              ),
+            },
+            { sectionName: 'exports', children: <Exports projectId={projectId} /> },
+            {
+              sectionName: 'deleted',
+              children: <DeletedStories projectId={projectId} mayWrite={mayWrite} />,
+            },
+          ]
+        : [],
+    ],
+  ];
+}
 
 export function ProjectPage() {
   const { projectKey: given, section } = projectSettingsRoute.useParams();
@@ -32,39 +89,11 @@ export function ProjectPage() {
     ) : (
       <LoadError isPage error={project.error} onRetry={() => void project.refetch()} />
     );
-  const { id: projectId, myRole, archivedAt } = project.data;
-  const mayLead = myRole === 'lead';
-  const mayWrite = archivedAt === null && myRole !== 'viewer';
-  const places: readonly SettingsSection[] = [
-    { sectionName: 'people', children: <ProjectPeople projectId={projectId} mayLead={mayLead} /> },
-    { sectionName: 'prompts', children: <Prompts projectId={projectId} mayWrite={mayLead && mayWrite} /> },
-    { sectionName: 'contracts', children: <Contracts projectId={projectId} mayWrite={mayWrite} /> },
-    ...(mayLead && agent === null
-      ? ([
-          { sectionName: 'budgets', children: <Budgets projectId={projectId} /> },
-          { sectionName: 'columns', children: <ColumnSettings projectId={projectId} /> },
-          { sectionName: 'webhooks', children: <Webhooks projectId={projectId} /> },
-          { sectionName: 'forges', children: <RepositorySettings projectId={projectId} /> },
-          {
-            sectionName: 'import',
-            children: (
-              <Imports projectId={projectId} projectKey={projectKey} mayWrite={archivedAt === null} />
-            ),
-          },
-          {
-            sectionName: 'deleted',
-            children: <DeletedStories projectId={projectId} mayWrite={mayWrite} />,
-          },
-          { sectionName: 'exports', children: <Exports projectId={projectId} /> },
-          { sectionName: 'general', children: <ProjectGeneralSettings project={project.data} /> },
-        ] as const)
-      : []),
-  ];
   return (
     <SettingsFrame
       title={project.data.name}
       projectKey={projectKey}
-      sections={places}
+      groups={settingsOf(project.data, agent === null)}
       chosenSection={section}
       backLink={
         <Link
