@@ -197,7 +197,7 @@ export function editJourneys(house: House): void {
     await other.keyboard.press('Enter');
     await other.locator('.notice', { hasText: 'WEB-2 could not be changed' }).waitFor();
     await page.getByRole('button', { name: 'Remove blocker WEB-2' }).click();
-    await page.getByText('Ready to start').waitFor();
+    await page.getByRole('heading', { name: 'Not ready to start' }).waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Mark as blocked' }).click();
     await field(page, 'Reason').selectOption({ label: 'Missing answer' });
     await field(page, 'What needs to happen').fill('Legal says yes');
@@ -206,7 +206,7 @@ export function editJourneys(house: House): void {
     await page.getByText('Ben can unblock it').waitFor();
     await page.getByText('Marked as blocked').waitFor();
     await page.getByRole('button', { name: 'Unblock' }).click();
-    await page.getByText('Ready to start').waitFor();
+    await page.getByRole('heading', { name: 'Not ready to start' }).waitFor({ state: 'detached' });
     await becomes({ blocked: null, blockedBy: [] });
   });
 

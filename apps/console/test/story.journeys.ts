@@ -173,7 +173,7 @@ export function storyJourneys(house: House): void {
     await page.getByText('The form is there').waitFor();
     await page.getByText('Check it').waitFor();
     // The section about the work names the lease holder, so the page shows no readiness section.
-    expect(await page.getByRole('heading', { name: 'Readiness' }).count()).toBe(0);
+    expect(await page.getByRole('heading', { name: 'Not ready to start' }).count()).toBe(0);
     await page.getByRole('button', { name: 'Ask to stop WEB-1' }).click();
     await page.getByText(/Ana asked to stop/).waitFor();
     await page.locator('.state', { hasText: 'stopping' }).waitFor();
@@ -182,7 +182,6 @@ export function storyJourneys(house: House): void {
       return signals.some(({ kind }) => kind === 'stop_requested');
     });
     await robo.deliveryExecutions.release({ executionId: execution.id, leaseToken });
-    await page.getByText('Ready to start').waitFor();
     await page.getByRole('button', { name: 'Lift stop WEB-1' }).click();
     await page.getByRole('button', { name: 'Lift stop WEB-1' }).waitFor({ state: 'detached' });
     await robo.deliveryExecutions.acquire({ targetType: 'story', targetId: storyId, runId: 'run-2' });
@@ -346,6 +345,7 @@ export function storyJourneys(house: House): void {
     const held = { executionId: execution.id, leaseToken };
     await robo.deliveryExecutions.checkpoint({ ...held, summary: 'The form is there' });
     const page = await open(people.ana.me.token, `/s/${storyId}`);
+    await page.locator('.side-work summary').click();
     const newest = page.getByRole('list', { name: 'Timeline' }).getByRole('listitem').first();
     await newest.getByText('checkpoint saved').waitFor();
     await page.getByRole('button', { name: 'Ask to stop WEB-1' }).click();

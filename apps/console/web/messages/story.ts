@@ -168,17 +168,14 @@ export const storyTexts = {
   resolvedBy: (name: string, text: string) => `Resolved by ${name}: ${text.slice(0, 80)}`,
   notSaid: 'This could not be saved',
   waits: 'Muster can’t be reached. Your text is sent as soon as the connection is back.',
-  readiness: 'Readiness',
-  canStart: 'Ready to start',
-  canContinue: 'Ready to continue',
+  readiness: 'Not ready to start',
   work: 'Work',
-  attempt: (attempt: number) => `attempt ${attempt.toLocaleString()}`,
-  checkpoint: (seq: number, when: string, files: number) =>
-    [
-      `Checkpoint ${seq.toLocaleString()}`,
-      when,
-      ...(files > 0 ? [pluralize(files, 'file', 'files')] : []),
-    ].join(', '),
+  details: 'Details',
+  attempt: (attempt: number) => `Attempt ${attempt.toLocaleString()}`,
+  checkpoint: (seq: number, files: number) =>
+    [`checkpoint ${seq.toLocaleString()}`, ...(files > 0 ? [pluralize(files, 'file', 'files')] : [])].join(
+      ', ',
+    ),
   stopRequested: ({ by, reason }: NonNullable<Execution['stopRequested']>) =>
     reason === 'budget' ? 'A budget is used up, so agents have to stop' : `${by.name} asked to stop`,
   timeline: 'Timeline',

@@ -1,12 +1,12 @@
 /** The sidebar of a story: readiness, work, reviews, and the state of the code. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { type ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { type Execution, type Story, type StoryContext } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { timelineQuery } from '../data/queries.ts';
 import { LeaseClock } from '../components/clock.tsx';
-import { Icon, PriorityIcon } from '../components/icons.tsx';
+import { PriorityIcon } from '../components/icons.tsx';
 import { actorNameOf } from '../components/people.tsx';
 import { OfferActions, OfferSummary } from '../components/offer.tsx';
 import { WorkActions } from '../components/steer.tsx';
@@ -40,19 +40,8 @@ const SideSection = ({ title, children }: { readonly title: string; readonly chi
 const hasActiveWork = ({ status }: Story, execution: Execution | null): boolean =>
   status === 'in_review' || (execution !== null && !['available', 'completed'].includes(execution.state));
 
-interface ReadinessDetailsProps {
-  readonly readiness: NonNullable<StoryContext['readiness']>;
-  readonly isStarted: boolean;
-}
-
-function ReadinessDetails({ readiness, isStarted }: ReadinessDetailsProps) {
-  if (readiness.canStart)
-    return (
-      <p className="state" data-tone="good">
-        <Icon name="tick" size={14} />
-        {isStarted ? storyTexts.canContinue : storyTexts.canStart}
-      </p>
-    );
+/** What keeps work on the story from starting. */
+function ReadinessDetails({ readiness }: { readonly readiness: NonNullable<StoryContext['readiness']> }) {
   return (
     <ul className="side-list">
       {readiness.reasons.map((reason) => (
@@ -92,6 +81,7 @@ function Timeline({ storyKey, execution }: { readonly storyKey: string; readonly
 }
 
 function WorkDetails({ story, execution }: { readonly story: Story; readonly execution: Execution }) {
+  const [showsDetails, setShowsDetails] = useState(false);
   const { lease, checkpoint, state, phase, progress, attempt, stopRequested, needsRework, offer } = execution;
   return (
     <div className="side-work">
@@ -104,7 +94,6 @@ function WorkDetails({ story, execution }: { readonly story: Story; readonly exe
           lease === null ? undefined : actorNameOf(lease.holder),
           phase === null ? undefined : storyTexts.phases[phase],
           progress > 0 ? t.board.progress(progress) : undefined,
-          attempt > 1 ? storyTexts.attempt(attempt) : undefined,
         ]
           .filter((part) => part !== undefined)
           .join(' · ')}
@@ -125,7 +114,7 @@ function WorkDetails({ story, execution }: { readonly story: Story; readonly exe
             </ol>
           )}
           <p className="muted">
-            {storyTexts.checkpoint(checkpoint.seq, timeAgo(checkpoint.at), checkpoint.filesTouched.length)}
+            <TimeAgo at={checkpoint.at} />
           </p>
         </div>
       )}
@@ -143,7 +132,24 @@ function WorkDetails({ story, execution }: { readonly story: Story; readonly exe
       <Link to="/runs/$runId" params={{ runId: execution.id }} className="side-link">
         {storyTexts.openRun}
       </Link>
-      <Timeline storyKey={story.key} execution={execution} />
+      <details onToggle={({ currentTarget }) => setShowsDetails(currentTarget.open)}>
+        <summary className="muted">{storyTexts.details}</summary>
+        {showsDetails && (
+          <>
+            <p className="muted">
+              {[
+                storyTexts.attempt(attempt),
+                checkpoint === null
+                  ? undefined
+                  : storyTexts.checkpoint(checkpoint.seq, checkpoint.filesTouched.length),
+              ]
+                .filter((part) => part !== undefined)
+                .join(' · ')}
+            </p>
+            <Timeline storyKey={story.key} execution={execution} />
+          </>
+        )}
+      </details>
     </div>
   );
 }
@@ -211,9 +217,9 @@ export function StorySidebar({ edits, context, canWrite }: StorySidebarProps) {
   const agentResponse = useRelatedStories(story.key)?.agentResponse ?? null;
   return (
     <aside className="story-side" aria-label={storyTexts.about}>
-      {isOpen && readiness !== null && !hasActiveWork(story, execution) && (
+      {isOpen && readiness !== null && !readiness.canStart && !hasActiveWork(story, execution) && (
         <SideSection title={storyTexts.readiness}>
-          <ReadinessDetails readiness={readiness} isStarted={story.status === 'in_progress'} />
+          <ReadinessDetails readiness={readiness} />
         </SideSection>
       )}
       <RelatedStories storyKey={story.key} />
