@@ -75,7 +75,7 @@ export async function furnish(house: House, people: People): Promise<void> {
 
 export const pages = [
   ['/', 'Waiting for you'],
-  ['/agents', 'Renaming', 'Chloé has it locked'],
+  ['/agents', 'Chloé has it locked'],
   ['/inbox', 'Action needed'],
   ['/activity', 'created'],
   ['/usage', 'Cost per landed story'],
@@ -94,11 +94,14 @@ export const pages = [
   ['/audit', 'tokens.create'],
   ['/audit?outcome=denied', 'No matching entries'],
   ['/p/WEB/health', 'Lead time'],
+  ['/p/WEB/locks', 'Renaming'],
   ['/p/WEB/epics', 'Sign up'],
   ['/p/WEB/waves', 'Wave 1', 'can start now'],
   ['/p/WEB/plans', 'No plans yet'],
   ['/p/WEB/apply-plan', 'Name of the plan'],
   ['/new-project', 'Create project'],
+  ['/start', 'Create a project'],
+  ['/connect-agent', 'Create agent and token'],
   ['/settings/members', 'noor@example.com'],
   ['/settings/teams', 'Mobile'],
   ['/settings/tokens', 'Laptop'],

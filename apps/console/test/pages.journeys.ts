@@ -103,7 +103,10 @@ export function pagesJourneys(house: House): void {
     const page = await open(people.ana.me.token, '/agents');
     await page.getByText('docs/guide.md').waitFor();
     await page.getByText('Ben has it locked').waitFor();
-    const locks = page.getByRole('region', { name: 'Locks in Web shop' });
+    await house.go(page, '/p/WEB');
+    await page.getByRole('button', { name: 'Project menu' }).click();
+    await page.getByRole('menuitem', { name: 'Locks' }).click();
+    const locks = page.locator('main');
     await locks.getByText('src/auth/**/*.ts', { exact: true }).waitFor();
     await locks.getByLabel('Path, glob or name').fill('src/**/token.*');
     await locks.getByRole('button', { name: 'Check lock' }).click();
@@ -297,9 +300,9 @@ export function pagesJourneys(house: House): void {
   journey('leads from a lock to its story, which has its key in the address', async () => {
     const ben = house.client(people.ben.me.token);
     await ben.locks.acquire({ projectId: 'WEB', resources: ['docs/**'], storyId: 'WEB-2' });
-    const page = await open(people.ana.me.token, '/agents');
-    const locks = page.getByRole('region', { name: 'Locks in Web shop' });
-    await locks.getByRole('link', { name: 'Story' }).click();
+    const page = await open(people.ana.me.token, '/p/WEB/locks');
+    const locks = page.locator('code', { hasText: 'docs/**' });
+    await page.getByRole('link', { name: 'Story' }).click();
     await page.getByRole('heading', { name: 'Delta' }).waitFor();
     await page.waitForURL(/\/s\/WEB-2$/);
     await page.getByRole('button', { name: 'Edit title' }).waitFor();

@@ -13,9 +13,8 @@ export function projectsJourneys(house: House): void {
   });
 
   journey('makes a project by keys, with a key from its name, and opens its board', async () => {
-    const page = await open(people.chloe.me.token, '/');
-    // If there is no project yet, the start page also contains the link to create one.
-    await page.locator('main').getByRole('link', { name: 'New project' }).waitFor();
+    const page = await open(people.chloe.me.token, '/stories');
+    await page.getByRole('link', { name: 'New project' }).waitFor();
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: 'Go to' }).fill('new pro');
     await page.getByRole('option', { name: 'New project' }).waitFor();

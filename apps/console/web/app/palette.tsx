@@ -8,7 +8,7 @@ import { projectsQuery } from '../data/queries.ts';
 import { viewsQuery } from '../views/saved-views.ts';
 import { Dialog } from '../components/dialog.tsx';
 import { Icon } from '../components/icons.tsx';
-import { useMayCreateProjects } from '../settings/rights.ts';
+import { useMayConnectAgents, useMayCreateProjects } from '../settings/rights.ts';
 import { t } from '../messages/index.ts';
 
 interface PaletteChoice {
@@ -25,8 +25,18 @@ function usePageChoices(): PaletteChoice[] {
   const navigate = useNavigate();
   const projects = useQuery(projectsQuery(useClient()));
   const mayMakeProjects = useMayCreateProjects();
+  const mayConnectAgents = useMayConnectAgents();
   const go = (
-    to: '/' | '/inbox' | '/stories' | '/agents' | '/activity' | '/usage',
+    to:
+      | '/'
+      | '/start'
+      | '/connect-agent'
+      | '/new-project'
+      | '/inbox'
+      | '/stories'
+      | '/agents'
+      | '/activity'
+      | '/usage',
     name: string,
   ): PaletteChoice => ({
     ...{ id: to, name },
@@ -43,9 +53,8 @@ function usePageChoices(): PaletteChoice[] {
       ...{ id: 'settings', name: t.nav.settings },
       run: () => void navigate({ to: '/settings/$section', params: { section: 'members' } }),
     },
-    ...(mayMakeProjects
-      ? [{ id: 'new-project', name: t.nav.newProject, run: () => void navigate({ to: '/new-project' }) }]
-      : []),
+    ...(mayMakeProjects ? [go('/new-project', t.nav.newProject)] : []),
+    ...(mayConnectAgents ? [go('/connect-agent', t.nav.connectAgent), go('/start', t.nav.start)] : []),
     ...(projects.data ?? []).map(({ id, key, name }) => ({
       ...{ id, name, mark: key },
       run: () => void navigate({ to: '/p/$projectKey', params: { projectKey: key } }),

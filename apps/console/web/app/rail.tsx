@@ -13,6 +13,7 @@ import { Icon, type IconName, Logo } from '../components/icons.tsx';
 import { Menu } from '../components/menu.tsx';
 import { Avatar } from '../components/people.tsx';
 import { useMayCreateProjects } from '../settings/rights.ts';
+import { useStartState } from '../start/start-state.ts';
 import { t } from '../messages/index.ts';
 import { setTheme, type Theme, readStoredTheme, themes } from './theme.ts';
 import { ConnectionState } from './wire.tsx';
@@ -39,7 +40,7 @@ const NavLabel = ({ icon, name, count, keyLabel }: NavLabelProps) => (
 );
 
 interface NavLinkProps {
-  readonly to: '/' | '/inbox' | '/stories' | '/agents' | '/activity' | '/usage';
+  readonly to: '/' | '/start' | '/inbox' | '/stories' | '/agents' | '/activity' | '/usage';
   readonly icon: IconName;
   readonly name: string;
   readonly count?: number;
@@ -152,6 +153,10 @@ function SettingsLink() {
   );
 }
 
+/** Leads back to the first run until its steps are done. */
+const StartLink = () =>
+  useStartState().isListed === true && <NavLink to="/start" icon="tick" name={t.nav.start} />;
+
 function BoardLinks() {
   const projects = useQuery(projectsQuery(useConsole().session.client));
   const mayMakeProjects = useMayCreateProjects();
@@ -201,6 +206,7 @@ function SideRail({ onOpenHelp }: NavigationProps) {
       <OrganizationSwitcher />
       <div className="rail-places">
         <ul>
+          <StartLink />
           <NavLink to="/" icon="myWork" name={t.nav.myWork} />
           {unread !== null && <NavLink to="/inbox" icon="inbox" name={t.nav.inbox} count={unread} />}
           <NavLink to="/stories" icon="list" name={t.nav.stories} />
@@ -250,6 +256,7 @@ function PhoneBar({ onOpenHelp }: NavigationProps) {
             <h2>{t.nav.boards}</h2>
             <BoardLinks />
             <ul className="sheet-more">
+              <StartLink />
               <NavLink to="/stories" icon="list" name={t.nav.stories} />
               <NavLink to="/activity" icon="activity" name={t.nav.activity} />
               <NavLink to="/usage" icon="usage" name={t.nav.usage} />

@@ -95,6 +95,17 @@ const newProjectRoute = createRoute({
   component: lazyPage(() => import('../projects/new-project-page.tsx'), 'NewProjectPage'),
 });
 
+const startRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/start',
+  component: lazyPage(() => import('../start/start-page.tsx'), 'StartPage'),
+});
+const connectAgentRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/connect-agent',
+  component: lazyPage(() => import('../start/connect-agent-page.tsx'), 'ConnectAgentPage'),
+});
+
 const settingsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/settings/$section',
@@ -140,6 +151,11 @@ const healthRoute = createRoute({
   validateSearch: ({ weeks }: Record<string, unknown>): { weeks?: number } =>
     typeof weeks === 'number' && [4, 12, 26, 52].includes(weeks) ? { weeks } : {},
 });
+const locksRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/p/$projectKey/locks',
+  component: lazyPage(() => import('../pages/locks-page.tsx'), 'LocksPage'),
+});
 const runRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/runs/$runId',
@@ -165,9 +181,20 @@ export const router = createRouter({
       boardRoute,
       storyRoute,
       newProjectRoute,
+      startRoute,
+      connectAgentRoute,
     ],
     ...[plansRoute, planRoute, applyPlanRoute, wavesRoute],
-    ...[settingsRoute, projectSettingsRoute, epicsRoute, healthRoute, auditRoute, runRoute, fileRoute],
+    ...[
+      settingsRoute,
+      projectSettingsRoute,
+      epicsRoute,
+      healthRoute,
+      locksRoute,
+      auditRoute,
+      runRoute,
+      fileRoute,
+    ],
   ]),
   basepath: '/console',
   defaultPreload: 'intent',

@@ -23,7 +23,7 @@ export default function FirstStepsPanel({ projectKey, onAdd }: FirstStepsPanelPr
         >
           {boardStartTexts.bringIn}
         </Link>
-        <Link to="/settings/$section" params={{ section: 'tokens' }} className="button">
+        <Link to="/connect-agent" className="button">
           {boardStartTexts.connect}
         </Link>
         <Link to="/settings/$section" params={{ section: 'members' }} className="button">

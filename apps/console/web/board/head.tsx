@@ -25,7 +25,7 @@ interface BoardHeadProps {
 export function BoardHead({ project, cards, search, filterInputRef, isMoving }: BoardHeadProps) {
   const navigate = useNavigate({ from: '/p/$projectKey' });
   const onSearchChange = (next: BoardSearch): void => void navigate({ search: next, replace: true });
-  const open = (page: 'epics' | 'waves' | 'plans' | 'health' | 'settings/people') => () =>
+  const open = (page: 'epics' | 'waves' | 'plans' | 'health' | 'locks' | 'settings/people') => () =>
     void navigate({ to: `/p/${project?.key ?? ''}/${page}` });
   return (
     <>
@@ -50,6 +50,7 @@ export function BoardHead({ project, cards, search, filterInputRef, isMoving }: 
               { id: 'waves', name: t.board.waves, run: open('waves') },
               { id: 'plans', name: t.board.plans, run: open('plans') },
               { id: 'health', name: t.board.health, run: open('health') },
+              { id: 'locks', name: t.board.locks, run: open('locks') },
               {
                 id: 'activity',
                 name: t.nav.activity,

@@ -21,6 +21,11 @@ export const EmptyState = ({ title, isPage = false, children }: EmptyStateProps)
   </div>
 );
 
+/** For pages that know without a request that the viewer may not use them. */
+export const forbiddenError = new ForbiddenError({
+  ...{ code: 'forbidden', message: '', status: 403, requestId: '' },
+});
+
 interface LoadErrorProps {
   readonly error: unknown;
   /** True if this replaces a whole page. */

@@ -23,6 +23,7 @@ export const en = {
   nav: {
     main: 'Main',
     boards: 'Boards',
+    start: 'Get started',
     myWork: 'My work',
     inbox: 'Inbox',
     stories: 'All stories',
@@ -33,6 +34,7 @@ export const en = {
     unread: (count: number) => `${count.toLocaleString()} unread`,
     noBoards: 'No project yet',
     newProject: 'New project',
+    connectAgent: 'Connect an agent',
     settings: 'Settings',
   },
   gate: {
@@ -146,6 +148,7 @@ export const en = {
     waves: 'Waves',
     plans: 'Plans',
     health: 'Health',
+    locks: 'Locks',
     settings: 'Project settings',
     add: (column: string) => `Add a story to ${column}`,
     addTitle: 'Title of the new story',

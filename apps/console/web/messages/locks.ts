@@ -1,9 +1,10 @@
 /** English texts about locks, loaded with the pages that show them. */
 
 export const lockTexts = {
-  title: (project: string) => `Locks in ${project}`,
+  intro: 'Agents and people lock paths before they edit them, so that no one else changes the same files.',
   loading: 'Loading the locks',
-  none: 'No locks.',
+  none: 'No locks',
+  noneWhy: 'A lock appears here as soon as an agent, or muster locks acquire, takes one.',
   of: (name: string, left: string) => `${name}, ${left} left`,
   shared: 'shared',
   story: 'Story',

@@ -5,6 +5,7 @@ export const myWorkTexts = {
   emptyWhy: 'Stories assigned to you, and questions, reviews and offers that need you appear here.',
   firstProject: 'Create a project to get started. Then invite people and connect agents.',
   noProject: 'You’re not in a project yet. Ask an admin to add you to one.',
+  findWork: 'Find stories that can start',
   waiting: 'Waiting for you',
   asks: 'open question',
   answer: 'Answer',

@@ -18,11 +18,9 @@ import { WorkStateLabel } from '../components/work.tsx';
 import { agentsTexts } from '../messages/agents.ts';
 import { timeAgo, t } from '../messages/index.ts';
 import { storyTexts, editTexts } from '../messages/story.ts';
-import { ProjectLocks } from './locks-part.tsx';
+import { useMayConnectAgents } from '../settings/rights.ts';
 
 const agentsRoute = getRouteApi('/agents');
-/** Locks of up to this many projects with work are shown; those of other projects only if they are chosen. */
-const maxProjectsWithLocks = 5;
 
 function WorkRow({ execution }: { readonly execution: ListedExecution }) {
   const { lease, story, group, state, phase, progress, checkpoint, needsRework, stopRequested, offer } =
@@ -37,9 +35,7 @@ function WorkRow({ execution }: { readonly execution: ListedExecution }) {
     holder === null ? undefined : actorNameOf(holder),
     phase === null ? undefined : storyTexts.phases[phase],
     progress > 0 ? t.board.progress(progress) : undefined,
-    checkpoint === null
-      ? agentsTexts.noCheckpoint
-      : storyTexts.checkpoint(checkpoint.seq, timeAgo(checkpoint.at, now), checkpoint.filesTouched.length),
+    checkpoint === null ? agentsTexts.noCheckpoint : agentsTexts.checkpoint(timeAgo(checkpoint.at, now)),
     stopRequested === null ? undefined : storyTexts.stopRequested(stopRequested),
   ];
   return (
@@ -100,6 +96,7 @@ function WorkRow({ execution }: { readonly execution: ListedExecution }) {
 export function AgentsPage() {
   useTitle(t.nav.agents);
   const client = useClient();
+  const mayConnect = useMayConnectAgents();
   const { project: chosen } = agentsRoute.useSearch();
   const navigate = agentsRoute.useNavigate();
   const work = useQuery(activeWorkQuery(client));
@@ -108,14 +105,17 @@ export function AgentsPage() {
   const shown = work.data?.filter(({ projectId }) => chosen === undefined || projectId === only?.id);
   const stopped = useQuery(stoppedWorkQuery(client));
   const ended = stopped.data?.filter(({ projectId }) => chosen === undefined || projectId === only?.id);
-  const withWork = projects.filter(({ id }) => shown?.some(({ projectId }) => projectId === id) === true);
-  const locked = projects.length === 1 ? projects : withWork.slice(0, maxProjectsWithLocks);
   return (
     <>
       <header className="page-head">
         <h1>{t.nav.agents}</h1>
         {shown !== undefined && <span className="muted tabular">{shown.length.toLocaleString()}</span>}
         <span className="grow" />
+        {mayConnect && shown?.length !== 0 && (
+          <Link to="/connect-agent" className="button">
+            {t.nav.connectAgent}
+          </Link>
+        )}
         <Link to="/usage" search={{ by: 'agent' }} className="button" data-kind="quiet">
           {t.nav.usage}
         </Link>
@@ -144,9 +144,11 @@ export function AgentsPage() {
           {shown?.length === 0 && (
             <EmptyState title={agentsTexts.empty}>
               <p>{agentsTexts.emptyWhy}</p>
-              <Link to="/settings/$section" params={{ section: 'tokens' }} className="button">
-                {agentsTexts.connect}
-              </Link>
+              {mayConnect && (
+                <Link to="/connect-agent" className="button" data-kind="main">
+                  {t.nav.connectAgent}
+                </Link>
+              )}
             </EmptyState>
           )}
           <ul className="rows group">
@@ -160,9 +162,6 @@ export function AgentsPage() {
           <RowGroup id="stopped" title={agentsTexts.stopped} items={ended}>
             {(execution) => <WorkRow key={execution.id} execution={execution} />}
           </RowGroup>
-          {(only === undefined ? locked : [only]).map((project) => (
-            <ProjectLocks key={project.id} project={project} />
-          ))}
         </div>
       </div>
     </>

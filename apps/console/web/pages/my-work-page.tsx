@@ -1,6 +1,6 @@
 /** The viewer's pending tasks, each with its next action. */
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { Link, Navigate } from '@tanstack/react-router';
 import { type ListedExecution, type Notification, type Reviewer, type StoryCard } from '@muster/registry';
 import { useClient, useIdentity } from '../data/context.ts';
 import { isNotificationOnly } from '../data/needs.ts';
@@ -26,6 +26,7 @@ import {
 } from '../components/story-facts.tsx';
 import { workTone } from '../components/work.tsx';
 import { useMayCreateProjects } from '../settings/rights.ts';
+import { useStartState } from '../start/start-state.ts';
 import { timeAgo, t } from '../messages/index.ts';
 import { myWorkTexts } from '../messages/my-work.ts';
 import { assignedQuery, groupAssigned } from './my-work.ts';
@@ -126,24 +127,33 @@ const ReviewRow = ({ review }: { readonly review: Reviewer }) => (
   />
 );
 
-/** Renders the empty state. A viewer without projects is offered to create one. */
+/** Renders the empty state. Without a project, the first run opens unless it was hidden. */
 function EmptyMyWork() {
   const projects = useQuery(projectsQuery(useClient()));
   const mayMakeProjects = useMayCreateProjects();
-  const hasProjects = projects.data?.length !== 0;
+  const { isListed } = useStartState();
+  if (projects.data === undefined) return <Loading label={myWorkTexts.loading} />;
+  const isFirstRun = projects.data.length === 0 && mayMakeProjects;
+  if (isFirstRun && isListed !== false) return <Navigate to="/start" replace />;
   return (
     <EmptyState title={myWorkTexts.empty}>
       <p>
-        {hasProjects
-          ? myWorkTexts.emptyWhy
-          : mayMakeProjects
-            ? myWorkTexts.firstProject
-            : myWorkTexts.noProject}
+        {isFirstRun
+          ? myWorkTexts.firstProject
+          : projects.data.length === 0
+            ? myWorkTexts.noProject
+            : myWorkTexts.emptyWhy}
       </p>
-      {!hasProjects && mayMakeProjects && (
-        <Link to="/new-project" className="button" data-kind="main">
-          {t.nav.newProject}
+      {isFirstRun ? (
+        <Link to="/start" className="button" data-kind="main">
+          {t.nav.start}
         </Link>
+      ) : (
+        projects.data.length > 0 && (
+          <Link to="/stories" search={{ work: ['start'] }} className="button">
+            {myWorkTexts.findWork}
+          </Link>
+        )
       )}
     </EmptyState>
   );

@@ -2,11 +2,12 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type RefObject, useRef, useState } from 'react';
-import { ForbiddenError, isRefusal } from '@muster/client';
+import { isRefusal } from '@muster/client';
+import { type Project } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { projectsQuery } from '../data/queries.ts';
 import { showNotice, errorText } from '../components/notices.tsx';
-import { LoadError } from '../components/states.tsx';
+import { forbiddenError, LoadError } from '../components/states.tsx';
 import { useTitle } from '../components/title.ts';
 import { SelectField, Form, FormField } from '../settings/components.tsx';
 import { useMayCreateProjects } from '../settings/rights.ts';
@@ -14,11 +15,12 @@ import { texts } from '../messages/projects.ts';
 import { t } from '../messages/index.ts';
 import { toProjectKey, suggestProjectKey } from './key.ts';
 
-const forbiddenError = new ForbiddenError({ code: 'forbidden', message: '', status: 403, requestId: '' });
-
 export function NewProjectPage() {
   useTitle(t.nav.newProject);
   const mayMake = useMayCreateProjects();
+  const navigate = useNavigate();
+  const openBoard = ({ key: projectKey }: Project): Promise<void> =>
+    navigate({ to: '/p/$projectKey', params: { projectKey }, ignoreBlocker: true });
   return (
     <>
       <header className="page-head">
@@ -26,7 +28,7 @@ export function NewProjectPage() {
       </header>
       <div className="page">
         <div className="page-column">
-          {mayMake ? <NewProjectForm /> : <LoadError error={forbiddenError} />}
+          {mayMake ? <NewProjectForm onCreated={openBoard} /> : <LoadError error={forbiddenError} />}
         </div>
       </div>
     </>
@@ -81,10 +83,13 @@ const KeyField = ({ inputRef, value, isTaken, onKeyTyped }: KeyFieldProps) => (
   </FormField>
 );
 
-function NewProjectForm() {
+interface NewProjectFormProps {
+  readonly onCreated: (project: Project) => Promise<void> | void;
+}
+
+export function NewProjectForm({ onCreated }: NewProjectFormProps) {
   const client = useClient();
   const queries = useQueryClient();
-  const navigate = useNavigate();
   const [name, setName] = useState('');
   const { key, refuse, ...keys } = useSuggestedKey(name);
   const [description, setDescription] = useState('');
@@ -112,7 +117,7 @@ function NewProjectForm() {
       const { project } = await client.projects.create(about === '' ? wish : { ...wish, description: about });
       await queries.invalidateQueries({ queryKey: ['projects'] });
       showNotice({ tone: 'good', title: texts.made(project.name) });
-      await navigate({ to: '/p/$projectKey', params: { projectKey: project.key }, ignoreBlocker: true });
+      await onCreated(project);
       return true;
     } catch (error) {
       if (isRefusal(error, 'already_exists')) {

@@ -33,7 +33,7 @@ const assignableRoles = ({ isOwner }: { readonly isOwner: boolean }) => {
   >;
 };
 
-function InviteForm({ onClose }: { readonly onClose: () => void }) {
+export function InviteForm({ onClose }: { readonly onClose: () => void }) {
   const client = useClient();
   const { member } = useIdentity();
   const projects = useQuery(projectsQuery(client));

@@ -20,6 +20,12 @@ export function useMayCreateProjects(): boolean {
   return member.role !== 'viewer' && widestScope(token.scopes) !== 'read' && token.projectIds === null;
 }
 
+/** Returns true if the viewer may create agents and tokens for them. */
+export function useMayConnectAgents(): boolean {
+  const { member, agent, token } = useIdentity();
+  return agent === null && member.role !== 'viewer' && widestScope(token.scopes) !== 'read';
+}
+
 /** Returns the widest scope of a token or a connection, which includes the narrower ones; `scim` is separate. */
 export const widestScope = (scopes: readonly string[]): 'admin' | 'write' | 'read' | 'scim' =>
   (['admin', 'write', 'scim'] as const).find((one) => scopes.includes(one)) ?? 'read';

@@ -1,11 +1,12 @@
 /** Tokens and the agents that use them. */
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { type AccessToken, type Agent, type GrantableScope, type Member } from '@muster/registry';
 import { useClient, useConsole, useIdentity } from '../data/context.ts';
 import { projectsQuery } from '../data/queries.ts';
 import { Avatar } from '../components/people.tsx';
-import { timeAgo, timeUntil } from '../messages/index.ts';
+import { t, timeAgo, timeUntil } from '../messages/index.ts';
 import { texts } from '../messages/settings.ts';
 import { ConfirmButton } from '../components/ask.tsx';
 import {
@@ -20,7 +21,7 @@ import {
   Section,
   useSettingsWrite,
 } from './components.tsx';
-import { ConnectClientInstructions } from './connect.tsx';
+import { ConnectClientInstructions } from '../start/connect-client.tsx';
 import { agentsQuery, membersQuery } from '../data/people-queries.ts';
 import { tokensQuery } from './queries.ts';
 import { useIsAdmin, widestScope } from './rights.ts';
@@ -313,7 +314,10 @@ export function Tokens() {
               values={[[made.name, made.secret]]}
               onClose={() => setMade(null)}
             />
-            <ConnectClientInstructions tokenId={made.tokenId} secret={made.secret} />
+            <ConnectClientInstructions
+              tokenId={made.tokenId}
+              access={{ origin: location.origin, secret: made.secret, projectKey: undefined }}
+            />
           </>
         )}
         <QueryList
@@ -324,7 +328,16 @@ export function Tokens() {
           {(token) => <TokenRow key={token.id} token={token} owners={owners} />}
         </QueryList>
       </Section>
-      <Section id="agents" title={texts.tokens.agents} intro={texts.tokens.agentsIntro}>
+      <Section
+        id="agents"
+        title={texts.tokens.agents}
+        intro={texts.tokens.agentsIntro}
+        headerAction={
+          <Link to="/connect-agent" className="button">
+            {t.nav.connectAgent}
+          </Link>
+        }
+      >
         <QueryList query={agents} emptyTitle={texts.tokens.noAgents} emptyWhy={texts.tokens.noAgentsWhy}>
           {(agent) => <AgentRow key={agent.id} agent={agent} of={other(agent)} />}
         </QueryList>

@@ -1,9 +1,9 @@
 /**
- * The locks of a project as a tree, and a form that checks whether a path is free. For a conflict it shows
- * the holder and a path that both locks match.
+ * The page of the locks of a project: a tree, and a form that checks whether a path is free. For a conflict
+ * it shows the holder and a path that both locks match.
  */
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { isRefusal, MusterError } from '@muster/client';
 import { type Lock, type LockConflict, type Project } from '@muster/registry';
@@ -12,11 +12,16 @@ import { locksQuery } from '../data/queries.ts';
 import { useNow } from '../components/clock.tsx';
 import { showNotice, errorText } from '../components/notices.tsx';
 import { Avatar, actorNameOf } from '../components/people.tsx';
-import { LoadError, Loading } from '../components/states.tsx';
+import { EmptyState, LoadError, Loading } from '../components/states.tsx';
+import { useTitle } from '../components/title.ts';
 import { ResourceTree } from '../components/tree.tsx';
 import { useWriteCall } from '../components/write.ts';
-import { formatDuration } from '../messages/index.ts';
+import { formatDuration, t } from '../messages/index.ts';
 import { lockTexts } from '../messages/locks.ts';
+import { projectQuery } from '../settings/queries.ts';
+import { ProjectPageHeader } from './project-head.tsx';
+
+const locksRoute = getRouteApi('/p/$projectKey/locks');
 
 function LockRow({ lock, isLead }: { readonly lock: Lock; readonly isLead: boolean }) {
   const { locks } = useClient();
@@ -118,25 +123,51 @@ function LockCheckForm({ projectId }: { readonly projectId: string }) {
   );
 }
 
-export function ProjectLocks({ project }: { readonly project: Project }) {
+function ProjectLocks({ project }: { readonly project: Project }) {
   const locks = useQuery(locksQuery(useClient(), project.id));
   const { agent } = useIdentity();
-  const id = `locks-${project.key}`;
+  if (locks.isError) return <LoadError error={locks.error} onRetry={() => void locks.refetch()} />;
+  if (locks.isPending) return <Loading label={lockTexts.loading} rows={2} />;
+  if (locks.data.length === 0)
+    return (
+      <EmptyState title={lockTexts.none}>
+        <p>{lockTexts.noneWhy}</p>
+      </EmptyState>
+    );
   return (
-    <section className="group" aria-labelledby={id}>
-      <h2 id={id}>{lockTexts.title(project.name)}</h2>
-      {locks.isError && <LoadError error={locks.error} onRetry={() => void locks.refetch()} />}
-      {locks.isPending && <Loading label={lockTexts.loading} rows={2} />}
-      {locks.data?.length === 0 && <p className="muted">{lockTexts.none}</p>}
-      {locks.data !== undefined && locks.data.length > 0 && (
-        <ResourceTree
-          locks={locks.data}
-          renderLock={(lock) => (
-            <LockRow key={lock.id} lock={lock} isLead={agent === null && project.myRole === 'lead'} />
-          )}
-        />
+    <ResourceTree
+      locks={locks.data}
+      renderLock={(lock) => (
+        <LockRow key={lock.id} lock={lock} isLead={agent === null && project.myRole === 'lead'} />
       )}
-      {project.myRole !== 'viewer' && project.archivedAt === null && <LockCheckForm projectId={project.id} />}
-    </section>
+    />
+  );
+}
+
+export function LocksPage() {
+  const projectKey = locksRoute.useParams().projectKey.toUpperCase();
+  useTitle(`${projectKey} · ${t.board.locks}`);
+  const project = useQuery(projectQuery(useClient(), projectKey));
+  if (project.isError)
+    return <LoadError isPage error={project.error} onRetry={() => void project.refetch()} />;
+  return (
+    <>
+      <ProjectPageHeader projectKey={projectKey} title={t.board.locks} />
+      <div className="page">
+        <div className="page-column group">
+          {project.data === undefined ? (
+            <Loading label={lockTexts.loading} />
+          ) : (
+            <>
+              <p className="muted">{lockTexts.intro}</p>
+              {project.data.myRole !== 'viewer' && project.data.archivedAt === null && (
+                <LockCheckForm projectId={project.data.id} />
+              )}
+              <ProjectLocks project={project.data} />
+            </>
+          )}
+        </div>
+      </div>
+    </>
   );
 }
