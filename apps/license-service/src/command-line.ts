@@ -21,6 +21,7 @@ import { operatorCommands } from './commands/operators.ts';
 import { planCommands } from './commands/plans.ts';
 import { productCommands } from './commands/products.ts';
 import { purgeCommand } from './commands/purge.ts';
+import { releaseCommands } from './commands/releases.ts';
 import { signingKeyCommands } from './commands/signing-keys.ts';
 import { tokenCommands } from './commands/tokens.ts';
 import { trailCommands } from './commands/trail.ts';
@@ -47,6 +48,7 @@ const commands: readonly LicenseCommand[] = [
   ...signingKeyCommands,
   ...planCommands,
   ...productCommands,
+  ...releaseCommands,
   ...tokenCommands,
   ...operatorCommands,
   {
@@ -77,6 +79,7 @@ const groupDescriptions: Readonly<Record<string, string>> = {
   token: 'Tokens for the HTTP API and for the support pages',
   operator: 'People with access to the support pages, as identified by OPERATORS_ISSUER',
   session: 'Sessions on the support pages',
+  releases: 'Releases that licensed programs may download',
   usage: 'What a license has used of its meters',
   plan: 'Plans for sale: the terms of licenses that are issued',
 };

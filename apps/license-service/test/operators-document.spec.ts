@@ -65,6 +65,7 @@ it('has one document of the whole service at its root', async () => {
   expect(Object.keys(paths)).toEqual(
     expect.arrayContaining([
       ...['/api/activate', '/api/activate/check', '/api/activate/release', '/api/trials', '/api/usage'],
+      '/api/releases/latest',
       ...['/.well-known/license-keys.json', '/api/operators/licenses/issue'],
     ]),
   );

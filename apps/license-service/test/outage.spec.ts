@@ -65,11 +65,12 @@ it('brings the schema up to date after that had failed at its start, and what is
   const { key } = await world.issue();
   // Takes back the newest migration.
   for (const statement of [
-    'drop table licenses.license_usage, licenses.license_usage_events',
-    'drop function licenses.count_usage',
-    'alter table licenses.plans drop column meters',
-    'alter table licenses.licenses drop column meters',
-    `update licenses.applied_migrations set name = 'of another' where name = '0008_meters'`,
+    'drop view licenses.entitled_releases',
+    'drop table licenses.releases',
+    'alter table licenses.products drop column downloads_url, drop column download_key_version',
+    'alter table licenses.plans drop column updates',
+    'alter table licenses.licenses drop column updates',
+    `update licenses.applied_migrations set name = 'of another' where name = '0009_releases'`,
   ])
     await world.rows(statement);
   const service = await world.start();

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createVisitor } from '@muster/testing/visitor';
 import { type Page } from 'playwright-core';
 import { renewLicense, setMachineLimit, replaceKey } from '../src/operators/change.ts';
+import { listReleases, publishRelease, setDownloads } from '../src/operators/releases.ts';
 import { setPlan } from '../src/operators/plans.ts';
 import { makeToken, revokeToken } from '../src/operators/tokens.ts';
 import { makeProduct } from '../src/operators/products.ts';
@@ -55,6 +56,32 @@ async function soldOne(): Promise<{ key: string; customerUrl: string }> {
   const [one] = json['licenses'] as { key: string; customerUrl: string }[];
   if (one === undefined) throw new Error('nothing was issued');
   return one;
+}
+
+/** Gives the plan meters and publishes a release, once. */
+async function offerUsageAndDownloads(): Promise<void> {
+  const meters = {
+    exports: { limit: 100, period: 'month', overLimit: 'refuse' },
+    renders: { limit: 1_000, period: 'total', overLimit: 'count' },
+  };
+  await world.rows('update licenses.plans set meters = $1', JSON.stringify(meters));
+  await world.asOperator(async (db) => {
+    if ((await listReleases(db, { product: 'default', limit: 1 })).length > 0) return;
+    const downloadsUrl = 'https://files.example.com/{file}?expires={expires}&signature={signature}';
+    await setDownloads(db, 'default', { downloadsUrl });
+    const sha256 = 'c0ffee'.repeat(11).slice(0, 64);
+    const artifacts = ['linux-x64', 'darwin-arm64', 'win32-x64'].map((platform) => ({
+      ...{ name: `acme-studio-1.4.0-${platform}.tar.gz`, platform, size: 48_200_000, sha256 },
+    }));
+    const notesUrl = 'https://example.com/releases/1.4.0';
+    await publishRelease(db, {
+      product: 'default',
+      version: '1.4.0',
+      channel: 'stable',
+      notesUrl,
+      artifacts,
+    });
+  });
 }
 
 async function signIn(page: Page): Promise<void> {
@@ -324,7 +351,13 @@ it('nothing runs on a page, nothing is fetched, and no page frames it', async ()
 
 describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
   inBrowser('each page is for everybody, and fits every width', async () => {
-    const { id, url } = await sold();
+    const { id, key, url } = await sold();
+    await offerUsageAndDownloads();
+    const events = [
+      { id: 'e-1', meter: 'exports', quantity: 5 },
+      { id: 'e-2', meter: 'renders', quantity: 1_250 },
+    ];
+    await service.post('/api/usage', { licenseKey: key, machineId: 'laptop-of-ana-7f3c', events });
     await withPage(
       async (page) => {
         await page.goto(service.url);

@@ -8,6 +8,7 @@ import {
   startOrContinueTrial,
 } from './granted.ts';
 import { invalidateLicense, decideOffline, withLicenseKey, decideWithoutReply } from './kept-license.ts';
+import { findLatestRelease, type LatestAnswer, type LatestOptions } from './latest.ts';
 import { type LicenseClientOptions, settingsOf } from './options.ts';
 import { refusalOfNoReply, refusalOfReply, refusalOfCheck } from './refusals.ts';
 import { openSession, isSameKey, type LicenseSession } from './session.ts';
@@ -54,6 +55,11 @@ export interface LicenseClient {
   meter(meter: string, quantity?: number): Promise<MeterReport>;
   /** Sends waiting events, and returns the usage and the limit of each meter. */
   usage(): Promise<LicenseUsage>;
+  /**
+   * Finds the latest release that the license may download, with addresses that are valid for five minutes. The
+   * license must be active on this machine.
+   */
+  latest(options?: LatestOptions): Promise<LatestAnswer>;
   /** Releases the license for another machine. Events that wait are sent before. */
   release(): Promise<Release>;
   /** Returns the id by which the service knows this machine. */
@@ -105,6 +111,7 @@ export function createLicenseClient(options: LicenseClientOptions): LicenseClien
       (await acceptAnswer(await open(), answer)) ?? decideOffline(await open()),
     watch: (tell, failed) => repeatChecks(check, tell, failed),
     meter: async (meter, quantity = 1) => meterUsage(await open(), meter, quantity),
+    latest: async (options = {}) => findLatestRelease(await open(), options),
     usage: async () => readUsage(await open()),
     checkOffline: async () => decideOffline(await open()),
     release: async () => {

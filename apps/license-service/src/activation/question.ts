@@ -22,7 +22,7 @@ export interface ActivationRequest<Extra = unknown> {
 }
 
 export interface ActivationPath<Extra = unknown> {
-  readonly name: 'activate' | 'check' | 'release' | 'usage';
+  readonly name: 'activate' | 'check' | 'release' | 'usage' | 'latest';
   readonly kind: 'ip' | 'check';
   /** Makes the refusal of a text that is not a license key. */
   readonly refuseKey: typeof invalidKeyError;

@@ -15,6 +15,8 @@ import { type ActivationRequest, type ActivationPath, parseActivationRequest } f
 import { recordCalls } from './recorded.ts';
 import { checkLicense, type ActivationClaim } from './statements.ts';
 import { UsageParams } from '../usage/records.ts';
+import { findLatest } from '../releases/latest.ts';
+import { LatestParams } from '../releases/records.ts';
 import { reportUsage } from '../usage/usage.ts';
 
 export interface ActivationOptions {
@@ -86,8 +88,13 @@ export function addActivationRoutes(app: FastifyInstance, options: ActivationOpt
     ...{ name: 'usage', kind: 'check', refuseKey: invalidKeyError, extraParams: UsageParams },
     handle: (asked) => reportUsage(options, asked),
   };
+  const latest: ActivationPath<LatestParams> = {
+    ...{ name: 'latest', kind: 'check', refuseKey: invalidKeyError, extraParams: LatestParams },
+    handle: (asked) => findLatest({ pool: options.pool, seals: () => options.opened()?.seals ?? [] }, asked),
+  };
   app.post('/api/activate', createPathHandler(options, activation));
   app.get('/api/activate/check', createPathHandler(options, checking));
   app.post('/api/activate/release', createPathHandler(options, releasing));
+  app.post('/api/releases/latest', createPathHandler(options, latest));
   app.post('/api/usage', createPathHandler(options, usage));
 }

@@ -106,6 +106,14 @@ const checkSql = `
     from licenses.held_machines h where h.license_id = l.id) slots
   where key_hash = $1`;
 
+// SQL that checks a license like `checkSql` and lists the newest versions that it may download.
+const checkLatestSql = `
+  select c.*, array(select r.version from licenses.entitled_releases r
+    where r.license_id = c.id and r.channel = any ($4::text[])
+      and ($5::text is null or r.artifacts @> jsonb_build_array(jsonb_build_object('platform', $5::text)))
+    order by r.major desc, r.minor desc, r.patch desc, r.id desc limit 500) as versions
+  from (${checkSql}) c`;
+
 // Leased slots add no event after the first activation, so that frequent changes do not fill the trail.
 const activateSql = `with ${lockAndDecideSql},
   terms as materialized (
@@ -141,6 +149,11 @@ const activateSql = `with ${lockAndDecideSql},
 export interface CountedUsage extends LicenseForMachine {
   /** The outcome of each event; null if the machine does not hold the license. */
   readonly usage: UsageResult | null;
+}
+
+export interface LicenseWithVersions extends LicenseForMachine {
+  /** The versions that the license may download, at most 500. They are not sorted by pre-release. */
+  readonly versions: readonly string[];
 }
 
 /** The outcome of a release: a state that refuses it, `released` (also when repeated), or too many transfers. */
@@ -206,6 +219,7 @@ function toTaggedQuery<Row>(sqlText: string): (values: readonly unknown[]) => Qu
 
 const activateQuery = toTaggedQuery<GrantedActivation>(activateSql);
 const releaseQuery = toTaggedQuery<ReleasedLicense>(releaseSql);
+const checkLatestQuery = toTaggedQuery<LicenseWithVersions>(checkLatestSql);
 const countUsageQuery = toTaggedQuery<CountedUsage>(countUsageSql);
 
 /** Reads the state of a license without changing it. Returns undefined if no license has this key. */
@@ -214,6 +228,14 @@ export const checkLicense = async (
   { keyHash, machineHashes }: ActivationClaim,
 ): Promise<LicenseForMachine | undefined> =>
   (await runSharedRead<LicenseForMachine>(pool, { text: checkSql, values: [keyHash, ...machineHashes] }))[0];
+
+/** Reads the state of a license and the versions of these channels, with a file for the platform, that it may download. */
+export const checkLatest = async (
+  pool: Pool,
+  { keyHash, machineHashes }: ActivationClaim,
+  { channels, platform }: { readonly channels: readonly string[]; readonly platform: string | null },
+): Promise<LicenseWithVersions | undefined> =>
+  (await runQuery(pool, checkLatestQuery([keyHash, ...machineHashes, channels, platform])))[0];
 
 export interface ActivationInput extends ActivationClaim {
   readonly pepperId: string;

@@ -1,6 +1,7 @@
 /** Builds the OpenAPI document of the whole service: the paths of licensed programs and the operators' API. */
 import { productVersion } from '@muster/http';
 import { z } from 'zod';
+import { LatestParams, LatestResult } from '../releases/records.ts';
 import { UsageParams, UsageResult } from '../usage/records.ts';
 import { type OpenApiDocument, errorRef, jsonContent, jsonSchemaOf } from './openapi.ts';
 
@@ -28,6 +29,11 @@ const CheckResponse = z.object({
 });
 const UsageBody = ActivationBody.extend(UsageParams.shape);
 const UsageResponse = UsageResult.extend({
+  success: z.literal(true),
+  license: z.object({ key: z.string(), machineId: z.string() }),
+});
+const LatestBody = ActivationBody.extend(LatestParams.shape);
+const LatestResponse = LatestResult.extend({
   success: z.literal(true),
   license: z.object({ key: z.string(), machineId: z.string() }),
 });
@@ -108,6 +114,10 @@ const publicPaths = {
   '/api/activate/release': describePost('release', 'Release the license from a machine', {
     ...{ params: ActivationBody, result: ActivationResponse },
     successDescription: 'Another machine may activate the license.',
+  }),
+  '/api/releases/latest': describePost('latest', 'Find the latest release that the license may download', {
+    ...{ params: LatestBody, result: LatestResponse },
+    successDescription: 'The release with addresses of its files, which are valid for five minutes.',
   }),
   '/api/usage': describePost('usage', 'Report the usage of a machine that holds the license', {
     ...{ params: UsageBody, result: UsageResponse, ownStatuses: [422] },

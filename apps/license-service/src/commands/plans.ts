@@ -9,10 +9,12 @@ import {
 import { getProduct, defaultProduct } from '../operators/products.ts';
 import { inTransaction, inReadOnlyTransaction, RefusedError } from '../operators/transaction.ts';
 import { formatFeatures } from '../features.ts';
+import { type UpdatePolicy } from '../releases/records.ts';
 import { formatMeters } from '../meters.ts';
 import { listOutput, type LicenseCommand, numberOption, productOption, addProductOption } from './command.ts';
 import { applyFeatureOptions, addFeatureOptions } from './features.ts';
 import { formatLeaseDuration, formatMachineCount, formatDuration } from './shown.ts';
+import { addUpdatesOption } from './releases.ts';
 import { addMeterOptions, applyMeterOptions } from './usage.ts';
 import { termOptions, parseCount, parseLeaseSeconds, parseMachineLimit, addTermOptions } from './term.ts';
 
@@ -42,7 +44,7 @@ const planSetCommand: LicenseCommand = {
   description:
     'Create or change a plan; issued licenses keep their terms, but get the new features and meters',
   configure: (it) =>
-    addProductOption(addMeterOptions(addFeatureOptions(addTermOptions(it))))
+    addProductOption(addUpdatesOption(addMeterOptions(addFeatureOptions(addTermOptions(it)))))
       .argument('<plan>', 'lower-case letters, digits and . _ -')
       .option(
         '--transfers <number>',
@@ -76,10 +78,11 @@ const planSetCommand: LicenseCommand = {
       const machineLimit = numberOption(options, 'machines') ?? before?.machineLimit ?? defaultMachineLimit;
       const features = applyFeatureOptions(options, before?.features);
       const meters = applyMeterOptions(options, before?.meters);
+      const updates = (options['updates'] as UpdatePolicy | undefined) ?? before?.updates ?? {};
       const leaseSeconds =
         lease === false ? null : typeof lease === 'number' ? lease : (before?.leaseSeconds ?? null);
       const terms = { leaseSeconds, term: term ?? before?.term ?? null, transferLimit, machineLimit };
-      return setPlan(db, { product, name, ...terms, features, meters });
+      return setPlan(db, { product, name, ...terms, features, meters, updates });
     });
     return {
       json: { plan },

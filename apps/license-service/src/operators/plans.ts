@@ -1,6 +1,7 @@
 import { sql } from '@muster/driver';
 import { type LicenseFeatures } from '../features.ts';
 import { type LicenseMeters } from '../meters.ts';
+import { type UpdatePolicy } from '../releases/records.ts';
 import { defaultProduct } from './products.ts';
 import { type Db, RefusedError } from './transaction.ts';
 
@@ -22,6 +23,8 @@ export interface LicensePlan {
   readonly leaseSeconds: number | null;
   readonly features: LicenseFeatures;
   readonly meters: LicenseMeters;
+  /** Which releases licenses of the plan may download. */
+  readonly updates: UpdatePolicy;
   readonly updatedAt: string;
 }
 
@@ -41,6 +44,7 @@ interface PlanRow {
   readonly lease_seconds: number | null;
   readonly features: LicenseFeatures;
   readonly meters: LicenseMeters;
+  readonly updates: UpdatePolicy;
   readonly updated_at: string;
 }
 
@@ -57,6 +61,7 @@ const toPlan = (row: PlanRow): LicensePlan => ({
   leaseSeconds: row.lease_seconds,
   features: row.features,
   meters: row.meters,
+  updates: row.updates,
   updatedAt: row.updated_at,
 });
 
@@ -94,6 +99,8 @@ export interface PlanTerms {
   readonly features?: LicenseFeatures;
   /** The usage meters; none by default. */
   readonly meters?: LicenseMeters;
+  /** Which releases can be downloaded; by default all until the license expires. */
+  readonly updates?: UpdatePolicy;
 }
 
 /** Creates or changes a plan. Sold licenses keep their terms but get the new features and meters. */
@@ -108,18 +115,19 @@ export async function setPlan(
     leaseSeconds = null,
     features = {},
     meters = {},
+    updates = {},
   }: PlanTerms,
 ): Promise<LicensePlan> {
   if (!namePattern.test(name))
     throw new RefusedError('plan_name', "a plan's name has at most 64 lower-case letters, digits and . _ -");
   const row = await db.one(
     sql<PlanRow>`insert into licenses.plans (name, duration_seconds, perpetual, transfer_limit, machine_limit, features, lease_seconds,
-       product, meters)
+       product, meters, updates)
      values (${name}, ${term?.kind === 'for' ? term.seconds : null}, ${term?.kind === 'perpetual'}, ${transferLimit},
-       ${machineLimit}, ${features}, ${leaseSeconds}, ${product}, ${meters})
+       ${machineLimit}, ${features}, ${leaseSeconds}, ${product}, ${meters}, ${updates})
      on conflict (product, name) do update set duration_seconds = excluded.duration_seconds, perpetual = excluded.perpetual,
        transfer_limit = excluded.transfer_limit, machine_limit = excluded.machine_limit, features = excluded.features,
-       meters = excluded.meters,       lease_seconds = excluded.lease_seconds, updated_at = clock_timestamp()
+       meters = excluded.meters, updates = excluded.updates,       lease_seconds = excluded.lease_seconds, updated_at = clock_timestamp()
      returning *`,
   );
   return toPlan(row);

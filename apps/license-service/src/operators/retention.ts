@@ -43,6 +43,7 @@ export const retention: Readonly<Record<string, TableRetention>> = {
   operator_tokens: keepForever('each event names the token that caused the event'),
   plans: keepForever('operators create these rows'),
   products: keepForever('operators create these rows'),
+  releases: keepForever('operators publish these rows; programs may be asked for any version that was sold'),
   secrets: keepForever('at most two rows'),
   signing_keys: keepForever('a certificate names the key that signed it'),
   trials: keepForever('a trial that has ended must not begin anew; an address begins a few dozen an hour'),

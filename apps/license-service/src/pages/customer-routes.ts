@@ -4,8 +4,10 @@ import { formFieldsOf } from '@muster/http';
 import { type FastifyInstance } from 'fastify';
 import { type License } from '../operators/license.ts';
 import { listHeldMachines } from '../operators/machines.ts';
-import { type Db, inTransaction } from '../operators/transaction.ts';
+import { type Db, inTransaction, RefusedError } from '../operators/transaction.ts';
 import { listCurrentUsage } from '../operators/usage.ts';
+import { downloadSeconds, signedDownloadUrl } from '../releases/downloads.ts';
+import { findEntitledRelease, findLatestStable } from '../releases/latest.ts';
 import { customerPage } from './customer.ts';
 import { sendPage } from './layout.ts';
 import { licenseOfLink } from './links.ts';
@@ -18,6 +20,7 @@ const customerPagePath = '/my/';
 const loadCustomerPageData = async (db: Db, license: License, link: string) => ({
   ...{ license, link, machines: await listHeldMachines(db, license.id) },
   usage: await listCurrentUsage(db, license),
+  release: await findLatestStable(db, license.id),
 });
 
 export function addCustomerRoutes(app: FastifyInstance, options: SupportPagesOptions): void {
@@ -34,6 +37,22 @@ export function addCustomerRoutes(app: FastifyInstance, options: SupportPagesOpt
     );
     return sendPage(reply, page);
   });
+  // The page has links to this path, because a signed address would expire while the page is open.
+  app.get<{ Params: { link: string; version: string; name: string } }>(
+    `${customerPagePath}:link/download/:version/:name`,
+    async (request, reply) => {
+      const { link, version, name } = request.params;
+      const { seals } = requireOpenedVault(options);
+      const release = await inTransaction(options.pool, async (db) =>
+        findEntitledRelease(db, (await licenseOfLink(db, seals, link)).id, version),
+      );
+      const isFile = release?.artifacts.some((one) => one.name === name) === true;
+      const expiresSeconds = Math.floor(Date.now() / 1_000) + downloadSeconds;
+      const url = isFile ? signedDownloadUrl(seals, release, { version, name, expiresSeconds }) : null;
+      if (url === null) throw new RefusedError('not_found', 'your license does not include this download');
+      return reply.redirect(url);
+    },
+  );
   app.post<{ Params: { link: string } }>(`${customerPagePath}:link/release`, async (request, reply) => {
     const { link } = request.params;
     const page = await inTransaction(options.pool, async (db) => {

@@ -3,6 +3,7 @@ import { html, type Html } from '@muster/http';
 import { type License, stateOf } from '../operators/license.ts';
 import { type MachineRecord } from '../api/records.ts';
 import { type MeterUsageRecord } from '../meters.ts';
+import { type DownloadableRelease } from '../releases/latest.ts';
 import { uploadForm } from './answers.ts';
 import { formatDay, formatTime, type ServicePage } from './layout.ts';
 
@@ -60,6 +61,8 @@ export interface CustomerPageData {
   readonly machines: readonly MachineRecord[];
   readonly link: string;
   readonly usage: readonly MeterUsageRecord[];
+  /** The latest release that the license may download. */
+  readonly release: DownloadableRelease | undefined;
   /** Set after a machine was released: the time until which that machine may still run on its certificate. */
   readonly releasedMachine?: { readonly offlineUntil: string | null };
 }
@@ -92,11 +95,46 @@ const usageSection = (usage: readonly MeterUsageRecord[]): Html | null =>
         </dl>
       </section>`;
 
+const formatBytes = (bytes: number): string =>
+  bytes < 1_000_000
+    ? `${formatCount(Math.ceil(bytes / 1_000))} kB`
+    : `${formatCount(Math.round(bytes / 1_000_000))} MB`;
+
+/** Lists the files of the latest release. */
+const downloadsSection = (link: string, release: DownloadableRelease | undefined): Html | null =>
+  release?.downloadsUrl == null
+    ? null
+    : html`<section>
+        <h2>Downloads</h2>
+        <p>
+          Version ${release.version}, published
+          ${formatDay(release.publishedAt, '–')}${
+            release.notesUrl === null ? null : html` · <a href="${release.notesUrl}">Release notes</a>`
+          }
+        </p>
+        <ul>
+          ${release.artifacts.map(
+            ({ name, platform, size, sha256 }) =>
+              html`<li>
+                <div>
+                  <a
+                    href="/my/${link}/download/${encodeURIComponent(release.version)}/${encodeURIComponent(name)}"
+                    >${name}</a
+                  >
+                  <span class="quiet">${platform}, ${formatBytes(size)}</span><br />
+                  <span class="quiet wide">SHA-256 ${sha256}</span>
+                </div>
+              </li>`,
+          )}
+        </ul>
+      </section>`;
+
 export function customerPage({
   license,
   machines,
   link,
   usage,
+  release,
   releasedMachine,
 }: CustomerPageData): ServicePage {
   const left = Math.max(license.transferLimit - license.transfers, 0);
@@ -157,7 +195,8 @@ export function customerPage({
                 </p>`
         }
       </section>
-      ${usageSection(usage)} ${over === undefined ? uploadForm(`/my/${link}/answer`) : null}`,
+      ${usageSection(usage)} ${downloadsSection(link, release)}
+      ${over === undefined ? uploadForm(`/my/${link}/answer`) : null}`,
   };
 }
 
