@@ -45,12 +45,15 @@ describe('muster export', () => {
     expect(await run('--me')).toMatchObject({ code: 0, out: expect.stringMatching(/-ana-.*\.tar\.gz: /) });
   });
 
-  it('leaves no file behind if the archive cannot be verified', async () => {
+  it.each([
+    ['the keys cannot be fetched', 503, '', 4],
+    ['the keys are others', 200, '{"keys":[]}', 3],
+  ])('leaves no file behind if %s', async (_problem, status, keys, code) => {
     // A server in front of the API that does not pass on the keys.
     const broken = createServer((incoming, answer) => {
       const { method, headers, url = '/' } = incoming;
       if (url === exportKeysPath) {
-        answer.writeHead(503).end();
+        answer.writeHead(status).end(keys);
         return;
       }
       incoming.pipe(
@@ -62,9 +65,8 @@ describe('muster export', () => {
     });
     await once(broken.listen(0, '127.0.0.1'), 'listening');
     const { port } = broken.address() as AddressInfo;
-    expect(await run('-o', 'none.tar.gz', '--base-url', `http://127.0.0.1:${port}`)).toMatchObject({
-      code: 4,
-    });
+    const url = `http://127.0.0.1:${port}`;
+    expect(await run('-o', 'none.tar.gz', '--base-url', url)).toMatchObject({ code });
     broken.closeAllConnections();
     broken.close();
     expect(await readdir(muster.home())).not.toContain('none.tar.gz.part');
