@@ -12,6 +12,7 @@ import {
   createPriorityChange,
   createStatusChange,
   offerToUndo,
+  restoreAssignees,
 } from './each.ts';
 import { statusNames } from './filter.ts';
 
@@ -99,8 +100,8 @@ export default function CardChooser(props: CardChooserProps) {
     settle(card, outcome, newValue);
     offerToUndo(board, card, outcome, {
       newValue,
-      undo: () =>
-        board.restoreAssignees(card, {
+      undo: (_, before, version) =>
+        restoreAssignees(board, before, version, {
           ...(who.member !== undefined && { member: who.member?.id ?? null }),
           ...(who.agent !== undefined && { agent: who.agent?.id ?? null }),
         }),

@@ -13,12 +13,46 @@ export interface BulkChange extends CardsChange {
   readonly undo?: (board: Board, before: StoryCard, version: number) => Promise<unknown>;
 }
 
+/** Gives a story former values. Resolves to false if someone else has changed it since it had this version. */
+async function restore(
+  board: Board,
+  story: StoryCard,
+  version: number,
+  set: CardsChange['set'],
+): Promise<boolean> {
+  const [outcome] = await board.changeMany([{ ...story, version }], { set, isUntouched: () => false });
+  if (outcome?.type === 'refused') throw outcome.error;
+  return outcome?.type !== 'met';
+}
+
+/** Gives a story its former assignees, if it still has those that a change has set. */
+export async function restoreAssignees(
+  board: Board,
+  before: StoryCard,
+  version: number,
+  { member, agent }: { readonly member?: string | null; readonly agent?: string | null },
+): Promise<boolean> {
+  // Assignments do not change the version of a story.
+  const theirs = (await board.fetchCards([before.id]))[0]?.assignees;
+  const isStillSet =
+    theirs !== undefined &&
+    (member === undefined || member === (theirs.member?.id ?? null)) &&
+    (agent === undefined || agent === (theirs.agent?.id ?? null));
+  return (
+    isStillSet &&
+    restore(board, before, version, {
+      ...(member !== undefined && { assigneeId: before.assignees.member?.id ?? null }),
+      ...(agent !== undefined && { agentId: before.assignees.agent?.id ?? null }),
+    })
+  );
+}
+
 export const createPriorityChange = (priority: StoryCard['priority']): BulkChange => ({
   set: { priority },
   isUntouched: (known, theirs) => theirs.priority === known.priority || theirs.priority === priority,
   currentValueOf: (card) => t.priority[card.priority],
   newValue: t.priority[priority],
-  undo: (board, before, version) => board.restoreFields(before, { priority: before.priority }, version),
+  undo: (board, before, version) => restore(board, before, version, { priority: before.priority }),
 });
 
 const moveBack: NonNullable<BulkChange['undo']> = (board, before, version) => board.moveBack(before, version);
@@ -54,7 +88,7 @@ export const createFieldChange = (
   nameOf: NameOf,
 ): BulkChange => ({
   ...createValueChange({ [field]: value }, value, (card) => card[field], nameOf),
-  undo: (board, before, version) => board.restoreFields(before, { [field]: before[field] }, version),
+  undo: (board, before, version) => restore(board, before, version, { [field]: before[field] }),
 });
 
 /** Changes the assigned member or agent. */
@@ -69,7 +103,7 @@ export const createAssigneeChange = (
     ({ assignees }) => assignees[kind]?.id ?? null,
     nameOf,
   ),
-  undo: (board, before) => board.restoreAssignees(before, { [kind]: id }),
+  undo: (board, before, version) => restoreAssignees(board, before, version, { [kind]: id }),
 });
 
 /** Changes the status. Each story moves to the first column of its project with that status. */

@@ -1,5 +1,5 @@
 /** The facts of a story on cards, in lists and in tables. */
-import { type Epic, type StoryCard } from '@muster/registry';
+import { type StoryCard } from '@muster/registry';
 import { isBlocked, isOverdue } from '../board/filter.ts';
 import { formatDay, formatShortDate, t } from '../messages/index.ts';
 import { Icon, PriorityIcon } from './icons.tsx';
@@ -7,14 +7,6 @@ import { Avatar } from './people.tsx';
 import { WorkStateLabel } from './work.tsx';
 
 const maxVisibleLabels = 3;
-
-export const EpicName = ({ epic }: { readonly epic: Epic | undefined }) =>
-  epic === undefined ? null : (
-    <span className="story-epic" title={epic.title}>
-      {epic.color !== null && <span className="epic-mark" style={{ background: epic.color }} />}
-      <span className="cut">{epic.title}</span>
-    </span>
-  );
 
 export const LabelChips = ({ labels }: { readonly labels: readonly string[] }) => (
   <>
@@ -44,22 +36,13 @@ export function DueDay({ card }: { readonly card: Pick<StoryCard, 'status' | 'du
   );
 }
 
-export const PersonName = ({ name, kind }: { readonly name: string; readonly kind: 'member' | 'agent' }) => (
-  <span className="story-person">
-    <Avatar name={name} kind={kind} />
-    <span className="cut">{name}</span>
-  </span>
-);
-
 export const AssigneeAvatars = ({ assignees: { member, agent } }: Pick<StoryCard, 'assignees'>) => (
   <>
     {agent !== null && <Avatar name={agent.name} kind="agent" />}
     {member !== null && <Avatar name={member.name} kind="member" />}
-    {(agent ?? member) !== null && (
-      <span className="sr-only">
-        {[agent?.name, member?.name].filter((name) => name !== undefined).join(', ')}
-      </span>
-    )}
+    <span className="sr-only">
+      {[agent?.name, member?.name].filter((name) => name !== undefined).join(', ')}
+    </span>
   </>
 );
 

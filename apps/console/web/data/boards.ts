@@ -41,12 +41,6 @@ export interface CardsChange {
   readonly isUntouched: (known: StoryCard, theirs: StoryCard) => boolean;
 }
 
-/** The ids of the assignees that a change sets; null for no one. */
-export interface AssigneeIds {
-  readonly member?: string | null;
-  readonly agent?: string | null;
-}
-
 /** The maximum number of stories in one call. */
 const maxBatchSize = 200;
 
@@ -58,6 +52,7 @@ export class Board {
   readonly projectId: string | null;
   readonly reload: BoardLoader['reload'];
   readonly refreshCards: BoardLoader['refresh'];
+  readonly fetchCards: BoardLoader['fetchCards'];
   readonly loadMore: BoardLoader['loadMore'];
   readonly close: BoardLoader['close'];
   readonly previewMove = this.#store.previewMove;
@@ -72,6 +67,7 @@ export class Board {
     this.#loader = createBoardLoader(source, this.#store);
     this.reload = this.#loader.reload;
     this.refreshCards = this.#loader.refresh;
+    this.fetchCards = this.#loader.fetchCards;
     this.loadMore = this.#loader.loadMore;
     this.close = this.#loader.close;
     void this.reload();
@@ -80,7 +76,7 @@ export class Board {
   handleEvent(event: Event): void {
     if (event.subject.type === 'story') this.refreshCards([event.subject.id]);
     // The cards of a search are not in columns.
-    else if ((this.projectId === null ? /^project\./ : /^(column|columns|project)\./).test(event.kind))
+    else if ((this.projectId === null ? /^project\./ : /^(columns?|project)\./).test(event.kind))
       void this.reload();
     else if (event.kind.startsWith('import.')) this.#loader.reloadSoon();
   }
@@ -110,31 +106,6 @@ export class Board {
       ? this.#client.stories.updateStatus({ storyId: id, status, expectedVersion })
       : this.#client.stories.reorder({ storyId: id, columnId, ...neighbor, expectedVersion }));
     this.#store.storeWrittenStory(story);
-  }
-
-  /** Gives fields of a card their former values. Throws if the card was changed since it had this version. */
-  async restoreFields(
-    { id }: StoryCard,
-    fields: Partial<Pick<StoryCard, 'priority' | 'epicId' | 'dueDate'>>,
-    expectedVersion: number,
-  ): Promise<void> {
-    const { story } = await this.#client.stories.update({ storyId: id, ...fields, expectedVersion });
-    this.#store.storeWrittenStory(story);
-  }
-
-  /** Gives a card its former assignees. Resolves to false if it no longer has those that this change has set. */
-  async restoreAssignees({ id, assignees }: StoryCard, set: AssigneeIds): Promise<boolean> {
-    const [theirs] = await this.#loader.fetchCards([id]);
-    const isSet = ({ member, agent }: StoryCard['assignees']): boolean =>
-      (set.member === undefined || set.member === (member?.id ?? null)) &&
-      (set.agent === undefined || set.agent === (agent?.id ?? null));
-    if (theirs === undefined || !isSet(theirs.assignees)) return false;
-    const outcome = await this.assign(theirs, {
-      ...(set.member !== undefined && { member: assignees.member }),
-      ...(set.agent !== undefined && { agent: assignees.agent }),
-    });
-    if (outcome.type === 'refused') throw outcome.error;
-    return true;
   }
 
   async create(title: string, columnId: string): Promise<StoryCard | undefined> {
@@ -180,7 +151,7 @@ export class Board {
     }
     try {
       const results = await this.#sendBatch(cards, change);
-      await this.#loader.fetchCards(ids);
+      await this.fetchCards(ids);
       return ids.map((id): ChangeOutcome => {
         const result = results.get(id);
         if (result?.outcome === 'changed' && result.version !== null)
@@ -219,7 +190,7 @@ export class Board {
     const first = new Map(await send(cards));
     const outdated = cards.filter(({ id }) => first.get(id)?.reason === 'version_mismatch');
     if (outdated.length === 0) return first;
-    const current = await this.#loader.fetchCards(outdated.map(({ id }) => id));
+    const current = await this.fetchCards(outdated.map(({ id }) => id));
     const again = current.filter((theirs) =>
       outdated.some((known) => known.id === theirs.id && isUntouched(known, theirs)),
     );
@@ -259,7 +230,7 @@ export class Board {
     try {
       const { story, warnings } = await call(version).catch(async (error: unknown) => {
         if (!isRefusal(error, 'version_mismatch')) throw error;
-        const [theirs] = await this.#loader.fetchCards([id]);
+        const [theirs] = await this.fetchCards([id]);
         if (theirs !== undefined && isUntouched(theirs)) return call(theirs.version);
         throw error;
       });

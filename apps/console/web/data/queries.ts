@@ -1,5 +1,5 @@
 /** Queries of the pages, by key. Events of the stream invalidate keys. */
-import { queryOptions } from '@tanstack/react-query';
+import { type Query, type QueryClient, type QueryKey, queryOptions } from '@tanstack/react-query';
 import { type Client } from '@muster/client';
 import { type Execution, type Project } from '@muster/registry';
 import { type ConsoleSession } from './session.ts';
@@ -195,3 +195,16 @@ export const epicProgressQuery = (client: Client, projectId: string) =>
     queryKey: ['epics', 'progress', projectId, 'epics'],
     queryFn: () => listEpics(client, projectId),
   });
+
+/** Waits for the first fetches of queries under a key that are in progress. */
+export async function awaitFirstFetches(
+  queries: QueryClient,
+  queryKey: QueryKey,
+  isIncluded: (query: Query) => boolean = () => true,
+): Promise<void> {
+  const firstFetches = queries.getQueryCache().findAll({
+    ...{ queryKey, fetchStatus: 'fetching' },
+    predicate: (query) => query.state.data === undefined && isIncluded(query),
+  });
+  await Promise.allSettled(firstFetches.map((query) => query.fetch()));
+}

@@ -1,4 +1,5 @@
-import { type Query, type QueryClient } from '@tanstack/react-query';
+import { type QueryClient } from '@tanstack/react-query';
+import { awaitFirstFetches } from './queries.ts';
 import { type CacheKey } from './stale.ts';
 
 /** Events within this window are answered by one request for each query. */
@@ -16,19 +17,6 @@ export function createBatchedRefetch(queries: QueryClient): (queryKey: CacheKey)
       }, batchWindowMs);
     pending.set(JSON.stringify(queryKey), queryKey);
   };
-}
-
-/** Waits for the first fetches of queries under a key that are in progress. */
-export async function awaitFirstFetches(
-  queries: QueryClient,
-  queryKey: CacheKey,
-  isIncluded: (query: Query) => boolean = () => true,
-): Promise<void> {
-  const firstFetches = queries.getQueryCache().findAll({
-    ...{ queryKey, fetchStatus: 'fetching' },
-    predicate: (query) => query.state.data === undefined && isIncluded(query),
-  });
-  await Promise.allSettled(firstFetches.map((query) => query.fetch()));
 }
 
 /**

@@ -44,10 +44,11 @@ export function staleQueryKeys({ kind, subject }: Event): CacheKey[] {
   const keys: CacheKey[] = [['activity']];
   if (settingsSubjects.has(about)) keys.push(['settings']);
   if (about === 'org') keys.push(['org']);
-  if (kind === 'story.deleted' || kind === 'story.restored') keys.push(['settings', 'deleted-stories']);
-  if (subject.type === 'story' && subject.key !== null) keys.push(['story', subject.key]);
+  const storyKey = subject.type === 'story' ? subject.key : null;
+  if (/^story\.(deleted|restored)$/.test(kind)) keys.push(['settings', 'deleted-stories']);
+  if (storyKey !== null) keys.push(['story', storyKey]);
   if (relatedStoryChanges.has(kind)) keys.push(['related'], ['assigned']);
-  else if (subject.type === 'story' && subject.key !== null) keys.push(['related', subject.key]);
+  else if (storyKey !== null) keys.push(['related', storyKey]);
   if (about === 'assignment') keys.push(['assigned']);
   if (changesWaves(kind)) keys.push(['plans']);
   if (['project', 'access', 'team', 'member', 'org'].includes(about)) keys.push(['projects'], ['people']);

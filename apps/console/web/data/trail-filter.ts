@@ -66,3 +66,13 @@ export const parseAuditFilter = (search: UrlSearch): AuditFilter =>
     from: isDay,
     to: isDay,
   });
+
+/** Returns the filter with one field set or removed. */
+export function withFilter<Filter extends object, Field extends keyof Filter>(
+  filter: Filter,
+  field: Field,
+  value: Filter[Field] | undefined,
+): Filter {
+  const rest = Object.fromEntries(Object.entries(filter).filter(([name]) => name !== field)) as Filter;
+  return value === undefined || value === '' ? rest : { ...rest, [field]: value };
+}

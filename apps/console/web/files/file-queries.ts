@@ -2,7 +2,7 @@
 import { type Client } from '@muster/client';
 import { type Attachment } from '@muster/registry';
 import { infiniteQueryOptions, type QueryClient, queryOptions } from '@tanstack/react-query';
-import { awaitFirstFetches } from '../data/refresh.ts';
+import { awaitFirstFetches } from '../data/queries.ts';
 
 const addressLifetimeMs = 4 * 60_000;
 

@@ -1,15 +1,5 @@
-/** Changes the filters of the activity and the audit trail, and converts days and spans in them to points in time. */
+/** Converts days and spans in the filters of the activity and the audit trail to points in time. */
 import { isTimeSpan, type TimeSpan } from '../data/trail-filter.ts';
-
-/** Returns the filter with one field set or removed. */
-export function withFilter<Filter extends object, Field extends keyof Filter>(
-  filter: Filter,
-  field: Field,
-  value: Filter[Field] | undefined,
-): Filter {
-  const rest = Object.fromEntries(Object.entries(filter).filter(([name]) => name !== field)) as Filter;
-  return value === undefined || value === '' ? rest : { ...rest, [field]: value };
-}
 
 /** Returns the start of a day in the viewer's time zone, or of a day this many days later. */
 export function dayStart(day: string, daysLater = 0): string {

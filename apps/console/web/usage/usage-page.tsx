@@ -14,7 +14,7 @@ import { EmptyState, LoadError, Loading } from '../components/states.tsx';
 import { useTitle } from '../components/title.ts';
 import { formatDay } from '../messages/index.ts';
 import { formatMicros, formatTokens, usageTexts } from '../messages/usage.ts';
-import { withFilter } from '../pages/trail-bounds.ts';
+import { withFilter } from '../data/trail-filter.ts';
 import { rangeStart, type UsageFilter, usageSumsQuery, usageTableQuery } from './usage-queries.ts';
 import { type UsageSearch, usageRanges } from './usage-search.ts';
 

@@ -1,5 +1,5 @@
 /** The stories of a view: filtered, sorted and grouped, with the names of what they are grouped by. */
-import { useQueries, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useDeferredValue, useMemo } from 'react';
 import { type Epic, type StoryCard } from '@muster/registry';
 import { type BoardSearch, hasActiveFilters, matchesFilter } from '../board/filter.ts';
@@ -13,14 +13,22 @@ import { type Arrangement } from './arrangement.ts';
 import { type GroupField } from './grouping.ts';
 import { type GroupContext, groupCards, sortCards, type StoryGroup } from './grouping.ts';
 
-/** React Query calls this function again only if a result has changed, because it is always the same one. */
-const epicsById = (results: readonly { readonly data: Epic[] | undefined }[]): ReadonlyMap<string, Epic> =>
-  new Map(results.flatMap(({ data = [] }) => data.map((epic) => [epic.id, epic])));
+const noEpics: ReadonlyMap<string, Epic> = new Map();
 
-/** Loads the epics of these projects. */
+/** Loads the epics of these projects. Those of each project are shared with other pages. */
 function useEpics(projectKeys: readonly string[]): ReadonlyMap<string, Epic> {
   const client = useClient();
-  return useQueries({ queries: projectKeys.map((key) => epicsQuery(client, key)), combine: epicsById });
+  const [only = '', ...others] = projectKeys;
+  const { data } = useQuery(
+    others.length === 0
+      ? { ...epicsQuery(client, only), enabled: only !== '' }
+      : {
+          queryKey: ['epics', 'names', ...projectKeys],
+          queryFn: async ({ client: queries }): Promise<Epic[]> =>
+            (await Promise.all(projectKeys.map((key) => queries.query(epicsQuery(client, key))))).flat(),
+        },
+  );
+  return useMemo(() => (data === undefined ? noEpics : new Map(data.map((epic) => [epic.id, epic]))), [data]);
 }
 
 /** The maximum number of parents that are fetched because they are not among the shown stories. */

@@ -2,11 +2,27 @@
 import { type ReactNode } from 'react';
 import { type Epic, type StoryCard } from '@muster/registry';
 import { PriorityIcon, StatusIcon } from '../components/icons.tsx';
-import { DueDay, EpicName, LabelChips, PersonName } from '../components/story-facts.tsx';
+import { Avatar } from '../components/people.tsx';
+import { DueDay, LabelChips } from '../components/story-facts.tsx';
 import { formatShortDay, t, timeAgo } from '../messages/index.ts';
 import { createdAtOf } from './grouping.ts';
 import { type TableColumn } from './table-columns.ts';
 import { projectKeyOf } from '../data/story-key.ts';
+
+export const EpicName = ({ epic }: { readonly epic: Epic | undefined }) =>
+  epic === undefined ? null : (
+    <span className="story-epic" title={epic.title}>
+      {epic.color !== null && <span className="epic-mark" style={{ background: epic.color }} />}
+      <span className="cut">{epic.title}</span>
+    </span>
+  );
+
+const PersonName = ({ name, kind }: { readonly name: string; readonly kind: 'member' | 'agent' }) => (
+  <span className="story-person">
+    <Avatar name={name} kind={kind} />
+    <span className="cut">{name}</span>
+  </span>
+);
 
 export interface CellContext {
   readonly epics: ReadonlyMap<string, Epic>;

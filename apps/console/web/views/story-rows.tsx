@@ -19,14 +19,13 @@ import {
   AssigneeAvatars,
   BlockedMark,
   DueDay,
-  EpicName,
   LabelChips,
   PriorityMark,
 } from '../components/story-facts.tsx';
 import { StartMark } from '../components/work.tsx';
 import { t } from '../messages/index.ts';
 import { storyViewTexts } from '../messages/story-views.ts';
-import { type CellContext, renderCell } from './cells.tsx';
+import { type CellContext, EpicName, renderCell } from './cells.tsx';
 import { type Density } from './density.ts';
 import { type StoryGroup, type StoryItem } from './grouping.ts';
 import { type TableColumn } from './table-columns.ts';
