@@ -393,7 +393,7 @@ create table public.devices (
   platform text not null,
   push_token text,
   app_version text,
-  token_id uuid not null,
+  token_id uuid,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now()
 );
@@ -1270,7 +1270,8 @@ create table public.webhooks (
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
   version integer not null default 1,
-  audit_cursor_seq bigint
+  audit_cursor_seq bigint,
+  format text not null default 'standard'::text
 );
 create table sign_in.accounts (
   id uuid not null,
@@ -1494,7 +1495,8 @@ alter table devices add constraint devices_name_check CHECK (((length(name) >= 1
 alter table devices add constraint devices_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
 alter table devices add constraint devices_org_id_token_id_fkey FOREIGN KEY (org_id, token_id) REFERENCES tokens(org_id, id) ON DELETE CASCADE;
 alter table devices add constraint devices_pkey PRIMARY KEY (org_id, member_id, device_id);
-alter table devices add constraint devices_platform_check CHECK ((platform = ANY (ARRAY['macos'::text, 'windows'::text, 'linux'::text, 'ios'::text, 'android'::text, 'web'::text])));
+alter table devices add constraint devices_platform_check CHECK ((platform = ANY (ARRAY['macos'::text, 'windows'::text, 'linux'::text, 'ios'::text, 'android'::text, 'web'::text, 'slack'::text, 'teams'::text])));
+alter table devices add constraint devices_token_check CHECK (((token_id IS NULL) = (platform = ANY (ARRAY['slack'::text, 'teams'::text]))));
 alter table epics add constraint epics_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
 alter table epics add constraint epics_org_id_project_id_id_key UNIQUE (org_id, project_id, id);
 alter table epics add constraint epics_pkey PRIMARY KEY (org_id, id);
@@ -1819,6 +1821,7 @@ alter table webhook_deliveries add constraint webhook_deliveries_org_id_webhook_
 alter table webhook_deliveries add constraint webhook_deliveries_pkey PRIMARY KEY (org_id, id);
 alter table webhook_deliveries add constraint webhook_deliveries_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text])));
 alter table webhooks add constraint webhooks_check CHECK (((paused_at IS NULL) = (paused_reason IS NULL)));
+alter table webhooks add constraint webhooks_format_check CHECK ((format = ANY (ARRAY['standard'::text, 'slack'::text, 'teams'::text])));
 alter table webhooks add constraint webhooks_kinds_check CHECK ((cardinality(kinds) > 0));
 alter table webhooks add constraint webhooks_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id) ON DELETE CASCADE;
 alter table webhooks add constraint webhooks_org_id_maker_id_fkey FOREIGN KEY (org_id, maker_id) REFERENCES members(org_id, id) ON DELETE CASCADE;

@@ -65,6 +65,46 @@ export function settingsJourneys(house: House): void {
     await waitUntil(async () => (await ana.billing.seatUsage()).usage.purchased === 30);
   });
 
+  journey('connects a channel of Slack for oneself, and removes it', async () => {
+    const { devices } = house.client(people.chloe.me.token);
+    const page = await open(people.chloe.me.token, '/settings/notifications');
+    await page.getByText('No channels connected').waitFor();
+    await page.getByRole('button', { name: 'Connect channel' }).click();
+    await page.getByLabel('Name').fill('#chloe');
+    const url = page.getByLabel('Webhook URL');
+    await url.fill('https://hooks.acme.example/services/secret');
+    await page.getByRole('button', { name: 'Connect channel' }).click();
+    await page.locator('.notice', { hasText: 'Notifications cannot be sent to this address.' }).waitFor();
+    await url.fill('https://hooks.slack.com/services/T0/B0/secret');
+    await page.getByRole('button', { name: 'Connect channel' }).click();
+    const row = page.locator('.row', { hasText: '#chloe' });
+    await row.getByText(/Slack · connected/).waitFor();
+    expect(await page.content()).not.toContain('T0/B0/secret');
+    await row.getByRole('button', { name: 'Remove' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await page.getByText('No channels connected').waitFor();
+    expect((await devices.list({})).items).toEqual([]);
+  });
+
+  journey('sends what needs an answer from a project to Teams, and shows the host alone', async () => {
+    const page = await open(people.ana.me.token, '/p/WEB/settings/webhooks');
+    await page.getByRole('button', { name: 'Add webhook' }).click();
+    await page.getByLabel('Send to').selectOption('teams');
+    const needs = page.getByRole('checkbox', { name: /^Action needed/ });
+    expect(await needs.isChecked()).toBe(true);
+    expect(await page.getByRole('checkbox', { name: 'Stories and epics' }).isChecked()).toBe(false);
+    await page.getByLabel('URL').fill('https://prod-1.westus.logic.azure.com/workflows/secret');
+    await page.getByRole('button', { name: 'Add webhook' }).click();
+    const row = page.locator('.row', { hasText: 'https://prod-1.westus.logic.azure.com/…' });
+    await row.getByText(/Microsoft Teams · comment.created/).waitFor();
+    await row.getByRole('button', { name: /^Actions for/ }).click();
+    await page.getByRole('menuitem', { name: 'Send test' }).waitFor();
+    expect(await page.getByRole('menuitem', { name: 'Rotate secret' }).count()).toBe(0);
+    const { items } = await house.client(people.ana.me.token).webhooks.list({ projectId: 'WEB' });
+    expect(items).toMatchObject([{ format: 'teams', state: 'active' }]);
+    expect(items[0]?.kinds).toContain('budget.warned');
+  });
+
   journey('chooses by which ways one is told, and says where that could not be saved', async () => {
     const { notifications } = house.client(people.chloe.me.token);
     const of = async (kind: string) =>

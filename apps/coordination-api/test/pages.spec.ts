@@ -93,6 +93,8 @@ async function moreOfAll({ ana, ben, chloe, lead, orgId, records }: ExampleOrg):
       kinds: ['story.created'],
     });
     await call(ana, 'webhooks.test', { webhookId: records.webhook });
+    const url = 'https://hooks.slack.com/services/T0/B0/x';
+    await call(ana, 'devices.connectChat', { service: 'slack', name: title, url });
     await call(ana, 'views.create', { ...inWeb, name: title, layout: 'list', shared: true });
     const { story: deleted } = await call(ana, 'stories.create', { ...inWeb, title });
     await call(ana, 'stories.delete', { storyId: (deleted as { id: string }).id });

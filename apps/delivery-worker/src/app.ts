@@ -91,7 +91,7 @@ export function createDeliveryWorker(
   addDashboard(service.app, queues, authenticator);
 
   const workers = createWorkers({
-    ...{ ...outbound, pool, queues, count, logger, webhooks, storage: files.storage },
+    ...{ ...outbound, pool, queues, count, logger, webhooks, storage: files.storage, seals: webhooks.seals },
     ...{ baseUrl: config.BASE_URL, messageRate: config.LIMIT_MESSAGES, retentionDays: config.RETENTION_DAYS },
     ...{ digestHourUtc: config.DIGEST_HOUR_UTC, secretsKeys: config.SECRETS_KEY },
     onRowsRemoved: (rows) => {

@@ -6,14 +6,27 @@ import { type Db, orgFilter, sql } from '@muster/driver';
 import { type Rate } from '@muster/http';
 import { type PayloadOf } from '@muster/jobs';
 import {
+  deviceSecretOwner,
+  prepareChatMail,
   prepareDomainMail,
   prepareInvitationMail,
   preparePasskeyMail,
   prepareTokenMail,
 } from '@muster/organizations';
-import { bundleNotification, prepareDigest, prepareNotification } from '@muster/notifications';
+import {
+  bundleNotification,
+  consoleStoryLink,
+  consoleUrlOf,
+  prepareDigest,
+  prepareNotification,
+  type PreparedPush,
+} from '@muster/notifications';
+import { type SecretCipher } from '@muster/outbound';
+import { type ChatMessage, sendChatMessage } from '@muster/outbound/chat';
 import { type Mail, type Mailer } from '@muster/outbound/mail';
-import { outboxRow } from '@muster/tenancy';
+import { type Sender } from '@muster/outbound/sender';
+import { isChatService } from '@muster/registry';
+import { getOrganizationKey, outboxRow } from '@muster/tenancy';
 import { type BatchWorker, type RowWorker } from './perform.ts';
 import { type Pusher } from './push.ts';
 
@@ -21,6 +34,10 @@ export interface DeliveryChannels {
   readonly mailer: Mailer;
   /** Sends push messages; undefined if the installation has no keys for web push. */
   readonly pusher: Pusher | undefined;
+  /** Sends messages to chat channels. It must not reach private networks, because any member names addresses. */
+  readonly chatSender: Sender;
+  /** Decrypts the URLs of chat channels. */
+  readonly seals: SecretCipher;
   readonly baseUrl: string;
   /**
    * Limit of the mails and pushes that a member gets about one other member's actions; further ones are
@@ -70,6 +87,10 @@ export const mailPasskey = createMailWorker<PayloadOf<'passkey.mail'>>((db, payl
   preparePasskeyMail(db, { ...payload, baseUrl }),
 );
 
+export const mailChat = createMailWorker<PayloadOf<'chat.mail'>>((db, payload, { baseUrl }) =>
+  prepareChatMail(db, { ...payload, baseUrl }),
+);
+
 export const mailMissingDomain = createMailWorker<PayloadOf<'domain.mail'>>((db, payload) =>
   prepareDomainMail(db, payload),
 );
@@ -86,8 +107,8 @@ export const deliverNotification =
     if (!isLeading) return;
     if (delivery.email !== undefined)
       db.deferToCommit(outboxRow('notification.mail', { notificationId }, sendsAt));
-    if (pusher === undefined) return;
-    for (const token of delivery.push?.tokens ?? []) {
+    for (const { platform, token } of delivery.push?.devices ?? []) {
+      if (pusher === undefined && !isChatService(platform)) continue;
       const device = deviceFingerprintOf(token);
       db.deferToCommit(outboxRow('notification.push', { notificationId, device }, sendsAt));
     }
@@ -101,16 +122,45 @@ export const mailNotification = createMailWorker<PayloadOf<'notification.mail'>>
   async (db, { notificationId }) => (await prepareNotification(db, notificationId))?.email ?? null,
 );
 
+const toChatMessage = ({ title, text, storyKey }: PreparedPush, baseUrl: string): ChatMessage => {
+  const consoleUrl = consoleUrlOf(baseUrl);
+  return {
+    ...{ title, text },
+    link: storyKey === null ? `${consoleUrl}/inbox` : consoleStoryLink(consoleUrl, storyKey),
+  };
+};
+
 export const pushNotification =
-  ({ pusher }: Pick<DeliveryChannels, 'pusher'>): RowWorker<PayloadOf<'notification.push'>> =>
-  async ({ db, payload: { notificationId, device } }) => {
+  ({
+    pusher,
+    chatSender,
+    seals,
+    baseUrl,
+  }: Omit<DeliveryChannels, 'mailer' | 'messageRate'>): RowWorker<PayloadOf<'notification.push'>> =>
+  async ({ db, payload: { notificationId, device: fingerprint } }) => {
     const push = (await prepareNotification(db, notificationId))?.push;
-    const token = push?.tokens.find((candidate) => deviceFingerprintOf(candidate) === device);
-    if (pusher === undefined || push === undefined || token === undefined) return undefined;
+    const device = push?.devices.find(({ token }) => deviceFingerprintOf(token) === fingerprint);
+    if (push === undefined || device === undefined) return undefined;
+    const { id, platform, token } = device;
+    const forget = (later: Db): Promise<void> => removePushToken(later, token);
+    if (isChatService(platform)) {
+      const owner = deviceSecretOwner(await getOrganizationKey(db), id);
+      const url = seals.decrypt(owner, Buffer.from(token, 'base64'));
+      // The member sees in the settings that the channel receives nothing, and can connect it again.
+      if (url === undefined) {
+        await forget(db);
+        return undefined;
+      }
+      return async () => {
+        const outcome = await sendChatMessage(chatSender, platform, url, toChatMessage(push, baseUrl));
+        return outcome === 'gone' ? forget : undefined;
+      };
+    }
+    if (pusher === undefined) return undefined;
     const { title, body } = push;
     return async () => {
       const outcome = await pusher.send({ subscription: token, payload: { notificationId, title, body } });
-      return outcome === 'gone' ? (later) => removePushToken(later, token) : undefined;
+      return outcome === 'gone' ? forget : undefined;
     };
   };
 

@@ -5,7 +5,7 @@
 import { type SendForgeRequest } from '@muster/forges';
 import { type WebhooksConfig } from '@muster/notifications';
 import { createMailer, type Mailer } from '@muster/outbound/mail';
-import { createSender } from '@muster/outbound/sender';
+import { createSender, type Sender } from '@muster/outbound/sender';
 import { type Logger } from 'pino';
 import { createAskForge } from './ask-forge.ts';
 import { type WorkerConfig } from './config.ts';
@@ -16,6 +16,7 @@ export interface OutboundClients {
   readonly mailer: Mailer;
   /** Sends push messages; undefined if the installation has no keys for web push. */
   readonly pusher: Pusher | undefined;
+  readonly chatSender: Sender;
   readonly askForge: SendForgeRequest;
   readonly issuers: IssuerCheckOptions;
   readonly close: () => void;
@@ -32,14 +33,17 @@ export function createOutboundClients(
 ): OutboundClients {
   const mailer = createMailer(config.mailTo, config.MAIL_FROM, logger);
   const pusher = config.vapid && createPusher({ vapid: config.vapid, hosts: config.PUSH_HOSTS, logger });
+  const chatSender = createSender({ networks: [] });
   const forgeSender = createSender({ networks });
   const issuerSender = createSender({ networks });
   return {
     mailer,
     pusher,
+    chatSender,
     askForge: createAskForge(forgeSender),
     issuers: { sender: issuerSender, seals, dnsServers: config.DNS_SERVERS },
     close: () => {
+      chatSender.close();
       forgeSender.close();
       issuerSender.close();
       mailer.close();

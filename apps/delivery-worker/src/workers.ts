@@ -17,6 +17,7 @@ import { archiveReaders, handlers, performableHandlers, reactions } from '@muste
 import { subjectLink, type WebhooksConfig } from '@muster/notifications';
 import { forEachNode } from '@muster/placement';
 import {
+  mailChat,
   mailDigest,
   mailInvitation,
   deliverNotification,
@@ -91,6 +92,7 @@ export function createWorkers(context: WorkerContext): Workers {
 
     'token.mail': mailTokenExpiry(context),
     'passkey.mail': mailPasskey(context),
+    'chat.mail': mailChat(context),
     'identityProvider.check': checkIdentityProvider(context.issuers),
     'domain.mail': mailMissingDomain(context),
     'identityProviders.check': (signal) =>

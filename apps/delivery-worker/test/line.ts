@@ -31,6 +31,7 @@ export const workersWith = (given: Partial<Workers>): Workers => ({
   'digests.request': notHere,
   'token.mail': notHere,
   'passkey.mail': notHere,
+  'chat.mail': notHere,
   'identityProvider.check': notHere,
   'domain.mail': notHere,
   'identityProviders.check': notHere,

@@ -9,6 +9,8 @@ import { useWorld } from '@muster/testing';
 import getTlsOptions from 'smtp-server/lib/tls-options.js';
 import webPush from 'web-push';
 import { deliverNotification, mailNotification, pushNotification } from '../src/deliver.ts';
+import { createSecretCipher } from '@muster/outbound';
+import { createSender } from '@muster/outbound/sender';
 import { type Mail, type Mailer } from '@muster/outbound/mail';
 import { createPusher, isPushHost, type Pusher } from '../src/push.ts';
 import { openLine, waitUntil } from './line.ts';
@@ -147,7 +149,14 @@ it('reaches each device of a member once, and forgets the token of one that went
   );
   const mails: Mail[] = [];
   const mailer: Mailer = { send: async (mail) => void mails.push(mail), close: () => undefined };
-  const ways = { pusher, mailer, baseUrl: 'https://muster.example', messageRate: { burst: 5, seconds: 120 } };
+  const ways = {
+    pusher,
+    mailer,
+    baseUrl: 'https://muster.example',
+    messageRate: { burst: 5, seconds: 120 },
+    chatSender: createSender({ networks: [] }),
+    seals: createSecretCipher([]),
+  };
   line.hire({
     'notification.deliver': deliverNotification(ways),
     'notification.mail': mailNotification(ways),

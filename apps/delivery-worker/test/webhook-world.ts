@@ -10,6 +10,7 @@ import {
   createWebhookHandlers,
 } from '@muster/notifications';
 import { handlers, reactions } from '@muster/operations';
+import { createDeviceHandlers } from '@muster/organizations';
 import { createSecretCipher, parseNetworks } from '@muster/outbound';
 import { type InputOf, type Registry } from '@muster/registry';
 import { inOrganizationAsSystem } from '@muster/tenancy';
@@ -57,7 +58,10 @@ export interface WebhookWorld {
 export const upTo = (count: number): number[] => Array.from({ length: count }, (_, nth) => nth + 1);
 
 export function useWebhooks(): WebhookWorld {
-  const world = useWorld({ ...handlers, webhooks: createWebhookHandlers(setUp) }, reactions);
+  const world = useWorld(
+    { ...handlers, devices: createDeviceHandlers(setUp.seals), webhooks: createWebhookHandlers(setUp) },
+    reactions,
+  );
   let people: People | undefined;
   let receiver: PushReceiver | undefined;
   let workers: { readonly stop: () => Promise<void> }[] = [];

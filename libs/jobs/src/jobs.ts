@@ -71,6 +71,12 @@ export const jobs = {
     payload: z.strictObject({ memberId: z.uuid(), name: z.string() }),
     timeoutSeconds: 30,
   }),
+  'chat.mail': defineRowJob({
+    summary: 'Notify a member by e-mail that a chat channel receives their notifications',
+    queue: 'deliver',
+    payload: z.strictObject({ memberId: z.uuid(), name: z.string(), service: z.enum(['slack', 'teams']) }),
+    timeoutSeconds: 30,
+  }),
   'identityProvider.check': defineRowJob({
     summary: 'Read the metadata of an identity provider, and check the DNS records of its domains',
     queue: 'deliver',

@@ -2,6 +2,7 @@
 import { type Db, orgFilter, currentOrgId, type Part, type Query, sql } from '@muster/driver';
 import { outboxRow } from '@muster/tenancy';
 import { isSnoozedSql } from './data/notifications.ts';
+import { consoleUrlOf } from './rules/console-links.ts';
 import { excerpt } from './rules/excerpts.ts';
 
 /** Starts the digests of a member. The first one contains what arrives from now on. */
@@ -102,7 +103,7 @@ export async function prepareDigest(
   const rows = await db.all(digestRowsQuery(period));
   const [first] = rows;
   if (first === undefined) return null;
-  const console = `${baseUrl.replace(/\/+$/, '')}/console`;
+  const console = consoleUrlOf(baseUrl);
   const unlisted = first.total - rows.length;
   const count = first.total === 1 ? '1 unread notification' : `${first.total} unread notifications`;
   return {

@@ -75,7 +75,10 @@ describe('what goes out of a notification', () => {
         subject: '[Acme] Ana mentioned you on WEB-7',
         text: 'Ana mentioned you on WEB-7\n\nPasskeys\n\nYou get this as a member of Acme on Muster.',
       },
-      push: { tokens: ['token-1', 'token-2'], title: 'Ana mentioned you on WEB-7', body: 'Passkeys' },
+      push: {
+        devices: ['token-1', 'token-2'].map((token) => ({ id: expect.any(String), platform: 'ios', token })),
+        ...{ title: 'Ana mentioned you on WEB-7', body: 'Passkeys', text: 'Passkeys', storyKey: 'WEB-7' },
+      },
     });
   });
 
@@ -90,7 +93,7 @@ describe('what goes out of a notification', () => {
         ending,
       );
       await mention();
-      expect((await prepared())?.push?.tokens).toEqual([ending]);
+      expect((await prepared())?.push?.devices).toMatchObject([{ token: ending }]);
       await world.rows(`update tokens set ${ending} where ${ended}`, Buffer.from(me.token));
       await mention();
       expect((await prepared())?.push).toBeUndefined();

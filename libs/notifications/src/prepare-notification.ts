@@ -1,6 +1,6 @@
 /** The content of mails and pushes for notifications. */
 import { type Db, orgFilter, sql } from '@muster/driver';
-import { type NotificationKind } from '@muster/registry';
+import { type Device, type NotificationKind } from '@muster/registry';
 import { listChannelChoices } from './data/preferences.ts';
 import { channelsOf } from './rules/channels.ts';
 import { excerpt } from './rules/excerpts.ts';
@@ -8,8 +8,26 @@ import { excerpt } from './rules/excerpts.ts';
 /** The messages to send. A channel is absent if the member does not want it or has no address for it. */
 export interface PreparedMessages {
   readonly email?: { readonly to: string; readonly subject: string; readonly text: string };
-  /** The push message. The tokens are secrets of the devices. */
-  readonly push?: { readonly tokens: readonly string[]; readonly title: string; readonly body: string };
+  readonly push?: PreparedPush;
+}
+
+/** A message to devices and to chat channels. */
+export interface PreparedPush {
+  readonly devices: readonly PushDevice[];
+  readonly title: string;
+  /** The beginning of the text, for the small space on a device. */
+  readonly body: string;
+  /** The text for chat channels, which lists all notifications of the message. */
+  readonly text: string;
+  /** The key of the story that the first notification is about; null for other subjects. */
+  readonly storyKey: string | null;
+}
+
+export interface PushDevice {
+  readonly id: string;
+  readonly platform: Device['platform'];
+  /** The secret of the device: its push token, or the encrypted URL of a chat channel. */
+  readonly token: string;
 }
 
 interface MessageRow {
@@ -20,7 +38,8 @@ interface MessageRow {
   readonly member_id: string;
   readonly email: string;
   readonly org_name: string;
-  readonly push_tokens: string[];
+  readonly story_key: string | null;
+  readonly devices: PushDevice[];
   /** The number of notifications in the message, of which only the first ones are read. */
   readonly total: number;
 }
@@ -37,10 +56,11 @@ const maxSubjectLength = 120;
 const messageRowsQuery = (notificationId: string) => sql<MessageRow>`
   select n.kind, n.title, coalesce(b.message, n.body) as body, n.actor ->> 'name' as author, n.member_id, m.email,
     o.name as org_name,
-    array(select d.push_token from devices d
-      join tokens t on ${orgFilter('t')} and t.id = d.token_id
-        and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())
-      where ${orgFilter('d')} and d.member_id = m.id and d.push_token is not null order by d.device_id) as push_tokens,
+    case n.subject ->> 'type' when 'story' then n.subject ->> 'key' end as story_key,
+    (select coalesce(json_agg(r), '[]') from (select d.id, d.platform, d.push_token as token from devices d
+      where ${orgFilter('d')} and d.member_id = m.id and d.push_token is not null
+        and (d.token_id is null or exists (select from tokens t where ${orgFilter('t')} and t.id = d.token_id
+          and t.revoked_at is null and (t.expires_at is null or t.expires_at > now()))) order by d.device_id) r) as devices,
     (count(*) over ())::integer as total
   from notifications n
   join orgs o on o.id = n.org_id and o.deleted_at is null
@@ -72,7 +92,7 @@ export async function prepareNotification(db: Db, notificationId: string): Promi
   if (first === undefined) return null;
   const wanted = channelsOf(first.kind, await listChannelChoices(db, first.member_id));
   const email = wanted.email && toEmail(first, rows);
-  const push = wanted.push && toPush(first);
+  const push = wanted.push && toPush(first, rows);
   const delivery = { ...(email && { email }), ...(push && { push }) };
   return Object.keys(delivery).length === 0 ? null : delivery;
 }
@@ -92,11 +112,13 @@ function toEmail(first: MessageRow, rows: readonly MessageRow[]): PreparedMessag
   };
 }
 
-function toPush(first: MessageRow): PreparedMessages['push'] {
-  if (first.push_tokens.length === 0) return undefined;
+function toPush(first: MessageRow, rows: readonly MessageRow[]): PreparedMessages['push'] {
+  if (first.devices.length === 0) return undefined;
   return {
-    tokens: first.push_tokens,
+    devices: first.devices,
     title: titleOf(first),
     body: excerpt(first.body, maxSubjectLength),
+    text: first.total === 1 ? first.body : rows.map(({ title }) => title).join('\n'),
+    storyKey: first.story_key,
   };
 }

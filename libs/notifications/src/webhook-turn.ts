@@ -7,7 +7,13 @@
  */
 import { type Db } from '@muster/driver';
 import { secondsUntilNextAttempt } from '@muster/outbound';
-import { type AuditEntry, isAuditKind, type WebhookPause, type WebhookTry } from '@muster/registry';
+import {
+  type AuditEntry,
+  isAuditKind,
+  type WebhookFormat,
+  type WebhookPause,
+  type WebhookTry,
+} from '@muster/registry';
 import { runReactionsAndWriteTrail, type EventReaction } from '@muster/runtime';
 import { systemAuditFacts, workerActor } from '@muster/tenancy';
 import { activityView as activityItems } from './data/activity.ts';
@@ -30,7 +36,13 @@ import {
 } from './data/webhook-turns.ts';
 import { webhookSubject } from './data/webhooks.ts';
 import { type WebhooksConfig } from './operations/webhooks/set-up.ts';
-import { auditMessageOf, eventMessage, testMessage, withheldMessage } from './rules/webhook-message.ts';
+import {
+  auditMessageOf,
+  eventMessage,
+  type MessageFormat,
+  testMessage,
+  withheldMessage,
+} from './rules/webhook-message.ts';
 import { webhookSecretOwner } from './rules/webhook-secrets.ts';
 
 /** A message that is due. */
@@ -55,7 +67,7 @@ export interface SentMessage {
   readonly retryAfterSeconds: number | null;
 }
 
-export interface TurnConfig extends Pick<WebhooksConfig, 'seals' | 'subjectUrl'> {
+export interface TurnConfig extends Pick<WebhooksConfig, 'seals' | 'subjectUrl' | 'consoleUrl'> {
   readonly reactions: readonly EventReaction[];
 }
 
@@ -80,10 +92,13 @@ export interface TurnRequest {
 
 export interface TurnResponse {
   readonly url: string;
+  readonly format: WebhookFormat;
   readonly isStrictOrder: boolean;
   /** True if the worker must hold back queued events. Tests are still sent. */
   readonly isPaused: boolean;
-  /** The signing secrets, newest first; empty if they cannot be decrypted. */
+  /**
+   * The signing secrets, newest first; for a chat service, its URL. Empty if they cannot be decrypted.
+   */
   readonly secrets: readonly string[];
   readonly readyMessages: readonly ReadyMessage[];
   /** True if more of the activity or the audit has to be scanned. */
@@ -193,14 +208,14 @@ async function scanFollowedStreams(db: Db, held: HeldWebhook): Promise<FollowedS
 interface MessageSources {
   readonly orgId: string;
   readonly cursors: EventCursors;
-  readonly subjectUrl: TurnConfig['subjectUrl'];
+  readonly messageFormat: MessageFormat;
   /** The entries of audit deliveries that the endpoint's creator may see, by position in the audit. */
   readonly entries: ReadonlyMap<number, AuditEntry>;
 }
 
 function toReadyMessage(
   row: ReadyDeliveryRow,
-  { orgId, cursors, subjectUrl, entries }: MessageSources,
+  { orgId, cursors, messageFormat, entries }: MessageSources,
 ): ReadyMessage {
   const {
     delivery_id: deliveryId,
@@ -210,18 +225,19 @@ function toReadyMessage(
     audit_seq: auditPlace,
     attempts,
   } = row;
+  const { format } = messageFormat;
   const bodyOf = (): string => {
     if (seq !== null && auditPlace !== null)
       return auditMessageOf(entries.get(auditPlace), { orgId, seq, at: row.event_at });
-    if (seq === null || place === null) return testMessage(row.event_at, row.webhook_id);
+    if (seq === null || place === null) return testMessage(row.event_at, row.webhook_id, format);
     const numbered = { seq, cursor: cursors.encode(place) };
     return row.may_hear === true
       ? eventMessage(
           activityItems.shown(row as Parameters<typeof activityItems.shown>[0]),
           numbered,
-          subjectUrl,
+          messageFormat,
         )
-      : withheldMessage(row.event_at, numbered);
+      : withheldMessage(row.event_at, numbered, format);
   };
   return { deliveryId, eventId, seq, attempts, body: bodyOf() };
 }
@@ -279,7 +295,9 @@ export async function runDeliveryRound(
   const due = takeWhileDue(rows);
   const positions = held.isMakerAdmin ? due.flatMap(auditPositionOf) : [];
   const entries = await readAuditEntries(db, positions);
-  const sources = { orgId, cursors, subjectUrl: config.subjectUrl, entries };
+  const { subjectUrl, consoleUrl } = config;
+  const messageFormat = { format: held.format, subjectUrl, consoleUrl };
+  const sources = { orgId, cursors, messageFormat, entries };
   const ready = due.map((row) => toReadyMessage(row, sources));
   const isStrict = held.send_order === 'strict';
   const isOver = releasesEndpoint || (ready.length === 0 && withWorker.length === 0 && !scan.more);
@@ -306,6 +324,7 @@ export async function runDeliveryRound(
   }
   return {
     url: held.url,
+    format: held.format,
     isStrictOrder: isStrict,
     isPaused,
     secrets,

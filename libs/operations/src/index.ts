@@ -27,6 +27,7 @@ import { forgeReactions, forgesHandlers, type ForgesConfig } from '@muster/forge
 import { gamificationHandlers } from '@muster/gamification';
 import { createSecretCipher } from '@muster/outbound';
 import {
+  createDeviceHandlers,
   createIdentityProviderHandlers,
   organizationsArchiveReaders,
   organizationsHandlers,
@@ -63,7 +64,7 @@ export const createHandlers = ({
   invitations: organizationsHandlers.invitations,
   policy: organizationsHandlers.policy,
   teams: { ...organizationsHandlers.teams, projects: boardHandlers.teamProjects },
-  devices: organizationsHandlers.devices,
+  devices: createDeviceHandlers(webhooks.seals),
   tokens: organizationsHandlers.tokens,
   connections: organizationsHandlers.connections,
   passkeys: organizationsHandlers.passkeys,

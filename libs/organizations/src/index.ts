@@ -1,6 +1,7 @@
 import { agents } from './operations/agents/handlers.ts';
 import { connections } from './operations/connections/handlers.ts';
-import { devices } from './operations/devices/handlers.ts';
+import { createDeviceHandlers } from './operations/devices/handlers.ts';
+import { createSecretCipher } from '@muster/outbound';
 import { invitations } from './operations/invitations/handlers.ts';
 import { members } from './operations/members/handlers.ts';
 import { orgs } from './operations/orgs/handlers.ts';
@@ -11,9 +12,10 @@ import { sessions } from './operations/sessions/handlers.ts';
 import { teams } from './operations/teams/handlers.ts';
 import { tokens } from './operations/tokens/handlers.ts';
 
-/** The handlers of this library, by namespace. */
+/** The handlers of this library, by namespace, of an installation without SECRETS_KEY. */
 export const organizationsHandlers = {
-  ...{ session, sessions, orgs, members, invitations, policy, teams, devices, tokens },
+  devices: createDeviceHandlers(createSecretCipher([])),
+  ...{ session, sessions, orgs, members, invitations, policy, teams, tokens },
   ...{ agents, connections, passkeys },
 };
 
@@ -30,6 +32,9 @@ export {
 } from './data/identity-providers.ts';
 export { prepareDomainMail } from './domains/mail.ts';
 export { toDomainTxtRecord } from './rules/domain-proofs.ts';
+export { createDeviceHandlers } from './operations/devices/handlers.ts';
+export { deviceSecretOwner } from './data/devices.ts';
+export { prepareChatMail } from './chat-mail.ts';
 export { preparePasskeyMail } from './passkeys/mail.ts';
 export { renderPasskeyMail } from './rules/passkey-mail.ts';
 export { skipNumbersAfterFailover } from './operators/after-loss.ts';

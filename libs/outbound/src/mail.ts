@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createTransport, type SendMailOptions } from 'nodemailer';
 import { type Logger } from 'pino';
+import { removeBidiControls } from './bidi.ts';
 
 /** The destination of mails. */
 export type MailDestination = { readonly smtpUrl: string } | { readonly folder: string };
@@ -43,12 +44,6 @@ const smtpTimeouts = {
 
 /** Forbids nodemailer to read files or fetch URLs for the content of a mail. */
 const contentRestrictions = { disableFileAccess: true, disableUrlAccess: true };
-
-/**
- * Removes bidirectional control characters, because such a character in a name would reverse the text next to
- * it.
- */
-const removeBidiControls = (text: string): string => text.replace(/\p{Bidi_Control}/gu, '');
 
 export function createMailer(destination: MailDestination, from: string, logger: Logger): Mailer {
   const messageOf = ({ to, subject, text, html }: Mail, id: string): SendMailOptions => ({

@@ -1,11 +1,18 @@
 /** One attempt to deliver a webhook message, signed as Standard Webhooks specifies. */
+import { type WebhookFormat } from '@muster/registry';
 import { Webhook } from 'standardwebhooks';
+import { chatHeaders } from './chat.ts';
 import { ForbiddenAddress, type Sender } from './sender.ts';
 
 /** The fields of an endpoint that each attempt needs. */
 export interface WebhookEndpoint {
   readonly url: string;
-  /** The signing secrets, newest first. The message is signed with each of them. */
+  /** The format of the messages; `standard` by default. */
+  readonly format?: WebhookFormat;
+  /**
+   * The signing secrets, newest first. The message is signed with each of them. For a chat service, the only secret is
+   * the URL to which the message is sent.
+   */
   readonly secrets: readonly string[];
 }
 
@@ -44,12 +51,24 @@ export function parseRetryAfter(status: number, header: string | undefined, now:
   return Number.isFinite(seconds) ? Math.min(Math.max(0, Math.ceil(seconds)), maxRetryAfterSeconds) : null;
 }
 
-function headersOf(
+/** Returns the complete URL and the headers of the request. Throws if no secret could be decrypted. */
+function requestOf(
+  endpoint: WebhookEndpoint,
+  message: WebhookMessage,
+  at: Date,
+): { readonly url: string; readonly headers: Readonly<Record<string, string>> } {
+  const [secret] = endpoint.secrets;
+  if (secret === undefined) throw new Error("not sent: the webhook's secret cannot be decrypted");
+  return (endpoint.format ?? 'standard') === 'standard'
+    ? { url: endpoint.url, headers: signedHeadersOf(endpoint, message, at) }
+    : { url: secret, headers: chatHeaders };
+}
+
+function signedHeadersOf(
   { secrets }: WebhookEndpoint,
   { id, body }: WebhookMessage,
   at: Date,
 ): Record<string, string> {
-  if (secrets.length === 0) throw new Error("not sent: the webhook's secret cannot be decrypted");
   const signatures = secrets.map((secret) => new Webhook(secret).sign(id, at, body));
   return {
     'content-type': 'application/json',
@@ -82,8 +101,7 @@ export async function sendWebhook(
     error,
   });
   try {
-    const headers = headersOf(endpoint, message, at);
-    const posted = await sender.post({ url: endpoint.url, headers, body: message.body });
+    const posted = await sender.post({ ...requestOf(endpoint, message, at), body: message.body });
     const { status, text } = posted;
     const isSuccess = status >= 200 && status < 300;
     return {

@@ -1,6 +1,6 @@
 export const dates = {
   reference: {
-    sha256: '07c80b1ec63af7ff9181d1ce5a7d06556a44485f656b2e8f390e3331645c7a77',
+    sha256: '6173329665c9a872d3bdef6d3b148d47a17f285b9bc1168178e2cc95d2efaacb',
     since: '2026-11-30',
   },
   'reference/deliveryExecutions': {
@@ -80,8 +80,8 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/devices': {
-    sha256: '7c277910d6ec5b384e1087f48077095115cf59329a9187d6725a8e3ca86301b3',
-    since: '2026-11-29',
+    sha256: '2ea3ba0323edf456916d6d27928ea5657c8c612bcf1867f815441eefd9e7d0cb',
+    since: '2026-11-30',
   },
   'reference/projects': {
     sha256: 'fde54233834f8e32b5526aae2ddc9087de61229ec47f381b4ced5d15020ec3d5',
@@ -204,7 +204,7 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/webhooks': {
-    sha256: '270f5dc5413e2af6954bc57249ef59b9e3eb5889368f5d26e2dffd3ef5893376',
+    sha256: '104c50afcccf47bc4e8fa831c45963ccf43a3d7f0c60b31735ffe54c3c419609',
     since: '2026-11-30',
   },
   'reference/webhooks.deliveries': {
@@ -232,11 +232,11 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/admin.platform': {
-    sha256: 'cef56032059a06faa7f307e7d3cb25d231eaad9dbb0549d3ea63fd722c49f7e8',
+    sha256: '25dda30f04074aee44fc3e471c0ad7655e39967bd37bb152e1d206ecc5233aff',
     since: '2026-11-30',
   },
   'reference/records': {
-    sha256: 'a0f756c2ea34fb18bfdde16f0289f27c4655aed1518bd5455c305fb3eab21476',
+    sha256: 'bec7b1be640b45e141a37aa10c9ded20b413102b8c5937afbf7727d0cf162a5c',
     since: '2026-11-30',
   },
   'reference/errors': {

@@ -81,7 +81,7 @@ export const namespaceGroups: readonly NamespaceGroup[] = [
       teams: 'Teams, which have roles in projects.',
       'teams.members': 'The members of a team.',
       'teams.projects': 'The projects of a team.',
-      devices: 'Phones and browsers that receive push notifications.',
+      devices: 'Phones, browsers and chat channels that receive push notifications.',
     },
   },
   {

@@ -142,6 +142,8 @@ export const parameterMeanings: Readonly<Record<string, string>> = {
   'agents.catalog.publish:description': 'What the agent is good for',
   'agents.catalog.publish:encoding': 'The encoding of the content',
   'agents.catalog.publish:manifest': "The agent's own settings, as a JSON object",
+  'devices.connectChat:service': 'The chat service of the channel',
+  'devices.connectChat:name': 'Your name for the channel',
   'devices.register:name': 'Your name for the device',
   'passkeys.rename:name': 'Your name for the passkey',
   'imports.begin:name': 'Your name for this import',

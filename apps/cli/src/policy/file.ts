@@ -11,7 +11,7 @@ const { boardColumns, budgets, policy, prompts, webhooks } = registry;
 const columnFields = boardColumns.create.params.shape;
 
 const PromptEntry = prompts.org.upsert.params.omit({ expectedVersion: true });
-const WebhookEntry = webhooks.create.params.omit({ projectId: true });
+const WebhookEntry = webhooks.create.params.omit({ projectId: true, format: true });
 const ColumnEntry = z.strictObject({
   name: columnFields.name,
   status: columnFields.status,

@@ -43,7 +43,7 @@ export async function readLiveRules(client: Client, file: PolicyFile): Promise<L
     section === undefined ? [] : Array.fromAsync(list());
   const sections = Object.values(file.projects);
   const someWebhooks = [file, ...sections].find(({ webhooks }) => webhooks !== undefined);
-  const [{ policy }, budgets, prompts, webhooks, projects, agents] = await Promise.all([
+  const [{ policy }, budgets, prompts, allWebhooks, projects, agents] = await Promise.all([
     client.policy.get({}),
     listFor(file.budgets, () => client.budgets.list.all({})),
     listFor(file.prompts, () => client.prompts.org.list.all({ includeBody: true })),
@@ -58,6 +58,8 @@ export async function readLiveRules(client: Client, file: PolicyFile): Promise<L
     ...projects.map(({ id, key }) => [id, key] as const),
     ...agents.map(({ id, slug }) => [id, sharedSlugs.has(slug) ? id : slug] as const),
   ]);
+  // The URL of a chat service is a secret, so the file cannot name such a webhook.
+  const webhooks = allWebhooks.filter(({ format }) => format === 'standard');
   const readProject = async (key: string): Promise<readonly [string, LiveProject]> => {
     const project = projects.find((one) => one.key === key);
     if (project === undefined) throw new UsageError(`There is no project ${key}, or you may not see it.`);

@@ -1,5 +1,5 @@
 /** English texts about notification preferences, loaded with the settings. */
-import { type Registry, type ResultOf } from '@muster/registry';
+import { type ChatService, type Registry, type ResultOf } from '@muster/registry';
 
 type Kind = ResultOf<Registry['notifications']['listPreferences']>['items'][number]['kind'];
 
@@ -33,6 +33,27 @@ export const notificationTexts = {
   } satisfies Record<Kind, string>,
   by: (what: string, channel: string) => `${channel} when ${what}`,
   mute: 'off',
-  push: 'Push notifications are sent to devices on which you allowed them in an app. The digest is one e-mail a day with what is still unread.',
+  push: 'Push notifications are sent to devices on which you allowed them in an app, and to the channels below. The digest is one e-mail a day with what is still unread.',
+  chat: {
+    title: 'Slack and Microsoft Teams',
+    intro: 'Send your push notifications to a channel. Everyone in the channel can read them.',
+    connect: 'Connect channel',
+    connected: 'Channel connected',
+    service: 'Service',
+    services: { slack: 'Slack', teams: 'Microsoft Teams' } satisfies Record<ChatService, string>,
+    nameHint: 'Your name for the channel, such as #ana-notifications',
+    url: 'Webhook URL',
+    urlHints: {
+      slack: 'In Slack, create an app with an incoming webhook, and copy its URL.',
+      teams:
+        'In Teams, add the workflow “Send webhook alerts to a channel” under Workflows, and copy its URL.',
+    } satisfies Record<ChatService, string>,
+    empty: 'No channels connected',
+    emptyWhy: 'A connected channel stays connected when you sign out, until you remove it here.',
+    failed: 'not delivering: the URL no longer works',
+    since: (when: string) => `connected ${when}`,
+    removeTitle: (name: string) => `Remove ${name}?`,
+    removeWhy: 'Notifications are no longer sent to this channel.',
+  },
   readOnly: 'This token is read-only. Sign in to change these settings.',
 };

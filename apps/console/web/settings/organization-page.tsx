@@ -8,6 +8,7 @@ import { ForgeSettings } from './forges.tsx';
 import { SettingsFrame, type SettingsGroup } from './frame.tsx';
 import { OrganizationGeneralSettings } from './general.tsx';
 import { Members } from './members.tsx';
+import { Chats } from './chats.tsx';
 import { NotificationSettings } from './notifications.tsx';
 import { Passkeys } from './passkeys.tsx';
 import { PolicySettings } from './policy.tsx';
@@ -24,6 +25,13 @@ import { Webhooks } from './webhooks.tsx';
 
 const settingsRoute = getRouteApi('/settings/$section');
 
+const Notifications = () => (
+  <>
+    <NotificationSettings />
+    <Chats />
+  </>
+);
+
 export function OrganizationPage() {
   const { section } = settingsRoute.useParams();
   const { agent, member } = useIdentity();
@@ -37,7 +45,7 @@ export function OrganizationPage() {
       'you',
       isPerson
         ? [
-            { sectionName: 'notifications', children: <NotificationSettings /> },
+            { sectionName: 'notifications', children: <Notifications /> },
             { sectionName: 'sessions', children: <Sessions /> },
             // A caller who signed in with a token has no account, and thus no passkeys.
             ...(session.signedIn === null

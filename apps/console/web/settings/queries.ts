@@ -51,6 +51,17 @@ export const passkeysQuery = (client: Client) =>
     refetchOnMount: 'always',
   });
 
+/** The reader's chat channels. Another window may have changed them, and no event says so. */
+export const chatsQuery = (client: Client) =>
+  queryOptions({
+    queryKey: ['settings', 'chats'],
+    queryFn: async () =>
+      (await Array.fromAsync(client.devices.list.all({ limit: pageSize }))).filter(
+        ({ platform }) => platform === 'slack' || platform === 'teams',
+      ),
+    refetchOnMount: 'always',
+  });
+
 export const providersQuery = (client: Client) =>
   queryOptions({
     queryKey: ['settings', 'providers'],

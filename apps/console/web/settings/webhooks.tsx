@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { type InputOf, type Registry, type Webhook } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { useConfirmDialog } from '../components/ask.tsx';
+import { announceToScreenReader } from '../components/notices.tsx';
 import { Menu, type MenuItem } from '../components/menu.tsx';
 import { Icon } from '../components/icons.tsx';
 import { Dialog } from '../components/dialog.tsx';
@@ -16,6 +17,7 @@ import {
   ListItem,
   FormField,
   QueryList,
+  SelectField,
   OneTimeSecrets,
   OpenFormButton,
   Section,
@@ -26,8 +28,16 @@ import { deliveriesQuery, webhooksQuery } from './queries.ts';
 type EventKind = InputOf<Registry['webhooks']['create']>['kinds'][number];
 type EventGroup = keyof typeof texts.webhooks.groups;
 
+type WebhookFormat = Webhook['format'];
+
 /** Event kinds grouped by topic, as receivers choose them. */
 const kindsByGroup: Readonly<Record<EventGroup, readonly EventKind[]>> = {
+  // Of comments, channels receive only questions.
+  needs: [
+    ...(['comment.created', 'reviewer.added', 'assignment.changed', 'execution.offered'] as const),
+    ...(['execution.stopRequested', 'lease.expired', 'budget.warned', 'access.requested'] as const),
+    ...(['story.mergeReverted', 'forge.deliveriesFailed'] as const),
+  ],
   stories: ['story.*', 'epic.*'],
   specs: ['spec.*', 'contract.*'],
   comments: ['comment.*'],
@@ -37,13 +47,23 @@ const kindsByGroup: Readonly<Record<EventGroup, readonly EventKind[]>> = {
   audit: ['audit.*'],
 };
 const groupNames = Object.keys(kindsByGroup) as (keyof typeof kindsByGroup)[];
-const projectGroupNames = groupNames.filter((one) => one !== 'audit');
+
+/** Returns the groups that a webhook of this format can subscribe to. */
+const groupNamesFor = (format: WebhookFormat, projectId: string | undefined): EventGroup[] =>
+  groupNames.filter((one) => {
+    if (one === 'needs') return format !== 'standard';
+    return one !== 'audit' || (format === 'standard' && projectId === undefined);
+  });
+
+const initialGroups = (format: WebhookFormat): ReadonlySet<EventGroup> =>
+  new Set(format === 'standard' ? ['stories', 'work'] : ['needs']);
 
 /** The number of kinds that a row names; it counts the others. */
 const namedKinds = 3;
 
 interface NewWebhookFormProps {
   readonly projectId: string | undefined;
+  /** `secret` is empty for a channel, whose messages are not signed. */
   readonly onCreated: (secret: string) => void;
   readonly onClose: () => void;
 }
@@ -51,12 +71,14 @@ interface NewWebhookFormProps {
 function NewWebhookForm({ projectId, onCreated, onClose }: NewWebhookFormProps) {
   const { webhooks } = useClient();
   const [url, setUrl] = useState('');
-  const [chosen, setChosen] = useState<ReadonlySet<keyof typeof kindsByGroup>>(new Set(['stories', 'work']));
+  const [format, setFormat] = useState<WebhookFormat>('standard');
+  const [chosen, setChosen] = useState(initialGroups('standard'));
   const { isBusy, run } = useSettingsWrite();
   const make = (): Promise<boolean> =>
     run(async () => {
       const { secret } = await webhooks.create({
-        ...{ url, kinds: groupNames.filter((one) => chosen.has(one)).flatMap((one) => kindsByGroup[one]) },
+        ...{ url, format },
+        kinds: groupNames.filter((one) => chosen.has(one)).flatMap((one) => kindsByGroup[one]),
         ...(projectId !== undefined && { projectId }),
       });
       onCreated(secret);
@@ -68,12 +90,24 @@ function NewWebhookForm({ projectId, onCreated, onClose }: NewWebhookFormProps) 
       onSubmit={make}
       onCancel={onClose}
     >
-      <FormField name={texts.webhooks.url} hint={texts.webhooks.urlHint}>
+      <SelectField
+        label={texts.webhooks.format}
+        value={format}
+        optionLabels={texts.webhooks.formats}
+        onChange={(next) => {
+          setFormat(next);
+          setChosen(initialGroups(next));
+        }}
+      />
+      <FormField
+        name={texts.webhooks.url}
+        hint={format === 'standard' ? texts.webhooks.urlHint : texts.webhooks.chatUrlHint}
+      >
         <input
           className="field"
           type="url"
           required
-          autoFocus
+          autoComplete="off"
           value={url}
           placeholder="https://"
           onChange={({ target }) => setUrl(target.value)}
@@ -81,7 +115,7 @@ function NewWebhookForm({ projectId, onCreated, onClose }: NewWebhookFormProps) 
       </FormField>
       <fieldset className="checks">
         <legend className="label">{texts.webhooks.what}</legend>
-        {(projectId === undefined ? groupNames : projectGroupNames).map((one) => (
+        {groupNamesFor(format, projectId).map((one) => (
           <label key={one} className="switch">
             <input
               type="checkbox"
@@ -175,7 +209,11 @@ interface WebhookRowProps {
 function WebhookMenu({ webhook, onNewSecret }: WebhookRowProps) {
   const { webhooks } = useClient();
   const { run } = useSettingsWrite();
-  const { id: webhookId, url, state } = webhook;
+  const { id: webhookId, url, state, format } = webhook;
+  const rotation: MenuItem = {
+    ...{ id: 'rotate', name: texts.webhooks.rotate },
+    run: () => void run(async () => onNewSecret((await webhooks.rotateSecret({ webhookId })).secret)),
+  };
   const deletion = useConfirmDialog({
     ...{ actionLabel: texts.webhooks.delete, title: texts.webhooks.deleteTitle },
     body: (
@@ -207,10 +245,7 @@ function WebhookMenu({ webhook, onNewSecret }: WebhookRowProps) {
             run: () => void run(() => webhooks.test({ webhookId }), texts.webhooks.tested),
           },
           pausing,
-          {
-            ...{ id: 'rotate', name: texts.webhooks.rotate },
-            run: () => void run(async () => onNewSecret((await webhooks.rotateSecret({ webhookId })).secret)),
-          },
+          ...(format === 'standard' ? [rotation] : []),
           { id: 'delete', name: texts.webhooks.delete, run: deletion.open },
         ]}
       >
@@ -235,6 +270,7 @@ function WebhookRow({ webhook, onNewSecret }: WebhookRowProps) {
           </span>
           <span>
             {joinFacts(
+              webhook.format !== 'standard' && texts.webhooks.formats[webhook.format],
               texts.webhooks.kinds(kinds.slice(0, namedKinds), kinds.length - namedKinds),
               lastSuccessAt === null ? texts.webhooks.none : texts.webhooks.success(timeAgo(lastSuccessAt)),
               lag > 0 && texts.webhooks.lag(formatDuration(lag * 1_000)),
@@ -270,7 +306,8 @@ export function Webhooks({ projectId }: { readonly projectId?: string }) {
           projectId={projectId}
           onClose={() => setMaking(false)}
           onCreated={(value) => {
-            setSecret({ title: texts.webhooks.made, value });
+            if (value === '') announceToScreenReader(texts.webhooks.chatMade);
+            else setSecret({ title: texts.webhooks.made, value });
             setMaking(false);
           }}
         />

@@ -84,7 +84,9 @@ export async function sendEndpointMessages({
   const pump = (): void => {
     if (endpoint === undefined || mustRelease()) return;
     const mayBegin = () => performance.now() + maxAttemptMillis < heldUntil;
-    const most = endpoint.isStrictOrder ? 1 : maxConcurrentSends;
+    // Slack and Teams accept about one message a second.
+    const isOneAtATime = endpoint.isStrictOrder || endpoint.format !== 'standard';
+    const most = isOneAtATime ? 1 : maxConcurrentSends;
     while (underWay.size < most && mayBegin()) {
       const next = queue.shift();
       if (next === undefined) return;

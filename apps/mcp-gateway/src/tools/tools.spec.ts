@@ -52,6 +52,7 @@ describe('names', () => {
       ...['connections.list', 'connections.revoke'],
       ...['passkeys.list', 'passkeys.rename', 'passkeys.delete'],
       ...['list', 'upsert', 'delete', 'test'].map((word) => `identityProviders.${word}`),
+      ...['devices.list', 'devices.connectChat'],
       ...[
         'projects.deliveryHealth',
         'stories.subscribe',

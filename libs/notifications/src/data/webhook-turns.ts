@@ -90,6 +90,7 @@ export interface HeldWebhook extends Pick<
   | 'send_order'
   | 'secret'
   | 'previous_secret'
+  | 'format'
   | 'maker_id'
   | 'paused_at'
   | 'cursor_seq'
@@ -118,7 +119,7 @@ export const extendHold = (db: Db, id: string, epoch: number): Promise<HeldWebho
     sql<HeldWebhook>`update webhooks w set worker_until = ${holdUntilSql}
       where ${orgFilter('w')} and w.id = ${id} and w.worker_epoch = ${epoch} and w.deleted_at is null
         and exists (select from orgs o where o.id = ${currentOrgId}::uuid and o.deleted_at is null)
-      returning w.id, w.url, w.project_id, w.kinds, w.send_order, w.secret,
+      returning w.id, w.url, w.format, w.project_id, w.kinds, w.send_order, w.secret,
         case when w.previous_until > now() then w.previous_secret end as previous_secret,
         w.maker_id, w.paused_at, w.cursor_seq, w.audit_cursor_seq, w.failing, w.sent_seq, w.worker_epoch,
         ${isMakerEntitledSql} as "isMakerEntitled",
@@ -192,12 +193,16 @@ interface FollowedStream {
   readonly mayReceive: Part;
 }
 
+/** The condition that event `e` is sent to channels. Of comments, they receive only questions. */
+const isForChatSql = sql.part`(e.kind <> 'comment.created' or e.data ->> 'kind' = 'question')`;
+
 const activityStream = (webhook: HeldWebhook): FollowedStream => ({
   table: sql.part`activity`,
   positionColumn: sql.part`activity_seq`,
   ...{ after: webhook.cursor_seq, upTo: webhook.activityEndSeq },
   ...{ kind: sql.part`e.kind`, projectId: sql.part`e.project_id` },
-  filter: webhook.project_id === null ? sql.part`true` : sql.part`e.project_id = ${webhook.project_id}::uuid`,
+  filter: sql.part`${webhook.project_id === null ? sql.part`true` : sql.part`e.project_id = ${webhook.project_id}::uuid`}
+    and ${webhook.format === 'standard' ? sql.part`true` : isForChatSql}`,
   mayReceive: mayReceiveSql(webhook.maker_id),
 });
 

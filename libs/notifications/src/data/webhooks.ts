@@ -23,6 +23,7 @@ import {
   type Registry,
   type Subject,
   type Webhook,
+  type WebhookFormat,
 } from '@muster/registry';
 import { type Caller, projectsVisibleTo } from '@muster/runtime';
 import { projectIdSql } from '@muster/tenancy';
@@ -39,6 +40,7 @@ export const webhooks = defineRecord('webhooks', 'w', {
   url: { set: true },
   kinds: { set: true },
   send_order: { set: true },
+  format: { initial: 'standard' },
   description: { set: true, emptyValue: '' },
   secret: { hidden: true },
   previous_secret: { hidden: true, initial: null },
@@ -90,6 +92,9 @@ export const webhookSubject = ({
   projectId,
 });
 
+/** Returns the URL of a webhook of a chat service as it is stored and shown: only its host, because the rest is a secret. */
+export const hostOnlyUrl = (url: string): string => `${new URL(url).origin}/…`;
+
 /** The age in seconds of the oldest undelivered event; tests are not counted. */
 const lagSecondsSql = sql.part`coalesce((select greatest(0, floor(extract(epoch from now() - d.event_at)))::int from webhook_deliveries d
   where ${orgFilter('d')} and d.webhook_id = w.id and d.state = 'pending' and d.seq is not null order by d.seq limit 1), 0)`;
@@ -103,15 +108,20 @@ const managedWebhookQuery = (caller: Caller, id: Part): Query<ManagedWebhook> =>
 
 /**
  * Throws unless audit entries may be sent to an endpoint of this project: 403 for a caller who is no admin,
- * 400 for an endpoint of a project.
+ * 400 for an endpoint of a project or of a chat service.
  */
 export async function requireAuditAllowed(
   requireGround: RequireGround,
   projectId: string | null,
   kinds: readonly string[],
+  format: WebhookFormat = 'standard',
 ): Promise<void> {
   if (!kinds.some(isAuditKind)) return;
   await requireGround();
+  if (format !== 'standard')
+    throw badRequest('A webhook of a chat service cannot receive audit entries.', [
+      { path: 'kinds', message: 'may have audit kinds only with the format standard' },
+    ]);
   if (projectId !== null)
     throw badRequest('A webhook of a project cannot receive audit entries.', [
       {
@@ -207,13 +217,12 @@ export const getStreamPositions = (db: Db): Promise<{ readonly activity: number;
  * Adds the secret to a stored answer again. The secret is empty if it was rotated since, if the endpoint was
  * deleted, or if no configured key decrypts it.
  */
-export async function withStoredSecret<Kept extends { readonly webhook: Pick<Webhook, 'id' | 'version'> }>(
-  db: Db,
-  { orgId }: Caller,
-  storedAnswer: Kept,
-  seals: SecretCipher,
-): Promise<Kept & { secret: string }> {
-  const { id, version } = storedAnswer.webhook;
+export async function withStoredSecret<
+  Kept extends { readonly webhook: Pick<Webhook, 'id' | 'version' | 'format'> },
+>(db: Db, { orgId }: Caller, storedAnswer: Kept, seals: SecretCipher): Promise<Kept & { secret: string }> {
+  const { id, version, format } = storedAnswer.webhook;
+  // The secret of a webhook of a chat service is its URL.
+  if (format !== 'standard') return { ...storedAnswer, secret: '' };
   const [organizationKey, row] = await Promise.all([
     getCachedOrganizationKey(db, orgId),
     db.find(

@@ -28,7 +28,8 @@ export function applyRule<Draft>(
 }
 
 /** The name of an event's subject in a sentence: its key, or the beginning of its title. */
-export const subjectName = ({ key, title }: Subject): string => key ?? excerpt(title, 80);
+export const subjectName = ({ key, title }: Pick<Subject, 'key' | 'title'>): string =>
+  key ?? excerpt(title, 80);
 
 /** The verbs for the verdicts of reviewers. A verdict without a verb is mentioned to nobody. */
 export const verdictVerbs: Readonly<Record<string, string>> = {

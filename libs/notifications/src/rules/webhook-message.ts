@@ -1,11 +1,15 @@
-/** The bodies of webhook messages, in the format of Standard Webhooks. */
+/** The bodies of webhook messages, in the format of Standard Webhooks or of a chat service. */
+import { chatBody } from '@muster/outbound/chat';
 import {
   type ActivityItem,
   type AuditEntry,
   toOcsf,
+  type WebhookFormat,
   webhookTestKind,
   webhookWithheldKind,
 } from '@muster/registry';
+import { consoleStoryLink } from './console-links.ts';
+import { chatMessageOfEvent, chatTestMessage, withheldChatMessage } from './chat-events.ts';
 
 /** The number of an event in the endpoint's own numbering. */
 export interface EventPosition {
@@ -34,8 +38,27 @@ export function subjectLink(
   return template.replaceAll(/\{(\w+)\}/g, (_, word: string) => encodeURIComponent(words[word] ?? ''));
 }
 
-export const eventMessage = (event: ActivityItem, position: EventPosition, template: LinkTemplate): string =>
-  JSON.stringify({
+/** The format of a webhook, and the URL template of links in its messages. */
+export interface MessageFormat {
+  readonly format: WebhookFormat;
+  readonly subjectUrl: LinkTemplate;
+  /** The URL of the console, to which chat messages link if there is no template. */
+  readonly consoleUrl?: string | undefined;
+}
+
+/** Returns the URL of a story in the console; null for other subjects. */
+const storyLink = (consoleUrl: string | undefined, { type, key }: LinkedSubject): string | null =>
+  consoleUrl === undefined || type !== 'story' || key === null ? null : consoleStoryLink(consoleUrl, key);
+
+export const eventMessage = (
+  event: ActivityItem,
+  position: EventPosition,
+  { format, subjectUrl, consoleUrl }: MessageFormat,
+): string => {
+  const url = subjectLink(subjectUrl, event);
+  if (format !== 'standard')
+    return chatBody(format, chatMessageOfEvent(event, url ?? storyLink(consoleUrl, event.subject)));
+  return JSON.stringify({
     type: event.kind,
     timestamp: event.at,
     data: {
@@ -44,16 +67,23 @@ export const eventMessage = (event: ActivityItem, position: EventPosition, templ
       projectId: event.projectId,
       subject: event.subject,
       data: event.data,
-      url: subjectLink(template, event),
+      url,
     },
   });
+};
 
 /**
  * Creates the replacement of an event that the endpoint's creator may no longer see, or of an audit entry that
  * is no longer kept. It has only the number and, for an event, the cursor.
  */
-export const withheldMessage = (at: string, { seq, cursor }: { seq: number; cursor?: string }): string =>
-  JSON.stringify({ type: webhookWithheldKind, timestamp: at, data: { seq, cursor } });
+export const withheldMessage = (
+  at: string,
+  { seq, cursor }: { seq: number; cursor?: string },
+  format: WebhookFormat = 'standard',
+): string =>
+  format === 'standard'
+    ? JSON.stringify({ type: webhookWithheldKind, timestamp: at, data: { seq, cursor } })
+    : chatBody(format, withheldChatMessage);
 
 /**
  * Creates the message with an audit entry. Its data is the entry in OCSF, and the number as in all messages. An entry
@@ -71,5 +101,7 @@ export const auditMessageOf = (
         data: { seq, ...toOcsf(entry, { orgId, sequence: seq }) },
       });
 
-export const testMessage = (at: string, webhookId: string): string =>
-  JSON.stringify({ type: webhookTestKind, timestamp: at, data: { webhookId } });
+export const testMessage = (at: string, webhookId: string, format: WebhookFormat): string =>
+  format === 'standard'
+    ? JSON.stringify({ type: webhookTestKind, timestamp: at, data: { webhookId } })
+    : chatBody(format, chatTestMessage);

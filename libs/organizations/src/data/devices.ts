@@ -3,18 +3,24 @@
  * answered.
  */
 import {
+  CursorId,
   type Db,
   type DB,
+  decodeCursor,
   orgFilter,
   currentOrgId,
+  type Page,
+  pageOfRows,
   type Query,
   type RowOf,
   sql,
   defineView,
 } from '@muster/driver';
-import { type Device } from '@muster/registry';
+import { type SecretOwner } from '@muster/outbound';
+import { type Device, type ParamsOf, type Registry } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import { type Selectable } from 'kysely';
+import { z } from 'zod';
 
 const devices = defineView(
   'devices',
@@ -22,12 +28,40 @@ const devices = defineView(
   ['id', 'device_id', 'name', 'platform', 'app_version', 'created_at', 'updated_at'],
   ['member_id', 'push_token', 'token_id'],
 );
-type DeviceRow = RowOf<typeof devices>;
+export type DeviceRow = RowOf<typeof devices>;
+
+/** The maximum number of devices of one member, including chat channels. */
+export const maxDevicesPerMember = 50;
 
 export const toDevice = (row: DeviceRow): Device => ({
   ...devices.shown(row),
   takesPush: row.push_token !== null,
 });
+
+/** Names the owner of a chat channel's encrypted URL, which cannot be decrypted as that of another device. */
+export const deviceSecretOwner = (organizationKey: Buffer, id: string): SecretOwner => ({
+  organizationKey,
+  name: `device ${id} address`,
+});
+
+const Cursor = z.tuple([CursorId]);
+
+/** Lists the caller's devices in pages, oldest first. Devices whose tokens have ended are left out. */
+export async function listDevices(
+  db: Db,
+  { memberId }: Caller,
+  { limit, cursor }: ParamsOf<Registry['devices']['list']>,
+): Promise<Page<Device>> {
+  const [after = null] = decodeCursor(cursor, Cursor) ?? [];
+  const rows = await db.all(
+    sql<DeviceRow>`select ${devices.list} from devices d
+       where ${orgFilter('d')} and d.member_id = ${memberId} and (${after}::uuid is null or d.id > ${after}::uuid)
+         and (d.token_id is null or exists (select from tokens t where ${orgFilter('t')} and t.id = d.token_id
+           and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())))
+       order by d.id limit ${limit + 1}`,
+  );
+  return pageOfRows(rows, limit, (row) => [row.id], toDevice);
+}
 
 export const findDevice = (db: Db, { memberId }: Caller, deviceId: string): Promise<DeviceRow | undefined> =>
   db.find(
@@ -43,13 +77,18 @@ export const deleteDevicesWithEndedTokens = (db: Db, { memberId }: Caller): Prom
          and (t.revoked_at is not null or t.expires_at <= now())`,
   );
 
+interface DeviceCounts {
+  readonly all: number;
+  /** The number of chat channels among them. */
+  readonly chats: number;
+}
+
 /** Counts the caller's devices. */
-export const countDevices = async (db: Db, { memberId }: Caller): Promise<number> =>
-  (
-    await db.one(
-      sql<{ count: number }>`select count(*) from devices where ${orgFilter()} and member_id = ${memberId}`,
-    )
-  ).count;
+export const countDevices = (db: Db, { memberId }: Caller): Promise<DeviceCounts> =>
+  db.one(
+    sql<DeviceCounts>`select count(*) as all, count(*) filter (where platform in ('slack', 'teams')) as chats
+      from devices where ${orgFilter()} and member_id = ${memberId}`,
+  );
 
 /** Serializes calls that register the same push token, so that only one member has it in the end. */
 export const lockPushToken = (db: Db, pushToken: string): Promise<unknown> =>
@@ -71,6 +110,9 @@ export const setDevice = (device: DeviceRow, writesPushToken: boolean): Query<un
     name = excluded.name, platform = excluded.platform, app_version = excluded.app_version,
     token_id = excluded.token_id, updated_at = excluded.updated_at
     ${writesPushToken ? sql.part`, push_token = excluded.push_token` : sql.empty}`;
+
+export const insertDevice = (device: DeviceRow): Query<unknown> =>
+  sql.insert('devices', devices.names, device);
 
 /** Deletes a device. Throws 404 if there is none. */
 export const deleteDevice = (db: Db, { memberId }: Caller, deviceId: string): Promise<{ id: string }> =>

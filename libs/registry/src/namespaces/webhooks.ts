@@ -9,6 +9,7 @@ import {
   webhookDeliveryStates,
   WebhookDescription,
   WebhookExchange,
+  WebhookFormat,
   WebhookKinds,
   WebhookOrder,
   WebhookUrl,
@@ -46,13 +47,14 @@ export const webhooks = {
     summary: 'Create a webhook that sends events to a URL',
     keywords: 'subscribe endpoint callback notify integration outgoing push http siem ocsf splunk audit',
     description:
-      'Sends every future event of the given kinds, in the project or the organization, that you may see at the time of sending. Messages are signed as Standard Webhooks specifies; the secret is shown only in this response. A kind such as spec.* subscribes to every kind with that prefix. Webhooks of the organization also take audit.allowed, audit.denied and audit.*: audit entries as API Activity of OCSF. At most 50 webhooks per organization.',
+      'Sends every future event of the given kinds, in the project or the organization, that you may see at the time of sending. Messages are signed as Standard Webhooks specifies; the secret is shown only in this response. A kind such as spec.* subscribes to every kind with that prefix. Webhooks of the organization also take audit.allowed, audit.denied and audit.*: audit entries as API Activity of OCSF. The formats slack and teams send messages to a channel, without signature: secret is empty. At most 50 webhooks per organization.',
     needsProof: true,
     params: z.strictObject({
       projectId: ProjectRef.optional(),
       url: WebhookUrl,
       kinds: WebhookKinds,
       order: WebhookOrder.default('parallel'),
+      format: WebhookFormat.default('standard'),
       description: WebhookDescription.default(''),
     }),
     result: z.object({ webhook: Webhook, secret: z.string() }),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Id, nameText, boundedText, Time } from '../kernel/values.ts';
+import { Id, nameText, boundedText, Time, Url } from '../kernel/values.ts';
 
 /** The id that the client assigned to a device. */
 export const DeviceId = boundedText(128, 1);
@@ -26,14 +26,26 @@ export const WebPushSubscription = z.object({
 export const platforms = ['macos', 'windows', 'linux', 'ios', 'android', 'web'] as const;
 export const DevicePlatform = z.enum(platforms);
 
+/** Chat services to whose channels notifications and events can be sent, by an incoming webhook of the service. */
+export const chatServices = ['slack', 'teams'] as const;
+export type ChatService = (typeof chatServices)[number];
+export const isChatService = (name: string): name is ChatService =>
+  chatServices.some((service) => service === name);
+
+/** The URL of an incoming webhook. Whoever has it can write to the channel. */
+export const ChatUrl = Url.meta({
+  description:
+    'The URL of an incoming webhook of Slack, or of a workflow of Microsoft Teams. A secret; no response contains it',
+});
+
 export const Device = z
   .object({
     id: Id,
     deviceId: z.string(),
     name: z.string(),
-    platform: DevicePlatform,
+    platform: z.enum([...platforms, ...chatServices]),
     appVersion: z.string().nullable(),
-    takesPush: z.boolean().describe('Whether it has a push token'),
+    takesPush: z.boolean().describe('Whether it has a push token, or the URL of a chat channel'),
     createdAt: Time,
     updatedAt: Time,
   })

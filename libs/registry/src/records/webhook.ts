@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { eventKindPatterns, eventKinds } from '../kernel/events.ts';
 import { Id, recordStamps, boundedText, Time, Url } from '../kernel/values.ts';
+import { chatServices } from './device.ts';
 import { Actor } from './member.ts';
 
 /** The kind of a test message, which is sent only on request. */
@@ -15,6 +16,13 @@ export const webhookWithheldKind = 'webhook.withheld';
 export const webhookOrders = ['parallel', 'strict'] as const;
 export const WebhookOrder = z.enum(webhookOrders).meta({
   description: 'parallel sends up to 8 events at a time in any order; strict sends one at a time, in order',
+});
+
+export const webhookFormats = ['standard', ...chatServices] as const;
+export type WebhookFormat = (typeof webhookFormats)[number];
+export const WebhookFormat = z.enum(webhookFormats).meta({
+  description:
+    'slack and teams send short messages for people to a channel, one at a time, and of comments only questions. Their URL is a secret: responses show its host',
 });
 
 /**
@@ -53,6 +61,7 @@ export const Webhook = z
     url: z.string(),
     kinds: z.array(z.string()),
     order: WebhookOrder,
+    format: WebhookFormat,
     description: z.string().nullable(),
     state: z.enum(['active', 'paused']),
     pausedReason: z.enum(webhookPauses).nullable(),

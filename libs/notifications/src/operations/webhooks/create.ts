@@ -6,6 +6,7 @@ import { getCachedOrganizationKey } from '../../data/event-cursors.ts';
 import {
   webhookSubject,
   getStreamPositions,
+  hostOnlyUrl,
   countWebhooks,
   lockWebhookCreation,
   maxWebhooks,
@@ -21,7 +22,8 @@ export const createHandler = (config: WebhooksConfig) =>
   handle(
     registry.webhooks.create,
     async ({ params, caller, db, access, requireGround, emit, refuse }) => {
-      const { projectId, url, kinds, order, description } = params;
+      const { projectId, url, kinds, order, format, description } = params;
+      const isSigned = format === 'standard';
       requireAllowedUrl(config, url);
       const [{ at }, project, organizationKey, , count, positions] = await Promise.all([
         access(),
@@ -32,17 +34,18 @@ export const createHandler = (config: WebhooksConfig) =>
         getStreamPositions(db),
       ]);
       await requireGround(project !== null && project.rank >= leadRank && 'projectLead');
-      await requireAuditAllowed(requireGround, project?.id ?? null, kinds);
+      await requireAuditAllowed(requireGround, project?.id ?? null, kinds, format);
       if (project?.archived === true) throw refuse('archived');
       if (count >= maxWebhooks) throw refuse('limit_exceeded', { limit: maxWebhooks });
 
       const id = newId();
-      const secret = newWebhookSecret();
+      const secret = isSigned ? newWebhookSecret() : url;
       const row = webhooks.make(
         {
           id,
           projectId: project?.id ?? null,
-          url,
+          url: isSigned ? url : hostOnlyUrl(url),
+          format,
           kinds,
           sendOrder: order,
           description,
@@ -56,7 +59,7 @@ export const createHandler = (config: WebhooksConfig) =>
       );
       db.deferToCommit(webhooks.insert(row));
       emit('webhook.created', webhookSubject(row), {});
-      return { webhook: toWebhook({ ...row, lag: 0 }), secret };
+      return { webhook: toWebhook({ ...row, lag: 0 }), secret: isSigned ? secret : '' };
     },
     {
       reissueSecret: ({ db, caller }, kept) => withStoredSecret(db, caller, kept, config.seals),

@@ -1,6 +1,6 @@
 import { newWebhookSecret } from '@muster/outbound';
 import { registry } from '@muster/registry';
-import { handle } from '@muster/runtime';
+import { badRequest, handle } from '@muster/runtime';
 import { getCachedOrganizationKey } from '../../data/event-cursors.ts';
 import { webhookSubject, lockWebhook, toWebhook, webhooks, withStoredSecret } from '../../data/webhooks.ts';
 import { webhookSecretOwner } from '../../rules/webhook-secrets.ts';
@@ -16,6 +16,13 @@ export const rotateSecretHandler = (config: WebhooksConfig) =>
         lockWebhook({ db, caller, requireGround }, webhookId),
         getCachedOrganizationKey(db, caller.orgId),
       ]);
+      if (row.format !== 'standard')
+        throw badRequest('A webhook of a chat service has no signing secret.', [
+          {
+            path: 'webhookId',
+            message: 'must be a webhook with the format standard; change the URL instead',
+          },
+        ]);
       const secret = newWebhookSecret();
       const rotated = webhooks.save(
         db,

@@ -13,6 +13,8 @@ export interface WebhooksConfig {
   readonly networks: readonly AllowedNetwork[];
   readonly seals: SecretCipher;
   readonly subjectUrl: LinkTemplate;
+  /** The URL of the console, for links in chat messages if there is no template. */
+  readonly consoleUrl?: string | undefined;
 }
 
 /**

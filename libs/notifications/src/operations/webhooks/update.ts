@@ -1,8 +1,10 @@
 import { type Db } from '@muster/driver';
 import { isAuditKind, registry } from '@muster/registry';
 import { type Caller, handle } from '@muster/runtime';
+import { getOrganizationKey } from '@muster/tenancy';
 import {
   getAuditStart,
+  hostOnlyUrl,
   lockWebhook,
   requireAuditAllowed,
   toWebhook,
@@ -10,6 +12,7 @@ import {
   webhooks,
   webhookSubject,
 } from '../../data/webhooks.ts';
+import { webhookSecretOwner } from '../../rules/webhook-secrets.ts';
 import { requireAllowedUrl, type WebhooksConfig } from './set-up.ts';
 
 /**
@@ -29,6 +32,18 @@ async function auditFollowingChanges(
   return { audit_cursor_seq: audit, ...(!isMakerAdmin && { maker_id: memberId, made_by: actor }) };
 }
 
+/** Returns the columns of a new URL of a chat service, which is stored as its secret; null if there is none. */
+async function chatUrlChanges(
+  { seals }: WebhooksConfig,
+  db: Db,
+  { id, format }: WebhookRow,
+  url: string | undefined,
+): Promise<Pick<WebhookRow, 'url' | 'secret'> | null> {
+  if (format === 'standard' || url === undefined) return null;
+  const owner = webhookSecretOwner(await getOrganizationKey(db), id);
+  return { url: hostOnlyUrl(url), secret: seals.encrypt(owner, url) };
+}
+
 export const updateHandler = (config: WebhooksConfig) =>
   handle(registry.webhooks.update, async ({ params, caller, db, access, requireGround, emit }) => {
     const { webhookId, expectedVersion, order, ...wanted } = params;
@@ -38,9 +53,19 @@ export const updateHandler = (config: WebhooksConfig) =>
       lockWebhook({ db, caller, requireGround }, webhookId, expectedVersion),
     ]);
     const kinds = wanted.kinds ?? row.kinds;
-    await requireAuditAllowed(requireGround, row.project_id, kinds);
+    await requireAuditAllowed(requireGround, row.project_id, kinds, row.format);
     const following = await auditFollowingChanges(db, caller, row, kinds);
-    const { changed, fields } = webhooks.change(db, row, { ...wanted, sendOrder: order }, at, following);
+    const urlChanges = await chatUrlChanges(config, db, row, wanted.url);
+    const { changed: otherwiseChanged, fields } = webhooks.change(
+      db,
+      row,
+      { ...wanted, url: urlChanges === null ? wanted.url : undefined, sendOrder: order },
+      at,
+      following,
+    );
+    const changed =
+      urlChanges === null ? otherwiseChanged : webhooks.save(db, otherwiseChanged, urlChanges, at);
+    if (urlChanges !== null) fields.push('url');
     if (fields.length > 0)
       emit('webhook.updated', webhookSubject(changed), {
         fields: fields.map((field) => (field === 'sendOrder' ? 'order' : field)),

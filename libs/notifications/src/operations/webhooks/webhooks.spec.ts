@@ -406,3 +406,76 @@ describe('what is known of deliveries', () => {
       await expect(call()).rejects.toMatchObject({ status: 404 });
   });
 });
+
+describe('a webhook of a chat service', () => {
+  const slackUrl = 'https://hooks.slack.com/services/T0/B0/secret-in-it';
+  const toSlack = (who: Person = people.ana, draft: Draft = {}) =>
+    create(who, { url: slackUrl, format: 'slack', ...draft });
+
+  it('keeps its address sealed, and shows the host alone', async () => {
+    const { webhook, secret } = await toSlack();
+    expect(secret).toBe('');
+    expect(webhook).toMatchObject({ format: 'slack', url: 'https://hooks.slack.com/…', order: 'parallel' });
+    expect((await people.ana.webhooks.list({})).items).toEqual([webhook]);
+    for (const table of ['webhooks', 'audit', 'activity', 'outbox', 'idempotency_keys']) {
+      const rows = await world.rows<{ text: string }>(
+        `select t::text as text from ${table} t where org_id = $1`,
+        people.orgId,
+      );
+      for (const { text } of rows) {
+        expect(text).not.toContain('secret-in-it');
+        expect(text).not.toContain(Buffer.from('secret-in-it').toString('hex'));
+      }
+    }
+  });
+
+  it('answers no address to the same key again', async () => {
+    const params = { url: slackUrl, kinds: ['story.created'], format: 'slack' };
+    const call = async () =>
+      JSON.parse(
+        (await world.call(people.ana, webhooks.create, params, { idempotencyKey: 'once' })).json,
+      ) as object;
+    const first = await call();
+    expect(first).toMatchObject({ secret: '' });
+    expect(await call()).toEqual(first);
+  });
+
+  it('takes another address, also on the same host', async () => {
+    const { webhook } = await toSlack();
+    const sealed = () => world.rows('select secret from webhooks where id = $1', webhook.id);
+    const before = await sealed();
+    const { webhook: changed } = await people.ana.webhooks.update({
+      webhookId: webhook.id,
+      url: 'https://hooks.slack.com/services/T0/B1/secret-in-it',
+    });
+    expect(changed).toMatchObject({ url: 'https://hooks.slack.com/…', version: webhook.version + 1 });
+    expect(await sealed()).not.toEqual(before);
+    expect((await people.ana.webhooks.get({ webhookId: webhook.id })).webhook).toEqual(changed);
+    const { items } = await people.ana.activity.list({ kinds: ['webhook.updated'] });
+    expect(items.map(({ data }) => data)).toEqual([{ fields: ['url'] }]);
+  });
+
+  it('has no signing secret to rotate, and gets no audit entries', async () => {
+    const { webhook } = await toSlack();
+    await expect(people.ana.webhooks.rotateSecret({ webhookId: webhook.id })).rejects.toMatchObject({
+      status: 400,
+    });
+    await expect(toSlack(people.ana, { kinds: ['audit.*'] })).rejects.toMatchObject({ status: 400 });
+    await expect(
+      people.ana.webhooks.update({ webhookId: webhook.id, kinds: ['audit.denied'] }),
+    ).rejects.toMatchObject({ status: 400 });
+  });
+
+  it.each([
+    'https://169.254.169.254/services/x',
+    'https://192.168.0.1/x',
+    'https://hooks.slack.com:9000/services/x',
+  ])('is not sent to %s', async (address) => {
+    await expect(toSlack(people.ana, { url: address })).rejects.toMatchObject({ status: 400 });
+  });
+
+  it('is for leads and admins alone', async () => {
+    await expect(toSlack(carl, { projectId })).rejects.toMatchObject({ status: 403 });
+    expect((await toSlack(lea, { projectId })).webhook.projectId).toBe(projectId);
+  });
+});

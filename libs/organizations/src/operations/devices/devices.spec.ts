@@ -1,7 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { registry } from '@muster/registry';
 import { useWorld } from '@muster/testing';
-import { organizationsHandlers } from '../../index.ts';
+import {
+  createDeviceHandlers,
+  deviceSecretOwner,
+  organizationsHandlers,
+  prepareChatMail,
+} from '../../index.ts';
+import { createSecretCipher } from '@muster/outbound';
+import { handle } from '@muster/runtime';
 
 const world = useWorld(organizationsHandlers);
 
@@ -207,5 +214,136 @@ describe('devices.unregister', () => {
     expect(await chloe.devices.unregister({ deviceId: 'laptop' })).toEqual({ deleted: true });
     await expect(chloe.devices.unregister({ deviceId: 'laptop' })).rejects.toMatchObject({ status: 404 });
     expect(await tokensOf(orgId)).toEqual([]);
+  });
+});
+
+describe('devices.connectChat', () => {
+  const url = 'https://hooks.slack.com/services/T0/B0/secret-4711';
+  const channel = { service: 'slack', name: '#chloe', url } as const;
+
+  it('connects a channel whose address is sealed, and shown nowhere', async () => {
+    const { orgId, chloe } = await world.org();
+    const answer = await chloe.devices.connectChat(channel);
+    expect(registry.devices.connectChat.result.parse(answer)).toEqual(answer);
+    expect(answer.device).toMatchObject({
+      platform: 'slack',
+      name: '#chloe',
+      takesPush: true,
+      appVersion: null,
+    });
+    for (const table of ['devices', 'audit', 'activity', 'outbox', 'idempotency_keys']) {
+      const rows = await world.rows<{ text: string }>(
+        `select t::text as text from ${table} t where org_id = $1`,
+        orgId,
+      );
+      for (const { text } of rows) expect(text).not.toContain('secret-4711');
+    }
+    const [row] = await world.rows<{ push_token: string; key: Buffer }>(
+      'select d.push_token, s.cursor_key as key from devices d join streams s using (org_id) where org_id = $1',
+      orgId,
+    );
+    const sealed = Buffer.from(row?.push_token ?? '', 'base64');
+    const open = (id: string) =>
+      createSecretCipher([]).decrypt(deviceSecretOwner(row?.key ?? Buffer.alloc(0), id), sealed);
+    expect(open(answer.device.id)).toBe(url);
+    expect(open('another')).toBeUndefined();
+  });
+
+  it('asks for a mail to the member, who may not have done it', async () => {
+    const { orgId, ana, chloe } = await world.org();
+    await chloe.devices.connectChat(channel);
+    const [row] = await world.rows<{ payload: { memberId: string; name: string; service: 'slack' } }>(
+      `select payload from outbox where org_id = $1 and topic = 'chat.mail'`,
+      orgId,
+    );
+    expect(row?.payload).toEqual({ memberId: chloe.me.memberId, name: '#chloe', service: 'slack' });
+    let mail: Awaited<ReturnType<typeof prepareChatMail>> = null;
+    const looking = handle(registry.devices.unregister, async ({ db }) => {
+      mail = await prepareChatMail(db, {
+        ...{
+          memberId: chloe.me.memberId,
+          name: '#chloe',
+          service: 'slack',
+          baseUrl: 'https://muster.example/',
+        },
+      });
+      return { deleted: true as const };
+    });
+    await world.call(ana, looking, { deviceId: 'x' });
+    expect(mail).toMatchObject({
+      to: 'chloe@example.com',
+      subject: 'Your notifications are now sent to Slack: #chloe',
+      text: expect.stringContaining('https://muster.example/console/settings/notifications'),
+    });
+  });
+
+  it('stays when the session ends, other than devices, until it is removed', async () => {
+    const { orgId, chloe, dan } = await world.org();
+    const session = await world.token(orgId, chloe.me.memberId);
+    await session.devices.register(laptop);
+    const { device } = await session.devices.connectChat(channel);
+    expect((await chloe.devices.list({})).items.map(({ platform }) => platform)).toEqual(['macos', 'slack']);
+    await world.rows(
+      'update tokens set revoked_at = now() where hash = sha256($1::bytea)',
+      Buffer.from(session.me.token),
+    );
+    expect((await chloe.devices.list({})).items).toEqual([device]);
+    expect((await dan.devices.list({})).items).toEqual([]);
+    await expect(dan.devices.unregister({ deviceId: device.deviceId })).rejects.toMatchObject({
+      status: 404,
+    });
+    await chloe.devices.unregister({ deviceId: device.deviceId });
+    expect((await chloe.devices.list({})).items).toEqual([]);
+  });
+
+  it('is removed with its member', async () => {
+    const { orgId, ana, chloe } = await world.org();
+    await chloe.devices.connectChat(channel);
+    await ana.members.removeMember({ memberId: chloe.me.memberId });
+    expect(await tokensOf(orgId)).toEqual([]);
+  });
+
+  it('takes 5 channels, also when they come at once', async () => {
+    const { orgId, chloe } = await world.org();
+    for (let n = 1; n < 5; n += 1) await chloe.devices.connectChat(channel);
+    const outcomes = await world.runUnderContention(
+      { table: 'members', id: chloe.me.memberId },
+      () => chloe.devices.connectChat(channel),
+      () => chloe.devices.connectChat(channel),
+    );
+    const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
+    expect(refused.map(({ reason }) => (reason as { reason: string }).reason)).toEqual(['limit_exceeded']);
+    expect(await tokensOf(orgId)).toHaveLength(5);
+  });
+
+  it('is not for an agent, and no device takes its place', async () => {
+    const { chloe, robo } = await world.org();
+    await expect(robo.devices.connectChat(channel)).rejects.toMatchObject({ reason: 'agents_may_not' });
+    await expect(robo.devices.list({})).rejects.toMatchObject({ reason: 'agents_may_not' });
+    const { device } = await chloe.devices.connectChat(channel);
+    await expect(chloe.devices.register({ ...laptop, deviceId: device.deviceId })).rejects.toMatchObject({
+      status: 400,
+      body: { details: { issues: [{ path: 'deviceId' }] } },
+    });
+  });
+
+  it('is for addresses of the service alone, even where webhooks reach private networks', async () => {
+    const { orgId, chloe } = await world.org();
+    const { connectChat } = createDeviceHandlers(createSecretCipher([]));
+    for (const address of ['https://10.0.0.1/services/x', 'https://acme.example/services/x', `${url}#x`])
+      await expect(world.call(chloe, connectChat, { ...channel, url: address })).rejects.toMatchObject({
+        status: 400,
+        details: { issues: [{ path: 'url' }] },
+      });
+    expect(await tokensOf(orgId)).toEqual([]);
+  });
+
+  it('lists page by page, oldest first', async () => {
+    const { chloe } = await world.org();
+    for (const name of ['#a', '#b', '#c']) await chloe.devices.connectChat({ ...channel, name });
+    const first = await chloe.devices.list({ limit: 2 });
+    const second = await chloe.devices.list({ limit: 2, cursor: first.nextCursor ?? '' });
+    expect([...first.items, ...second.items].map(({ name }) => name)).toEqual(['#a', '#b', '#c']);
+    expect(second.nextCursor).toBeNull();
   });
 });

@@ -1,19 +1,17 @@
 import { newId } from '@muster/driver';
-import { parseUntrustedJson, registry, WebPushSubscription } from '@muster/registry';
+import { isChatService, parseUntrustedJson, registry, WebPushSubscription } from '@muster/registry';
 import { badRequest, handle } from '@muster/runtime';
 import {
   countDevices,
   deleteDevicesWithEndedTokens,
   findDevice,
+  maxDevicesPerMember,
   lockPushToken,
   setDevice,
   removePushTokenFromOtherDevices,
   toDevice,
 } from '../../data/devices.ts';
 import { lockCallerMembership } from '../../data/members.ts';
-
-/** The maximum number of devices of one member. */
-const maxDevicesPerMember = 50;
 
 export const register = handle(registry.devices.register, async ({ params, caller, db, access, refuse }) => {
   const { deviceId, name, platform, pushToken, appVersion } = params;
@@ -34,9 +32,14 @@ export const register = handle(registry.devices.register, async ({ params, calle
     findDevice(db, caller, deviceId),
     countDevices(db, caller),
   ]);
-  if (known === undefined && count >= maxDevicesPerMember)
+  if (known === undefined && count.all >= maxDevicesPerMember)
     throw refuse('limit_exceeded', { limit: maxDevicesPerMember });
 
+  // A chat channel keeps its id for itself, because its stored secret is no push token.
+  if (known !== undefined && isChatService(known.platform))
+    throw badRequest('This device is a chat channel.', [
+      { path: 'deviceId', message: 'must not be the id of a connected chat channel' },
+    ]);
   const device = {
     member_id: memberId,
     device_id: deviceId,

@@ -12,10 +12,11 @@ import { getWebhook, requireAuditAllowed } from '../../../data/webhooks.ts';
 import { auditMessageOf, eventMessage, testMessage } from '../../../rules/webhook-message.ts';
 import { type WebhooksConfig } from '../set-up.ts';
 
-export const getDeliveryHandler = ({ subjectUrl }: WebhooksConfig) =>
+export const getDeliveryHandler = ({ subjectUrl, consoleUrl }: WebhooksConfig) =>
   handle(registry.webhooks.deliveries.get, async ({ params, caller, db, requireGround }) => {
     const row = await getDelivery(db, params.deliveryId);
     const webhook = await getWebhook({ db, caller, requireGround }, row.webhook_id);
+    const { format } = webhook;
     const bodyOf = async ({
       seq,
       activity_seq: place,
@@ -26,12 +27,18 @@ export const getDeliveryHandler = ({ subjectUrl }: WebhooksConfig) =>
         const entries = await readAuditEntries(db, [{ seq: auditPlace, at: row.event_at }]);
         return auditMessageOf(entries.get(auditPlace), { orgId: caller.orgId, seq, at: row.event_at });
       }
-      if (seq === null || place === null) return testMessage(row.event_at, webhook.id);
+      if (seq === null || place === null) return testMessage(row.event_at, webhook.id, format);
       const [event, cursors] = await Promise.all([
         getEventOfDelivery(db, row),
         getEventCursors(db, caller.orgId),
       ]);
-      return eventMessage(event, { seq, cursor: cursors.encode(place) }, subjectUrl);
+      return eventMessage(
+        event,
+        { seq, cursor: cursors.encode(place) },
+        {
+          ...{ format, subjectUrl, consoleUrl },
+        },
+      );
     };
     return {
       delivery: {
