@@ -17,6 +17,7 @@ export const contentSecurityPolicy = [
   "style-src 'self'",
   "connect-src 'self'",
   "img-src 'self' data:",
+  "media-src 'self'",
   "font-src 'self'",
   "manifest-src 'self'",
   "form-action 'self'",

@@ -188,6 +188,26 @@ describe('a download', () => {
     expect((await downloadFile(api, url)).headers.get('content-type')).toBe('image/png');
   });
 
+  it('of a part has the bytes that a range names', async () => {
+    const url = await attach('0123456789', { contentType: 'video/mp4', name: 'x.mp4', kind: 'video' });
+    const part = (range: string, more: Record<string, string> = {}) =>
+      fetch(new URL(pathOfAddress(url ?? ''), api.url()), { headers: { range, ...more } });
+    const whole = await part('bytes=20-');
+    expect([whole.status, whole.headers.get('accept-ranges')]).toEqual([200, 'bytes']);
+    expect(await whole.text()).toBe('0123456789');
+    const { status, headers } = await part('bytes=2-4');
+    expect([status, headers.get('content-range'), headers.get('content-length')]).toEqual([
+      206,
+      'bytes 2-4/10',
+      '3',
+    ]);
+    expect(headers.get('content-security-policy')).toContain('sandbox');
+    expect(await (await part('bytes=-3')).text()).toBe('789');
+    const etag = whole.headers.get('etag') ?? '';
+    expect((await part('bytes=0-1', { 'if-range': etag })).status).toBe(206);
+    expect((await part('bytes=0-1', { 'if-range': '"other"' })).status).toBe(200);
+  });
+
   it('is 404 after the attachment or its project was deleted', async () => {
     const first = await attach('Hello', {});
     const [attachment] = await listOf(ana);

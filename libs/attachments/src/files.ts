@@ -21,6 +21,7 @@ import { type AddressedFile, findFile, lockState, markStored } from './data/file
 import { readTestReport } from './reports/parse.ts';
 import { fileTooLarge, withReceivedFile } from './receive.ts';
 import { type FileMethod, isValidSignature } from './rules/addresses.ts';
+import { type RangeHeaders, requestedRange } from './rules/byte-range.ts';
 import { downloadHeaders } from './rules/download-headers.ts';
 import { fileKey, type FileStorage, type ReceivedFile } from './storage/storage.ts';
 
@@ -164,15 +165,30 @@ const publish = (
   });
 
 export interface Download {
+  readonly status?: 206;
   readonly headers: Readonly<Record<string, string>>;
   readonly content: Readable;
 }
 
-/** Opens a file for a download. */
-export async function openFile(context: FilesContext, address: RequestedAddress): Promise<Download> {
+/** Opens a file, or the requested part of it, for a download. */
+export async function openFile(
+  context: FilesContext,
+  address: RequestedAddress,
+  rangeHeaders: RangeHeaders = {},
+): Promise<Download> {
   const file = await requireFile(context.pool, address);
   if (file.state !== 'stored') throw notFound();
-  const content = await orUnavailable(context, requireStorage(context).open(fileKey(address.orgId, file.id)));
+  const etag = `"${file.sha256}"`;
+  const range = requestedRange(rangeHeaders, { size: file.size, etag });
+  const key = fileKey(address.orgId, file.id);
+  const content = await orUnavailable(context, requireStorage(context).open(key, range));
   if (content === undefined) throw serviceUnavailable('files_away');
-  return { headers: downloadHeaders(file), content };
+  const headers = { ...downloadHeaders(file), etag, 'accept-ranges': 'bytes' };
+  if (range === undefined) return { headers, content };
+  const { start, end } = range;
+  const part = {
+    'content-length': String(end - start + 1),
+    'content-range': `bytes ${start}-${end}/${file.size}`,
+  };
+  return { status: 206, headers: { ...headers, ...part }, content };
 }

@@ -16,6 +16,12 @@ const imageTypes: ReadonlySet<string> = new Set([
 export const isImage = ({ contentType }: { readonly contentType: string }): boolean =>
   imageTypes.has(contentType);
 
+/** The types of videos that the API serves for display. */
+const videoTypes: ReadonlySet<string> = new Set(['video/mp4', 'video/webm']);
+
+export const isVideo = ({ contentType }: { readonly contentType: string }): boolean =>
+  videoTypes.has(contentType);
+
 /** Returns Markdown that links to the attachment, and shows it if it is an image. */
 export function fileMarkdown(attachment: {
   readonly id: string;

@@ -10,7 +10,8 @@ import { actorNameOf } from '../components/people.tsx';
 import { TimeAgo } from '../components/time-ago.tsx';
 import { useWriteCall } from '../components/write.ts';
 import { fileTexts, formatBytes } from '../messages/files.ts';
-import { isImage } from './file-address.ts';
+import { isImage, isVideo } from './file-address.ts';
+import { Video } from './video.tsx';
 
 export function TestReportSummary({ report }: { readonly report: TestReport }) {
   const { failures, errors, failed } = report;
@@ -126,6 +127,7 @@ function FileRow({ file, projectKey, namesPlace }: FileRowProps) {
           {namesPlace && targetType !== 'story' && ` · ${fileTexts.places[targetType]}`}
         </span>
         <FileEvidence file={file} />
+        {isVideo(file) && downloadUrl !== null && <Video {...{ name, downloadUrl }} />}
       </div>
       <div className="set-acts">
         {downloadUrl !== null && (

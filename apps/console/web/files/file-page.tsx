@@ -7,9 +7,10 @@ import { Icon } from '../components/icons.tsx';
 import { LoadError, Loading } from '../components/states.tsx';
 import { useTitle } from '../components/title.ts';
 import { fileTexts } from '../messages/files.ts';
-import { isImage } from './file-address.ts';
+import { isImage, isVideo } from './file-address.ts';
 import { DeleteFileButton, FileEvidence, FileFacts } from './file-list.tsx';
 import { fileQuery, storyKeyQuery } from './file-queries.ts';
+import { Video } from './video.tsx';
 
 const fileRoute = getRouteApi('/files/$attachmentId');
 
@@ -83,6 +84,8 @@ export function FilePage() {
           </div>
           {isImage(file) && downloadUrl !== null ? (
             <img src={downloadUrl} alt={name} />
+          ) : isVideo(file) && downloadUrl !== null ? (
+            <Video key={attachmentId} {...{ name, downloadUrl }} />
           ) : (
             <p className="muted">{fileTexts.page.noPreview}</p>
           )}

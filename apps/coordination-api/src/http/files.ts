@@ -108,13 +108,18 @@ export function addFileRoutes(app: FastifyInstance, options: FileRouteOptions): 
       const record = createCallRecorder(operation, options);
       scope.get<FileRoute>(path, { onRequest, exposeHeadRoute: false }, async (request, reply) => {
         const facts: CallFacts = { orgId: request.params.orgId };
-        const { headers, content } = await record(request, facts, () => open(request));
+        const { status = 200, headers, content } = await record(request, facts, () => open(request));
         await store.refund([limitOf(request)]);
         releaseSlot(request);
-        return reply.headers(headers).send(content);
+        return reply.status(status).headers(headers).send(content);
       });
     };
-    addDownload(url, 'attachments.download', (request) => openFile(context, addressOf(request)));
+    addDownload(url, 'attachments.download', (request) =>
+      openFile(context, addressOf(request), {
+        range: request.headers.range,
+        ifRange: textOf(request.headers['if-range']) || undefined,
+      }),
+    );
     addDownload(`${filesPath}/:orgId/exports/:id`, 'exports.download', ({ params, query }) =>
       openArchive(context, {
         ...{ orgId: params.orgId, exportId: params.id },

@@ -45,9 +45,9 @@ export function createFolderStorage(folder: string): FolderStorage {
       await rename(path, place);
       await sync(dirname(place));
     },
-    open: async (key) => {
+    open: async (key, range) => {
       const file = await openIfPresent(pathOf(key));
-      return file?.createReadStream();
+      return file?.createReadStream(range);
     },
     remove: async (key) => {
       await rm(pathOf(key), { force: true });

@@ -47,6 +47,8 @@ describe.each(['folder', 'S3'])('the storage in %s', (name) => {
       await put('org/a', content);
       expect(await textOf(await storage().open('org/a'))).toBe(content);
     }
+    await put('org/a', '0123456789');
+    expect(await textOf(await storage().open('org/a', { start: 2, end: 5 }))).toBe('2345');
     await storage().remove('org/a');
     await storage().remove('org/a');
     expect(await storage().open('org/a')).toBeUndefined();

@@ -52,10 +52,14 @@ export function createS3Storage({ endpoint, bucket, region, ...credentials }: S3
       });
       await response.body?.cancel();
     },
-    open: async (key) => {
+    open: async (key, range) => {
       const response = await send(
         `/${key}`,
-        { method: 'GET', signal: AbortSignal.timeout(transferTimeoutMillis) },
+        {
+          method: 'GET',
+          ...(range !== undefined && { headers: { range: `bytes=${range.start}-${range.end}` } }),
+          signal: AbortSignal.timeout(transferTimeoutMillis),
+        },
         [404],
       );
       if (response.status === 404 || response.body === null) {
