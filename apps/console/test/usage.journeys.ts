@@ -35,7 +35,7 @@ export function usageJourneys(house: House): void {
     const figure = (name: string) => page.locator('.figure', { hasText: name }).locator('dd');
     expect(await figure('Runs').innerText()).toBe('2');
     expect(await figure('Cost per landed').innerText()).toBe('$2.00');
-    const table = page.getByRole('table');
+    const table = page.getByRole('table').first();
     const cellsOf = async (name: string) =>
       (await table.getByRole('row', { name }).getByRole('cell').allInnerTexts()).slice(0, 5);
     expect(await cellsOf('WEB-1 Say good night')).toEqual(['$1.50', '$1.50', '1', '1', '48K']);
@@ -55,6 +55,25 @@ export function usageJourneys(house: House): void {
     await table.getByRole('row', { name: 'claude-sonnet-4' }).waitFor();
     await page.getByLabel('Time range').selectOption('365');
     await page.getByRole('img', { name: 'Cost in USD per week' }).waitFor();
+  });
+
+  journey('compares how the work of agents and models turned out', async () => {
+    const held = await spend('WEB-1', 'gpt-5', 1_500_000, 1);
+    const [robo, ana] = [house.client(people.robo.me.token), house.client(people.ana.me.token)];
+    await robo.deliveryExecutions.update({ ...held, git: { branch: 'work/web-1' } });
+    await robo.deliveryExecutions.complete({ ...held, outcome: 'submitted' });
+    await ana.reviewers.add({ storyId: 'WEB-1', memberId: people.ben.me.memberId });
+    await house.client(people.ben.me.token).reviewers.setVerdict({ storyId: 'WEB-1', verdict: 'approved' });
+    await spend('WEB-2', 'claude-sonnet-4', 100_000, 1);
+    const page = await open(people.dan.me.token, '/usage');
+    const table = page.getByRole('region', { name: 'Outcomes by agent' }).getByRole('table');
+    const cells = table.getByRole('row', { name: 'Robo' }).getByRole('cell');
+    await cells.first().waitFor();
+    expect(await cells.allInnerTexts()).toEqual(['1 of 1', '0 of 1', '0 of 2', '1', '0 of 1', '$1.60']);
+    await page.getByLabel('Compare').selectOption('model');
+    await page.getByRole('row', { name: 'gpt-5 1 of 1' }).waitFor();
+    await page.getByLabel('Compare').selectOption('prompt');
+    await page.getByText('after a prompt last changed.', { exact: false }).first().waitFor();
   });
 
   journey(

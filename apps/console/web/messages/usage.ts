@@ -1,5 +1,5 @@
 /** English texts of usage, budgets and prices, loaded with their pages. */
-import { type Budget, type UsageGrouping } from '@muster/registry';
+import { type AgentRecordGrouping, type Budget, type UsageGrouping } from '@muster/registry';
 import { pluralize } from './several.ts';
 
 /** Formats an amount. Amounts below one unit have up to four decimals, because single runs often cost that little. */
@@ -55,6 +55,32 @@ export const usageTexts = {
   more: 'Show more',
   showOf: (name: string) => `Show usage of ${name}`,
   storyCost: (costs: string, runs: number) => `${costs} in ${pluralize(runs, 'run', 'runs')}`,
+};
+
+export const outcomeTexts = {
+  title: 'Outcomes',
+  loading: 'Loading outcomes',
+  groupBy: 'Compare',
+  groupings: { agent: 'Agents', model: 'Models', prompt: 'Prompts' } satisfies Record<
+    AgentRecordGrouping,
+    string
+  >,
+  heads: {
+    agent: 'Agent',
+    model: 'Model',
+    prompt: 'Prompt',
+  } satisfies Record<AgentRecordGrouping, string>,
+  accepted: 'Accepted first time',
+  sentBack: 'Sent back',
+  stalled: 'Leases expired',
+  landed: 'Landed',
+  reverted: 'Reverted',
+  ratio: (count: number, total: number) => `${count.toLocaleString()} of ${total.toLocaleString()}`,
+  table: (grouping: string) => `Outcomes by ${grouping.toLowerCase()}`,
+  empty: 'No agent started work in this time.',
+  emptyPrompt: 'No agent started work in this time after a prompt last changed.',
+  hint: 'Stories that agents started in this time. Reviewers, verified merges, reverts and expired leases decide, so agents can’t improve these counts. Models and costs are what agents report.',
+  hintPrompt: 'Work counts for a prompt if it started after the prompt last changed.',
 };
 
 export const budgetTexts = {

@@ -15,6 +15,7 @@ import { useTitle } from '../components/title.ts';
 import { formatDay } from '../messages/index.ts';
 import { formatMicros, formatTokens, usageTexts } from '../messages/usage.ts';
 import { withFilter } from '../data/trail-filter.ts';
+import { Outcomes } from './outcomes.tsx';
 import { rangeStart, type UsageFilter, usageSumsQuery, usageTableQuery } from './usage-queries.ts';
 import { type UsageSearch, usageRanges } from './usage-search.ts';
 
@@ -323,6 +324,9 @@ export function UsagePage() {
             {totals.length > 1 && <p className="muted">{usageTexts.otherCurrencies(main.currency)}</p>}
             <UsageTable by={by} filter={filter} days={days} />
           </div>
+        )}
+        {search.story === undefined && search.agent === undefined && (
+          <Outcomes project={search.project} days={days} />
         )}
       </div>
     </>

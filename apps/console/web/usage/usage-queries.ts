@@ -1,6 +1,6 @@
 /** Queries of what runs used. Reports of usage emit no events, so they are polled. */
 import { type Client } from '@muster/client';
-import { type UsageGrouping } from '@muster/registry';
+import { type AgentRecordGrouping, type UsageGrouping } from '@muster/registry';
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { serverNow } from '../data/time.ts';
 
@@ -30,6 +30,24 @@ export const usageTableQuery = (client: Client, groupBy: UsageGrouping, filter: 
     queryFn: ({ pageParam }) =>
       client.usage.summary({
         ...toParams(filter, days),
+        ...{ groupBy, limit: 50, ...(pageParam !== null && { cursor: pageParam }) },
+      }),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+    refetchInterval: pollingIntervalMs,
+  });
+
+export const outcomesQuery = (
+  client: Client,
+  groupBy: AgentRecordGrouping,
+  project: string | undefined,
+  days: number,
+) =>
+  infiniteQueryOptions({
+    queryKey: ['usage', 'outcomes', groupBy, project, days],
+    queryFn: ({ pageParam }) =>
+      client.agents.record({
+        ...toParams(project === undefined ? {} : { project }, days),
         ...{ groupBy, limit: 50, ...(pageParam !== null && { cursor: pageParam }) },
       }),
     initialPageParam: null as string | null,
