@@ -62,6 +62,31 @@ it('an answer that got lost is no second count', async () => {
   expect(usedOf(await client.meter('exports'))).toEqual([[3, 3]]);
 });
 
+it('several processes on one machine report at the same time, and each event is counted once', async () => {
+  const { client, key, id } = await metered();
+  await machines.world.asOperator((db) =>
+    setMeters(db, { id }, () => ({ exports: { limit: 5, period: 'month', overLimit: 'refuse' } })),
+  );
+  const other = machines.install({ folder: client.folder, machineId: await client.machineId() });
+  expect(await other.activate(key)).toMatchObject({ mayRun: true });
+  const reports = await Promise.all(
+    Array.from({ length: 10 }, (_, nth) => (nth % 2 === 0 ? client : other).meter('exports')),
+  );
+  expect(reports.filter(({ outcome }) => outcome === 'counted')).toHaveLength(5);
+  expect(reports.filter(({ reason }) => reason === 'meter_exceeded')).toHaveLength(5);
+  expect(await queued(client)).toEqual([]);
+});
+
+it('an event that a revoked license refused does not count after the license is resumed', async () => {
+  const { client, id } = await metered();
+  const setStatus = (status: string) =>
+    machines.world.rows('update licenses.licenses set status = $2 where id = $1', id, status);
+  await setStatus('suspended');
+  expect(await client.meter('exports')).toMatchObject({ outcome: 'refused', reason: 'license_suspended' });
+  await setStatus('active');
+  expect(await client.usage()).toMatchObject({ usage: [{ used: 0 }] });
+});
+
 it('a forged answer counts nothing: neither another number nor an outcome for a reported event', async () => {
   const { client } = await metered();
   machines.middle.meddle = (answer) => ({

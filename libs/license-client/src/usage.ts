@@ -75,19 +75,15 @@ async function queueEvent(
   session: LicenseSession,
   { licenseKey, time }: StoredLicense,
   event: Pick<QueuedEvent, 'meter' | 'quantity'>,
-): Promise<string> {
+): Promise<{ readonly file: string; readonly queued: QueuedEvent }> {
   const folder = queueFolderOf(session);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const id = randomUUID();
   const millis = currentTimeMillis(time, { writtenMillis: session.writtenMillis }) ?? time.latestMillis;
-  const at = new Date(millis).toISOString();
-  await writeAtomically(folder, path.join(folder, `${String(millis).padStart(15, '0')}-${id}.json`), {
-    key: licenseKey,
-    id,
-    ...event,
-    at,
-  });
-  return id;
+  const queued = { id, ...event, at: new Date(millis).toISOString() };
+  const file = path.join(folder, `${String(millis).padStart(15, '0')}-${id}.json`);
+  await writeAtomically(folder, file, { key: licenseKey, ...queued });
+  return { file, queued };
 }
 
 interface SentUsage {
@@ -180,11 +176,18 @@ export async function meterUsage(
   if (license?.certificate == null) return { outcome: 'refused', reason: 'no_license', usage: [] };
   if ((await listQueue(session)).length >= maxQueuedEvents)
     return { outcome: 'refused', reason: 'too_many_queued', usage: [] };
-  const id = await queueEvent(session, license, { meter, quantity });
-  const sent = await sendQueue(session, license.licenseKey);
-  if ('mayRun' in sent)
-    return { outcome: sent.isFinal ? 'refused' : 'queued', reason: sent.reason, usage: [] };
-  const reason = sent.reasonsById.get(id) ?? null;
+  const { file, queued } = await queueEvent(session, license, { meter, quantity });
+  let sent = await sendQueue(session, license.licenseKey);
+  // Another process has sent this event. Its outcome can be asked for again, since it is counted once.
+  if (!('mayRun' in sent) && !sent.reasonsById.has(queued.id))
+    sent = await sendEvents(session, license.licenseKey, [queued]);
+  if ('mayRun' in sent) {
+    if (!sent.isFinal) return { outcome: 'queued', reason: sent.reason, usage: [] };
+    // The program learns that the event does not count, so it must not count later.
+    await rm(file, { force: true });
+    return { outcome: 'refused', reason: sent.reason, usage: [] };
+  }
+  const reason = sent.reasonsById.get(queued.id) ?? null;
   const outcome = reason === null ? 'counted' : reason === 'too_many_events' ? 'queued' : 'refused';
   return { outcome, reason, usage: sent.usage };
 }

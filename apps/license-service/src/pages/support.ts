@@ -91,7 +91,7 @@ const eventLabels: Readonly<Record<string, string>> = {
   renewed: 'Renewed',
   rotated: 'Key replaced',
   certified: 'Certificate issued by an operator',
-  entitled: 'Features or usage limits changed',
+  entitled: 'Features, usage limits or updates changed',
   usage_reset: 'Usage reset',
   resized: 'Machine limit changed',
   expiring: 'Expires within a week',
