@@ -23,7 +23,7 @@ export interface LicensePlan {
   readonly leaseSeconds: number | null;
   readonly features: LicenseFeatures;
   readonly meters: LicenseMeters;
-  /** Which releases licenses of the plan may download. */
+  /** The releases that licenses of the plan may download. */
   readonly updates: UpdatePolicy;
   readonly updatedAt: string;
 }
@@ -99,7 +99,7 @@ export interface PlanTerms {
   readonly features?: LicenseFeatures;
   /** The usage meters; none by default. */
   readonly meters?: LicenseMeters;
-  /** Which releases can be downloaded; by default all until the license expires. */
+  /** The releases that can be downloaded; by default all until the license expires. */
   readonly updates?: UpdatePolicy;
 }
 

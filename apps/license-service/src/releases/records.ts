@@ -57,7 +57,7 @@ export const LatestResult = z.object({
 });
 export type LatestResult = z.output<typeof LatestResult>;
 
-/** Which releases a license may download. An empty policy allows all until the license expires. */
+/** The releases that a license may download. An empty policy allows all until the license expires. */
 export const UpdatePolicy = z.strictObject({
   /** Releases that were published within this time after the first activation, in seconds. */
   for: z.int().min(1).optional(),
@@ -66,7 +66,7 @@ export const UpdatePolicy = z.strictObject({
     .string()
     .regex(/^\d{1,6}(\.\d{1,6}){0,2}$/)
     .optional(),
-  /** Whether releases that were published before the end of the license can be downloaded after it. */
+  /** True if releases that were published before the end of the license can be downloaded after it. */
   afterExpiry: z.boolean().optional(),
 });
 export type UpdatePolicy = Readonly<z.infer<typeof UpdatePolicy>>;
