@@ -31,6 +31,9 @@ async function readSpecs({ person }: Reader, storyId: string) {
   );
 }
 
+const readContractVersions = async ({ person, projectId }: Reader, slug: string) =>
+  collect(person.contracts.list.all({ projectId, slug, includeContent: true }));
+
 /** Returns the lines of the project, in the order of an archive. */
 export async function readArchiveLines(reader: Reader): Promise<Line[]> {
   const { rows, orgId, person, projectId } = reader;
@@ -76,6 +79,11 @@ export async function readArchiveLines(reader: Reader): Promise<Line[]> {
   add('assignments', ...(await collect(person.assignments.listForProject.all({ projectId }))));
   for (const { id: storyId } of stories)
     add('reviewers', ...(await collect(person.reviewers.list.all({ storyId }))));
+  const prompts = await collect(person.prompts.project.list.all({ projectId, includeBody: true }));
+  add('prompts', ...prompts);
+  for (const { slug } of await collect(person.contracts.list.all({ projectId })))
+    add('contracts', ...(await readContractVersions(reader, slug)).toReversed());
+  add('views', ...(await collect(person.views.list.all({ projectId }))));
   return lines;
 }
 
@@ -104,6 +112,13 @@ export async function readLists(reader: Reader): Promise<unknown> {
     reviewers: await ofStories((storyId) => collect(person.reviewers.list.all({ storyId }))),
     assignments: await collect(person.assignments.listForProject.all({ projectId })),
     waves: await person.projects.waves({ projectId }),
+    prompts: await collect(person.prompts.project.list.all({ projectId, includeBody: true })),
+    contracts: await collect(person.contracts.list.all({ projectId })),
+    contractVersions: await readContractVersions(reader, 'users'),
+    contractsOfStories: await ofStories((storyId) =>
+      collect(person.contracts.list.all({ projectId, storyId })),
+    ),
+    views: await collect(person.views.list.all({ projectId })),
   };
 }
 

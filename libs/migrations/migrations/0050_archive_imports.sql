@@ -10,7 +10,7 @@ alter table imports validate constraint imports_provider_check;
 alter table import_items drop constraint import_items_kind_check;
 -- contract of 0006_contracts: it allows every kind that was allowed before, and more.
 alter table import_items add constraint import_items_kind_check check (
-  kind in ('story', 'epic', 'comment', 'project', 'column', 'member', 'agent', 'reviewer', 'assignment', 'attachment', 'contract', 'prompt')
+  kind in ('story', 'epic', 'comment', 'project', 'column', 'member', 'agent', 'reviewer', 'assignment', 'attachment', 'contract', 'prompt', 'view')
 ) not valid;
 alter table import_items validate constraint import_items_kind_check;
 

@@ -156,7 +156,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/imports': {
-    sha256: '07213082ce3e39b6a0492a65bf549c431b35696f214ac30572f11d809609c934',
+    sha256: '65891d958f2d5a47683aa6bf1fcae03a9708f17e495a2d281d95ddfbe272cc26',
     since: '2026-11-30',
   },
   'reference/exports': {

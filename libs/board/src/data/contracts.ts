@@ -79,7 +79,7 @@ export function lockStoryAgainstDeletion(
 }
 
 /** A locked contract. */
-interface LockedContract {
+export interface LockedContract {
   readonly id: string;
   readonly project_id: string;
   readonly slug: string;
@@ -114,6 +114,22 @@ export async function lockContract(
   ]);
   return { head, newest };
 }
+
+/** Locks the project's contracts with these slugs against other publishers. */
+export const lockContracts = (
+  db: Db,
+  projectId: string,
+  slugs: readonly string[],
+): Promise<LockedContract[]> =>
+  db.all(
+    sql<LockedContract>`select c.id, c.project_id, c.slug, c.version from contracts c
+       where ${orgFilter('c')} and c.project_id = ${projectId} and c.slug = any (${slugs}::text[])
+       order by c.id for no key update`,
+  );
+
+/** Writes a contract without versions. */
+export const insertContract = ({ id, project_id: projectId, slug }: LockedContract): Query<unknown> =>
+  sql`insert into contracts (org_id, id, project_id, slug) values (${currentOrgId}, ${id}, ${projectId}, ${slug})`;
 
 /** Builds the row of the next version of a locked contract. */
 export const nextContractVersion = (

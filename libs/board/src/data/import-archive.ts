@@ -42,7 +42,7 @@ export async function findArchivedRecords(
       sql<ImportItemRow>`select i.* from unnest(${portion}::text[]) w (external_id)
          cross join lateral (select i.kind, i.external_id, i.record_id, i.source_hash, i.record_version from import_items i
            where ${orgFilter('i')} and i.project_id = ${projectId} and i.provider = ${provider}
-             and i.kind = any ('{story,epic,comment,project,column,member,agent,reviewer,assignment,attachment}')
+             and i.kind = any ('{story,epic,comment,project,column,member,agent,reviewer,assignment,attachment,contract,prompt,view}')
              and i.external_id = w.external_id) i`,
     ),
   );

@@ -39,7 +39,8 @@ export async function lockCreatedStories(db: Db, importRow: ImportRow): Promise<
 
 /**
  * Deletes stories with their records. Then deletes the epics that the import created, if they are unchanged and
- * empty and were not assigned since, and the notes about all of them. It writes the board's counts itself, because the triggers
+ * empty and were not assigned since, unchanged prompts and views of the import, and the notes about all of them.
+ * Contracts stay, because published versions are never deleted. It writes the board's counts itself, because the triggers
  * would take quadratic time (board.sql).
  */
 export function deleteImportedStories(importRow: ImportRow, storyIds: readonly string[]): Query<unknown>[] {
@@ -60,6 +61,12 @@ export function deleteImportedStories(importRow: ImportRow, storyIds: readonly s
     sql`with gone as (delete from epics where ${orgFilter()} and id in (${epics}) returning id),
          unassigned as (delete from assignments a using gone where ${orgFilter('a')} and a.target_type = 'epic' and a.target_id = gone.id)
        delete from import_items i using gone where ${orgFilter('i')} and i.project_id = ${projectId} and i.kind in ('epic', 'assignment') and i.record_id = gone.id`,
+    sql`with gone as (delete from prompts p using import_items i where ${orgFilter('p')} and ${orgFilter('i')} and i.made_by = ${importRow.id}
+           and i.kind = 'prompt' and i.record_id = p.id and i.record_version = p.version returning p.id)
+       delete from import_items i using gone where ${orgFilter('i')} and i.project_id = ${projectId} and i.kind = 'prompt' and i.record_id = gone.id`,
+    sql`with gone as (delete from views w using import_items i where ${orgFilter('w')} and ${orgFilter('i')} and i.made_by = ${importRow.id}
+           and i.kind = 'view' and i.record_id = w.id and i.record_version = w.version returning w.id)
+       delete from import_items i using gone where ${orgFilter('i')} and i.project_id = ${projectId} and i.kind = 'view' and i.record_id = gone.id`,
     sql`update board_columns c set story_count = (select count(*) from stories s where ${orgFilter('s')} and s.project_id = c.project_id and s.column_id = c.id)
        where ${orgFilter('c')} and c.project_id = ${projectId}`,
     sql`update epics e set

@@ -36,7 +36,7 @@ const prompts = defineRecord('prompts', 'p', {
   created_by: {},
   updated_by: {},
 });
-type StoredPromptRow = RowOf<typeof prompts> & { readonly body: string; readonly body_bytes: number };
+export type StoredPromptRow = RowOf<typeof prompts> & { readonly body: string; readonly body_bytes: number };
 /** A prompt. A list may omit its text. */
 export type PromptRow = Omit<StoredPromptRow, 'body'> & { readonly body: string | null };
 type UpsertPromptParams = ParamsOf<Registry['prompts']['org']['upsert']>;
@@ -98,6 +98,27 @@ export async function lockOrCreatePrompt(
   ]);
   return { prompt, created: made !== undefined };
 }
+
+/** Returns those of the slugs that prompts of the project have. */
+export const findPromptSlugs = async (
+  db: Db,
+  projectId: string,
+  slugs: readonly string[],
+): Promise<Set<string>> =>
+  new Set(
+    (
+      await db.all(
+        sql<{ slug: string }>`select p.slug from prompts p
+           where ${orgFilter('p')} and p.project_id = ${projectId} and p.slug = any (${slugs}::text[])`,
+      )
+    ).map(({ slug }) => slug),
+  );
+
+export type ImportedPromptRow = Omit<StoredPromptRow, 'body_bytes'>;
+
+/** Writes imported prompts with their versions and times. */
+export const insertImportedPrompts = (rows: readonly ImportedPromptRow[]): Query<unknown>[] =>
+  prompts.insertAll(rows);
 
 /** Writes a locked prompt. */
 export const writePrompt = (prompt: StoredPromptRow): Query<unknown> =>

@@ -30,7 +30,7 @@ export const views = defineRecord('views', 'w', {
   columns: { set: true },
   shared: { set: true },
 });
-type ViewRow = RowOf<typeof views>;
+export type ViewRow = RowOf<typeof views>;
 export type OwnedViewRow = ViewRow & { readonly owner: MemberRef };
 /** A view with the rank of the caller's role in its project, which is null if it has none. */
 type ManagedViewRow = OwnedViewRow & { readonly rank: number | null; readonly archived: boolean };
@@ -100,6 +100,15 @@ export async function requireFilterRecords(
   const missing = Object.keys(named).find((_name, index) => found[index]?.found !== true);
   if (missing !== undefined) throw pathNotFound(`filter.${missing}`);
 }
+
+/** Returns the number of views of each of these members that has any. */
+export const countViews = async (db: Db, memberIds: readonly string[]): Promise<Map<string, number>> => {
+  const rows = await db.all(
+    sql<{ owner_id: string; count: number }>`select w.owner_id, count(*)::int as count from views w
+       where ${orgFilter('w')} and w.owner_id = any (${memberIds}::uuid[]) group by w.owner_id`,
+  );
+  return new Map(rows.map(({ owner_id: id, count }) => [id, count]));
+};
 
 export const deleteView = (id: string) => sql`delete from views where ${orgFilter()} and id = ${id}`;
 

@@ -8,6 +8,7 @@ import { boundedText, Day, Id, Instant, multilineText, nameText, Url } from '../
 import { type ArchiveRecordType } from './archive.ts';
 import { AttachmentKind, AttachmentName, attachmentTargetTypes, Sha256 } from './attachment.ts';
 import { Anchor, CodeAnchor, CommentBody, Emoji } from './comment.ts';
+import { ContractContent, ContractKind } from './contract.ts';
 import { Actor, AgentName, EmailAddress, MemberName } from './member.ts';
 import {
   ColumnName,
@@ -18,6 +19,7 @@ import {
   StoryStatus,
   WipLimit,
 } from './project.ts';
+import { PromptArguments, PromptBody, PromptTags, PromptTitle, Slug } from './prompt.ts';
 import { ReviewNote, Verdict } from './review.ts';
 import {
   DiffHash,
@@ -32,6 +34,7 @@ import {
   UpstreamInput,
 } from './story.ts';
 import { TargetType } from './target.ts';
+import { ViewColumns, ViewFilter, ViewGroup, ViewLayout, ViewName, ViewSort } from './view.ts';
 
 /** Later changes count up from here, so the limit leaves room below that of the database. */
 const Count = z.int().min(0).max(100_000_000);
@@ -166,6 +169,43 @@ export const importedArchiveRecords = {
     headSha: Sha.nullable(),
     diffHash: DiffHash.nullable(),
     decidedAt: Instant.nullable(),
+    ...stamps,
+  }),
+  prompts: z.object({
+    id: Id,
+    projectId: Id.nullable(),
+    slug: Slug,
+    title: PromptTitle,
+    body: PromptBody,
+    arguments: PromptArguments,
+    tags: PromptTags,
+    createdBy: ArchivedActor,
+    updatedBy: ArchivedActor,
+    ...stamps,
+  }),
+  contracts: z.object({
+    id: Id,
+    projectId: Id,
+    slug: Slug,
+    version: Count.min(1),
+    kind: ContractKind,
+    content: ContractContent,
+    storyId: Id.nullable(),
+    note: boundedText(500).nullable(),
+    publishedBy: ArchivedActor,
+    createdAt: Instant,
+  }),
+  views: z.object({
+    id: Id,
+    projectId: Id.nullable(),
+    owner: z.object({ id: Id }),
+    name: ViewName,
+    layout: ViewLayout,
+    filter: ViewFilter,
+    groupBy: ViewGroup,
+    sort: ViewSort,
+    columns: ViewColumns,
+    shared: z.boolean(),
     ...stamps,
   }),
   attachments: z.object({

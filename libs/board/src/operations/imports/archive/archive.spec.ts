@@ -75,6 +75,22 @@ async function arrangeOriginal({ ana, ben, chloe, robo, orgId }: People): Promis
   await ben.reviewers.setVerdict({ storyId: first.id, verdict: 'approved' });
   await ben.reviewers.setVerdict({ storyId: second.id, verdict: 'changes_requested', note: 'No' });
   await chloe.storySpec.update({ storyId: second.id, content: 'Out again' });
+  await ben.prompts.project.upsert({
+    ...{ projectId, slug: 'start', title: 'Start', body: 'Read the spec.', tags: ['daily'] },
+    arguments: [{ name: 'storyKey', required: true }],
+  });
+  await ana.prompts.project.upsert({ projectId, slug: 'start', title: 'Start', body: 'Read.' });
+  const contract = { projectId, slug: 'users', kind: 'markdown' } as const;
+  await ben.contracts.publish({ ...contract, content: '# One', storyId: first.id, note: 'First' });
+  await robo.contracts.publish({ ...contract, content: '# Two', storyId: second.id });
+  const assigneeId = [chloe.me.memberId, 'me', 'ben'];
+  await ben.views.create({
+    ...{ projectId, name: 'Ready', layout: 'table', groupBy: 'epic', sort: 'dueDate', shared: true },
+    ...{
+      columns: ['title'],
+      filter: { epicId: epic.id, columnId: column.id, assigneeId, agentId: robo.me.agentId ?? '' },
+    },
+  });
 }
 
 beforeEach(async () => {
@@ -86,6 +102,10 @@ beforeEach(async () => {
 });
 
 const reader = ({ ana, orgId }: People) => ({ rows: world.rows, orgId, person: ana, projectId: 'WEB' });
+const withoutContracts = (listed: unknown) => ({
+  ...(listed as object),
+  ...{ contracts: null, contractVersions: null, contractsOfStories: null },
+});
 const lists = async (org: People) => withoutIds(await readLists(reader(org)));
 const begin = async (person: Person = people.ana) =>
   (await person.imports.begin({ projectId: 'WEB', provider: 'muster', name: 'Archive' })).import.id;
@@ -168,8 +188,31 @@ describe('an import of an archive', () => {
     expect([removed, kept]).toEqual([4, []]);
     expect((await people.ana.epics.list({ projectId: 'WEB' })).items).toEqual([]);
     await importAll(lines);
-    expect(await lists(people)).toEqual(await lists(original));
+    expect(withoutContracts(await lists(people))).toEqual(withoutContracts(await lists(original)));
     expect(await wrongCounts(world, projectId)).toEqual([]);
+  });
+
+  it('keeps contracts when it is undone, since published versions are never deleted', async () => {
+    const { importId } = await importAll(lines);
+    await people.ana.imports.undo({ importId });
+    const { items } = await people.ana.contracts.list({ projectId: 'WEB', slug: 'users' });
+    expect(items.map(({ version, storyId }) => [version, storyId])).toEqual([
+      [2, null],
+      [1, null],
+    ]);
+    expect((await people.ana.prompts.project.list({ projectId: 'WEB' })).items).toEqual([]);
+    expect((await people.ana.views.list({ projectId: 'WEB' })).items).toEqual([]);
+  });
+
+  it('keeps prompts and views that were changed here, when it is undone', async () => {
+    const { importId } = await importAll(lines);
+    const { ana } = people;
+    await ana.prompts.project.upsert({ projectId: 'WEB', slug: 'start', title: 'Start', body: 'Changed' });
+    const [view] = (await ana.views.list({ projectId: 'WEB' })).items;
+    await ana.views.update({ viewId: view?.id ?? '', name: 'Renamed' });
+    await ana.imports.undo({ importId });
+    expect((await ana.prompts.project.list({ projectId: 'WEB' })).items).toMatchObject([{ body: 'Changed' }]);
+    expect((await ana.views.list({ projectId: 'WEB' })).items).toMatchObject([{ name: 'Renamed' }]);
   });
 
   it('keeps an epic that was assigned here, when it is undone', async () => {
@@ -204,6 +247,68 @@ describe('an import of an archive', () => {
     expect((await ana.projects.get({ projectId: 'WEB' })).project.name).toBe('Renamed');
     expect((await ana.boardColumns.list({ projectId: 'WEB' })).items.map(({ name }) => name)).toEqual(before);
     expect(await wrongCounts(world, projectId)).toEqual([]);
+  });
+});
+
+describe('a document of an archive', () => {
+  it('stays as it is where the project has one of the same name', async () => {
+    const { ana } = people;
+    await ana.prompts.project.upsert({ projectId: 'WEB', slug: 'start', title: 'Ours', body: 'Ours' });
+    await ana.contracts.publish({ projectId: 'WEB', slug: 'users', kind: 'markdown', content: 'Ours' });
+    const { results } = await importAll(lines);
+    const documents = ['prompts', 'contracts'].flatMap((type) => ofType(type)).map(({ id }) => id);
+    const kept = results.filter(({ externalId }) => documents.includes(externalId));
+    expect(kept.map(({ outcome }) => outcome)).toEqual(['kept', 'kept', 'kept']);
+    expect((await ana.prompts.project.list({ projectId: 'WEB' })).items).toMatchObject([{ title: 'Ours' }]);
+    const { items } = await ana.contracts.list({ projectId: 'WEB', slug: 'users', includeContent: true });
+    expect(items).toMatchObject([{ version: 1, content: 'Ours' }]);
+  });
+
+  it('of the organization is not imported, nor of another project', async () => {
+    const importId = await begin();
+    await put(importId, ofType('members', 'projects'));
+    const results = await put(
+      importId,
+      ofType('prompts', 'views').flatMap((line) => [
+        { ...line, projectId: null },
+        { ...line, projectId: original.ana.me.memberId },
+      ]),
+    );
+    expect(results.map(({ outcome, issues: [issue] }) => [outcome, issue?.path])).toEqual([
+      ['unchanged', 'projectId'],
+      ['refused', 'projectId'],
+      ['unchanged', 'projectId'],
+      ['refused', 'projectId'],
+    ]);
+  });
+
+  it('gets no version that was published here since', async () => {
+    const importId = await begin();
+    const [first, second] = ofType('contracts');
+    await put(importId, [...ofType('members', 'projects'), { ...first }]);
+    const contract = { projectId: 'WEB', slug: 'users', kind: 'markdown' } as const;
+    await people.ana.contracts.publish({ ...contract, content: 'Ours' });
+    const third = { ...second, version: 3 };
+    expect(await put(importId, [{ ...second }, third])).toMatchObject([
+      { outcome: 'unchanged' },
+      { outcome: 'kept' },
+    ]);
+  });
+
+  it('as a view belongs to the importing member, unless an admin imports', async () => {
+    const { ana, chloe } = people;
+    await ana.projects.members.add({ projectId: 'WEB', memberId: chloe.me.memberId, role: 'lead' });
+    const [view] = ofType('views');
+    const importId = await begin(chloe);
+    const board = ofType('members', 'agents', 'projects', 'columns', 'epics');
+    await put(importId, board, chloe);
+
+    expect(
+      await put(importId, [{ ...view }, { ...view, id: original.ana.me.memberId, shared: false }], chloe),
+    ).toMatchObject([{ outcome: 'created' }, { outcome: 'kept' }]);
+    expect((await chloe.views.list({ projectId: 'WEB' })).items).toMatchObject([
+      { owner: { id: chloe.me.memberId }, shared: true },
+    ]);
   });
 });
 

@@ -22,20 +22,29 @@ import {
   setSpecVersions,
 } from '../../../data/import-archive.ts';
 import {
+  insertContract,
+  insertContractVersion,
+  linkContract,
+  lockContracts,
+} from '../../../data/contracts.ts';
+import {
   findCommentLocations,
   lockImportBoard,
   lockStories,
   setLastStoryNumber,
 } from '../../../data/import-board.ts';
 import { type ImportedItem, type ImportItemKind, type ImportItemRow } from '../../../data/imports.ts';
+import { findPromptSlugs, insertImportedPrompts } from '../../../data/prompts.ts';
 import { insertSpecVersions } from '../../../data/plan-stories.ts';
 import { projects } from '../../../data/projects.ts';
 import { reviews } from '../../../data/reviewers.ts';
 import { stories } from '../../../data/stories.ts';
+import { countViews, views } from '../../../data/views.ts';
 import { collectIds } from '../../../rules/archive-ids.ts';
 import { type ImportBatch } from '../import-batch.ts';
 import { type ArchiveBatch, type ArchiveLine, describeStory, type LineResult } from './archive-batch.ts';
 import { type BoardPlaces, putColumn, putEpic, putSpec, putStory, readPlaces } from './put-board.ts';
+import { type ArchivedDocuments, putContract, putPrompt, putView } from './put-documents.ts';
 import { putAssignment, putAttachment, putComment, putReviewer } from './put-collaboration.ts';
 import { putAgent, putMember, putProject } from './put-people.ts';
 import { readPeople } from './read-people.ts';
@@ -151,18 +160,53 @@ export async function putArchive(
     },
   };
   const places = readPlaces(batch, taken);
+  const documents = await readDocuments(batch, lines);
   const results = items.map((item, index): ImportResult => {
     const one = read[index];
     if (one === undefined) throw new Error('each item was parsed');
-    return toResult(batch, item, isParsed(one) ? putLine(batch, places, one, project) : one);
+    return toResult(batch, item, isParsed(one) ? putLine(batch, { places, documents }, one, project) : one);
   });
-  write(batch, places);
+  write(batch, places, documents);
   return { results, notes: [...batch.writes.notes.values()] };
+}
+
+async function readDocuments(
+  { db, caller, current, noted, people }: ArchiveBatch,
+  lines: readonly ParsedLine[],
+): Promise<ArchivedDocuments> {
+  const { project_id: projectId } = current;
+  const prompts = linesOf(lines, 'prompts');
+  const contracts = linesOf(lines, 'contracts');
+  const owners = [
+    ...[caller.memberId, ...recordIdsOf(noted, 'member')],
+    ...[...people.members.values()].map(({ id }) => id),
+  ];
+  const [promptSlugs, locked, viewCounts] = await Promise.all([
+    prompts.length === 0
+      ? new Set<string>()
+      : findPromptSlugs(
+          db,
+          projectId,
+          prompts.map(({ slug }) => slug),
+        ),
+    contracts.length === 0
+      ? []
+      : lockContracts(
+          db,
+          projectId,
+          contracts.map(({ slug }) => slug),
+        ),
+    lines.some(({ type }) => type === 'views') ? countViews(db, owners) : new Map<string, number>(),
+  ]);
+  return {
+    ...{ promptSlugs, viewCounts, prompts: [], contractVersions: [], views: [] },
+    contracts: new Map(locked.map((contract) => [contract.slug, { ...contract, isNew: false }])),
+  };
 }
 
 function putLine(
   batch: ArchiveBatch,
-  places: BoardPlaces,
+  { places, documents }: { readonly places: BoardPlaces; readonly documents: ArchivedDocuments },
   parsed: ParsedLine,
   project: Parameters<typeof putProject>[2],
 ): LineResult {
@@ -187,6 +231,12 @@ function putLine(
       return putReviewer(batch, parsed.line);
     case 'assignments':
       return putAssignment(batch, parsed.line);
+    case 'prompts':
+      return putPrompt(batch, documents, parsed.line);
+    case 'contracts':
+      return putContract(batch, documents, parsed.line);
+    case 'views':
+      return putView(batch, documents, parsed.line);
     case 'attachments':
       return putAttachment(batch, parsed.line);
   }
@@ -201,7 +251,11 @@ const toResult = (batch: ArchiveBatch, item: ImportInput, result: LineResult): I
 });
 
 /** Writes the rows in the common order: columns, epics, stories, and then what belongs to them. */
-function write({ db, board, current, writes }: ArchiveBatch, { lastNumber }: BoardPlaces): void {
+function write(
+  { db, board, current, writes }: ArchiveBatch,
+  { lastNumber }: BoardPlaces,
+  { prompts, contracts, contractVersions, views: addedViews }: ArchivedDocuments,
+): void {
   for (const [storyId, version] of writes.specVersions) {
     const story = writes.stories.get(storyId);
     if (story !== undefined) writes.stories.set(storyId, { ...story, spec_version: version });
@@ -221,6 +275,11 @@ function write({ db, board, current, writes }: ArchiveBatch, { lastNumber }: Boa
     ...insertImportedReactions(reactions),
     ...reviews.insertAll(reviewers),
     ...(assignments.length > 0 ? [insertImportedAssignments(assignments)] : []),
+    ...insertImportedPrompts(prompts),
+    ...[...contracts.values()].filter(({ isNew }) => isNew).map(insertContract),
+    ...contractVersions.flatMap(insertContractVersion),
+    ...contractVersions.flatMap((row) => (row.story_id === null ? [] : linkContract(row, row.story_id))),
+    ...views.insertAll(addedViews),
   ])
     db.deferToCommit(query);
 }

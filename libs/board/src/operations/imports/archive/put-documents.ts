@@ -1,0 +1,177 @@
+/** Writes the prompts, contracts and views of an archive. */
+import { createHash } from 'node:crypto';
+import { isUuid, type ViewFilter } from '@muster/registry';
+import { type ContractRow, type LockedContract } from '../../../data/contracts.ts';
+import { type ImportedPromptRow } from '../../../data/prompts.ts';
+import { maxViewsOfMember, type ViewRow, views } from '../../../data/views.ts';
+import { createIdLike } from '../../../rules/archive-ids.ts';
+import { findContentProblem } from '../../../rules/contract-content.ts';
+import { importItemKey, type ImportItemKind } from '../../../data/imports.ts';
+import {
+  type ArchiveBatch,
+  type ArchiveLine,
+  findEarlierResult,
+  findRecordId,
+  keptLine,
+  type LineResult,
+  noteRecord,
+  refusedLine,
+  toLocalActor,
+} from './archive-batch.ts';
+import { findProjectMismatch } from './put-people.ts';
+
+/** A contract during a put. */
+interface ArchivedContract extends LockedContract {
+  readonly isNew: boolean;
+}
+
+/** The documents of the project before the put, and those that it adds. */
+export interface ArchivedDocuments {
+  readonly promptSlugs: Set<string>;
+  /** The contracts by slug. */
+  readonly contracts: Map<string, ArchivedContract>;
+  /** The number of views of members. */
+  readonly viewCounts: Map<string, number>;
+  readonly prompts: ImportedPromptRow[];
+  readonly contractVersions: ContractRow[];
+  readonly views: ViewRow[];
+}
+
+/** Returns the result for a record of the organization, which no import of a project takes; undefined for others. */
+const findOrganizationResult = (
+  { projectId }: { readonly projectId: string | null },
+  things: string,
+): LineResult | undefined =>
+  projectId === null
+    ? {
+        outcome: 'unchanged',
+        issues: [{ path: 'projectId', message: `${things} of the organization are not imported.` }],
+      }
+    : undefined;
+
+export function putPrompt(
+  batch: ArchiveBatch,
+  { promptSlugs, prompts }: ArchivedDocuments,
+  line: ArchiveLine<'prompts'>,
+): LineResult {
+  const { id, projectId, slug, title, body, tags, createdAt, updatedAt, version } = line;
+  const other =
+    findOrganizationResult(line, 'Prompts') ??
+    findProjectMismatch(batch, { projectId: projectId ?? '' }) ??
+    findEarlierResult(batch, 'prompt', line);
+  if (other !== undefined) return other;
+  if (promptSlugs.has(slug)) return keptLine('The project has a prompt with this slug already.');
+  const row: ImportedPromptRow = {
+    ...{ id: createIdLike(id), project_id: batch.current.project_id, slug, title, body, tags, version },
+    arguments: line.arguments,
+    created_by: toLocalActor(batch, line.createdBy),
+    updated_by: toLocalActor(batch, line.updatedBy),
+    ...{ created_at: createdAt, updated_at: updatedAt },
+  };
+  promptSlugs.add(slug);
+  prompts.push(row);
+  noteRecord(batch, 'prompt', line, row.id, { version });
+  return { outcome: 'created', recordId: row.id };
+}
+
+/** Adds the next version to a contract that nobody has published here since its import. */
+export function putContract(
+  batch: ArchiveBatch,
+  { contracts, contractVersions }: ArchivedDocuments,
+  line: ArchiveLine<'contracts'>,
+): LineResult {
+  const mismatch = findProjectMismatch(batch, line);
+  if (mismatch !== undefined) return mismatch;
+  const { slug, version, kind, content, note, createdAt } = line;
+  const recordId = findRecordId(batch, 'contract', line.id);
+  const before = contracts.get(slug);
+  if (before !== undefined && before.id !== recordId)
+    return keptLine('The project has a contract with this slug already.');
+  const contract = before ?? {
+    ...{ id: createIdLike(line.id), project_id: batch.current.project_id, slug, version: 0, isNew: true },
+  };
+  if (version <= contract.version) return { outcome: 'unchanged', recordId: contract.id };
+  const noted = batch.writes.notes.get(importItemKey('contract', line.id))?.version;
+  const imported = noted ?? batch.noted.get(importItemKey('contract', line.id))?.record_version ?? 0;
+  if (contract.version !== imported)
+    return keptLine('The contract was published in Muster since it was imported.', contract.id);
+  if (version > contract.version + 1)
+    return refusedLine('version', `Version ${contract.version + 1} of the contract has to come first.`);
+  const problem = findContentProblem(kind, content);
+  if (problem !== null) return refusedLine('content', problem);
+  contracts.set(slug, { ...contract, version });
+  contractVersions.push({
+    ...{ contract_id: contract.id, version, project_id: contract.project_id, slug, kind, content, note },
+    content_hash: createHash('sha256').update(content).digest('hex'),
+    size: Buffer.byteLength(content),
+    story_id: findRecordId(batch, 'story', line.storyId) ?? null,
+    published_by: toLocalActor(batch, line.publishedBy),
+    created_at: createdAt,
+  });
+  noteRecord(batch, 'contract', line, contract.id, { version, isCreated: contract.isNew });
+  return { outcome: 'created', recordId: contract.id };
+}
+
+/** Returns the filter with the ids of the records here; undefined if it names records that were not imported. */
+function toLocalFilter(batch: ArchiveBatch, filter: ViewFilter): ViewFilter | undefined {
+  let isComplete = true;
+  const local = (kinds: readonly ImportItemKind[], name: string): string => {
+    if (!isUuid(name)) return name;
+    const id = kinds.flatMap((kind) => findRecordId(batch, kind, name) ?? [])[0];
+    isComplete &&= id !== undefined;
+    return id ?? name;
+  };
+  const people = (names: string | string[]) =>
+    typeof names === 'string'
+      ? local(['member', 'agent'], names)
+      : names.map((name) => local(['member', 'agent'], name));
+  const { columnId, epicId, parentId, assigneeId, agentId, ...others } = filter;
+  const mapped: ViewFilter = {
+    ...others,
+    ...(columnId !== undefined && { columnId: local(['column'], columnId) }),
+    ...(epicId !== undefined && { epicId: local(['epic'], epicId) }),
+    ...(parentId !== undefined && { parentId: local(['story'], parentId) }),
+    ...(assigneeId !== undefined && { assigneeId: people(assigneeId) }),
+    ...(agentId !== undefined && { agentId: local(['agent'], agentId) }),
+  };
+  // A key names a story of the archive's project, which has another number or another key here.
+  if (parentId !== undefined && !isUuid(parentId)) isComplete = false;
+  return isComplete ? mapped : undefined;
+}
+
+/** Imports a shared view. It becomes the importing member's, unless an admin imports it for its owner. */
+export function putView(
+  batch: ArchiveBatch,
+  { viewCounts, views: added }: ArchivedDocuments,
+  line: ArchiveLine<'views'>,
+): LineResult {
+  const other =
+    findOrganizationResult(line, 'Views') ??
+    findProjectMismatch(batch, { projectId: line.projectId ?? '' }) ??
+    findEarlierResult(batch, 'view', line);
+  if (other !== undefined) return other;
+  const { caller, writesForMembers, current } = batch;
+  const { name, layout, groupBy, sort, columns, shared, createdAt, updatedAt, version } = line;
+  const owner = findRecordId(batch, 'member', line.owner.id);
+  if (!shared && owner !== caller.memberId)
+    return keptLine('Only its owner can import a view that is not shared.');
+  const ownerId = (writesForMembers ? owner : undefined) ?? caller.memberId;
+  const count = viewCounts.get(ownerId) ?? 0;
+  if (count >= maxViewsOfMember) return refusedLine('id', `Its owner has ${maxViewsOfMember} views already.`);
+  const filter = toLocalFilter(batch, line.filter);
+  if (filter === undefined) return keptLine('Its filter names records that were not imported.');
+  const row: ViewRow = {
+    ...views.make(
+      {
+        ...{ id: createIdLike(line.id), ownerId, projectId: current.project_id, name, layout, filter },
+        ...{ groupBy, sort, columns, shared },
+      },
+      updatedAt,
+    ),
+    ...{ created_at: createdAt, version },
+  };
+  viewCounts.set(ownerId, count + 1);
+  added.push(row);
+  noteRecord(batch, 'view', line, row.id, { version });
+  return { outcome: 'created', recordId: row.id };
+}
