@@ -123,6 +123,23 @@ async function fillProject(random: (below: number) => number, key: string, count
       await ana.stories.delete({ storyId });
     }
   }
+  for (let index = 0; index < random(4); index += 1)
+    await ana.prompts.project.upsert({
+      projectId: key,
+      slug: `p-${index}`,
+      title: 'Do',
+      body: `${index}`,
+    });
+  for (let version = 0; version < random(4); version += 1)
+    await anyone().contracts.publish({
+      projectId: key,
+      slug: 'users',
+      kind: 'markdown',
+      content: `v${version}`,
+    });
+  await ana.views.create({
+    ...{ projectId: key, name: 'Mine', layout: 'list', shared: true, filter: { epicId: epics[1] } },
+  });
 }
 
 /** Fills a project with many stories by an import from a tracker. */

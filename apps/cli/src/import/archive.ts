@@ -9,6 +9,7 @@ import {
   attachmentFileName,
   bulkBodyLimitBytes,
   type Import,
+  importedArchiveRecords,
   type ImportResult,
   type InputOf,
   maxAttachmentBytes,
@@ -106,10 +107,6 @@ async function* linesOf(entry: ArchiveEntry): AsyncGenerator<SizedLine> {
   for await (const text of createInterface({ input, crlfDelay: Infinity }))
     if (text !== '') yield { line: parseLine(text, entry.name), bytes: Buffer.byteLength(text) };
 }
-
-const importedTypes: ReadonlySet<string> = new Set([
-  ...['columns', 'epics', 'stories', 'specs', 'comments', 'assignments', 'reviewers', 'attachments'],
-]);
 
 const countIssue = ({ issues }: ArchiveReport, message: string): void =>
   void issues.set(message, (issues.get(message) ?? 0) + 1);
@@ -210,7 +207,7 @@ class ArchiveImport {
         : this.#projects.get(projectId);
     if (target === undefined) return;
     if (type === 'stories' && id !== undefined) this.#projectOfStory.set(id, target);
-    if (importedTypes.has(type)) await this.#add(target, sizedLine);
+    if (type in importedArchiveRecords) await this.#add(target, sizedLine);
   }
 
   async #add(target: ProjectImport, sizedLine: SizedLine): Promise<void> {
