@@ -2,12 +2,13 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { type Client, createClient, httpTransport } from '@muster/client';
+import { connect } from '@muster/client';
 import { createPool, type Pool } from '@muster/driver';
 import { type AppProcess, startApp, useWorld } from '@muster/testing';
 import { makeDemoBoard } from './demo-board.ts';
 import { historyWeeks } from './demo-history.ts';
 import { demoStories } from './demo-stories.ts';
+import { type Tokens } from './dev-file.ts';
 
 const world = useWorld({});
 let api: AppProcess;
@@ -21,17 +22,16 @@ afterAll(async () => {
   await api.stop();
 });
 
-it('makes a board on which one of each kind waits for its owner', async () => {
+/** Makes the board of a new organization, and returns its owner with a client. */
+async function makeBoard(baseUrl: string) {
   const { ana, ben, chloe, dan, robo } = await world.org();
-  await makeDemoBoard(
-    api.url,
-    {
-      ...{ owner: ana.me.token, admin: ben.me.token, member: chloe.me.token, viewer: dan.me.token },
-      ...{ agent: robo.me.token, platform: '' },
-    },
-    pool,
-  );
-  const client: Client = createClient(httpTransport({ baseUrl: api.url, token: ana.me.token }));
+  const [owner, admin, member, viewer, agent] = [ana, ben, chloe, dan, robo].map(({ me }) => me.token);
+  await makeDemoBoard(baseUrl, { owner, admin, member, viewer, agent, platform: '' } as Tokens, pool);
+  return { ana, client: connect({ baseUrl: api.url, token: ana.me.token }) };
+}
+
+it('makes a board on which one of each kind waits for its owner', async () => {
+  const { ana, client } = await makeBoard(api.url);
   const { items: reviews } = await client.reviewers.listForUser({ verdict: 'pending' });
   expect(reviews.map(({ storyTitle }) => storyTitle)).toEqual(['Serve images in the size they are shown']);
   const { items: told } = await client.notifications.list({});
@@ -41,13 +41,17 @@ it('makes a board on which one of each kind waits for its owner', async () => {
   const { items: rework } = await client.deliveryExecutions.list({ needsRework: true });
   expect(rework.map(({ story }) => story?.title)).toEqual(['Filters remember their place when going back']);
   const [now, week] = [Date.now(), 7 * 86_400_000];
-  const { weeks } = await client.projects.deliveryHealth({
-    projectId: 'WEB',
-    from: new Date(now - historyWeeks * week).toISOString(),
-    to: new Date(now).toISOString(),
-  });
+  const span = { from: new Date(now - historyWeeks * week).toISOString(), to: new Date(now).toISOString() };
+  const { weeks, totals } = await client.projects.deliveryHealth({ projectId: 'WEB', ...span });
   // Unless the period begins on a Monday, it touches one calendar week more than its length in weeks.
   expect(weeks.filter(({ leadTime }) => leadTime.count > 0).length).toBeGreaterThanOrEqual(historyWeeks);
+  expect(Math.min(...(['rework', 'waits'] as const).map((metric) => totals[metric].count))).toBeGreaterThan(
+    2,
+  );
+  const usage = await client.usage.summary({ groupBy: 'week', ...span });
+  expect(usage.items.filter(({ costMicros }) => costMicros > 0).length).toBeGreaterThan(historyWeeks / 2);
+  const { items: budgets } = await client.budgets.list({});
+  expect(budgets.map(({ state, spentMicros }) => [state, spentMicros > 0])).toEqual([['ok', true]]);
   // The leases of the demo last 30 s and are not renewed. Here they expire immediately.
   await world.rows(`update leases set expires_at = now() - interval '1 second' where holder is not null`);
   const { items: stalled } = await client.deliveryExecutions.list({ state: ['stalled'] });
@@ -55,7 +59,6 @@ it('makes a board on which one of each kind waits for its owner', async () => {
 });
 
 it('is made although the API refuses calls for a moment, each call once', async () => {
-  const { ana, ben, chloe, dan, robo } = await world.org();
   const refused = new Set<string>();
   // Refuses the first attempt of the first calls with 503, and forwards all others.
   const refusedCalls = 10;
@@ -87,23 +90,11 @@ it('is made although the API refuses calls for a moment, each call once', async 
   });
   await once(busy.listen(0, '127.0.0.1'), 'listening');
   try {
-    await makeDemoBoard(
-      `http://127.0.0.1:${(busy.address() as AddressInfo).port}`,
-      {
-        ...{ owner: ana.me.token, admin: ben.me.token, member: chloe.me.token, viewer: dan.me.token },
-        ...{ agent: robo.me.token, platform: '' },
-      },
-      pool,
-    );
+    const { client } = await makeBoard(`http://127.0.0.1:${(busy.address() as AddressInfo).port}`);
+    const { items } = await client.stories.list({ projectId: 'WEB', limit: 200 });
+    expect(items.length).toBeGreaterThan(demoStories.length);
   } finally {
     busy.close();
   }
   expect(refused.size).toBe(refusedCalls);
-  const { items } = await createClient(httpTransport({ baseUrl: api.url, token: ana.me.token })).stories.list(
-    {
-      projectId: 'WEB',
-      limit: 200,
-    },
-  );
-  expect(items.length).toBeGreaterThan(demoStories.length);
 });

@@ -27,7 +27,7 @@ export async function makeDemoBoard(baseUrl: string, tokens: Tokens, pool: Pool)
     chloe: as(tokens.member),
     agent: as(tokens.agent),
   };
-  await people.ana.projects.create({
+  const { project } = await people.ana.projects.create({
     key: demoProjectKey,
     name: 'Web shop',
     description: 'The shop at acme.example: catalogue, basket, checkout, account.',
@@ -45,7 +45,7 @@ export async function makeDemoBoard(baseUrl: string, tokens: Tokens, pool: Pool)
     const made = await people.ana.epics.create({ projectId: demoProjectKey, ...epic });
     epicIds.set(name, made.epic.id);
   }
-  await makeDemoHistory(people, pool, demoProjectKey);
+  await makeDemoHistory(people, pool, project.id);
   const storyIds = new Map<string, string>();
   for (const story of demoStories)
     storyIds.set(story.title, await makeStory(people, story, epicIds, storyIds));

@@ -1,6 +1,7 @@
 /** Reads the content of the demo's board from demo-stories.yaml. */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { UsageReport } from '@muster/registry';
 import { parse } from 'yaml';
 import { z } from 'zod';
 
@@ -35,6 +36,17 @@ const DemoStory = z.strictObject({
 });
 export type DemoStory = z.infer<typeof DemoStory>;
 
+const FinishedStory = z.strictObject({
+  title: z.string(),
+  by: DemoPerson,
+  /** What the agent used. */
+  usage: UsageReport.exactOptional(),
+  /** A question that came up during the work. */
+  question: z.string().exactOptional(),
+  isReopened: z.boolean().default(false),
+});
+export type FinishedStory = z.infer<typeof FinishedStory>;
+
 const DemoContent = z.strictObject({
   epics: z.record(
     z.string(),
@@ -46,7 +58,12 @@ const DemoContent = z.strictObject({
     }),
   ),
   stories: z.array(DemoStory),
+  history: z.array(FinishedStory),
 });
 
 const text = await readFile(path.join(import.meta.dirname, 'demo-stories.yaml'), 'utf8');
-export const { epics: demoEpics, stories: demoStories } = DemoContent.parse(parse(text));
+export const {
+  epics: demoEpics,
+  stories: demoStories,
+  history: demoHistory,
+} = DemoContent.parse(parse(text));

@@ -32,16 +32,18 @@ export async function makeWaiting(people: People, storyIds: ReadonlyMap<string, 
   await failChecks(people.agent, idOf('reworked'));
 }
 
-const take = async ({ deliveryExecutions }: Client, targetId: string, ttlSeconds?: number) => {
-  const { execution, leaseToken } = await deliveryExecutions.acquire({
-    ...{ targetType: 'story', targetId, runId: 'demo-waiting' },
-    ...(ttlSeconds !== undefined && { ttlSeconds }),
-  });
+export async function takeWork(
+  { deliveryExecutions }: Client,
+  targetId: string,
+  more: { readonly runId?: string; readonly ttlSeconds?: number } = {},
+) {
+  const wish = { targetType: 'story', targetId, runId: 'demo-waiting', ...more } as const;
+  const { execution, leaseToken } = await deliveryExecutions.acquire(wish);
   return { executionId: execution.id, leaseToken };
-};
+}
 
 async function offer(client: Client, storyId: string, toMemberId: string): Promise<void> {
-  const held = await take(client, storyId);
+  const held = await takeWork(client, storyId);
   await client.deliveryExecutions.checkpoint({
     ...{ ...held, summary: 'Pages without a basket are cached; those with one are not yet.' },
     nextSteps: ['Leave out who is signed in', 'Measure the share of hits'],
@@ -53,7 +55,7 @@ async function offer(client: Client, storyId: string, toMemberId: string): Promi
 }
 
 async function leaveOff(client: Client, storyId: string): Promise<void> {
-  const held = await take(client, storyId, shortest);
+  const held = await takeWork(client, storyId, { ttlSeconds: shortest });
   await client.deliveryExecutions.checkpoint({
     ...{ ...held, summary: 'The button is there; Firefox for Android is open.' },
     nextSteps: ['Try the button in Firefox for Android'],
@@ -61,7 +63,7 @@ async function leaveOff(client: Client, storyId: string): Promise<void> {
 }
 
 async function failChecks(client: Client, storyId: string): Promise<void> {
-  const held = await take(client, storyId);
+  const held = await takeWork(client, storyId);
   await client.deliveryExecutions.complete({
     ...{ ...held, outcome: 'submitted', summary: 'Filters are kept in the address.' },
     pullRequest: { number: 212, url: 'https://github.com/acme-example/web-shop/pull/212' },
