@@ -126,10 +126,12 @@ export function undoJourneys(house: House): void {
 
   journey('keeps a review request unread while an imported verdict awaits a new one', async () => {
     const { memberId } = people.ben.me;
+    await ana().storySpec.update({ storyId: 'WEB-1', content: 'Guests pay by card.\n' });
     await ana().reviewers.add({ storyId: 'WEB-1', memberId });
     await house.world.rows(
       `update story_reviewers
-       set verdict = 'approved', decided_at = now(), spec_version = 1, imported_by = '{"kind": "member", "name": "Ana"}', imported_from = 'linear'
+       set verdict = 'approved', decided_at = now(), spec_version = 1, code_seq = 0, imported_from = 'linear',
+         imported_by = '{"kind": "member", "name": "Ana"}'
        where org_id = $1`,
       people.orgId,
     );

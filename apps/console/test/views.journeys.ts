@@ -143,7 +143,7 @@ export function viewsJourneys(house: House): void {
     await filter('Label').click();
     await menu(page).getByText('bug').click();
     await page.keyboard.press('Escape');
-    await shows(page, ['Alpha']);
+    await page.getByText('1 of 1 stories').waitFor({ state: 'attached' });
     await filter('Assignee').click();
     await menu(page).getByText('Ben').waitFor();
     await page.keyboard.press('Escape');
