@@ -11,6 +11,7 @@ import { agentsQuery, membersQuery } from '../data/people-queries.ts';
 import { projectsQuery } from '../data/queries.ts';
 import { fileAddressOf, isImage, parseFileAddress } from '../files/file-address.ts';
 import { loadFile } from '../files/file-queries.ts';
+import { importWithRetry } from './lazily.ts';
 import { indexActorIds, renderHtml, type LinkTargets } from './markdown-text.ts';
 
 /**
@@ -22,7 +23,20 @@ const sanitizer = DOMPurify(globalThis.window);
 /** Authors cannot set this attribute, because the sanitizer removes data attributes before its hook runs. */
 const attachmentAttribute = 'data-attachment';
 
+/** The languages of code blocks. Their class names are removed, because authors could style the page with classes. */
+const languages = new WeakMap<Element, string>();
+const languageAttribute = 'data-language';
+
+sanitizer.addHook('beforeSanitizeAttributes', (element) => {
+  // The hook also runs for nodes without attributes.
+  if (!(element instanceof Element)) return;
+  const language = /^language-([\w+#.-]{1,30})$/.exec(element.getAttribute('class') ?? '')?.[1];
+  if (language !== undefined && element.matches('pre > code')) languages.set(element, language.toLowerCase());
+});
+
 sanitizer.addHook('afterSanitizeAttributes', (element) => {
+  const language = languages.get(element);
+  if (language !== undefined) element.setAttribute(languageAttribute, language);
   if (element.tagName === 'A') {
     const href = element.getAttribute('href') ?? '';
     // Replace links without a target by their text: anchors within the text, whose ids are removed, and paths
@@ -124,6 +138,20 @@ function useAttachedImages(prose: RefObject<HTMLDivElement | null>, html: unknow
   }, [prose, html, client, queries]);
 }
 
+/** Colors the code blocks that name their language, once the highlighter is loaded. */
+function useCodeColors(prose: RefObject<HTMLDivElement | null>, html: unknown): void {
+  useEffect(() => {
+    const blocks = prose.current?.querySelectorAll<HTMLElement>(`pre > code[${languageAttribute}]`) ?? [];
+    if (blocks.length === 0) return;
+    void importWithRetry(() => import('./code-colors.ts')).then(
+      ({ colorCode }) => {
+        for (const block of blocks) colorCode(block, block.getAttribute(languageAttribute) ?? '', sanitizer);
+      },
+      () => undefined,
+    );
+  }, [prose, html]);
+}
+
 export function Markdown({ text, parentHeadingLevel = 2, onTaskChange }: MarkdownProps) {
   const prose = useRef<HTMLDivElement>(null);
   const { history } = useRouter();
@@ -148,6 +176,7 @@ export function Markdown({ text, parentHeadingLevel = 2, onTaskChange }: Markdow
       if (block.scrollWidth > block.clientWidth) block.tabIndex = 0;
   }, [html, isTickable]);
   useAttachedImages(prose, html);
+  useCodeColors(prose, html);
   const click = (event: MouseEvent): void => {
     const { target } = event;
     if (target instanceof HTMLInputElement && onTaskChange !== undefined) {
