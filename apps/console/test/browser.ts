@@ -142,6 +142,25 @@ async function isAsNew(page: Page, { viewport = null, colorScheme, reducedMotion
   return true;
 }
 
+/** The part of a field or an editor that `textIn` reads. */
+interface TextElement {
+  readonly value?: string;
+  readonly querySelectorAll: (selector: string) => Iterable<{
+    readonly textContent: string;
+    readonly querySelector: (selector: string) => unknown;
+  }>;
+}
+
+/** Returns the text of a field, which may be an editor. */
+export const textIn = (field: Locator): Promise<string> =>
+  field.evaluate(
+    (element: TextElement) =>
+      element.value ??
+      Array.from(element.querySelectorAll('.cm-line'), (line) =>
+        line.querySelector('.cm-placeholder') === null ? line.textContent : '',
+      ).join('\n'),
+  );
+
 /** Builds a script that presses keys within one turn of the event loop. */
 export const pressing = (...keys: readonly string[]): string => `for (const key of ${JSON.stringify(keys)})
   document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));`;

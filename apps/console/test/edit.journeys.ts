@@ -2,7 +2,7 @@
 import { beforeEach, expect } from '@jest/globals';
 import { type Page } from 'playwright-core';
 import { type People, waitUntil } from '@muster/testing';
-import { intercept, journey } from './browser.ts';
+import { intercept, journey, textIn } from './browser.ts';
 import { arrange, type House } from './house.ts';
 import { useWindows } from './windows.ts';
 
@@ -169,7 +169,7 @@ export function editJourneys(house: House): void {
     await page.getByRole('dialog').getByRole('button', { name: 'Leave page' }).click();
     await page.getByRole('heading', { name: 'Activity' }).waitFor();
     await page.goBack();
-    expect(await field(page, 'Description').inputValue()).toBe('Guests pay by card, at once.');
+    expect(await textIn(field(page, 'Description'))).toBe('Guests pay by card, at once.');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByRole('button', { name: 'Save mine' }).click();
     await becomes({ description: 'Guests pay by card, at once.' });

@@ -1,8 +1,8 @@
 /** Tests attachments of stories, comments and executions, and images in comments. */
 import { beforeEach, expect } from '@jest/globals';
 import { type People, waitUntil } from '@muster/testing';
-import { type Page } from 'playwright-core';
-import { journey } from './browser.ts';
+import { type Locator } from 'playwright-core';
+import { journey, textIn } from './browser.ts';
 import { attachFile, junitReport, pictureOfColor } from './files.ts';
 import { arrange, type House } from './house.ts';
 import { useWindows } from './windows.ts';
@@ -18,15 +18,18 @@ export function filesJourneys(house: House): void {
   const picture = pictureOfColor(40, 120, 110);
 
   /** Dispatches an event that carries a file, as a browser does on a paste or drop. */
-  const giveFile = (page: Page, selector: string, type: 'paste' | 'drop', name: string): Promise<unknown> =>
-    page.evaluate(`{
+  async function giveFile(place: Locator, type: 'paste' | 'drop', name: string): Promise<void> {
+    await place.page().evaluate(`{
       const data = new DataTransfer();
       const bytes = Uint8Array.from(atob('${picture.toString('base64')}'), (letter) => letter.charCodeAt(0));
       data.items.add(new File([bytes], ${JSON.stringify(name)}, { type: 'image/png' }));
-      const init = { bubbles: true, cancelable: true, clipboardData: data, dataTransfer: data };
-      const event = ${type === 'paste' ? "new ClipboardEvent('paste', init)" : "new DragEvent('drop', init)"};
-      document.querySelector(${JSON.stringify(selector)}).dispatchEvent(event);
+      const init = { bubbles: true, composed: true, cancelable: true, clipboardData: data, dataTransfer: data };
+      globalThis.given = ${type === 'paste' ? "new ClipboardEvent('paste', init)" : "new DragEvent('drop', init)"};
     }`);
+    await place.evaluate((element: { readonly dispatchEvent: (event: unknown) => void }) =>
+      element.dispatchEvent((globalThis as { readonly given?: unknown }).given),
+    );
+  }
   const isLoaded = 'document.querySelector(".said .prose img")?.naturalWidth === 320';
 
   journey('attaches files by dialog and by dropping, sums up a report, and deletes a file', async () => {
@@ -40,7 +43,7 @@ export function filesJourneys(house: House): void {
     await files.getByText('Show 1 failed test').click();
     await files.getByText('says good night').waitFor();
     await files.getByLabel('Attach as').selectOption('file');
-    await giveFile(page, '.file-drop', 'drop', 'night.png');
+    await giveFile(page.locator('.file-drop'), 'drop', 'night.png');
     await files.getByRole('img', { name: 'Open night.png' }).waitFor();
     await waitUntil(() =>
       page.evaluate<boolean>('document.querySelector(".file-image img")?.naturalWidth === 320'),
@@ -88,11 +91,13 @@ export function filesJourneys(house: House): void {
     const page = await open(people.chloe.me.token, '/s/WEB-1');
     const field = page.getByRole('textbox', { name: 'Comment' });
     await field.fill('It looks like this: ');
-    await giveFile(page, 'textarea[aria-label="Comment"]', 'paste', 'night.png');
-    await waitUntil(async () => (await field.inputValue()).includes('/console/files/'));
-    expect(await field.inputValue()).toMatch(
-      /^It looks like this: !\[night\.png\]\(\/console\/files\/[\w-]+\)$/,
-    );
+    // The full editor has replaced the plain field.
+    await page.getByRole('toolbar', { name: 'Formatting' }).waitFor();
+    await giveFile(field, 'paste', 'night.png');
+    await waitUntil(async () => (await textIn(field)).includes('/console/files/'));
+    expect(await textIn(field)).toMatch(/^It looks like this: !\[night\.png\]\(\/console\/files\/[\w-]+\)$/);
+    await giveFile(field, 'drop', 'day.png');
+    await waitUntil(async () => (await textIn(field)).includes(')![day.png](/console/files/'));
     await page.getByRole('button', { name: 'Comment' }).click();
     await waitUntil(() => page.evaluate<boolean>(isLoaded));
 
@@ -103,7 +108,7 @@ export function filesJourneys(house: House): void {
     await waitUntil(() => reader.evaluate<boolean>(isLoaded));
     // The list of the story's files has the addresses of the images.
     expect(read.filter((path) => path.endsWith('/attachments/get'))).toEqual([]);
-    await reader.locator('.said .prose a').click();
+    await reader.locator('.said .prose a').first().click();
     await reader.getByRole('heading', { name: 'night.png', level: 1 }).waitFor();
     await reader.getByRole('link', { name: 'Download' }).waitFor();
     await reader.getByRole('link', { name: 'Back to the story' }).click();

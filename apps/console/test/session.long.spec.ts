@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect } from '@jest/globals';
 import { type People } from '@muster/testing';
-import { goTo, journey } from './browser.ts';
+import { goTo, journey, textIn } from './browser.ts';
 import { arrange, useHouse } from './house.ts';
 import { useWindows } from './windows.ts';
 
@@ -126,7 +126,7 @@ journey('asks to sign in again when the session has expired, and saves what was 
   await goTo(beside, await house.askForLink(beside, chloe));
   await beside.getByRole('button', { name: 'Sign in' }).click();
   await page.locator('.said').getByText('Do we keep the card?').waitFor();
-  expect([await dialog.count(), await comment.inputValue()]).toEqual([0, '']);
+  expect([await dialog.count(), await textIn(comment)]).toEqual([0, '']);
 });
 
 journey('shows the browsers in which one is signed in, and ends another', async () => {

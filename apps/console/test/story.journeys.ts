@@ -2,7 +2,7 @@
 import { beforeEach, expect } from '@jest/globals';
 import { type Locator, type Page } from 'playwright-core';
 import { type People, waitUntil } from '@muster/testing';
-import { beginsAtTheRight, goTo, intercept, journey } from './browser.ts';
+import { beginsAtTheRight, goTo, intercept, journey, textIn } from './browser.ts';
 import { arrange, type House } from './house.ts';
 import { useWindows } from './windows.ts';
 
@@ -242,7 +242,7 @@ export function storyJourneys(house: House): void {
     await page.getByLabel('Token').fill(token);
     await page.keyboard.press('Enter');
     await page.getByText('Draft restored').waitFor();
-    expect(await comment.inputValue()).toBe('Do we keep the card?');
+    expect(await textIn(comment)).toBe('Do we keep the card?');
     // Text typed during the save stays in the field.
     await page.route('**/api/comments/create', async (route) => {
       await comment.fill('Do we keep the card? For how long?');
@@ -250,13 +250,13 @@ export function storyJourneys(house: House): void {
     });
     await page.getByRole('button', { name: 'Comment' }).click();
     await page.locator('.said').getByText('Do we keep the card?', { exact: true }).waitFor();
-    await waitUntil(async () => (await comment.inputValue()) === 'For how long?');
+    await waitUntil(async () => (await textIn(comment)) === 'For how long?');
     // Someone else signs in: the draft is no longer in the browser.
     await goTo(page, page.url());
     await page.getByLabel('Token').fill(people.ben.me.token);
     await page.keyboard.press('Enter');
     await page.getByText('Do we keep the card?').waitFor();
-    expect(await comment.inputValue()).toBe('');
+    expect(await textIn(comment)).toBe('');
     await waitUntil(async () => !String(await page.evaluate(`Object.keys(localStorage)`)).includes('draft'));
   });
 

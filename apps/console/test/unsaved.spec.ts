@@ -7,14 +7,17 @@ import path from 'node:path';
 import { expect, it } from '@jest/globals';
 
 const web = path.resolve(import.meta.dirname, '../web');
-/** Files whose long fields only search for something, such as a path. Their text needs no protection. */
-const lookUps = new Set(['pages/locks-part.tsx']);
+/**
+ * Files whose long fields need no protection of their own: those that only search for something, such as a path, and
+ * the editor, whose users protect its text.
+ */
+const unguarded = new Set(['pages/locks-part.tsx', 'editor/text-editor.tsx', 'editor/full-editor.tsx']);
 const maxShortText = 120;
 
 const hasLongField = (source: string): boolean =>
-  Array.from(source.matchAll(/<(textarea|input)\b.*?\/>/gs)).some(
+  Array.from(source.matchAll(/<(textarea|TextEditor|input)\b.*?\/>/gs)).some(
     ([field, kind]) =>
-      kind === 'textarea' ||
+      kind !== 'input' ||
       Number((/maxLength=\{([\d_]+)\}/.exec(field)?.[1] ?? '0').replaceAll('_', '')) > maxShortText,
   );
 const isGuarded = (source: string): boolean =>
@@ -22,11 +25,16 @@ const isGuarded = (source: string): boolean =>
 
 it('guards each form with a field for longer text', () => {
   const files = readdirSync(web, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.tsx') && !lookUps.has(file))
+    .filter((file) => file.endsWith('.tsx') && !unguarded.has(file))
     .map((file) => ({ file, source: readFileSync(path.join(web, file), 'utf8') }))
     .filter(({ source }) => hasLongField(source));
   expect(files.map(({ file }) => file)).toEqual(
-    expect.arrayContaining(['board/quick-add.tsx', 'story/reviews.tsx', 'story/blocking.tsx']),
+    expect.arrayContaining([
+      'board/quick-add.tsx',
+      'story/reviews.tsx',
+      'story/blocking.tsx',
+      'story/threads.tsx',
+    ]),
   );
   expect(files.filter(({ source }) => !isGuarded(source)).map(({ file }) => file)).toEqual([]);
 });

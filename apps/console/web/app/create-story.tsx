@@ -10,6 +10,7 @@ import { useWritableProjects } from '../data/roles.ts';
 import { markUnsaved } from '../data/unsaved.ts';
 import { Dialog } from '../components/dialog.tsx';
 import { errorText, showNotice } from '../components/notices.tsx';
+import { TextEditor } from '../editor/text-editor.tsx';
 import { t } from '../messages/index.ts';
 import { createStoryTexts as texts } from '../messages/create-story.ts';
 
@@ -248,6 +249,8 @@ export default function CreateStoryDialog({ projectKey, onClose }: CreateStoryPr
           void submit();
         }}
         onKeyDown={(event) => {
+          // The editor of the description has already handled the key.
+          if (event.defaultPrevented) return;
           if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) void submit();
         }}
       >
@@ -263,16 +266,20 @@ export default function CreateStoryDialog({ projectKey, onClose }: CreateStoryPr
             onChange={({ target }) => change({ title: target.value })}
           />
         </Field>
-        <Field label={texts.description}>
-          <textarea
-            className="field"
+        <div className="label">
+          <span aria-hidden>{texts.description}</span>
+          <TextEditor
+            kind="comment"
             rows={4}
+            label={texts.description}
+            hint={texts.descriptionHint}
+            text={draft.description}
             maxLength={20_000}
-            placeholder={texts.descriptionHint}
-            value={draft.description}
-            onChange={({ target }) => change({ description: target.value })}
+            projectKey={draft.projectKey}
+            onTextChange={(description) => change({ description })}
+            onSubmit={() => void submit()}
           />
-        </Field>
+        </div>
         <StoryFields {...{ draft, projects, onChange: change }} />
         <div className="dialog-foot">
           <label className="switch grow">

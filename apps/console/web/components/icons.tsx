@@ -2,7 +2,13 @@
 import { type ReactElement, type ReactNode } from 'react';
 import { type Priority, type StoryStatus } from '@muster/registry';
 
-const LineIcon = ({ children, size = 16 }: { readonly children: ReactNode; readonly size?: number }) => (
+export const LineIcon = ({
+  children,
+  size = 16,
+}: {
+  readonly children: ReactNode;
+  readonly size?: number;
+}) => (
   <svg
     width={size}
     height={size}

@@ -32,6 +32,12 @@ interface EditCallbacks<Shown> {
   readonly fetchRecord: () => Promise<Shown>;
   /** Sends the patch of the record `base`, whose fields in the patch no one else has changed. */
   readonly sendPatch: (patch: Partial<Shown>, expectedVersion: number, base: Shown) => Promise<unknown>;
+  /** Combines both changes of the same fields into one patch of `theirs`. Resolves to undefined if they overlap. */
+  readonly mergeConflict?: (
+    patch: Partial<Shown>,
+    base: Shown,
+    theirs: Shown,
+  ) => Promise<Partial<Shown> | undefined>;
   /** Called after each attempted write, to refetch everything that shows the record. */
   readonly refetchAll: () => Promise<unknown>;
   readonly onFailure: (error: unknown) => void;
@@ -83,29 +89,40 @@ export function useEdits<Shown extends { readonly version: number }>(
     setMeetings((last) => withoutFields(last, (field) => fields.includes(field)));
 
   const write = async (patch: Partial<Shown>, base: Shown): Promise<boolean> => {
-    const { fetchRecord, sendPatch: call, refetchAll, onFailure, onUnseenConflict } = latest.current;
+    const {
+      fetchRecord,
+      sendPatch: call,
+      mergeConflict,
+      refetchAll,
+      onFailure,
+      onUnseenConflict,
+    } = latest.current;
     const fields = Object.keys(patch) as Field[];
     let isSaved = false;
+    let merged: { readonly patch: Partial<Shown>; readonly base: Shown } | undefined;
     try {
       for (let expected = base.version; !isSaved;) {
         try {
-          await call(patch, expected, base);
-          own.current = { ...own.current, ...patch };
+          await call(merged?.patch ?? patch, expected, merged?.base ?? base);
+          // A merged value is not only ours, so a later change of it can be a conflict.
+          if (merged === undefined) own.current = { ...own.current, ...patch };
           isSaved = true;
         } catch (error) {
           if (!isRefusal(error, 'version_mismatch')) throw error;
           const theirs = await fetchRecord();
+          merged = undefined;
           if (isConflict(theirs, fields, [base, patch, own.current])) {
-            const meeting = { mine: patch, theirs };
-            if (isGone.current) onUnseenConflict(meeting, () => void write(patch, theirs));
-            setMeetings((last) => ({
-              ...last,
-              ...Object.fromEntries(fields.map((field) => [field, meeting])),
-            }));
-            break;
+            const both = await mergeConflict?.(patch, base, theirs);
+            if (both === undefined) {
+              const meeting = { mine: patch, theirs };
+              if (isGone.current) onUnseenConflict(meeting, () => void write(patch, theirs));
+              const met = Object.fromEntries(fields.map((field) => [field, meeting]));
+              setMeetings((last) => ({ ...last, ...met }));
+              break;
+            }
+            merged = { patch: both, base: theirs };
           }
-          // Someone else changed other fields only. The write is repeated for their version, so both changes
-          // are kept.
+          // The write is repeated for their version, which keeps both changes.
           expected = theirs.version;
         }
       }

@@ -1,6 +1,6 @@
 /** Uploads in progress, and ways to start them: a button, dropping files, and pasting. */
 import { useQueryClient } from '@tanstack/react-query';
-import { type ClipboardEvent, type DragEvent, useRef, useState } from 'react';
+import { type DragEvent, useRef, useState } from 'react';
 import { type Attachment, type AttachmentKind } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { errorText, showNotice } from '../components/notices.tsx';
@@ -143,10 +143,15 @@ export function useFileDrop(onFiles: ((files: readonly File[]) => void) | undefi
   };
 }
 
+interface PasteEvent {
+  readonly clipboardData: DataTransfer | null;
+  readonly preventDefault: () => void;
+}
+
 /** Takes files from the clipboard; text is left to the field. */
-export const pastedFiles = (event: ClipboardEvent): readonly File[] => {
+export const pastedFiles = (event: PasteEvent): readonly File[] => {
   // Office programs put a picture of copied text on the clipboard, next to the text.
-  if (event.clipboardData.types.includes('text/plain')) return [];
+  if (event.clipboardData === null || event.clipboardData.types.includes('text/plain')) return [];
   const files = [...event.clipboardData.files];
   if (files.length > 0) event.preventDefault();
   return files;

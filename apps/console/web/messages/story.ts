@@ -8,6 +8,8 @@ export const editTexts = {
   editor: 'Spec, in Markdown',
   saveVersion: 'Save version',
   saved: (version: number) => `Version ${version.toLocaleString()} was saved`,
+  merged: (name: string, version: number) =>
+    `It includes the changes that ${name} saved as version ${version.toLocaleString()}.`,
   notSaved: 'The spec could not be saved',
   changedSpec: 'Someone else just changed this. You now see their version; tick the box again.',
   note: 'Summary of the change (optional)',
@@ -138,6 +140,8 @@ export const storyTexts = {
   spec: 'Spec',
   reviewPlan: 'Review proposed plan',
   noSpec: 'No spec yet.',
+  outline: (count: number) => `Outline (${count.toLocaleString()} headings)`,
+  outlineName: 'Outline',
   approvedBoxes:
     'This version is approved, so you can’t tick its boxes here. Edit the spec to change them; it then needs a new approval.',
   version: (version: number) => `Version ${version.toLocaleString()}`,
@@ -160,7 +164,7 @@ export const storyTexts = {
   deleted: 'This comment was deleted.',
   moreReplies: 'There are more replies.',
   comment: 'Comment',
-  commentHint: 'Write a comment. Mention people with @name.',
+  commentHint: 'Write a comment. Type @ for people, # for stories, / for templates.',
   reply: 'Reply',
   replyTo: (name: string) => `Reply to ${name}`,
   resolve: 'Resolve',
@@ -214,6 +218,32 @@ export const storyTexts = {
   },
   /** Returns the text of an event in the timeline. An unknown kind, for example of a newer server, is shown by its name. */
   executionEvent: (kind: string): string => executionEventTexts[kind] ?? kind.replaceAll('_', ' '),
+};
+
+/** Texts for editing and answering comments. */
+export const commentTexts = {
+  actions: (name: string) => `Actions for the comment by ${name}`,
+  edit: 'Edit comment',
+  edited: 'edited',
+  editor: 'Comment text',
+  save: 'Save comment',
+  delete: 'Delete comment',
+  deleteTitle: 'Delete this comment?',
+  deleteWhy: 'Its replies stay. You can’t undo this.',
+  notDeleted: 'The comment could not be deleted',
+  react: (name: string) => `React to the comment by ${name}`,
+  reaction: (name: string, count: number) => `${name}: ${count.toLocaleString()}`,
+  notReacted: 'Your reaction could not be saved',
+  emojis: {
+    '👍': 'Thumbs up',
+    '👎': 'Thumbs down',
+    '🎉': 'Celebrate',
+    '❤️': 'Heart',
+    '😄': 'Laugh',
+    '😕': 'Confused',
+    '👀': 'Looking at it',
+    '🚀': 'Rocket',
+  },
 };
 
 export const storyMenuTexts = {

@@ -1,22 +1,20 @@
 /** Edits a spec. The draft is kept until it is saved, and never overwrites a concurrent change. */
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import { isRefusal } from '@muster/client';
 import { type Spec } from '@muster/registry';
 import { useClient } from '../data/context.ts';
-import { lazyComponent } from '../components/lazily.ts';
+import { projectKeyOf } from '../data/story-key.ts';
+import { importWithRetry, lazyComponent } from '../components/lazily.ts';
 import { showNotice, errorText } from '../components/notices.tsx';
 import { actorNameOf } from '../components/people.tsx';
 import { Loading } from '../components/states.tsx';
 import { useLeaveConfirmation } from '../components/leaving.ts';
 import { DraftRestoredNotice, useDraft, useNewTextDraft } from '../components/unsaved.tsx';
+import { TextEditor } from '../editor/text-editor.tsx';
 import { t } from '../messages/index.ts';
 import { storyTexts, editTexts } from '../messages/story.ts';
+import { saveSpec, type SpecVersion } from './spec-saving.ts';
 
-const Editor = lazyComponent(
-  () => import('./editor.tsx'),
-  () => <Loading label={storyTexts.loading} rows={4} />,
-);
 const WordDiff = lazyComponent(
   () => import('./word-diff.tsx'),
   () => <Loading label={storyTexts.loading} rows={2} />,
@@ -24,9 +22,12 @@ const WordDiff = lazyComponent(
 
 /** The text in the editor, and the version on which it is based. */
 interface EditedSpec {
-  readonly base: Pick<Spec, 'version' | 'content'>;
+  readonly base: SpecVersion;
   readonly text: string;
 }
+
+/** In characters; the API allows as many bytes. */
+const maxSpecLength = 256 * 1024;
 
 const draftKeyOf = (storyId: string): string => `spec.${storyId}`;
 
@@ -62,8 +63,15 @@ function useSpecDraft(storyId: string, spec: EditedSpec['base']) {
   return { ...{ edited, isDirty, latest, change }, found: draft.found, clear: draft.clear };
 }
 
-/** Saves the spec. On a conflict it fetches the other version, and the next save is based on that one. */
-function useSpecSaving(storyKey: string, edited: EditedSpec, onSaved: (saved: Spec) => void) {
+/**
+ * Saves the spec with changes that others made elsewhere in it. If both changed the same lines, it returns the other
+ * version, and the next save is based on that one.
+ */
+function useSpecSaving(
+  storyKey: string,
+  edited: EditedSpec,
+  onSaved: (saved: Spec, sentText: string) => Promise<void>,
+) {
   const client = useClient();
   const queries = useQueryClient();
   const [theirs, setTheirs] = useState<Spec | null>(null);
@@ -72,19 +80,18 @@ function useSpecSaving(storyKey: string, edited: EditedSpec, onSaved: (saved: Sp
     if (isBusy) return;
     setBusy(true);
     try {
-      try {
-        const { spec: saved } = await client.storySpec.update({
-          ...{ storyId: storyKey, content: edited.text, baseVersion: theirs?.version ?? edited.base.version },
-          ...(note !== '' && { note }),
-        });
+      const { text: content } = edited;
+      const outcome = await saveSpec(client, { storyKey, base: theirs ?? edited.base, content, note });
+      if ('saved' in outcome) {
+        const { saved, merged } = outcome;
         await queries.invalidateQueries({ queryKey: ['story', storyKey] });
-        showNotice({ tone: 'good', title: editTexts.saved(saved.version) });
+        showNotice({
+          ...{ tone: 'good', title: editTexts.saved(saved.version) },
+          ...(merged !== undefined && { body: editTexts.merged(authorOf(merged), merged.version) }),
+        });
         setTheirs(null);
-        onSaved(saved);
-      } catch (error) {
-        if (!isRefusal(error, 'version_mismatch')) throw error;
-        setTheirs((await client.storySpec.get({ storyId: storyKey })).spec);
-      }
+        await onSaved(saved, content);
+      } else setTheirs(outcome.conflictsWith);
     } catch (error) {
       showNotice({ tone: 'bad', title: editTexts.notSaved, body: errorText(error) });
     } finally {
@@ -94,10 +101,44 @@ function useSpecSaving(storyKey: string, edited: EditedSpec, onSaved: (saved: Sp
   return { theirs, isBusy, save };
 }
 
-const NewerVersion = ({ author, version }: Spec) => (
+const authorOf = ({ author }: Spec): string => (author === null ? t.people.system : actorNameOf(author));
+
+const NewerVersion = (spec: Spec) => (
   <div className="conflict" role="alert">
-    <strong>{editTexts.meanwhile(author === null ? t.people.system : actorNameOf(author), version)}</strong>
+    <strong>{editTexts.meanwhile(authorOf(spec), spec.version)}</strong>
     <p className="muted">{editTexts.meanwhileWhy}</p>
+  </div>
+);
+
+interface SpecFootProps {
+  readonly note: string;
+  readonly setNote: (note: string) => void;
+  readonly discard: () => void;
+  readonly hasConflict: boolean;
+  readonly canSave: boolean;
+}
+
+const SpecFoot = ({ note, setNote, discard, hasConflict, canSave }: SpecFootProps) => (
+  <div className="form-foot">
+    <input
+      className="field grow"
+      aria-label={editTexts.note}
+      placeholder={editTexts.note}
+      maxLength={500}
+      value={note}
+      onChange={({ target }) => setNote(target.value)}
+    />
+    {hasConflict && (
+      <button type="button" className="button" onClick={discard}>
+        {editTexts.takeTheirs}
+      </button>
+    )}
+    <button type="button" className="button" onClick={discard}>
+      {t.cancel}
+    </button>
+    <button type="submit" className="button" data-kind="main" disabled={!canSave}>
+      {hasConflict ? editTexts.saveOnTop : editTexts.saveVersion}
+    </button>
   </div>
 );
 
@@ -113,6 +154,8 @@ export function SpecEditor({
   readonly onClose: () => void;
 }) {
   const { edited, isDirty, latest, change, found, clear } = useSpecDraft(storyId, spec);
+  const [isUploading, setUploading] = useState(false);
+  const projectKey = projectKeyOf(storyKey);
   const { text: note, change: setNote, saved: savedNote } = useNewTextDraft(`note.${storyId}`);
   const askFirst = useLeaveConfirmation(isDirty || note !== '');
   const close = (): void => {
@@ -124,11 +167,17 @@ export function SpecEditor({
       setNote('');
       close();
     });
-  const { theirs, isBusy, save } = useSpecSaving(storyKey, edited, ({ version, content }) => {
+  const { theirs, isBusy, save } = useSpecSaving(storyKey, edited, async ({ version, content }, sentText) => {
     savedNote(note);
-    if (latest.current.text === content) close();
-    // Text typed during the save is based on the new version.
-    else change({ base: { version, content }, text: latest.current.text });
+    if (latest.current.text === sentText) {
+      close();
+      return;
+    }
+    // Text typed during the save is based on the new version. If it overlaps with what was merged, the next save
+    // shows both.
+    const { mergeTexts } = await importWithRetry(() => import('../editor/merge-texts.ts'));
+    const text = mergeTexts(sentText, latest.current.text, content);
+    if (text !== undefined) change({ base: { version, content }, text });
   });
   return (
     <form
@@ -144,35 +193,25 @@ export function SpecEditor({
         {theirs !== null && <OtherVersionDiff base={edited.base.content} theirs={theirs} />}
         <div className="beside">
           {theirs !== null && <h3>{editTexts.mine}</h3>}
-          <Editor
+          <TextEditor
+            kind="spec"
             label={editTexts.editor}
-            initialText={edited.text}
+            text={edited.text}
+            maxLength={maxSpecLength}
+            storyKey={storyKey}
+            projectKey={projectKey}
+            hasPreview={theirs === null}
             onTextChange={(text) => change({ ...latest.current, text })}
-            onSave={() => void save(note)}
+            onSubmit={() => void save(note)}
+            onUploading={setUploading}
           />
         </div>
       </div>
-      <div className="form-foot">
-        <input
-          className="field grow"
-          aria-label={editTexts.note}
-          placeholder={editTexts.note}
-          maxLength={500}
-          value={note}
-          onChange={({ target }) => setNote(target.value)}
-        />
-        {theirs !== null && (
-          <button type="button" className="button" onClick={discard}>
-            {editTexts.takeTheirs}
-          </button>
-        )}
-        <button type="button" className="button" onClick={discard}>
-          {t.cancel}
-        </button>
-        <button type="submit" className="button" data-kind="main" disabled={isBusy || !isDirty}>
-          {theirs === null ? editTexts.saveVersion : editTexts.saveOnTop}
-        </button>
-      </div>
+      <SpecFoot
+        {...{ note, setNote, discard }}
+        hasConflict={theirs !== null}
+        canSave={!isBusy && !isUploading && isDirty}
+      />
     </form>
   );
 }

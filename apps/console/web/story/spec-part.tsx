@@ -14,7 +14,9 @@ import { timeAgo } from '../messages/index.ts';
 import { storyTexts, editTexts } from '../messages/story.ts';
 import { ProposedPlanLink } from './proposed-plan.tsx';
 import { SpecLines } from './lines.tsx';
+import { WithOutline } from './outline.tsx';
 import { SpecEditor, useHasSpecDraft } from './spec-editor.tsx';
+import { saveSpec, type SpecVersion } from './spec-saving.ts';
 import { useTaskBoxes } from './ticking.ts';
 
 const WordDiff = lazyComponent(
@@ -23,13 +25,7 @@ const WordDiff = lazyComponent(
 );
 const storyRoute = getRouteApi('/s/$storyKey');
 
-export function SpecPart({
-  storyId,
-  storyKey,
-  spec,
-  isApproved,
-  canWrite,
-}: {
+interface SpecPartProps {
   readonly storyId: string;
   readonly storyKey: string;
   readonly spec: StoryContext['spec'];
@@ -39,13 +35,14 @@ export function SpecPart({
    */
   readonly isApproved: boolean;
   readonly canWrite: boolean;
-}) {
+}
+
+export function SpecPart({ storyId, storyKey, spec, isApproved, canWrite }: SpecPartProps) {
   const search = storyRoute.useSearch();
   const show = useShowVersions();
   const hasDraft = useHasSpecDraft(storyId);
   const [mode, setMode] = useState<'text' | 'lines' | 'edit'>(hasDraft ? 'edit' : 'text');
   const now = spec ?? { version: 0, content: '', author: null, createdAt: null };
-  const tick = useTaskBoxes(storyKey, now);
   const isWritten = now.version > 0;
   const compared = mode === 'edit' ? undefined : search.from;
   const isComparing = compared !== undefined;
@@ -96,16 +93,44 @@ export function SpecPart({
       ) : mode === 'lines' ? (
         <SpecLines storyId={storyId} storyKey={storyKey} spec={now} canWrite={canWrite} />
       ) : (
-        <>
-          <ProposedPlanLink storyKey={storyKey} texts={[now.content]} />
-          <Markdown text={now.content} onTaskChange={canWrite && !isApproved ? tick : undefined} />
-          {canWrite && isApproved && parseTaskStates(now.content).length > 0 && (
-            <p className="muted">{storyTexts.approvedBoxes}</p>
-          )}
-        </>
+        <SpecText {...{ storyKey, isApproved, canWrite }} spec={now} />
       )}
     </section>
   );
+}
+
+interface SpecTextProps extends Pick<SpecPartProps, 'storyKey' | 'isApproved' | 'canWrite'> {
+  readonly spec: SpecVersion;
+}
+
+/** The spec as it is read. Its task boxes can be ticked. */
+function SpecText({ storyKey, spec, isApproved, canWrite }: SpecTextProps) {
+  const { content } = spec;
+  const tick = useSpecTicks(storyKey, spec);
+  return (
+    <>
+      <ProposedPlanLink storyKey={storyKey} texts={[content]} />
+      <WithOutline text={content}>
+        <Markdown text={content} onTaskChange={canWrite && !isApproved ? tick : undefined} />
+      </WithOutline>
+      {canWrite && isApproved && parseTaskStates(content).length > 0 && (
+        <p className="muted">{storyTexts.approvedBoxes}</p>
+      )}
+    </>
+  );
+}
+
+function useSpecTicks(storyKey: string, spec: SpecVersion) {
+  const client = useClient();
+  const queries = useQueryClient();
+  return useTaskBoxes(spec, {
+    save: async (content, base) => {
+      const outcome = await saveSpec(client, { storyKey, base, content });
+      return 'saved' in outcome ? outcome.saved : editTexts.changedSpec;
+    },
+    failureTitle: editTexts.notSaved,
+    refetch: () => queries.invalidateQueries({ queryKey: ['story', storyKey] }),
+  });
 }
 
 function useShowVersions(): (versions: { readonly from?: number; readonly to?: number }) => void {

@@ -4,6 +4,7 @@ import { type Client } from '@muster/client';
 import { type InputOf, type Registry, type Story } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { type Edits, useEdits } from '../data/edits.ts';
+import { importWithRetry } from '../components/lazily.ts';
 import { showNotice, errorText } from '../components/notices.tsx';
 import { offerUndo } from '../components/undo.ts';
 import { t } from '../messages/index.ts';
@@ -47,6 +48,12 @@ export function useStoryEdits(story: Story): StoryEdits {
           await refetchAll();
         },
       });
+    },
+    mergeConflict: async ({ description, ...others }, base, theirs) => {
+      if (description == null || Object.keys(others).length > 0) return undefined;
+      const { mergeTexts } = await importWithRetry(() => import('../editor/merge-texts.ts'));
+      const merged = mergeTexts(base.description ?? '', description, theirs.description ?? '');
+      return merged === undefined ? undefined : { description: merged };
     },
     refetchAll,
     onFailure: (error) =>

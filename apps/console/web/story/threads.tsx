@@ -1,69 +1,20 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useRef, useState } from 'react';
-import { type Comment, type Registry, type ResultOf } from '@muster/registry';
+import { useState } from 'react';
+import { type Registry, type ResultOf } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { threadsQuery } from '../data/queries.ts';
-import { Markdown } from '../components/markdown.tsx';
+import { projectKeyOf } from '../data/story-key.ts';
 import { showNotice, errorText } from '../components/notices.tsx';
-import { Avatar, actorNameOf } from '../components/people.tsx';
+import { actorNameOf } from '../components/people.tsx';
 import { LoadError, Loading, OfflineNotice } from '../components/states.tsx';
-import { TimeAgo } from '../components/time-ago.tsx';
 import { useNewTextDraft } from '../components/unsaved.tsx';
-import { CommentFiles } from '../files/comment-files.tsx';
-import { pastedFiles, RunningUploads } from '../files/uploads.tsx';
-import { useFilesInText } from '../files/files-in-text.ts';
+import { TextEditor } from '../editor/text-editor.tsx';
 import { storyTexts } from '../messages/story.ts';
+import { maxCommentLength } from './comment-editor.tsx';
+import { CommentView } from './comment-view.tsx';
 import { ProposedPlanLink } from './proposed-plan.tsx';
 
 type Thread = ResultOf<Registry['comments']['list']>['items'][number];
-
-interface CommentViewProps {
-  readonly comment: Comment;
-  readonly storyKey: string;
-}
-
-const CommentView = ({ comment, storyKey }: CommentViewProps) => (
-  <div className="said">
-    <Avatar name={comment.author.name} kind={comment.author.kind} />
-    <div className="grow">
-      <div className="said-head">
-        <strong>{actorNameOf(comment.author)}</strong>
-        {comment.kind !== 'comment' && (
-          <span className="state" data-tone={comment.kind === 'question' ? 'wait' : 'look'}>
-            {storyTexts.kinds[comment.kind]}
-          </span>
-        )}
-        {comment.anchor !== null && (
-          <span className="chip">{storyTexts.onLine(comment.anchor.line, comment.anchor.specVersion)}</span>
-        )}
-        {comment.codeAnchor !== null && (
-          <span className="chip">{storyTexts.onCode(comment.codeAnchor.path, comment.codeAnchor.line)}</span>
-        )}
-        {comment.importedBy !== null && (
-          <span className="chip">
-            {storyTexts.imported(comment.importedBy.name, comment.importedFrom ?? '')}
-          </span>
-        )}
-        <TimeAgo className="muted" at={comment.createdAt} />
-      </div>
-      {comment.body === null ? (
-        <p className="muted">{storyTexts.deleted}</p>
-      ) : (
-        <Markdown text={comment.body} />
-      )}
-      <CommentFiles comment={comment} storyKey={storyKey} />
-      {comment.reactions.length > 0 && (
-        <p className="reactions">
-          {comment.reactions.map(({ emoji, count }) => (
-            <span key={emoji} className="chip">
-              {emoji} {count}
-            </span>
-          ))}
-        </p>
-      )}
-    </div>
-  </div>
-);
 
 interface CommentFormProps {
   /** The name under which the draft of the comment is stored. */
@@ -81,10 +32,10 @@ export function CommentForm(props: CommentFormProps) {
   const { draftKey, label, placeholder, submitLabel, storyKey, onSend } = props;
   const { text: body, isDirty, change, saved, restored } = useNewTextDraft(draftKey);
   const [isBusy, setBusy] = useState(false);
-  const field = useRef<HTMLTextAreaElement>(null);
-  const { running, add, dropProps } = useFilesInText(field, storyKey, change);
+  const [isUploading, setUploading] = useState(false);
+  const projectKey = projectKeyOf(storyKey);
   const say = async (): Promise<void> => {
-    if (!isDirty || isBusy || running.length > 0) return;
+    if (!isDirty || isBusy || isUploading) return;
     setBusy(true);
     try {
       await onSend(body);
@@ -101,31 +52,23 @@ export function CommentForm(props: CommentFormProps) {
         event.preventDefault();
         void say();
       }}
-      {...dropProps}
     >
       {restored}
-      <textarea
-        ref={field}
-        className="field"
-        dir="auto"
-        rows={body === '' ? 1 : 4}
-        value={body}
-        maxLength={20_000}
-        aria-label={label}
-        placeholder={placeholder}
-        onChange={({ target }) => change(target.value)}
-        onPaste={(event) => add?.(pastedFiles(event))}
-        onKeyDown={(event) => {
-          if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) {
-            event.preventDefault();
-            void say();
-          }
-        }}
+      <TextEditor
+        kind="comment"
+        label={label}
+        hint={placeholder}
+        text={body}
+        maxLength={maxCommentLength}
+        storyKey={storyKey}
+        projectKey={projectKey}
+        onTextChange={change}
+        onSubmit={() => void say()}
+        onUploading={setUploading}
       />
-      <RunningUploads running={running} />
       {isBusy && <OfflineNotice>{storyTexts.waits}</OfflineNotice>}
       {isDirty && (
-        <button type="submit" className="button" data-kind="main" disabled={isBusy || running.length > 0}>
+        <button type="submit" className="button" data-kind="main" disabled={isBusy || isUploading}>
           {submitLabel}
         </button>
       )}
@@ -152,9 +95,9 @@ export function ThreadView({ thread, storyKey, refetchThreads }: ThreadViewProps
   };
   const all = (
     <>
-      <CommentView comment={thread} storyKey={storyKey} />
+      <CommentView comment={thread} {...{ storyKey, refetchThreads }} />
       {thread.replies.map((reply) => (
-        <CommentView key={reply.id} comment={reply} storyKey={storyKey} />
+        <CommentView key={reply.id} comment={reply} {...{ storyKey, refetchThreads }} />
       ))}
       {thread.repliesCursor !== null && <p className="muted">{storyTexts.moreReplies}</p>}
       <div className="talk-foot">

@@ -1,42 +1,46 @@
-/** Saves the task boxes of a spec. Each tick creates a new version. */
-import { useQueryClient } from '@tanstack/react-query';
+/** Saves task boxes that are ticked in a displayed text. */
 import { useRef } from 'react';
-import { isRefusal } from '@muster/client';
-import { type Spec } from '@muster/registry';
-import { useClient } from '../data/context.ts';
 import { setTaskState } from '../components/markdown-text.ts';
-import { showNotice, errorText } from '../components/notices.tsx';
-import { editTexts } from '../messages/story.ts';
+import { errorText, showNotice } from '../components/notices.tsx';
 
-type SpecVersion = Pick<Spec, 'version' | 'content'>;
+interface VersionedText {
+  readonly version: number;
+  readonly content: string;
+}
+
+interface TickOptions {
+  /** Saves the changed text of `base`. Returns the saved text, or the reason why it could not be saved. */
+  readonly save: (content: string, base: VersionedText) => Promise<VersionedText | string>;
+  readonly failureTitle: string;
+  /** Refetches what shows the text. */
+  readonly refetch: () => Promise<unknown>;
+}
 
 /**
  * Returns a function that ticks a box. It returns false and shows a notice if the save fails. Boxes that are
  * ticked in a row are saved one after the other.
  */
-export function useTaskBoxes(storyKey: string, spec: SpecVersion) {
-  const client = useClient();
-  const queries = useQueryClient();
-  const latest = useRef<SpecVersion>(spec);
-  if (spec.version > latest.current.version) latest.current = spec;
+export function useTaskBoxes(shown: VersionedText, { save, failureTitle, refetch }: TickOptions) {
+  const latest = useRef(shown);
+  if (shown.version > latest.current.version) latest.current = shown;
   const before = useRef<Promise<unknown>>(Promise.resolve());
-  const save = async (index: number, isChecked: boolean): Promise<boolean> => {
-    const { version: baseVersion, content: text } = latest.current;
-    const content = setTaskState(text, index, isChecked);
+  const tick = async (index: number, isChecked: boolean): Promise<boolean> => {
+    const content = setTaskState(latest.current.content, index, isChecked);
     try {
       if (content === undefined) return false;
-      latest.current = (await client.storySpec.update({ storyId: storyKey, content, baseVersion })).spec;
-      return true;
+      const saved = await save(content, latest.current);
+      if (typeof saved === 'string') showNotice({ tone: 'bad', title: failureTitle, body: saved });
+      else latest.current = saved;
+      return typeof saved !== 'string';
     } catch (error) {
-      const body = isRefusal(error, 'version_mismatch') ? editTexts.changedSpec : errorText(error);
-      showNotice({ tone: 'bad', title: editTexts.notSaved, body });
+      showNotice({ tone: 'bad', title: failureTitle, body: errorText(error) });
       return false;
     } finally {
-      await queries.invalidateQueries({ queryKey: ['story', storyKey] });
+      await refetch();
     }
   };
   return (index: number, isChecked: boolean): Promise<boolean> => {
-    const saved = before.current.then(() => save(index, isChecked));
+    const saved = before.current.then(() => tick(index, isChecked));
     before.current = saved;
     return saved;
   };

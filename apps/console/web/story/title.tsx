@@ -1,6 +1,7 @@
 /** The title and the description of a story, edited in place. */
 import { useRef, useState } from 'react';
 import { type Story } from '@muster/registry';
+import { projectKeyOf } from '../data/story-key.ts';
 import { useReturnFocus } from '../components/focus.ts';
 import { Icon } from '../components/icons.tsx';
 import { usePageShortcuts } from '../components/keys.ts';
@@ -10,6 +11,7 @@ import { setTaskState } from '../components/markdown-text.ts';
 import { EditConflictNotice } from '../components/met.tsx';
 import { Loading } from '../components/states.tsx';
 import { useLeaveConfirmation } from '../components/leaving.ts';
+import { TextEditor } from '../editor/text-editor.tsx';
 import { DraftRestoredNotice, useDraft } from '../components/unsaved.tsx';
 import { t } from '../messages/index.ts';
 import { storyTexts, editTexts } from '../messages/story.ts';
@@ -218,6 +220,8 @@ export function StoryDescriptionEditor({ edits, canWrite }: StoryEditProps) {
   const { draft, found, isDirty, met, change, close, send } = useDescriptionDraft(edits);
   const opener = useReturnFocus(draft !== null);
   const askFirst = useLeaveConfirmation(isDirty);
+  const { key } = displayedRecord;
+  const projectKey = projectKeyOf(key);
   if (draft === null)
     return (
       <DescriptionView
@@ -242,21 +246,20 @@ export function StoryDescriptionEditor({ edits, canWrite }: StoryEditProps) {
       {found !== undefined && isDirty && (
         <DraftRestoredNotice draft={found} onDiscard={() => askFirst(close)} />
       )}
-      <textarea
-        className="field story-description-field"
-        dir="auto"
-        rows={Math.min(16, Math.max(5, draft.text.split('\n').length + 1))}
-        autoFocus
+      <TextEditor
+        kind="text"
+        label={editTexts.description}
+        hint={editTexts.describe}
+        text={draft.text}
         maxLength={20_000}
-        aria-label={editTexts.description}
-        placeholder={editTexts.describe}
-        value={draft.text}
-        onChange={({ target }) => change({ ...draft, text: target.value })}
-        onKeyDown={(event) => {
-          if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) void send();
-          else if (event.key === 'Escape' && !isDirty) close();
-          else return;
-          event.preventDefault();
+        storyKey={key}
+        projectKey={projectKey}
+        hasPreview={met === undefined}
+        onTextChange={(text) => change({ ...draft, text })}
+        onSubmit={() => void send()}
+        onEscape={() => {
+          if (!isDirty) close();
+          return !isDirty;
         }}
       />
       {met === undefined ? (
