@@ -14,6 +14,27 @@ export function runsJourneys(house: House): void {
     await arrange(house, people, { backlog: [], ready: ['Say good night'], in_progress: [] });
   });
 
+  journey('takes the verdict of a reviewer beside the changes of a run', async () => {
+    const robo = house.client(people.robo.me.token);
+    const { execution, leaseToken } = await robo.deliveryExecutions.acquire({
+      ...{ targetType: 'story', targetId: 'WEB-1', runId: 'run-1', start: true },
+    });
+    const held = { executionId: execution.id, leaseToken };
+    await robo.deliveryExecutions.update({ ...held, git: { branch: 'work/web-1-1' } });
+    await robo.deliveryExecutions.complete({ ...held, outcome: 'submitted' });
+    const ana = house.client(people.ana.me.token);
+    await ana.reviewers.add({ storyId: 'WEB-1', memberId: people.ben.me.memberId });
+    const page = await open(people.ben.me.token, `/runs/${execution.id}`);
+    const own = page.getByRole('region', { name: 'Your verdict' });
+    await own.getByRole('button', { name: 'Approve' }).click();
+    await own.waitFor({ state: 'detached' });
+    const [review] = (await ana.reviewers.list({ storyId: 'WEB-1' })).items;
+    expect(review?.verdict).toBe('approved');
+    const reader = await open(people.dan.me.token, `/runs/${execution.id}`);
+    await reader.getByRole('heading', { name: 'Run of Robo', level: 1 }).waitFor();
+    expect(await reader.getByRole('region', { name: 'Your verdict' }).count()).toBe(0);
+  });
+
   journey('shows a run from its start to its failure, with its log as it arrives', async () => {
     const robo = house.client(people.robo.me.token);
     const run = { projectId: 'WEB', runId: 'run-1' };

@@ -76,6 +76,15 @@ export function usageJourneys(house: House): void {
     await page.getByText('after a prompt last changed.', { exact: false }).first().waitFor();
   });
 
+  journey('leads from the warning about a budget to the budget', async () => {
+    const budget = { scope: 'story', targetId: 'WEB-1', period: 'total', action: 'notify' } as const;
+    await house.client(people.ana.me.token).budgets.set({ ...budget, amountMicros: 1_000_000 });
+    await spend('WEB-1', 'gpt-5', 900_000, 1);
+    const page = await open(people.ana.me.token, '/inbox');
+    await page.getByRole('link', { name: /^80 % of the budget of / }).click();
+    await page.getByText('$0.90 of $1.00').waitFor();
+  });
+
   journey(
     'sets, raises and deletes a budget, which says how much is used and that agents are stopped',
     async () => {

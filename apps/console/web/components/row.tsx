@@ -5,6 +5,8 @@ interface ListRowProps {
   readonly id?: string;
   readonly leadingElement: ReactNode;
   readonly storyKey: string | null;
+  /** The section of the settings to which the title leads, if it leads to no story. */
+  readonly settingsSection?: string | undefined;
   readonly title: string;
   readonly details: ReactNode;
   readonly actions?: ReactNode;
@@ -12,13 +14,28 @@ interface ListRowProps {
 }
 
 /** A row of a list: the subject, facts about it, and actions. */
-export const ListRow = ({ id, leadingElement, storyKey, title, details, actions, isNew }: ListRowProps) => (
+export const ListRow = ({
+  id,
+  leadingElement,
+  storyKey,
+  settingsSection,
+  title,
+  details,
+  actions,
+  isNew,
+}: ListRowProps) => (
   <li className="row" data-row={id} data-new={isNew === true || undefined}>
     <span className="row-lead">{leadingElement}</span>
     <div className="row-words">
       <p className="row-line">
         {storyKey === null ? (
-          <span className="row-title">{title}</span>
+          settingsSection === undefined ? (
+            <span className="row-title">{title}</span>
+          ) : (
+            <Link to="/settings/$section" params={{ section: settingsSection }} className="row-title">
+              {title}
+            </Link>
+          )
         ) : (
           <Link to="/s/$storyKey" params={{ storyKey }} className="row-title">
             {!title.includes(storyKey) && <span className="key">{storyKey} </span>}

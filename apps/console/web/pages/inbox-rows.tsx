@@ -89,6 +89,12 @@ function formatDetails({ actor, title, createdAt, body }: Notification): string 
     .join(' · ');
 }
 
+/** Returns where the title of a notification leads. A warning about a budget leads to the budgets. */
+const toRowTarget = ({ kind, subject }: Notification) =>
+  kind === 'budget_warning'
+    ? { storyKey: null, settingsSection: 'budgets' }
+    : { storyKey: subject?.type === 'story' ? subject.key : null };
+
 interface NotificationRowProps {
   readonly notification: Notification;
   readonly actions: InboxActions;
@@ -98,7 +104,7 @@ export const NotificationRow = ({ notification, actions: { markDone, snooze } }:
   <ListRow
     id={notification.id}
     leadingElement={<Avatar name={notification.actor.name} kind={notification.actor.kind} />}
-    storyKey={notification.subject?.type === 'story' ? notification.subject.key : null}
+    {...toRowTarget(notification)}
     title={notification.title}
     details={formatDetails(notification)}
     isNew={notification.readAt === null}
@@ -167,7 +173,7 @@ export function BundleRow({ bundle: { notifications }, actions }: BundleRowProps
 export const SnoozedRow = ({ notification, actions }: NotificationRowProps) => (
   <ListRow
     leadingElement={<Avatar name={notification.actor.name} kind={notification.actor.kind} />}
-    storyKey={notification.subject?.type === 'story' ? notification.subject.key : null}
+    {...toRowTarget(notification)}
     title={notification.title}
     details={
       notification.snoozedUntil === null ? '' : inboxTexts.until(formatDateTime(notification.snoozedUntil))

@@ -26,6 +26,7 @@ import { ExecutionFiles } from '../files/file-section.tsx';
 import { formatMicros } from '../messages/usage.ts';
 import { StoryAgentResponse } from './agent-response.tsx';
 import { LabeledFact } from '../story/fact.tsx';
+import { OwnVerdict } from '../story/reviews.tsx';
 import { CommentForm } from '../story/threads.tsx';
 import { RunLogView } from './run-log.tsx';
 import { runQuery } from './run-query.ts';
@@ -330,6 +331,7 @@ export function RunPage() {
               story={run.story === null ? undefined : { storyId: run.story.id, storyKey: run.story.key }}
             />
           )}
+          {execution !== null && run.story !== null && <OwnVerdict storyKey={run.story.key} />}
           <RunLogView runId={run.runId} projectId={run.projectId} />
           <RunUsageTable run={run} usage={data.usage} />
           <RunPart id="run-steps" title={runTexts.steps}>

@@ -8,6 +8,7 @@ import { Avatar } from '../components/people.tsx';
 import { useNewTextDraft } from '../components/unsaved.tsx';
 import { useWriteCall, type WriteCall } from '../components/write.ts';
 import { membersQuery } from '../data/people-queries.ts';
+import { storyQuery } from '../data/queries.ts';
 import { storyTexts, editTexts } from '../messages/story.ts';
 
 type ReviewerList = NonNullable<StoryContext['reviewers']>;
@@ -133,6 +134,24 @@ function AddReviewerSelect({ reviewers, selectRef, onAsk }: AddReviewerSelectPro
         </option>
       ))}
     </select>
+  );
+}
+
+/** Shows the form for a verdict to a member whose verdict is awaited, beside changes on another page than the story's. */
+export function OwnVerdict({ storyKey }: { readonly storyKey: string }) {
+  const { member, agent } = useIdentity();
+  const context = useQuery(storyQuery(useClient(), storyKey)).data;
+  const run = useWriteCall({ queryKeys: [['story', storyKey]], failureTitle: editTexts.notDone });
+  const own = context?.reviewers?.find(
+    ({ reviewer }) => agent === null && reviewer.kind === 'member' && reviewer.memberId === member.id,
+  );
+  const storyId = context?.story?.id;
+  if (storyId === undefined || own === undefined || !isAwaited(own)) return null;
+  return (
+    <section className="story-part" aria-labelledby="own-verdict">
+      <h2 id="own-verdict">{editTexts.verdict}</h2>
+      <VerdictForm storyId={storyId} storyKey={storyKey} run={run} />
+    </section>
   );
 }
 
