@@ -1,5 +1,5 @@
 /** Assembles coordination-api from its configuration, without listening on a port yet. */
-import { openFileStorage, type OpenStorage } from '@muster/attachments';
+import { createFileScanner, openFileStorage, type OpenStorage } from '@muster/attachments';
 import { type Pool } from '@muster/driver';
 import { type ForgesConfig } from '@muster/forges';
 import { toWebhooksConfig } from '@muster/notifications';
@@ -198,6 +198,7 @@ function addTokenlessRoutes(
   addExportKeysRoute(app, pool, config.SECRETS_KEY);
   addFileRoutes(app, {
     ...{ pool, storage, environment, metrics, logger, releaseSlot },
+    scanner: createFileScanner(config),
     refusedRequestRate: config.LIMIT_UNKNOWN_TOKENS,
   });
 }

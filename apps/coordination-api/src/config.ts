@@ -134,6 +134,16 @@ export const environment = {
     .int()
     .min(0)
     .default(defaultAttachmentsConfig.maxBytesPerOrganization),
+  /**
+   * A command that scans each upload for viruses before it becomes visible, such as `clamdscan --fdpass`. The path of
+   * the file is its last argument. It exits with 0 for a clean file and with 1 for an infected one.
+   */
+  FILES_SCAN_COMMAND: z.string().min(1).optional(),
+  /**
+   * An address that scans each upload for viruses before it becomes visible. It gets the file by POST, and answers 200
+   * for a clean file, and 406 or 422 for an infected one.
+   */
+  FILES_SCAN_URL: z.url({ protocol: /^https?$/ }).optional(),
   /** Seat prices by plan as JSON, if they differ from the defaults. */
   SEAT_PRICING: parsedVariable(parseSeatPrices, '{}'),
 };

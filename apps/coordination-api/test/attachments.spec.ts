@@ -1,11 +1,14 @@
 /** Files over HTTP: uploads that match what was declared, and uploads and downloads that are refused. */
-import { request } from 'node:http';
+import { once } from 'node:events';
+import { createServer, request } from 'node:http';
+import { type AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { rm, writeFile } from 'node:fs/promises';
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Client } from '@muster/client';
 import { maxAttachmentBytes } from '@muster/registry';
 import { type People, waitUntil } from '@muster/testing';
-import { useApi } from './api.ts';
+import { type ApiInstance, useApi } from './api.ts';
 import {
   createFilesFolder,
   declareFile,
@@ -163,6 +166,58 @@ describe('an upload', () => {
         body: { details: { reason: 'file_signature' } },
       });
     expect((await downloadFile(api, upload.url)).status).toBe(401);
+  });
+});
+
+describe('a virus scanner', () => {
+  const virus = 'X5O!P%@AP and so on';
+  const upload = async (at: ApiInstance, content: string) => {
+    const { attachment, upload: address } = await declareFile(ana, target(), content);
+    const { status, body } = await putFile(at, address.url, content);
+    const { state } = (await ana.attachments.get({ attachmentId: attachment.id })).attachment;
+    return { outcome: [status, state, body.details?.['reason'] ?? null], url: address.url };
+  };
+
+  /** Expects that the API refuses the virus, and that clean files become visible. */
+  const expectScans = async (at: ApiInstance) => {
+    const before = await filesIn(folder);
+    expect((await upload(at, virus)).outcome).toEqual([422, 'pending', 'upload_infected']);
+    expect(await filesIn(folder)).toEqual(before);
+    expect((await upload(at, 'clean')).outcome).toEqual([200, 'stored', null]);
+  };
+
+  it('that is a command decides by its exit code, and keeps files pending while it is away', async () => {
+    const script = `${folder}/scan.sh`;
+    await writeFile(script, `if grep -q X5O "$1"; then exit 1; fi`);
+    const scanned = await api.copy({ FILES_SCAN_COMMAND: `sh ${script}` });
+    await expectScans(scanned);
+    await writeFile(script, 'exit 2');
+    const { outcome, url } = await upload(scanned, 'later');
+    expect(outcome).toEqual([503, 'pending', 'scanner_away']);
+    await writeFile(script, 'exit 0');
+    expect((await putFile(scanned, url, 'later')).status).toBe(200);
+    await scanned.stop();
+    const missing = await api.copy({ FILES_SCAN_COMMAND: '/no/such/scanner' });
+    expect((await upload(missing, 'x')).outcome).toEqual([503, 'pending', 'scanner_away']);
+    await missing.stop();
+    await rm(script);
+  });
+
+  it('at an address gets the bytes, and decides by its status', async () => {
+    const scanner = createServer((call, answer) => {
+      void text(call).then((content) => {
+        answer.writeHead(content.includes('X5O') ? 406 : content === 'unclear' ? 500 : 200).end();
+      });
+    });
+    await once(scanner.listen(0, '127.0.0.1'), 'listening');
+    const { port } = scanner.address() as AddressInfo;
+    const scanned = await api.copy({ FILES_SCAN_URL: `http://127.0.0.1:${port}/scan` });
+    await expectScans(scanned);
+    expect((await upload(scanned, 'unclear')).outcome).toEqual([503, 'pending', 'scanner_away']);
+    scanner.closeAllConnections();
+    scanner.close();
+    expect((await upload(scanned, 'clean')).outcome).toEqual([503, 'pending', 'scanner_away']);
+    await scanned.stop();
   });
 });
 

@@ -23,13 +23,16 @@ import { fileTooLarge, withReceivedFile } from './receive.ts';
 import { type FileMethod, isValidSignature } from './rules/addresses.ts';
 import { type RangeHeaders, requestedRange } from './rules/byte-range.ts';
 import { downloadHeaders } from './rules/download-headers.ts';
+import { type FileScanner } from './scan.ts';
 import { fileKey, type FileStorage, type ReceivedFile } from './storage/storage.ts';
 
 export interface FilesContext {
   readonly pool: Pool;
   readonly storage: FileStorage | undefined;
   readonly environment: HandlerEnvironment;
-  /** Called with errors of the storage, which callers see only as 503. */
+  /** Undefined if uploads are not scanned for viruses. */
+  readonly scanner?: FileScanner | undefined;
+  /** Called with errors of the storage and of the scanner, which callers see only as 503. */
   readonly onStorageError: (error: unknown) => void;
 }
 
@@ -101,6 +104,7 @@ export async function receiveFile(
   await withReceivedFile(storage.incomingFolder, body, async (received) => {
     if (received.size !== file.size || received.sha256 !== file.sha256) throw mismatch(file, received);
     if (file.state === 'stored') return;
+    if (await isInfected(context, received)) throw refusal('upload_infected');
     const content: FileContent = {
       report: file.kind === 'test_report' ? await readTestReport(received) : null,
       diff: await readDiff(file, received),
@@ -112,6 +116,16 @@ export async function receiveFile(
       throw notFound();
     }
   });
+}
+
+/** Scans a received file. Throws 503 if the scanner is unavailable, and the attachment stays pending. */
+async function isInfected({ scanner, onStorageError }: FilesContext, file: ReceivedFile): Promise<boolean> {
+  try {
+    return scanner !== undefined && (await scanner(file));
+  } catch (error) {
+    onStorageError(error);
+    throw serviceUnavailable('scanner_away');
+  }
 }
 
 /** The data that Muster reads from the content of a file. */

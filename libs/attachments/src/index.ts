@@ -11,6 +11,7 @@ export const attachmentsHandlers = (config: AttachmentsConfig) => ({
 
 export { type AttachmentsConfig, defaultAttachmentsConfig } from './operations/attachments/config.ts';
 export { type FilesContext, openFile, receiveFile, type RequestedAddress } from './files.ts';
+export { createFileScanner } from './scan.ts';
 export { removeAbandonedUploads, removeDueFiles } from './remove.ts';
 export { attachmentsArchiveReaders } from './data/archive.ts';
 export { openArchive } from './exports/download.ts';

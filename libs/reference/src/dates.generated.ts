@@ -240,7 +240,7 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/errors': {
-    sha256: 'c41951c5243cf99b98f20d61bb86cbbb15a1c8ad58bf3135aef5cfd77fdd80dc',
+    sha256: '0774213643d0c01d9d887d28ca1c5b636d0c8fa0d4b81f5ee47379d9c7f41c2a',
     since: '2026-11-30',
   },
   'reference/event-kinds': {

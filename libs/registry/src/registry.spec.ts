@@ -262,7 +262,7 @@ describe('events and refusals', () => {
     // event stream, the MCP gateway and the license service.
     const fromElsewhere = [
       ...['idempotency_in_flight', 'idempotency_mismatch', 'expired', 'blocked', 'stream_replaced'],
-      'upload_mismatch',
+      ...['upload_mismatch', 'upload_infected'],
       ...['active_on_another_machine', 'slots_taken', 'not_activated', 'order_mismatch', 'several_machines'],
       ...['meter_exceeded', 'events_refused'],
     ];

@@ -50,14 +50,14 @@ const addressOf = ({ method, params, query }: FileRequest): RequestedAddress => 
 });
 
 export function addFileRoutes(app: FastifyInstance, options: FileRouteOptions): void {
-  const { pool, storage, environment, refusedRequestRate, releaseSlot, logger } = options;
+  const { pool, storage, environment, scanner, refusedRequestRate, releaseSlot, logger } = options;
   const recordUpload = createCallRecorder('attachments.upload', options);
   const store = createMemoryStore();
   const uploads = createConcurrencyLimiter(maxUploads);
   const context: FilesContext = {
-    ...{ pool, storage, environment },
+    ...{ pool, storage, environment, scanner },
     onStorageError: (error) => {
-      logger.warn({ err: error }, 'the storage of files is unavailable');
+      logger.warn({ err: error }, 'the storage or the scanner of files is unavailable');
     },
   };
   const limitOf = ({ ip }: FastifyRequest) => ({ key: `file ${networkOf(ip)}`, rate: refusedRequestRate });

@@ -315,6 +315,11 @@ const catalogue = {
       remedy: 'Wait for the time in Retry-After, then send the same request again.',
       retryable: true,
     },
+    scanner_away: {
+      meaning: 'The virus scanner is unavailable, so no upload becomes visible.',
+      remedy: 'Wait for the time in Retry-After, then send the same upload again.',
+      retryable: true,
+    },
     api_away: {
       meaning: 'The API did not answer.',
       remedy: 'Call again with the same arguments; the write happens only once.',

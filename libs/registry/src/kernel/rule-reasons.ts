@@ -156,6 +156,10 @@ export const unprocessable = {
     meaning: 'The upload differs from the size or SHA-256 that was declared; nothing was stored.',
     remedy: 'Upload exactly the file that you declared, or call attachments.create for the other file.',
   },
+  upload_infected: {
+    meaning: 'The virus scanner found malware in the upload; nothing was stored.',
+    remedy: 'Remove the malware, and call attachments.create for the clean file.',
+  },
   limit_exceeded: {
     meaning: 'A limit of the plan or of the product is reached.',
     remedy:

@@ -1,4 +1,4 @@
-/** How the work of agents turned out, counted from what others decided and from leases. */
+/** The outcomes of the work of agents, counted from what others decided and from leases. */
 import { z } from 'zod';
 
 export const agentRecordGroupings = ['agent', 'model', 'prompt'] as const;
