@@ -103,23 +103,11 @@ async function bringUp(shutdown: Shutdown): Promise<void> {
   // A process has one name in traces, so each traced app needs its own.
   const isSeparate =
     process.argv.includes('--separate') || process.env['OTEL_EXPORTER_OTLP_ENDPOINT'] !== undefined;
-  const { needed = [], late = [] } = Object.groupBy(programsOf(apps, isSeparate), (program) =>
-    program.apps.some(({ isNeeded }) => isNeeded) ? 'needed' : 'late',
-  );
   await Promise.all(
-    needed.map((program) =>
+    programsOf(apps, isSeparate).map((program) =>
       step(program.name, async () => shutdown.add(await startProgram(program, environment, say))),
     ),
   );
-  // Starts the apps on which no other app depends. They start last, so that they take no processor time from
-  // the others.
-  for (const program of late)
-    await startProgram(program, environment, say).then(
-      (kept) => shutdown.add(kept),
-      (error: unknown) => {
-        say(`${program.name} could not be started (${messageOf(error)}); all else runs on`);
-      },
-    );
 
   const last = readDevFile();
   const demo =
