@@ -39,7 +39,7 @@ export type DemoStory = z.infer<typeof DemoStory>;
 const FinishedStory = z.strictObject({
   title: z.string(),
   by: DemoPerson,
-  /** What the agent used. */
+  /** The usage of the agent. */
   usage: UsageReport.exactOptional(),
   /** A question that came up during the work. */
   question: z.string().exactOptional(),

@@ -1,4 +1,4 @@
-/** Which steps of the first run are skipped, and whether the navigation lists it. Kept in this browser. */
+/** Keeps in this browser which steps of the first run are skipped, and whether the navigation lists it. */
 import { useSyncExternalStore } from 'react';
 import { useIdentity } from '../data/context.ts';
 

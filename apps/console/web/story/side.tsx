@@ -40,7 +40,7 @@ const SideSection = ({ title, children }: { readonly title: string; readonly chi
 const hasActiveWork = ({ status }: Story, execution: Execution | null): boolean =>
   status === 'in_review' || (execution !== null && !['available', 'completed'].includes(execution.state));
 
-/** What keeps work on the story from starting. */
+/** The reasons why work on the story cannot start. */
 function ReadinessDetails({ readiness }: { readonly readiness: NonNullable<StoryContext['readiness']> }) {
   return (
     <ul className="side-list">
