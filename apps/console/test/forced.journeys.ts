@@ -3,7 +3,7 @@
  * when the browser removes that color.
  */
 import { beforeEach, expect } from '@jest/globals';
-import { type Locator } from 'playwright-core';
+import { type Locator, type Page } from 'playwright-core';
 import { type People } from '@muster/testing';
 import { dragUntil, journey, pickUp } from './browser.ts';
 import { arrange, type House } from './house.ts';
@@ -107,5 +107,54 @@ export function forcedJourneys(house: House): void {
     await page.getByRole('heading', { name: 'CCCCCC' }).waitFor();
     await places[0]?.click();
     await page.getByRole('heading', { name: 'My work' }).waitFor();
+  });
+
+  /** Returns the controls that are too small for a thumb, and whether the page scrolls sideways. */
+  const findSmallControls = (page: Page): Promise<unknown> =>
+    page.evaluate(`({
+      isTooWide: [document.documentElement, ...document.querySelectorAll('.page')]
+        .some((element) => element.scrollWidth > element.clientWidth + 1),
+      small: [...document.querySelectorAll('main :is(button, select, .field, a.button), .phone-bar :is(a, button)')]
+        .filter((element) => element.checkVisibility() && element.closest('.sr-only') === null)
+        .filter((element) => element.getBoundingClientRect().height < 36)
+        .map((element) => element.outerHTML.slice(0, 120)),
+    })`);
+
+  journey('takes every daily action by a thumb on the smallest phone', async () => {
+    const ana = house.client(people.ana.me.token);
+    const { memberId, handle } = people.ana.me;
+    await house.client(people.ben.me.token).reviewers.add({ storyId: 'WEB-2', memberId });
+    await house.client(people.ben.me.token).comments.create({ storyId: 'WEB-1', body: `@${handle} which?` });
+    const phone = { viewport: { width: 320, height: 568 }, hasTouch: true, isMobile: true };
+    const page = await open(people.ana.me.token, '/p/WEB', phone);
+    await page.getByRole('button', { name: 'Actions for WEB-1' }).tap();
+    await page.getByRole('menuitem', { name: 'Move to Ready' }).tap();
+    await page.getByRole('region', { name: 'Ready', exact: true }).getByText('Alpha').waitFor();
+    await page.getByRole('button', { name: 'Add a story to Backlog' }).tap();
+    await page.getByPlaceholder('Title of the new story').fill('Gamma');
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'Gamma' }).waitFor();
+    const bar = page.getByRole('navigation', { name: 'Main' });
+    await bar.getByRole('link', { name: 'My work' }).tap();
+    await page.getByRole('link', { name: 'Review WEB-2' }).tap();
+    await page.getByRole('button', { name: 'Approve' }).tap();
+    await page.getByText('approved').first().waitFor();
+    await bar.getByRole('link', { name: 'Inbox' }).tap();
+    await page.getByRole('button', { name: 'Mark all as done' }).tap();
+    await page.getByRole('region', { name: 'Action needed' }).waitFor({ state: 'detached' });
+    expect((await ana.notifications.unreadCount()).unread).toBe(0);
+    for (const [address, sign] of [
+      ['/p/WEB', 'Beta'],
+      ['/s/WEB-1', 'which?'],
+      ['/inbox', 'Done'],
+      ['/stories', 'Beta'],
+      ['/agents', 'No work in progress'],
+      ['/settings/members', 'Chloé'],
+      ['/connect-agent', 'Create agent and token'],
+    ] as const) {
+      await house.go(page, address);
+      await page.locator('main').getByText(sign).first().waitFor();
+      expect([address, await findSmallControls(page)]).toEqual([address, { isTooWide: false, small: [] }]);
+    }
   });
 }
