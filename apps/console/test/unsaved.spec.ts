@@ -11,7 +11,7 @@ const web = path.resolve(import.meta.dirname, '../web');
  * Files whose long fields need no protection of their own: those that only search for something, such as a path, and
  * the editor, whose users protect its text.
  */
-const unguarded = new Set(['pages/locks-part.tsx', 'editor/text-editor.tsx', 'editor/full-editor.tsx']);
+const unguarded = new Set(['pages/locks-page.tsx', 'editor/text-editor.tsx', 'editor/full-editor.tsx']);
 const maxShortText = 120;
 
 const hasLongField = (source: string): boolean =>
