@@ -169,11 +169,22 @@ export function filesJourneys(house: House): void {
       ...{ targetType: 'execution', targetId: execution.id, name: 'before.png', kind: 'screenshot' },
       ...{ contentType: 'image/png', content: picture },
     });
+    await house.client(people.ana.me.token).storySpec.update({
+      storyId: 'WEB-1',
+      content: '- [ ] It is dark (evidence: screenshot)\n- [ ] It is tested (evidence: test report)',
+    });
     const page = await open(people.dan.me.token, '/s/WEB-1');
     const files = page.getByRole('region', { name: 'Attachments' });
     await files.getByText(/of a run$/).waitFor();
     expect(await files.getByText('Outdated').count()).toBe(0);
+    const criteria = page.getByRole('region', { name: 'Evidence for 1 of 2 acceptance criteria' });
+    await criteria.getByText('It is dark (screenshot) Attached:before.png').waitFor();
+    await criteria.getByText('It is tested (test report) Missing').waitFor();
     await setHead('b'.repeat(40));
     await files.getByText('Outdated').waitFor();
+    await page
+      .getByRole('region', { name: 'Evidence for 0 of 2 acceptance criteria' })
+      .getByText('It is dark (screenshot) Outdated:before.png')
+      .waitFor();
   });
 }

@@ -18,6 +18,12 @@ export function formatBytes(bytes: number): string {
   });
 }
 
+export const criteriaTexts = {
+  title: (fresh: number, all: number) =>
+    `Evidence for ${fresh.toLocaleString()} of ${pluralize(all, 'acceptance criterion', 'acceptance criteria')}`,
+  states: { fresh: 'Attached:', stale: 'Outdated:', missing: 'Missing' },
+};
+
 export const fileTexts = {
   title: 'Attachments',
   evidence: 'Evidence',

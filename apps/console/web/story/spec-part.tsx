@@ -12,6 +12,7 @@ import { showNotice, errorText } from '../components/notices.tsx';
 import { LoadError, Loading } from '../components/states.tsx';
 import { timeAgo } from '../messages/index.ts';
 import { storyTexts, editTexts } from '../messages/story.ts';
+import { CriteriaEvidence } from './criteria-evidence.tsx';
 import { ProposedPlanLink } from './proposed-plan.tsx';
 import { SpecLines } from './lines.tsx';
 import { WithOutline } from './outline.tsx';
@@ -113,6 +114,7 @@ function SpecText({ storyKey, spec, isApproved, canWrite }: SpecTextProps) {
       <WithOutline text={content}>
         <Markdown text={content} onTaskChange={canWrite && !isApproved ? tick : undefined} />
       </WithOutline>
+      <CriteriaEvidence storyKey={storyKey} spec={content} />
       {canWrite && isApproved && parseTaskStates(content).length > 0 && (
         <p className="muted">{storyTexts.approvedBoxes}</p>
       )}
