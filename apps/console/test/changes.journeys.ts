@@ -70,6 +70,7 @@ export function changesJourneys(house: House): void {
     // The code is text, whatever it contains.
     await patch.getByText("say('<img src=x onerror=alert(1)>');").waitFor();
     expect(await patch.locator('img').count()).toBe(0);
+    await patch.locator('.hljs-keyword', { hasText: 'const' }).waitFor();
     await patch.getByRole('button', { name: 'Comment on line 3 of src/night.ts' }).click();
     await patch.getByRole('textbox').fill('Why twice?');
     await patch.getByRole('button', { name: 'Comment', exact: true }).click();

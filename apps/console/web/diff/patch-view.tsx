@@ -1,8 +1,9 @@
 /** The patch of a file, with comments on its lines. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import { type ChangedFile } from '@muster/registry';
 import { Icon } from '../components/icons.tsx';
+import { importWithRetry } from '../components/lazily.ts';
 import { LoadError, Loading } from '../components/states.tsx';
 import { useClient } from '../data/context.ts';
 import { threadsQuery } from '../data/queries.ts';
@@ -10,6 +11,7 @@ import { diffTexts } from '../messages/diff.ts';
 import { storyTexts } from '../messages/story.ts';
 import { CommentForm, ThreadView } from '../story/threads.tsx';
 import { type CommentedStory } from './changes-section.tsx';
+import { type CodePart } from './code-parts.ts';
 import { type ChangesTarget, patchQuery } from './diff-queries.ts';
 import { parsePatch, type PatchLine } from './patch-lines.ts';
 
@@ -20,11 +22,58 @@ interface PatchViewProps {
   readonly story: CommentedStory | undefined;
 }
 
+interface ColoredPatch {
+  readonly lines: readonly PatchLine[];
+  readonly parts: readonly (readonly CodePart[] | undefined)[];
+}
+
+/** Parses a patch, and colors its lines once the highlighter is loaded. */
+function useColoredPatch(path: string, text: string): ColoredPatch {
+  const lines = useMemo(() => (text === '' ? [] : parsePatch(text)), [text]);
+  const [colored, setColored] = useState<ColoredPatch>({ lines: [], parts: [] });
+  useEffect(() => {
+    let isCurrent = true;
+    void importWithRetry(() => import('./code-parts.ts')).then(
+      ({ colorPatch }) => {
+        if (isCurrent) setColored({ lines, parts: colorPatch(path, lines) });
+      },
+      () => undefined,
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, [path, lines]);
+  return colored.lines === lines ? colored : { lines, parts: [] };
+}
+
+const Code = ({
+  text,
+  parts,
+}: {
+  readonly text: string;
+  readonly parts: readonly CodePart[] | undefined;
+}) => (
+  <code>
+    {parts === undefined
+      ? text
+      : parts.map(({ tokenClass, text: part }, index) =>
+          tokenClass === null ? (
+            part
+          ) : (
+            <span key={index} className={tokenClass}>
+              {part}
+            </span>
+          ),
+        )}
+  </code>
+);
+
 export default function PatchView({ file, headSha, target, story }: PatchViewProps) {
   const patch = useQuery(patchQuery(useClient(), target, headSha, file.path));
+  const text = patch.data?.text ?? '';
+  const { lines, parts } = useColoredPatch(file.path, text);
   if (patch.isError) return <LoadError error={patch.error} onRetry={() => void patch.refetch()} />;
   if (patch.isPending) return <Loading label={diffTexts.loading} rows={3} />;
-  const text = patch.data?.text ?? '';
   return (
     <div className="diff-patch">
       {text === '' ? (
@@ -32,8 +81,8 @@ export default function PatchView({ file, headSha, target, story }: PatchViewPro
       ) : (
         <div className="diff-lines" role="region" aria-label={diffTexts.patchOf(file.path)} tabIndex={0}>
           <ol>
-            {parsePatch(text).map((line, index) => (
-              <Line key={index} {...{ line, headSha, story }} path={file.path} />
+            {lines.map((line, index) => (
+              <Line key={index} {...{ line, headSha, story }} parts={parts[index]} path={file.path} />
             ))}
           </ol>
         </div>
@@ -45,6 +94,7 @@ export default function PatchView({ file, headSha, target, story }: PatchViewPro
 
 interface LineProps {
   readonly line: PatchLine;
+  readonly parts: readonly CodePart[] | undefined;
   readonly path: string;
   readonly headSha: string;
   readonly story: CommentedStory | undefined;
@@ -52,14 +102,14 @@ interface LineProps {
 
 const signs = { hunk: '', context: ' ', added: '+', deleted: '−', note: '' } as const;
 
-function Line({ line, path, headSha, story }: LineProps) {
+function Line({ line, parts, path, headSha, story }: LineProps) {
   const { kind, text, oldLine, newLine } = line;
   const number = newLine ?? oldLine;
   return (
     <li className="diff-line" data-kind={kind}>
       {number !== null && story !== undefined ? (
         <CommentableLine
-          {...{ path, headSha, story, text }}
+          {...{ path, headSha, story, text, parts }}
           line={number}
           side={newLine === null ? 'old' : 'new'}
         >
@@ -71,7 +121,7 @@ function Line({ line, path, headSha, story }: LineProps) {
           <span aria-hidden className="diff-sign">
             {signs[kind]}
           </span>
-          <code>{text}</code>
+          <Code {...{ text, parts }} />
         </div>
       )}
     </li>
@@ -85,11 +135,13 @@ interface CommentableLineProps {
   readonly headSha: string;
   readonly story: CommentedStory;
   readonly text: string;
+  readonly parts: readonly CodePart[] | undefined;
   readonly children: string;
 }
 
 /** A line of code with its threads, or a form for the first comment on it. */
-function CommentableLine({ path, line, side, headSha, story, text, children: sign }: CommentableLineProps) {
+function CommentableLine({ text, parts, children: sign, ...place }: CommentableLineProps) {
+  const { path, line, side, headSha, story } = place;
   const { storyId, storyKey } = story;
   const client = useClient();
   const queries = useQueryClient();
@@ -120,7 +172,7 @@ function CommentableLine({ path, line, side, headSha, story, text, children: sig
         <span aria-hidden className="diff-sign">
           {sign}
         </span>
-        <code>{text}</code>
+        <Code {...{ text, parts }} />
       </div>
       {isOpen && (
         <div className="line-talk">
