@@ -88,6 +88,21 @@ export function trailsJourneys(house: House): void {
     expect(shown.every((line) => line.includes('WEB-1'))).toBe(true);
   });
 
+  journey('names stories and settings in the audit trail', async () => {
+    const ana = house.client(people.ana.me.token);
+    const { story } = await ana.stories.get({ storyId: 'WEB-1' });
+    await ana.stories.update({ storyId: story.id, priority: 'high' });
+    const { webhook } = await ana.webhooks.create({
+      url: 'https://hooks.acme.example/secret',
+      kinds: ['story.deleted'],
+    });
+    await ana.webhooks.update({ webhookId: webhook.id, kinds: ['story.created'] });
+    const page = await open(people.ana.me.token, '/audit');
+    await page.getByRole('row', { name: /stories\.update WEB-1 Alpha/ }).waitFor();
+    await page.getByRole('row', { name: /webhooks\.update hooks\.acme\.example / }).waitFor();
+    expect(await page.getByText('secret').count()).toBe(0);
+  });
+
   journey('narrows the audit trail by who, operation and days', async () => {
     const page = await open(people.ana.me.token, '/audit');
     const rows = page.locator('tbody tr');

@@ -121,8 +121,8 @@ export function AuditPage() {
   const client = useClient();
   const audit = useInfiniteQuery(auditQuery(client, filter));
   const projects = useQuery(projectsQuery(client)).data ?? [];
-  const names = useNamesById();
   const items = audit.data?.pages.flatMap((page) => page.items) ?? [];
+  const names = useNamesById(items);
   const { outcome } = filter;
   const isNarrowed = Object.keys(filter).length > 0;
   const actorName = items.find(({ actor }) => getActorOptionId(actor) === filter.actor)?.actor.name;
