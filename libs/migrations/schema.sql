@@ -299,7 +299,9 @@ create table public.comments (
   imported_from text,
   agent_mentions uuid[] not null default '{}'::uuid[],
   directed_to_agent uuid,
-  code_anchor jsonb
+  code_anchor jsonb,
+  via text,
+  mail_key text
 );
 create table public.connections (
   org_id uuid not null,
@@ -1877,6 +1879,7 @@ CREATE INDEX code_changes_project ON public.code_changes USING btree (org_id, pr
 CREATE INDEX code_changes_stored ON public.code_changes USING btree (stored_at);
 CREATE INDEX comments_agent_mentions ON public.comments USING btree (org_id, story_id, id) WHERE (agent_mentions <> '{}'::uuid[]);
 CREATE INDEX comments_author ON public.comments USING btree (org_id, author_member_id) WHERE ((body IS NOT NULL) AND ((author ->> 'agentId'::text) IS NULL));
+CREATE INDEX comments_mailed ON public.comments USING btree (org_id, author_member_id, id) WHERE (via IS NOT NULL);
 CREATE INDEX comments_open ON public.comments USING btree (org_id, story_id, id) WHERE ((parent_id IS NULL) AND (resolved_at IS NULL));
 CREATE INDEX comments_replies ON public.comments USING btree (org_id, parent_id, id) WHERE (parent_id IS NOT NULL);
 CREATE INDEX comments_roots ON public.comments USING btree (org_id, story_id, id) WHERE (parent_id IS NULL);

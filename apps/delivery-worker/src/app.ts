@@ -15,8 +15,9 @@ import { createJobRecorder, startJobWorkers } from './jobs.ts';
 import { createLoops } from './loops.ts';
 import { createOutboundClients } from './outbound.ts';
 import { createJobPerformer } from './perform.ts';
+import { createReplyService } from './replies/service.ts';
 import { createLoggedWebhookRunner } from './webhooks/sending.ts';
-import { createWorkers } from './workers.ts';
+import { createWorkers, environment } from './workers.ts';
 
 export interface DeliveryWorker {
   readonly service: Service;
@@ -73,16 +74,12 @@ export function createDeliveryWorker(
   const outbound = createOutboundClients(config, webhooks, logger);
   const files = openFileStorage(config, pool);
   const service = createService({
-    name: 'delivery-worker',
-    logger,
+    ...{ name: 'delivery-worker', logger, mostInFlight: 20, trustProxy: false, toApiError },
     checks: [
       ...nodeHealthChecks(nodes, config.DATABASE_URL, config.DATABASE_NODES),
       redis.check,
       ...files.checks,
     ],
-    mostInFlight: 20,
-    trustProxy: false,
-    toApiError,
   });
   service.metrics.addPoolGauges(nodes.connectionCounts);
   const count = addCounters(service.metrics);
@@ -90,8 +87,10 @@ export function createDeliveryWorker(
   addFigures(service.metrics, pool, queues);
   addDashboard(service.app, queues, authenticator);
 
+  const replies = createReplyService(config, { pool, environment, logger });
   const workers = createWorkers({
-    ...{ ...outbound, pool, queues, count, logger, webhooks, storage: files.storage, seals: webhooks.seals },
+    ...{ ...outbound, pool, queues, count, logger, webhooks, storage: files.storage },
+    ...{ seals: webhooks.seals, replyAddresses: replies.addresses },
     ...{ baseUrl: config.BASE_URL, messageRate: config.LIMIT_MESSAGES, retentionDays: config.RETENTION_DAYS },
     ...{ digestHourUtc: config.DIGEST_HOUR_UTC, secretsKeys: config.SECRETS_KEY },
     onRowsRemoved: (rows) => {
@@ -111,6 +110,7 @@ export function createDeliveryWorker(
     service,
     start: async () => {
       loops.startWithoutQueues();
+      await replies.start();
       try {
         await awaitRedis(config.REDIS_URL, onError, stopping.signal);
       } catch (error) {
@@ -123,7 +123,7 @@ export function createDeliveryWorker(
     },
     stop: async () => {
       stopping.abort();
-      const lastSent = sending.stop();
+      const lastSent = Promise.all([sending.stop(), replies.stop()]);
       const loopsStopped = loops.stop();
       await Promise.race([loopsStopped, pause(loopStopGraceMillis, undefined, { ref: false })]);
       // A queue that waits for an unavailable Redis stops waiting when it is closed; the relay then stops

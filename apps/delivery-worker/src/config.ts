@@ -73,6 +73,20 @@ export const environment = {
   /** Sender of e-mails. */
   MAIL_FROM: z.string().min(3).default('Muster <muster@localhost>'),
   /**
+   * Domain of the addresses for replies to notification mails, such as reply.muster.example. The mail server of this
+   * domain passes its mails on to MAIL_REPLY_PORT. Without both, mails cannot be replied to.
+   */
+  MAIL_REPLY_DOMAIN: z
+    .string()
+    .max(190)
+    .regex(/^[a-zA-Z0-9-]+(\.[a-zA-Z0-9-]+)*$/, 'must be a host name')
+    .optional(),
+  /**
+   * Port on which replies are accepted by SMTP, without TLS and authentication. Only a mail server that verifies SPF,
+   * DKIM and DMARC may reach it.
+   */
+  MAIL_REPLY_PORT: z.coerce.number().int().min(1).max(65_535).optional(),
+  /**
    * Public key for web push (npx web-push generate-vapid-keys); without a key pair, no push messages are
    * sent.
    */
@@ -134,7 +148,12 @@ export function readConfig(variables: Record<string, string | undefined> = proce
   const config = parseEnvironment(environment, variables);
   const filesFault = describeFilesConfigFault(config);
   if (filesFault !== undefined) throw new ConfigError(`The configuration is invalid:\n  ${filesFault}`);
-  return { ...config, mailTo: requireMailDestination(config), vapid: vapidOf(config) };
+  return {
+    ...config,
+    mailTo: requireMailDestination(config),
+    replies: repliesOf(config),
+    vapid: vapidOf(config),
+  };
 }
 
 type ParsedEnvironment = ReturnType<typeof parseEnvironment<typeof environment>>;
@@ -143,6 +162,16 @@ function requireMailDestination(config: ParsedEnvironment): MailDestination {
   const mailTo = mailDestinationOf(config);
   if (mailTo !== undefined) return mailTo;
   throw new ConfigError('The configuration is invalid:\n  neither SMTP_URL nor MAIL_FOLDER is set');
+}
+
+/** Returns the domain and the port for replies to mails; undefined if none is set. */
+function repliesOf(
+  config: ParsedEnvironment,
+): { readonly domain: string; readonly port: number } | undefined {
+  const { MAIL_REPLY_DOMAIN: domain, MAIL_REPLY_PORT: port } = config;
+  if (domain === undefined && port === undefined) return undefined;
+  if (domain !== undefined && port !== undefined) return { domain, port };
+  throw new ConfigError('The configuration is invalid:\n  MAIL_REPLY_DOMAIN and MAIL_REPLY_PORT go together');
 }
 
 function vapidOf(config: ParsedEnvironment): Vapid | undefined {

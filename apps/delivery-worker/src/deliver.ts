@@ -24,11 +24,13 @@ import {
 import { type SecretCipher } from '@muster/outbound';
 import { type ChatMessage, sendChatMessage } from '@muster/outbound/chat';
 import { type Mail, type Mailer } from '@muster/outbound/mail';
+import { type ReplyAddresses } from '@muster/outbound/reply-addresses';
 import { type Sender } from '@muster/outbound/sender';
 import { isChatService } from '@muster/registry';
 import { getOrganizationKey, outboxRow } from '@muster/tenancy';
 import { type BatchWorker, type RowWorker } from './perform.ts';
 import { type Pusher } from './push.ts';
+import { replyMarker } from './replies/reply-text.ts';
 
 export interface DeliveryChannels {
   readonly mailer: Mailer;
@@ -36,6 +38,8 @@ export interface DeliveryChannels {
   readonly pusher: Pusher | undefined;
   /** Sends messages to chat channels. It must not reach private networks, because any member names addresses. */
   readonly chatSender: Sender;
+  /** Signs the addresses for replies to notification mails; undefined if the worker accepts none. */
+  readonly replyAddresses?: ReplyAddresses | undefined;
   /** Decrypts the URLs of chat channels. */
   readonly seals: SecretCipher;
   readonly baseUrl: string;
@@ -118,9 +122,20 @@ export const deliverNotification =
  * Prepares the e-mail again, because the notification may have been read or the member may have turned it
  * off.
  */
-export const mailNotification = createMailWorker<PayloadOf<'notification.mail'>>(
-  async (db, { notificationId }) => (await prepareNotification(db, notificationId))?.email ?? null,
-);
+export const mailNotification = (
+  channels: Pick<DeliveryChannels, 'mailer' | 'baseUrl' | 'replyAddresses'>,
+): RowWorker<PayloadOf<'notification.mail'>> =>
+  createMailWorker<PayloadOf<'notification.mail'>>(async (db, { notificationId }, { orgId }) => {
+    const email = (await prepareNotification(db, notificationId))?.email;
+    if (email === undefined) return null;
+    const { isReplyable, ...mail } = email;
+    if (channels.replyAddresses === undefined || !isReplyable) return mail;
+    const replyTo = channels.replyAddresses.addressOf(await getOrganizationKey(db), {
+      orgId,
+      notificationId,
+    });
+    return { ...mail, text: `${replyMarker}\n\n${mail.text}`, replyTo };
+  })(channels);
 
 const toChatMessage = ({ title, text, storyKey }: PreparedPush, baseUrl: string): ChatMessage => {
   const consoleUrl = consoleUrlOf(baseUrl);

@@ -41,7 +41,7 @@ import { requestTokenExpiryMails } from './token-ends.ts';
 import { createUpkeep, type UpkeepContext } from './upkeep.ts';
 
 /** Handlers for the operations that jobs perform. */
-const environment = { handlers: performableHandlers(handlers), reactions };
+export const environment = { handlers: performableHandlers(handlers), reactions };
 
 /** Dependencies of the workers. */
 export interface WorkerContext extends DeliveryChannels, UpkeepContext, ExpiryContext {

@@ -3,7 +3,7 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, realpath, rm } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -11,7 +11,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { openQueues } from '@muster/redis/queues';
-import { type Person, useWorld } from '@muster/testing';
+import { freePort, type Person, useWorld } from '@muster/testing';
 import { redisUrl, waitUntil } from './line.ts';
 
 const world = useWorld({});
@@ -96,7 +96,11 @@ it('sends what a killed worker could not, shows its queues, and stops when it is
   mute.close();
 
   await forgetQueues();
-  const second = await start({ MAIL_FOLDER: path.join(folder, 'mail') });
+  const replyPort = await freePort();
+  const second = await start({
+    MAIL_FOLDER: path.join(folder, 'mail'),
+    ...{ MAIL_REPLY_DOMAIN: 'reply.muster.example', MAIL_REPLY_PORT: String(replyPort) },
+  });
   const mails = (): Promise<string[]> => readdir(path.join(folder, 'mail')).catch(() => []);
   // The first worker postponed the row for as long as it might still be sending the message, so the row is
   // made due here.
@@ -113,6 +117,10 @@ it('sends what a killed worker could not, shows its queues, and stops when it is
     const shown = await fetch(new URL(page, second.address), { headers: { authorization } });
     expect({ page, status: shown.status }).toEqual({ page, status: 200 });
   }
+  const replies = connect(replyPort, '127.0.0.1');
+  const [greeting] = (await once(replies, 'data')) as [Buffer];
+  expect(greeting.toString()).toMatch(/^220 reply\.muster\.example/);
+  replies.end();
   const exited = once(second.child, 'exit');
   second.child.kill('SIGTERM');
   expect(await exited).toEqual([0, null]);

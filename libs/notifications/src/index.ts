@@ -35,3 +35,8 @@ export {
   type TurnRequest,
   type TurnConfig,
 } from './webhook-turn.ts';
+export {
+  findReplyableNotification,
+  replyValidityDays,
+  type ReplyableNotification,
+} from './data/reply-targets.ts';

@@ -74,6 +74,7 @@ describe('what goes out of a notification', () => {
         to: 'chloe@example.com',
         subject: '[Acme] Ana mentioned you on WEB-7',
         text: 'Ana mentioned you on WEB-7\n\nPasskeys\n\nYou get this as a member of Acme on Muster.',
+        isReplyable: true,
       },
       push: {
         devices: ['token-1', 'token-2'].map((token) => ({ id: expect.any(String), platform: 'ios', token })),

@@ -7,7 +7,13 @@ import { excerpt } from './rules/excerpts.ts';
 
 /** The messages to send. A channel is absent if the member does not want it or has no address for it. */
 export interface PreparedMessages {
-  readonly email?: { readonly to: string; readonly subject: string; readonly text: string };
+  readonly email?: {
+    readonly to: string;
+    readonly subject: string;
+    readonly text: string;
+    /** True if all listed notifications are about one story, so that a reply to the mail can become a comment on it. */
+    readonly isReplyable: boolean;
+  };
   readonly push?: PreparedPush;
 }
 
@@ -109,6 +115,10 @@ function toEmail(first: MessageRow, rows: readonly MessageRow[]): PreparedMessag
     ]
       .filter((paragraph) => paragraph !== '')
       .join('\n\n'),
+    isReplyable:
+      unshown === 0 &&
+      first.story_key !== null &&
+      rows.every(({ story_key: key }) => key === first.story_key),
   };
 }
 

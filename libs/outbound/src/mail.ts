@@ -26,6 +26,8 @@ export interface Mail {
   readonly subject: string;
   readonly text: string;
   readonly html?: string | undefined;
+  /** The address to which replies are sent, if it is not the sender. */
+  readonly replyTo?: string | undefined;
 }
 
 export interface Mailer {
@@ -46,12 +48,13 @@ const smtpTimeouts = {
 const contentRestrictions = { disableFileAccess: true, disableUrlAccess: true };
 
 export function createMailer(destination: MailDestination, from: string, logger: Logger): Mailer {
-  const messageOf = ({ to, subject, text, html }: Mail, id: string): SendMailOptions => ({
+  const messageOf = ({ to, subject, text, html, replyTo }: Mail, id: string): SendMailOptions => ({
     from,
     to,
     subject: removeBidiControls(subject),
     text: removeBidiControls(text),
     ...(html !== undefined && { html: removeBidiControls(html) }),
+    ...(replyTo !== undefined && { replyTo }),
     messageId: `<${id}@${/@([^\s>]+)/.exec(from)?.[1] ?? 'muster'}>`,
     // The header keeps automatic replies such as absence notices from answering the mail.
     headers: { 'Auto-Submitted': 'auto-generated' },

@@ -116,11 +116,11 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/storyCollaboration': {
-    sha256: 'cb13936dfa0127044ac70af0b522d3ce16d98ed18138d32482102483badeba97',
+    sha256: 'ae7a8098c3468489fb2becc3f0b5a81777d0023ee8c334e3fb903451447b9d7f',
     since: '2026-11-30',
   },
   'reference/comments': {
-    sha256: 'b8716d4e99d41e847d6634db9224a361be453faeb062cfada2bcaa6446c7072d',
+    sha256: 'a0b8079d5c1ead04a566a5eda150700b24c0b0523a75e23e8c6ae49830a6be83',
     since: '2026-11-30',
   },
   'reference/attachments': {
@@ -236,7 +236,7 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/records': {
-    sha256: 'bec7b1be640b45e141a37aa10c9ded20b413102b8c5937afbf7727d0cf162a5c',
+    sha256: '195d8ab3a3060a28e59036e6eedfce605748a78ac8e3853c5c4190b1e10a62f4',
     since: '2026-11-30',
   },
   'reference/errors': {

@@ -17,6 +17,11 @@ export interface SystemCallContext {
   readonly orgId: string;
   readonly actor: Actor;
   readonly facts: AuditFacts;
+  /**
+   * The member who does it, if the job acts for one, with `actor`. The job has checked the membership and the role in
+   * the project.
+   */
+  readonly memberId?: string;
 }
 
 /**
@@ -39,9 +44,9 @@ export type PerformAsSystem = <O extends Operation>(
 /** The id of no member, so that no comparison with a member matches. */
 const nilUuid = '00000000-0000-0000-0000-000000000000';
 
-const systemCaller = (orgId: string, actor: Actor): Caller => ({
-  ...{ orgId, memberId: nilUuid, agentId: null, tokenId: nilUuid, tokenHash: null, actor },
-  ...{ scopes: ['admin'], projectIds: null },
+const systemCaller = ({ orgId, actor, memberId }: SystemCallContext): Caller => ({
+  ...{ orgId, memberId: memberId ?? nilUuid, agentId: null, tokenId: nilUuid, tokenHash: null, actor },
+  ...{ scopes: [memberId === undefined ? 'admin' : 'write'], projectIds: null },
 });
 
 /**
@@ -49,10 +54,11 @@ const systemCaller = (orgId: string, actor: Actor): Caller => ({
  * activity, outbox and audit.
  */
 export async function runAsSystem<Result>(
-  { db, orgId, actor, facts }: SystemCallContext,
+  call: SystemCallContext,
   environment: HandlerEnvironment,
   work: (perform: PerformAsSystem, emit: (domainEvent: DomainEvent) => void) => Promise<Result>,
 ): Promise<Result> {
+  const { db, orgId, actor, facts, memberId } = call;
   const domainEvents: DomainEvent[] = [];
   const performed: string[] = [];
   const perform: PerformAsSystem = async (operation, on, params) => {
@@ -66,7 +72,13 @@ export async function runAsSystem<Result>(
     const parsed = parseParams(operation, params);
     if (operation.effect === 'write') performed.push(operation.name);
     const entry = async () => ({
-      ...{ at, orgRole: 'admin' as const, targetId: on.id, projectId: on.projectId },
+      // The role of a member who acts by mail is not admin, whatever the member's role is otherwise.
+      ...{
+        at,
+        orgRole: memberId === undefined ? ('admin' as const) : ('viewer' as const),
+        targetId: on.id,
+        projectId: on.projectId,
+      },
     });
     const transaction = {
       session: { ...db, entry },
@@ -76,7 +88,7 @@ export async function runAsSystem<Result>(
       waitForNewEvents: refuseToWait,
       changedNothing: () => undefined,
     };
-    const context = createHandlerContext(operation, systemCaller(orgId, actor), parsed, transaction);
+    const context = createHandlerContext(operation, systemCaller(call), parsed, transaction);
     // TypeScript cannot derive the result type from the operation's name, so the result of its handler is
     // cast.
     return (await handler.run(context)) as ResultOf<typeof operation>;

@@ -39,7 +39,7 @@ const guidesByTopic: Readonly<Record<string, GuideLinks>> = {
     ['Events and live updates', 'events'],
     ['Webhooks', 'webhooks'],
     ['Notifications', 'notifications'],
-    ['Slack and Microsoft Teams', 'chat'],
+    ['Slack, Teams and e-mail', 'chat'],
     ['Audit entries in a SIEM', 'siem'],
     ['Files and evidence', 'attachments'],
     ['GitHub, GitLab, Gitea, Forgejo', 'forges'],

@@ -22,6 +22,7 @@ export const comments = defineRecord('comments', 'c', {
   author_member_id: { hidden: true },
   imported_by: { initial: null },
   imported_from: { initial: null },
+  via: { initial: null },
   directed_to: { hidden: true, initial: null },
   directed_to_agent: { hidden: true, initial: null },
   mentions: { hidden: true },
@@ -106,6 +107,36 @@ export const findParentComment = (
       Pick<Selectable<DB['comments']>, 'id' | 'story_id' | 'parent_id'>
     >`select id, story_id, parent_id from comments where ${orgFilter()} and id = ${id}`,
   );
+
+/** The maximum number of comments that a member can send by mail within an hour. It ends loops of automatic replies. */
+export const maxMailedCommentsPerHour = 30;
+
+export interface MailedComments {
+  /** True if the mail was already stored as a comment. */
+  readonly isRepeated: boolean;
+  /** The number of the member's mailed comments in the last hour. */
+  readonly lastHour: number;
+}
+
+/**
+ * Reads whether this mail was already stored, and how many were in the last hour. Concurrent calls for a member wait for
+ * each other's transaction. Ids begin with their time, and servers repeat mails for five days at most.
+ */
+export async function readMailedComments(db: Db, memberId: string, mailKey: string): Promise<MailedComments> {
+  await db.all(
+    sql`select pg_advisory_xact_lock(hashtextextended(${`mailed comments ${memberId}`}::text, 0))`,
+  );
+  return db.one(
+    sql<MailedComments>`select coalesce(bool_or(c.mail_key = ${mailKey}), false) as "isRepeated",
+        (count(*) filter (where c.created_at > now() - interval '1 hour'))::integer as "lastHour"
+      from comments c where ${orgFilter('c')} and c.author_member_id = ${memberId} and c.via is not null
+        and c.id > (lpad(to_hex((extract(epoch from now() - interval '5 days') * 1000)::bigint), 12, '0') || '70008000000000000000')::uuid`,
+  );
+}
+
+/** Marks a new comment as written by mail. */
+export const markCommentAsMailed = (id: string, mailKey: string): Query<unknown> =>
+  sql`update comments set via = 'email', mail_key = ${mailKey} where ${orgFilter()} and id = ${id}`;
 
 /** Deletes the comment with its replies and reactions. */
 export const deleteComment = (id: string): Query<unknown> =>

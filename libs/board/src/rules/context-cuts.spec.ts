@@ -30,6 +30,7 @@ const comment = (body: string, parentId: string | null) => ({
   },
   ...{ importedBy: null, importedFrom: null },
   ...{
+    via: null,
     anchor: null,
     codeAnchor: null,
     resolvedAt: null,

@@ -46,6 +46,10 @@ export const Comment = z
     author: Actor,
     importedBy: Actor.nullable().describe('Who imported it; null if it was written in Muster'),
     importedFrom: z.string().nullable().describe('The tracker from which it was imported'),
+    via: z
+      .enum(['email'])
+      .nullable()
+      .describe('email if its author wrote it as a reply to a notification mail; null for all others'),
     directedTo: Id.nullable().describe('The member or agent who is addressed'),
     mentions: z.array(Mention),
     anchor: z.object({ specVersion: z.int(), line: z.int() }).nullable(),

@@ -1,0 +1,231 @@
+/** Replies to notification mails, from a mail program's SMTP connection to the comment. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { createPool, newId, type Pool } from '@muster/driver';
+import { handlers, reactions } from '@muster/operations';
+import { type Mail, type Mailer } from '@muster/outbound/mail';
+import { createReplyAddresses } from '@muster/outbound/reply-addresses';
+import { type People, useWorld, withTestTimeouts } from '@muster/testing';
+import { createTransport, type SendMailOptions } from 'nodemailer';
+import { pino } from 'pino';
+import { mailNotification } from '../src/deliver.ts';
+import { replyMarker } from '../src/replies/reply-text.ts';
+import { type ReplyListener, startReplyListener } from '../src/replies/listener.ts';
+import { environment } from '../src/workers.ts';
+import { inOrganizationAsSystem } from '@muster/tenancy';
+
+const world = useWorld(handlers, reactions);
+const domain = 'reply.muster.example';
+const addresses = createReplyAddresses(domain, ['a key of this installation, for specs']);
+let pool: Pool;
+let listener: ReplyListener;
+let people: People;
+
+beforeAll(async () => {
+  pool = withTestTimeouts(
+    createPool({ url: world.database.url, role: 'muster_app', name: 'replies', max: 4 }),
+  );
+  listener = await startReplyListener({
+    ...{ pool, environment, addresses, mailFrom: 'Muster <muster@acme.example>' },
+    ...{ host: '127.0.0.1', port: 0, domain, logger: pino({ level: 'silent' }) },
+  });
+});
+afterAll(async () => {
+  await listener.close();
+  await pool.end();
+});
+beforeEach(async () => {
+  people = await world.org();
+  await people.ana.projects.create({ key: 'WEB', name: 'Web', visibility: 'org' });
+  await people.ana.stories.create({ projectId: 'WEB', title: 'Passkeys' });
+});
+
+/** Prepares the mail of Chloe's only notification, as the worker sends it. */
+async function mailToChloe(): Promise<Mail> {
+  const { orgId, chloe } = people;
+  const [row] = await world.rows<{ id: string }>(
+    'select id from notifications where org_id = $1 and member_id = $2 order by id desc',
+    ...[orgId, chloe.me.memberId],
+  );
+  const mails: Mail[] = [];
+  const mailer: Mailer = { send: async (mail) => void mails.push(mail), close: () => undefined };
+  const worker = mailNotification({ mailer, baseUrl: 'https://muster.example', replyAddresses: addresses });
+  const send = await inOrganizationAsSystem(pool, orgId, (db) =>
+    worker({ db, orgId, rowId: newId(), payload: { notificationId: row?.id ?? '' } }),
+  );
+  await send?.(new AbortController().signal);
+  const [mail] = mails;
+  if (mail === undefined) throw new Error('no mail was prepared');
+  return mail;
+}
+
+const ask = () =>
+  people.ana.comments.create({
+    ...{ storyId: 'WEB-1', kind: 'question', body: 'Which one?', directedTo: people.chloe.me.memberId },
+  });
+
+/** Sends a mail and returns the first line of the answer to it. */
+async function reply(mail: SendMailOptions): Promise<string> {
+  const transport = createTransport({ host: '127.0.0.1', port: listener.port, ignoreTLS: true });
+  try {
+    const { response } = await transport.sendMail({
+      from: 'Chloé <Chloe@Example.com>',
+      subject: 'Re: a question',
+      ...mail,
+    });
+    return response;
+  } catch (error) {
+    return String((error as { response?: string }).response);
+  } finally {
+    transport.close();
+  }
+}
+
+const replies = async () => {
+  const { items } = await people.ana.comments.list({ storyId: 'WEB-1' });
+  return items.flatMap((thread) => [thread, ...thread.replies]).filter(({ via }) => via !== null);
+};
+
+describe('a reply to a notification mail', () => {
+  it('becomes a comment of the recipient in the thread, marked as sent by e-mail', async () => {
+    const { comment: question } = await ask();
+    const { replyTo, text } = await mailToChloe();
+    expect(text.startsWith(replyMarker)).toBe(true);
+    expect(await reply({ to: replyTo, text: `The first one.\n\n> ${replyMarker}\n> Ana asks` })).toMatch(
+      /^250/,
+    );
+    expect(await replies()).toMatchObject([
+      {
+        ...{ body: 'The first one.', via: 'email', parentId: question.id },
+        author: { kind: 'member', memberId: people.chloe.me.memberId, agentId: null, name: 'Chloé' },
+      },
+    ]);
+    // It is audited as the member's, and notifies the others like every comment.
+    const { items } = await people.ana.audit.list({ actorId: people.chloe.me.memberId });
+    expect(items[0]).toMatchObject({ operation: 'comments.create', userAgent: 'e-mail', outcome: 'allowed' });
+    expect((await people.ana.notifications.list({})).items.map(({ title }) => title)).toContain(
+      'Chloé replied on WEB-1',
+    );
+  });
+
+  it('is stored once when a server delivers it twice, also at the same time', async () => {
+    await ask();
+    const { replyTo } = await mailToChloe();
+    const mail = { to: replyTo, text: 'Once.', messageId: '<once@example.com>' };
+    expect(await Promise.all([reply(mail), reply(mail), reply(mail)])).toEqual(
+      Array(3).fill(expect.stringMatching(/^250/)),
+    );
+    expect((await replies()).map(({ body }) => body)).toEqual(['Once.']);
+  });
+
+  it('says that attachments were not kept', async () => {
+    await ask();
+    const { replyTo } = await mailToChloe();
+    await reply({ to: replyTo, text: 'See here.', attachments: [{ filename: 'a.png', content: 'x' }] });
+    expect((await replies()).map(({ body }) => body)).toEqual([
+      'See here.\n\n_An attachment was not kept. Attach files in Muster._',
+    ]);
+  });
+
+  it.each([
+    ['another sender', { from: 'ben@example.com' }],
+    ['two senders', { from: ['chloe@example.com', 'ben@example.com'] as unknown as string }],
+    [
+      'a second From header',
+      {
+        headers: [{ key: 'X-A', value: 'b' }],
+        raw: 'From: chloe@example.com\r\nFrom: ben@example.com\r\nSubject: x\r\n\r\nHi',
+      },
+    ],
+    ['a sender that only looks alike', { from: '"chloe@example.com" <ben@example.com>' }],
+    ['no text', { text: '> Ana asks' }],
+    ['too much text', { text: 'x'.repeat(20_001) }],
+  ])('is refused with %s', async (_, mail) => {
+    await ask();
+    const { replyTo } = await mailToChloe();
+    const envelope = { from: 'chloe@example.com', to: replyTo ?? '' };
+    expect(await reply({ to: replyTo, text: 'Hi', envelope, ...mail })).toMatch(/^55[02]/);
+    expect(await replies()).toEqual([]);
+  });
+
+  it('is refused if the address was forged, belongs to another notification, or is too old', async () => {
+    await ask();
+    const { replyTo = '' } = await mailToChloe();
+    const forged = [
+      replyTo.replace(/.(?=@)/, (last) => (last === '0' ? '1' : '0')),
+      addresses.addressOf(Buffer.alloc(32), { orgId: people.orgId, notificationId: newId() }),
+      addresses.addressOf(Buffer.alloc(32), { orgId: newId(), notificationId: newId() }),
+      'chloe@example.com',
+      `postmaster@${domain}`,
+    ];
+    for (const to of forged) expect(await reply({ to, text: 'Hi' })).toMatch(/^550/);
+    await world.rows(
+      `update notifications set created_at = now() - interval '15 days' where org_id = $1`,
+      people.orgId,
+    );
+    expect(await reply({ to: replyTo, text: 'Hi' })).toMatch(/^550/);
+    expect(await replies()).toEqual([]);
+  });
+
+  it('is refused to who lost access or was removed, and in an archived project', async () => {
+    await ask();
+    const { replyTo } = await mailToChloe();
+    await world.rows(`update projects set visibility = 'private' where org_id = $1`, people.orgId);
+    expect(await reply({ to: replyTo, text: 'Hi' })).toMatch(/^550/);
+    await world.rows(`update projects set visibility = 'org' where org_id = $1`, people.orgId);
+    await people.ana.projects.update({ projectId: 'WEB', archived: true });
+    expect(await reply({ to: replyTo, text: 'Hi' })).toMatch(/^550/);
+    await people.ana.projects.update({ projectId: 'WEB', archived: false });
+    await people.ana.members.removeMember({ memberId: people.chloe.me.memberId });
+    expect(await reply({ to: replyTo, text: 'Hi' })).toMatch(/^550/);
+    expect(await replies()).toEqual([]);
+  });
+
+  it.each([
+    { 'Auto-Submitted': 'auto-replied' },
+    { 'Auto-Submitted': 'auto-generated' },
+    { Precedence: 'bulk' },
+    { 'List-Id': '<list.example.com>' },
+    { 'X-Autoreply': 'yes' },
+  ])('that a program sent is dropped without an answer that could begin a loop: %j', async (headers) => {
+    await ask();
+    const { replyTo } = await mailToChloe();
+    expect(await reply({ to: replyTo, text: 'I am away.', headers })).toMatch(/^250/);
+    expect(await replies()).toEqual([]);
+  });
+
+  it('is no report of a failed delivery, and no mail of Muster itself', async () => {
+    await ask();
+    const { replyTo = '' } = await mailToChloe();
+    expect(await reply({ to: replyTo, text: 'Failed.', envelope: { from: '', to: replyTo } })).toMatch(
+      /^550/,
+    );
+    expect(await reply({ to: replyTo, text: 'Hi', from: 'muster@acme.example' })).toMatch(/^250/);
+    expect(await replies()).toEqual([]);
+  });
+
+  it('has one recipient, and no more than 10 MiB', async () => {
+    await ask();
+    const { replyTo = '' } = await mailToChloe();
+    const twice = { from: 'chloe@example.com', to: [replyTo, replyTo.toUpperCase()] };
+    await reply({ to: replyTo, text: 'Hi', envelope: twice });
+    expect((await replies()).length).toBeLessThanOrEqual(1);
+    const content = Buffer.alloc(11 * 1024 * 1024);
+    expect(await reply({ to: replyTo, text: 'Big', attachments: [{ filename: 'a', content }] })).toMatch(
+      /^552/,
+    );
+    expect((await replies()).map(({ body }) => body)).not.toContain('Big');
+  });
+
+  it('is accepted 30 times within an hour', async () => {
+    await ask();
+    const { replyTo } = await mailToChloe();
+    await reply({ to: replyTo, text: 'First.' });
+    await world.rows(
+      `insert into comments (org_id, id, story_id, kind, body, author, author_member_id, via, mail_key, mentions, agent_mentions, told)
+       select c.org_id, app.new_id(clock_timestamp()), c.story_id, c.kind, 'Again', c.author, c.author_member_id, 'email', n::text, '{}', '{}', '{}'
+       from comments c, generate_series(1, 29) n where c.org_id = $1 and c.via is not null`,
+      people.orgId,
+    );
+    expect(await reply({ to: replyTo, text: 'Too many.' })).toMatch(/^550 Too many/);
+  });
+});
