@@ -100,7 +100,8 @@ export const planTexts = {
     title: 'Waves',
     loading: 'Loading waves',
     empty: 'No open stories',
-    emptyWhy: 'Waves show which open stories can run at the same time, and which come next.',
+    emptyWhy:
+      'Waves show which open stories can run at the same time, and which come next. Add stories on the board, or apply a plan.',
     scope: 'Show waves of',
     project: 'Whole project',
     epics: 'Epics',

@@ -354,6 +354,7 @@ export const texts = {
     deleteWhy: 'Its delivery history is deleted too.',
     deliveries: 'Deliveries',
     noDeliveries: 'No deliveries yet.',
+    noDeliveriesWhy: 'Send a test to try the webhook.',
     states: { pending: 'pending', delivered: 'delivered', failed: 'failed' },
     again: 'Resend',
     more: (url: string) => `Actions for ${url}`,

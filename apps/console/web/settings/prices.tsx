@@ -114,7 +114,9 @@ export function Prices() {
           <LoadError error={error} onRetry={() => void refetch()} />
         )
       ) : data.length === 0 ? (
-        <EmptyState title={priceTexts.empty} />
+        <EmptyState title={priceTexts.empty}>
+          <p>{priceTexts.emptyWhy}</p>
+        </EmptyState>
       ) : (
         <div className="wide" tabIndex={0} role="region" aria-label={priceTexts.table}>
           <table className="table table-slim">

@@ -140,7 +140,11 @@ function Deliveries({ webhookId }: { readonly webhookId: string }) {
   const { isBusy, run } = useSettingsWrite();
   const deliveries = useQuery(deliveriesQuery(client, webhookId));
   return (
-    <QueryList query={deliveries} emptyTitle={texts.webhooks.noDeliveries}>
+    <QueryList
+      query={deliveries}
+      emptyTitle={texts.webhooks.noDeliveries}
+      emptyWhy={texts.webhooks.noDeliveriesWhy}
+    >
       {({ id, kind, state, tries, createdAt }) => {
         const last = tries.at(-1);
         return (

@@ -12,9 +12,10 @@ import { lazyComponent } from '../components/lazily.ts';
 import { NextPageButton } from '../components/next-page.tsx';
 import { EmptyState, LoadError, Loading } from '../components/states.tsx';
 import { useTitle } from '../components/title.ts';
-import { formatDay } from '../messages/index.ts';
+import { formatDay, t } from '../messages/index.ts';
 import { formatMicros, formatTokens, usageTexts } from '../messages/usage.ts';
 import { withFilter } from '../data/trail-filter.ts';
+import { useMayConnectAgents } from '../settings/rights.ts';
 import { Outcomes } from './outcomes.tsx';
 import { rangeStart, type UsageFilter, usageSumsQuery, usageTableQuery } from './usage-queries.ts';
 import { type UsageSearch, usageRanges } from './usage-search.ts';
@@ -278,6 +279,20 @@ function UsageTable({ by, filter, days }: UsageTableProps) {
   );
 }
 
+function NoUsage() {
+  const mayConnect = useMayConnectAgents();
+  return (
+    <EmptyState title={usageTexts.empty}>
+      <p>{usageTexts.emptyWhy}</p>
+      {mayConnect && (
+        <Link to="/connect-agent" className="button">
+          {t.nav.connectAgent}
+        </Link>
+      )}
+    </EmptyState>
+  );
+}
+
 export function UsagePage() {
   useTitle(usageTexts.title);
   const client = useClient();
@@ -314,9 +329,7 @@ export function UsagePage() {
             />
           )
         ) : main === undefined ? (
-          <EmptyState title={usageTexts.empty}>
-            <p>{usageTexts.emptyWhy}</p>
-          </EmptyState>
+          <NoUsage />
         ) : (
           <div className="usage">
             <UsageFigures totals={totals} />
