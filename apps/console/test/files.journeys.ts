@@ -178,13 +178,13 @@ export function filesJourneys(house: House): void {
     await files.getByText(/of a run$/).waitFor();
     expect(await files.getByText('Outdated').count()).toBe(0);
     const criteria = page.getByRole('region', { name: 'Evidence for 1 of 2 acceptance criteria' });
-    await criteria.getByText('It is dark (screenshot) Attached:before.png').waitFor();
-    await criteria.getByText('It is tested (test report) Missing').waitFor();
+    await criteria.getByText('It is dark(screenshot)Attached:before.png').waitFor();
+    await criteria.getByText('It is tested(test report)Missing').waitFor();
     await setHead('b'.repeat(40));
     await files.getByText('Outdated').waitFor();
     await page
       .getByRole('region', { name: 'Evidence for 0 of 2 acceptance criteria' })
-      .getByText('It is dark (screenshot) Outdated:before.png')
+      .getByText('It is dark(screenshot)Outdated:before.png')
       .waitFor();
   });
 }

@@ -43,7 +43,9 @@ export function CriteriaEvidence({ storyKey, spec }: CriteriaEvidenceProps) {
       <ul>
         {rows.map(({ criterion: { text, evidence }, found }, index) => (
           <li key={index}>
-            {text} <span className="muted">({evidence})</span> <EvidenceState {...found} />
+            <span>{text}</span>
+            <span className="muted">({evidence})</span>
+            <EvidenceState {...found} />
           </li>
         ))}
       </ul>
