@@ -228,7 +228,7 @@ export function storyJourneys(house: House): void {
     await editor(page).getByText('?c/').waitFor();
     await editor(page).focus();
     await page.keyboard.press('Control+s');
-    await page.locator('.prose', { hasText: 'by invoice' }).waitFor();
+    await page.locator('.outlined .prose', { hasText: 'by invoice' }).waitFor();
     const { spec } = await house.client(people.chloe.me.token).storySpec.get({ storyId });
     expect([spec.version, spec.content]).toEqual([1, `${content}?c/`]);
   });

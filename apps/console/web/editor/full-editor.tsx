@@ -11,7 +11,7 @@ import { editorTexts } from '../messages/editor.ts';
 import { createCodeEditor } from './code-editor.ts';
 import { formatCommands } from './formatting.ts';
 import { suggestions } from './suggestions.ts';
-import { type FullEditorProps } from './text-editor.tsx';
+import { type FieldState, type FullEditorProps } from './text-editor.tsx';
 import { Toolbar } from './toolbar.tsx';
 
 /** Replaces the text of the editor outside of what both texts have in common, so that the caret stays. */
@@ -29,7 +29,7 @@ function replaceText(view: EditorView, text: string): void {
 
 /** Creates the editor in the returned element. The editor and `text` follow each other. */
 function useCodeEditor(props: FullEditorProps) {
-  const { label, text, kind, hint, selection, hasFocus, insert, projectKey } = props;
+  const { label, text, kind, hint, takeOver, insert, projectKey } = props;
   const client = useClient();
   const queries = useQueryClient();
   const place = useRef<HTMLDivElement>(null);
@@ -38,15 +38,16 @@ function useCodeEditor(props: FullEditorProps) {
   latest.current = props;
   /** Texts that were reported and have not come back as `text` yet. Other values of `text` are changes by the page. */
   const reported = useRef<string[]>([]);
-  const first = useRef({ text, selection, hasFocus });
+  /** The state of this editor when it is created anew. */
+  const former = useRef<FieldState>(null);
   // Before the next paint, so that no key press is lost between the plain field and the editor.
   useLayoutEffect(() => {
     const host = place.current;
     if (host === null) return undefined;
-    const { text: initialText, selection: initialSelection, hasFocus: takesFocus } = first.current;
+    const { text: initialText, selection, hasFocus } = former.current ?? takeOver();
     const view = createCodeEditor(host, {
       ...{ label, text: initialText, hint: hint ?? '', hasLineNumbers: kind === 'spec' },
-      selection: initialSelection,
+      selection,
       suggestions: suggestions({ client, queries, projectKey }),
       callbacks: () => ({
         onText: (next) => {
@@ -60,9 +61,9 @@ function useCodeEditor(props: FullEditorProps) {
     });
     editor.current = view;
     insert.current = (link) => view.dispatch(view.state.replaceSelection(link));
-    if (takesFocus) view.focus();
+    if (hasFocus) view.focus();
     return () => {
-      first.current = {
+      former.current = {
         text: view.state.doc.toString(),
         selection: view.state.selection.main,
         hasFocus: view.hasFocus,
@@ -70,7 +71,7 @@ function useCodeEditor(props: FullEditorProps) {
       insert.current = null;
       view.destroy();
     };
-  }, [client, queries, label, hint, kind, projectKey, insert]);
+  }, [client, queries, label, hint, kind, projectKey, insert, takeOver]);
   const known = useRef(text);
   useEffect(() => {
     if (text === known.current) return;

@@ -171,6 +171,6 @@ export const suggestions = (scope: SuggestionScope): Extension =>
   autocompletion({
     override: [actorsSource, storiesSource, templatesSource].map((source) => quietly(source(scope))),
     icons: false,
-    // Suggestions appear on their own, so a key that was meant for the text must not choose one by accident.
-    interactionDelay: 75,
+    // Enter inserts the option that is shown as chosen, however recently it appeared.
+    interactionDelay: 0,
   });

@@ -42,9 +42,16 @@ export interface TextEditorProps {
 /** Inserts text at the caret of the full editor. */
 export type InsertText = (text: string) => void;
 
-export interface FullEditorProps extends TextEditorProps {
+/** The state of the plain field when the full editor takes over. */
+export interface FieldState {
+  readonly text: string;
   readonly selection: { readonly anchor: number; readonly head: number };
   readonly hasFocus: boolean;
+}
+
+export interface FullEditorProps extends TextEditorProps {
+  /** Returns the state of the plain field, and removes the field. Key presses go to the full editor from then on. */
+  readonly takeOver: () => FieldState;
   readonly files: FilesInText;
   readonly insert: RefObject<InsertText | null>;
 }
@@ -54,10 +61,8 @@ const loadFullEditor = async (): Promise<void> => {
   fullEditor ??= (await importWithRetry(() => import('./full-editor.tsx'))).default;
 };
 
-/** The state of the plain field when the full editor replaces it. */
-type FieldState = Pick<FullEditorProps, 'selection' | 'hasFocus'>;
-
 const stateOf = (field: HTMLTextAreaElement): FieldState => ({
+  text: field.value,
   selection: { anchor: field.selectionStart, head: field.selectionEnd },
   hasFocus: document.activeElement === field,
 });
@@ -67,7 +72,8 @@ export function TextEditor(props: TextEditorProps) {
   const field = useRef<HTMLTextAreaElement>(null);
   const insert = useRef<InsertText>(null);
   const [isWanted, setWanted] = useState(kind !== 'comment');
-  const [replaced, setReplaced] = useState<FieldState | null>(null);
+  const [isLoaded, setLoaded] = useState(false);
+  const [isPlain, setPlain] = useState(true);
   /** An input method is composing a word in the plain field, which must stay until the word is complete. */
   const [isComposing, setComposing] = useState(false);
   const latest = useRef({ text, onTextChange, onUploading });
@@ -79,23 +85,21 @@ export function TextEditor(props: TextEditorProps) {
   const isUploading = files.running.length > 0;
   useEffect(() => latest.current.onUploading?.(isUploading), [isUploading]);
 
-  const replaceField = useCallback((): void => {
-    if (field.current !== null && fullEditor !== undefined) setReplaced(stateOf(field.current));
-  }, []);
   useEffect(() => {
-    if (!isWanted || isComposing || replaced !== null) return;
     // If the full editor cannot be loaded, the plain field remains.
-    void loadFullEditor().then(replaceField, () => undefined);
-  }, [isWanted, isComposing, replaced, replaceField]);
+    if (isWanted && !isLoaded)
+      void loadFullEditor().then(
+        () => setLoaded(true),
+        () => undefined,
+      );
+  }, [isWanted, isLoaded]);
+  const takeOver = useCallback((): FieldState => {
+    setPlain(false);
+    if (field.current !== null) return stateOf(field.current);
+    const { length } = latest.current.text;
+    return { text: latest.current.text, selection: { anchor: length, head: length }, hasFocus: false };
+  }, []);
 
-  const Full = fullEditor;
-  if (replaced !== null && Full !== undefined)
-    return (
-      <div className="text-editor-place" {...files.dropProps}>
-        <Full {...props} {...replaced} {...{ files, insert }} />
-        <RunningUploads running={files.running} />
-      </div>
-    );
   const press = (event: KeyboardEvent): void => {
     const isCommand = event.metaKey || event.ctrlKey;
     if (isCommand && (event.key === 'Enter' || event.key === 's')) onSubmit();
@@ -103,24 +107,30 @@ export function TextEditor(props: TextEditorProps) {
     event.preventDefault();
   };
   const rows = props.rows ?? { comment: text === '' ? 1 : 4, text: 6, spec: 14 }[kind];
+  const Full = fullEditor;
   return (
     <div className="text-editor-place" {...files.dropProps}>
-      <textarea
-        ref={field}
-        className="field"
-        dir="auto"
-        rows={rows}
-        autoFocus={kind !== 'comment'}
-        value={text}
-        aria-label={label}
-        placeholder={hint}
-        onChange={({ target }) => onTextChange(target.value)}
-        onFocus={() => setWanted(true)}
-        onCompositionStart={() => setComposing(true)}
-        onCompositionEnd={() => setComposing(false)}
-        onPaste={(event) => files.add?.(pastedFiles(event))}
-        onKeyDown={press}
-      />
+      {Full !== undefined && isLoaded && !(isPlain && isComposing) && (
+        <Full {...props} {...{ takeOver, files, insert }} />
+      )}
+      {isPlain && (
+        <textarea
+          ref={field}
+          className="field"
+          dir="auto"
+          rows={rows}
+          autoFocus={kind !== 'comment'}
+          value={text}
+          aria-label={label}
+          placeholder={hint}
+          onChange={({ target }) => onTextChange(target.value)}
+          onFocus={() => setWanted(true)}
+          onCompositionStart={() => setComposing(true)}
+          onCompositionEnd={() => setComposing(false)}
+          onPaste={(event) => files.add?.(pastedFiles(event))}
+          onKeyDown={press}
+        />
+      )}
       <RunningUploads running={files.running} />
     </div>
   );
