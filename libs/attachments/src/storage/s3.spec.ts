@@ -1,6 +1,9 @@
 /** The storage in a bucket, against a server with the interface of S3. */
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Readable } from 'node:stream';
@@ -63,5 +66,17 @@ describe('a bucket that is not available', () => {
     await writeFile(path, 'x');
     const sha256 = createHash('sha256').update('x').digest('hex');
     await expect(storage.put('org/a', { path, size: 1, sha256 })).rejects.toThrow('S3 answered PUT');
+  });
+});
+
+describe('a server that ignores ranges', () => {
+  it('fails a download of a part', async () => {
+    const ignorant = createServer((_call, response) => response.end('0123456789'));
+    await once(ignorant.listen(0, '127.0.0.1'), 'listening');
+    const { port } = ignorant.address() as AddressInfo;
+    const storage = createS3Storage({ ...options, endpoint: `http://127.0.0.1:${port}` });
+    expect(await textOf(await storage.open('org/a'))).toBe('0123456789');
+    await expect(storage.open('org/a', { start: 2, end: 5 })).rejects.toThrow('S3 answered GET with 200');
+    ignorant.close();
   });
 });

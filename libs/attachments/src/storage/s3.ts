@@ -25,17 +25,17 @@ export function createS3Storage({ endpoint, bucket, region, ...credentials }: S3
   const client = new AwsClient({ ...credentials, region, service: 's3', retries: 2 });
   const bucketUrl = `${endpoint.replace(/\/+$/, '')}/${encodeURIComponent(bucket)}`;
 
-  /** Sends a request. Throws unless the status is a success or one of the expected ones. */
+  /** Sends a request. Throws unless the response is an expected one, by default a success. */
   const send = async (
     path: string,
     init: RequestInit & { readonly method: string },
-    expected: readonly number[] = [],
+    isExpected = ({ ok }: Response) => ok,
   ): Promise<Response> => {
     const response = await client.fetch(bucketUrl + path, {
       signal: AbortSignal.timeout(requestTimeoutMillis),
       ...init,
     });
-    if (response.ok || expected.includes(response.status)) return response;
+    if (isExpected(response)) return response;
     await response.body?.cancel();
     throw new Error(`S3 answered ${init.method} with ${response.status}`);
   };
@@ -60,7 +60,8 @@ export function createS3Storage({ endpoint, bucket, region, ...credentials }: S3
           ...(range !== undefined && { headers: { range: `bytes=${range.start}-${range.end}` } }),
           signal: AbortSignal.timeout(transferTimeoutMillis),
         },
-        [404],
+        // Some servers ignore ranges and send the whole file.
+        ({ status }) => status === (range === undefined ? 200 : 206) || status === 404,
       );
       if (response.status === 404 || response.body === null) {
         await response.body?.cancel();
@@ -69,7 +70,7 @@ export function createS3Storage({ endpoint, bucket, region, ...credentials }: S3
       return Readable.fromWeb(response.body as ReadableStream<Uint8Array>);
     },
     remove: async (key) => {
-      const response = await send(`/${key}`, { method: 'DELETE' }, [404]);
+      const response = await send(`/${key}`, { method: 'DELETE' }, ({ ok, status }) => ok || status === 404);
       await response.body?.cancel();
     },
     check: async () => {
