@@ -7,11 +7,13 @@ import { repositoryRoot } from './repository.ts';
 
 await runServices(
   findApps(process.env).map((app) => async (onCreated) => {
-    const file = pathToFileURL(path.join(repositoryRoot, app.main)).href;
-    const { startService } = (await import(file)) as { readonly startService: StartService };
-    await startService(onCreated, environmentOf(app, process.env)).catch((error: unknown) => {
+    try {
+      const file = pathToFileURL(path.join(repositoryRoot, app.main)).href;
+      const { startService } = (await import(file)) as { readonly startService: StartService };
+      await startService(onCreated, environmentOf(app, process.env));
+    } catch (error) {
       if (app.isNeeded) throw error;
       process.stderr.write(`${app.name}: ${error instanceof Error ? error.message : String(error)}\n`);
-    });
+    }
   }),
 );

@@ -89,9 +89,9 @@ function stopOnSignal(running: readonly RunningService[]): void {
     stopping = true;
     const noticeMillis = Math.max(0, ...running.map((service) => service.noticeMillis));
     setTimeout(() => process.exit(1), stopTimeoutMillis + noticeMillis).unref();
-    await Promise.all(running.map((service) => stopService(service, signal)));
+    const stopped = await Promise.allSettled(running.map((service) => stopService(service, signal)));
     await stopTracing();
-    process.exit(0);
+    process.exit(stopped.some(({ status }) => status === 'rejected') ? 1 : 0);
   };
   process.once('SIGTERM', () => void stop('SIGTERM'));
   process.once('SIGINT', () => void stop('SIGINT'));
@@ -106,11 +106,17 @@ async function stopService(
   // guard: the balancer is told
   service.drain();
   if (noticeMillis > 0) await pause(noticeMillis);
-  // guard: calls are let finish
-  await service.stop();
-  await close?.();
-  logger.info('stopped');
-  await new Promise((resolve) => {
-    logger.flush(resolve);
-  });
+  try {
+    // guard: calls are let finish
+    await service.stop();
+    await close?.();
+    logger.info('stopped');
+  } catch (error) {
+    logger.error({ err: error }, 'could not stop');
+    throw error;
+  } finally {
+    await new Promise((resolve) => {
+      logger.flush(resolve);
+    });
+  }
 }
