@@ -336,7 +336,9 @@ create table public.contract_versions (
   story_id uuid,
   note text,
   published_by jsonb not null,
-  created_at timestamp(3) with time zone not null default now()
+  created_at timestamp(3) with time zone not null default now(),
+  imported_by jsonb,
+  imported_from text
 );
 create table public.contracts (
   org_id uuid not null,
@@ -975,7 +977,9 @@ create table public.prompts (
   updated_by jsonb not null,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
-  version integer not null default 1
+  version integer not null default 1,
+  imported_by jsonb,
+  imported_from text
 );
 create table public.rights_epochs (
   org_id uuid not null,

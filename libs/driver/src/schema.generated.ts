@@ -105,7 +105,7 @@ export interface Contracts { created_at: Generated<string>; id: string; org_id: 
 
 export interface ContractStories { contract_id: string; org_id: string; project_id: string; slug: string; story_id: string; }
 
-export interface ContractVersions { content: string; content_hash: string; contract_id: string; created_at: Generated<string>; kind: ContractKind; note: string | null; org_id: string; project_id: string; published_by: Actor; story_id: string | null; version: number; }
+export interface ContractVersions { content: string; content_hash: string; contract_id: string; created_at: Generated<string>; imported_by: Actor | null; imported_from: string | null; kind: ContractKind; note: string | null; org_id: string; project_id: string; published_by: Actor; story_id: string | null; version: number; }
 
 export interface DeletedRecords { kind: string; nth: number; org_id: string; record: Json; story_id: string; }
 
@@ -209,7 +209,7 @@ export interface Projects { archived_at: string | null; conversion: { epics: Rec
 
 export interface ProjectTeams { created_at: Generated<string>; org_id: string; project_id: string; role: ProjectRole; team_id: string; }
 
-export interface Prompts { arguments: Generated<{ name: string; description: string; required: boolean }[]>; body: string; created_at: Generated<string>; created_by: Actor; id: string; org_id: string; project_id: string | null; slug: string; tags: Generated<string[]>; title: string; updated_at: Generated<string>; updated_by: Actor; version: Generated<number>; }
+export interface Prompts { arguments: Generated<{ name: string; description: string; required: boolean }[]>; body: string; created_at: Generated<string>; created_by: Actor; id: string; imported_by: Actor | null; imported_from: string | null; org_id: string; project_id: string | null; slug: string; tags: Generated<string[]>; title: string; updated_at: Generated<string>; updated_by: Actor; version: Generated<number>; }
 
 export interface RightsEpochs { epoch: Generated<string>; org_id: string; }
 

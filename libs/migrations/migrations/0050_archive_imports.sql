@@ -28,3 +28,9 @@ alter table story_reviewers
 alter table attachments
   add column imported_by jsonb,
   add column imported_from text;
+alter table prompts
+  add column imported_by jsonb,
+  add column imported_from text;
+alter table contract_versions
+  add column imported_by jsonb,
+  add column imported_from text;

@@ -116,7 +116,7 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/storyCollaboration': {
-    sha256: 'ae7a8098c3468489fb2becc3f0b5a81777d0023ee8c334e3fb903451447b9d7f',
+    sha256: '4685428fa20b04d0dcc2a25dea1d35dfbbf1f00cfc1df6b8eb68c88abbc36ca7',
     since: '2026-11-30',
   },
   'reference/comments': {
@@ -140,15 +140,15 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/prompts.org': {
-    sha256: 'fd36b7e66207887955c973bbe95b1fd947dedae56be85443b807467cbbe4fedb',
-    since: '2026-11-29',
+    sha256: 'ca494291d05341a2c6524d5f18b4f80e7e55906502f7cc26c9cf60c3d90fd200',
+    since: '2026-11-30',
   },
   'reference/prompts.project': {
-    sha256: 'ba7c2c38aa4f8b79bb4d05eb1ded7b9a77ff1aada1bb6bd5cfe2a041b7b6f59f',
-    since: '2026-11-29',
+    sha256: 'bfd3e553bdea6c6b65d396940ad0e638eb33399c8e9bdd91a756737dbdb68d01',
+    since: '2026-11-30',
   },
   'reference/contracts': {
-    sha256: '1d1be6cdcc3845cb70b9f328a11a12b84d0b2532491cd503138144c120a19b44',
+    sha256: 'f49a5cf8e96ca2e63a15c074ad4ee7040c89d9403d4841f52073e98f4e90916a',
     since: '2026-11-30',
   },
   'reference/search': {
@@ -236,7 +236,7 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/records': {
-    sha256: '195d8ab3a3060a28e59036e6eedfce605748a78ac8e3853c5c4190b1e10a62f4',
+    sha256: '381ccf7a6bacf9d8cca397645b35164557e3044dcb1d72dcf3db9fc1bc54be35',
     since: '2026-11-30',
   },
   'reference/errors': {

@@ -43,7 +43,7 @@ type ListContractsParams = ParamsOf<Registry['contracts']['list']>;
 type ContractPage = ResultOf<Registry['contracts']['list']>;
 
 /** All columns of a version `v` except its content, with those of its contract `c`. */
-export const contractColumns = sql.part`v.contract_id, v.version, v.project_id, v.kind, v.content_hash, v.story_id, v.note, v.published_by, v.created_at, c.slug, octet_length(v.content) as size`;
+export const contractColumns = sql.part`v.contract_id, v.version, v.project_id, v.kind, v.content_hash, v.story_id, v.note, v.published_by, v.imported_by, v.imported_from, v.created_at, c.slug, octet_length(v.content) as size`;
 
 export const toContract = (row: ContractRow): Contract => ({
   id: row.contract_id,
@@ -57,6 +57,8 @@ export const toContract = (row: ContractRow): Contract => ({
   storyId: row.story_id,
   note: row.note,
   publishedBy: row.published_by,
+  importedBy: row.imported_by,
+  importedFrom: row.imported_from,
   createdAt: row.created_at,
 });
 
@@ -150,13 +152,15 @@ export const nextContractVersion = (
   story_id: storyId,
   note: note ?? null,
   published_by: actor,
+  imported_by: null,
+  imported_from: null,
   created_at: publishedAt,
 });
 
 /** Writes a version, and makes it the newest of its locked contract. */
 export const insertContractVersion = (row: ContractRow): Query<unknown>[] => [
-  sql`insert into contract_versions (org_id, contract_id, version, project_id, kind, content, content_hash, story_id, note, published_by, created_at)
-     values (${currentOrgId}, ${row.contract_id}, ${row.version}, ${row.project_id}, ${row.kind}, ${row.content}, ${row.content_hash}, ${row.story_id}, ${row.note}, ${row.published_by}, ${row.created_at})`,
+  sql`insert into contract_versions (org_id, contract_id, version, project_id, kind, content, content_hash, story_id, note, published_by, imported_by, imported_from, created_at)
+     values (${currentOrgId}, ${row.contract_id}, ${row.version}, ${row.project_id}, ${row.kind}, ${row.content}, ${row.content_hash}, ${row.story_id}, ${row.note}, ${row.published_by}, ${row.imported_by}, ${row.imported_from}, ${row.created_at})`,
   sql`update contracts set version = ${row.version} where ${orgFilter()} and id = ${row.contract_id}`,
 ];
 

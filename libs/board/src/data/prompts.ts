@@ -35,6 +35,8 @@ const prompts = defineRecord('prompts', 'p', {
   tags: {},
   created_by: {},
   updated_by: {},
+  imported_by: { initial: null },
+  imported_from: { initial: null },
 });
 export type StoredPromptRow = RowOf<typeof prompts> & { readonly body: string; readonly body_bytes: number };
 /** A prompt. A list may omit its text. */

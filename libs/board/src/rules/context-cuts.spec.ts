@@ -77,10 +77,14 @@ const prompt = (body: string): NonNullable<ContextSections['prompts']>[number] =
     tags: [],
   },
   ...{ createdBy: actor, updatedBy: actor, ...times },
+  importedBy: null,
+  importedFrom: null,
 });
 const contract = (content: string): NonNullable<ContextSections['contracts']>[number] => ({
   ...{ id, projectId: id, slug: 'api', version: 1, kind: 'markdown', content, contentHash: 'x', size: 1 },
   ...{ storyId: null, note: null, publishedBy: actor, createdAt: at },
+  importedBy: null,
+  importedFrom: null,
 });
 const reviewer = (note: string): NonNullable<ContextSections['reviewers']>[number] => ({
   ...{

@@ -34,6 +34,8 @@ export const Contract = z
     storyId: Id.nullable().describe('The story for which this version was published'),
     note: z.string().nullable(),
     publishedBy: Actor,
+    importedBy: Actor.nullable().describe('Who imported it; null if it was written in Muster'),
+    importedFrom: z.string().nullable().describe('The source from which it was imported'),
     createdAt: Time,
   })
   .meta({ id: 'Contract' });

@@ -37,6 +37,8 @@ export const Prompt = z
     tags: z.array(z.string()),
     createdBy: Actor,
     updatedBy: Actor,
+    importedBy: Actor.nullable().describe('Who imported it; null if it was written in Muster'),
+    importedFrom: z.string().nullable().describe('The source from which it was imported'),
     ...recordStamps,
   })
   .meta({ id: 'Prompt' });

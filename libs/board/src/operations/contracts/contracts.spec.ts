@@ -46,6 +46,8 @@ describe('contracts.publish', () => {
       size: content.length + 1,
       storyId: story.id,
       note: 'A first try',
+      importedBy: null,
+      importedFrom: null,
       publishedBy: { kind: 'member', memberId: people.chloe.me.memberId, agentId: null, name: 'Chloé' },
       createdAt: expect.any(String),
     });

@@ -59,6 +59,8 @@ describe.each(owners)('prompts.%s.upsert', (owner) => {
       tags: ['daily'],
       createdBy: ben,
       updatedBy: ben,
+      importedBy: null,
+      importedFrom: null,
       createdAt: expect.any(String),
       updatedAt: made.createdAt,
       version: 1,

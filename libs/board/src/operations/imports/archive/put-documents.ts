@@ -1,17 +1,18 @@
 /** Writes the prompts, contracts and views of an archive. */
 import { createHash } from 'node:crypto';
-import { isUuid, type ViewFilter } from '@muster/registry';
+import { type ViewFilter } from '@muster/registry';
 import { type ContractRow, type LockedContract } from '../../../data/contracts.ts';
 import { type ImportedPromptRow } from '../../../data/prompts.ts';
 import { maxViewsOfMember, type ViewRow, views } from '../../../data/views.ts';
 import { createIdLike } from '../../../rules/archive-ids.ts';
 import { findContentProblem } from '../../../rules/contract-content.ts';
-import { importItemKey, type ImportItemKind } from '../../../data/imports.ts';
+import { importItemKey } from '../../../data/imports.ts';
 import {
   type ArchiveBatch,
   type ArchiveLine,
   findEarlierResult,
   findRecordId,
+  importMarks,
   keptLine,
   type LineResult,
   noteRecord,
@@ -66,12 +67,19 @@ export function putPrompt(
     arguments: line.arguments,
     created_by: toLocalActor(batch, line.createdBy),
     updated_by: toLocalActor(batch, line.updatedBy),
+    ...importMarks(batch),
     ...{ created_at: createdAt, updated_at: updatedAt },
   };
   promptSlugs.add(slug);
   prompts.push(row);
   noteRecord(batch, 'prompt', line, row.id, { version });
   return { outcome: 'created', recordId: row.id };
+}
+
+/** Returns the story that was imported from this line, unless it was deleted since. */
+function findExistingStory(batch: ArchiveBatch, archiveId: string | null): string | undefined {
+  const id = findRecordId(batch, 'story', archiveId);
+  return id !== undefined && (batch.writes.stories.has(id) || batch.existingStories.has(id)) ? id : undefined;
 }
 
 /** Adds the next version to a contract that nobody has published here since its import. */
@@ -104,39 +112,41 @@ export function putContract(
     ...{ contract_id: contract.id, version, project_id: contract.project_id, slug, kind, content, note },
     content_hash: createHash('sha256').update(content).digest('hex'),
     size: Buffer.byteLength(content),
-    story_id: findRecordId(batch, 'story', line.storyId) ?? null,
+    story_id: findExistingStory(batch, line.storyId) ?? null,
     published_by: toLocalActor(batch, line.publishedBy),
+    ...importMarks(batch),
     created_at: createdAt,
   });
   noteRecord(batch, 'contract', line, contract.id, { version, isCreated: contract.isNew });
   return { outcome: 'created', recordId: contract.id };
 }
 
+/** Values of a filter that name the same people in each installation. Handles and slugs do not. */
+const commonPeople = new Set(['me', 'none']);
+
 /** Returns the filter with the ids of the records here; undefined if it names records that were not imported. */
 function toLocalFilter(batch: ArchiveBatch, filter: ViewFilter): ViewFilter | undefined {
-  let isComplete = true;
-  const local = (kinds: readonly ImportItemKind[], name: string): string => {
-    if (!isUuid(name)) return name;
-    const id = kinds.flatMap((kind) => findRecordId(batch, kind, name) ?? [])[0];
-    isComplete &&= id !== undefined;
-    return id ?? name;
+  const ids: (string | undefined)[] = [];
+  const required = (id: string | undefined): string => {
+    ids.push(id);
+    return id ?? '';
   };
-  const people = (names: string | string[]) =>
-    typeof names === 'string'
-      ? local(['member', 'agent'], names)
-      : names.map((name) => local(['member', 'agent'], name));
+  const person = (name: string): string =>
+    commonPeople.has(name)
+      ? name
+      : required(findRecordId(batch, 'member', name) ?? findRecordId(batch, 'agent', name));
   const { columnId, epicId, parentId, assigneeId, agentId, ...others } = filter;
   const mapped: ViewFilter = {
     ...others,
-    ...(columnId !== undefined && { columnId: local(['column'], columnId) }),
-    ...(epicId !== undefined && { epicId: local(['epic'], epicId) }),
-    ...(parentId !== undefined && { parentId: local(['story'], parentId) }),
-    ...(assigneeId !== undefined && { assigneeId: people(assigneeId) }),
-    ...(agentId !== undefined && { agentId: local(['agent'], agentId) }),
+    ...(columnId !== undefined && { columnId: required(findRecordId(batch, 'column', columnId)) }),
+    ...(epicId !== undefined && { epicId: required(findRecordId(batch, 'epic', epicId)) }),
+    ...(parentId !== undefined && { parentId: required(findExistingStory(batch, parentId)) }),
+    ...(assigneeId !== undefined && {
+      assigneeId: typeof assigneeId === 'string' ? person(assigneeId) : assigneeId.map(person),
+    }),
+    ...(agentId !== undefined && { agentId: person(agentId) }),
   };
-  // A key names a story of the archive's project, which has another number or another key here.
-  if (parentId !== undefined && !isUuid(parentId)) isComplete = false;
-  return isComplete ? mapped : undefined;
+  return ids.includes(undefined) ? undefined : mapped;
 }
 
 /** Imports a shared view. It becomes the importing member's, unless an admin imports it for its owner. */
