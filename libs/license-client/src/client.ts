@@ -13,7 +13,13 @@ import { type LicenseClientOptions, settingsOf } from './options.ts';
 import { refusalOfNoReply, refusalOfReply, refusalOfCheck } from './refusals.ts';
 import { openSession, isSameKey, type LicenseSession } from './session.ts';
 import { createRefusal, type Release, type Standing } from './standing.ts';
-import { hasQueuedUsage, type MeterReport, meterUsage, readUsage, type LicenseUsage } from './usage.ts';
+import {
+  type MeterReport,
+  meterUsage,
+  readUsage,
+  sendUsageBeforeRelease,
+  type LicenseUsage,
+} from './usage.ts';
 import { repeatChecks } from './watch.ts';
 
 export interface LicenseClient {
@@ -60,7 +66,10 @@ export interface LicenseClient {
    * license must be active on this machine.
    */
   latest(options?: LatestOptions): Promise<LatestAnswer>;
-  /** Releases the license for another machine. Events that wait are sent before. */
+  /**
+   * Releases the license for another machine. Events that wait are sent before. While they cannot be counted yet, the
+   * release is refused with the reason `unsent_usage`.
+   */
   release(): Promise<Release>;
   /** Returns the id by which the service knows this machine. */
   machineId(): Promise<string>;
@@ -119,8 +128,8 @@ export function createLicenseClient(options: LicenseClientOptions): LicenseClien
       const storedLicense = withLicenseKey(session.kept);
       if (storedLicense === undefined)
         return toRefusedRelease(createRefusal('no_license', { isFinal: true }));
-      if (await hasQueuedUsage(session)) await readUsage(session);
-      return releaseLicense(session, storedLicense);
+      const unsent = await sendUsageBeforeRelease(session, storedLicense);
+      return unsent === undefined ? releaseLicense(session, storedLicense) : toRefusedRelease(unsent);
     },
   };
 }

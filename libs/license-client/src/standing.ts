@@ -20,8 +20,8 @@ const serviceReasons = [
  * The reasons of the service, `refused` for a reason that this client does not know, and reasons that the
  * client itself finds.
  * The client's own reasons are: nothing was activated, no server answers, or another server answers. The
- * certificate may be expired, invalid, or of another machine. The clock may have been turned back, or a
- * carried answer may belong to no request of this machine.
+ * certificate may be expired, invalid, or of another machine. The clock may have been turned back, a
+ * carried answer may belong to no request of this machine, or a release would lose usage.
  */
 export type Reason =
   | (typeof serviceReasons)[number]
@@ -33,7 +33,8 @@ export type Reason =
   | 'certificate_of_another_machine'
   | 'certificate_not_genuine'
   | 'clock_turned_back'
-  | 'answer_of_another_request';
+  | 'answer_of_another_request'
+  | 'unsent_usage';
 
 /** A decision that the program may run. */
 export interface Allowed extends Entitlements {
@@ -93,6 +94,7 @@ const reasonMessages: Readonly<Record<Reason, string>> = {
   certificate_not_genuine: 'The stored license is not genuine.',
   clock_turned_back: 'The clock of this machine was turned back.',
   answer_of_another_request: 'The response does not belong to a request of this machine, or it is outdated.',
+  unsent_usage: 'Usage of this license could not be counted yet. Try again later.',
 };
 
 export const createRefusal = (
