@@ -1502,7 +1502,7 @@ alter table devices add constraint devices_org_id_member_id_fkey FOREIGN KEY (or
 alter table devices add constraint devices_org_id_token_id_fkey FOREIGN KEY (org_id, token_id) REFERENCES tokens(org_id, id) ON DELETE CASCADE;
 alter table devices add constraint devices_pkey PRIMARY KEY (org_id, member_id, device_id);
 alter table devices add constraint devices_platform_check CHECK ((platform = ANY (ARRAY['macos'::text, 'windows'::text, 'linux'::text, 'ios'::text, 'android'::text, 'web'::text, 'slack'::text, 'teams'::text])));
-alter table devices add constraint devices_token_check CHECK (((token_id IS NULL) = (platform = ANY (ARRAY['slack'::text, 'teams'::text]))));
+alter table devices add constraint devices_token_check CHECK (((token_id IS NOT NULL) OR (platform = ANY (ARRAY['slack'::text, 'teams'::text]))));
 alter table epics add constraint epics_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
 alter table epics add constraint epics_org_id_project_id_id_key UNIQUE (org_id, project_id, id);
 alter table epics add constraint epics_pkey PRIMARY KEY (org_id, id);

@@ -161,11 +161,8 @@ export const pushNotification =
     if (isChatService(platform)) {
       const owner = deviceSecretOwner(await getOrganizationKey(db), id);
       const url = seals.decrypt(owner, Buffer.from(token, 'base64'));
-      // The member sees in the settings that the channel receives nothing, and can connect it again.
-      if (url === undefined) {
-        await forget(db);
-        return undefined;
-      }
+      // An operator can restore the key, so the channel is kept.
+      if (url === undefined) return undefined;
       return async () => {
         const outcome = await sendChatMessage(chatSender, platform, url, toChatMessage(push, baseUrl));
         return outcome === 'gone' ? forget : undefined;

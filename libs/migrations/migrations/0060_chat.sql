@@ -4,12 +4,12 @@ alter table webhooks add column format text not null default 'standard',
   add constraint webhooks_format_check check (format in ('standard', 'slack', 'teams')) not valid;
 alter table webhooks validate constraint webhooks_format_check;
 
--- A channel of a chat service is a device of its member. Its push_token is the encrypted URL of an incoming webhook. It
--- belongs to no token, because it stays connected when its member signs out.
+-- A channel of a chat service is a device of its member. Its push_token is the encrypted URL of an incoming webhook. If
+-- a session connected it, it belongs to no token, so that it stays connected when its member signs out.
 alter table devices alter column token_id drop not null,
   drop constraint devices_platform_check,
   add constraint devices_platform_check
     check (platform in ('macos', 'windows', 'linux', 'ios', 'android', 'web', 'slack', 'teams')) not valid,
-  add constraint devices_token_check check ((token_id is null) = (platform in ('slack', 'teams'))) not valid;
+  add constraint devices_token_check check (token_id is not null or platform in ('slack', 'teams')) not valid;
 alter table devices validate constraint devices_platform_check;
 alter table devices validate constraint devices_token_check;

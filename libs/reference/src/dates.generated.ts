@@ -80,7 +80,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/devices': {
-    sha256: '2ea3ba0323edf456916d6d27928ea5657c8c612bcf1867f815441eefd9e7d0cb',
+    sha256: '245258a2d15b1e1718f23215ee89836ffaba55c00ae62f640bcd224207b6a586',
     since: '2026-11-30',
   },
   'reference/projects': {

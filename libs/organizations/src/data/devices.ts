@@ -111,8 +111,18 @@ export const setDevice = (device: DeviceRow, writesPushToken: boolean): Query<un
     token_id = excluded.token_id, updated_at = excluded.updated_at
     ${writesPushToken ? sql.part`, push_token = excluded.push_token` : sql.empty}`;
 
+/** Adds a device. Fails if the member has one with this id. */
 export const insertDevice = (device: DeviceRow): Query<unknown> =>
   sql.insert('devices', devices.names, device);
+
+/** Returns the token with which a chat channel ends: the caller's, unless that is the one of a session. */
+export const findTokenOfChannel = async (db: Db, { tokenId }: Caller): Promise<string | null> =>
+  (
+    await db.find(
+      sql<{ id: string }>`select t.id from tokens t
+         where ${orgFilter('t')} and t.id = ${tokenId} and t.session_id is null`,
+    )
+  )?.id ?? null;
 
 /** Deletes a device. Throws 404 if there is none. */
 export const deleteDevice = (db: Db, { memberId }: Caller, deviceId: string): Promise<{ id: string }> =>

@@ -35,7 +35,7 @@ export const devices = {
     summary: 'Send your push notifications to a channel of Slack or Microsoft Teams',
     keywords: 'slack teams chat channel message incoming webhook workflow connect notify',
     description:
-      'Sends the notifications for which you enabled the channel push, until you remove the returned device with devices.unregister, also while you are signed out. Everyone in the channel can read them. You are notified by e-mail. At most 5 per member.',
+      'Sends the notifications for which you enabled the channel push, until you remove the returned device with devices.unregister, also while you are signed out. A channel that an access token connected ends with the token. Everyone in the channel can read them. You are notified by e-mail. At most 5 per member.',
     access: selfAccess(),
     byMemberOnly: true,
     auditsRefusal: true,

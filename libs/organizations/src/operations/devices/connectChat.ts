@@ -10,6 +10,7 @@ import {
   deleteDevicesWithEndedTokens,
   type DeviceRow,
   deviceSecretOwner,
+  findTokenOfChannel,
   insertDevice,
   maxDevicesPerMember,
   toDevice,
@@ -26,12 +27,13 @@ export const createConnectChatHandler = (seals: SecretCipher) =>
     const message = chatUrlRefusalReason(service, url);
     if (message !== null)
       throw badRequest('Notifications cannot be sent to this address.', [{ path: 'url', message }]);
-    const [{ at }, organizationKey, , , count] = await Promise.all([
+    const [{ at }, organizationKey, , , count, endingToken] = await Promise.all([
       access(),
       getOrganizationKey(db),
       lockCallerMembership(db, caller),
       deleteDevicesWithEndedTokens(db, caller),
       countDevices(db, caller),
+      findTokenOfChannel(db, caller),
     ]);
     if (count.chats >= maxChatsPerMember) throw refuse('limit_exceeded', { limit: maxChatsPerMember });
     if (count.all >= maxDevicesPerMember) throw refuse('limit_exceeded', { limit: maxDevicesPerMember });
@@ -44,7 +46,7 @@ export const createConnectChatHandler = (seals: SecretCipher) =>
       name,
       platform: service,
       push_token: seals.encrypt(deviceSecretOwner(organizationKey, id), url).toString('base64'),
-      token_id: null,
+      token_id: endingToken,
       app_version: null,
       created_at: at,
       updated_at: at,

@@ -281,6 +281,10 @@ describe('devices.connectChat', () => {
     const { orgId, chloe, dan } = await world.org();
     const session = await world.token(orgId, chloe.me.memberId);
     await session.devices.register(laptop);
+    await world.rows(
+      `update tokens set kind = 'session', session_id = gen_random_uuid() where hash = sha256($1::bytea)`,
+      Buffer.from(session.me.token),
+    );
     const { device } = await session.devices.connectChat(channel);
     expect((await chloe.devices.list({})).items.map(({ platform }) => platform)).toEqual(['macos', 'slack']);
     await world.rows(
@@ -294,6 +298,19 @@ describe('devices.connectChat', () => {
     });
     await chloe.devices.unregister({ deviceId: device.deviceId });
     expect((await chloe.devices.list({})).items).toEqual([]);
+  });
+
+  it('ends with the access token that connected it, which may have leaked', async () => {
+    const { orgId, chloe } = await world.org();
+    const leaked = await world.token(orgId, chloe.me.memberId);
+    await leaked.devices.connectChat(channel);
+    expect((await chloe.devices.list({})).items).toHaveLength(1);
+    await world.rows(
+      'update tokens set revoked_at = now() where hash = sha256($1::bytea)',
+      Buffer.from(leaked.me.token),
+    );
+    await chloe.devices.connectChat({ ...channel, name: '#other' });
+    expect((await chloe.devices.list({})).items.map(({ name }) => name)).toEqual(['#other']);
   });
 
   it('is removed with its member', async () => {
