@@ -102,6 +102,7 @@ const createAttemptLimiter = (
     limits: {
       ip: config.LIMIT_IP,
       check: config.LIMIT_CHECK,
+      usage: config.LIMIT_USAGE,
       ipFail: config.LIMIT_IP_FAIL,
       keyFail: config.LIMIT_KEY_FAIL,
     },

@@ -9,6 +9,7 @@ it('needs a database and nothing else, and has the limits of the house', () => {
     CERTIFICATE_DAYS: 7,
     LIMIT_IP: { burst: 30, seconds: 2 },
     LIMIT_CHECK: { burst: 120, seconds: 0.5 },
+    LIMIT_USAGE: { burst: 120, seconds: 0.5 },
     LIMIT_IP_FAIL: { burst: 20, seconds: 60 },
     LIMIT_KEY_FAIL: { burst: 20, seconds: 360 },
     LIMIT_TIMEOUT_MILLIS: 50,

@@ -65,6 +65,8 @@ export const environment = {
   LIMIT_IP: rateVariable('30/2'),
   /** The limit of checks per address. */
   LIMIT_CHECK: rateVariable('120/0.5'),
+  /** The limit of usage reports and of calls for the latest release per address. */
+  LIMIT_USAGE: rateVariable('120/0.5'),
   /** The limit of calls of the operators' API per token and per address. */
   LIMIT_OPERATORS: rateVariable('300/0.1'),
   /** The limit of failures per address. Starting a trial counts as a failure. */

@@ -65,12 +65,9 @@ it('brings the schema up to date after that had failed at its start, and what is
   const { key } = await world.issue();
   // Takes back the newest migration.
   for (const statement of [
-    'drop view licenses.entitled_releases',
-    'drop table licenses.releases',
-    'alter table licenses.products drop column downloads_url, drop column download_key_version',
-    'alter table licenses.plans drop column updates',
-    'alter table licenses.licenses drop column updates',
-    `update licenses.applied_migrations set name = 'of another' where name = '0009_releases'`,
+    `alter table licenses.products drop constraint products_downloads_url_check,
+       add constraint products_downloads_url_check check (char_length(downloads_url) <= 1024) not valid`,
+    `update licenses.applied_migrations set name = 'of another' where name = '0010_validate'`,
   ])
     await world.rows(statement);
   const service = await world.start();
@@ -79,4 +76,7 @@ it('brings the schema up to date after that had failed at its start, and what is
   await world.rows(`delete from licenses.applied_migrations where name = 'of another'`);
   await service.refreshKeys();
   await waitUntil(async () => (await service.call('/readyz')).status === 200);
+  expect(
+    await world.rows(`select convalidated from pg_constraint where conname = 'products_downloads_url_check'`),
+  ).toEqual([{ convalidated: true }]);
 });

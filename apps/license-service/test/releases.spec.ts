@@ -237,6 +237,11 @@ describe('operators', () => {
     [['releases', 'add', '5.0.0-rc.1', '--artifact', 'linux-x64=FILE'], 'cannot be in the channel stable'],
     [['releases', 'add', '5.0.0', '--artifact', 'linux-x64=FILE', '--artifact', 'darwin=FILE'], 'same name'],
     [['releases', 'add', '5.0.0', '--artifact', 'linux-x64=/nowhere/at/all'], 'cannot be read'],
+    [['releases', 'add', 'v5.0.0', '--artifact', 'linux-x64=FILE'], 'Semantic Versioning'],
+    [['releases', 'add', ' 5.0.0', '--artifact', 'linux-x64=FILE'], 'Semantic Versioning'],
+    [['releases', 'add', `5.0.0-${'a'.repeat(95)}`, '--artifact', 'linux-x64=FILE'], '100 characters'],
+    [['releases', 'add', '1.10.0+other', '--artifact', 'linux-x64=FILE'], 'already published'],
+    [['releases', 'add', '5.0.0', '--artifact', `linux-x64=${'a'.repeat(101)}`], 'It must be a platform'],
     [['releases', 'add', '99999999999.0.0', '--artifact', 'linux-x64=FILE'], 'too large'],
     [
       ['releases', 'add', '5.0.0', '--artifact', 'linux-x64=FILE', '--notes', 'javascript:alert(1)'],
@@ -258,6 +263,12 @@ describe('operators', () => {
     const { key } = await sold();
     expect(await versionOf(key)).toBe('1.10.0');
     expect((await run(['releases', 'policy', '--updates', 'max=1.9,after-expiry'], [key])).code).toBe(0);
+    expect(await versionOf(key)).toBe('1.9.0');
+    const nothing = await run(['releases', 'policy'], [key]);
+    expect([nothing.code, nothing.err]).toEqual([
+      1,
+      expect.stringContaining('give --updates or --no-updates'),
+    ]);
     expect(await versionOf(key)).toBe('1.9.0');
     expect((await run(['releases', 'policy', '--no-updates'], [key])).code).toBe(0);
     expect(await versionOf(key)).toBe('1.10.0');
@@ -281,12 +292,30 @@ describe('the page of the customer', () => {
     expect(opened.headers.get('location')).toMatch(
       /^https:\/\/files\.example\.com\/1\.10\.0\/app-linux\.tar\.gz\?expires=\d+&signature=/,
     );
-    for (const other of ['2.0.0/app-linux.tar.gz', '1.10.0/other.zip'])
+    for (const other of ['2.0.0/app-linux.tar.gz', '1.10.0/other.zip', '%00/x', '1.10.0%00/x', '1.10.0/%00'])
       expect((await service.call(`${link}/download/${other}`, { redirect: 'manual' })).status).toBe(404);
     await world.rows(`update licenses.licenses set status = 'revoked' where id = $1`, id);
     expect((await service.call(link)).text).not.toContain('Downloads');
     expect((await service.call(download, { redirect: 'manual' })).status).toBe(404);
   });
+});
+
+it('files with the longest names and versions can be downloaded', async () => {
+  const { world } = machines;
+  const [version, name] = [`0.0.1+${'a'.repeat(94)}`, `${'+'.repeat(96)}.zip`];
+  await world.asOperator((db) =>
+    publishRelease(db, {
+      product: 'default',
+      version,
+      channel: 'stable',
+      notesUrl: null,
+      artifacts: [{ ...linux, name }],
+    }),
+  );
+  const { id } = await sold();
+  const link = await world.asOperator((db) => createCustomerLink(db, [world.seal], id, 3_600));
+  const download = `${link}/download/${encodeURIComponent(version)}/${encodeURIComponent(name)}`;
+  expect((await service.call(download, { redirect: 'manual' })).status).toBe(302);
 });
 
 describe('a program', () => {

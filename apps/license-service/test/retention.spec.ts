@@ -41,9 +41,9 @@ describe('the retention of the license service', () => {
       id,
     );
     const events = await world.rows('select id from licenses.license_events');
-    expect(await purge('--days', '29')).toMatchObject({
+    expect(await purge('--days', '35')).toMatchObject({
       code: expect.any(Number),
-      said: expect.stringContaining('30 days'),
+      said: expect.stringContaining('36 days'),
     });
     const { code, said } = await purge();
     expect({ code, ...(JSON.parse(said) as object) }).toEqual({ code: 0, removed: 3_000 });

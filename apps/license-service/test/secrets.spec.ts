@@ -35,6 +35,12 @@ it('writes no key, no machine and no query string into a line, an error or the d
     await service.post('/api/activate', { [key]: machine, licenseKey: [key], machineId: machine }),
     await service.post('/api/activate', { licenseKey: key, machineId: `${machine}\u0000` }),
     await service.call(`/api/activate/check?licenseKey=${key}&machineId=${machine}&${key}=1`),
+    ...(await Promise.all(
+      [{ [key]: 1, events: [] }, { events: [{ id: 'a', meter: 'calls', [key]: 1 }] }].map((more) =>
+        service.post('/api/usage', { licenseKey: key, machineId: machine, ...more }),
+      ),
+    )),
+    await service.post('/api/releases/latest', { licenseKey: key, machineId: machine, [key]: 1 }),
     await service.call(`/nothing/${key}?licenseKey=${key}`),
     await service.call(`/api/activate/check?licenseKey=${key}`),
     await service.call('/nothing', { headers: { 'x-request-id': key } }),

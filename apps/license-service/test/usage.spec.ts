@@ -135,7 +135,11 @@ describe('a machine that holds the license', () => {
   });
 
   it('counts late events into the period of their time, and refuses events that are too old or in the future', async () => {
-    const { key } = await sold();
+    const { id, key } = await sold();
+    await world.rows(
+      `update licenses.licenses set activated_at = now() - interval '40 days' where id = $1`,
+      id,
+    );
     const now = Date.now();
     const late = now - 33 * 24 * hour;
     const answer = await report(key, [
@@ -144,10 +148,29 @@ describe('a machine that holds the license', () => {
       event('exports', { at: new Date(now - 36 * 24 * hour).toISOString() }),
       event('exports', { at: new Date(now + 30 * hour).toISOString() }),
       event('exports', { at: '0000-01-01T00:00:00+23:59' }),
+      event('exports', { at: '9999-12-31T23:59:59-23:59' }),
     ]);
-    expect(outcomesIn(answer)).toEqual(['counted', 'counted', 'too_old', 'in_future', 'too_old']);
+    expect(outcomesIn(answer)).toEqual([
+      'counted',
+      'counted',
+      'too_old',
+      'in_future',
+      'too_old',
+      'in_future',
+    ]);
     expect(usedIn(answer, 'exports', monthOf(late))).toEqual([4]);
     expect(usedIn(answer, 'exports', monthOf(now))).toEqual([5]);
+  });
+
+  it('has no usage before its activation: such events count into the month of the activation', async () => {
+    const { key } = await sold();
+    const at = new Date(Date.now() - 33 * 24 * hour).toISOString();
+    const answer = await report(key, [
+      event('exports', { quantity: 4, at }),
+      event('exports', { quantity: 2 }),
+    ]);
+    expect(outcomesIn(answer)).toEqual(['counted', 'meter_exceeded']);
+    expect(usedIn(answer, 'exports')).toEqual([4]);
   });
 
   it('is refused an unknown meter alone, and more events than one day may have', async () => {
@@ -207,9 +230,11 @@ describe('a report is refused', () => {
 
   it('after too many calls of an address', async () => {
     const { key } = await sold();
-    const narrow = await world.start({ environment: { ...noLimits, LIMIT_CHECK: '2/3600' } });
+    const narrow = await world.start({ environment: { ...noLimits, LIMIT_USAGE: '2/3600' } });
     const body = { licenseKey: key, machineId: machine, events: [] };
     for (const status of [200, 200, 429]) expect((await narrow.post('/api/usage', body)).status).toBe(status);
+    // Checks of the same address are not refused because of its reports.
+    expect((await narrow.check(key, machine)).status).toBe(200);
   });
 });
 

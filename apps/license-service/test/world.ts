@@ -14,7 +14,7 @@ export { waitUntil } from '@muster/testing';
 
 /** Limits that no test reaches. Tests of limits set their own. */
 export const noLimits = {
-  ...{ LIMIT_IP: '100000/1', LIMIT_CHECK: '100000/1' },
+  ...{ LIMIT_IP: '100000/1', LIMIT_CHECK: '100000/1', LIMIT_USAGE: '100000/1' },
   ...{ LIMIT_IP_FAIL: '100000/1', LIMIT_KEY_FAIL: '100000/1' },
 };
 

@@ -2,6 +2,7 @@
 import { parseWith, serviceUnavailable } from '@muster/http';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { type z } from 'zod';
+import { type Attempt } from '../attempts/limiter.ts';
 import { hashKey, type FormattedKey, parseKey, keyPrefixOf } from '../key/key.ts';
 import { type OpenedVault, type ProductWithKeys } from '../vault.ts';
 import { type invalidKeyError, unknownKeyError } from './answers.ts';
@@ -23,7 +24,7 @@ export interface ActivationRequest<Extra = unknown> {
 
 export interface ActivationPath<Extra = unknown> {
   readonly name: 'activate' | 'check' | 'release' | 'usage' | 'latest';
-  readonly kind: 'ip' | 'check';
+  readonly kind: Attempt['kind'];
   /** Makes the refusal of a text that is not a license key. */
   readonly refuseKey: typeof invalidKeyError;
   /** The schema of parameters besides the key and the machine; without it there are none. */
@@ -34,7 +35,10 @@ export interface ActivationPath<Extra = unknown> {
 
 function parseExtraParams<Extra>(schema: z.ZodType<Extra>, parameters: unknown) {
   const { activation, extra } = splitActivationParams(parameters);
-  return { activation, extra: parseWith(schema, extra, 'The parameters are invalid.') };
+  return {
+    activation,
+    extra: parseWith(schema, extra, 'The parameters are invalid.', { hidesUnknownNames: true }),
+  };
 }
 
 /** Validates a request. Returns either its contents, or undefined and the error. */

@@ -85,11 +85,11 @@ export function addActivationRoutes(app: FastifyInstance, options: ActivationOpt
     handle: (asked) => release(options, asked),
   };
   const usage: ActivationPath<z.output<typeof UsageParams>> = {
-    ...{ name: 'usage', kind: 'check', refuseKey: invalidKeyError, extraParams: UsageParams },
+    ...{ name: 'usage', kind: 'usage', refuseKey: invalidKeyError, extraParams: UsageParams },
     handle: (asked) => reportUsage(options, asked),
   };
   const latest: ActivationPath<LatestParams> = {
-    ...{ name: 'latest', kind: 'check', refuseKey: invalidKeyError, extraParams: LatestParams },
+    ...{ name: 'latest', kind: 'usage', refuseKey: invalidKeyError, extraParams: LatestParams },
     handle: (asked) => findLatest({ pool: options.pool, seals: () => options.opened()?.seals ?? [] }, asked),
   };
   app.post('/api/activate', createPathHandler(options, activation));

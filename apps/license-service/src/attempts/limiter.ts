@@ -20,6 +20,7 @@ import {
 export interface AttemptLimits {
   readonly ip: Rate;
   readonly check: Rate;
+  readonly usage: Rate;
   readonly ipFail: Rate;
   readonly keyFail: Rate;
 }
@@ -36,7 +37,7 @@ export interface LimiterOptions {
 
 /** An attempt of a caller. Without a key, no failures of a key are counted. */
 export interface Attempt {
-  readonly kind: 'ip' | 'check';
+  readonly kind: 'ip' | 'check' | 'usage';
   readonly address: string;
   readonly keyHash: Buffer | undefined;
 }
@@ -103,7 +104,7 @@ export function createLimiter({
       { name: 'ip_fail', rate: limits.ipFail },
       { name: 'key_fail', rate: limits.keyFail },
     ]);
-  const policyText = { ip: policies('ip'), check: policies('check') };
+  const policyText = { ip: policies('ip'), check: policies('check'), usage: policies('usage') };
 
   const costsOf = ({ kind, address, keyHash }: Attempt): NamedCost[] => {
     const network = networkOf(address);

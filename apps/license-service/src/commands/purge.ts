@@ -5,8 +5,11 @@ import { type LicenseCommand, numberOption } from './command.ts';
 import { parseCount } from './term.ts';
 
 const defaultRetentionDays = 365;
-/** The smallest number of days that an operator can keep. The command `stats` counts that many days. */
-const minRetentionDays = 30;
+/**
+ * The smallest number of days that an operator can keep. Usage events are accepted for 35 days and count into their month.
+ * The command `stats` counts the refusals of 30 days.
+ */
+const minRetentionDays = 36;
 
 export const purgeCommand: LicenseCommand = {
   name: 'purge',

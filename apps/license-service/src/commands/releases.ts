@@ -37,11 +37,14 @@ import { collectOption, listOption } from './features.ts';
 import { licenseOutput } from './shown.ts';
 import { parseCount } from './term.ts';
 
+/** The router accepts at most 100 characters in a part of a path. */
+const fileNamePattern = /^[\w.+-]{1,100}$/;
+
 type NamedFile = readonly [platform: string, file: string];
 
 function parseArtifactOption(optionText: string): NamedFile {
   const [, platform = '', file = ''] = /^([^=]*)=(.+)$/s.exec(optionText) ?? [];
-  if (platformPattern.test(platform) && /^[\w.+-]{1,128}$/.test(path.basename(file))) return [platform, file];
+  if (platformPattern.test(platform) && fileNamePattern.test(path.basename(file))) return [platform, file];
   throw new InvalidArgumentError('It must be a platform and a file: linux-x64=dist/app-linux.tar.gz.');
 }
 
@@ -179,7 +182,7 @@ const releasePolicyCommand: LicenseCommand = {
     addUpdatesOption(addIdOption(it)).option('--no-updates', 'use the policy of the plan again'),
   run: async (context, options) => {
     const updates = options['updates'];
-    if (updates === true) throw new RefusedError('no_policy', 'give --updates or --no-updates');
+    if (updates === undefined) throw new RefusedError('no_policy', 'give --updates or --no-updates');
     const ref = await readLicenseRef(context, options);
     return licenseOutput(
       await inTransaction(context.pool, (db) =>

@@ -1,12 +1,16 @@
 -- Usage meters: licensed programs report their usage, which is summed per license, meter and period.
 
+-- 0010 validates the constraints, because a scan of the tables here would block activations. Licenses are altered before
+-- plans, in the order of activations.
+alter table licenses.licenses
+  -- The license's own meters, which override those of the plan.
+  add column meters jsonb not null default '{}',
+  add constraint licenses_meters_check check (jsonb_typeof(meters) = 'object' and octet_length(meters::text) <= 4096) not valid;
 alter table licenses.plans
   -- The meters, such as {"exports": {"limit": 100, "period": "month", "overLimit": "refuse"}}. A change also applies to
   -- issued licenses.
-  add column meters jsonb not null default '{}' check (jsonb_typeof(meters) = 'object' and octet_length(meters::text) <= 4096);
-alter table licenses.licenses
-  -- The license's own meters, which override those of the plan.
-  add column meters jsonb not null default '{}' check (jsonb_typeof(meters) = 'object' and octet_length(meters::text) <= 4096);
+  add column meters jsonb not null default '{}',
+  add constraint plans_meters_check check (jsonb_typeof(meters) = 'object' and octet_length(meters::text) <= 4096) not valid;
 
 -- The usage of a license, one row for each meter and period.
 create table licenses.license_usage (
@@ -44,6 +48,7 @@ declare
   max_age constant interval := '35 days';
   max_clock_error constant interval := '1 day';
   max_events_per_day constant int := 10000;
+  activated constant timestamptz := (select l.activated_at from licenses.licenses l where l.id = license);
   today constant date := (now at time zone 'UTC')::date;
   event jsonb;
   term jsonb;
@@ -64,8 +69,9 @@ begin
       when event_at > now + max_clock_error then 'in_future'
     end;
     if refused is null then
+      -- A license has no usage before its activation, so that earlier months are no second allowance.
       event_period := case when term->>'period' = 'total' then 'total'
-        else to_char(least(event_at, now) at time zone 'UTC', 'YYYY-MM') end;
+        else to_char(least(greatest(event_at, activated), now) at time zone 'UTC', 'YYYY-MM') end;
       touched := touched || jsonb_build_object('meter', event->>'meter', 'period', event_period);
       if exists (select from licenses.license_usage_events e where e.license_id = license and e.event_id = event->>'id') then
         outcomes := outcomes || jsonb_build_object('id', event->>'id', 'outcome', 'repeated', 'reason', null);
@@ -103,7 +109,7 @@ end $$;
 alter table licenses.license_events drop constraint license_events_kind_check;
 alter table licenses.license_events add constraint license_events_kind_check
   check (kind in ('issued', 'imported', 'activated', 'released', 'transferred', 'suspended', 'resumed', 'revoked',
-    'renewed', 'rotated', 'certified', 'entitled', 'resized', 'usage_reset', 'expiring', 'expired'));
+    'renewed', 'rotated', 'certified', 'entitled', 'resized', 'usage_reset', 'expiring', 'expired')) not valid;
 
 -- The service cannot delete ids of events, so a machine cannot be counted twice or freed of its usage.
 grant select, insert on licenses.license_usage_events to muster_licenses;

@@ -1,22 +1,25 @@
 -- Releases of programs: which versions a license may download, and the signed addresses of their files.
 
+-- The update policy, such as {"for": 31536000, "maxVersion": "2", "afterExpiry": true}. That of a license replaces that of its
+-- plan, and null means the one of the plan. 0010 validates the constraints.
+alter table licenses.licenses
+  add column updates jsonb,
+  add constraint licenses_updates_check check (jsonb_typeof(updates) = 'object' and octet_length(updates::text) <= 512) not valid;
+alter table licenses.plans
+  add column updates jsonb not null default '{}',
+  add constraint plans_updates_check check (jsonb_typeof(updates) = 'object' and octet_length(updates::text) <= 512) not valid;
 alter table licenses.products
   -- The address of files, such as https://downloads.example.com/{file}?expires={expires}&signature={signature}.
-  add column downloads_url text check (char_length(downloads_url) <= 1024),
+  add column downloads_url text,
+  add constraint products_downloads_url_check check (char_length(downloads_url) <= 1024) not valid,
   -- A new version changes the secret that signs addresses.
   add column download_key_version int not null default 0;
--- The update policy, such as {"for": 31536000, "maxVersion": "2", "afterExpiry": true}. That of a license replaces that of its
--- plan, and null means the one of the plan.
-alter table licenses.plans add column updates jsonb not null default '{}'
-  check (jsonb_typeof(updates) = 'object' and octet_length(updates::text) <= 512);
-alter table licenses.licenses add column updates jsonb
-  check (jsonb_typeof(updates) = 'object' and octet_length(updates::text) <= 512);
 
 create table licenses.releases (
   id uuid primary key,
   product text not null references licenses.products,
   -- A version by Semantic Versioning, and its numbers.
-  version text not null check (char_length(version) <= 128),
+  version text not null check (char_length(version) <= 100),
   major int not null,
   minor int not null,
   patch int not null,
@@ -30,6 +33,8 @@ create table licenses.releases (
   yank_reason text check (char_length(yank_reason) <= 512),
   unique (product, version)
 );
+-- Versions that differ only in their build metadata have no order.
+create unique index releases_precedence on licenses.releases (product, split_part(version, '+', 1));
 -- Lists the releases of a product, the newest first.
 create index releases_product on licenses.releases (product, id);
 -- Finds the latest versions of a channel.

@@ -1,7 +1,11 @@
 /** Publishes, lists and yanks releases, and sets which of them licenses may download. */
 import { newId, sql } from '@muster/driver';
-import semver from 'semver';
-import { type ReleaseArtifact, type ReleaseChannel, type UpdatePolicy } from '../releases/records.ts';
+import {
+  parseVersion,
+  type ReleaseArtifact,
+  type ReleaseChannel,
+  type UpdatePolicy,
+} from '../releases/records.ts';
 import { downloadsUrlProblem, type DownloadSettings } from '../releases/downloads.ts';
 import { updateLicense } from './change.ts';
 import { type License, type LicenseRef, lockLicense } from './license.ts';
@@ -33,11 +37,11 @@ export async function publishRelease(
 ): Promise<ProductRelease> {
   const { product, version, channel, notesUrl, artifacts } = release;
   await getProduct(db, product);
-  const parsed = semver.parse(version);
-  if (parsed?.raw !== version || version.length > 128)
+  const parsed = parseVersion(version);
+  if (parsed === undefined)
     throw new RefusedError(
       'version',
-      'a version must follow Semantic Versioning, such as 1.4.0 or 2.0.0-beta.1',
+      'a version must follow Semantic Versioning with at most 100 characters, such as 1.4.0 or 2.0.0-beta.1',
     );
   const { major, minor, patch } = parsed;
   if (Math.max(major, minor, patch) > maxVersionNumber)
@@ -51,9 +55,13 @@ export async function publishRelease(
   const made = await db.find(
     sql<ProductRelease>`insert into licenses.releases (id, product, version, major, minor, patch, channel, notes_url, artifacts)
       values (${newId()}, ${product}, ${version}, ${major}, ${minor}, ${patch}, ${channel}, ${notesUrl}, ${JSON.stringify(artifacts)}::jsonb)
-      on conflict (product, version) do nothing returning ${releaseColumnsSql}`,
+      on conflict do nothing returning ${releaseColumnsSql}`,
   );
-  if (made === undefined) throw new RefusedError('version_exists', `${version} was already published`);
+  if (made === undefined)
+    throw new RefusedError(
+      'version_exists',
+      `${version} was already published, perhaps with other build metadata`,
+    );
   return made;
 }
 

@@ -11,6 +11,7 @@ import { findEntitledRelease, findLatestStable } from '../releases/latest.ts';
 import { customerPage } from './customer.ts';
 import { sendPage } from './layout.ts';
 import { licenseOfLink } from './links.ts';
+import { parseVersion } from '../releases/records.ts';
 import { type SupportPagesOptions } from './people.ts';
 import { releaseByCustomer } from './release.ts';
 import { requireOpenedVault, sendAnswerOrRefusal, slotOfForm, answerOfflineUpload } from './shared.ts';
@@ -43,9 +44,10 @@ export function addCustomerRoutes(app: FastifyInstance, options: SupportPagesOpt
     async (request, reply) => {
       const { link, version, name } = request.params;
       const { seals } = requireOpenedVault(options);
-      const release = await inTransaction(options.pool, async (db) =>
-        findEntitledRelease(db, (await licenseOfLink(db, seals, link)).id, version),
-      );
+      const release = await inTransaction(options.pool, async (db) => {
+        const { id } = await licenseOfLink(db, seals, link);
+        return parseVersion(version) && findEntitledRelease(db, id, version);
+      });
       const isFile = release?.artifacts.some((one) => one.name === name) === true;
       const expiresSeconds = Math.floor(Date.now() / 1_000) + downloadSeconds;
       const url = isFile ? signedDownloadUrl(seals, release, { version, name, expiresSeconds }) : null;

@@ -1,11 +1,21 @@
 /** Schemas of releases and of the calls that find the latest one. */
-import semver from 'semver';
+import semver, { type SemVer } from 'semver';
 import { z } from 'zod';
 
 /** The channels, the most stable first. A program on a channel also gets releases of more stable ones. */
 export const releaseChannels = ['stable', 'beta', 'alpha'] as const;
 export type ReleaseChannel = (typeof releaseChannels)[number];
 export const platformPattern = /^[a-z0-9][a-z0-9._-]{0,31}$/;
+
+/** The longest version. The router accepts at most 100 characters in a part of a path. */
+const maxVersionLength = 100;
+
+/** Parses a version by Semantic Versioning. Returns undefined for other texts, also with a prefix `v` or spaces. */
+export function parseVersion(text: string): SemVer | undefined {
+  const parsed = semver.parse(text.length > maxVersionLength ? '' : text);
+  const build = parsed?.build.length ? `+${parsed.build.join('.')}` : '';
+  return parsed !== null && `${parsed.version}${build}` === text ? parsed : undefined;
+}
 
 export const ReleaseArtifact = z.object({
   name: z.string(),

@@ -4,6 +4,7 @@ import { MeterName, MeterUsageRecord } from '../meters.ts';
 
 const maxEventsPerCall = 100;
 const maxEventQuantity = 1_000_000;
+const latestMillis = Date.UTC(9999, 0);
 
 const UsageEvent = z.strictObject({
   id: z
@@ -14,10 +15,12 @@ const UsageEvent = z.strictObject({
   quantity: z.int().min(1).max(maxEventQuantity).default(1),
   at: z.iso
     .datetime({ offset: true })
-    // Postgres accepts fewer years and offsets than ISO 8601. Times before 1970 are too old in any case.
-    .transform((time) => new Date(Math.max(Date.parse(time), 0)).toISOString())
+    // Postgres accepts fewer years and offsets than ISO 8601. Times outside of these are refused in any case.
+    .transform((time) => new Date(Math.min(Math.max(Date.parse(time), 0), latestMillis)).toISOString())
     .optional()
-    .describe('When it happened, at most 35 days ago; the time of the call if omitted.'),
+    .describe(
+      'When it happened, at most 35 days ago; the time of the call if omitted. Send it if you repeat events: after 37 days an id is forgotten.',
+    ),
 });
 
 /** The parameters of a usage report in addition to the key and the machine. */
