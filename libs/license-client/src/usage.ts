@@ -169,7 +169,7 @@ interface SentUsage {
   /** The outcomes of the decided events, by their ids. Null is the reason of an event that was counted. */
   readonly reasonsById: ReadonlyMap<string, string | null>;
   readonly usage: readonly MeterUsage[];
-  /** Why the other events were not decided. */
+  /** The reason why the other events were not decided. */
   readonly refusal?: LicenseRefusal;
   /** The time of the service. 0 if it did not answer. */
   readonly serverMillis: number;
