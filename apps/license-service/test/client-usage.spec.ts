@@ -185,6 +185,21 @@ it('events above the number of a day wait for the next day, block no other meter
   expect(await usedBy(id)).toEqual(['1', '2']);
 });
 
+it('an event above the number of a day is refused where too many wait for the next day, and the others stay', async () => {
+  const { client, key, id } = await metered();
+  await client.meter('exports');
+  await machines.world.rows(
+    'update licenses.license_usage set events_of_day = 10000 where license_id = $1',
+    id,
+  );
+  const usage = path.join(client.folder, 'usage');
+  for (const name of await store(client, 1_000, { key, at: new Date().toISOString() }))
+    await rename(path.join(usage, name), path.join(usage, `later-9${name.slice(1)}`));
+  const before = await queued(client);
+  expect(await client.meter('exports')).toMatchObject({ outcome: 'refused', reason: 'too_many_events' });
+  expect(await queued(client)).toEqual(before);
+});
+
 it('events of an earlier license, and of an earlier key of this one, are counted for their license', async () => {
   const first = await metered();
   const { client } = first;

@@ -343,7 +343,7 @@ export async function meterUsage(
   let sent = await sendQueueShared(session, license);
   // Another process has sent this event. Its outcome can be asked for again, since it is counted once.
   if (sent.refusal === undefined && !sent.reasonsById.has(queued.id))
-    sent = await sendEvents(session, license.licenseKey, [queued]);
+    sent = await sendInBatches(session, license.licenseKey, [queued]);
   const { refusal, usage } = sent;
   const reason = sent.reasonsById.get(queued.id) ?? null;
   // The program learns that a refused event does not count, so it must not count later.
