@@ -1,8 +1,8 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { BoardPage } from '../board/board-page.tsx';
 import { parseBoardSearch } from '../board/filter.ts';
-import { parseUsageSearch } from '../usage/usage-search.ts';
-import { parseActivityFilter, parseAuditFilter } from '../data/trail-filter.ts';
+import { type UsageSearch } from '../usage/usage-search.ts';
+import { type ActivityFilter, type AuditFilter } from '../data/trail-filter.ts';
 import { NotFoundError } from '@muster/client';
 import { importWithRetry } from '../components/lazily.ts';
 import { dismissTransientNotices } from '../components/notices.tsx';
@@ -57,13 +57,14 @@ const activityRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/activity',
   component: lazyPage(() => import('../pages/activity-page.tsx'), 'ActivityPage'),
-  validateSearch: parseActivityFilter,
+  // The page, which is loaded later, checks the parameters; likewise below.
+  validateSearch: (search: Record<string, unknown>) => search as ActivityFilter,
 });
 const usageRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/usage',
   component: lazyPage(() => import('../usage/usage-page.tsx'), 'UsagePage'),
-  validateSearch: parseUsageSearch,
+  validateSearch: (search: Record<string, unknown>) => search as UsageSearch,
 });
 const fileRoute = createRoute({
   getParentRoute: () => rootRoute,
@@ -166,7 +167,7 @@ const auditRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/audit',
   component: lazyPage(() => import('../pages/audit-page.tsx'), 'AuditPage'),
-  validateSearch: parseAuditFilter,
+  validateSearch: (search: Record<string, unknown>) => search as AuditFilter,
 });
 
 export const router = createRouter({

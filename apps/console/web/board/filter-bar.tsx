@@ -4,7 +4,6 @@ import { Icon, PriorityIcon, StatusIcon } from '../components/icons.tsx';
 import { Menu, type MenuItem } from '../components/menu.tsx';
 import { Avatar } from '../components/people.tsx';
 import { t } from '../messages/index.ts';
-import { withFilter } from '../data/trail-filter.ts';
 import {
   type BoardSearch,
   hasActiveFilters,
@@ -13,6 +12,7 @@ import {
   toggleValue,
   withoutFilters,
   workFilters,
+  withFilter,
 } from './filter.ts';
 
 interface FilterBarProps {

@@ -170,3 +170,13 @@ export function toggleValue<T>(list: readonly T[] | undefined, value: T): readon
     list?.includes(value) === true ? list.filter((one) => one !== value) : [...(list ?? []), value];
   return next.length === 0 ? undefined : next;
 }
+
+/** Returns the filter with one field set or removed. */
+export function withFilter<Filter extends object, Field extends keyof Filter>(
+  filter: Filter,
+  field: Field,
+  value: Filter[Field] | undefined,
+): Filter {
+  const rest = Object.fromEntries(Object.entries(filter).filter(([name]) => name !== field)) as Filter;
+  return value === undefined || value === '' ? rest : { ...rest, [field]: value };
+}

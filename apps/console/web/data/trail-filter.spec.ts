@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { parseActivityFilter, parseAuditFilter, isDay, withFilter } from './trail-filter.ts';
+import { withFilter } from '../board/filter.ts';
+import { parseActivityFilter, parseAuditFilter, isDay } from './trail-filter.ts';
 import { dayStart, parseSince } from '../pages/trail-bounds.ts';
 
 const actor = '01990000-0000-7000-8000-000000000001';

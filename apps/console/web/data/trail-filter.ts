@@ -25,15 +25,15 @@ export interface AuditFilter {
 
 type UrlSearch = Readonly<Record<string, unknown>>;
 
-/** Returns the valid fields of a URL's query, which anyone may have written. */
+/** Returns the valid fields of a URL's query, which anyone may have written, in its order. */
 function validFields<Filter>(
   search: UrlSearch,
   validators: Readonly<Record<keyof Filter, (text: string) => boolean>>,
 ): Filter {
-  const found = Object.entries<(text: string) => boolean>(validators).flatMap(([field, fits]) => {
-    const value = search[field];
-    return typeof value === 'string' && fits(value) ? [[field, value]] : [];
-  });
+  const fits = new Map(Object.entries<(text: string) => boolean>(validators));
+  const found = Object.entries(search).filter(
+    ([field, value]) => typeof value === 'string' && fits.get(field)?.(value) === true,
+  );
   return Object.fromEntries(found) as Filter;
 }
 
@@ -66,13 +66,3 @@ export const parseAuditFilter = (search: UrlSearch): AuditFilter =>
     from: isDay,
     to: isDay,
   });
-
-/** Returns the filter with one field set or removed. */
-export function withFilter<Filter extends object, Field extends keyof Filter>(
-  filter: Filter,
-  field: Field,
-  value: Filter[Field] | undefined,
-): Filter {
-  const rest = Object.fromEntries(Object.entries(filter).filter(([name]) => name !== field)) as Filter;
-  return value === undefined || value === '' ? rest : { ...rest, [field]: value };
-}

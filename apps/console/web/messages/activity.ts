@@ -1,6 +1,6 @@
 /** English texts of the activity, loaded with its page. Each is a verb between the actor and its object. */
 import { type EventKind } from '@muster/registry';
-import { pluralize } from './several.ts';
+import { pluralize } from './en.ts';
 
 const eventTexts: Readonly<Record<EventKind, string>> = {
   'project.created': 'created project',

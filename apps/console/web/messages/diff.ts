@@ -1,6 +1,6 @@
 /** English texts of changed files, loaded with the pages that show them. */
 import { type ChangedFile, type Changes } from '@muster/registry';
-import { pluralize } from './several.ts';
+import { pluralize } from './en.ts';
 
 type ProblemCode = NonNullable<Changes['problem']>['code'];
 

@@ -1,5 +1,7 @@
 /** The console's texts in English. A translation is another file of the same shape. */
-import { pluralize } from './several.ts';
+
+export const pluralize = (count: number, singular: string, plural: string): string =>
+  `${count.toLocaleString()} ${count === 1 ? singular : plural}`;
 
 type Status = 'backlog' | 'ready' | 'in_progress' | 'in_review' | 'done' | 'canceled';
 type Priority = 'none' | 'low' | 'medium' | 'high' | 'urgent';

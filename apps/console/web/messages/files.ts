@@ -1,7 +1,7 @@
 /** English texts of attachments, loaded with the pages that show them. */
 import { type Attachment, type AttachmentKind, type TestReport } from '@muster/registry';
 import { formatDuration } from './index.ts';
-import { pluralize } from './several.ts';
+import { pluralize } from './en.ts';
 
 const byteUnits = ['byte', 'kilobyte', 'megabyte'] as const;
 

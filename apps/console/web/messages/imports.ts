@@ -1,7 +1,7 @@
 /** English texts of imports, loaded with their page. */
 import { type ImportOutcome } from '@muster/registry';
 import { type CsvField, type FileFormat } from '@muster/import-files';
-import { pluralize } from './several.ts';
+import { pluralize } from './en.ts';
 
 export const importTexts = {
   intro: 'Import stories from another tracker, with epics, comments, labels and blockers.',

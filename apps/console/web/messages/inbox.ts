@@ -1,5 +1,5 @@
 /** English texts of the inbox, loaded with it. */
-import { pluralize } from './several.ts';
+import { pluralize } from './en.ts';
 
 export const inboxTexts = {
   loading: 'Loading the inbox',

@@ -1,5 +1,5 @@
 /** Texts of the pages about plans and waves, loaded with these pages. */
-import { pluralize } from './several.ts';
+import { pluralize } from './en.ts';
 
 const stories = (count: number): string => pluralize(count, 'story', 'stories');
 

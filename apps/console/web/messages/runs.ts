@@ -1,7 +1,7 @@
 /** English texts of the page of a run, loaded with it. */
 import { type Failure, type RunLogStream, type RunState } from '@muster/registry';
 import { type z } from 'zod';
-import { pluralize } from './several.ts';
+import { pluralize } from './en.ts';
 
 interface FailureText {
   readonly reason: string;

@@ -1,6 +1,6 @@
 /** English texts of the settings, loaded with them. */
 import { type Registry, type ResultOf } from '@muster/registry';
-import { pluralize } from './several.ts';
+import { pluralize } from './en.ts';
 
 type Policy = ResultOf<Registry['policy']['get']>['policy'];
 

@@ -2,7 +2,7 @@
 import { type Grouping, type Layout, type Sorting } from '../board/filter.ts';
 import { type GroupField } from '../views/grouping.ts';
 import { type TableColumn } from '../views/table-columns.ts';
-import { pluralize } from './several.ts';
+import { pluralize } from './en.ts';
 
 export const storyViewTexts = {
   allStories: 'All stories',

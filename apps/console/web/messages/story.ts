@@ -1,6 +1,6 @@
 /** English texts for editing a story and for what blocks it, loaded with its page. */
 import { type Execution, type Obstacle } from '@muster/registry';
-import { pluralize } from './several.ts';
+import { pluralize } from './en.ts';
 
 export const editTexts = {
   edit: 'Edit',

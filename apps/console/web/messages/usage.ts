@@ -1,6 +1,6 @@
 /** English texts of usage, budgets and prices, loaded with their pages. */
 import { type AgentRecordGrouping, type Budget, type UsageGrouping } from '@muster/registry';
-import { pluralize } from './several.ts';
+import { pluralize } from './en.ts';
 
 /** Formats an amount. Amounts below one unit have up to four decimals, because single runs often cost that little. */
 export const formatMicros = (micros: number, currency: string): string =>

@@ -1,5 +1,5 @@
 /** English texts of epics, health and the audit trail, loaded with these pages. */
-import { pluralize } from './several.ts';
+import { pluralize } from './en.ts';
 
 export const viewTexts = {
   epics: {

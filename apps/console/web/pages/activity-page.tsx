@@ -2,7 +2,8 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { type StoryStatus } from '@muster/registry';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useClient } from '../data/context.ts';
-import { type ActivityFilter, withFilter } from '../data/trail-filter.ts';
+import { withFilter } from '../board/filter.ts';
+import { type ActivityFilter, parseActivityFilter } from '../data/trail-filter.ts';
 import { Icon } from '../components/icons.tsx';
 import { NextPageButton } from '../components/next-page.tsx';
 import { Avatar, actorNameOf } from '../components/people.tsx';
@@ -101,7 +102,7 @@ function ActivityRow({ line, filter }: { readonly line: ActivityLine; readonly f
 /** The activity page, newest events first. */
 export function ActivityPage() {
   useTitle(t.nav.activity);
-  const filter = activityRoute.useSearch();
+  const filter = activityRoute.useSearch({ select: parseActivityFilter, structuralSharing: true });
   const activity = useInfiniteQuery(activityQuery(useClient(), filter));
   const isAdmin = useIsAdmin();
   const items = activity.data?.pages.flatMap((page) => page.items) ?? [];

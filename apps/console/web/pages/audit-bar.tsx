@@ -1,6 +1,7 @@
 /** Filters of the audit trail; each choice changes the URL. */
 import { Link, useNavigate } from '@tanstack/react-router';
-import { type AuditFilter, withFilter } from '../data/trail-filter.ts';
+import { withFilter } from '../board/filter.ts';
+import { type AuditFilter } from '../data/trail-filter.ts';
 import { useActorOptions } from '../components/whose.ts';
 import { activityTexts } from '../messages/activity.ts';
 import { viewTexts } from '../messages/views.ts';

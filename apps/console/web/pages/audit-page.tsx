@@ -5,7 +5,8 @@ import { Fragment } from 'react';
 import { type AuditEntry, type Project } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { projectsQuery } from '../data/queries.ts';
-import { type AuditFilter, withFilter } from '../data/trail-filter.ts';
+import { withFilter } from '../board/filter.ts';
+import { type AuditFilter, parseAuditFilter } from '../data/trail-filter.ts';
 import { getActorOptionId } from '../components/whose.ts';
 import { NextPageButton } from '../components/next-page.tsx';
 import { Avatar, actorNameOf } from '../components/people.tsx';
@@ -117,7 +118,7 @@ const AuditTable = ({ entries, filter, projects, names }: AuditTableProps) => (
 
 export function AuditPage() {
   useTitle(viewTexts.audit.title);
-  const filter = auditRoute.useSearch();
+  const filter = auditRoute.useSearch({ select: parseAuditFilter, structuralSharing: true });
   const client = useClient();
   const audit = useInfiniteQuery(auditQuery(client, filter));
   const projects = useQuery(projectsQuery(client)).data ?? [];

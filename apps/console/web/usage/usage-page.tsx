@@ -14,11 +14,11 @@ import { EmptyState, LoadError, Loading } from '../components/states.tsx';
 import { useTitle } from '../components/title.ts';
 import { formatDay, t } from '../messages/index.ts';
 import { formatMicros, formatTokens, usageTexts } from '../messages/usage.ts';
-import { withFilter } from '../data/trail-filter.ts';
+import { withFilter } from '../board/filter.ts';
 import { useMayConnectAgents } from '../settings/rights.ts';
 import { Outcomes } from './outcomes.tsx';
 import { rangeStart, type UsageFilter, usageSumsQuery, usageTableQuery } from './usage-queries.ts';
-import { type UsageSearch, usageRanges } from './usage-search.ts';
+import { parseUsageSearch, type UsageSearch, usageRanges } from './usage-search.ts';
 
 const Chart = lazyComponent(
   () => import('../pages/chart.tsx'),
@@ -180,8 +180,10 @@ function UsageChart({ sums, currency, days, isByWeek }: UsageChartProps) {
   return <Chart label={usageTexts.chart(currency, isByWeek)} minTop={10_000} isBars {...data} />;
 }
 
+const useUsageSearch = () => usageRoute.useSearch({ select: parseUsageSearch, structuralSharing: true });
+
 function GroupName({ sum: { key }, by }: { readonly sum: UsageSum; readonly by: UsageGrouping }) {
-  const search = usageRoute.useSearch();
+  const search = useUsageSearch();
   const projects = useQuery(projectsQuery(useClient())).data ?? [];
   if (by === 'day') return formatDay(key.name);
   if (by === 'week') return usageTexts.weekOf(formatDay(key.name));
@@ -297,7 +299,7 @@ export function UsagePage() {
   useTitle(usageTexts.title);
   const client = useClient();
   const { agent, member } = useIdentity();
-  const search = usageRoute.useSearch();
+  const search = useUsageSearch();
   const { by = 'story', days = 30 } = search;
   const filter = filterOf(search);
   const isByWeek = days > maxDaysByDay;
