@@ -64,6 +64,7 @@ export function usageJourneys(house: House): void {
     await robo.deliveryExecutions.complete({ ...held, outcome: 'submitted' });
     await ana.reviewers.add({ storyId: 'WEB-1', memberId: people.ben.me.memberId });
     await house.client(people.ben.me.token).reviewers.setVerdict({ storyId: 'WEB-1', verdict: 'approved' });
+    await ana.stories.updateStatus({ storyId: 'WEB-1', status: 'done' });
     await spend('WEB-2', 'claude-sonnet-4', 100_000, 1);
     const page = await open(people.dan.me.token, '/usage');
     const table = page.getByRole('region', { name: 'Outcomes by agent' }).getByRole('table');

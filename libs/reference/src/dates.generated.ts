@@ -12,7 +12,7 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/agents': {
-    sha256: '15b93efb89a0f20820ea82b50d8ccad63e5be7bfee0f4b4654ed2e5ca2b0aeaa',
+    sha256: 'b7789f1560a7b8730e504b8731905b001ed5e335269ef53ef6c6fb2e7f930e57',
     since: '2026-11-30',
   },
   'reference/agents.catalog': {
@@ -20,7 +20,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/agents.runs': {
-    sha256: '6cb2643b0ecffaa043ff2be6044f9f14632eafdb2e0acc0c075019b79e96a148',
+    sha256: 'c1eac7b64ecd36ad870111340ff91929f0ec0cabe77fec3e12d154b6fd37185d',
     since: '2026-11-30',
   },
   'reference/locks': {
@@ -236,7 +236,7 @@ export const dates = {
     since: '2026-11-30',
   },
   'reference/records': {
-    sha256: '381ccf7a6bacf9d8cca397645b35164557e3044dcb1d72dcf3db9fc1bc54be35',
+    sha256: '17b4dae988ec4014939f266ddf5927d4dcdbe0376b4b01f5128710aacc214c55',
     since: '2026-11-30',
   },
   'reference/errors': {

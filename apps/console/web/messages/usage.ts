@@ -79,7 +79,7 @@ export const outcomeTexts = {
   table: (grouping: string) => `Outcomes by ${grouping.toLowerCase()}`,
   empty: 'No agent started work in this time.',
   emptyPrompt: 'No agent started work in this time after a prompt last changed.',
-  hint: 'Stories that agents started in this time. Reviewers, verified merges, reverts and expired leases decide, so agents can’t improve these counts. Models and costs are what agents report.',
+  hint: 'Stories that agents started in this time, each counted once per agent. Based on reviews by others, verified merges, reverts and expired leases. Models and costs are what agents report.',
   hintPrompt: 'Work counts for a prompt if it started after the prompt last changed.',
 };
 

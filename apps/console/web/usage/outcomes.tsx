@@ -20,9 +20,9 @@ const costsPerLanded = ({ costs }: AgentRecord): string =>
 
 /** The columns after the name. Counts are small, so the cells show counts and no percentages. */
 const columns: readonly (readonly [head: string, format: (record: AgentRecord) => string])[] = [
-  [outcomeTexts.accepted, ({ acceptedFirst, submitted }) => ratio(acceptedFirst, submitted)],
-  [outcomeTexts.sentBack, ({ changesRequested, submissions }) => ratio(changesRequested, submissions)],
-  [outcomeTexts.stalled, ({ stalls, leases }) => ratio(stalls, leases)],
+  [outcomeTexts.accepted, ({ acceptedFirst, submittedFirst }) => ratio(acceptedFirst, submittedFirst)],
+  [outcomeTexts.sentBack, ({ sentBack, submitted }) => ratio(sentBack, submitted)],
+  [outcomeTexts.stalled, ({ stalled, started }) => ratio(stalled, started)],
   [outcomeTexts.landed, ({ landed }) => landed.toLocaleString()],
   [outcomeTexts.reverted, ({ reverted, landed }) => ratio(reverted, Math.max(reverted, landed))],
   [usageTexts.costPerLanded, costsPerLanded],

@@ -104,7 +104,7 @@ export const agents = {
     summary: 'Count how the work of agents turned out',
     keywords: 'accepted rework stalls reverted quality statistics compare model prompt cost per landed story',
     description:
-      'Counts of stories that agents began to work on from `from` to `to` (whole UTC days, by default the last 30, at most 366), in projects that you may see; most leases first. Verdicts of others, merges that the forge verified, reverts and expired leases decide; approvals by an agent of the same member do not count. Models and costs are what runs reported. Work counts for a prompt if it began after the last change of the prompt, which applied to its project.',
+      'Counts of stories that agents began to work on from `from` to `to` (whole UTC days, by default the last 30, at most 366), in projects that you may see; most stories first. The newest 10,000 executions count. A story counts once for an agent, however often the agent starts again. Verdicts of others, facts that the forge verified, reverts and expired leases decide; approvals by an agent of the same member do not count. Models and costs are what runs reported. Work counts for a prompt if it began after the last change of the prompt, which applied to its project.',
     access: org('viewer'),
     surfaces: surfacesWithoutTool,
     params: z.strictObject({

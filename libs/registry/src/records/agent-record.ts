@@ -9,17 +9,17 @@ export const AgentRecord = z
     key: z
       .object({ id: z.string().nullable(), name: z.string() })
       .describe('id is null for work without a reported model'),
-    leases: z.int().describe('Leases that agents acquired'),
-    stalls: z.int().describe('Leases among these that expired'),
-    submitted: z.int().describe('Stories that were submitted for the first time'),
+    started: z.int().describe('Stories that agents acquired'),
+    stalled: z.int().describe('Stories on which a lease of an agent expired'),
+    submitted: z.int().describe('Stories that agents submitted'),
+    sentBack: z
+      .int()
+      .describe('Stories among these that were sent back: changes requested, or pull request closed'),
+    submittedFirst: z.int().describe('Stories whose first submission was by the agent'),
     acceptedFirst: z
       .int()
-      .describe('Stories among these that were merged or approved without being sent back'),
-    submissions: z.int().describe('All submissions, repeated ones included'),
-    changesRequested: z
-      .int()
-      .describe('Submissions among these that were sent back: changes requested, or pull request closed'),
-    landed: z.int().describe('Stories that were merged, or approved where no repository is linked'),
+      .describe('Stories among these whose first submission was merged or approved without being sent back'),
+    landed: z.int().describe('Stories that were merged or, where no repository is linked, approved and done'),
     reverted: z.int().describe('Stories whose merged work was reverted'),
     costs: z
       .array(
