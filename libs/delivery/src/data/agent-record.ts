@@ -34,16 +34,17 @@ const maxCurrencies = 5;
 /** The number of executions that one call reads; the newest ones count. */
 const maxExecutions = 10_000;
 
-/** True for the usage `d` of this work of an agent on a story. */
-const isUsageOf = (work: Part): Part => sql.part`${orgFilter('d')} and d.story_id = ${work}.story_id
-  and d.member_id = ${work}.member_id and d.agent_id = ${work}.agent_id and d.day >= ${work}.first_day`;
+/** Selects the usage of this work of an agent on a story. `offset 0` keeps the planner from another index. */
+const usageOf = (work: Part): Part => sql.part`(select u.* from (select d.* from usage_days d
+    where ${orgFilter('d')} and d.story_id = ${work}.story_id offset 0) u
+  where u.member_id = ${work}.member_id and u.agent_id = ${work}.agent_id and u.day >= ${work}.first_day)`;
 
 /** Joins the groups of the work `w` of an agent on a story, as `k.id` and `k.name`. */
 const groupings: Readonly<Record<AgentRecordGrouping, Part>> = {
   agent: sql.part`cross join lateral (select a.id::text as id, a.name from agents a where ${orgFilter('a')} and a.id = w.agent_id) k`,
   // A run may use several models. The one with the highest cost did most of the work.
   model: sql.part`cross join lateral (select m.model as id, coalesce(m.model, 'No model reported') as name from (select (
-      select d.model from usage_days d where ${isUsageOf(sql.part`w`)} group by d.model
+      select d.model from ${usageOf(sql.part`w`)} d group by d.model
       order by sum(d.cost_micros) desc, sum(d.output_tokens) desc, d.model limit 1) as model) m) k`,
   prompt: sql.part`cross join lateral (select p.id::text as id, p.slug || ' v' || p.version as name from prompts p
     where ${orgFilter('p')} and p.updated_at <= w.began_at
@@ -169,7 +170,7 @@ const outcomesByGroupSql = (groupBy: AgentRecordGrouping, since: Part): Part => 
       keyed as (select w.*, k.id collate "C" as id, k.name from worked w ${groupings[groupBy]}),
       costs as (
         select k.id, d.currency, ${exactSumSql(sql.part`sum(d.cost_micros)`)} as cost
-        from keyed k join usage_days d on ${isUsageOf(sql.part`k`)} group by 1, 2)`;
+        from keyed k cross join lateral ${usageOf(sql.part`k`)} d group by 1, 2)`;
 
 /** Counts the work that began on the UTC days from `from` to `to`, in the projects that the caller may see. */
 export async function recordOfAgents(
