@@ -137,6 +137,22 @@ describe('a reply to a notification mail', () => {
       },
     ],
     ['a sender that only looks alike', { from: '"chloe@example.com" <ben@example.com>' }],
+    ...[
+      '<chloe@example.com> x <ben@example.com>',
+      '<chloe@example.com>ben@example.com',
+      '=?utf-8?Q?=3Cchloe=40example.com=3E?= (ben@example.com)',
+      '=?utf-8?Q?ben=40example.com?= <chloe@example.com>',
+      '"ben@example.com" <chloe@example.com>',
+      '"a\\" <ben@example.com>, "b" <chloe@example.com>',
+      'chloe@example.com (ben@example.com)',
+      'Team: chloe@example.com;',
+      '@ben.example,@a:chloe@example.com',
+      'chloe@example.com ben',
+    ].map((from) => [`the sender ${from}`, { raw: `From: ${from}\r\n\r\nHi` }] as const),
+    ['no sender', { raw: 'Subject: x\r\n\r\nHi' }],
+    // The sender of notifications is muster@acme.example.
+    ['a sender whose address is part of that of notifications', { from: 'uster@acme.example' }],
+    ['more than 4,000 lines', { text: 'a\n'.repeat(4_001) }],
     ['no text', { text: '> Ana asks' }],
     ['too much text', { text: 'x'.repeat(20_001) }],
   ])('is refused with %s', async (_, mail) => {
@@ -145,6 +161,48 @@ describe('a reply to a notification mail', () => {
     const envelope = { from: 'chloe@example.com', to: replyTo ?? '' };
     expect(await reply({ to: replyTo, text: 'Hi', envelope, ...mail })).toMatch(/^55[02]/);
     expect(await replies()).toEqual([]);
+  });
+
+  it.each([
+    'chloe@example.com',
+    '<Chloe@Example.com>',
+    '"Diaz, Chloé (Acme)" <chloe@example.com>',
+    '"chloe@example.com" <chloe@example.com>',
+    '=?utf-8?Q?Chlo=C3=A9?= <chloe@example.com>',
+  ])('is accepted from %s', async (from) => {
+    await ask();
+    const { replyTo = '' } = await mailToChloe();
+    const envelope = { from: 'chloe@example.com', to: replyTo };
+    expect(await reply({ raw: `From: ${from}\r\n\r\nHi`, envelope })).toMatch(/^250/);
+    expect((await replies()).map(({ body }) => body)).toEqual(['Hi']);
+  });
+
+  it.each([
+    ['a forwarded mail', 'message/rfc822', 'From: ben@example.com\r\n\r\nForwarded'],
+    ['a page', 'text/html; name="a.html"\r\nContent-Disposition: attachment', '<p>Page'],
+  ])('does not contain the text of %s', async (_, type, content) => {
+    await ask();
+    const { replyTo = '' } = await mailToChloe();
+    const part = (contentType: string, text: string) =>
+      `--b\r\nContent-Type: ${contentType}\r\n\r\n${text}\r\n`;
+    const html = part('text/html', '<p>Formatted');
+    const raw = `From: chloe@example.com\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n${part('text/plain', 'Hi')}${html}${part(type, content)}--b--`;
+    expect(await reply({ raw, envelope: { from: 'chloe@example.com', to: replyTo } })).toMatch(/^250/);
+    expect((await replies()).map(({ body }) => body)).toEqual([
+      'Hi\n\n_An attachment was not kept. Attach files in Muster._',
+    ]);
+  });
+
+  it('is refused before it is sent if the address is not signed', async () => {
+    await ask();
+    const { replyTo = '' } = await mailToChloe();
+    const to = replyTo.replace(/.(?=@)/, (last) => (last === '0' ? '1' : '0'));
+    const transport = createTransport({ host: '127.0.0.1', port: listener.port, ignoreTLS: true });
+    await expect(transport.sendMail({ from: 'chloe@example.com', to, text: 'Hi' })).rejects.toMatchObject({
+      command: 'RCPT TO',
+      responseCode: 550,
+    });
+    transport.close();
   });
 
   it('is refused if the address was forged, belongs to another notification, or is too old', async () => {
@@ -203,13 +261,13 @@ describe('a reply to a notification mail', () => {
     expect(await replies()).toEqual([]);
   });
 
-  it('has one recipient, and no more than 10 MiB', async () => {
+  it('has one recipient, and no more than 256 KiB', async () => {
     await ask();
     const { replyTo = '' } = await mailToChloe();
     const twice = { from: 'chloe@example.com', to: [replyTo, replyTo.toUpperCase()] };
     await reply({ to: replyTo, text: 'Hi', envelope: twice });
     expect((await replies()).length).toBeLessThanOrEqual(1);
-    const content = Buffer.alloc(11 * 1024 * 1024);
+    const content = Buffer.alloc(300 * 1024);
     expect(await reply({ to: replyTo, text: 'Big', attachments: [{ filename: 'a', content }] })).toMatch(
       /^552/,
     );

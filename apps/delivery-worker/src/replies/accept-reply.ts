@@ -5,16 +5,16 @@
  */
 import { createHash } from 'node:crypto';
 import { markCommentAsMailed, maxMailedCommentsPerHour, readMailedComments } from '@muster/board';
-import { type Pool } from '@muster/driver';
+import { type Db, type Pool } from '@muster/driver';
 import { findReplyableNotification, type ReplyableNotification } from '@muster/notifications';
 import { type ParsedReplyAddress, type ReplyAddresses } from '@muster/outbound/reply-addresses';
 import { ApiError, type Actor, CommentBody, registry } from '@muster/registry';
 import { type HandlerEnvironment, runAsSystem } from '@muster/runtime';
 import { inOrganizationAsSystem, systemAuditFacts } from '@muster/tenancy';
-import PostalMime, { addressParser, type Email } from 'postal-mime';
+import PostalMime, { addressParser, type Attachment, decodeWords, type Email } from 'postal-mime';
 import { replyTextOf } from './reply-text.ts';
 
-/** A permanent refusal. The mail server of the sender reports its message to the sender. */
+/** A refusal. The sender's mail server reports its message, or tries again if the code is below 500. */
 export class ReplyRefused extends Error {
   readonly responseCode: number;
 
@@ -40,7 +40,9 @@ export interface AcceptReplyOptions {
   readonly mailFrom: string;
 }
 
-const unknownAddress = 'This address does not accept replies any more. Open the story in Muster to comment.';
+/** Does not tell whether the address is signed for another sender. */
+const unacceptable =
+  'Reply within 14 days from the address that got the notification, or open the story in Muster to comment.';
 
 const valuesOf = ({ headers }: Email, name: string): string[] =>
   headers.filter(({ key }) => key === name).map(({ value }) => value.trim().toLowerCase());
@@ -55,19 +57,34 @@ function isAutomatic(email: Email): boolean {
   );
 }
 
-/** Returns the address of the only sender. A mail with several could show another one than that which is checked. */
-function senderOf(email: Email): string {
-  const [sender, ...others] = valuesOf(email, 'from').flatMap((value) => addressParser(value));
-  if (sender?.address === undefined || sender.address === '' || others.length > 0)
-    throw new ReplyRefused('The mail must have exactly one sender.');
-  return sender.address;
+const addressPattern = String.raw`[^\s"<>@,;:()[\]\\]+@[^\s"<>@,;:()[\]\\]+`;
+/**
+ * The forms of a From header that every mail program reads the same way: an address, or a name with an address in angle
+ * brackets. Others could name another sender to the server that verified the mail than to this worker.
+ */
+const senderPattern = new RegExp(
+  String.raw`^(?:(?:"(?<quoted>[^"<>\\\p{Cc}]*)"\s*|(?<plain>[^"<>@,;:()\\\p{Cc}]*))<(?<named>${addressPattern})>|(?<bare>${addressPattern}))$`,
+  'u',
+);
+
+/** Returns the address of the only sender. Its name may contain an address only if both are the same. */
+function senderOf({ headers }: Email): string {
+  const [from, ...others] = headers.filter(({ key }) => key === 'from');
+  const { quoted, plain, named, bare } = senderPattern.exec(from?.value ?? '')?.groups ?? {};
+  const address = (named ?? bare)?.toLowerCase();
+  const name = decodeWords(quoted ?? plain ?? '')
+    .trim()
+    .toLowerCase();
+  if (address === undefined || others.length > 0 || (/[@<>]/.test(name) && name !== address))
+    throw new ReplyRefused('The mail must have exactly one sender, such as Ana <ana@example.com>.');
+  return address;
 }
 
 function bodyOf(email: Email): string {
   const text = replyTextOf(email.text ?? '');
   if (text === '')
     throw new ReplyRefused('The reply has no text. Write it above the quoted mail, as plain text.');
-  const count = email.attachments.length;
+  const count = email.attachments.filter((attachment) => !isFormattedText(attachment)).length;
   const note =
     count === 0
       ? ''
@@ -77,32 +94,68 @@ function bodyOf(email: Email): string {
   return parsed.data;
 }
 
-/** Checks that the address was signed, and that its member sent the mail. Both refusals read the same. */
-function requireRecipient(
+/** Finds the notification that the address names. Throws a ReplyRefused if the address is not signed. */
+async function findSignedNotification(
   { addresses }: AcceptReplyOptions,
   address: ParsedReplyAddress,
-  notification: ReplyableNotification | undefined,
-  sender: string,
-): ReplyableNotification {
+  db: Db,
+): Promise<ReplyableNotification> {
+  const notification = await findReplyableNotification(db, address.notificationId);
   if (notification === undefined || !addresses.isSigned(notification.organizationKey, address))
-    throw new ReplyRefused(unknownAddress);
-  if (notification.email.toLowerCase() !== sender)
-    throw new ReplyRefused('Reply from the address to which the notification was sent.');
+    throw new ReplyRefused(unacceptable);
   return notification;
 }
 
-/** Throws a ReplyRefused if the mail is refused permanently, and another error if it can be accepted later. */
+/** Throws a ReplyRefused if the address does not accept replies. The mail is received and parsed only if it does. */
+export async function requireReplyAddress(
+  options: AcceptReplyOptions,
+  address: ParsedReplyAddress,
+): Promise<void> {
+  await inOrganizationAsSystem(options.pool, address.orgId, (db) =>
+    findSignedNotification(options, address, db),
+  );
+}
+
+/** The time to parse a mail grows faster than the number of its lines. */
+const maxMailLines = 4_000;
+
+const isFormattedText = ({ mimeType, disposition }: Pick<Attachment, 'mimeType' | 'disposition'>): boolean =>
+  mimeType === 'text/html' && disposition !== 'attachment';
+
+/** Does not convert HTML to text, because the conversion takes seconds for some mails. */
+class PlainTextParser extends PostalMime {
+  isInlineTextNode(
+    node: Record<'contentType' | 'contentDisposition', { parsed: { value: string } }>,
+  ): boolean {
+    return (
+      node.contentType.parsed.value === 'text/plain' && node.contentDisposition.parsed.value !== 'attachment'
+    );
+  }
+}
+
+async function parseMail(raw: Buffer): Promise<Email> {
+  if (raw.toString('latin1').split('\n', maxMailLines + 1).length > maxMailLines)
+    throw new ReplyRefused(
+      'The mail has more than 4,000 lines. Remove the quoted mails and attachments.',
+      552,
+    );
+  const limits = { maxNestingDepth: 20, maxHeadersSize: 64 * 1024 };
+  return new PlainTextParser({ ...limits, forceRfc822Attachments: true }).parse(raw).catch(() => {
+    throw new ReplyRefused('The mail is malformed.');
+  });
+}
+
+/** Throws a ReplyRefused if the mail is refused, and another error if it can be accepted later. */
 export async function acceptReply(
   options: AcceptReplyOptions,
   address: ParsedReplyAddress,
   raw: Buffer,
 ): Promise<ReplyOutcome> {
-  const email = await PostalMime.parse(raw, { maxNestingDepth: 20, maxHeadersSize: 256 * 1024 }).catch(() => {
-    throw new ReplyRefused('The mail is malformed.');
-  });
+  const email = await parseMail(raw);
   if (isAutomatic(email)) return 'automatic';
   const sender = senderOf(email);
-  if (options.mailFrom.toLowerCase().includes(sender)) return 'automatic';
+  if (addressParser(options.mailFrom).some(({ address: own }) => own?.toLowerCase() === sender))
+    return 'automatic';
   const mailKey = createHash('sha256')
     .update(`${address.notificationId} ${email.messageId ?? ''}`)
     .update(email.messageId === undefined ? raw : '')
@@ -110,13 +163,9 @@ export async function acceptReply(
   const { pool, environment } = options;
   const { orgId } = address;
   return inOrganizationAsSystem(pool, orgId, async (db) => {
-    const found = await findReplyableNotification(db, address.notificationId);
-    const { memberId, memberName, storyId, projectId, commentId } = requireRecipient(
-      options,
-      address,
-      found,
-      sender,
-    );
+    const notification = await findSignedNotification(options, address, db);
+    if (notification.email.toLowerCase() !== sender) throw new ReplyRefused(unacceptable);
+    const { memberId, memberName, storyId, projectId, commentId } = notification;
     const body = bodyOf(email);
     const { isRepeated, lastHour } = await readMailedComments(db, memberId, mailKey);
     if (isRepeated) return 'repeated';

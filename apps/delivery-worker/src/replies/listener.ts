@@ -7,9 +7,9 @@ import { once } from 'node:events';
 import { type ParsedReplyAddress } from '@muster/outbound/reply-addresses';
 import { type Logger } from 'pino';
 import { type SMTPServerDataStream } from 'smtp-server';
-import { acceptReply, type AcceptReplyOptions, ReplyRefused } from './accept-reply.ts';
+import { acceptReply, type AcceptReplyOptions, ReplyRefused, requireReplyAddress } from './accept-reply.ts';
 
-const maxMailBytes = 10 * 1024 * 1024;
+const maxMailBytes = 256 * 1024;
 const maxConnections = 20;
 const idleTimeoutMillis = 60_000;
 
@@ -34,7 +34,7 @@ async function readMail(stream: SMTPServerDataStream): Promise<Buffer> {
     if (stream.sizeExceeded) chunks.length = 0;
     else chunks.push(chunk);
   }
-  if (stream.sizeExceeded) throw new ReplyRefused('The mail is larger than 10 MiB.', 552);
+  if (stream.sizeExceeded) throw new ReplyRefused('The mail is larger than 256 KiB.', 552);
   return Buffer.concat(chunks);
 }
 
@@ -42,6 +42,20 @@ export async function startReplyListener(options: ReplyListenerOptions): Promise
   const { addresses, host, port, domain, logger } = options;
   const { SMTPServer } = await import('smtp-server');
   const recipients = new WeakMap<object, ParsedReplyAddress>();
+  /** Runs a step and answers the sender. The texts of refusals contain neither addresses nor texts of the mail. */
+  const answer = (done: (error?: Error) => void, step: () => Promise<void>): void => {
+    step().then(
+      () => {
+        done();
+      },
+      (error: unknown) => {
+        const isRefused = error instanceof ReplyRefused;
+        if (isRefused) logger.info({ reason: error.message }, 'a reply by mail was refused');
+        else logger.error({ err: error }, 'a reply by mail failed');
+        done(isRefused ? error : temporaryFailure());
+      },
+    );
+  };
   const server = new SMTPServer({
     ...{ name: domain, banner: 'Muster', size: maxMailBytes, maxClients: maxConnections },
     ...{ socketTimeout: idleTimeoutMillis, closeTimeout: 5_000, disableReverseLookup: true },
@@ -51,36 +65,22 @@ export async function startReplyListener(options: ReplyListenerOptions): Promise
       done(address === '' ? new ReplyRefused('No replies from mail programs.') : undefined);
     },
     onRcptTo: ({ address }, session, done) => {
-      const parsed = addresses.parse(address);
-      if (parsed === undefined) {
-        done(new ReplyRefused('There is no such address.'));
-      } else if (session.envelope.rcptTo.length > 0) {
-        done(Object.assign(new Error('One recipient at a time'), { responseCode: 452 }));
-      } else {
+      answer(done, async () => {
+        const parsed = addresses.parse(address);
+        if (parsed === undefined) throw new ReplyRefused('There is no such address.');
+        if (session.envelope.rcptTo.length > 0) throw new ReplyRefused('One recipient at a time', 452);
+        await requireReplyAddress(options, parsed);
         recipients.set(session.envelope, parsed);
-        done();
-      }
+      });
     },
     onData: (stream, session, done) => {
-      const accept = async (): Promise<void> => {
+      answer(done, async () => {
         const raw = await readMail(stream);
         const address = recipients.get(session.envelope);
         if (address === undefined) throw temporaryFailure();
         const outcome = await acceptReply(options, address, raw);
         logger.info({ orgId: address.orgId, outcome }, 'a reply by mail');
-      };
-      accept().then(
-        () => {
-          done();
-        },
-        (error: unknown) => {
-          // The texts of refusals contain neither addresses nor texts of the mail.
-          const isRefused = error instanceof ReplyRefused;
-          if (isRefused) logger.info({ reason: error.message }, 'a reply by mail was refused');
-          else logger.error({ err: error }, 'a reply by mail failed');
-          done(isRefused ? error : temporaryFailure());
-        },
-      );
+      });
     },
   });
   server.on('error', (error) => {
