@@ -30,6 +30,18 @@ describe('the text of a reply', () => {
     ['with a signature', 'Yes.\n-- \nBen, Acme', 'Yes.'],
     ['below the quote', '> Ana asks\n\nYes.', 'Yes.'],
     ['between the quotes', '> One?\nYes.\n> Two?\nNo.', 'Yes.\nNo.'],
+    ['above and between the quotes', 'Zero.\n> One?\nYes.\n> Two?\nNo.', 'Zero.\nYes.\nNo.'],
+    [
+      'above and between selected quotes, above the whole mail',
+      `See below.\n\n> One?\nYes.\n\nOn Mon, Nov 30, 2026 Muster <m@a.b>\nwrote:\n\n> ${replyMarker}\n> One?`,
+      'See below.\n\nYes.',
+    ],
+    [
+      'below the marker',
+      `On Mon, Nov 30, 2026 Muster <m@a.b> wrote:\n\n> ${replyMarker}\n> One?\n\nYes.`,
+      'Yes.',
+    ],
+    ['with a separator', 'Before:\n--\nAfter.', 'Before:\n--\nAfter.'],
     ['that ends with a colon', 'We need:\n\n- this\n', 'We need:\n\n- this'],
     ['that ends with a colon above a quote', 'We need this:\n\n> Ana asks', 'We need this:'],
     ['with control characters', 'A\u0000B\u001b[31mC\u0085', 'AB[31mC'],

@@ -11,7 +11,7 @@ const quoteHeads: readonly RegExp[] = [
   /^_{10,}$/,
   /^(from|von|de|da|van): .*@/i,
 ];
-const isSignature = (line: string): boolean => /^-- ?$/.test(line);
+const isSignature = (line: string): boolean => line === '-- ';
 const isQuoteHead = (line: string): boolean =>
   line.includes(replyMarker) || quoteHeads.some((head) => head.test(line.trim()));
 
@@ -24,7 +24,7 @@ const isAttribution = (paragraph: readonly string[]): boolean =>
 function withoutAttribution(lines: readonly string[]): readonly string[] {
   const end = lines.findLastIndex((line) => line.trim() !== '') + 1;
   const start = lines.findLastIndex((line, index) => index < end && line.trim() === '') + 1;
-  return isAttribution(lines.slice(start, end)) ? lines.slice(0, start) : lines.slice(0, end);
+  return isAttribution(lines.slice(start, end)) ? lines.slice(0, start) : lines;
 }
 
 /** Removes characters that texts of comments cannot contain. */
@@ -34,19 +34,23 @@ const cleanText = (text: string): string =>
     .replaceAll(/[^\P{Cc}\n\t]/gu, '')
     .toWellFormed();
 
-/** Returns the new text of a mail; empty if it has none. */
+const unquotedText = (lines: readonly string[]): string =>
+  lines
+    .filter((line) => !isQuoted(line) && !isQuoteHead(line))
+    .join('\n')
+    .trim();
+
+/** Returns the new text of a mail, which can be above, between and below quoted lines; empty if it has none. */
 export function replyTextOf(mailText: string): string {
   const lines = cleanText(mailText).split('\n');
   const signature = lines.findIndex(isSignature);
   const own = signature === -1 ? lines : lines.slice(0, signature);
-  const quote = own.findIndex((line) => isQuoted(line) || isQuoteHead(line));
-  if (quote === -1) return own.join('\n').trim();
-  const above = withoutAttribution(own.slice(0, quote)).join('\n').trim();
-  if (above !== '' || !isQuoted(own[quote] ?? '')) return above;
-  // The reply is below the quote or between its lines.
-  return own
-    .slice(quote)
-    .filter((line) => !isQuoted(line) && !isQuoteHead(line))
-    .join('\n')
-    .trim();
+  const head = own.findIndex(isQuoteHead);
+  const aboveHead = head === -1 ? own : withoutAttribution(own.slice(0, head));
+  const quote = aboveHead.findIndex(isQuoted);
+  const text = unquotedText(
+    quote === -1 ? aboveHead : withoutAttribution(aboveHead.slice(0, quote)).concat(aboveHead.slice(quote)),
+  );
+  const isBelowQuotedMarker = text === '' && isQuoted(own[head] ?? '');
+  return isBelowQuotedMarker ? unquotedText(own.slice(head)) : text;
 }
