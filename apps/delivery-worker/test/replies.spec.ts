@@ -1,4 +1,6 @@
 /** Replies to notification mails, from a mail program's SMTP connection to the comment. */
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createPool, newId, type Pool } from '@muster/driver';
 import { handlers, reactions } from '@muster/operations';
@@ -9,7 +11,11 @@ import { createTransport, type SendMailOptions } from 'nodemailer';
 import { pino } from 'pino';
 import { mailNotification } from '../src/deliver.ts';
 import { replyMarker } from '../src/replies/reply-text.ts';
-import { type ReplyListener, startReplyListener } from '../src/replies/listener.ts';
+import {
+  type ReplyListener,
+  type ReplyListenerOptions,
+  startReplyListener,
+} from '../src/replies/listener.ts';
 import { environment } from '../src/workers.ts';
 import { inOrganizationAsSystem } from '@muster/tenancy';
 
@@ -18,16 +24,18 @@ const domain = 'reply.muster.example';
 const addresses = createReplyAddresses(domain, ['a key of this installation, for specs']);
 let pool: Pool;
 let listener: ReplyListener;
+let listenerOptions: ReplyListenerOptions;
 let people: People;
 
 beforeAll(async () => {
   pool = withTestTimeouts(
     createPool({ url: world.database.url, role: 'muster_app', name: 'replies', max: 4 }),
   );
-  listener = await startReplyListener({
+  listenerOptions = {
     ...{ pool, environment, addresses, mailFrom: 'Muster <muster@acme.example>' },
     ...{ host: '127.0.0.1', port: 0, domain, logger: pino({ level: 'silent' }) },
-  });
+  };
+  listener = await startReplyListener(listenerOptions);
 });
 afterAll(async () => {
   await listener.close();
@@ -115,6 +123,21 @@ describe('a reply to a notification mail', () => {
       Array(3).fill(expect.stringMatching(/^250/)),
     );
     expect((await replies()).map(({ body }) => body)).toEqual(['Once.']);
+  });
+
+  it('is stored once for as long as the address accepts replies', async () => {
+    await ask();
+    const { replyTo } = await mailToChloe();
+    const mail = { to: replyTo, text: 'Once.', messageId: '<once@example.com>' };
+    await reply(mail);
+    const days = 24 * 60 * 60 * 1000;
+    const id = `${(Date.now() - 13 * days).toString(16).padStart(12, '0')}${newId().replaceAll('-', '').slice(12)}`;
+    await world.rows(
+      `update comments set id = $2::uuid, created_at = now() - interval '13 days' where org_id = $1 and via is not null`,
+      ...[people.orgId, id],
+    );
+    expect(await reply(mail)).toMatch(/^250/);
+    expect(await replies()).toHaveLength(1);
   });
 
   it('says that attachments were not kept', async () => {
@@ -205,6 +228,34 @@ describe('a reply to a notification mail', () => {
     transport.close();
   });
 
+  it('reads the same if the address is refused and if the sender is', async () => {
+    await ask();
+    const { replyTo = '' } = await mailToChloe();
+    const forged = addresses.addressOf(Buffer.alloc(32), { orgId: people.orgId, notificationId: newId() });
+    const refusals = [
+      await reply({ to: replyTo, text: 'Hi', from: 'ben@example.com' }),
+      await reply({ to: forged, text: 'Hi' }),
+    ];
+    expect(refusals).toEqual(Array(2).fill(expect.stringMatching(/^550 Reply within 14 days/)));
+  });
+
+  it('is not waited for longer than the time for a mail', async () => {
+    await ask();
+    const { replyTo = '' } = await mailToChloe();
+    const impatient = await startReplyListener({ ...listenerOptions, mailTimeoutMillis: 300 });
+    const socket = connect(impatient.port, '127.0.0.1').setEncoding('utf8');
+    const closed = once(socket, 'close', { signal: AbortSignal.timeout(10_000) });
+    await once(socket, 'data');
+    socket.write(`HELO a\r\nMAIL FROM:<chloe@example.com>\r\nRCPT TO:<${replyTo}>\r\nDATA\r\n`);
+    const slow = setInterval(() => socket.write('X-Slow: yes\r\n'), 50);
+    socket.resume();
+    await closed.finally(() => {
+      clearInterval(slow);
+    });
+    await impatient.close();
+    expect(await replies()).toEqual([]);
+  });
+
   it('is refused if the address was forged, belongs to another notification, or is too old', async () => {
     await ask();
     const { replyTo = '' } = await mailToChloe();
@@ -284,6 +335,6 @@ describe('a reply to a notification mail', () => {
        from comments c, generate_series(1, 29) n where c.org_id = $1 and c.via is not null`,
       people.orgId,
     );
-    expect(await reply({ to: replyTo, text: 'Too many.' })).toMatch(/^550 Too many/);
+    expect(await reply({ to: replyTo, text: 'Too many.' })).toMatch(/^451 Too many/);
   });
 });

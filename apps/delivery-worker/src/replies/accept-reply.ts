@@ -6,7 +6,11 @@
 import { createHash } from 'node:crypto';
 import { markCommentAsMailed, maxMailedCommentsPerHour, readMailedComments } from '@muster/board';
 import { type Db, type Pool } from '@muster/driver';
-import { findReplyableNotification, type ReplyableNotification } from '@muster/notifications';
+import {
+  findReplyableNotification,
+  type ReplyableNotification,
+  replyValidityDays,
+} from '@muster/notifications';
 import { type ParsedReplyAddress, type ReplyAddresses } from '@muster/outbound/reply-addresses';
 import { ApiError, type Actor, CommentBody, registry } from '@muster/registry';
 import { type HandlerEnvironment, runAsSystem } from '@muster/runtime';
@@ -41,8 +45,7 @@ export interface AcceptReplyOptions {
 }
 
 /** Does not tell whether the address is signed for another sender. */
-const unacceptable =
-  'Reply within 14 days from the address that got the notification, or open the story in Muster to comment.';
+const unacceptable = `Reply within ${replyValidityDays} days from the address that got the notification, or open the story in Muster to comment.`;
 
 const valuesOf = ({ headers }: Email, name: string): string[] =>
   headers.filter(({ key }) => key === name).map(({ value }) => value.trim().toLowerCase());
@@ -167,10 +170,10 @@ export async function acceptReply(
     if (notification.email.toLowerCase() !== sender) throw new ReplyRefused(unacceptable);
     const { memberId, memberName, storyId, projectId, commentId } = notification;
     const body = bodyOf(email);
-    const { isRepeated, lastHour } = await readMailedComments(db, memberId, mailKey);
+    const { isRepeated, lastHour } = await readMailedComments(db, memberId, mailKey, replyValidityDays);
     if (isRepeated) return 'repeated';
     if (lastHour >= maxMailedCommentsPerHour)
-      throw new ReplyRefused('Too many replies within an hour. Comment in Muster instead.');
+      throw new ReplyRefused('Too many replies within an hour. Comment in Muster instead.', 451);
     const actor: Actor = { kind: 'member', memberId, agentId: null, name: memberName };
     const facts = { ...systemAuditFacts('comments.create', storyId), userAgent: 'e-mail' };
     await runAsSystem({ db, orgId, actor, facts, memberId }, environment, async (perform) => {

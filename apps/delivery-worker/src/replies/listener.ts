@@ -6,17 +6,20 @@ import { type AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { type ParsedReplyAddress } from '@muster/outbound/reply-addresses';
 import { type Logger } from 'pino';
-import { type SMTPServerDataStream } from 'smtp-server';
+import { type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
 import { acceptReply, type AcceptReplyOptions, ReplyRefused, requireReplyAddress } from './accept-reply.ts';
 
 const maxMailBytes = 256 * 1024;
 const maxConnections = 20;
 const idleTimeoutMillis = 60_000;
+const mailTimeoutMillis = 120_000;
 
 export interface ReplyListenerOptions extends AcceptReplyOptions {
   readonly host: string;
   readonly port: number;
   readonly domain: string;
+  /** The time in which a connection must begin a mail, and complete each mail. Otherwise, it is closed. */
+  readonly mailTimeoutMillis?: number;
   readonly logger: Logger;
 }
 
@@ -42,6 +45,15 @@ export async function startReplyListener(options: ReplyListenerOptions): Promise
   const { addresses, host, port, domain, logger } = options;
   const { SMTPServer } = await import('smtp-server');
   const recipients = new WeakMap<object, ParsedReplyAddress>();
+  const timeouts = new WeakMap<object, NodeJS.Timeout>();
+  /** Closes slow connections, because few are open at the same time. The idle timeout starts again with each byte. */
+  const restartTimeout = (session: SMTPServerSession): void => {
+    clearTimeout(timeouts.get(session));
+    const close = (): void => {
+      for (const connection of server.connections) if (connection.session === session) connection.close();
+    };
+    timeouts.set(session, setTimeout(close, options.mailTimeoutMillis ?? mailTimeoutMillis).unref());
+  };
   /** Runs a step and answers the sender. The texts of refusals contain neither addresses nor texts of the mail. */
   const answer = (done: (error?: Error) => void, step: () => Promise<void>): void => {
     step().then(
@@ -60,7 +72,15 @@ export async function startReplyListener(options: ReplyListenerOptions): Promise
     ...{ name: domain, banner: 'Muster', size: maxMailBytes, maxClients: maxConnections },
     ...{ socketTimeout: idleTimeoutMillis, closeTimeout: 5_000, disableReverseLookup: true },
     ...{ authOptional: true, hideSTARTTLS: true, disabledCommands: ['AUTH', 'STARTTLS'], logger: false },
-    onMailFrom: ({ address }, _session, done) => {
+    onConnect: (session, done) => {
+      restartTimeout(session);
+      done();
+    },
+    onClose: (session) => {
+      clearTimeout(timeouts.get(session));
+    },
+    onMailFrom: ({ address }, session, done) => {
+      restartTimeout(session);
       // Mails without a sender report failed deliveries. Answering one could begin a loop.
       done(address === '' ? new ReplyRefused('No replies from mail programs.') : undefined);
     },

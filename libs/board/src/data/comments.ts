@@ -120,9 +120,14 @@ export interface MailedComments {
 
 /**
  * Reads whether this mail was already stored, and how many were in the last hour. Concurrent calls for a member wait for
- * each other's transaction. Ids begin with their time, and servers repeat mails for five days at most.
+ * each other's transaction. Ids begin with their time. A mail is recognized for as long as its address accepts replies.
  */
-export async function readMailedComments(db: Db, memberId: string, mailKey: string): Promise<MailedComments> {
+export async function readMailedComments(
+  db: Db,
+  memberId: string,
+  mailKey: string,
+  validityDays: number,
+): Promise<MailedComments> {
   await db.all(
     sql`select pg_advisory_xact_lock(hashtextextended(${`mailed comments ${memberId}`}::text, 0))`,
   );
@@ -130,7 +135,7 @@ export async function readMailedComments(db: Db, memberId: string, mailKey: stri
     sql<MailedComments>`select coalesce(bool_or(c.mail_key = ${mailKey}), false) as "isRepeated",
         (count(*) filter (where c.created_at > now() - interval '1 hour'))::integer as "lastHour"
       from comments c where ${orgFilter('c')} and c.author_member_id = ${memberId} and c.via is not null
-        and c.id > (lpad(to_hex((extract(epoch from now() - interval '5 days') * 1000)::bigint), 12, '0') || '70008000000000000000')::uuid`,
+        and c.id > (lpad(to_hex((extract(epoch from now() - make_interval(days => ${sql.literal(validityDays)})) * 1000)::bigint), 12, '0') || '70008000000000000000')::uuid`,
   );
 }
 
