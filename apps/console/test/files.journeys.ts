@@ -1,8 +1,11 @@
 /** Tests attachments of stories, comments and executions, and images in comments. */
 import { beforeEach, expect } from '@jest/globals';
 import { type People, waitUntil } from '@muster/testing';
-import { type Locator } from 'playwright-core';
-import { journey, textIn } from './browser.ts';
+import { type Locator, type Page } from 'playwright-core';
+import { fileTexts } from '../web/messages/files.ts';
+import { t } from '../web/messages/index.ts';
+import { commentTexts, editTexts } from '../web/messages/story.ts';
+import { intercept, journey, textIn } from './browser.ts';
 import { attachFile, junitReport, pictureOfColor } from './files.ts';
 import { arrange, type House } from './house.ts';
 import { useWindows } from './windows.ts';
@@ -173,7 +176,16 @@ export function filesJourneys(house: House): void {
       storyId: 'WEB-1',
       content: '- [ ] It is dark (evidence: screenshot)\n- [ ] It is tested (evidence: test report)',
     });
-    const page = await open(people.dan.me.token, '/s/WEB-1');
+    await attachFile(house, robo, {
+      ...{ targetType: 'story', targetId: 'WEB-1', name: 'newer.txt', kind: 'file' },
+      ...{ contentType: 'text/plain', content: Buffer.from('hello') },
+    });
+    const page = await open(people.dan.me.token, '/inbox');
+    // The evidence is on the second page of the list.
+    await intercept(page, '**/api/attachments/list', (route) =>
+      route.continue({ postData: { ...(route.request().postDataJSON() as object), limit: 1 } }),
+    );
+    await house.go(page, '/s/WEB-1');
     const files = page.getByRole('region', { name: 'Attachments' });
     await files.getByText(/of a run$/).waitFor();
     expect(await files.getByText('Outdated').count()).toBe(0);

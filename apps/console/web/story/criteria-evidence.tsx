@@ -1,5 +1,6 @@
 /** The acceptance criteria of a spec with the evidence that they name. */
 import { useInfiniteQuery } from '@tanstack/react-query';
+import { useEffect } from 'react';
 import { Link } from '@tanstack/react-router';
 import { Icon } from '../components/icons.tsx';
 import { useClient } from '../data/context.ts';
@@ -33,9 +34,15 @@ export function CriteriaEvidence({ storyKey, spec }: CriteriaEvidenceProps) {
     ...storyFilesQuery(useClient(), storyKey),
     enabled: criteria.length > 0,
   });
-  if (criteria.length === 0 || query.data === undefined) return null;
-  const files = query.data.pages.flatMap(({ items }) => items);
+  const files = query.data?.pages.flatMap(({ items }) => items) ?? [];
   const rows = criteria.map((criterion) => ({ criterion, found: findEvidence(criterion, files) }));
+  const { hasNextPage, isFetching, isError, fetchNextPage } = query;
+  // Evidence that is missing or outdated in these pages may be fresh in an older one.
+  const isSearching = hasNextPage && rows.some(({ found }) => found.state !== 'fresh');
+  useEffect(() => {
+    if (isSearching && !isFetching && !isError) void fetchNextPage();
+  }, [isSearching, isFetching, isError, fetchNextPage]);
+  if (criteria.length === 0 || query.data === undefined || isSearching) return null;
   const freshCount = rows.filter(({ found }) => found.state === 'fresh').length;
   return (
     <section className="criteria" aria-labelledby="criteria">

@@ -20,6 +20,15 @@ it('finds task-list items that name evidence, and no code', () => {
   ]);
 });
 
+it('ends a code block only at a fence of the same character that is as long', () => {
+  const item = (name: string) => `- [ ] ${name} (evidence: log)`;
+  const spec = [
+    ...['````md', '```', item('a'), '```', '~~~~', '```` not the end', item('b'), '`````', item('c')],
+    ...['~~~', '```', item('d'), '~~~ ', item('e'), '``` inline ```', item('f')],
+  ].join('\n');
+  expect(parseCriteria(spec).map(({ text }) => text)).toEqual(['c', 'e', 'f']);
+});
+
 it('prefers fresh evidence, and accepts no failed report', () => {
   const fileOf = (name: string, kind: Attachment['kind'], more: Partial<Attachment> = {}) =>
     ({ name, kind, stale: false, report: null, ...more }) as Attachment;

@@ -7,15 +7,18 @@ export interface Criterion {
   readonly evidence: string;
 }
 
-const fencePattern = /^\s*(?:```|~~~)/;
+const fencePattern = /^\s*(`{3,}(?!.*`)|~{3,})(.*)$/;
 const criterionPattern = /^\s*(?:[-*+]|\d{1,9}[.)])\s+\[[ x]\]\s+(\S.*?)\s*\(evidence:([^()]{1,300})\)\s*$/i;
 
 export function parseCriteria(spec: string): Criterion[] {
-  let isInCode = false;
+  /** The fence that began the code block. A fence of the same character that is as long ends it. */
+  let opening: string | undefined;
   return spec.split('\n').flatMap((line) => {
-    if (fencePattern.test(line)) isInCode = !isInCode;
+    const [, fence, info = ''] = fencePattern.exec(line) ?? [];
+    if (opening === undefined) opening = fence;
+    else if (fence?.startsWith(opening) === true && info.trim() === '') opening = undefined;
     const [, text, evidence] = criterionPattern.exec(line) ?? [];
-    return isInCode || text === undefined || evidence === undefined
+    return opening !== undefined || text === undefined || evidence === undefined
       ? []
       : [{ text, evidence: evidence.trim() }];
   });
