@@ -3,7 +3,7 @@ import { beforeEach, expect } from '@jest/globals';
 import { type Locator, type Page } from 'playwright-core';
 import { type People, waitUntil } from '@muster/testing';
 import { commentTexts, editTexts, storyTexts } from '../web/messages/story.ts';
-import { journey, textIn } from './browser.ts';
+import { intercept, journey, textIn } from './browser.ts';
 import { arrange, type House } from './house.ts';
 import { useWindows } from './windows.ts';
 
@@ -175,6 +175,71 @@ export function editorJourneys(house: House): void {
     await waitUntil(async () => (await ben.stories.get({ storyId })).story.description === merged);
     await field(page, editTexts.description).waitFor({ state: 'detached' });
     expect(await page.getByRole('alert').count()).toBe(0);
+  });
+
+  /** Holds the first save of the spec until the returned function is called. */
+  async function holdSave(page: Page): Promise<() => void> {
+    const held = Promise.withResolvers<undefined>();
+    await intercept(
+      page,
+      '**/api/storySpec/update',
+      async (route) => {
+        await held.promise;
+        await route.continue();
+      },
+      { times: 1 },
+    );
+    return () => held.resolve(undefined);
+  }
+
+  journey(
+    'ticks the boxes that were clicked, although others change the text or a box is hidden',
+    async () => {
+      const ben = house.client(people.ben.me.token);
+      const specNow = async () => (await ben.storySpec.get({ storyId })).spec.content;
+      await ben.storySpec.update({
+        storyId,
+        content: 'Pay:\n\n- [ ] by card\n- [ ] by cash\n- [ ] by invoice',
+      });
+      await ben.stories.update({
+        ...{ storyId, description: '<video>\n\n- [ ] hidden\n\n</video>\n\n- [ ] in sight\n- [ ] at hand' },
+      });
+      const page = await open(people.chloe.me.token, `/s/${storyId}`);
+      const box = (name: string): Locator => page.getByRole('checkbox', { name });
+      const saveNow = await holdSave(page);
+      await box('by card').check();
+      await box('by cash').check();
+      await ben.storySpec.update({ storyId, content: `- [ ] by coin\n\n${await specNow()}` });
+      saveNow();
+      await waitUntil(async () => (await specNow()).includes('[x] by cash'));
+      expect(await specNow()).toBe('- [ ] by coin\n\nPay:\n\n- [x] by card\n- [x] by cash\n- [ ] by invoice');
+      await box('in sight').focus();
+      await page.keyboard.press('Space');
+      await waitUntil(
+        async () => (await ben.stories.get({ storyId })).story.description?.includes('[x]') === true,
+      );
+      expect((await ben.stories.get({ storyId })).story.description).toMatch(
+        /\[ \] hidden[^]*\[x\] in sight/,
+      );
+      await focused(page, page.getByRole('checkbox', { name: 'in sight', checked: true }));
+    },
+  );
+
+  journey('ticks no box of a version that was approved before the page showed it', async () => {
+    const { storySpec } = house.client(people.ben.me.token);
+    const { reviewers } = house.client(people.ana.me.token);
+    await reviewers.add({ storyId, memberId: people.ana.me.memberId });
+    await storySpec.update({ storyId, content: 'Pay:\n\n- [ ] by card' });
+    const page = await open(people.chloe.me.token, `/s/${storyId}`);
+    const saveNow = await holdSave(page);
+    await page.getByRole('checkbox', { name: 'by card' }).check();
+    await storySpec.update({ storyId, content: 'Pay now:\n\n- [ ] by card' });
+    await reviewers.setVerdict({ storyId, verdict: 'approved' });
+    saveNow();
+    await page.locator('.notice', { hasText: editTexts.changedSpec }).waitFor();
+    const { items } = await reviewers.list({ storyId });
+    expect(items.map(({ verdict, stale }) => [verdict, stale])).toEqual([['approved', false]]);
+    await page.getByRole('checkbox', { name: 'by card', checked: false, disabled: true }).waitFor();
   });
 
   journey('colors code in the language that it names, and leads through a long text', async () => {

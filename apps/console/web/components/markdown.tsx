@@ -108,9 +108,8 @@ function useLinkTargets(text: string): LinkTargets {
   );
 }
 
-const taskBoxesIn = (container: HTMLElement | null): HTMLInputElement[] => [
-  ...(container?.querySelectorAll<HTMLInputElement>('input[type="checkbox"]') ?? []),
-];
+const taskBoxesIn = (container: HTMLElement | null): Iterable<HTMLInputElement> =>
+  container?.querySelectorAll<HTMLInputElement>('input[type="checkbox"]') ?? [];
 
 /** Loads the attachments that the text shows as images. Each becomes a link to the page of the attachment. */
 function useAttachedImages(prose: RefObject<HTMLDivElement | null>, html: unknown): void {
@@ -160,14 +159,14 @@ export function Markdown({ text, parentHeadingLevel = 2, onTaskChange }: Markdow
     () => sanitizer.sanitize(renderHtml(text, parentHeadingLevel, linkable, taskPrefix), sanitizerSettings),
     [text, parentHeadingLevel, linkable],
   );
-  /** The box that was ticked last: it gets the focus back when the saved text replaces it. */
-  const ticked = useRef<number>(undefined);
+  /** The value of the box that was ticked last: it gets the focus back when the saved text replaces it. */
+  const ticked = useRef<string>(undefined);
   const isTickable = onTaskChange !== undefined;
   useLayoutEffect(() => {
-    const boxes = taskBoxesIn(prose.current);
-    for (const box of boxes) box.disabled = !isTickable;
-    if (ticked.current !== undefined && document.activeElement === document.body)
-      boxes[ticked.current]?.focus();
+    for (const box of taskBoxesIn(prose.current)) {
+      box.disabled = !isTickable;
+      if (box.value === ticked.current && document.activeElement === document.body) box.focus();
+    }
     // The order of a table's columns follows the direction of its text.
     for (const table of prose.current?.querySelectorAll('table') ?? []) table.dir = 'auto';
     // Makes tables and code blocks that are wider than the page focusable, so that they can be scrolled with
@@ -180,9 +179,8 @@ export function Markdown({ text, parentHeadingLevel = 2, onTaskChange }: Markdow
   const click = (event: MouseEvent): void => {
     const { target } = event;
     if (target instanceof HTMLInputElement && onTaskChange !== undefined) {
-      const index = taskBoxesIn(prose.current).indexOf(target);
-      ticked.current = index;
-      void onTaskChange(index, target.checked).then((isSaved) => {
+      ticked.current = target.value;
+      void onTaskChange(Number(target.value.slice(taskPrefix.length)), target.checked).then((isSaved) => {
         if (!isSaved) target.checked = !target.checked;
       });
     }

@@ -62,6 +62,10 @@ function VerdictForm({ storyId, storyKey, run }: VerdictFormProps) {
 export const isAwaited = ({ stale, verdict, importedBy }: ReviewerList[number]): boolean =>
   stale || verdict === 'pending' || importedBy !== null;
 
+/** Returns true while an approval of the newest version of the spec is valid. */
+export const hasValidApproval = (reviewers: ReviewerList): boolean =>
+  reviewers.some((review) => review.verdict === 'approved' && !isAwaited(review));
+
 function verdictTone(review: ReviewerList[number]): 'none' | 'good' | 'wait' {
   const { verdict } = review;
   if (isAwaited(review)) return 'none';

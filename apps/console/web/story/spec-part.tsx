@@ -17,6 +17,7 @@ import { ProposedPlanLink } from './proposed-plan.tsx';
 import { SpecLines } from './lines.tsx';
 import { WithOutline } from './outline.tsx';
 import { SpecEditor, useHasSpecDraft } from './spec-editor.tsx';
+import { hasValidApproval } from './reviews.tsx';
 import { saveSpec, type SpecVersion } from './spec-saving.ts';
 import { useTaskBoxes } from './ticking.ts';
 
@@ -127,7 +128,13 @@ function useSpecTicks(storyKey: string, spec: SpecVersion) {
   const queries = useQueryClient();
   return useTaskBoxes(spec, {
     save: async (content, base) => {
-      const outcome = await saveSpec(client, { storyKey, base, content });
+      const outcome = await saveSpec(client, {
+        ...{ storyKey, base, content },
+        mayMerge: async () => {
+          const { items } = await client.reviewers.list({ storyId: storyKey, limit: 200 });
+          return !hasValidApproval(items);
+        },
+      });
       return 'saved' in outcome ? outcome.saved : editTexts.changedSpec;
     },
     failureTitle: editTexts.notSaved,

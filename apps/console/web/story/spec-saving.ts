@@ -11,6 +11,8 @@ interface SpecChange {
   readonly content: string;
   /** A summary of the change; empty for none. */
   readonly note?: string;
+  /** Returns false if the change must not be merged into the current version; asked after that is read. */
+  readonly mayMerge?: () => Promise<boolean>;
 }
 
 /** The saved version, and the version by someone else that it includes; or the version that it conflicts with. */
@@ -21,7 +23,7 @@ type SpecOutcome =
 /** Saves the change. If others have saved versions since, their changes are merged unless they overlap. */
 export async function saveSpec(
   { storySpec }: Client,
-  { storyKey: storyId, base, content: changed, note = '' }: SpecChange,
+  { storyKey: storyId, base, content: changed, note = '', mayMerge }: SpecChange,
 ): Promise<SpecOutcome> {
   let [from, content] = [base, changed];
   let merged: Spec | undefined;
@@ -35,7 +37,8 @@ export async function saveSpec(
       if (!isRefusal(error, 'version_mismatch')) throw error;
       const { mergeTexts } = await importWithRetry(() => import('../editor/merge-texts.ts'));
       const { spec: theirs } = await storySpec.get({ storyId });
-      const both = mergeTexts(from.content, content, theirs.content);
+      const both =
+        (await mayMerge?.()) === false ? undefined : mergeTexts(from.content, content, theirs.content);
       if (both === undefined) return { conflictsWith: theirs };
       [from, content, merged] = [theirs, both, theirs];
     }

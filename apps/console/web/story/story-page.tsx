@@ -15,7 +15,7 @@ import { useTitle } from '../components/title.ts';
 import { t } from '../messages/index.ts';
 import { storyTexts } from '../messages/story.ts';
 import { StoryFiles } from '../files/file-section.tsx';
-import { isAwaited } from './reviews.tsx';
+import { hasValidApproval, isAwaited } from './reviews.tsx';
 import { StorySidebar } from './side.tsx';
 import { SpecPart } from './spec-part.tsx';
 import { useStoryFieldMenus } from './story-chooser.tsx';
@@ -93,10 +93,6 @@ function usePendingKinds({ reviewers, execution }: StoryContext): Notification['
   ];
 }
 
-/** Returns true while an approval of the newest version of the spec is valid. */
-const hasValidApproval = ({ reviewers }: StoryContext): boolean =>
-  reviewers?.some((review) => review.verdict === 'approved' && !isAwaited(review)) === true;
-
 interface StoryContentProps {
   readonly story: Story;
   readonly context: StoryContext;
@@ -123,7 +119,7 @@ function StoryContent({ story, context, projectKey, canWrite }: StoryContentProp
             <StoryDescriptionEditor edits={edits} canWrite={canWrite} />
             <SpecPart
               {...{ storyId: story.id, storyKey, canWrite, spec: context.spec }}
-              isApproved={hasValidApproval(context)}
+              isApproved={hasValidApproval(context.reviewers ?? [])}
             />
             <ChangesSection target={{ storyId: storyKey }} story={{ storyId: story.id, storyKey }} />
             <StoryFiles storyKey={storyKey} />
