@@ -118,6 +118,76 @@ export function filesJourneys(house: House): void {
     await reader.getByRole('heading', { name: 'Say good night' }).waitFor();
   });
 
+  /** Holds uploads until the returned function is called. */
+  async function holdUpload(page: Page): Promise<() => void> {
+    const held = Promise.withResolvers<undefined>();
+    await intercept(page, '**/files/**', async (route) => {
+      if (route.request().method() !== 'GET') await held.promise;
+      await route.continue();
+    });
+    return () => held.resolve(undefined);
+  }
+
+  journey(
+    'saves no text by keys before the links of its files are there, and revives none after',
+    async () => {
+      const chloe = house.client(people.chloe.me.token);
+      const storyId = 'WEB-1';
+      await chloe.storySpec.update({ storyId, content: 'Spec' });
+      await chloe.stories.update({ storyId, description: 'Description' });
+      await chloe.comments.create({ storyId, body: 'Remark' });
+      const page = await open(people.chloe.me.token, `/s/${storyId}`);
+      const editComment = async (): Promise<void> => {
+        await page.getByRole('button', { name: commentTexts.actions('Chloé') }).click();
+        await page.getByRole('menuitem', { name: commentTexts.edit }).click();
+      };
+      const places: readonly (readonly [string, () => Promise<void>])[] = [
+        [editTexts.editor, () => page.getByRole('button', { name: editTexts.edit, exact: true }).click()],
+        [editTexts.description, () => page.getByRole('button', { name: editTexts.editDescription }).click()],
+        [commentTexts.editor, editComment],
+      ];
+      for (const [name, edit] of places) {
+        const field = page.getByRole('textbox', { name, exact: true });
+        const start = async (file: string): Promise<() => void> => {
+          await edit();
+          await page.getByRole('toolbar', { name: 'Formatting' }).waitFor();
+          const uploadNow = await holdUpload(page);
+          await giveFile(field, 'paste', file);
+          await page.getByText(fileTexts.uploading(file)).waitFor();
+          await field.press('Control+End');
+          await page.keyboard.type(' at night');
+          return uploadNow;
+        };
+        const finishSaved = await start('night.png');
+        const submits = page.locator('form', { has: field }).locator('button[type=submit]');
+        expect(await submits.isDisabled()).toBe(true);
+        await field.press('Control+s');
+        finishSaved();
+        await waitUntil(async () => (await textIn(field)).includes('/console/files/'));
+        await waitUntil(() => submits.isEnabled());
+        await field.press('Control+s');
+        await field.waitFor({ state: 'detached' });
+
+        const finishCanceled = await start(`${name}.png`);
+        await page.getByRole('main').getByRole('button', { name: t.cancel, exact: true }).click();
+        await page.getByRole('dialog').getByRole('button', { name: t.questions.discard.yes }).click();
+        await field.waitFor({ state: 'detached' });
+        finishCanceled();
+        await page.locator('.notice', { hasText: fileTexts.uploaded(`${name}.png`) }).waitFor();
+        expect(
+          await page.evaluate('Object.keys(localStorage).filter((key) => key.includes("draft"))'),
+        ).toEqual([]);
+      }
+      const texts = [
+        (await chloe.storySpec.get({ storyId })).spec.content,
+        (await chloe.stories.get({ storyId })).story.description,
+        (await chloe.comments.list({ storyId })).items[0]?.body,
+      ];
+      for (const text of texts)
+        expect(text).toMatch(/^\w+ at night!\[night\.png\]\(\/console\/files\/[\w-]+\)$/);
+    },
+  );
+
   journey('deletes a file on its own page, and leads back to the story', async () => {
     const chloe = house.client(people.chloe.me.token);
     const { id } = await attachFile(house, chloe, {

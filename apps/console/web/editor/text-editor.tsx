@@ -19,7 +19,7 @@ export interface TextEditorProps {
   readonly label: string;
   readonly text: string;
   readonly onTextChange: (text: string) => void;
-  /** Called for Ctrl-Enter and Ctrl-S. */
+  /** Called for Ctrl-Enter and Ctrl-S, except while files are being uploaded. */
   readonly onSubmit: () => void;
   /** Handles Escape. Returns false to leave the key to the page. */
   readonly onEscape?: () => boolean;
@@ -68,7 +68,7 @@ const stateOf = (field: HTMLTextAreaElement): FieldState => ({
 });
 
 export function TextEditor(props: TextEditorProps) {
-  const { label, text, onTextChange, onSubmit, onEscape, hint, kind, storyKey, onUploading } = props;
+  const { label, text, onTextChange, onEscape, hint, kind, storyKey, onUploading } = props;
   const field = useRef<HTMLTextAreaElement>(null);
   const insert = useRef<InsertText>(null);
   const [isWanted, setWanted] = useState(kind !== 'comment');
@@ -78,12 +78,23 @@ export function TextEditor(props: TextEditorProps) {
   const [isComposing, setComposing] = useState(false);
   const latest = useRef({ text, onTextChange, onUploading });
   latest.current = { text, onTextChange, onUploading };
+  const isGone = useRef(false);
+  useEffect(() => {
+    isGone.current = false;
+    return () => {
+      isGone.current = true;
+    };
+  }, []);
   const files = useFilesInText(storyKey, (link) => {
+    if (isGone.current) return;
     if (insert.current !== null) insert.current(link);
     else latest.current.onTextChange(latest.current.text + link);
   });
   const isUploading = files.running.length > 0;
   useEffect(() => latest.current.onUploading?.(isUploading), [isUploading]);
+  const onSubmit = (): void => {
+    if (!isUploading) props.onSubmit();
+  };
 
   useEffect(() => {
     // If the full editor cannot be loaded, the plain field remains.
@@ -111,7 +122,7 @@ export function TextEditor(props: TextEditorProps) {
   return (
     <div className="text-editor-place" {...files.dropProps}>
       {Full !== undefined && isLoaded && !(isPlain && isComposing) && (
-        <Full {...props} {...{ takeOver, files, insert }} />
+        <Full {...props} {...{ onSubmit, takeOver, files, insert }} />
       )}
       {isPlain && (
         <textarea

@@ -34,13 +34,16 @@ function useCommentEdit({ comment, body, refetchThreads, onClose }: CommentEdito
   const [base] = useState(found?.base ?? { version: comment.version, content: body });
   const [text, setText] = useState(found?.text ?? body);
   const [hasConflict, setConflict] = useState(false);
-  const [isBusy, setBusy] = useState(false);
+  const [isSaving, setSaving] = useState(false);
+  const [isUploading, setUploading] = useState(false);
+  const isBusy = isSaving || isUploading;
   const close = (): void => {
     clear();
     onClose();
   };
   const send = async (version: number): Promise<void> => {
-    setBusy(true);
+    if (isBusy) return;
+    setSaving(true);
     try {
       await comments.update({ commentId: comment.id, body: text, expectedVersion: version });
       await refetchThreads();
@@ -51,19 +54,19 @@ function useCommentEdit({ comment, body, refetchThreads, onClose }: CommentEdito
       else showNotice({ tone: 'bad', title: storyTexts.notSaid, body: errorText(error) });
       setConflict(isMet);
     }
-    setBusy(false);
+    setSaving(false);
   };
   const isDirty = text !== base.content;
   return {
-    ...{ found, text, isDirty, hasConflict, isBusy, close, send },
+    ...{ found, text, isDirty, hasConflict, isBusy, setUploading, close, send },
     change: (next: string): void => {
       setText(next);
       if (next === base.content) clear();
       else keep(next, base);
     },
     save: async (): Promise<void> => {
-      if (!isDirty) close();
-      else if (!isBusy && text.trim() !== '') await send(base.version);
+      if (!isDirty && !isUploading) close();
+      else if (text.trim() !== '') await send(base.version);
     },
   };
 }
@@ -71,8 +74,8 @@ function useCommentEdit({ comment, body, refetchThreads, onClose }: CommentEdito
 /** Edits a comment. Its author may have changed it in another window; that text is then shown beside the new one. */
 export function CommentEditor(props: CommentEditorProps) {
   const { comment, body, storyKey } = props;
-  const { found, text, isDirty, hasConflict, isBusy, close, send, change, save } = useCommentEdit(props);
-  const [isUploading, setUploading] = useState(false);
+  const { found, text, isDirty, hasConflict, isBusy, setUploading, close, send, change, save } =
+    useCommentEdit(props);
   const askFirst = useLeaveConfirmation(isDirty);
   const projectKey = projectKeyOf(storyKey);
   return (
@@ -110,12 +113,7 @@ export function CommentEditor(props: CommentEditorProps) {
         />
       ) : (
         <div className="form-foot">
-          <button
-            type="submit"
-            className="button"
-            data-kind="main"
-            disabled={isBusy || isUploading || text.trim() === ''}
-          >
+          <button type="submit" className="button" data-kind="main" disabled={isBusy || text.trim() === ''}>
             {commentTexts.save}
           </button>
           <button type="button" className="button" onClick={() => askFirst(close)}>

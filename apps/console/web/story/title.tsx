@@ -123,9 +123,14 @@ const EditButton = ({ opener, label, onOpen }: EditButtonProps) => (
   </button>
 );
 
-const FormButtons = ({ onCancel }: { readonly onCancel: () => void }) => (
+interface FormButtonsProps {
+  readonly isBusy?: boolean;
+  readonly onCancel: () => void;
+}
+
+const FormButtons = ({ isBusy, onCancel }: FormButtonsProps) => (
   <div className="form-foot">
-    <button type="submit" className="button" data-kind="main">
+    <button type="submit" className="button" data-kind="main" disabled={isBusy}>
       {editTexts.save}
     </button>
     <button type="button" className="button" onClick={onCancel}>
@@ -176,6 +181,7 @@ const DescriptionDiff = ({ before, after }: DescriptionDiffProps) => (
 function useDescriptionDraft({ displayedRecord, conflicts, save, keepTheirs }: StoryEditProps['edits']) {
   const { id } = displayedRecord;
   const { found, keep, clear } = useDraft(`description.${id}`);
+  const [isUploading, setUploading] = useState(false);
   const [draft, setDraft] = useState<TextDraft | null>(() =>
     found?.base === undefined
       ? null
@@ -200,7 +206,7 @@ function useDescriptionDraft({ displayedRecord, conflicts, save, keepTheirs }: S
     change(null);
   };
   const send = async (): Promise<void> => {
-    if (draft === null) return;
+    if (draft === null || isUploading) return;
     if (!isDirty && met === undefined) close();
     else {
       const description = draft.text || null;
@@ -212,12 +218,13 @@ function useDescriptionDraft({ displayedRecord, conflicts, save, keepTheirs }: S
       );
     }
   };
-  return { draft, found, isDirty, met, change, close, send };
+  return { draft, found, isDirty, met, isUploading, setUploading, change, close, send };
 }
 
 export function StoryDescriptionEditor({ edits, canWrite }: StoryEditProps) {
   const { displayedRecord, save } = edits;
-  const { draft, found, isDirty, met, change, close, send } = useDescriptionDraft(edits);
+  const { draft, found, isDirty, met, isUploading, setUploading, change, close, send } =
+    useDescriptionDraft(edits);
   const opener = useReturnFocus(draft !== null);
   const askFirst = useLeaveConfirmation(isDirty);
   const { key } = displayedRecord;
@@ -257,13 +264,14 @@ export function StoryDescriptionEditor({ edits, canWrite }: StoryEditProps) {
         hasPreview={met === undefined}
         onTextChange={(text) => change({ ...draft, text })}
         onSubmit={() => void send()}
+        onUploading={setUploading}
         onEscape={() => {
           if (!isDirty) close();
           return !isDirty;
         }}
       />
       {met === undefined ? (
-        <FormButtons onCancel={() => askFirst(close)} />
+        <FormButtons isBusy={isUploading} onCancel={() => askFirst(close)} />
       ) : (
         <EditConflictNotice
           name={editTexts.description}
