@@ -20,7 +20,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/agents.runs': {
-    sha256: 'c1eac7b64ecd36ad870111340ff91929f0ec0cabe77fec3e12d154b6fd37185d',
+    sha256: '6cb2643b0ecffaa043ff2be6044f9f14632eafdb2e0acc0c075019b79e96a148',
     since: '2026-11-30',
   },
   'reference/locks': {
