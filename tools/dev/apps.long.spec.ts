@@ -22,14 +22,7 @@ afterAll(async () => {
 async function appOf(program: string, isNeeded: boolean) {
   const main = path.join(folder, `${isNeeded ? 'needed' : 'late'}.mjs`);
   await writeFile(main, program);
-  const app = {
-    name: 'docs',
-    port: 1,
-    variable: 'DOCS_PORT',
-    url: 'http://127.0.0.1:1',
-    main,
-    isNeeded,
-  } as const;
+  const app = { name: 'docs', port: 1, url: 'http://127.0.0.1:1', main, isNeeded } as const;
   return { name: app.name, main, apps: [app] };
 }
 

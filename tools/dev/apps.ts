@@ -12,8 +12,6 @@ import { startServiceProcess, type ServiceProcess } from './service-process.ts';
 export interface App {
   readonly name: AppName;
   readonly port: number;
-  /** The variable that sets the port. */
-  readonly variable: string;
   readonly url: string;
   /** The path from the root of the repository. */
   readonly main: string;
@@ -41,9 +39,8 @@ export function findApps(environment: NodeJS.ProcessEnv): App[] {
   return (Object.keys(portsOfApps) as AppName[]).map((name) => {
     const port = portOfApp(name, environment);
     const main = `apps/${name}/src/main.ts`;
-    const { variable } = portsOfApps[name];
     const isNeeded = !mayBeLate.includes(name);
-    return { name, port, variable, url: `http://127.0.0.1:${port}`, main, isNeeded };
+    return { name, port, url: `http://127.0.0.1:${port}`, main, isNeeded };
   });
 }
 

@@ -1,12 +1,21 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type Client, createClient, httpTransport } from '@muster/client';
 import { type AppProcess, startApp, waitUntil, useWorld } from '@muster/testing';
+import { freePort } from '@muster/testing/ports';
 import { question, workNowAndThen } from './demo-agent.ts';
 
 const world = useWorld({});
+const folder = await mkdtemp(path.join(tmpdir(), 'muster-demo-'));
+const port = await freePort();
 let api: AppProcess;
 beforeAll(async () => {
-  api = await startApp('apps/coordination-api/src/main.ts', { DATABASE_URL: world.database.url });
+  api = await startApp('apps/coordination-api/src/main.ts', {
+    ...{ DATABASE_URL: world.database.url, FILES_FOLDER: folder, PORT: `${port}` },
+    BASE_URL: `http://127.0.0.1:${port}`,
+  });
 });
 afterAll(() => api.stop());
 
@@ -65,4 +74,18 @@ it('lets go of what it is asked to stop, and goes on with another story', async 
   expect(stopped).toMatchObject({ attempt: 1, lease: null });
   // The agent stopped before the step at which it would have asked its question.
   expect(stopped?.progress).toBeLessThan(40);
+});
+
+it('works on a story that is assigned to it, with a log, a test report, a screenshot and the cost', async () => {
+  const { ana, robo } = await board();
+  const { member, agent } = await robo.session.identity();
+  const { story } = await ana.stories.create({ projectId: 'WEB', title: 'Beta', status: 'ready' });
+  const target = { targetType: 'story', targetId: story.id } as const;
+  await ana.assignments.set({ ...target, memberId: member.id, agentId: agent?.id ?? '' });
+  const newest = async () => (await ana.agents.runs.list({ storyId: story.id })).items[0]?.runId ?? '';
+  const read = async () => ana.agents.runs.get({ runId: await newest() }).catch(() => undefined);
+  await whileItWorks(robo, 10, () => waitUntil(async () => (await read())?.evidence.length === 2));
+  expect(await read()).toMatchObject({ usage: [{ model: 'claude-sonnet-4-5' }] });
+  const { items } = await ana.agents.runs.log({ runId: await newest() });
+  expect(items[0]?.message).toBe('planning: step 1 of 8');
 });

@@ -1,11 +1,16 @@
 /**
  * Runs the demo's agent, so that the first view of a board shows active work.
- * From time to time it takes a story that is in progress, reports progress, asks a question, and releases the
- * story. It notices a stop request with its next call, like any lease holder.
+ * From time to time it takes a story that is assigned to it or in progress, reports progress and usage, asks a
+ * question, attaches evidence, and releases the story. It notices a stop request with its next call, like any lease holder.
  */
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { type Client, MusterError, NoAnswer } from '@muster/client';
 import { type Signal, type StoryCard } from '@muster/registry';
+import { parse } from 'yaml';
+import { repositoryRoot } from './repository.ts';
 
 export interface DemoAgentOptions {
   readonly projectKey: string;
@@ -22,36 +27,10 @@ interface Step {
   readonly checkpoint?: { readonly summary: string; readonly nextSteps: string[] };
 }
 
-const steps: readonly Step[] = [
-  { phase: 'planning', progress: 5 },
-  { phase: 'planning', progress: 12 },
-  {
-    ...{ phase: 'implementing', progress: 25 },
-    checkpoint: {
-      summary: 'The spec is read; the change is small and stays in one module.',
-      nextSteps: ['Write the code', 'Cover the refusals by tests'],
-    },
-  },
-  { phase: 'implementing', progress: 40 },
-  { phase: 'implementing', progress: 55 },
-  {
-    ...{ phase: 'testing', progress: 70 },
-    checkpoint: {
-      summary: 'The code is there and its tests pass; two edges are not covered.',
-      nextSteps: ['Cover the two edges', 'Hand it in for review'],
-    },
-  },
-  { phase: 'testing', progress: 80 },
-  { phase: 'testing', progress: 90 },
-];
-
-/** The usage of one step. The reports are totals of the run. */
-const stepUsage = {
-  model: 'claude-sonnet-4-5',
-  inputTokens: 9_000,
-  outputTokens: 1_500,
-  cachedTokens: 60_000,
-};
+const content = await readFile(path.join(import.meta.dirname, 'demo-agent.yaml'), 'utf8');
+type Usage = Record<'inputTokens' | 'outputTokens' | 'cachedTokens', number> & { model: string };
+/** The steps, and the usage of each. The agent reports totals of the run. */
+const { steps, usage: stepUsage } = parse(content) as { steps: Step[]; usage: Usage };
 
 /**
  * The index of the step before which one story asks the question. The work continues once a member answers.
@@ -63,19 +42,28 @@ const patience = 20;
 
 /** Waits, and returns immediately when the signal aborts. */
 const pause = (millis: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) {
-      resolve();
-      return;
-    }
-    const end = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, millis);
-    signal.addEventListener('abort', end);
-  });
+  setTimeout(millis, undefined, { signal }).catch(() => undefined);
+
+const testReport = '<testsuite name="checkout"><testcase name="pays by card" time="0.4"/></testsuite>';
+
+/** Attaches the report of the tests and a screenshot to the work. */
+async function attachEvidence({ attachments }: Client, targetId: string): Promise<void> {
+  for (const [kind, name, contentType, content] of [
+    ['test_report', 'junit.xml', 'application/xml', Buffer.from(testReport)],
+    [
+      'screenshot',
+      'board.png',
+      'image/png',
+      await readFile(path.join(repositoryRoot, 'docs/pictures/board.png')),
+    ],
+  ] as const) {
+    const sha256 = createHash('sha256').update(content).digest('hex');
+    const { upload } = await attachments.create({
+      ...{ targetType: 'execution', targetId, kind, name, contentType, size: content.length, sha256 },
+    });
+    await fetch(upload.url, { method: upload.method, headers: upload.headers, body: content });
+  }
+}
 
 const isFree = ({ execution, blocked, counts }: StoryCard): boolean =>
   blocked === null &&
@@ -90,13 +78,20 @@ export async function workNowAndThen(
   let hasAsked = false;
   for (let round = 0; !signal.aborted; round += 1) {
     try {
+      const { agent } = await client.session.identity();
       const { items } = await client.stories.list({
-        ...{ projectId: projectKey, view: 'card', status: 'in_progress', limit: 50 },
+        ...{ projectId: projectKey, view: 'card', status: ['ready', 'in_progress'], limit: 50 },
       });
-      const free = items.filter(isFree);
-      const story = free[round % Math.max(1, free.length)];
+      const { ready = [], in_progress: begun = [] } = Object.groupBy(
+        items.filter(isFree),
+        ({ status }) => status,
+      );
+      const assigned = ready.find(
+        ({ assignees }) => assignees.agent !== null && assignees.agent.id === agent?.id,
+      );
+      const story = assigned ?? begun[round % Math.max(1, begun.length)];
       if (story !== undefined)
-        hasAsked = (await workOn(client, story, !hasAsked, stepMillis, signal)) || hasAsked;
+        hasAsked = (await workOn(client, story, !hasAsked, { projectKey, stepMillis, signal })) || hasAsked;
     } catch (error) {
       if (!(error instanceof MusterError || error instanceof NoAnswer)) throw error;
     }
@@ -106,14 +101,17 @@ export async function workNowAndThen(
 
 /** Works on a story. Returns true if it asked the question. */
 async function workOn(
-  { deliveryExecutions, comments }: Client,
-  { id: storyId }: StoryCard,
+  client: Client,
+  { id: storyId, status }: StoryCard,
   mayAsk: boolean,
-  stepMillis: number,
-  signal: AbortSignal,
+  { projectKey, stepMillis, signal }: Required<Omit<DemoAgentOptions, 'restMillis'>>,
 ): Promise<boolean> {
+  const { agents, deliveryExecutions, comments } = client;
+  const runId = `demo-${randomUUID()}`;
+  // Evidence of each turn on the same stories would fill the disk.
+  const isNew = status === 'ready';
   const { execution, leaseToken } = await deliveryExecutions.acquire({
-    ...{ targetType: 'story', targetId: storyId, runId: `demo-${randomUUID()}` },
+    ...{ targetType: 'story', targetId: storyId, runId },
   });
   const held = { executionId: execution.id, leaseToken };
   let isAsked = false;
@@ -138,10 +136,15 @@ async function workOn(
       if (mayAsk && index === askAt && !(await waitForAnswer())) break;
       const { signals } = await deliveryExecutions.update({ ...held, phase, progress });
       if (isStopped(signals)) break;
+      await agents.runEvent({
+        ...{ projectId: projectKey, runId, storyId, executionId: execution.id, kind: 'log' },
+        message: `${phase}: step ${index + 1} of ${steps.length}`,
+      });
       const usage = { ...stepUsage };
       for (const count of ['inputTokens', 'outputTokens', 'cachedTokens'] as const) usage[count] *= index + 1;
       if (checkpoint === undefined) await deliveryExecutions.renew({ ...held, usage });
       else await deliveryExecutions.checkpoint({ ...held, ...checkpoint, usage });
+      if (isNew && index === steps.length - 1) await attachEvidence(client, execution.id);
       await pause(stepMillis, signal);
     }
   } finally {

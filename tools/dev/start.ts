@@ -15,7 +15,7 @@ import { beginShowingLogs } from './app-log.ts';
 import { type App, endAbandonedApps, findApps, programsOf, startProgram } from './apps.ts';
 import { workNowAndThen } from './demo-agent.ts';
 import { provideDemoLicense } from './demo-license.ts';
-import { demoOwner, provideDemo, type Demo } from './demo.ts';
+import { demoOwner, provideDemo } from './demo.ts';
 import { readDevFile, writeDevFile, type DevFile } from './dev-file.ts';
 import { claimInstance } from './instance.ts';
 import { keepRunning } from './keep-running.ts';
@@ -135,7 +135,8 @@ async function bringUp(shutdown: Shutdown): Promise<void> {
     workerUrl: urlOf('delivery-worker'),
     databaseUrl,
     redisUrl,
-    ...factsOf(demo),
+    // Tokens of another database are not stored.
+    ...(demo ?? { orgSlug: null, projectKey: null, tokens: null }),
     pid: process.pid,
     startedAt,
   };
@@ -160,11 +161,6 @@ function startDemoAgent(baseUrl: string, token: string, projectKey: string) {
     },
     kill: () => ending.abort(),
   };
-}
-
-/** Returns the facts about the demo. Tokens of another database are not stored. */
-function factsOf(demo: Demo | undefined): Pick<DevFile, 'orgSlug' | 'projectKey' | 'tokens'> {
-  return demo ?? { orgSlug: null, projectKey: null, tokens: null };
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
