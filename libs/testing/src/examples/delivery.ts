@@ -127,8 +127,9 @@ async function arrangeRun(
 ): Promise<void> {
   const run = idOf(exampleIds.run);
   await rows(
-    `insert into agent_runs (org_id, id, project_id, run_id, member_id, story_id, execution_id, state, last_event, log_lines)
+    `insert into agent_runs (org_id, id, project_id, run_id, member_id, story_id, execution_id, state, started_at, last_event, log_lines)
      values ($1, $2, $3, 'run-2', $4, $5, $6, 'running',
+       (select min(at) from execution_events where org_id = $1 and execution_id = $6),
        '{"kind": "progress", "message": "Writes the tests", "data": null, "at": "2026-11-21T09:30:00.000Z"}', 1)`,
     ...[orgId, run, projectId, ana.me.memberId, storyId, execution],
   );
