@@ -6,6 +6,7 @@ alter table webhooks validate constraint webhooks_format_check;
 
 -- A channel of a chat service is a device of its member. Its push_token is the encrypted URL of an incoming webhook. If
 -- a session connected it, it belongs to no token, so that it stays connected when its member signs out.
+-- contract of 0002_organizations: it allows every device that was allowed before, and more.
 alter table devices alter column token_id drop not null,
   drop constraint devices_platform_check,
   add constraint devices_platform_check

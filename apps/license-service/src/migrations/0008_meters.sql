@@ -107,6 +107,7 @@ begin
 end $$;
 
 alter table licenses.license_events drop constraint license_events_kind_check;
+-- contract of 0003_operators: it allows every kind that was allowed before, and one more.
 alter table licenses.license_events add constraint license_events_kind_check
   check (kind in ('issued', 'imported', 'activated', 'released', 'transferred', 'suspended', 'resumed', 'revoked',
     'renewed', 'rotated', 'certified', 'entitled', 'resized', 'usage_reset', 'expiring', 'expired')) not valid;

@@ -1,4 +1,3 @@
--- outside a transaction: the tables are read beside those who write.
 -- Validates the constraints of 0008 and 0009.
 alter table licenses.license_events validate constraint license_events_kind_check;
 alter table licenses.licenses validate constraint licenses_meters_check;
