@@ -79,7 +79,7 @@ export const pages = [
   ['/inbox', 'Action needed'],
   ['/activity', 'created'],
   ['/usage', 'Cost per landed story'],
-  ['/runs/run-1', 'tests 12', 'The form is there'],
+  ['/runs/run-1', 'tests 12', 'The form is there', 'Your verdict'],
   ['/p/WEB', 'Delta'],
   ['/p/WEB?q=nothing', 'No matching stories'],
   ['/p/WEB?layout=list', 'Delta'],
