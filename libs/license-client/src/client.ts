@@ -8,18 +8,14 @@ import {
   startOrContinueTrial,
 } from './granted.ts';
 import { invalidateLicense, decideOffline, withLicenseKey, decideWithoutReply } from './kept-license.ts';
-import { findLatestRelease, type LatestAnswer, type LatestOptions } from './latest.ts';
+import { type LatestAnswer, type LatestOptions } from './latest-answer.ts';
+import { findLatestRelease } from './latest.ts';
 import { type LicenseClientOptions, settingsOf } from './options.ts';
 import { refusalOfNoReply, refusalOfReply, refusalOfCheck } from './refusals.ts';
 import { openSession, isSameKey, type LicenseSession } from './session.ts';
 import { createRefusal, type Release, type Standing } from './standing.ts';
-import {
-  type MeterReport,
-  meterUsage,
-  readUsage,
-  sendUsageBeforeRelease,
-  type LicenseUsage,
-} from './usage.ts';
+import { type MeterReport, type LicenseUsage } from './meter-usage.ts';
+import { meterUsage, readUsage, sendUsageBeforeRelease } from './usage.ts';
 import { repeatChecks } from './watch.ts';
 
 export interface LicenseClient {
