@@ -89,7 +89,7 @@ describe('muster audit export', () => {
   it.each([
     ['was lost', () => ''],
     ['is shorter than the state says', (text: string) => text.slice(0, -9)],
-  ])('begins anew if the file that an interrupted export wrote %s', async (_problem, left) => {
+  ])('starts over if the file that an interrupted export wrote %s', async (_problem, left) => {
     const file = path.join(muster.home(), 'again.ndjson');
     const period = ['--from', '2026-01-01', '--to', '2026-01-02', '-o', file];
     const whole = (await exportAudit(...period.slice(0, 4))).out;

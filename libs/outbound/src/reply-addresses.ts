@@ -1,6 +1,6 @@
 /**
- * Addresses for replies to notification mails. The part before the @ names the organization and the notification, and
- * thereby its recipient and its story, and is signed. It has 64 characters, the limit of RFC 5321, and is not
+ * Addresses for replies to notification mails. The part before the @ is signed. It names the organization and the
+ * notification, which has a recipient and a story. It has 64 characters, the limit of RFC 5321, and is not
  * case-sensitive, because some mail servers change the case.
  */
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';

@@ -115,7 +115,7 @@ export function createBoardLoader(source: CardSource, store: CardStore) {
   let cardLimit = source.cardLimit;
   let reloadTimer: ReturnType<typeof setTimeout> | undefined;
   let latestLoad = 0;
-  /** Where loading ended at the limit; null while it runs, and if all cards are loaded. */
+  /** The cursor at which the limit ended loading; null while cards load, and after the last one. */
   let nextCursor: string | null = null;
 
   /** Loads the cards from this cursor on, or from the beginning. The current cards stay visible until new ones arrive. */

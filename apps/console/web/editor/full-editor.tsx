@@ -38,7 +38,7 @@ function useCodeEditor(props: FullEditorProps) {
   latest.current = props;
   /** Texts that were reported and have not come back as `text` yet. Other values of `text` are changes by the page. */
   const reported = useRef<string[]>([]);
-  /** The state of this editor when it is created anew. */
+  /** The state of this editor when it is created again. */
   const former = useRef<FieldState>(null);
   // Before the next paint, so that no key press is lost between the plain field and the editor.
   useLayoutEffect(() => {

@@ -13,9 +13,9 @@ export const editTexts = {
   notSaved: 'The spec could not be saved',
   changedSpec: 'Someone else just changed this. You now see their version; tick the box again.',
   note: 'Summary of the change (optional)',
-  meanwhile: (name: string, version: number) =>
+  savedByOther: (name: string, version: number) =>
     `${name} saved version ${version.toLocaleString()} while you were editing`,
-  meanwhileWhy:
+  savedByOtherWhy:
     'Both versions are shown. Copy what you want to keep into your version, then save your version as the new version.',
   theirs: (version: number) => `Their version ${version.toLocaleString()}`,
   theirChange: 'Their changes',

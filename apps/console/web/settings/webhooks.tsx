@@ -32,7 +32,7 @@ type WebhookFormat = Webhook['format'];
 
 /** Event kinds grouped by topic, as receivers choose them. */
 const kindsByGroup: Readonly<Record<EventGroup, readonly EventKind[]>> = {
-  // Of comments, channels receive only questions.
+  // Channels receive only those comments that are questions.
   needs: [
     ...(['comment.created', 'reviewer.added', 'assignment.changed', 'execution.offered'] as const),
     ...(['execution.stopRequested', 'lease.expired', 'budget.warned', 'access.requested'] as const),

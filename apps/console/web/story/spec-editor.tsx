@@ -105,8 +105,8 @@ const authorOf = ({ author }: Spec): string => (author === null ? t.people.syste
 
 const NewerVersion = (spec: Spec) => (
   <div className="conflict" role="alert">
-    <strong>{editTexts.meanwhile(authorOf(spec), spec.version)}</strong>
-    <p className="muted">{editTexts.meanwhileWhy}</p>
+    <strong>{editTexts.savedByOther(authorOf(spec), spec.version)}</strong>
+    <p className="muted">{editTexts.savedByOtherWhy}</p>
   </div>
 );
 

@@ -8,7 +8,7 @@ import { createHmac, hkdfSync } from 'node:crypto';
 export const downloadSeconds = 300;
 const placeholders = ['{file}', '{expires}', '{signature}'];
 
-/** Where the files of a product are, and which version of its secret signs their addresses. */
+/** The address of a product's files, and the version of the secret that signs it. */
 export interface DownloadSettings {
   readonly product: string;
   readonly downloadsUrl: string | null;

@@ -1,6 +1,6 @@
 /** Finds and deletes the records that an import created, to revert it. */
 import { type Db, orgFilter, type Query, sql } from '@muster/driver';
-import { type ImportRow } from './imports.ts';
+import { type ImportItemKind, type ImportRow } from './imports.ts';
 import { removeParentFromChildren } from './stories.ts';
 
 /** A story that an import created. `touched` is true if another call changed the story since. */
@@ -37,6 +37,16 @@ export async function lockCreatedStories(db: Db, importRow: ImportRow): Promise<
   return stories;
 }
 
+/** Deletes the records of a table that the import created and nobody changed since, with the notes about them. */
+const deleteUnchanged = (
+  kind: ImportItemKind,
+  table: 'prompts' | 'views',
+  { id, project_id: projectId }: ImportRow,
+): Query<unknown> =>
+  sql`with gone as (delete from ${sql.word(table)} t using import_items i where ${orgFilter('t')} and ${orgFilter('i')} and i.made_by = ${id}
+         and i.kind = ${kind} and i.record_id = t.id and i.record_version = t.version returning t.id)
+     delete from import_items i using gone where ${orgFilter('i')} and i.project_id = ${projectId} and i.kind = ${kind} and i.record_id = gone.id`;
+
 /**
  * Deletes stories with their records. Then deletes the epics that the import created, if they are unchanged and
  * empty and were not assigned since, unchanged prompts and views of the import, and the notes about all of them.
@@ -61,12 +71,8 @@ export function deleteImportedStories(importRow: ImportRow, storyIds: readonly s
     sql`with gone as (delete from epics where ${orgFilter()} and id in (${epics}) returning id),
          unassigned as (delete from assignments a using gone where ${orgFilter('a')} and a.target_type = 'epic' and a.target_id = gone.id)
        delete from import_items i using gone where ${orgFilter('i')} and i.project_id = ${projectId} and i.kind in ('epic', 'assignment') and i.record_id = gone.id`,
-    sql`with gone as (delete from prompts p using import_items i where ${orgFilter('p')} and ${orgFilter('i')} and i.made_by = ${importRow.id}
-           and i.kind = 'prompt' and i.record_id = p.id and i.record_version = p.version returning p.id)
-       delete from import_items i using gone where ${orgFilter('i')} and i.project_id = ${projectId} and i.kind = 'prompt' and i.record_id = gone.id`,
-    sql`with gone as (delete from views w using import_items i where ${orgFilter('w')} and ${orgFilter('i')} and i.made_by = ${importRow.id}
-           and i.kind = 'view' and i.record_id = w.id and i.record_version = w.version returning w.id)
-       delete from import_items i using gone where ${orgFilter('i')} and i.project_id = ${projectId} and i.kind = 'view' and i.record_id = gone.id`,
+    deleteUnchanged('prompt', 'prompts', importRow),
+    deleteUnchanged('view', 'views', importRow),
     sql`update board_columns c set story_count = (select count(*) from stories s where ${orgFilter('s')} and s.project_id = c.project_id and s.column_id = c.id)
        where ${orgFilter('c')} and c.project_id = ${projectId}`,
     sql`update epics e set
