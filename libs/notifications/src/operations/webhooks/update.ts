@@ -56,16 +56,16 @@ export const updateHandler = (config: WebhooksConfig) =>
     await requireAuditAllowed(requireGround, row.project_id, kinds, row.format);
     const following = await auditFollowingChanges(db, caller, row, kinds);
     const urlChanges = await chatUrlChanges(config, db, row, wanted.url);
-    const { changed: otherwiseChanged, fields } = webhooks.change(
-      db,
-      row,
-      { ...wanted, url: urlChanges === null ? wanted.url : undefined, sendOrder: order },
-      at,
-      following,
-    );
-    const changed =
-      urlChanges === null ? otherwiseChanged : webhooks.save(db, otherwiseChanged, urlChanges, at);
-    if (urlChanges !== null) fields.push('url');
+    const { url = wanted.url, ...secret } = urlChanges ?? {};
+    const change = webhooks.change(db, row, { ...wanted, url, sendOrder: order }, at, {
+      ...following,
+      ...secret,
+    });
+    const { fields } = change;
+    // The new URL of a chat service may have the same host, which is all that the column shows.
+    const isOnlySecret = urlChanges !== null && fields.length === 0;
+    const changed = isOnlySecret ? webhooks.save(db, row, urlChanges, at) : change.changed;
+    if (urlChanges !== null && !fields.includes('url')) fields.push('url');
     if (fields.length > 0)
       emit('webhook.updated', webhookSubject(changed), {
         fields: fields.map((field) => (field === 'sendOrder' ? 'order' : field)),

@@ -455,6 +455,19 @@ describe('a webhook of a chat service', () => {
     expect(items.map(({ data }) => data)).toEqual([{ fields: ['url'] }]);
   });
 
+  it('changes with its address at once, in one version', async () => {
+    const { webhook } = await toSlack();
+    const { webhook: changed } = await people.ana.webhooks.update({
+      ...{ webhookId: webhook.id, kinds: ['story.created', 'story.deleted'] },
+      url: 'https://hooks.slack-gov.com/services/T0/B1/secret-in-it',
+    });
+    expect(changed).toMatchObject({
+      ...{ url: 'https://hooks.slack-gov.com/…', kinds: ['story.created', 'story.deleted'] },
+      version: webhook.version + 1,
+    });
+    expect((await people.ana.webhooks.get({ webhookId: webhook.id })).webhook).toEqual(changed);
+  });
+
   it('has no signing secret to rotate, and gets no audit entries', async () => {
     const { webhook } = await toSlack();
     await expect(people.ana.webhooks.rotateSecret({ webhookId: webhook.id })).rejects.toMatchObject({
