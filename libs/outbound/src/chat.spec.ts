@@ -120,7 +120,7 @@ describe('sending', () => {
     );
   });
 
-  it.each([408, 429, 500, 503, 302])('is tried again after %s', async (status) => {
+  it.each([408, 425, 429, 500, 503, 302])('is tried again after %s', async (status) => {
     await expect(
       sendChatMessage(senderAnswering(status), 'slack', 'https://x.example', message),
     ).rejects.toThrow(`slack answered ${status}`);

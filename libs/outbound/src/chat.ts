@@ -113,6 +113,6 @@ export async function sendChatMessage(
   const { status } = await sender.post({ url, headers: chatHeaders, body: chatBody(service, message) });
   if (status >= 200 && status < 300) return 'sent';
   if (status === 404 || status === 410) return 'gone';
-  if (status >= 400 && status < 500 && status !== 408 && status !== 429) return 'refused';
+  if (status >= 400 && status < 500 && status !== 408 && status !== 425 && status !== 429) return 'refused';
   throw new Error(`${service} answered ${status}`);
 }
