@@ -6,6 +6,9 @@ const maxMeters = 16;
 /** The largest limit. Sums stay exact in JSON numbers. */
 const maxLimit = 1_000_000_000_000;
 
+/** A month in UTC such as `2027-03`. */
+export const monthPattern = /^\d{4}-(0[1-9]|1[0-2])$/;
+
 export const MeterName = z
   .string()
   .regex(featureNamePattern)

@@ -19,7 +19,7 @@ import { isSameKey, type LicenseSession } from './session.ts';
 import { type Allowed, type LicenseRefusal, type Release, type Standing } from './standing.ts';
 
 /** Returns the license of an answer. Returns undefined unless it has this key and this machine. */
-function licenseOfReply(
+export function licenseOfReply(
   { body }: ServiceReply,
   expected: { readonly licenseKey: string; readonly machineId: string },
 ) {
@@ -32,7 +32,7 @@ function licenseOfReply(
   return isOwn ? { ...license, key } : undefined;
 }
 
-const untrustedReply: NoReply = { kind: 'untrusted', retryAfterSeconds: null };
+export const untrustedReply: NoReply = { kind: 'untrusted', retryAfterSeconds: null };
 
 /** Returns true if more than half of the certificate's life has passed. */
 const isRenewalDue = ({ iat, exp }: Certificate, nowSeconds: number): boolean =>

@@ -31,3 +31,6 @@ export const stringFieldOf = (body: object, name: string): string | null => {
   const value: unknown = Object.entries(body).find(([key]) => key === name)?.[1];
   return typeof value === 'string' ? value : null;
 };
+
+/** Returns a refusal as the answer to a question. */
+export const toUnknown = ({ mayRun: _, ...why }: LicenseRefusal) => ({ ...why, isKnown: false as const });

@@ -4,14 +4,14 @@
  * event once, by its id.
  */
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { readdir, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { type NoReply } from './asking.ts';
 import { writeAtomically } from './cache.ts';
 import { currentTimeMillis } from './clock.ts';
+import { licenseOfReply, untrustedReply } from './granted.ts';
 import { decideOffline, readStoredCertificate, type StoredLicense, withLicenseKey } from './kept-license.ts';
 import { type LicenseUsage, type MeterReport, type MeterUsage } from './meter-usage.ts';
-import { refusalOfNoReply, refusalOfReply, stringFieldOf } from './refusals.ts';
+import { refusalOfNoReply, refusalOfReply, stringFieldOf, toUnknown } from './refusals.ts';
 import { isSameKey, type LicenseSession } from './session.ts';
 import { createRefusal, type LicenseRefusal } from './standing.ts';
 import { isSystemError } from './system-error.ts';
@@ -126,7 +126,6 @@ async function queueEvent(
   event: Pick<UsageEvent, 'meter' | 'quantity'>,
 ): Promise<WaitingEvent> {
   const folder = queueFolderOf(session);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
   const id = randomUUID();
   const millis = nowMillisOf(session, stored);
   const queued = {
@@ -186,14 +185,8 @@ async function sendEvents(
   const refusedAll = reply.status === 422 && isObject(reply.body['details']);
   if (reply.status !== 200 && !refusedAll) return refused(refusalOfReply(reply), serverMillis);
   const answer = refusedAll ? (reply.body['details'] as Readonly<Record<string, unknown>>) : reply.body;
-  const license = answer['license'];
-  const isOwn =
-    refusedAll ||
-    (isObject(license) &&
-      isSameKey(stringFieldOf(license, 'key'), licenseKey) &&
-      stringFieldOf(license, 'machineId') === machineId);
-  const untrusted: NoReply = { kind: 'untrusted', retryAfterSeconds: null };
-  if (!isOwn) return refused(refusalOfNoReply(untrusted));
+  const isOwn = refusedAll || licenseOfReply(reply, { licenseKey, machineId }) !== undefined;
+  if (!isOwn) return refused(refusalOfNoReply(untrustedReply));
   const reasonsById = listIn(answer['events']).map((event): [string, string | null] => [
     stringFieldOf(event, 'id') ?? '',
     event['outcome'] === 'refused' ? (stringFieldOf(event, 'reason') ?? 'refused') : null,
@@ -346,9 +339,7 @@ export async function readUsage(session: LicenseSession): Promise<LicenseUsage> 
     license === undefined
       ? { usage: [], refusal: createRefusal('no_license', { isFinal: true }) }
       : await sendQueueShared(session, license);
-  if (refusal === undefined) return { isKnown: true, usage };
-  const { mayRun: _, ...why } = refusal;
-  return { ...why, isKnown: false };
+  return refusal === undefined ? { isKnown: true, usage } : toUnknown(refusal);
 }
 
 /**
@@ -365,9 +356,10 @@ export async function sendUsageBeforeRelease(
   // After any other refusal the service decides about the release.
   if (sent.refusal !== undefined) return isUnanswered(sent) ? sent.refusal : undefined;
   const { due, postponed } = await listQueue(session, license);
+  const isOwn = isEventOf(session, license);
   for (const file of [...due, ...postponed]) {
     const event = parseStoredEvent(await readFile(file, 'utf8').catch(() => ''));
-    if (event !== undefined && isEventOf(session, license)(event)) return createRefusal('unsent_usage');
+    if (event !== undefined && isOwn(event)) return createRefusal('unsent_usage');
   }
   return undefined;
 }

@@ -1,6 +1,6 @@
 /** Operations on the usage meters of a license. */
 import { z } from 'zod';
-import { MeterName, MeterUsageRecord, OwnMeters } from '../meters.ts';
+import { MeterName, MeterUsageRecord, monthPattern, OwnMeters } from '../meters.ts';
 import { listCurrentUsage, listUsageOfMonth, resetUsage, setMeters } from '../operators/usage.ts';
 import { defineOperation, getOwnLicense } from './operation.ts';
 import { LicenseId, LicenseRecord, toLicenseRecord } from './records.ts';
@@ -13,7 +13,7 @@ const usageOperation = defineOperation({
     id: LicenseId,
     month: z
       .string()
-      .regex(/^\d{4}-(0[1-9]|1[0-2])$/)
+      .regex(monthPattern)
       .optional()
       .describe('A month in UTC such as 2027-03; by default the current period of each meter.'),
   }),

@@ -1,7 +1,7 @@
 /** Commands that show and reset the usage of a license, and the options that set its meters. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { featureNamePattern } from '../features.ts';
-import { type LicenseMeters, type MeterTerms, OwnMeters } from '../meters.ts';
+import { type LicenseMeters, type MeterTerms, monthPattern, OwnMeters } from '../meters.ts';
 import { getLicense } from '../operators/license.ts';
 import { inReadOnlyTransaction, inTransaction, RefusedError } from '../operators/transaction.ts';
 import { listCurrentUsage, listUsageOfMonth, resetUsage, setMeters } from '../operators/usage.ts';
@@ -52,7 +52,7 @@ export function applyMeterOptions(
 }
 
 function parseMonth(month: string): string {
-  if (/^\d{4}-(0[1-9]|1[0-2])$/.test(month)) return month;
+  if (monthPattern.test(month)) return month;
   throw new InvalidArgumentError('It must be a month such as 2027-03.');
 }
 

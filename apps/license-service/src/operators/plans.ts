@@ -127,7 +127,8 @@ export async function setPlan(
        ${machineLimit}, ${features}, ${leaseSeconds}, ${product}, ${meters}, ${updates})
      on conflict (product, name) do update set duration_seconds = excluded.duration_seconds, perpetual = excluded.perpetual,
        transfer_limit = excluded.transfer_limit, machine_limit = excluded.machine_limit, features = excluded.features,
-       meters = excluded.meters, updates = excluded.updates,       lease_seconds = excluded.lease_seconds, updated_at = clock_timestamp()
+       meters = excluded.meters, updates = excluded.updates,
+       lease_seconds = excluded.lease_seconds, updated_at = clock_timestamp()
      returning *`,
   );
   return toPlan(row);

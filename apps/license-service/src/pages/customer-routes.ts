@@ -6,7 +6,7 @@ import { type License } from '../operators/license.ts';
 import { listHeldMachines } from '../operators/machines.ts';
 import { type Db, inTransaction, RefusedError } from '../operators/transaction.ts';
 import { listCurrentUsage } from '../operators/usage.ts';
-import { downloadSeconds, signedDownloadUrl } from '../releases/downloads.ts';
+import { downloadExpirySeconds, signedDownloadUrl } from '../releases/downloads.ts';
 import { findEntitledRelease, findLatestStable } from '../releases/latest.ts';
 import { customerPage } from './customer.ts';
 import { sendPage } from './layout.ts';
@@ -49,7 +49,7 @@ export function addCustomerRoutes(app: FastifyInstance, options: SupportPagesOpt
         return parseVersion(version) && findEntitledRelease(db, id, version);
       });
       const isFile = release?.artifacts.some((one) => one.name === name) === true;
-      const expiresSeconds = Math.floor(Date.now() / 1_000) + downloadSeconds;
+      const expiresSeconds = downloadExpirySeconds();
       const url = isFile ? signedDownloadUrl(seals, release, { version, name, expiresSeconds }) : null;
       if (url === null) throw new RefusedError('not_found', 'your license does not include this download');
       return reply.redirect(url);

@@ -5,7 +5,9 @@
 import { createHmac, hkdfSync } from 'node:crypto';
 
 /** The time for which an address is valid. */
-export const downloadSeconds = 300;
+const downloadSeconds = 300;
+/** Returns the time at which an address that is signed now ends, in seconds since 1970. */
+export const downloadExpirySeconds = (): number => Math.floor(Date.now() / 1_000) + downloadSeconds;
 const placeholders = ['{file}', '{expires}', '{signature}'];
 
 /** The address of a product's files, and the version of the secret that signs it. */

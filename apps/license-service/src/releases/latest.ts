@@ -7,7 +7,7 @@ import { type RecordedResponse } from '../activation/recorded.ts';
 import { checkLatest } from '../activation/statements.ts';
 import { runQuery } from '../database.ts';
 import { type Db } from '../operators/transaction.ts';
-import { type DownloadSettings, downloadSeconds, signedDownloadUrl } from './downloads.ts';
+import { type DownloadSettings, downloadExpirySeconds, signedDownloadUrl } from './downloads.ts';
 import {
   type LatestParams,
   type LatestResult,
@@ -81,7 +81,7 @@ function toLatestRelease(
   platform: string | undefined,
 ): LatestResult['release'] {
   const { version, channel, publishedAt, notesUrl, artifacts } = release;
-  const expiresSeconds = Math.floor(Date.now() / 1_000) + downloadSeconds;
+  const expiresSeconds = downloadExpirySeconds();
   return {
     ...{ version, channel, publishedAt, notesUrl },
     artifacts: artifacts
