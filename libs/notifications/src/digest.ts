@@ -1,6 +1,6 @@
 /** The daily digest: one e-mail with the unread notifications of the kinds for which a member chose it. */
 import { type Db, orgFilter, currentOrgId, type Part, type Query, sql } from '@muster/driver';
-import { outboxRow } from '@muster/tenancy';
+import { firstIdAtSql, outboxRow } from '@muster/tenancy';
 import { isSnoozedSql } from './data/notifications.ts';
 import { consoleUrlOf } from './rules/console-links.ts';
 import { excerpt } from './rules/excerpts.ts';
@@ -64,10 +64,6 @@ interface DigestRow {
   readonly total: number;
 }
 
-/** Returns SQL for the first id that a notification of this time can have. Ids begin with their time. */
-const firstIdAtSql = (time: string): Part =>
-  sql.part`(lpad(to_hex((extract(epoch from ${time}::timestamptz) * 1000)::bigint), 12, '0') || '70008000000000000000')::uuid`;
-
 /** Reads the unread notifications of the period, grouped by project and story, with the member's current rights. */
 const digestRowsQuery = ({ memberId, since, until }: DigestPeriod) => sql<DigestRow>`
   select n.title, p.name || ' (' || p.key || ')' as project,
@@ -79,7 +75,8 @@ const digestRowsQuery = ({ memberId, since, until }: DigestPeriod) => sql<Digest
   cross join lateral (
     select n.* from notifications n
     where ${orgFilter('n')} and n.member_id = m.id and n.kind = c.kind and n.read_at is null and not ${isSnoozedSql}
-      and n.id >= ${firstIdAtSql(since)} and n.id < ${firstIdAtSql(until)}) n
+      and n.id >= ${firstIdAtSql(sql.part`${since}::timestamptz`)}
+      and n.id < ${firstIdAtSql(sql.part`${until}::timestamptz`)}) n
   left join projects p on ${orgFilter('p')} and p.id = n.project_id
   where ${orgFilter('m')} and m.id = ${memberId}::uuid and m.status = 'active'
     and (n.project_id is null or app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) is not null)

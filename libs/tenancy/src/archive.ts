@@ -98,3 +98,7 @@ export function isExportedProjectSql({ scope, projectId, memberId }: ArchiveSele
 /** Returns SQL for the form of a time in records, for use in JSON. */
 export const isoTimeSql = (time: Part): Part =>
   sql.part`to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+/** Returns SQL for the first id that a record of this time can have. Ids begin with their time. */
+export const firstIdAtSql = (time: Part): Part =>
+  sql.part`(lpad(to_hex((extract(epoch from ${time}) * 1000)::bigint), 12, '0') || '70008000000000000000')::uuid`;

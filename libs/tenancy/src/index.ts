@@ -7,6 +7,7 @@ export {
   type ArchiveSelection,
   createArchiveReader,
   isExportedProjectSql,
+  firstIdAtSql,
   isoTimeSql,
   keyTypes,
 } from './archive.ts';

@@ -18,7 +18,8 @@ export function setServerTime(serverTime: string, requestedAtMs: number, respond
 /** Returns the server's time in milliseconds since 1970. */
 export const serverNow = (): number => Date.now() + serverOffsetMs;
 
-const [dayMs, weekMs] = [86_400_000, 7 * 86_400_000];
+export const dayMs = 86_400_000;
+export const weekMs = 7 * dayMs;
 
 /** Returns the start of the week in UTC, in milliseconds since 1970. Weeks begin on Monday. */
 export const utcWeekStart = (timeMs: number): number =>

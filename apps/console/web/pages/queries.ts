@@ -1,7 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { type Client } from '@muster/client';
 import { type AuditFilter } from '../data/trail-filter.ts';
-import { utcWeekStart } from '../data/time.ts';
+import { utcWeekStart, weekMs } from '../data/time.ts';
 import { dayStart } from './trail-bounds.ts';
 
 const pageSize = 200;
@@ -11,8 +11,6 @@ export const groupsQuery = (client: Client, projectId: string) =>
     queryKey: ['epics', 'progress', projectId, 'groups'],
     queryFn: () => Array.fromAsync(client.deliveryGroups.list.all({ projectId, limit: pageSize })),
   });
-
-const weekMs = 7 * 86_400_000;
 
 /** Queries delivery metrics for this many weeks including the current one. Weeks begin on Monday in UTC. */
 export const healthQuery = (client: Client, projectId: string, weeks: number) =>

@@ -5,6 +5,10 @@ import { useIdentity } from '../data/context.ts';
 export type StartStep = 'project' | 'agent' | 'people';
 
 const listeners = new Set<() => void>();
+const subscribe = (changed: () => void): (() => void) => {
+  listeners.add(changed);
+  return () => listeners.delete(changed);
+};
 
 interface StartState {
   /** True if the navigation lists the first run; null if it was never opened here. */
@@ -16,13 +20,7 @@ interface StartState {
 /** Reads the state of the viewer's organization, which is stored as a text such as `listed project,agent`. */
 export function useStartState(): StartState {
   const key = `muster.start.${useIdentity().org.id}`;
-  const stored = useSyncExternalStore(
-    (changed) => {
-      listeners.add(changed);
-      return () => listeners.delete(changed);
-    },
-    () => localStorage.getItem(key),
-  );
+  const stored = useSyncExternalStore(subscribe, () => localStorage.getItem(key));
   const [state, skipped = ''] = stored?.split(' ') ?? [];
   return {
     isListed: state === undefined ? null : state === 'listed',

@@ -32,6 +32,8 @@ export function CriteriaEvidence({ storyKey, spec }: CriteriaEvidenceProps) {
   const criteria = parseCriteria(spec);
   const query = useInfiniteQuery({
     ...storyFilesQuery(useClient(), storyKey),
+    // The list of files on the page polls it.
+    refetchInterval: false,
     enabled: criteria.length > 0,
   });
   const files = query.data?.pages.flatMap(({ items }) => items) ?? [];

@@ -15,7 +15,7 @@ import { t } from '../messages/index.ts';
 import { storyTexts, editTexts } from '../messages/story.ts';
 import { saveSpec, type SpecVersion } from './spec-saving.ts';
 
-const WordDiff = lazyComponent(
+export const WordDiff = lazyComponent(
   () => import('./word-diff.tsx'),
   () => <Loading label={storyTexts.loading} rows={2} />,
 );

@@ -5,7 +5,6 @@ import { useState } from 'react';
 import { type StoryContext } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { historyQuery, specQuery } from '../data/queries.ts';
-import { lazyComponent } from '../components/lazily.ts';
 import { parseTaskStates } from '../components/markdown-text.ts';
 import { Markdown } from '../components/markdown.tsx';
 import { showNotice, errorText } from '../components/notices.tsx';
@@ -16,15 +15,11 @@ import { CriteriaEvidence } from './criteria-evidence.tsx';
 import { ProposedPlanLink } from './proposed-plan.tsx';
 import { SpecLines } from './lines.tsx';
 import { WithOutline } from './outline.tsx';
-import { SpecEditor, useHasSpecDraft } from './spec-editor.tsx';
+import { SpecEditor, useHasSpecDraft, WordDiff } from './spec-editor.tsx';
 import { hasValidApproval } from './reviews.tsx';
 import { saveSpec, type SpecVersion } from './spec-saving.ts';
 import { useTaskBoxes } from './ticking.ts';
 
-const WordDiff = lazyComponent(
-  () => import('./word-diff.tsx'),
-  () => <Loading label={storyTexts.loading} rows={2} />,
-);
 const storyRoute = getRouteApi('/s/$storyKey');
 
 interface SpecPartProps {

@@ -6,7 +6,7 @@ import { type UsageGrouping, type UsageSum } from '@muster/registry';
 import { useClient, useIdentity } from '../data/context.ts';
 import { agentsQuery } from '../data/people-queries.ts';
 import { projectsQuery } from '../data/queries.ts';
-import { serverNow, utcWeekStart } from '../data/time.ts';
+import { dayMs, serverNow, utcWeekStart, weekMs } from '../data/time.ts';
 import { Icon } from '../components/icons.tsx';
 import { lazyComponent } from '../components/lazily.ts';
 import { NextPageButton } from '../components/next-page.tsx';
@@ -146,7 +146,6 @@ function UsageFigures({ totals }: { readonly totals: readonly UsageTotals[] }) {
   );
 }
 
-const dayMs = 86_400_000;
 const toDay = (millis: number): string => new Date(millis).toISOString().slice(0, 10);
 
 interface UsageChartProps {
@@ -165,7 +164,7 @@ function UsageChart({ sums, currency, days, isByWeek }: UsageChartProps) {
     );
     const now = serverNow();
     const first = rangeStart(days, now);
-    const stepMs = isByWeek ? 7 * dayMs : dayMs;
+    const stepMs = isByWeek ? weekMs : dayMs;
     const start = isByWeek ? utcWeekStart(first) : first;
     const shownDays = Array.from({ length: Math.floor((now - start) / stepMs) + 1 }, (_, nth) =>
       toDay(start + nth * stepMs),

@@ -2,9 +2,8 @@
 import { type Client } from '@muster/client';
 import { type AgentRecordGrouping, type UsageGrouping } from '@muster/registry';
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
-import { serverNow } from '../data/time.ts';
+import { dayMs, serverNow } from '../data/time.ts';
 
-const dayMs = 86_400_000;
 const pollingIntervalMs = 60_000;
 
 export interface UsageFilter {

@@ -1,8 +1,8 @@
 /** Computes where stories are on a timeline, in pixels. */
+import { dayMs } from '../data/time.ts';
 import { type StoryCard } from '@muster/registry';
 import { createdAtOf } from './grouping.ts';
 
-const dayMs = 86_400_000;
 /** Stories from before and after these limits are cut off at the edge. */
 const maxPastDays = 180;
 const maxFutureDays = 365;

@@ -10,6 +10,7 @@ import {
   sql,
 } from '@muster/driver';
 import { type Comment, type Mention, type Subject } from '@muster/registry';
+import { firstIdAtSql } from '@muster/tenancy';
 import { type Selectable } from 'kysely';
 import { toStoryEventSubject, type StoryRow } from './stories.ts';
 
@@ -135,7 +136,7 @@ export async function readMailedComments(
     sql<MailedComments>`select coalesce(bool_or(c.mail_key = ${mailKey}), false) as "isRepeated",
         (count(*) filter (where c.created_at > now() - interval '1 hour'))::integer as "lastHour"
       from comments c where ${orgFilter('c')} and c.author_member_id = ${memberId} and c.via is not null
-        and c.id > (lpad(to_hex((extract(epoch from now() - make_interval(days => ${sql.literal(validityDays)})) * 1000)::bigint), 12, '0') || '70008000000000000000')::uuid`,
+        and c.id > ${firstIdAtSql(sql.part`now() - make_interval(days => ${sql.literal(validityDays)})`)}`,
   );
 }
 

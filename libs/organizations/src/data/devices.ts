@@ -17,7 +17,7 @@ import {
   defineView,
 } from '@muster/driver';
 import { type SecretOwner } from '@muster/outbound';
-import { type Device, type ParamsOf, type Registry } from '@muster/registry';
+import { chatServices, type Device, type ParamsOf, type Registry } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import { type Selectable } from 'kysely';
 import { z } from 'zod';
@@ -86,7 +86,7 @@ interface DeviceCounts {
 /** Counts the caller's devices. */
 export const countDevices = (db: Db, { memberId }: Caller): Promise<DeviceCounts> =>
   db.one(
-    sql<DeviceCounts>`select count(*) as all, count(*) filter (where platform in ('slack', 'teams')) as chats
+    sql<DeviceCounts>`select count(*) as all, count(*) filter (where platform = any (${chatServices}::text[])) as chats
       from devices where ${orgFilter()} and member_id = ${memberId}`,
   );
 
