@@ -29,6 +29,8 @@ const gzipped = async (files: readonly string[]): Promise<number> => {
 it('keeps the scripts and styles before the first paint within their budgets', async () => {
   expect(await gzipped(site.initialFiles.scripts)).toBeLessThanOrEqual(budgets.firstScriptsGzipped);
   expect(await gzipped(site.initialFiles.styles)).toBeLessThanOrEqual(budgets.stylesGzipped);
+  // The entry script and one chunk. Each further chunk is a further request before anything is shown.
+  expect(site.initialFiles.scripts).toHaveLength(2);
 });
 
 const readsFiles = ([, { entryPoint }]: Output): boolean =>
