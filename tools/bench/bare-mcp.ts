@@ -1,7 +1,8 @@
 // The servers with which the gateway is compared. One is a plain proxy of a call. The other is an SDK server
 // that is created for each request with every operation registered as a tool. mcp.ts forks this program.
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
-import { operations, pathOf } from '@muster/registry';
+import { pathOf } from '@muster/contract';
+import { operations } from '@muster/registry';
 import { fastify } from 'fastify';
 import { Pool } from 'undici';
 import { metrics, serve } from './bare-server.ts';

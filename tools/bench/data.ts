@@ -1,7 +1,7 @@
 import { type Client, createClient, httpTransport } from '@muster/client';
 import { type Pool } from '@muster/driver';
 import { createOrganization, createToken } from '@muster/organizations';
-import { type ColumnStatus } from '@muster/registry';
+import { type ColumnStatus } from '@muster/contract';
 
 /** A project of the benchmark, with the IDs that requests need. */
 export interface BenchProject {

@@ -1,6 +1,6 @@
 import { createPool } from '@muster/driver';
 import { migrate } from '@muster/migrations';
-import { pathOf } from '@muster/registry';
+import { pathOf } from '@muster/contract';
 import { type BenchOrg, makeOrg } from './data.ts';
 import { fillUp } from './growth-fill.ts';
 import { type LoadRequest } from './load-request.ts';

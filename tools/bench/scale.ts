@@ -4,7 +4,7 @@
  */
 import { createClient, httpTransport } from '@muster/client';
 import { type Pool } from '@muster/driver';
-import { pathOf } from '@muster/registry';
+import { pathOf } from '@muster/contract';
 import { type BenchOrg, description, makeOrg, makeOrgs, titleOf } from './data.ts';
 import { type LoadRequest } from './load-request.ts';
 import { type Effort, measure, type Sample } from './measure.ts';

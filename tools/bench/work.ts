@@ -1,5 +1,5 @@
 /** The definition of a workload, and helpers that create its requests. */
-import { pathOf } from '@muster/registry';
+import { pathOf } from '@muster/contract';
 import { type BarePath } from './bare-statements.ts';
 import { type BenchOrg, type BenchProject } from './data.ts';
 import { type LoadRequest } from './load-request.ts';

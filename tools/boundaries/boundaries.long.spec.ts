@@ -92,7 +92,7 @@ const refused: Case[] = [
 const allowed: Case[] = [
   { file: 'libs/registry/src/allowed.ts', imports: 'zod' },
   { file: 'libs/registry/src/allowed.spec.ts', imports: 'fast-check' },
-  { file: 'libs/driver/src/allowed.ts', imports: '@muster/registry' },
+  { file: 'libs/driver/src/allowed.ts', imports: '@muster/contract' },
   { file: 'libs/driver/src/allowed.spec.ts', imports: '@muster/testing' },
   { file: 'libs/placement/src/allowed.ts', imports: '@muster/migrations' },
   { file: 'libs/tenancy/src/allowed.ts', imports: '@muster/placement' },

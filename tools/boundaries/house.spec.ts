@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { productVersion } from '@muster/registry';
+import { productVersion } from '@muster/contract';
 import picomatch from 'picomatch';
 
 const workspaceRoot = path.resolve(import.meta.dirname, '../..');

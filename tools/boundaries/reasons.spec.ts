@@ -5,7 +5,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { reasons } from '@muster/registry';
+import { reasons } from '@muster/contract';
 import { repositoryRoot } from '@muster/tools';
 
 const sources = globSync(['libs/*/src/**/*.ts', 'apps/*/src/**/*.ts'], { cwd: repositoryRoot })
@@ -14,7 +14,7 @@ const sources = globSync(['libs/*/src/**/*.ts', 'apps/*/src/**/*.ts'], { cwd: re
 
 /** Files that define or mention reasons without returning them. */
 const speaksOfThem =
-  /^libs\/(registry\/src\/(namespaces|kernel\/(rule-)?reasons)|client|license-client|reference)|^apps\/cli\//;
+  /^libs\/(registry\/src\/namespaces|contract\/src\/kernel\/(rule-)?reasons|client|license-client|reference)|^apps\/cli\//;
 /** Reasons for a refusal whose names the code builds from the name of a limit. */
 const madeUp = ['token_limit', 'organization_limit', 'renewal_limit'];
 
@@ -33,7 +33,7 @@ describe('the catalogue of errors', () => {
 
   it('is what every error is made from: no other place constructs one, or writes a reason beside it', () => {
     const makers = sources.filter(([, text]) => text.includes('new ApiError(')).map(([file]) => file);
-    expect(makers).toEqual(['libs/registry/src/kernel/api-error.ts']);
+    expect(makers).toEqual(['libs/contract/src/kernel/api-error.ts']);
     const relays = sources.filter(([, text]) => text.includes('relayed(')).map(([file]) => file);
     expect(relays).toEqual(['apps/mcp-gateway/src/app.ts']);
   });

@@ -36,7 +36,6 @@ const { metafile } = await build({
 const foreign = Object.keys(metafile.inputs).filter((file) => file.includes('node_modules/'));
 if (foreign.length > 0) throw new Error(`${projectRoot} would bring along ${foreign.join(', ')}`);
 
-const registry = '@muster/registry';
 let usesContract = false;
 const emitted = declarations();
 const everything = [...emitted.values()].join('');
@@ -45,7 +44,7 @@ for (const [file, text] of emitted) {
   if (file !== 'index.d.ts' && !everything.includes(`'./${file.replace('.d.ts', '.ts')}'`)) continue;
   const standing = text
     .replaceAll(/(?<=from ['"]\.\/[a-z-]+)\.ts(?=['"])/g, '.js')
-    .replaceAll(`'${registry}'`, "'./contract.js'");
+    .replaceAll(/'@muster\/(contract|registry)'/g, "'./contract.js'");
   const [, name] = /(?:from |import\()['"](?!\.\/|node:)([^'"]+)/.exec(standing) ?? [];
   if (name !== undefined) throw new Error(`${file} of ${projectRoot} has types of ${name}`);
   usesContract ||= standing.includes('./contract.js');

@@ -1,7 +1,8 @@
 // Tests that editors show the contract's description at each parameter of the client's types.
 import { expect, it } from '@jest/globals';
 import { parametersOf } from '@muster/reference';
-import { Id, operations } from '@muster/registry';
+import { Id } from '@muster/contract';
+import { operations } from '@muster/registry';
 import ts from 'typescript';
 import { contractTypes } from './contract-types.ts';
 

@@ -1,6 +1,7 @@
 /** Generates one file with the types of `@muster/registry` that clients use, for programs without zod. */
 import { type JsonFields, toParamsSchema, toComponentSchema } from '@muster/reference';
-import { ErrorBody, isOperation, type Operation, operations, reasons, registry } from '@muster/registry';
+import { ErrorBody, isOperation, type Operation, reasons } from '@muster/contract';
+import { operations, registry } from '@muster/registry';
 import openapiTypes, { astToString } from 'openapi-typescript';
 import ts from 'typescript';
 import { z } from 'zod';

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { createLogger, createService, internalError, stopTimeoutMillis } from '@muster/http';
-import { bulkBodyLimitBytes } from '@muster/registry';
+import { bulkBodyLimitBytes } from '@muster/contract';
 import { type IHorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2';
 import { type IDeployment } from 'kubernetes-models/apps/v1';
 import { type ICronJob, type IJob } from 'kubernetes-models/batch/v1';

@@ -8,7 +8,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { type Client, MusterError, NoAnswer } from '@muster/client';
-import { type Signal, type StoryCard } from '@muster/registry';
+import { type Signal, type StoryCard } from '@muster/contract';
 import { parse } from 'yaml';
 import { repositoryRoot } from './repository.ts';
 

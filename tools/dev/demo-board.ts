@@ -1,6 +1,6 @@
 import { type Client, connect } from '@muster/client';
 import { type Pool } from '@muster/driver';
-import { type StoryStatus } from '@muster/registry';
+import { type StoryStatus } from '@muster/contract';
 import { makeDemoHistory } from './demo-history.ts';
 import { demoEpics, demoStories, type DemoComment, type DemoStory, type DemoPerson } from './demo-stories.ts';
 import { makeWaiting } from './demo-waiting.ts';

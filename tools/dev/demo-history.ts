@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type Client } from '@muster/client';
 import { type Pool } from '@muster/driver';
-import { type StoryStatus } from '@muster/registry';
+import { type StoryStatus } from '@muster/contract';
 import { demoHistory, type DemoPerson, type FinishedStory } from './demo-stories.ts';
 import { takeWork } from './demo-waiting.ts';
 

@@ -1,7 +1,7 @@
 /** Reads the content of the demo's board from demo-stories.yaml. */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { UsageReport } from '@muster/registry';
+import { UsageReport } from '@muster/contract';
 import { parse } from 'yaml';
 import { z } from 'zod';
 

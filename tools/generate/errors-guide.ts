@@ -4,7 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { type ErrorCode, errorCodes, reasons, reasonsOf } from '@muster/registry';
+import { type ErrorCode, errorCodes, reasons, reasonsOf } from '@muster/contract';
 import { formatted, repositoryRoot } from '@muster/tools';
 
 export const guideFile = 'docs/guides/errors-and-retries.md';

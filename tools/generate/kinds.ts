@@ -2,7 +2,8 @@
  * Generates, from the registry, the facts about each operation that the client needs at run time. These facts
  * contain no schemas.
  */
-import { isOperation, registry } from '@muster/registry';
+import { isOperation } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { formatted } from '@muster/tools';
 
 type Kinds = { readonly [word: string]: string | Kinds };

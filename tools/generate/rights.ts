@@ -3,14 +3,14 @@ import {
   groundDescriptions,
   groundsOf,
   type Operation,
-  operations,
   type ErrorReason,
   reasons,
   reasonsOf,
   type Scope,
   type TokenFacts,
   tokenRefusal,
-} from '@muster/registry';
+} from '@muster/contract';
+import { operations } from '@muster/registry';
 import { formatted } from '@muster/tools';
 
 const token = (scope: Scope, more: Partial<TokenFacts> = {}): TokenFacts => ({

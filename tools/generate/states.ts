@@ -3,7 +3,7 @@ import path from 'node:path';
 import { accessRequestTransitions, reviewStates, workflow } from '@muster/board';
 import * as delivery from '@muster/delivery';
 import { invitationValidityDays, invitationTransitions } from '@muster/organizations';
-import { runEventKinds, runStates } from '@muster/registry';
+import { runEventKinds, runStates } from '@muster/contract';
 import { formatted } from '@muster/tools';
 
 /** An arrow. `label` is the cause of the move, or null if there is none but the move itself. */

@@ -21,7 +21,7 @@ export async function versionFiles(): Promise<Map<string, string>> {
     ['package.json', /(?<=^ {2}"version": ")[^"]+/m],
     ['Dockerfile', /(?<=^ARG VERSION=).+$/m],
     ['tools/deploy/helm/muster/Chart.yaml', /(?<=^(?:v|appV)ersion: ).+$/gm],
-    ['libs/registry/src/version.generated.ts', /(?<=productVersion = ')[^']+/],
+    ['libs/contract/src/version.generated.ts', /(?<=productVersion = ')[^']+/],
   ] as const;
   const files = await Promise.all(
     places.map(async ([file, place]) => {

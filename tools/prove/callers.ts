@@ -1,5 +1,5 @@
 /** Sends calls without retries and records each answer and its duration, or the missing answer. */
-import { pathOf } from '@muster/registry';
+import { pathOf } from '@muster/contract';
 import { Agent } from 'undici';
 import { type ThrowAwayApp } from '@muster/tools';
 import { startApp } from './bundles.ts';

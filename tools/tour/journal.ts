@@ -1,5 +1,6 @@
 import { type Client, createClient, httpTransport, MusterError, type Transport } from '@muster/client';
-import { type Operation, operations } from '@muster/registry';
+import { type Operation } from '@muster/contract';
+import { operations } from '@muster/registry';
 
 /** A call and its answer. */
 export interface JournaledCall {

@@ -1,4 +1,4 @@
-import { type Story, type StorySummary } from '@muster/registry';
+import { type Story, type StorySummary } from '@muster/contract';
 import { type BoardFile } from '@muster/import-files/board-file';
 import { type TourTeam, type Teammate } from './team.ts';
 

@@ -1,6 +1,6 @@
 /** The end of a command: its exit code, and its error message for people and scripts. */
 import { MusterError, NoAnswer } from '@muster/client';
-import { type ErrorBody, isReason, type ErrorReason, remedyFor } from '@muster/registry';
+import { type ErrorBody, isReason, type ErrorReason, remedyFor } from '@muster/contract';
 import { exitCodes, terminalSafeJson, sanitizeForTerminal, UsageError } from '@muster/terminal';
 
 /** The error of a command whose call the API rejected in part. The details were printed already. */

@@ -1,7 +1,7 @@
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { type AuditEntry, type OcsfApiActivity } from '@muster/registry';
+import { type AuditEntry, type OcsfApiActivity } from '@muster/contract';
 import { type People } from '@muster/testing';
 import { useMuster } from './muster.ts';
 

@@ -7,7 +7,7 @@ import { type AddressInfo } from 'node:net';
 import path from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
-import { exportKeysPath } from '@muster/registry';
+import { exportKeysPath } from '@muster/contract';
 import { runExport } from './export-archive.ts';
 import { useMuster } from './muster.ts';
 import { useStories } from './stories.ts';

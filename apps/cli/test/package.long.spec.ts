@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { productVersion } from '@muster/registry';
+import { productVersion } from '@muster/contract';
 import { type People } from '@muster/testing';
 import { useMuster } from './muster.ts';
 

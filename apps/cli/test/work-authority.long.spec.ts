@@ -6,7 +6,7 @@ import { access, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type Client } from '@muster/client';
-import { maxAgentsPerMember } from '@muster/registry';
+import { maxAgentsPerMember } from '@muster/contract';
 import { type People } from '@muster/testing';
 import { openForwarder } from './forwarder.ts';
 import { useMuster } from './muster.ts';

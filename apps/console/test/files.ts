@@ -1,7 +1,8 @@
 /** Files for specs: uploads over HTTP, pictures and test reports. */
 import { createHash } from 'node:crypto';
 import { type Client } from '@muster/client';
-import { type Attachment, type InputOf, type Registry } from '@muster/registry';
+import { type Attachment, type InputOf } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { PNG } from 'pngjs';
 import { type House } from './house.ts';
 

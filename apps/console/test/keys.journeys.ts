@@ -1,6 +1,7 @@
 /** Tests keyboard shortcuts on cards and stories, including keys that must do nothing. */
 import { beforeEach, expect } from '@jest/globals';
-import { type InputOf, type Registry } from '@muster/registry';
+import { type InputOf } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { type Locator, type Page } from 'playwright-core';
 import { type People, waitUntil } from '@muster/testing';
 import { intercept, journey, pressBoth, pressing } from './browser.ts';

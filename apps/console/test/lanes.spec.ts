@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { type BoardColumn, type StoryCard } from '@muster/registry';
+import { type BoardColumn, type StoryCard } from '@muster/contract';
 import {
   type Lane,
   applyPendingMoves,

@@ -1,7 +1,7 @@
 /** The record of agents: what others decided about their work, and what the agents cannot improve themselves. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { type AgentRecord } from '@muster/registry';
+import { type AgentRecord } from '@muster/contract';
 import { type People } from '@muster/testing';
 import { useApi } from './api.ts';
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll } from '@jest/globals';
 import { type Client, createClient, httpTransport } from '@muster/client';
 import { handlers, performableHandlers, reactions } from '@muster/operations';
 import { allNodes } from '@muster/placement';
-import { type ErrorBody, pathOf } from '@muster/registry';
+import { type ErrorBody, pathOf } from '@muster/contract';
 import { withTestTimeouts, type People, type World, useWorld } from '@muster/testing';
 import { pino } from 'pino';
 import { type CoordinationApi, createApp } from '../src/app.ts';

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { rm, writeFile } from 'node:fs/promises';
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Client } from '@muster/client';
-import { maxAttachmentBytes } from '@muster/registry';
+import { maxAttachmentBytes } from '@muster/contract';
 import { type People, waitUntil } from '@muster/testing';
 import { type ApiInstance, useApi } from './api.ts';
 import {

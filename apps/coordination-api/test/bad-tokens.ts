@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { type Operation } from '@muster/registry';
+import { type Operation } from '@muster/contract';
 import { type ExampleOrg } from '@muster/testing/examples';
 import { type TestApi } from './api.ts';
 

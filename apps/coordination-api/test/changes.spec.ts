@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Client } from '@muster/client';
-import { maxPatchBytes } from '@muster/registry';
+import { maxPatchBytes } from '@muster/contract';
 import { type People } from '@muster/testing';
 import { useApi } from './api.ts';
 import { createFilesFolder, storeFile } from './files.ts';

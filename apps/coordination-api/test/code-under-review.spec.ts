@@ -3,7 +3,8 @@
  * count.
  */
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { type InputOf, type registry } from '@muster/registry';
+import { type InputOf } from '@muster/contract';
+import { type registry } from '@muster/registry';
 import { type People, type Person } from '@muster/testing';
 import { useApi } from './api.ts';
 import { orgWithStory, target } from './one-story.ts';

@@ -1,6 +1,6 @@
 /** Checks that refusals follow the contract, whatever a field contains. */
 import { expect } from '@jest/globals';
-import { type Operation } from '@muster/registry';
+import { type Operation } from '@muster/contract';
 import { exampleCallerOf, type ExampleOrg } from '@muster/testing/examples';
 import fc from 'fast-check';
 import { type TestApi, type RawAnswer } from './api.ts';

@@ -1,7 +1,8 @@
 /** Discovery: pages and files of the API for people, models and programs that know only its address. */
 import { describe, expect, it } from '@jest/globals';
 import { knownDates, updatePageDates, referencePages } from '@muster/reference';
-import { operations, productVersion } from '@muster/registry';
+import { productVersion } from '@muster/contract';
+import { operations } from '@muster/registry';
 import { useApi } from './api.ts';
 
 const base = 'https://muster.example';

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { type Client } from '@muster/client';
-import { type Event } from '@muster/registry';
+import { type Event } from '@muster/contract';
 import { type People, waitUntil } from '@muster/testing';
 import { useApi } from './api.ts';
 import { openRaw, type RawStream } from './raw-stream.ts';

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { type Client, createClient, followActivity, httpTransport, retrying } from '@muster/client';
 import { newId } from '@muster/driver';
-import { type Event } from '@muster/registry';
+import { type Event } from '@muster/contract';
 import { type People, waitUntil } from '@muster/testing';
 import { EventSource } from 'eventsource';
 import { type ApiInstance, useApi } from './api.ts';

@@ -11,7 +11,7 @@ import { setImmediate } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Client } from '@muster/client';
-import { type Attachment } from '@muster/registry';
+import { type Attachment } from '@muster/contract';
 import { type People, startApp } from '@muster/testing';
 import { browserFlags, findBrowser } from '@muster/testing/browser';
 import fc from 'fast-check';

@@ -4,7 +4,7 @@ import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Client } from '@muster/client';
-import { type ArchiveRecordType, type ExportScope } from '@muster/registry';
+import { type ArchiveRecordType, type ExportScope } from '@muster/contract';
 import { type People } from '@muster/testing';
 import { useApi } from './api.ts';
 import { openArchive, writeExport } from './exports.ts';

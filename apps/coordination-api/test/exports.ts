@@ -9,7 +9,7 @@ import {
   archiveRecords,
   type ArchiveRecordType,
   exportKeysPath,
-} from '@muster/registry';
+} from '@muster/contract';
 import { inOrganizationAsSystem } from '@muster/tenancy';
 import { type World } from '@muster/testing';
 import { type ApiInstance } from './api.ts';

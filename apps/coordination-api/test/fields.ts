@@ -2,7 +2,7 @@
  * Finds the parameters that name records. It reads the contract, so that new fields are included
  * automatically.
  */
-import { type Operation, type PersonKind } from '@muster/registry';
+import { type Operation, type PersonKind } from '@muster/contract';
 import { type ExampleRecordIds } from '@muster/testing/examples';
 import { z } from 'zod';
 

@@ -4,7 +4,8 @@ import { mkdtemp, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Client } from '@muster/client';
-import { type InputOf, type Registry } from '@muster/registry';
+import { type InputOf } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { type ApiInstance, type RawAnswer } from './api.ts';
 
 export const createFilesFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'muster-files-'));

@@ -6,7 +6,7 @@ import { createHmac } from 'node:crypto';
 import { beforeAll, expect, it } from '@jest/globals';
 import { processDelivery } from '@muster/forges';
 import { handlers, performableHandlers, reactions } from '@muster/operations';
-import { type ForgeDelivery } from '@muster/registry';
+import { type ForgeDelivery } from '@muster/contract';
 import { inOrganizationAsSystem } from '@muster/tenancy';
 import { recordedDeliveries } from '@muster/testing/github';
 import { checkEachCase } from '@muster/testing';

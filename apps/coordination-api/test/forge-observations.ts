@@ -1,6 +1,6 @@
 /** Records observations as a connected forge does, through the job and without a token. */
 import { handlers, performableHandlers, reactions } from '@muster/operations';
-import { type InputOf, internalOperations, type ResultOf } from '@muster/registry';
+import { type InputOf, internalOperations, type ResultOf } from '@muster/contract';
 import { runAsSystem } from '@muster/runtime';
 import { inOrganizationAsSystem, systemAuditFacts } from '@muster/tenancy';
 import { type useWorld } from '@muster/testing';

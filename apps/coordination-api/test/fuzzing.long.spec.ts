@@ -4,7 +4,8 @@
  * are in libs/testing/src/fuzz/corpus.json.
  */
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { type Operation, operations, pathOf } from '@muster/registry';
+import { type Operation, pathOf } from '@muster/contract';
+import { operations } from '@muster/registry';
 import { valuesMissedByValidation } from '@muster/runtime';
 import { checkEachCase, type Person } from '@muster/testing';
 import { exampleCallerOf, type ExampleOrg, createExampleOrg } from '@muster/testing/examples';

@@ -1,7 +1,7 @@
 /** Delivery groups over HTTP: progress, completion, signals for the coordinator, and conflicts. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type Client, MusterError } from '@muster/client';
-import { type ObservationKind } from '@muster/registry';
+import { type ObservationKind } from '@muster/contract';
 import { type People } from '@muster/testing';
 import { useApi } from './api.ts';
 

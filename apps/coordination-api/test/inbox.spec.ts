@@ -1,6 +1,7 @@
 /** Tests the inbox for work: who receives which item, without gaps, and how a caller waits for it (CONTRACT §9.2). */
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { type InboxItem, type NextCall, operations } from '@muster/registry';
+import { type InboxItem, type NextCall } from '@muster/contract';
+import { operations } from '@muster/registry';
 import { type People, type Person } from '@muster/testing';
 import { useApi } from './api.ts';
 import { expireLeases, orgWithStory, target } from './one-story.ts';

@@ -1,6 +1,6 @@
 /** Locks in the complete API: notifications about them, and where they appear. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { type StoryContext } from '@muster/registry';
+import { type StoryContext } from '@muster/contract';
 import { type People, type Person } from '@muster/testing';
 import { useApi } from './api.ts';
 

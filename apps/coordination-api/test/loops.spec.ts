@@ -1,7 +1,8 @@
 /** Rules that hold for every operation. New operations are included automatically. */
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { type Operation, operations, orgRank, pathOf, projectRank } from '@muster/registry';
+import { type Operation, orgRank, pathOf, projectRank } from '@muster/contract';
+import { operations } from '@muster/registry';
 import { checkEachCase, type Person, type TokenSetUp } from '@muster/testing';
 import {
   exampleCallerOf,

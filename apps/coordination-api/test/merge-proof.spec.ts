@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { internalBoardHandlers } from '@muster/board';
 import { insideHandlers } from '@muster/delivery';
 import { handlers, reactions } from '@muster/operations';
-import { type ExecutionState, type Policy, type Trust } from '@muster/registry';
+import { type ExecutionState, type Policy, type Trust } from '@muster/contract';
 import { type People, type Person, useWorld } from '@muster/testing';
 import { forge, observeAsForge, type ForgeObservation } from './forge-observations.ts';
 

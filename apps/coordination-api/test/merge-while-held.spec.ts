@@ -4,7 +4,7 @@
  */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { handlers, reactions } from '@muster/operations';
-import { type Policy } from '@muster/registry';
+import { type Policy } from '@muster/contract';
 import { type People, useWorld } from '@muster/testing';
 
 const world = useWorld(handlers, reactions);

@@ -1,5 +1,6 @@
 /** Parts that the specs of acquireNext share: the project WEB, and calls of its people. */
-import { type InputOf, type registry, type ResultOf } from '@muster/registry';
+import { type InputOf, type ResultOf } from '@muster/contract';
+import { type registry } from '@muster/registry';
 import { type People, type Person } from '@muster/testing';
 import { type useApi } from './api.ts';
 

@@ -4,7 +4,7 @@
  */
 import { beforeEach, expect, it } from '@jest/globals';
 import { handlers, reactions } from '@muster/operations';
-import { type ExecutionTarget } from '@muster/registry';
+import { type ExecutionTarget } from '@muster/contract';
 import { type People, type Person, useWorld } from '@muster/testing';
 
 const world = useWorld(handlers, reactions);

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { BaseResolver, createConfig, lintDocument, makeDocumentFromString } from '@redocly/openapi-core';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { eventKinds } from '@muster/registry';
+import { eventKinds } from '@muster/contract';
 import { useApi } from './api.ts';
 
 const api = useApi();

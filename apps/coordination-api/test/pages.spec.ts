@@ -2,7 +2,8 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { handlers, performableHandlers } from '@muster/operations';
-import { type Operation, operations } from '@muster/registry';
+import { type Operation } from '@muster/contract';
+import { operations } from '@muster/registry';
 import { type Handler, valuesMissedByValidation } from '@muster/runtime';
 import { type Person } from '@muster/testing';
 import { exampleCallerOf, type ExampleOrg, createExampleOrg } from '@muster/testing/examples';

@@ -1,6 +1,7 @@
 /** Members and agents can be named by handle or slug wherever their ids are accepted. */
 import { expect, it } from '@jest/globals';
-import { type Operation, operations } from '@muster/registry';
+import { type Operation } from '@muster/contract';
+import { operations } from '@muster/registry';
 import { createAuthenticator, execute, refusal } from '@muster/runtime';
 import { checkEachCase } from '@muster/testing';
 import { exampleCallerOf, createExampleOrg } from '@muster/testing/examples';

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type Client, followStream, type Streamed } from '@muster/client';
 import { newId } from '@muster/driver';
-import { type Notification } from '@muster/registry';
+import { type Notification } from '@muster/contract';
 import { type People, type Person, waitUntil } from '@muster/testing';
 import { type ApiInstance, useApi } from './api.ts';
 import { openRaw, type RawStream } from './raw-stream.ts';

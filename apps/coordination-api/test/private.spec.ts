@@ -4,7 +4,8 @@
  */
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { type Operation, operations } from '@muster/registry';
+import { type Operation } from '@muster/contract';
+import { operations } from '@muster/registry';
 import { checkEachCase } from '@muster/testing';
 import { type ExampleOrg, createExampleOrg } from '@muster/testing/examples';
 import { type RawAnswer, useApi } from './api.ts';

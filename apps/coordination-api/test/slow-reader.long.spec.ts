@@ -1,7 +1,7 @@
 /** GET /api/events/stream with a client that does not read. */
 import { connect } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
-import { type Event } from '@muster/registry';
+import { type Event } from '@muster/contract';
 import { type People, waitUntil } from '@muster/testing';
 import { useApi } from './api.ts';
 import { type StreamBlock, blocksIn, openRaw, type RawStream } from './raw-stream.ts';

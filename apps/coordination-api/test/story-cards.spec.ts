@@ -1,6 +1,7 @@
 /** Tests the story cards of the board, and their fields for stories that members and agents work on. */
 import { beforeEach, expect, it } from '@jest/globals';
-import { type InputOf, type registry, type StoryCard } from '@muster/registry';
+import { type InputOf, type StoryCard } from '@muster/contract';
+import { type registry } from '@muster/registry';
 import { type People, refusalOf } from '@muster/testing';
 import { useApi } from './api.ts';
 import { expireLeases } from './one-story.ts';

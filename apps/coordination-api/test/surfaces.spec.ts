@@ -1,6 +1,7 @@
 /** The API's own endpoints: description, health and metrics. */
 import { describe, expect, it } from '@jest/globals';
-import { operations, productVersion } from '@muster/registry';
+import { productVersion } from '@muster/contract';
+import { operations } from '@muster/registry';
 import { useApi } from './api.ts';
 
 const api = useApi();

@@ -4,7 +4,8 @@
  */
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { type Operation, operations } from '@muster/registry';
+import { type Operation } from '@muster/contract';
+import { operations } from '@muster/registry';
 import { handlers } from '@muster/operations';
 import { handlersByOperation, createAuthenticator, execute, toApiError } from '@muster/runtime';
 import { checkEachCase } from '@muster/testing';

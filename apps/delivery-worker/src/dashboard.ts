@@ -8,7 +8,7 @@ import { createBullBoard } from '@bull-board/api';
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { FastifyAdapter } from '@bull-board/fastify';
 import { type Queues } from '@muster/redis/queues';
-import { scopeCovers, scopeTooSmall } from '@muster/registry';
+import { scopeCovers, scopeTooSmall } from '@muster/contract';
 import { ApiError, type Authenticator, unauthorized } from '@muster/runtime';
 import { sendError } from '@muster/http';
 import { type FastifyInstance } from 'fastify';

@@ -26,7 +26,7 @@ import { type ChatMessage, sendChatMessage } from '@muster/outbound/chat';
 import { type Mail, type Mailer } from '@muster/outbound/mail';
 import { type ReplyAddresses } from '@muster/outbound/reply-addresses';
 import { type Sender } from '@muster/outbound/sender';
-import { isChatService } from '@muster/registry';
+import { isChatService } from '@muster/contract';
 import { getOrganizationKey, outboxRow } from '@muster/tenancy';
 import { type BatchWorker, type RowWorker } from './perform.ts';
 import { type Pusher } from './push.ts';

@@ -2,7 +2,7 @@
 import { type Pool, type Query, sql } from '@muster/driver';
 import { allNodes } from '@muster/placement';
 import { type Queues } from '@muster/redis/queues';
-import { type ExecutionState, executionStates } from '@muster/registry';
+import { type ExecutionState, executionStates } from '@muster/contract';
 import { type GaugeValue, type Metrics } from '@muster/http';
 import { acrossOrganizations } from '@muster/tenancy';
 

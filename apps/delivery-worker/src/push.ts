@@ -1,7 +1,7 @@
 /** Sends web push messages to members' devices. */
 import { ECDH } from 'node:crypto';
 import { type Agent } from 'node:https';
-import { WebPushSubscription } from '@muster/registry';
+import { WebPushSubscription } from '@muster/contract';
 import { type Logger } from 'pino';
 import webPush from 'web-push';
 import { type z } from 'zod';

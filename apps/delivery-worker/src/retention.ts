@@ -15,7 +15,7 @@ import {
   type Plan,
   plans,
   Policy,
-} from '@muster/registry';
+} from '@muster/contract';
 
 export type Retention =
   /** A row is kept as long as its parent record. `because` explains why that is sufficient. */

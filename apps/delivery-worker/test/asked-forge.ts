@@ -1,7 +1,7 @@
 /** Sets up work with an open pull request at a fake forge that the worker can call. */
 import { afterEach, beforeEach } from '@jest/globals';
 import { handlers, performableHandlers, reactions } from '@muster/operations';
-import { type ForgeKind } from '@muster/registry';
+import { type ForgeKind } from '@muster/contract';
 import { type People, useWorld } from '@muster/testing';
 import {
   acmeRepository,

@@ -1,6 +1,6 @@
 /** The changed files that the worker reads from each forge, against a server with their documented answers. */
 import { describe, expect, it } from '@jest/globals';
-import { type ForgeKind } from '@muster/registry';
+import { type ForgeKind } from '@muster/contract';
 import { pullEvent, shaOf } from '@muster/testing/github';
 import { life, useAskedForge } from './asked-forge.ts';
 import { deliver } from './forge-deliveries.ts';

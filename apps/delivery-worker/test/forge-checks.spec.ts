@@ -1,7 +1,7 @@
 /** The combined result of a head's checks, computed from the forges' deliveries. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { handlers, performableHandlers, reactions } from '@muster/operations';
-import { type ForgeKind } from '@muster/registry';
+import { type ForgeKind } from '@muster/contract';
 import { type People, useWorld } from '@muster/testing';
 import {
   acmeRepository,

@@ -3,7 +3,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { receiveDelivery, replayFacts, processDelivery } from '@muster/forges';
 import { handlers, performableHandlers, reactions } from '@muster/operations';
 import { createSecretCipher } from '@muster/outbound';
-import { type ForgeDelivery, type ForgeKind } from '@muster/registry';
+import { type ForgeDelivery, type ForgeKind } from '@muster/contract';
 import { inOrganizationAsSystem } from '@muster/tenancy';
 import { type People, type World } from '@muster/testing';
 

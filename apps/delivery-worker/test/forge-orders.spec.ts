@@ -1,7 +1,7 @@
 /** A pull request's deliveries in any order and with any repetition lead to the same result. */
 import { beforeEach, expect, it } from '@jest/globals';
 import { handlers, performableHandlers, reactions } from '@muster/operations';
-import { type Actor } from '@muster/registry';
+import { type Actor } from '@muster/contract';
 import { type People, useWorld } from '@muster/testing';
 import fc from 'fast-check';
 import { type Connected, deliver, withGithub } from './forge-deliveries.ts';

@@ -3,7 +3,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { type ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { handlers, performableHandlers, reactions } from '@muster/operations';
-import { type ForgeKind } from '@muster/registry';
+import { type ForgeKind } from '@muster/contract';
 import { type People, waitUntil, useWorld } from '@muster/testing';
 import { type Connected, deliver } from './forge-deliveries.ts';
 import { type ForgeJobs, openForgeJobs } from './forge-jobs.ts';

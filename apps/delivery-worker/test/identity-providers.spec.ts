@@ -11,7 +11,7 @@ import { createIdentityProviderHandlers, organizationsHandlers } from '@muster/o
 import { createSecretCipher, parseNetworks } from '@muster/outbound';
 import { createMailer, type Mailer } from '@muster/outbound/mail';
 import { createSender, type Sender } from '@muster/outbound/sender';
-import { type IdentityProvider } from '@muster/registry';
+import { type IdentityProvider } from '@muster/contract';
 import { type People, useWorld } from '@muster/testing';
 import { decode, encode } from 'dns-packet';
 import { pino } from 'pino';

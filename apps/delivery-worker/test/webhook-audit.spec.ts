@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createPool } from '@muster/driver';
 import { passOverWebhooks } from '@muster/notifications';
-import { type AuditEntry, OcsfApiActivity } from '@muster/registry';
+import { type AuditEntry, OcsfApiActivity } from '@muster/contract';
 import { inOrganizationAsSystem } from '@muster/tenancy';
 import { waitUntil, withTestTimeouts } from '@muster/testing';
 import { type Received, verify } from './receiver.ts';

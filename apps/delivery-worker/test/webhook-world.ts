@@ -12,7 +12,8 @@ import {
 import { handlers, reactions } from '@muster/operations';
 import { createDeviceHandlers } from '@muster/organizations';
 import { createSecretCipher, parseNetworks } from '@muster/outbound';
-import { type InputOf, type Registry } from '@muster/registry';
+import { type InputOf } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { inOrganizationAsSystem } from '@muster/tenancy';
 import { withTestTimeouts, type People, type Person, waitUntil, useWorld, type World } from '@muster/testing';
 import { createSender } from '@muster/outbound/sender';

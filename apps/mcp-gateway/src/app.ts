@@ -1,6 +1,6 @@
 /** Assembles mcp-gateway from its configuration, without listening on a port yet. */
 import { MusterError, NoAnswer } from '@muster/client';
-import { ApiError, internalError, relayed, serviceUnavailable } from '@muster/registry';
+import { ApiError, internalError, relayed, serviceUnavailable } from '@muster/contract';
 import { createService, addIssuerTo401, type Service } from '@muster/http';
 import { type Logger } from 'pino';
 import { createApi } from './http/api.ts';

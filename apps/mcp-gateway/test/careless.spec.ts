@@ -1,7 +1,8 @@
 // Imprecise arguments for every tool: corrected if they have one meaning, otherwise rejected with an
 // explanation.
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { type Operation, operations, registry } from '@muster/registry';
+import { type Operation } from '@muster/contract';
+import { operations, registry } from '@muster/registry';
 import { checkEachCase } from '@muster/testing';
 import {
   exampleCallerOf,

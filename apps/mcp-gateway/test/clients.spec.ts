@@ -6,7 +6,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { productVersion } from '@muster/registry';
+import { productVersion } from '@muster/contract';
 import { useGateway } from './gateway.ts';
 
 const gateway = useGateway();

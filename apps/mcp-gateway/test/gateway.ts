@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll } from '@jest/globals';
 import { type Client, createClient, httpTransport } from '@muster/client';
-import { type ErrorBody } from '@muster/registry';
+import { type ErrorBody } from '@muster/contract';
 import { type AppProcess, freePort, startApp, useWorld, type World } from '@muster/testing';
 import { pino } from 'pino';
 import { createGateway, type Gateway } from '../src/app.ts';

@@ -2,7 +2,7 @@
 // uses during a day's work in core mode.
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { type Client } from '@muster/client';
-import { type Signal } from '@muster/registry';
+import { type Signal } from '@muster/contract';
 import { type People } from '@muster/testing';
 import { pino } from 'pino';
 import { createGateway, type Gateway } from '../src/app.ts';

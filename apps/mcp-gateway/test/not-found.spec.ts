@@ -1,7 +1,8 @@
 // Every parameter of every tool that refers to a record: the error names the path of a missing one and the
 // next step.
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { type Operation, operations } from '@muster/registry';
+import { type Operation } from '@muster/contract';
+import { operations } from '@muster/registry';
 import { checkEachCase } from '@muster/testing';
 import { exampleCallerOf, type ExampleOrg, createExampleOrg } from '@muster/testing/examples';
 import { operationTool, toolNameOf } from '../src/tools/tools.ts';

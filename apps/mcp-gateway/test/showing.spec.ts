@@ -1,7 +1,7 @@
 // Data for clients in addition to the text for the model: the server's description, authored fields, links to
 // complete resources.
 import { describe, expect, it } from '@jest/globals';
-import { logoSvg } from '@muster/registry';
+import { logoSvg } from '@muster/contract';
 import { useGateway } from './gateway.ts';
 
 const gateway = useGateway({ OAUTH_ISSUER: 'https://muster.example', MCP_GATEWAY_KEY: 'k'.repeat(32) });

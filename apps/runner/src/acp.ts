@@ -19,7 +19,7 @@ import {
   type RequestPermissionRequest,
   type StopReason,
 } from '@agentclientprotocol/sdk';
-import { productVersion } from '@muster/registry';
+import { productVersion } from '@muster/contract';
 import {
   type Driver,
   isQuestionOpen,

@@ -1,7 +1,7 @@
 /** Runs the agent once: prompts it, watches it, ends it, and returns the outcome. */
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Failure } from '@muster/registry';
+import { Failure } from '@muster/contract';
 import { z } from 'zod';
 import { writeCheckpoint } from './checkpoint.ts';
 import { type Driver, createCommandDriver, type AgentOutcome, type AgentInstructions } from './driver.ts';

@@ -1,5 +1,5 @@
 /** The command `muster work --clean`: removes the leftovers of finished runs. */
-import { isUuid } from '@muster/registry';
+import { isUuid } from '@muster/contract';
 import { shortestFolderPath } from '@muster/terminal';
 import { removeFolderOrExplain } from './finish.ts';
 import { openJournal } from './journal.ts';

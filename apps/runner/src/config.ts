@@ -2,7 +2,7 @@
  * The file `.muster/work.yaml`: the settings of a repository for runners. It is read from the base branch,
  * never from an agent's branch.
  */
-import { AttachmentKind, ForgeKind } from '@muster/registry';
+import { AttachmentKind, ForgeKind } from '@muster/contract';
 import { parseDocument } from 'yaml';
 import { z } from 'zod';
 import { UsageError } from '@muster/terminal';

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { type ExecutionState } from '@muster/registry';
+import { type ExecutionState } from '@muster/contract';
 import { isQuestionOpen, wasKilled } from './driver.ts';
 
 it('an agent whose question is open waits for people, and is not idle', () => {

@@ -1,5 +1,5 @@
 /** The interface between the runner and an agent, independent of the agent's protocol. */
-import { type Execution } from '@muster/registry';
+import { type Execution } from '@muster/contract';
 import { type ProcessGroup } from './group.ts';
 
 /** The result of an agent that finished its work or failed. */

@@ -3,7 +3,7 @@
  * machine.
  */
 import { MusterError } from '@muster/client';
-import { type Execution } from '@muster/registry';
+import { type Execution } from '@muster/contract';
 import { shortestFolderPath } from '@muster/terminal';
 import { writeCheckpoint } from './checkpoint.ts';
 import { attachEvidence } from './attach/evidence.ts';

@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { type Readable, type Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
-import { type RunLogStream } from '@muster/registry';
+import { type RunLogStream } from '@muster/contract';
 import { identifyProcess, type ProcessId, runIdVariable, stopProcesses } from './processes.ts';
 
 export interface ProcessGroupOptions {

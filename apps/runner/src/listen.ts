@@ -5,7 +5,7 @@
 import { appendFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Client, followEvents, type HeldLease, MusterError } from '@muster/client';
-import { type Signal } from '@muster/registry';
+import { type Signal } from '@muster/contract';
 import { z } from 'zod';
 import { type StoryNews, type RunSignals } from './session.ts';
 

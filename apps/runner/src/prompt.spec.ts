@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { type StoryContext } from '@muster/registry';
+import { type StoryContext } from '@muster/contract';
 import { formatThreads } from './prompt.ts';
 
 it('names who imported a comment, because the importer chose its author and its text', () => {

@@ -1,6 +1,6 @@
 /** The prompt of an agent: the story with its context, and the rules for work in this folder. */
 import { type Client } from '@muster/client';
-import { maxContextBytes, type StoryContext } from '@muster/registry';
+import { maxContextBytes, type StoryContext } from '@muster/contract';
 import { type StoryWork } from './journal.ts';
 import { type AgentProtocol } from './known-agents.ts';
 

@@ -4,7 +4,7 @@
  */
 import { stripVTControlCharacters } from 'node:util';
 import { type Client, MusterError } from '@muster/client';
-import { maxLinesPerLogEvent, type RunLogStream } from '@muster/registry';
+import { maxLinesPerLogEvent, type RunLogStream } from '@muster/contract';
 import { isOutage } from './take.ts';
 
 /** Lines that arrive within this time are sent together. */

@@ -1,7 +1,7 @@
 /** Runs work on a story from start to end, and resumes it from the step at which a runner died. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Acquired, holdLease, isRefusal, MusterError } from '@muster/client';
-import { maxRunMessageChars } from '@muster/registry';
+import { maxRunMessageChars } from '@muster/contract';
 import { type AgentEnding, stopLeftoverProcesses, runAgent } from './agent.ts';
 import { writeCheckpoint } from './checkpoint.ts';
 import { type WorkConfig } from './config.ts';

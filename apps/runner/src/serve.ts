@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Client, MusterError } from '@muster/client';
-import { type InboxItem } from '@muster/registry';
+import { type InboxItem } from '@muster/contract';
 import { createRunIdentity, revokeRunTokens, type RunIdentity } from './identity.ts';
 import { type InboxCursor, openInboxCursor, type RunResult } from './journal.ts';
 import { createRunClient, createWaitingClient, type RunnerSession } from './session.ts';

@@ -1,7 +1,7 @@
 /** Acquires the story of a run: by its id, as the next one, or again after its runner died. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Acquired, type Client, isRefusal, MusterError, NoAnswer } from '@muster/client';
-import { type Execution } from '@muster/registry';
+import { type Execution } from '@muster/contract';
 import { type JournalEntry, type RunResult } from './journal.ts';
 
 export interface StoryFilter {

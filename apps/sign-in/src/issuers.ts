@@ -8,7 +8,7 @@ import {
 import { type Issuer } from '@muster/outbound/issuers';
 import { type Sender } from '@muster/outbound/sender';
 import { providerSecretOwner } from '@muster/organizations';
-import { EmailAddress, isCleanText, MemberName, identityProofValidMinutes } from '@muster/registry';
+import { EmailAddress, isCleanText, MemberName, identityProofValidMinutes } from '@muster/contract';
 import { type SignInProvider } from './data/providers.ts';
 
 /** Data that is stored while a person is at the issuer. */

@@ -13,7 +13,7 @@ import {
   serviceUnavailable,
   type TestReport,
   unauthorized,
-} from '@muster/registry';
+} from '@muster/contract';
 import { type HandlerEnvironment, runAsSystem } from '@muster/runtime';
 import { inOrganizationAsSystem, systemAuditFacts } from '@muster/tenancy';
 import { getAttachmentSubject } from './data/attachments.ts';

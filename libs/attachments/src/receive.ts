@@ -3,7 +3,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Readable } from 'node:stream';
-import { malformedRequest, maxAttachmentBytes, payloadTooLarge, serviceUnavailable } from '@muster/registry';
+import { malformedRequest, maxAttachmentBytes, payloadTooLarge, serviceUnavailable } from '@muster/contract';
 import { type ReceivedFile } from './storage/storage.ts';
 
 export const fileTooLarge = () => payloadTooLarge('file_too_large', undefined, { limit: maxAttachmentBytes });

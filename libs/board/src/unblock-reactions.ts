@@ -3,7 +3,7 @@
  * or deleted.
  */
 import { type Db, orgFilter, sql } from '@muster/driver';
-import { type StoryStatus, subjectOf } from '@muster/registry';
+import { type StoryStatus, subjectOf } from '@muster/contract';
 import { type EventReaction } from '@muster/runtime';
 import { type DomainEvent } from '@muster/tenancy';
 import { isFinished } from './rules/workflow.ts';

@@ -3,7 +3,7 @@
  * operation.
  */
 import { newId } from '@muster/driver';
-import { internalOperations } from '@muster/registry';
+import { internalOperations } from '@muster/contract';
 import { handle } from '@muster/runtime';
 
 const statuses = ['backlog', 'ready', 'in_progress', 'in_review', 'done'] as const;

@@ -1,6 +1,6 @@
 /** Creates a team with members, and optionally with a project, for specs. It writes the tables directly. */
 import { newId } from '@muster/driver';
-import { type ProjectRole } from '@muster/registry';
+import { type ProjectRole } from '@muster/contract';
 
 interface TeamSetUp {
   readonly name?: string;

@@ -2,7 +2,8 @@
  * The typed client. Each operation of the registry is a method of the client. The client works over any
  * transport.
  */
-import { type InputOf, type Operation, type Registry, type ResultOf } from '@muster/registry';
+import { type InputOf, type Operation, type ResultOf } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { type Kind, kinds } from './kinds.generated.ts';
 
 export interface CallOptions {

@@ -1,5 +1,5 @@
 /** The exceptions that a call of the client can throw. */
-import { type ErrorBody, type ErrorCode, type ErrorReason } from '@muster/registry';
+import { type ErrorBody, type ErrorCode, type ErrorReason } from '@muster/contract';
 
 /** The API's error object as an exception. Act on `code` and `reason`, not on the message. */
 export class MusterError extends Error {

@@ -1,5 +1,6 @@
 /** Follows the events of an execution, or of the organization, by long polling. */
-import { type Event, type ExecutionEvent, type InputOf, type Registry } from '@muster/registry';
+import { type Event, type ExecutionEvent, type InputOf } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { type Client } from './client.ts';
 
 export interface FollowOptions {

@@ -1,5 +1,5 @@
 /** The transport over HTTP. */
-import { pathOf } from '@muster/registry/path';
+import { pathOf } from '@muster/contract/path';
 import { type Transport } from './client.ts';
 import { errorBodyIn, errorOf, NoAnswer } from './errors.ts';
 

@@ -2,11 +2,11 @@
 import {
   type Execution,
   type InputOf,
-  type Registry,
   type ResultOf,
   type Signal,
   type TouchesCheck,
-} from '@muster/registry';
+} from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { type Client } from './client.ts';
 import { isRefusal, MusterError } from './errors.ts';
 

@@ -7,9 +7,9 @@ import {
   type Event,
   type InboxItem,
   type Notification,
-  type Registry,
   type ResultOf,
-} from '@muster/registry';
+} from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { errorBodyIn, errorOf, isRefusal, MusterError, NoAnswer } from './errors.ts';
 import { type FollowActivityOptions } from './events.ts';
 import { authorizationHeader, type HttpOptions, failureMessageOf, retryAfterSecondsOf } from './http.ts';

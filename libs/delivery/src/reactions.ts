@@ -4,7 +4,7 @@
  * Both happen in the transaction of the change, and the holder gets the signals in its next answer.
  */
 import { type Db, orgFilter, type Part, type Query, sql } from '@muster/driver';
-import { type Actor, type Subject } from '@muster/registry';
+import { type Actor, type Subject } from '@muster/contract';
 import { type EventReaction } from '@muster/runtime';
 import { type DomainEvent, hasRepositoryLinkedTo, workTargetsSql } from '@muster/tenancy';
 import { clearHolderSql } from './data/leases.ts';

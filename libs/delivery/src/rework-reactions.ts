@@ -3,7 +3,7 @@
  * does. The execution needs rework until no fresh request for changes is left.
  */
 import { type Db, orgFilter, sql } from '@muster/driver';
-import { type Actor } from '@muster/registry';
+import { type Actor } from '@muster/contract';
 import { type EventReaction } from '@muster/runtime';
 import { type DomainEvent, isoTimeSql, workTargetsSql } from '@muster/tenancy';
 import { type ExecutionRow } from './data/executions.ts';

@@ -2,7 +2,7 @@
  * Ends runs together with the work that they hold, in the same transaction. A takeover ends the run that lost
  * the work; a completion ends the run that held it.
  */
-import { Outcome } from '@muster/registry';
+import { Outcome } from '@muster/contract';
 import { type EventReaction } from '@muster/runtime';
 import { type DomainEvent } from '@muster/tenancy';
 import {

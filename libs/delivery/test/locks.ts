@@ -1,6 +1,7 @@
 /** Helpers of specs about locks and the work on locked files. */
 import { expect } from '@jest/globals';
-import { type InputOf, type Lock, type LockConflict, type registry } from '@muster/registry';
+import { type InputOf, type Lock, type LockConflict } from '@muster/contract';
+import { type registry } from '@muster/registry';
 import { type Person, refusalOf, type World } from '@muster/testing';
 
 type Asked = Omit<InputOf<typeof registry.locks.acquire>, 'projectId' | 'resources'>;

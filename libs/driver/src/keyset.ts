@@ -2,7 +2,7 @@
  * Keyset pagination: cuts pages from rows and encodes the cursor of the next page. A cursor is opaque to callers; it is
  * the base64url of the sort values of the last row.
  */
-import { isCleanText, isUuid, maxPageBytes } from '@muster/registry';
+import { isCleanText, isUuid, maxPageBytes } from '@muster/contract';
 import { z } from 'zod';
 import { type Part, sql } from './sql.ts';
 

@@ -3,7 +3,7 @@
  * table's columns. It says which columns callers may set, which value clears them, and which are hidden. The name of a
  * field in the contract is the name of its column in camel case: targetDate for target_date.
  */
-import { refusal } from '@muster/registry';
+import { refusal } from '@muster/contract';
 import { type Selectable } from 'kysely';
 import { isDeepStrictEqual } from 'node:util';
 import { newId } from './id.ts';

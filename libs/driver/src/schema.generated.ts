@@ -40,7 +40,7 @@ import type {
   ViewFilter,
   WebhookPause,
   WebhookTry,
-} from '@muster/registry';
+} from '@muster/contract';
 import type { ColumnType } from 'kysely';
 
 export type ArrayType<T> = ArrayTypeImpl<T> extends (infer U)[] ? U[] : ArrayTypeImpl<T>;

@@ -2,7 +2,7 @@
  * A plain transaction without an authorization check. It sends statements one by one and the deferred writes with
  * COMMIT.
  */
-import { notFound } from '@muster/registry';
+import { notFound } from '@muster/contract';
 import { type ClientBase } from 'pg';
 import { BurstError, sendBurst, type StatementResult } from './burst.ts';
 import { checkOutConnection, type Pool } from './pool.ts';

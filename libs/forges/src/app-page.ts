@@ -3,7 +3,7 @@
  * an admin received. GitHub redirects the browser back with a code, with which a job fetches the app's keys.
  */
 import { type Db, type Pool } from '@muster/driver';
-import { isUuid } from '@muster/registry';
+import { isUuid } from '@muster/contract';
 import { badRequest, notFound, unauthorized } from '@muster/runtime';
 import {
   findForgeDeliveryKeys,

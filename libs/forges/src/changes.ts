@@ -12,7 +12,7 @@ import {
   maxChangesBytes,
   maxPatchBytes,
   type ReportedFileChange,
-} from '@muster/registry';
+} from '@muster/contract';
 import { runAsSystem } from '@muster/runtime';
 import { inOrganizationAsSystem, systemAuditFacts } from '@muster/tenancy';
 import { pullApiUrl, repositoryApiUrl } from './calls/api.ts';

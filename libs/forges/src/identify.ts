@@ -3,7 +3,7 @@
  * delivery, only the id identifies it.
  */
 import { type PlainDb } from '@muster/driver';
-import { repositoryAddress } from '@muster/registry';
+import { repositoryAddress } from '@muster/contract';
 import { repositoryApiUrl } from './calls/api.ts';
 import { requireSuccess } from './calls/call.ts';
 import { findUnidentifiedRepository } from './data/quiet-pulls.ts';

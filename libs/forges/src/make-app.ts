@@ -3,7 +3,7 @@
  * GitHub.
  */
 import { type PlainDb } from '@muster/driver';
-import { forgeApiRoot, parseUntrustedJson } from '@muster/registry';
+import { forgeApiRoot, parseUntrustedJson } from '@muster/contract';
 import { runAsSystem } from '@muster/runtime';
 import { getOrganizationKey, systemAuditFacts } from '@muster/tenancy';
 import { z } from 'zod';

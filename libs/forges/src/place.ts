@@ -9,7 +9,7 @@ import {
   type ForgeOutcome,
   internalOperations,
   type Trust,
-} from '@muster/registry';
+} from '@muster/contract';
 import { type PerformAsSystem } from '@muster/runtime';
 import { outboxRow } from '@muster/tenancy';
 import { type ExecutionCandidate, findExecutionCandidates } from './data/find-execution.ts';

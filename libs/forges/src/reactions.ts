@@ -3,7 +3,7 @@
  * they changed.
  */
 import { type Query } from '@muster/driver';
-import { type EventData } from '@muster/registry';
+import { type EventData } from '@muster/contract';
 import { type EventReaction } from '@muster/runtime';
 import { type DomainEvent } from '@muster/tenancy';
 import { requestReplay } from './data/parked.ts';

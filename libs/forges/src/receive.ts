@@ -4,7 +4,7 @@
  */
 import { type Pool } from '@muster/driver';
 import { type SecretCipher } from '@muster/outbound';
-import { type ForgeKind, isUuid, malformedRequest, parseUntrustedJson } from '@muster/registry';
+import { type ForgeKind, isUuid, malformedRequest, parseUntrustedJson } from '@muster/contract';
 import { badRequest, notFound, unauthorized } from '@muster/runtime';
 import { findForgeDeliveryKeys, inOrganizationAsSystem, outboxRow } from '@muster/tenancy';
 import { storeLastDeliveryTime, webhookSecretOwner } from './data/connections.ts';

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { type PlainDb, type Pool } from '@muster/driver';
-import { parseUntrustedJson } from '@muster/registry';
+import { parseUntrustedJson } from '@muster/contract';
 import { acrossOrganizations, inOrganizationAsSystem, outboxRow } from '@muster/tenancy';
 import { z } from 'zod';
 import { type RepositoryAtForge, pullApiUrl, repositoryApiUrl } from './calls/api.ts';

@@ -5,7 +5,7 @@
  */
 import { type PlainDb, type Pool } from '@muster/driver';
 import { type SecretCipher } from '@muster/outbound';
-import { ApiError, type ForgeFailure, internalOperations } from '@muster/registry';
+import { ApiError, type ForgeFailure, internalOperations } from '@muster/contract';
 import { runAsSystem, type HandlerEnvironment, type PerformAsSystem } from '@muster/runtime';
 import { inOrganizationAsSystem, systemAuditFacts } from '@muster/tenancy';
 import { createStatusRequest } from './calls/api.ts';

@@ -8,7 +8,7 @@ import {
   type ForgeKind,
   type ForgeOutcome,
   parseUntrustedJson,
-} from '@muster/registry';
+} from '@muster/contract';
 import { runAsSystem, type HandlerEnvironment } from '@muster/runtime';
 import { type DomainEvent, systemAuditFacts } from '@muster/tenancy';
 import { z } from 'zod';

@@ -1,6 +1,6 @@
 /** The worker's job that counts points. */
 import { type Db, currentOrgId, sql } from '@muster/driver';
-import { Policy } from '@muster/registry';
+import { Policy } from '@muster/contract';
 import { outboxRow } from '@muster/tenancy';
 import {
   findAssignees,

@@ -1,6 +1,6 @@
 /** Writes and counts activity for specs: entries as operations write them, counted as the worker does. */
 import { newId, type Pool } from '@muster/driver';
-import { type EventKind } from '@muster/registry';
+import { type EventKind } from '@muster/contract';
 import { inOrganizationAsSystem } from '@muster/tenancy';
 import { type PointSyncResult, syncPointsTopic, syncPoints } from '../src/sync-points.ts';
 

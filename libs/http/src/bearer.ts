@@ -1,5 +1,5 @@
 /** Reads `Authorization: Bearer <token>` in one way for all services. */
-import { malformedRequest, unauthorized } from '@muster/registry';
+import { malformedRequest, unauthorized } from '@muster/contract';
 import { type FastifyInstance, type FastifyRequest } from 'fastify';
 
 /**

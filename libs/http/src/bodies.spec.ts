@@ -6,7 +6,7 @@ import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
-import { ApiError, internalError } from '@muster/registry';
+import { ApiError, internalError } from '@muster/contract';
 import { createService, type Service } from './service.ts';
 
 const services: Service[] = [];

@@ -4,7 +4,7 @@
  * possible size counts against a share per sender and a sum for all senders, and it has a deadline. Senders
  * without a token have small shares, which take nothing from senders with a token.
  */
-import { type ApiError, malformedRequest, tooManyRequests, serviceUnavailable } from '@muster/registry';
+import { type ApiError, malformedRequest, tooManyRequests, serviceUnavailable } from '@muster/contract';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { createConcurrencyLimiter, type ConcurrencyLimiter } from './concurrency-limiter.ts';
 import { networkOf } from './network.ts';

@@ -3,7 +3,7 @@
  * request.
  */
 import { type Socket } from 'node:net';
-import { type ApiError, malformedRequest, payloadTooLarge, unsupportedMediaType } from '@muster/registry';
+import { type ApiError, malformedRequest, payloadTooLarge, unsupportedMediaType } from '@muster/contract';
 import { type FastifyError, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
 import { type RenderedPage } from './page.ts';

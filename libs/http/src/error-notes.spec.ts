@@ -1,7 +1,7 @@
 /** Tests the counting and the logging of error responses. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { ApiError, internalError, relayed, serviceUnavailable } from '@muster/registry';
+import { ApiError, internalError, relayed, serviceUnavailable } from '@muster/contract';
 import { pino } from 'pino';
 import { elapsedMillis } from './elapsed.ts';
 import { createService, type Service } from './service.ts';

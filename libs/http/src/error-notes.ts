@@ -1,7 +1,7 @@
 /**
  * Counts error responses, and logs those that reached no operation, since an operation logs its own outcome.
  */
-import { type ApiError } from '@muster/registry';
+import { type ApiError } from '@muster/contract';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
 import { durationMillis } from './elapsed.ts';

@@ -2,7 +2,7 @@
  * Serves /livez and /readyz. /livez checks nothing. /readyz checks the service's dependencies, with a timeout
  * and at most once a second.
  */
-import { productVersion } from '@muster/registry';
+import { productVersion } from '@muster/contract';
 import { type FastifyInstance } from 'fastify';
 import { type Logger } from 'pino';
 import { setTimeout as pause } from 'node:timers/promises';

@@ -85,6 +85,6 @@ export {
   tooManyRequests,
   unauthorized,
   serviceUnavailable,
-} from '@muster/registry';
+} from '@muster/contract';
 /** The release of the product, for services that do not use its contract. */
-export { productVersion } from '@muster/registry';
+export { productVersion } from '@muster/contract';

@@ -13,7 +13,7 @@ import {
   malformedRequest,
   payloadTooLarge,
   unsupportedMediaType,
-} from '@muster/registry';
+} from '@muster/contract';
 
 /**
  * The maximum nesting depth, which exceeds every parameter of the contract. A depth of 500,000 can be parsed

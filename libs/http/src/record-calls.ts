@@ -1,6 +1,6 @@
 /** Metrics, a span and one log line for each call, the same on every service. */
 import { describeSpan } from '@muster/tracing';
-import { ApiError } from '@muster/registry';
+import { ApiError } from '@muster/contract';
 import { type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
 import { durationMillis, elapsedMillis } from './elapsed.ts';

@@ -2,7 +2,7 @@
  * Manages the request slot of each request. A request enters, begins its work, may wait without a slot, and
  * leaves.
  */
-import { type ApiError, serviceUnavailable } from '@muster/registry';
+import { type ApiError, serviceUnavailable } from '@muster/contract';
 import { type FastifyRequest } from 'fastify';
 import { RequestSlots, type Saturation } from './places.ts';
 

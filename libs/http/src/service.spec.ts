@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { ApiError, internalError } from '@muster/registry';
+import { ApiError, internalError } from '@muster/contract';
 import { type FastifyRequest } from 'fastify';
 import { pino } from 'pino';
 import { acceptsHtml, errorTitle } from './error-answers.ts';

@@ -10,7 +10,7 @@ import {
   methodNotAllowed,
   notFoundWithReason,
   unsupportedMediaType,
-} from '@muster/registry';
+} from '@muster/contract';
 import { fastify, type FastifyInstance, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
 import { createBodyLimiter, hasBody } from './bodies.ts';

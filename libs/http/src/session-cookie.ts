@@ -4,7 +4,7 @@
  * request (Fetch Metadata, Origin). The request must also have a format that pages of other origins cannot
  * send (JSON).
  */
-import { forbidden, malformedRequest, unsupportedMediaType } from '@muster/registry';
+import { forbidden, malformedRequest, unsupportedMediaType } from '@muster/contract';
 import { parseCookie } from 'cookie';
 import { type FastifyRequest } from 'fastify';
 import { ConfigError } from './config.ts';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import files from '@fastify/static';
-import { internalError } from '@muster/registry';
+import { internalError } from '@muster/contract';
 import { type FastifyInstance } from 'fastify';
 import { type Logger } from 'pino';
 import { html } from './html.ts';

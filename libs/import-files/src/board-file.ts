@@ -1,7 +1,7 @@
 /** Reads a board from a file, for the tour and for `muster import`. */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { storyStatuses } from '@muster/registry';
+import { storyStatuses } from '@muster/contract';
 import { z } from 'zod';
 
 /** A text that may also be null. */

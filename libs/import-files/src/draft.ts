@@ -1,5 +1,5 @@
 /** An item in the words of its tracker, before it is fitted to the limits of the contract. */
-import { type ImportItem, type StoryStatus } from '@muster/registry';
+import { type ImportItem, type StoryStatus } from '@muster/contract';
 
 export interface DraftComment {
   /**

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ImportItem } from '@muster/registry';
+import { ImportItem } from '@muster/contract';
 import fc from 'fast-check';
 import { read } from '../test/reading.ts';
 import { createStatusMapper } from './statuses.ts';

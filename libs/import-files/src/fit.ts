@@ -1,7 +1,7 @@
 /**
  * Fits an item to the limits of the API schema. Parts that do not fit are stored in another field or reported.
  */
-import { EmailAddress, ImportItem, type Priority, hasVisibleCharacter, Touches } from '@muster/registry';
+import { EmailAddress, ImportItem, type Priority, hasVisibleCharacter, Touches } from '@muster/contract';
 import { type ImportDraft, type DraftComment, type ImportEntry, type FileItem } from './draft.ts';
 import { type FindStatusTarget } from './statuses.ts';
 import { type DateOrder, parseTime } from './times.ts';

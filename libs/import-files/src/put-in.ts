@@ -1,13 +1,8 @@
 /**
  * Imports the items of a file into a project. Completed calls stay, and the next run continues from there.
  */
-import {
-  type Import,
-  type ImportOutcome,
-  type InputOf,
-  type registry,
-  type ResultOf,
-} from '@muster/registry';
+import { type Import, type ImportOutcome, type InputOf, type ResultOf } from '@muster/contract';
+import { type registry } from '@muster/registry';
 import { type FitOptions } from './fit.ts';
 import { type FileFormat, type ImportFile } from './open.ts';
 import { groupIntoPutCalls } from './puts.ts';

@@ -1,5 +1,6 @@
 /** Groups the items of a file into calls of imports.put within the limits of the API. */
-import { type InputOf, maxImportItems, type registry } from '@muster/registry';
+import { type InputOf, maxImportItems } from '@muster/contract';
+import { type registry } from '@muster/registry';
 import { type ImportEntry, type FileItem } from './draft.ts';
 
 type PutItem = Exclude<InputOf<typeof registry.imports.put>['items'][number], { type: string }>;

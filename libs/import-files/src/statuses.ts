@@ -1,5 +1,5 @@
 /** Maps the statuses of another tracker to columns of the board. */
-import { type ColumnStatus, type StoryStatus, storyStatuses } from '@muster/registry';
+import { type ColumnStatus, type StoryStatus, storyStatuses } from '@muster/contract';
 import { normalizeColumnName } from './csv.ts';
 
 const statusWords: Readonly<Record<StoryStatus, readonly string[]>> = {

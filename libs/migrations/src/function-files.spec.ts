@@ -2,7 +2,7 @@
  * Tests the files of database functions: when a file runs again, when it does not, and the resulting catalog.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { productVersion } from '@muster/registry';
+import { productVersion } from '@muster/contract';
 import { cloneDatabase, type TestDatabase } from '@muster/testing';
 import pg from 'pg';
 import { applyFunctions, type FunctionFile, isSchemaCurrent } from './function-files.ts';

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { productVersion } from '@muster/registry';
+import { productVersion } from '@muster/contract';
 import { type Client, type Pool } from 'pg';
 import { SqlFileError, findSqlFolder, sqlFileNames } from './sql-files.ts';
 

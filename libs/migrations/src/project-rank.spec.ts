@@ -1,7 +1,7 @@
 /** Tests the effective role in a project for every combination of its inputs. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { orgRoles, projectRoles } from '@muster/registry';
+import { orgRoles, projectRoles } from '@muster/contract';
 import { useWorld } from '@muster/testing';
 
 const world = useWorld({});

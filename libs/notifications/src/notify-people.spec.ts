@@ -1,7 +1,7 @@
 /** Notifications about changes to people: access to projects, invitations and seats. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { type Subject } from '@muster/registry';
+import { type Subject } from '@muster/contract';
 import { type People, type Person, useWorld } from '@muster/testing';
 import {
   arrangeStory,

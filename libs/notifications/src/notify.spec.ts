@@ -4,7 +4,7 @@
  */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId, currentOrgId, sql } from '@muster/driver';
-import { type NotificationKind } from '@muster/registry';
+import { type NotificationKind } from '@muster/contract';
 import { type People, type Person, useWorld } from '@muster/testing';
 import {
   arrangeStory,

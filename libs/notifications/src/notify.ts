@@ -1,5 +1,5 @@
 import { type Db } from '@muster/driver';
-import { type Actor, type EventData, type Subject } from '@muster/registry';
+import { type Actor, type EventData, type Subject } from '@muster/contract';
 import { type EventReaction } from '@muster/runtime';
 import {
   markAccessRequestRead,

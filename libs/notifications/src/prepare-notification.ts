@@ -1,6 +1,6 @@
 /** The content of mails and pushes for notifications. */
 import { type Db, orgFilter, sql } from '@muster/driver';
-import { type Device, type NotificationKind } from '@muster/registry';
+import { type Device, type NotificationKind } from '@muster/contract';
 import { listChannelChoices } from './data/preferences.ts';
 import { channelsOf } from './rules/channels.ts';
 import { excerpt } from './rules/excerpts.ts';

@@ -13,7 +13,7 @@ import {
   type WebhookFormat,
   type WebhookPause,
   type WebhookTry,
-} from '@muster/registry';
+} from '@muster/contract';
 import { runReactionsAndWriteTrail, type EventReaction } from '@muster/runtime';
 import { systemAuditFacts, workerActor } from '@muster/tenancy';
 import { activityView as activityItems } from './data/activity.ts';

@@ -11,7 +11,7 @@ import {
   operation,
   selfAccess,
   type Subject,
-} from '@muster/registry';
+} from '@muster/contract';
 import { type Caller, handle, type Handler } from '@muster/runtime';
 import { z } from 'zod';
 

@@ -1,6 +1,6 @@
 /** Test helpers that write stream entries as transactions would. */
 import { newId } from '@muster/driver';
-import { type EventKind } from '@muster/registry';
+import { type EventKind } from '@muster/contract';
 import { type People, type Person, type World } from '@muster/testing';
 
 /** An entry to write. Absent fields are irrelevant to the test. */

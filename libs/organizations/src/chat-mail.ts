@@ -1,6 +1,6 @@
 /** The e-mail about a chat channel that was connected to a member's notifications. The member may not have done it. */
 import { type Db, orgFilter, sql } from '@muster/driver';
-import { type ChatService } from '@muster/registry';
+import { type ChatService } from '@muster/contract';
 
 interface ConnectedChat {
   readonly memberId: string;

@@ -2,7 +2,7 @@
  * Messages for incoming webhooks of chat services: Block Kit for Slack, and an Adaptive Card for workflows of
  * Microsoft Teams. People write parts of the texts, so none of them can become a link or a mention.
  */
-import { type ChatService } from '@muster/registry';
+import { type ChatService } from '@muster/contract';
 import { removeBidiControls } from './bidi.ts';
 import { type Sender } from './sender.ts';
 

@@ -2,7 +2,7 @@
  * A `fetch` for libraries, over connections that are guarded like those of webhooks. It does not follow
  * redirects.
  */
-import { exceededJsonLimit } from '@muster/registry';
+import { exceededJsonLimit } from '@muster/contract';
 import { type Sender } from './sender.ts';
 
 interface GuardedFetchOptions {

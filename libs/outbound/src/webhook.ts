@@ -1,5 +1,5 @@
 /** One attempt to deliver a webhook message, signed as Standard Webhooks specifies. */
-import { type WebhookFormat } from '@muster/registry';
+import { type WebhookFormat } from '@muster/contract';
 import { Webhook } from 'standardwebhooks';
 import { chatHeaders } from './chat.ts';
 import { ForbiddenAddress, type Sender } from './sender.ts';

@@ -1,5 +1,6 @@
 /** Describes the parameters and results of operations, using their schemas. */
-import { Id, meaningOfParameter, type Operation } from '@muster/registry';
+import { Id, type Operation } from '@muster/contract';
+import { meaningOfParameter } from '@muster/registry';
 import { z } from 'zod';
 import { type JsonSchema as Json } from './json-schema.ts';
 

@@ -3,7 +3,6 @@ import {
   type Access,
   errorStatus,
   type Operation,
-  operations,
   identityProofValidMinutes,
   pathOf,
   type ErrorReason,
@@ -11,7 +10,8 @@ import {
   groundsOf,
   reasons,
   type Scope,
-} from '@muster/registry';
+} from '@muster/contract';
+import { operations } from '@muster/registry';
 import { answers } from './answers.generated.ts';
 import { exampleWords, shellQuote } from './command-line/words.ts';
 import { type ReferenceField, fieldsOf, parametersOf } from './fields.ts';

@@ -8,10 +8,10 @@ import {
   errorStatus,
   eventKinds,
   type Operation,
-  operations,
   type ErrorReason,
   reasons,
-} from '@muster/registry';
+} from '@muster/contract';
+import { operations } from '@muster/registry';
 import { type ReferenceField, recordsOf, nonObjectRecordsOf } from './fields.ts';
 import { anchorOf } from './anchors.ts';
 import { namespaceGroups, sentenceOf } from './groups.ts';

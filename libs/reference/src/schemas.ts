@@ -2,7 +2,8 @@
  * The contract's schemas for an OpenAPI document. Records are under `components` and are referenced
  * elsewhere.
  */
-import { Id, meaningOfParameter, type Operation } from '@muster/registry';
+import { Id, type Operation } from '@muster/contract';
+import { meaningOfParameter } from '@muster/registry';
 import { z } from 'zod';
 import { personParamDescription } from './fields.ts';
 

@@ -4,7 +4,7 @@
  * They are kept out of the schemas, because language models know the names and each word in a list of tools
  * costs tokens.
  */
-import { type Operation } from './kernel/operation.ts';
+import { type Operation } from '@muster/contract';
 
 /**
  * The meanings of parameters. A key is the last word of a parameter's path, or its whole path. The prefix

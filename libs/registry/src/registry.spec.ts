@@ -4,11 +4,17 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { targetKinds } from './kernel/access.ts';
-import { reasons, reasonsOf } from './kernel/reasons.ts';
-import { eventKinds, events } from './kernel/events.ts';
-import { defaultBodyLimitBytes, type Operation } from './kernel/operation.ts';
-import { isOperation, operations, registry } from './registry.ts';
+import {
+  targetKinds,
+  reasons,
+  reasonsOf,
+  eventKinds,
+  events,
+  defaultBodyLimitBytes,
+  type Operation,
+  isOperation,
+} from '@muster/contract';
+import { operations, registry } from './registry.ts';
 import { jsonSchemaOf, type Schema, surfaceText } from './surface.ts';
 
 /** Yields each operation of the registry with the path at which it stands. */

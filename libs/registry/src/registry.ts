@@ -1,5 +1,5 @@
 /** The registry: every operation, by its name. */
-import { type Operation } from './kernel/operation.ts';
+import { type Operation, type OperationTree, walkOperations } from '@muster/contract';
 import { activity } from './namespaces/activity.ts';
 import { admin } from './namespaces/admin.ts';
 import { agents } from './namespaces/agents.ts';
@@ -96,21 +96,6 @@ export const registry = {
   admin,
 };
 export type Registry = typeof registry;
-
-/** A namespace of operations and, as in `projects.members`, of further namespaces. */
-interface OperationTree {
-  readonly [word: string]: Operation | OperationTree;
-}
-
-export const isOperation = (node: unknown): node is Operation =>
-  typeof node === 'object' && node !== null && 'effect' in node && 'params' in node;
-
-function* walkOperations(namespace: OperationTree): Generator<Operation> {
-  for (const node of Object.values(namespace)) {
-    if (isOperation(node)) yield node;
-    else yield* walkOperations(node);
-  }
-}
 
 /** All operations by name, in the order of the registry. */
 export const operations: ReadonlyMap<string, Operation> = new Map(

@@ -3,7 +3,7 @@
  * nothing else.
  */
 import { z } from 'zod';
-import { groundsOf } from './kernel/access.ts';
+import { groundsOf } from '@muster/contract';
 import { operations } from './registry.ts';
 
 /** The parts of a JSON Schema that the summary of the contract reads. */

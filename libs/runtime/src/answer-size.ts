@@ -1,6 +1,6 @@
 /** Limits the response size of a read. This is the only place where pages are cut by bytes. */
 import { shortenPage } from '@muster/driver';
-import { maxPageBytes } from '@muster/registry';
+import { maxPageBytes } from '@muster/contract';
 
 /**
  * Serializes the result as JSON. A page larger than `most` bytes ends with the last item that fits, and its

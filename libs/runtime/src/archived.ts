@@ -1,6 +1,6 @@
 /** Refuses writes into archived projects. */
 import { type Db, sql } from '@muster/driver';
-import { type Operation } from '@muster/registry';
+import { type Operation } from '@muster/contract';
 
 /** True if the operation writes into a project and is refused when that project is archived. */
 export const isRefusedWhenArchived = ({ effect, access, reachesArchived }: Operation): boolean =>

@@ -3,7 +3,7 @@
  * responsible for authorization. They run in the job's transaction, which ends like a caller's.
  */
 import { type PlainDb, sql } from '@muster/driver';
-import { type Actor, type InputOf, type Operation, refusal, type ResultOf } from '@muster/registry';
+import { type Actor, type InputOf, type Operation, refusal, type ResultOf } from '@muster/contract';
 import { type AuditFacts, type DomainEvent } from '@muster/tenancy';
 import { lockAgainstArchiving, isRefusedWhenArchived } from './archived.ts';
 import { runReactionsAndWriteTrail } from './conclude.ts';

@@ -1,5 +1,5 @@
 /** Selects the reads that a standby may answer. */
-import { type Operation } from '@muster/registry';
+import { type Operation } from '@muster/contract';
 
 /**
  * The namespaces that only the primary answers. Leases and sign-in are decided by the primary's clock and

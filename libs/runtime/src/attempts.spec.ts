@@ -1,7 +1,7 @@
 /** Tests that handlers can undo an attempt without leaving a trace. */
 import { describe, expect, it } from '@jest/globals';
 import { newId, sql } from '@muster/driver';
-import { operation, org, type Subject } from '@muster/registry';
+import { operation, org, type Subject } from '@muster/contract';
 import { useWorld } from '@muster/testing';
 import { z } from 'zod';
 import { handle, type Handler, type HandlerContext } from './index.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { operation, org, type Subject } from '@muster/registry';
+import { operation, org, type Subject } from '@muster/contract';
 import { useWorld } from '@muster/testing';
 import { z } from 'zod';
 import { handle, type Handler } from './index.ts';

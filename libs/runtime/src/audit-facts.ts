@@ -1,5 +1,5 @@
 /** Builds the facts of a call that the audit stores. */
-import { type Operation } from '@muster/registry';
+import { type Operation } from '@muster/contract';
 import { type AuditFacts, type DomainEvent } from '@muster/tenancy';
 import { type OperationCall } from './operation-call.ts';
 

@@ -1,6 +1,6 @@
 /** Writes the audit entry of a sensitive operation that was forbidden, in a transaction of its own. */
 import { type Pool } from '@muster/driver';
-import { type ApiError, type Operation } from '@muster/registry';
+import { type ApiError, type Operation } from '@muster/contract';
 import { inOrganization, trailStatement, type AccessCheckInput } from '@muster/tenancy';
 import { buildAuditFacts } from './audit-facts.ts';
 import { type Caller } from './handle.ts';

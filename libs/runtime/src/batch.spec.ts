@@ -1,7 +1,7 @@
 /** Tests operations that run as one call per record: what stays after a failure, and what a repetition does. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId, sql } from '@muster/driver';
-import { operation, org } from '@muster/registry';
+import { operation, org } from '@muster/contract';
 import { type People, useWorld } from '@muster/testing';
 import { z } from 'zod';
 import { handle, handleBatch, refusal } from './index.ts';

@@ -4,7 +4,7 @@
  * so a repetition after a crash continues where the first one stopped. A last call stores the whole response.
  */
 import { createHash } from 'node:crypto';
-import { ApiError, type Operation } from '@muster/registry';
+import { ApiError, type Operation } from '@muster/contract';
 import { type Batch, type BatchOutcome, type Handler } from './handle.ts';
 import { findStoredResponse, fingerprintOf } from './idempotency.ts';
 import { type OperationCall } from './operation-call.ts';

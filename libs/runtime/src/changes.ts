@@ -1,5 +1,5 @@
 /** Determines which fields of a record really change. */
-import { type Git, type GitMeta, mergeGit, emptyGit } from '@muster/registry';
+import { type Git, type GitMeta, mergeGit, emptyGit } from '@muster/contract';
 import { isDeepStrictEqual } from 'node:util';
 import { type z } from 'zod';
 

@@ -1,6 +1,6 @@
 /** Ends a transaction that changed something, for callers, invited people and the worker alike. */
 import { type Db } from '@muster/driver';
-import { type Actor } from '@muster/registry';
+import { type Actor } from '@muster/contract';
 import { type AuditFacts, type DomainEvent, trailStatement } from '@muster/tenancy';
 import { type EventReaction } from './handle.ts';
 

@@ -15,7 +15,7 @@ import {
   scopeTooSmall,
   unauthorized,
   serviceUnavailable,
-} from '@muster/registry';
+} from '@muster/contract';
 
 /** The number of invalid values that validation let through to Postgres. Tests require it to stay 0. */
 export const valuesMissedByValidation = { count: 0 };

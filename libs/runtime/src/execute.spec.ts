@@ -1,7 +1,7 @@
 /** Tests the guarantees of the pipeline with operations made for this purpose. */
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createPool, newId, sql } from '@muster/driver';
-import { operation, org, project, type Scope, type Subject } from '@muster/registry';
+import { operation, org, project, type Scope, type Subject } from '@muster/contract';
 import { withTestTimeouts, type People, useWorld } from '@muster/testing';
 import { z } from 'zod';
 import { ApiError, createAuthenticator, execute, handle, type Handler } from './index.ts';

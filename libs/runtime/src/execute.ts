@@ -12,7 +12,7 @@ import {
   refusal,
   type ResultOf,
   type Subject,
-} from '@muster/registry';
+} from '@muster/contract';
 import {
   type DomainEvent,
   hasLinkedRepository,

@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { operation, org } from '@muster/registry';
+import { operation, org } from '@muster/contract';
 import { useWorld } from '@muster/testing';
 import { z } from 'zod';
 import { requireToken } from './grounds.ts';

@@ -16,7 +16,7 @@ import {
   scopeCovers,
   scopeTooSmall,
   tokenRefusal,
-} from '@muster/registry';
+} from '@muster/contract';
 import { type Caller } from './handle.ts';
 import { type AuthenticatedToken } from './tokens.ts';
 

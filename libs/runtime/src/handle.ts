@@ -16,11 +16,11 @@ import {
   type ParamsOf,
   type Policy,
   type RefusalOf,
-  type Registry,
   type ResultOf,
   type Scope,
   type Subject,
-} from '@muster/registry';
+} from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { type DomainEvent, type StreamPosition, type Standby } from '@muster/tenancy';
 
 /**

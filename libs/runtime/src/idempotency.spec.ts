@@ -5,7 +5,7 @@
 import { type Socket } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { createPool, newId, sql } from '@muster/driver';
-import { operation, org } from '@muster/registry';
+import { operation, org } from '@muster/contract';
 import { withTestTimeouts, useWorld } from '@muster/testing';
 import { z } from 'zod';
 import { handle, type Handler } from './index.ts';

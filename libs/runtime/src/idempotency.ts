@@ -6,7 +6,7 @@
  */
 import { createHash } from 'node:crypto';
 import { BurstError, type Db, orgFilter, currentOrgId, type Part, type Query, sql } from '@muster/driver';
-import { type Operation, refusal } from '@muster/registry';
+import { type Operation, refusal } from '@muster/contract';
 import { type Caller } from './handle.ts';
 import { restoreSentTexts, type OmittedText, omitSentTexts } from './sent-texts.ts';
 

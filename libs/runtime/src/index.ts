@@ -9,7 +9,7 @@ export {
   refusal,
   unauthorized,
   serviceUnavailable,
-} from '@muster/registry';
+} from '@muster/contract';
 export { runReactionsAndWriteTrail } from './conclude.ts';
 export { changedFields, mergeReportedGit, replaceNull } from './changes.ts';
 export { toApiError, valuesMissedByValidation } from './errors.ts';

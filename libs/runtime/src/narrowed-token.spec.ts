@@ -1,6 +1,6 @@
 /** Tests a token whose access shrinks while its identity is cached. */
 import { expect, it } from '@jest/globals';
-import { operation, org } from '@muster/registry';
+import { operation, org } from '@muster/contract';
 import { useWorld } from '@muster/testing';
 import { z } from 'zod';
 import { createAuthenticator, execute, handle, type Handler } from './index.ts';

@@ -1,4 +1,4 @@
-import { type Operation, parseWith } from '@muster/registry';
+import { type Operation, parseWith } from '@muster/contract';
 
 /** Parses the parameters. Throws 400 with every invalid field. */
 export const parseParams = (operation: Operation, params: unknown): Record<string, unknown> =>

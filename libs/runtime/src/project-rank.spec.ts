@@ -1,7 +1,7 @@
 /** Tests how a handler sees the caller's role if it changes during the call. */
 import { expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { operation, project } from '@muster/registry';
+import { operation, project } from '@muster/contract';
 import { useWorld } from '@muster/testing';
 import { z } from 'zod';
 import { handle, type Handler } from './index.ts';

@@ -2,7 +2,7 @@
  * Reads the exact role in the project of a call. The authorization check only knows that the role suffices.
  */
 import { type Db, orgFilter, sql } from '@muster/driver';
-import { notFound } from '@muster/registry';
+import { notFound } from '@muster/contract';
 import { type Caller } from './handle.ts';
 
 const selectRank = ({ memberId }: Caller) =>

@@ -2,7 +2,7 @@
  * Converts the addresses of pull requests that callers send to the canonical form for the connected forges.
  */
 import { type Db, orgFilter, sql } from '@muster/driver';
-import { type ApiError, canonicalPullUrl, type GitMeta, type KnownForge } from '@muster/registry';
+import { type ApiError, canonicalPullUrl, type GitMeta, type KnownForge } from '@muster/contract';
 import { type z } from 'zod';
 
 interface PullRequestContext {

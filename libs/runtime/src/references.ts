@@ -1,6 +1,6 @@
 /** Replaces members and agents that parameters name by handle or slug with their ids. */
 import { type Db, orgFilter, sql } from '@muster/driver';
-import { isUuid, issuePath, pathNotFound, type Operation, type PersonKind } from '@muster/registry';
+import { isUuid, issuePath, pathNotFound, type Operation, type PersonKind } from '@muster/contract';
 
 type PathStep = string | number;
 

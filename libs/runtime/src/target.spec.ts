@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from '@jest/globals';
 import { newId, sql } from '@muster/driver';
-import { operation, project } from '@muster/registry';
+import { operation, project } from '@muster/contract';
 import { type People, useWorld } from '@muster/testing';
 import { z } from 'zod';
 import { handle } from './index.ts';

@@ -1,6 +1,6 @@
 /** Determines the record that a call concerns. The authorization check resolves its reference once. */
 import { type Part, sql } from '@muster/driver';
-import { isUuid, type Operation, projectRank, targetKindOf, type TargetParam } from '@muster/registry';
+import { isUuid, type Operation, projectRank, targetKindOf, type TargetParam } from '@muster/contract';
 import { targetIdSql, type AccessCheckInput } from '@muster/tenancy';
 
 type TargetReference = AccessCheckInput['target'];

@@ -7,7 +7,7 @@
 import { hash as digestOf, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { BurstError, type Pool } from '@muster/driver';
-import { forbidden, unauthorized } from '@muster/registry';
+import { forbidden, unauthorized } from '@muster/contract';
 import {
   type EnteringSession,
   identifyToken,

@@ -3,7 +3,7 @@
  * covered.
  */
 import { type Db, orgFilter, currentOrgId, type Part, sql } from '@muster/driver';
-import { withPathOnNotFound } from '@muster/registry';
+import { withPathOnNotFound } from '@muster/contract';
 import { projectIdSql, storyIdSql } from '@muster/tenancy';
 import { type Caller } from './handle.ts';
 

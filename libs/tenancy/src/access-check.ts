@@ -1,5 +1,5 @@
 import { type Part } from '@muster/driver';
-import { type OrgRole } from '@muster/registry';
+import { type OrgRole } from '@muster/contract';
 import { type TokenRightsCache } from './remembered-rights.ts';
 
 /** The credentials, the organization and the required role of a call, checked before its transaction runs. */

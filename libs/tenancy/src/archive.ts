@@ -3,7 +3,7 @@
  * export may therefore stop after each page, and continue there in another process.
  */
 import { type Db, orgFilter, type Part, type Query, sql } from '@muster/driver';
-import { type ArchiveRecord, type ArchiveRecordType, type ExportScope } from '@muster/registry';
+import { type ArchiveRecord, type ArchiveRecordType, type ExportScope } from '@muster/contract';
 
 /** The data that an export contains. */
 export interface ArchiveSelection {

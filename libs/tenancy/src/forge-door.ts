@@ -4,7 +4,7 @@
  */
 import { queryOutsideOrg, type Pool, sql } from '@muster/driver';
 import { findOnNodes } from '@muster/placement';
-import { type ForgeKind } from '@muster/registry';
+import { type ForgeKind } from '@muster/contract';
 
 export interface ForgeDeliveryKeys {
   readonly orgId: string;

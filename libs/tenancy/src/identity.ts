@@ -4,7 +4,7 @@
  */
 import { queryOutsideOrg, newId, type Pool, sql } from '@muster/driver';
 import { databaseFor, awaitAll, findOnNodes, groupByNode } from '@muster/placement';
-import { type Scope } from '@muster/registry';
+import { type Scope } from '@muster/contract';
 
 export interface TokenIdentity {
   readonly tokenId: string;

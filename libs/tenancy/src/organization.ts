@@ -28,7 +28,7 @@ import {
   traceStatements,
 } from '@muster/driver';
 import { databaseFor, runWhereKnown } from '@muster/placement';
-import { notFound } from '@muster/registry';
+import { notFound } from '@muster/contract';
 import { type AccessCheck, type AccessCheckInput, type AccessGrant } from './access-check.ts';
 import {
   invitationAccessCheck,

@@ -3,7 +3,7 @@
  * caller gave.
  */
 import { orgFilter, type Part, sql } from '@muster/driver';
-import { isUuid } from '@muster/registry';
+import { isUuid } from '@muster/contract';
 
 /**
  * The id of the record that the call of this transaction concerns. The authorization check sets it before the

@@ -4,7 +4,7 @@
  * (enter.sql). The cache states only what a caller may do, never what it may not do. If the cached rights do
  * not suffice, everything is checked again.
  */
-import { orgRank, type OrgRole } from '@muster/registry';
+import { orgRank, type OrgRole } from '@muster/contract';
 import { LRUCache } from 'lru-cache';
 import { type TokenIdentity, serializeTokenAccess } from './identity.ts';
 

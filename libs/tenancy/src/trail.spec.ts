@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { bindStatement, newId, sql } from '@muster/driver';
-import { type Actor, type Subject } from '@muster/registry';
+import { type Actor, type Subject } from '@muster/contract';
 import { type People, useWorld } from '@muster/testing';
 import { inOperatorTransaction } from './operator.ts';
 import { type AuditFacts, type DomainEvent, operatorTrailStatement, trailStatement } from './trail.ts';

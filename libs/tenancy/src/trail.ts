@@ -1,6 +1,6 @@
 /** Writes the trail of a write in one statement at the end of its transaction: activity, outbox and audit. */
 import { newId, orgFilter, currentOrgId, type Part, type Query, sql } from '@muster/driver';
-import { type Actor, type EventKind, type Subject } from '@muster/registry';
+import { type Actor, type EventKind, type Subject } from '@muster/contract';
 
 export interface DomainEvent {
   readonly kind: EventKind;

@@ -1,7 +1,7 @@
 /** Creates organizations with their people by SQL, without calling operations. */
 import { createClient, type Transport } from '@muster/client';
 import { newId } from '@muster/driver';
-import { type OrgRole } from '@muster/registry';
+import { type OrgRole } from '@muster/contract';
 import { hashToken, newTokenSecret } from '@muster/runtime';
 import {
   type Makers,

@@ -1,7 +1,7 @@
 /** The world of a spec: organizations with people, who call operations as their tokens allow. */
 import { type Client } from '@muster/client';
 import { type Pool } from '@muster/driver';
-import { type OrgRole, type Plan, type Policy, type Scope } from '@muster/registry';
+import { type OrgRole, type Plan, type Policy, type Scope } from '@muster/contract';
 import { type Handler, type OperationResponse } from '@muster/runtime';
 import { type TestDatabase } from './database.ts';
 

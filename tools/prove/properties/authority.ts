@@ -6,14 +6,8 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { grantPlatformAccess } from '@muster/organizations';
-import {
-  groundsOf,
-  type Operation,
-  operations,
-  type OrgRole,
-  type ProjectRole,
-  type Scope,
-} from '@muster/registry';
+import { groundsOf, type Operation, type OrgRole, type ProjectRole, type Scope } from '@muster/contract';
+import { operations } from '@muster/registry';
 import {
   type ApiSite,
   asksToComeAgain,

@@ -2,7 +2,8 @@
  * Sends generated requests to every operation: by its path, through the dispatcher and as an MCP tool, with
  * several kinds of token. Requests that once found a bug are sent first.
  */
-import { operations, pathOf } from '@muster/registry';
+import { pathOf } from '@muster/contract';
+import { operations } from '@muster/registry';
 import {
   findHttpFault,
   findMcpFault,

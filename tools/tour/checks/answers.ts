@@ -1,4 +1,4 @@
-import { reasons } from '@muster/registry';
+import { reasons } from '@muster/contract';
 import { tally } from '../attempts.ts';
 import { check, type Check } from '../check.ts';
 import { type JournaledCall } from '../journal.ts';

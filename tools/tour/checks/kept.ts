@@ -1,4 +1,4 @@
-import { type Comment } from '@muster/registry';
+import { type Comment } from '@muster/contract';
 import { Check } from '../check.ts';
 import { type CommentTruth, listStories, type Tour, truthOf } from '../tour-state.ts';
 

@@ -1,4 +1,4 @@
-import { type Comment } from '@muster/registry';
+import { type Comment } from '@muster/contract';
 import { at, tally } from '../attempts.ts';
 import { type Teammate } from '../team.ts';
 import { listStories, type TourStep, type Tour } from '../tour-state.ts';

@@ -1,4 +1,4 @@
-import { type StoryStatus } from '@muster/registry';
+import { type StoryStatus } from '@muster/contract';
 import { at, tally, workTogether } from '../attempts.ts';
 import { type Teammate } from '../team.ts';
 import { listStories, noteStory, type TourStep } from '../tour-state.ts';

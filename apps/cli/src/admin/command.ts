@@ -4,7 +4,7 @@
  */
 import { cliConnectTimeoutMillis, type Pool } from '@muster/driver';
 import { type NodeAddress, openNodes, parseNodes } from '@muster/placement';
-import { type ApiError } from '@muster/registry';
+import { type ApiError } from '@muster/contract';
 import { toApiError } from '@muster/runtime';
 import { exitCodes, terminalSafeJson, sanitizeForTerminal } from '@muster/terminal';
 import { type Command, InvalidArgumentError } from 'commander';

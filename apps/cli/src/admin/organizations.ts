@@ -1,6 +1,6 @@
 /** The commands `muster admin org` and `muster admin member`. */
 import { addMember, createOrganization, listMembers, listOrganizations } from '@muster/organizations';
-import { plans } from '@muster/registry';
+import { plans } from '@muster/contract';
 import { formatDay, formatTable } from '@muster/terminal';
 import { type Command, Option } from 'commander';
 import { addSubcommand, addOrganizationSubcommand, runOnDatabase, parseInteger } from './command.ts';

@@ -1,6 +1,6 @@
 /** The command `muster ask`: asks a question on the current story and waits for its answer. */
 import { type Client, createClient, followActivity } from '@muster/client';
-import { type Comment, type EventKind } from '@muster/registry';
+import { type Comment, type EventKind } from '@muster/contract';
 import { terminalSafeJson, sanitizeForTerminal, UsageError } from '@muster/terminal';
 import { type Command } from 'commander';
 import { PartialRefusalError } from '../failures.ts';

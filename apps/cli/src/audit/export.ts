@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { constants } from 'node:fs';
 import { type FileHandle, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { type Client } from '@muster/client';
-import { type AuditEntry, toOcsf } from '@muster/registry';
+import { type AuditEntry, toOcsf } from '@muster/contract';
 import { countWithNoun, UsageError } from '@muster/terminal';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { createCommandClient } from '../operations/run.ts';

@@ -8,7 +8,7 @@ import {
   exportKeysPath,
   manifestFileName,
   manifestSignatureFileName,
-} from '@muster/registry';
+} from '@muster/contract';
 import { UsageError } from '@muster/terminal';
 import tar from 'tar-stream';
 import { z } from 'zod';

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Client, createClient, NoAnswer } from '@muster/client';
-import { type ArchiveManifest, type DataExport, exportKeptDays, type ExportFailure } from '@muster/registry';
+import { type ArchiveManifest, type DataExport, exportKeptDays, type ExportFailure } from '@muster/contract';
 import { countWithNoun, sanitizeForTerminal, terminalSafeJson, UsageError } from '@muster/terminal';
 import { type Command, Option } from 'commander';
 import { PartialRefusalError } from '../failures.ts';

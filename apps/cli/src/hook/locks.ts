@@ -1,6 +1,6 @@
 /** Checks whether files that are about to be edited are locked by someone else. */
 import { type Client } from '@muster/client';
-import { type Lock } from '@muster/registry';
+import { type Lock } from '@muster/contract';
 import { parseRemote } from '@muster/runner';
 import { sanitizeToOneLine } from '@muster/terminal';
 import { type HookDecision } from './answers.ts';

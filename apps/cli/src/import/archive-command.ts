@@ -1,6 +1,6 @@
 /** The command `muster import <archive>`: it verifies the archive of an export, and imports it. */
 import { createClient } from '@muster/client';
-import { type ArchiveManifest } from '@muster/registry';
+import { type ArchiveManifest } from '@muster/contract';
 import { countWithNoun, sanitizeForTerminal, terminalSafeJson, UsageError } from '@muster/terminal';
 import { type Command } from 'commander';
 import { readExportKeys, verifyArchive } from '../export/archive.ts';

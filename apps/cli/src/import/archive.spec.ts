@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createClient, httpTransport } from '@muster/client';
-import { bulkBodyLimitBytes, maxAttachmentBytes } from '@muster/registry';
+import { bulkBodyLimitBytes, maxAttachmentBytes } from '@muster/contract';
 import tar from 'tar-stream';
 import { importArchive } from './archive.ts';
 

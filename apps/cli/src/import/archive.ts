@@ -15,8 +15,8 @@ import {
   maxAttachmentBytes,
   maxImportItems,
   type Project,
-  type registry,
-} from '@muster/registry';
+} from '@muster/contract';
+import { type registry } from '@muster/registry';
 import { UsageError } from '@muster/terminal';
 import { putContent } from '@muster/runner/upload';
 import { type ArchiveEntry, readArchive } from '../export/archive.ts';

@@ -1,6 +1,7 @@
 /** Creates a project from a board file, completely or not at all. */
 import { type BoardFile, InvalidBoardFile, readBoardFile } from '@muster/import-files/board-file';
-import { type InputOf, registry } from '@muster/registry';
+import { type InputOf } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { countWithNoun, terminalSafeJson, sanitizeForTerminal, UsageError } from '@muster/terminal';
 import { type Command } from 'commander';
 import { createCommandClient } from '../operations/run.ts';

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { commandWords, exampleWords, flagName, flagsOf, shellQuote, toCommandWords } from '@muster/reference';
-import { type Operation, operations } from '@muster/registry';
+import { type Operation } from '@muster/contract';
+import { operations } from '@muster/registry';
 import { checkEachCase } from '@muster/testing';
 import { Command, CommanderError } from 'commander';
 import { loadAllSubcommands } from '../opening.ts';

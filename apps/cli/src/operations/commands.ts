@@ -7,7 +7,8 @@ import {
   namespaceGroups,
   positionalsOf,
 } from '@muster/reference';
-import { type Operation, operations } from '@muster/registry';
+import { type Operation } from '@muster/contract';
+import { operations } from '@muster/registry';
 import { type Command } from 'commander';
 import { addConnectionFlags } from '../session/connection.ts';
 import { fillOnFirstUse } from '../opening.ts';

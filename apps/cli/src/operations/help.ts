@@ -1,6 +1,6 @@
 /** The help text of an operation, built from the contract alone. */
 import { wrapCommand, toOperationPage, exampleWords } from '@muster/reference';
-import { type Operation } from '@muster/registry';
+import { type Operation } from '@muster/contract';
 import { wrapLines } from '@muster/terminal';
 
 /** Formats two columns, wrapping the text of the second one. */

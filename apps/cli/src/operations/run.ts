@@ -1,6 +1,6 @@
 /** Runs the command of an operation: its flags become a call, and the answer is printed. */
 import { createClient, httpTransport, NoAnswer, retrying } from '@muster/client';
-import { type Operation } from '@muster/registry';
+import { type Operation } from '@muster/contract';
 import { terminalSafeJson, stdoutFormat, UsageError } from '@muster/terminal';
 import { type Command, InvalidArgumentError } from 'commander';
 import { reportError } from '../failures.ts';

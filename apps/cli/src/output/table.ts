@@ -1,5 +1,5 @@
 /** Formats records as aligned columns. */
-import { isUuid } from '@muster/registry';
+import { isUuid } from '@muster/contract';
 import truncate from 'cli-truncate';
 import stringWidth from 'string-width';
 import { formatCell } from './cells.ts';

@@ -1,5 +1,6 @@
 /** The words in which the command line shows plans. */
-import { type registry, type ResultOf } from '@muster/registry';
+import { type ResultOf } from '@muster/contract';
+import { type registry } from '@muster/registry';
 import { formatTable } from '@muster/terminal';
 
 type ApplyResult = ResultOf<typeof registry.plans.apply>;

@@ -9,7 +9,7 @@ import {
   Policy,
   type Prompt,
   type Webhook,
-} from '@muster/registry';
+} from '@muster/contract';
 import { UsageError } from '@muster/terminal';
 import {
   type BudgetEntry,

@@ -2,7 +2,8 @@
  * The file of `muster policy`: the rules of an organization as YAML. Its fields have the names that the API
  * gives them. A section that the file omits is not managed by the file.
  */
-import { isBudgetTarget, plainIssueMessages, ProjectKey, registry } from '@muster/registry';
+import { isBudgetTarget, plainIssueMessages, ProjectKey } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { sanitizeToOneLine, UsageError } from '@muster/terminal';
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 import { z } from 'zod';

@@ -6,7 +6,7 @@ import {
   type PolicyRecord,
   type Prompt,
   type Webhook,
-} from '@muster/registry';
+} from '@muster/contract';
 import { UsageError } from '@muster/terminal';
 import { stringify } from 'yaml';
 import { type BudgetEntry, type PolicyFile, type PromptEntry, type WebhookEntry } from './file.ts';

@@ -2,7 +2,7 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { skillText } from '@muster/reference/skill';
-import { productVersion } from '@muster/registry';
+import { productVersion } from '@muster/contract';
 import { UsageError } from '@muster/terminal';
 import { mcpClientOf } from '../mcp/clients.ts';
 import { writeFileAtomically } from '../mcp/install.ts';

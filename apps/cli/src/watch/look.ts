@@ -1,6 +1,6 @@
 /** A snapshot of the active work. */
 import { type Client } from '@muster/client';
-import { type ActiveRun, type ListedExecution, type Lock } from '@muster/registry';
+import { type ActiveRun, type ListedExecution, type Lock } from '@muster/contract';
 
 export interface WatchSnapshot {
   readonly org: string;

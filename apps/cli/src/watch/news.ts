@@ -3,7 +3,7 @@
  * unavailable.
  */
 import { followStream, UnauthorizedError } from '@muster/client';
-import { eventKinds } from '@muster/registry';
+import { eventKinds } from '@muster/contract';
 import { type CommandConnection } from '../session/connection.ts';
 
 /**

@@ -1,7 +1,8 @@
 /** A dialog that creates a story with all of its fields. What was typed is kept until the story is created. */
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
-import { type InputOf, type Project, type Registry, type StoryCard } from '@muster/registry';
+import { type InputOf, type Project, type StoryCard } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { priorityNames, statusNames } from '../board/filter.ts';
 import { useClient } from '../data/context.ts';
 import { agentsQuery, membersQuery } from '../data/people-queries.ts';

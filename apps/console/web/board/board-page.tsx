@@ -2,7 +2,7 @@
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import { useQuery } from '@tanstack/react-query';
-import { type Epic } from '@muster/registry';
+import { type Epic } from '@muster/contract';
 import { type Board, type BoardView as BoardState } from '../data/boards.ts';
 import { useClient, useConsole } from '../data/context.ts';
 import { epicsQuery } from '../data/queries.ts';

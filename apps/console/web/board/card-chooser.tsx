@@ -1,6 +1,6 @@
 /** The menus of a card. A choice is shown immediately and never overwrites a concurrent change. */
 import { useState } from 'react';
-import { type StoryCard } from '@muster/registry';
+import { type StoryCard } from '@muster/contract';
 import { type Board, type ChangeOutcome } from '../data/boards.ts';
 import { type Lane, type TargetPosition } from '../data/lanes.ts';
 import Chooser, { type ChooserProps } from '../components/chooser.tsx';

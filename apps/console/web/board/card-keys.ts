@@ -1,6 +1,6 @@
 /** Handles keys on the focused story. */
 import { type KeyboardEvent } from 'react';
-import { type StoryCard } from '@muster/registry';
+import { type StoryCard } from '@muster/contract';
 import { type Lane } from '../data/lanes.ts';
 import { type ChooserField, chooserFieldOf } from '../components/choosing.ts';
 import { isSingleKeyShortcut } from '../components/keys.ts';

@@ -1,5 +1,5 @@
 import { useNavigate } from '@tanstack/react-router';
-import { type StoryCard } from '@muster/registry';
+import { type StoryCard } from '@muster/contract';
 import { type Lane, type TargetPosition } from '../data/lanes.ts';
 import { type ChooserField } from '../components/choosing.ts';
 import { type MenuItem } from '../components/menu.tsx';

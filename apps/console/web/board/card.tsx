@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { memo } from 'react';
-import { type Epic, type StoryCard } from '@muster/registry';
+import { type Epic, type StoryCard } from '@muster/contract';
 import { LeaseClock } from '../components/clock.tsx';
 import { Icon } from '../components/icons.tsx';
 import { actorNameOf } from '../components/people.tsx';

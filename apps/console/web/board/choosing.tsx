@@ -3,7 +3,7 @@
  * choice menus are loaded after the board has rendered.
  */
 import { useEffect, useState } from 'react';
-import { type StoryCard } from '@muster/registry';
+import { type StoryCard } from '@muster/contract';
 import { preload, lazyComponent } from '../components/lazily.ts';
 import { type ChooserField } from '../components/choosing.ts';
 import { type CardChooserProps } from './card-chooser.tsx';

@@ -1,6 +1,6 @@
 import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
 import { memo, type ReactNode, type RefObject, useCallback, useId, useLayoutEffect, useRef } from 'react';
-import { type BoardColumn, type Epic, type StoryCard } from '@muster/registry';
+import { type BoardColumn, type Epic, type StoryCard } from '@muster/contract';
 import { type TargetPosition } from '../data/lanes.ts';
 import { Icon, StatusIcon } from '../components/icons.tsx';
 import { Menu, type MenuItem } from '../components/menu.tsx';

@@ -1,4 +1,4 @@
-import { type StoryCard } from '@muster/registry';
+import { type StoryCard } from '@muster/contract';
 import { type ChooserField } from '../components/choosing.ts';
 import { type Command } from '../components/commands.ts';
 import { t } from '../messages/index.ts';

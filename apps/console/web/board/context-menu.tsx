@@ -1,6 +1,6 @@
 /** The menu of a card, opened by a right click on it. Shift keeps the browser's own menu. */
 import { type MouseEvent, useState } from 'react';
-import { type StoryCard } from '@muster/registry';
+import { type StoryCard } from '@muster/contract';
 import { type Board } from '../data/boards.ts';
 import { MenuList, type MenuItem } from '../components/menu.tsx';
 import { t } from '../messages/index.ts';

@@ -1,5 +1,5 @@
 /** Changes several stories in one call, in the order of the board, so that they keep that order. */
-import { type StoryCard } from '@muster/registry';
+import { type StoryCard } from '@muster/contract';
 import { type Board, type CardsChange, type ChangeOutcome } from '../data/boards.ts';
 import { showNotice, errorText } from '../components/notices.tsx';
 import { offerUndo } from '../components/undo.ts';

@@ -1,5 +1,5 @@
 import { type RefObject, useMemo, useState } from 'react';
-import { type StoryCard } from '@muster/registry';
+import { type StoryCard } from '@muster/contract';
 import { Icon, PriorityIcon, StatusIcon } from '../components/icons.tsx';
 import { Menu, type MenuItem } from '../components/menu.tsx';
 import { Avatar } from '../components/people.tsx';

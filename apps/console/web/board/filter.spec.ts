@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { type StoryCard } from '@muster/registry';
+import { type StoryCard } from '@muster/contract';
 import { canStartNow, isPlainBoard, matchesFilter, parseBoardSearch, withoutFilters } from './filter.ts';
 
 const card: StoryCard = {

@@ -1,5 +1,5 @@
 /** Decides which cards match the filters in the address. */
-import { type Priority, type StoryCard, type StoryStatus } from '@muster/registry';
+import { type Priority, type StoryCard, type StoryStatus } from '@muster/contract';
 import { serverNow } from '../data/time.ts';
 import { isPastDate } from '../messages/index.ts';
 

@@ -1,7 +1,7 @@
 /** The header of a board: its name, its filters, and links to the other pages of the project. */
 import { useNavigate } from '@tanstack/react-router';
 import { type RefObject } from 'react';
-import { type Project, type StoryCard } from '@muster/registry';
+import { type Project, type StoryCard } from '@muster/contract';
 import { Icon } from '../components/icons.tsx';
 import { lazyComponent } from '../components/lazily.ts';
 import { Menu } from '../components/menu.tsx';

@@ -1,6 +1,6 @@
 /** Moves a card by drop, by menu, or by keys in the move mode, all through the same function. */
 import { useCallback, useState } from 'react';
-import { type StoryCard } from '@muster/registry';
+import { type StoryCard } from '@muster/contract';
 import { type Board } from '../data/boards.ts';
 import { type Lane, type TargetPosition } from '../data/lanes.ts';
 import { announceToScreenReader, showNotice, errorText } from '../components/notices.tsx';

@@ -1,7 +1,7 @@
 /** The toolbar with actions for all selected stories. */
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
-import { type StoryCard } from '@muster/registry';
+import { type StoryCard } from '@muster/contract';
 import { type Board } from '../data/boards.ts';
 import { useClient } from '../data/context.ts';
 import { type Lane } from '../data/lanes.ts';

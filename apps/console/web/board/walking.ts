@@ -1,7 +1,7 @@
 /** Tracks the focused card and moves the focus by keys. */
 import { type FocusEvent, type RefObject, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
-import { type StoryCard } from '@muster/registry';
+import { type StoryCard } from '@muster/contract';
 import { type Lane } from '../data/lanes.ts';
 import { findCardPosition, type NavigationDirection, nextCardPosition } from './walk.ts';
 

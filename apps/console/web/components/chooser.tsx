@@ -1,6 +1,6 @@
 /** A menu that a shortcut opens at a card or story: status, assignee, priority or reviewers. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { type StoryCard, type StoryStatus } from '@muster/registry';
+import { type StoryCard, type StoryStatus } from '@muster/contract';
 import { priorityNames } from '../board/filter.ts';
 import { useClient } from '../data/context.ts';
 import { agentsQuery, membersQuery } from '../data/people-queries.ts';

@@ -1,5 +1,5 @@
 /** Lists files that others are working on too: the common path, the holder, and the kind of work. */
-import { type StoryContext } from '@muster/registry';
+import { type StoryContext } from '@muster/contract';
 import { Link } from '@tanstack/react-router';
 import { lockTexts } from '../messages/locks.ts';
 import { actorNameOf } from './people.tsx';

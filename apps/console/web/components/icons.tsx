@@ -1,6 +1,6 @@
 /** Icons, drawn for 16 px with a stroke of 1.5. A state is recognizable by its shape as well as its color. */
 import { type ReactElement, type ReactNode } from 'react';
-import { type Priority, type StoryStatus } from '@muster/registry';
+import { type Priority, type StoryStatus } from '@muster/contract';
 
 export const LineIcon = ({
   children,

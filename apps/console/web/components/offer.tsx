@@ -4,7 +4,7 @@
  */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { type Execution, type Offer } from '@muster/registry';
+import { type Execution, type Offer } from '@muster/contract';
 import { useClient, useIdentity } from '../data/context.ts';
 import { useMarkOfferRead } from '../data/inbox.ts';
 import { useProjectPermissions } from '../data/roles.ts';

@@ -1,4 +1,4 @@
-import { type Actor } from '@muster/registry';
+import { type Actor } from '@muster/contract';
 import { t } from '../messages/index.ts';
 
 const firstGrapheme = (word = ''): string =>

@@ -1,7 +1,7 @@
 /** Actions on work that someone holds: take over, hand off, release. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { type Execution } from '@muster/registry';
+import { type Execution } from '@muster/contract';
 import { useClient, useIdentity } from '../data/context.ts';
 import { useProjectPermissions } from '../data/roles.ts';
 import { agentsQuery, membersQuery } from '../data/people-queries.ts';

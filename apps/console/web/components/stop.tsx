@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { type Execution } from '@muster/registry';
+import { type Execution } from '@muster/contract';
 import { useClient, useIdentity } from '../data/context.ts';
 import { useProjectPermissions } from '../data/roles.ts';
 import { awaitStop, forgetStop } from '../data/stops.ts';

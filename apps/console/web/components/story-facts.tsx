@@ -1,5 +1,5 @@
 /** The facts of a story on cards, in lists and in tables. */
-import { type StoryCard } from '@muster/registry';
+import { type StoryCard } from '@muster/contract';
 import { isBlocked, isOverdue } from '../board/filter.ts';
 import { formatDay, formatShortDate, t } from '../messages/index.ts';
 import { Icon, PriorityIcon } from './icons.tsx';

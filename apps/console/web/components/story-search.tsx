@@ -1,7 +1,8 @@
 /** Suggests stories of a project that match the text in a field. */
 import { useQuery } from '@tanstack/react-query';
 import { useDeferredValue } from 'react';
-import { type ResultOf, type Registry } from '@muster/registry';
+import { type ResultOf } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 
 type FoundStories = ResultOf<Registry['search']['find']>['items'];

@@ -1,6 +1,6 @@
 /** Shows locks as the folder tree of a repository. */
 import { type ReactNode } from 'react';
-import { type Lock } from '@muster/registry';
+import { type Lock } from '@muster/contract';
 
 interface TreeNode {
   readonly name: string;

@@ -1,5 +1,5 @@
 /** Shows the state of an execution by shape, word and color. */
-import { type AgentResponse, type ExecutionState } from '@muster/registry';
+import { type AgentResponse, type ExecutionState } from '@muster/contract';
 import { t } from '../messages/index.ts';
 import { Icon } from './icons.tsx';
 import { projectKeyOf } from '../data/story-key.ts';

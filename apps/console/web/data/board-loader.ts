@@ -1,6 +1,6 @@
 /** Loads the cards of one board, and reloads cards that have changed. */
 import { ForbiddenError, NotFoundError } from '@muster/client';
-import { type StoryCard } from '@muster/registry';
+import { type StoryCard } from '@muster/contract';
 import { type CardSource } from './card-source.ts';
 import { type CardStore } from './card-store.ts';
 

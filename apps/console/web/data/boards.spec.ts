@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { type Client, MusterError, NotFoundError } from '@muster/client';
-import { type Event, type StoryCard } from '@muster/registry';
+import { type Event, type StoryCard } from '@muster/contract';
 import { waitUntil } from '@muster/testing';
 import { Board, Boards, type CardsChange } from './boards.ts';
 import { createProjectSource, createSearchSource } from './card-source.ts';

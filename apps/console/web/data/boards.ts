@@ -1,13 +1,7 @@
 /** The boards that are open: their cards, kept current by events, with writes shown before they are answered. */
 import { type Client, isRefusal } from '@muster/client';
-import {
-  type BulkStoryResult,
-  type Event,
-  type InputOf,
-  type Registry,
-  type Story,
-  type StoryCard,
-} from '@muster/registry';
+import { type BulkStoryResult, type Event, type InputOf, type Story, type StoryCard } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { type BoardLoader, createBoardLoader } from './board-loader.ts';
 import {
   type CardSource,

@@ -1,12 +1,7 @@
 /** The requests for the cards of a board: those of a project, or of a search over all projects. */
 import { type Client } from '@muster/client';
-import {
-  type BoardColumn,
-  type InputOf,
-  type Project,
-  type Registry,
-  type StoryCard,
-} from '@muster/registry';
+import { type BoardColumn, type InputOf, type Project, type StoryCard } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 
 interface CardPage {
   readonly items: readonly StoryCard[];

@@ -1,5 +1,5 @@
 /** The visible state of a board: the server's cards, with pending moves applied. */
-import { type BoardColumn, type Project, type Story, type StoryCard } from '@muster/registry';
+import { type BoardColumn, type Project, type Story, type StoryCard } from '@muster/contract';
 import { Cards } from './cards.ts';
 import { type Lane, applyPendingMoves, type TargetPosition, groupCardsIntoLanes } from './lanes.ts';
 

@@ -3,7 +3,7 @@
  * card have no version, such as its reviewers and holder. Therefore a response to an earlier request never
  * overrides one to a later request.
  */
-import { type StoryCard } from '@muster/registry';
+import { type StoryCard } from '@muster/contract';
 
 export class Cards {
   readonly #cards = new Map<string, StoryCard>();

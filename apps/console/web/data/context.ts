@@ -1,6 +1,6 @@
 /** Context of all components: the session with its API client, the event stream and the boards. */
 import { createContext, useContext, useMemo, useSyncExternalStore } from 'react';
-import { type Actor } from '@muster/registry';
+import { type Actor } from '@muster/contract';
 import { type Boards } from './boards.ts';
 import { type LiveConnection, type StreamConnection } from './live.ts';
 import { useOfflineSince } from './online.ts';

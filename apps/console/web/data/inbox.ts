@@ -1,7 +1,7 @@
 /** Marks notifications as read when the reader acts on other pages. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useSyncExternalStore } from 'react';
-import { type Notification } from '@muster/registry';
+import { type Notification } from '@muster/contract';
 import { widestScope } from '../settings/rights.ts';
 import { useClient, useIdentity } from './context.ts';
 import { unreadNotificationsQuery, unreadCountQuery } from './queries.ts';

@@ -1,5 +1,5 @@
 /** Computes the columns of the board with their cards: the server's order, with pending moves applied. */
-import { type BoardColumn, type StoryCard } from '@muster/registry';
+import { type BoardColumn, type StoryCard } from '@muster/contract';
 
 /** A position before a card, or at the end of a column if `beforeId` is null. */
 export interface TargetPosition {

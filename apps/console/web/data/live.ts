@@ -4,7 +4,7 @@
  * connections. The window that holds a browser lock reads the stream and forwards it to the others.
  */
 import { isRefusal, type Streamed, UnauthorizedError } from '@muster/client';
-import { type Event } from '@muster/registry';
+import { type Event } from '@muster/contract';
 import { type ConsoleSession } from './session.ts';
 import { serverNow } from './time.ts';
 import { runWithBrowserLock } from './turns.ts';

@@ -1,5 +1,5 @@
 /** Classifies notifications by whether they need a response. */
-import { type Notification } from '@muster/registry';
+import { type Notification } from '@muster/contract';
 
 type NotificationKind = Notification['kind'];
 

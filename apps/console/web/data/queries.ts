@@ -1,7 +1,7 @@
 /** Queries of the pages, by key. Events of the stream invalidate keys. */
 import { type Query, type QueryClient, type QueryKey, queryOptions } from '@tanstack/react-query';
 import { type Client } from '@muster/client';
-import { type Execution, type Project } from '@muster/registry';
+import { type Execution, type Project } from '@muster/contract';
 import { type ConsoleSession } from './session.ts';
 
 /** The organization as it was when the session began, until an event invalidates it. */

@@ -4,7 +4,7 @@
  */
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import { type Project } from '@muster/registry';
+import { type Project } from '@muster/contract';
 import { widestScope } from '../settings/rights.ts';
 import { useClient, useIdentity } from './context.ts';
 import { projectsQuery } from './queries.ts';

@@ -9,7 +9,8 @@ import {
   type Streamed,
   UnauthorizedError,
 } from '@muster/client';
-import { type Registry, type ResultOf } from '@muster/registry';
+import { type ResultOf } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { withSignInAgain } from './proof.ts';
 import { fetchSignIn, chooseOrganization, type SignedIn } from './sign-in.ts';
 import { setServerTime } from './time.ts';

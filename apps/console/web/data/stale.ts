@@ -1,5 +1,5 @@
 /** Maps events to the query keys that they invalidate. */
-import { type Event } from '@muster/registry';
+import { type Event } from '@muster/contract';
 
 /** The subjects of events after which the settings are refetched, because the settings pages show them. */
 const settingsSubjects: ReadonlySet<string> = new Set([

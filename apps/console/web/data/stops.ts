@@ -1,7 +1,7 @@
 /**
  * Tracks stop requests of this window, so that the member who made one is notified when the work has stopped.
  */
-import { type Event } from '@muster/registry';
+import { type Event } from '@muster/contract';
 
 interface AwaitedStop {
   readonly executionId: string;

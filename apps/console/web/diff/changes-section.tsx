@@ -1,7 +1,7 @@
 /** The changed files of work. The patch of a file loads when the file is opened. */
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { type ChangedFile, type Changes } from '@muster/registry';
+import { type ChangedFile, type Changes } from '@muster/contract';
 import { Icon } from '../components/icons.tsx';
 import { lazyComponent } from '../components/lazily.ts';
 import { NextPageButton } from '../components/next-page.tsx';

@@ -1,7 +1,7 @@
 /** The patch of a file, with comments on its lines. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useState } from 'react';
-import { type ChangedFile } from '@muster/registry';
+import { type ChangedFile } from '@muster/contract';
 import { Icon } from '../components/icons.tsx';
 import { importWithRetry } from '../components/lazily.ts';
 import { LoadError, Loading } from '../components/states.tsx';

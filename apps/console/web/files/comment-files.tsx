@@ -1,6 +1,6 @@
 /** The files that are attached to a comment itself. */
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { type Comment } from '@muster/registry';
+import { type Comment } from '@muster/contract';
 import { useClient, useIsAuthor } from '../data/context.ts';
 import { projectKeyOf } from '../data/story-key.ts';
 import { actorNameOf } from '../components/people.tsx';

@@ -1,7 +1,7 @@
 /** A list of attachments: images in place, summaries of test reports, and marks of outdated evidence. */
 import { Link } from '@tanstack/react-router';
 import { type ReactNode } from 'react';
-import { type Attachment, type TestReport } from '@muster/registry';
+import { type Attachment, type TestReport } from '@muster/contract';
 import { useClient, useIsAuthor } from '../data/context.ts';
 import { useProjectPermissions } from '../data/roles.ts';
 import { ConfirmButton } from '../components/ask.tsx';

@@ -1,6 +1,6 @@
 /** Queries of attachments. Their download addresses are valid for five minutes, so they are polled. */
 import { type Client } from '@muster/client';
-import { type Attachment } from '@muster/registry';
+import { type Attachment } from '@muster/contract';
 import { infiniteQueryOptions, type QueryClient, queryOptions } from '@tanstack/react-query';
 import { awaitFirstFetches } from '../data/queries.ts';
 

@@ -1,7 +1,7 @@
 /** A section of attachments to which files can be added by a button or by dropping them. */
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { type Attachment, type AttachmentKind } from '@muster/registry';
+import { type Attachment, type AttachmentKind } from '@muster/contract';
 import { useClient } from '../data/context.ts';
 import { useProjectPermissions } from '../data/roles.ts';
 import { projectKeyOf } from '../data/story-key.ts';

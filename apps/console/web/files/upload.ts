@@ -1,6 +1,6 @@
 /** Uploads files as attachments. */
 import { type Client } from '@muster/client';
-import { type Attachment, type AttachmentKind } from '@muster/registry';
+import { type Attachment, type AttachmentKind } from '@muster/contract';
 import { fileTexts } from '../messages/files.ts';
 
 export interface UploadTarget {

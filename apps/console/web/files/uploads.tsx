@@ -1,7 +1,7 @@
 /** Uploads in progress, and ways to start them: a button, dropping files, and pasting. */
 import { useQueryClient } from '@tanstack/react-query';
 import { type DragEvent, useRef, useState } from 'react';
-import { type Attachment, type AttachmentKind } from '@muster/registry';
+import { type Attachment, type AttachmentKind } from '@muster/contract';
 import { useClient } from '../data/context.ts';
 import { errorText, showNotice } from '../components/notices.tsx';
 import { fileTexts } from '../messages/files.ts';

@@ -1,7 +1,7 @@
 /** The imports of a project: a form for a new one, and the list of earlier ones. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { type Import, type ImportOutcome } from '@muster/registry';
+import { type Import, type ImportOutcome } from '@muster/contract';
 import { useClient } from '../data/context.ts';
 import { lazyComponent } from '../components/lazily.ts';
 import { Avatar, actorNameOf } from '../components/people.tsx';

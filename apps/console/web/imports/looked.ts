@@ -1,7 +1,7 @@
 /** Reads the content of a file with the chosen settings. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type DateOrder, type FileFormat, createStatusMapper, surveyFile } from '@muster/import-files';
-import { type BoardColumn, type Member } from '@muster/registry';
+import { type BoardColumn, type Member } from '@muster/contract';
 import { useClient } from '../data/context.ts';
 import { membersQuery } from '../data/people-queries.ts';
 import { columnsQuery } from '../settings/queries.ts';

@@ -1,6 +1,6 @@
 /** Maps the names in a file to members: by default the member of the same name. */
 import { type NamedPerson } from '@muster/import-files';
-import { type Member } from '@muster/registry';
+import { type Member } from '@muster/contract';
 import { importTexts } from '../messages/imports.ts';
 
 /** The maximum number of rows shown. */

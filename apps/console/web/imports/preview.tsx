@@ -1,5 +1,5 @@
 /** Shows the effect of an import in advance. */
-import { type BoardColumn, type Member } from '@muster/registry';
+import { type BoardColumn, type Member } from '@muster/contract';
 import { type StatusTarget, type Survey } from '@muster/import-files';
 import { joinFacts } from '../settings/components.tsx';
 import { importTexts } from '../messages/imports.ts';

@@ -1,5 +1,5 @@
 /** English texts of the activity, loaded with its page. Each is a verb between the actor and its object. */
-import { type EventKind } from '@muster/registry';
+import { type EventKind } from '@muster/contract';
 import { pluralize } from './en.ts';
 
 const eventTexts: Readonly<Record<EventKind, string>> = {

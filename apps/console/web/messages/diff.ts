@@ -1,5 +1,5 @@
 /** English texts of changed files, loaded with the pages that show them. */
-import { type ChangedFile, type Changes } from '@muster/registry';
+import { type ChangedFile, type Changes } from '@muster/contract';
 import { pluralize } from './en.ts';
 
 type ProblemCode = NonNullable<Changes['problem']>['code'];

@@ -1,5 +1,5 @@
 /** English texts of attachments, loaded with the pages that show them. */
-import { type Attachment, type AttachmentKind, type TestReport } from '@muster/registry';
+import { type Attachment, type AttachmentKind, type TestReport } from '@muster/contract';
 import { formatDuration } from './index.ts';
 import { pluralize } from './en.ts';
 

@@ -1,5 +1,5 @@
 /** English texts of imports, loaded with their page. */
-import { type ImportOutcome } from '@muster/registry';
+import { type ImportOutcome } from '@muster/contract';
 import { type CsvField, type FileFormat } from '@muster/import-files';
 import { pluralize } from './en.ts';
 

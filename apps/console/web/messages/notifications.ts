@@ -1,5 +1,6 @@
 /** English texts about notification preferences, loaded with the settings. */
-import { type ChatService, type Registry, type ResultOf } from '@muster/registry';
+import { type ChatService, type ResultOf } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 
 type Kind = ResultOf<Registry['notifications']['listPreferences']>['items'][number]['kind'];
 

@@ -1,5 +1,5 @@
 /** English texts of the page of a run, loaded with it. */
-import { type Failure, type RunLogStream, type RunState } from '@muster/registry';
+import { type Failure, type RunLogStream, type RunState } from '@muster/contract';
 import { type z } from 'zod';
 import { pluralize } from './en.ts';
 

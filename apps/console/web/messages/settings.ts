@@ -1,5 +1,6 @@
 /** English texts of the settings, loaded with them. */
-import { type Registry, type ResultOf } from '@muster/registry';
+import { type ResultOf } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { pluralize } from './en.ts';
 
 type Policy = ResultOf<Registry['policy']['get']>['policy'];

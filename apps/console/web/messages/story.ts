@@ -1,5 +1,5 @@
 /** English texts for editing a story and for what blocks it, loaded with its page. */
-import { type Execution, type Obstacle } from '@muster/registry';
+import { type Execution, type Obstacle } from '@muster/contract';
 import { pluralize } from './en.ts';
 
 export const editTexts = {

@@ -1,5 +1,5 @@
 /** English texts of usage, budgets and prices, loaded with their pages. */
-import { type AgentRecordGrouping, type Budget, type UsageGrouping } from '@muster/registry';
+import { type AgentRecordGrouping, type Budget, type UsageGrouping } from '@muster/contract';
 import { pluralize } from './en.ts';
 
 /** Formats an amount. Amounts below one unit have up to four decimals, because single runs often cost that little. */

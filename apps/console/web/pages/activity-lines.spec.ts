@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { type ActivityItem } from '@muster/registry';
+import { type ActivityItem } from '@muster/contract';
 import { collapseEvents } from './activity-lines.ts';
 
 const start = Date.parse('2026-01-01T12:00:00Z');

@@ -1,5 +1,5 @@
 /** Groups the activity into lines: repeated events of one actor about one subject share a line. */
-import { type ActivityItem } from '@muster/registry';
+import { type ActivityItem } from '@muster/contract';
 
 export interface ActivityLine {
   /** The newest of the events that share the line. */

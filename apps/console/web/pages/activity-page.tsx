@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { type StoryStatus } from '@muster/registry';
+import { type StoryStatus } from '@muster/contract';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useClient } from '../data/context.ts';
 import { withFilter } from '../board/filter.ts';

@@ -1,6 +1,6 @@
 import { infiniteQueryOptions } from '@tanstack/react-query';
 import { type Client } from '@muster/client';
-import { type EventKind } from '@muster/registry';
+import { type EventKind } from '@muster/contract';
 import { type ActivityFilter } from '../data/trail-filter.ts';
 import { parseSince } from './trail-bounds.ts';
 import { serverNow } from '../data/time.ts';

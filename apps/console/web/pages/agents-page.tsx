@@ -1,6 +1,6 @@
 /** The page of current work: its holder, lease time, progress, and last checkpoint. */
 import { useQuery } from '@tanstack/react-query';
-import { type ListedExecution } from '@muster/registry';
+import { type ListedExecution } from '@muster/contract';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useClient } from '../data/context.ts';
 import { collisionsQuery, projectsQuery, stoppedWorkQuery, activeWorkQuery } from '../data/queries.ts';

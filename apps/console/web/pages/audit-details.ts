@@ -1,5 +1,5 @@
 /** Formats the `details` of an AuditEntry for display. */
-import { type AuditEntry, type Project } from '@muster/registry';
+import { type AuditEntry, type Project } from '@muster/contract';
 import { joinFacts } from '../settings/components.tsx';
 import { widestScope } from '../settings/rights.ts';
 import { formatDay } from '../messages/index.ts';

@@ -2,7 +2,7 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { Fragment } from 'react';
-import { type AuditEntry, type Project } from '@muster/registry';
+import { type AuditEntry, type Project } from '@muster/contract';
 import { useClient } from '../data/context.ts';
 import { projectsQuery } from '../data/queries.ts';
 import { withFilter } from '../board/filter.ts';

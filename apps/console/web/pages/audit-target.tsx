@@ -1,7 +1,7 @@
 /** The target of an audit entry, shown by its name or key, or by its kind and the end of its id. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { type AuditEntry } from '@muster/registry';
+import { type AuditEntry } from '@muster/contract';
 import { useClient, useIdentity } from '../data/context.ts';
 import { agentsQuery, membersQuery } from '../data/people-queries.ts';
 import { projectsQuery } from '../data/queries.ts';

@@ -1,7 +1,7 @@
 /** A form that edits an epic inline. */
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { type Epic } from '@muster/registry';
+import { type Epic } from '@muster/contract';
 import { useClient } from '../data/context.ts';
 import { type Edits, useEdits } from '../data/edits.ts';
 import { EditConflictNotice } from '../components/met.tsx';

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { type Epic } from '@muster/registry';
+import { type Epic } from '@muster/contract';
 import { useClient } from '../data/context.ts';
 import { epicProgressQuery, projectsQuery } from '../data/queries.ts';
 import { usePermissionsIn } from '../data/roles.ts';

@@ -1,7 +1,7 @@
 /** Delivery groups: creating and renaming them, and changing their stories and state. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { type Group } from '@muster/registry';
+import { type Group } from '@muster/contract';
 import { useClient } from '../data/context.ts';
 import { useWriteCall, type WriteCall } from '../components/write.ts';
 import { ConfirmButton } from '../components/ask.tsx';

@@ -2,7 +2,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import { type Registry, type ResultOf } from '@muster/registry';
+import { type ResultOf } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { lazyComponent } from '../components/lazily.ts';
 import { LoadError, Loading } from '../components/states.tsx';

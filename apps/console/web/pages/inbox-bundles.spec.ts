@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { type Notification } from '@muster/registry';
+import { type Notification } from '@muster/contract';
 import { bundleByStory, snoozeEnd } from './inbox-bundles.ts';
 
 const told = (id: string, storyId: string | null): Notification => ({

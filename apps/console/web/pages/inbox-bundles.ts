@@ -1,5 +1,5 @@
 /** Groups notifications about the same story, and computes the times until which they can be snoozed. */
-import { type Notification } from '@muster/registry';
+import { type Notification } from '@muster/contract';
 
 /** Notifications about the same story, or a single one. The newest comes first. */
 export interface NotificationBundle {

@@ -2,7 +2,7 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type RefObject, useEffect, useRef } from 'react';
-import { type Notification } from '@muster/registry';
+import { type Notification } from '@muster/contract';
 import { useClient } from '../data/context.ts';
 import { needsAnswer } from '../data/needs.ts';
 import { serverNow } from '../data/time.ts';

@@ -1,7 +1,7 @@
 /** The rows of the inbox: a notification, or several about the same story that unfold. */
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { type Notification } from '@muster/registry';
+import { type Notification } from '@muster/contract';
 import { useClient } from '../data/context.ts';
 import { useMarkRead } from '../data/inbox.ts';
 import { serverNow } from '../data/time.ts';

@@ -6,7 +6,7 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { isRefusal, MusterError } from '@muster/client';
-import { type Lock, type LockConflict, type Project } from '@muster/registry';
+import { type Lock, type LockConflict, type Project } from '@muster/contract';
 import { useClient, useIdentity } from '../data/context.ts';
 import { locksQuery } from '../data/queries.ts';
 import { useNow } from '../components/clock.tsx';

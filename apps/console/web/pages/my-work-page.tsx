@@ -1,7 +1,7 @@
 /** The viewer's pending tasks, each with its next action. */
 import { useQuery } from '@tanstack/react-query';
 import { Link, Navigate } from '@tanstack/react-router';
-import { type ListedExecution, type Notification, type Reviewer, type StoryCard } from '@muster/registry';
+import { type ListedExecution, type Notification, type Reviewer, type StoryCard } from '@muster/contract';
 import { useClient, useIdentity } from '../data/context.ts';
 import { isNotificationOnly } from '../data/needs.ts';
 import {

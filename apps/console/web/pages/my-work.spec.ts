@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { type StoryCard } from '@muster/registry';
+import { type StoryCard } from '@muster/contract';
 import { groupAssigned } from './my-work.ts';
 
 const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);

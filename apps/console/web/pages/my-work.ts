@@ -1,7 +1,7 @@
 /** The stories that are assigned to the viewer, by what to do first. */
 import { queryOptions } from '@tanstack/react-query';
 import { type Client } from '@muster/client';
-import { type StoryCard } from '@muster/registry';
+import { type StoryCard } from '@muster/contract';
 import { isDueSoon, isOverdue } from '../board/filter.ts';
 import { sortCards } from '../views/grouping.ts';
 

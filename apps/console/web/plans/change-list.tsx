@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Fragment, type ReactNode, useState } from 'react';
-import { type StoryPlanChange, type StoryPlanItem } from '@muster/registry';
+import { type StoryPlanChange, type StoryPlanItem } from '@muster/contract';
 import { useClient } from '../data/context.ts';
 import { lazyComponent } from '../components/lazily.ts';
 import { LoadError, Loading } from '../components/states.tsx';

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import { type StoryCard, type StoryConflictPair } from '@muster/registry';
+import { type StoryCard, type StoryConflictPair } from '@muster/contract';
 import { useClient } from '../data/context.ts';
 import { planTexts } from '../messages/plans.ts';
 import { conflictsQuery } from './queries.ts';

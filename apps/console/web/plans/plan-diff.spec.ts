@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { type StorySummary } from '@muster/registry';
+import { type StorySummary } from '@muster/contract';
 import { describeChange, summarizeChanges } from './plan-diff.ts';
 
 const story = {

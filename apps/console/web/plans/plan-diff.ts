@@ -1,5 +1,5 @@
 /** Compares the items of a plan with the stories on the board, for the preview of a plan. */
-import { type StoryPlanChange, type StoryPlanItem, type StorySummary } from '@muster/registry';
+import { type StoryPlanChange, type StoryPlanItem, type StorySummary } from '@muster/contract';
 import { formatDay, t } from '../messages/index.ts';
 import { planTexts } from '../messages/plans.ts';
 

@@ -1,7 +1,8 @@
 /** A plan with its progress, its waves and its items. */
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { type Registry, type ResultOf } from '@muster/registry';
+import { type ResultOf } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { useProjectPermissions } from '../data/roles.ts';
 import { StatusIcon } from '../components/icons.tsx';

@@ -1,7 +1,8 @@
 /** Fetches what a plan would change, with the current values on the board. */
 import { type Client, BadRequestError } from '@muster/client';
 import { type PlanParams } from '@muster/import-files/plan';
-import { type Registry, type ResultOf, type StorySummary } from '@muster/registry';
+import { type ResultOf, type StorySummary } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { errorText } from '../components/notices.tsx';
 import { type PlanNames } from './plan-diff.ts';
 import { fetchStoriesById } from './queries.ts';

@@ -1,7 +1,7 @@
 /** Queries about plans and waves. Every change of a story of the project makes them outdated. */
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { type Client } from '@muster/client';
-import { type StorySummary } from '@muster/registry';
+import { type StorySummary } from '@muster/contract';
 
 export const plansQuery = (client: Client, projectId: string) =>
   infiniteQueryOptions({

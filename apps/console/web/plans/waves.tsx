@@ -1,7 +1,7 @@
 /** Waves as columns of stories with lines between them. The columns are lists, so screen readers get the same data. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { type StoryCard } from '@muster/registry';
+import { type StoryCard } from '@muster/contract';
 import {
   type FocusEvent,
   type KeyboardEvent,

@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type RefObject, useRef, useState } from 'react';
 import { isRefusal } from '@muster/client';
-import { type Project } from '@muster/registry';
+import { type Project } from '@muster/contract';
 import { useClient } from '../data/context.ts';
 import { projectsQuery } from '../data/queries.ts';
 import { showNotice, errorText } from '../components/notices.tsx';

@@ -1,7 +1,7 @@
 /** The log of a run: its lines as they arrive, with search. Only visible lines are rendered. */
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { type RunLogLine, type RunState } from '@muster/registry';
+import { type RunLogLine, type RunState } from '@muster/contract';
 import { useClient } from '../data/context.ts';
 import { runTexts } from '../messages/runs.ts';
 

@@ -2,7 +2,8 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { type ReactNode } from 'react';
-import { type ExecutionEvent, type ListedRun, type ResultOf, type Registry } from '@muster/registry';
+import { type ExecutionEvent, type ListedRun, type ResultOf } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { LeaseClock } from '../components/clock.tsx';
 import { Icon } from '../components/icons.tsx';
 import { lazyComponent } from '../components/lazily.ts';

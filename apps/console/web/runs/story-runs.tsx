@@ -1,7 +1,7 @@
 /** The newest runs on a story. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { type RunState } from '@muster/registry';
+import { type RunState } from '@muster/contract';
 import { useClient } from '../data/context.ts';
 import { TimeAgo } from '../components/time-ago.tsx';
 import { runTexts } from '../messages/runs.ts';

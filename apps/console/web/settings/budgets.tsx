@@ -1,7 +1,7 @@
 /** Budgets of the organization, or of one project and its stories: how much is used, and what happens at the limit. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { type Budget } from '@muster/registry';
+import { type Budget } from '@muster/contract';
 import { useClient, useIdentity } from '../data/context.ts';
 import { agentsQuery } from '../data/people-queries.ts';
 import { projectsQuery } from '../data/queries.ts';

@@ -1,7 +1,7 @@
 /** The reader's channels of Slack and Microsoft Teams, to which push notifications are sent. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { type ChatService, type Device } from '@muster/registry';
+import { type ChatService, type Device } from '@muster/contract';
 import { useClient, useIdentity } from '../data/context.ts';
 import { ConfirmButton } from '../components/ask.tsx';
 import { timeAgo } from '../messages/index.ts';

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { type BoardColumn } from '@muster/registry';
+import { type BoardColumn } from '@muster/contract';
 import { useClient } from '../data/context.ts';
 import { Icon, StatusIcon } from '../components/icons.tsx';
 import { useLeaveConfirmation } from '../components/leaving.ts';

@@ -1,6 +1,6 @@
 /** Programs that were authorized by signing in, with an action to revoke each. */
 import { useQuery } from '@tanstack/react-query';
-import { type Connection, type Member } from '@muster/registry';
+import { type Connection, type Member } from '@muster/contract';
 import { useClient, useIdentity } from '../data/context.ts';
 import { projectsQuery } from '../data/queries.ts';
 import { Avatar } from '../components/people.tsx';

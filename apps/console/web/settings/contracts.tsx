@@ -1,7 +1,7 @@
 /** Interfaces that the stories of a project agree on. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { type Contract, type ContractKind } from '@muster/registry';
+import { type Contract, type ContractKind } from '@muster/contract';
 import { useClient } from '../data/context.ts';
 import { timeAgo } from '../messages/index.ts';
 import { actorNameOf } from '../components/people.tsx';

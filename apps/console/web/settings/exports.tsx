@@ -1,6 +1,6 @@
 /** Exports of the organization and of own data, or of one project: start one, follow it, and download the archive. */
 import { useQuery } from '@tanstack/react-query';
-import { type DataExport, type ExportScope } from '@muster/registry';
+import { type DataExport, type ExportScope } from '@muster/contract';
 import { actorNameOf } from '../components/people.tsx';
 import { useClient } from '../data/context.ts';
 import { exportTexts } from '../messages/exports.ts';

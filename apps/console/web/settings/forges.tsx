@@ -1,7 +1,7 @@
 /** Connections to forges, and the repositories that are linked to a project. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { type ForgeConnection, type ForgeKind, type ForgeRepository } from '@muster/registry';
+import { type ForgeConnection, type ForgeKind, type ForgeRepository } from '@muster/contract';
 import { useClient } from '../data/context.ts';
 import { timeAgo } from '../messages/index.ts';
 import { texts } from '../messages/settings.ts';

@@ -1,7 +1,7 @@
 /** The names of the organization and of a project, and a project's visibility. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { type Project } from '@muster/registry';
+import { type Project } from '@muster/contract';
 import { useClient, useConsole } from '../data/context.ts';
 import { orgQuery } from '../data/queries.ts';
 import { texts } from '../messages/settings.ts';

@@ -1,7 +1,7 @@
 /** The members and invitations of the organization, with a form that invites one more. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { type Invitation, type Member } from '@muster/registry';
+import { type Invitation, type Member } from '@muster/contract';
 import { useClient, useIdentity } from '../data/context.ts';
 import { projectsQuery } from '../data/queries.ts';
 import { Avatar } from '../components/people.tsx';

@@ -1,7 +1,8 @@
 /** The channels of each kind of notification. Each choice is saved immediately. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import { type Registry, type ResultOf } from '@muster/registry';
+import { type ResultOf } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { useClient, useIdentity } from '../data/context.ts';
 import { needsAnswer } from '../data/needs.ts';
 import { announceToScreenReader, errorText } from '../components/notices.tsx';

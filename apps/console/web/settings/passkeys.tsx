@@ -1,7 +1,7 @@
 /** The reader's own passkeys. A passkey is created on the sign-in page, in the browser that will use it. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { type Passkey } from '@muster/registry';
+import { type Passkey } from '@muster/contract';
 import { useClient } from '../data/context.ts';
 import { useReturnFocus } from '../components/focus.ts';
 import { useLeaveConfirmation } from '../components/leaving.ts';

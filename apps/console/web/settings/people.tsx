@@ -1,7 +1,7 @@
 /** The members and teams with a role in a project, and requests for access. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { type AccessRequest, type Participant } from '@muster/registry';
+import { type AccessRequest, type Participant } from '@muster/contract';
 import { useClient } from '../data/context.ts';
 import { Avatar } from '../components/people.tsx';
 import { texts } from '../messages/settings.ts';

@@ -1,7 +1,7 @@
 /** The rules of the organization, each with the value that is in effect. */
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
-import { type PolicyRecord } from '@muster/registry';
+import { type PolicyRecord } from '@muster/contract';
 import { useClient } from '../data/context.ts';
 import { LoadError, Loading } from '../components/states.tsx';
 import { formatDuration } from '../messages/index.ts';

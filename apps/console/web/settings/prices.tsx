@@ -1,7 +1,7 @@
 /** Prices of models, which apply to agents that report tokens without a cost. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { type UsagePrice } from '@muster/registry';
+import { type UsagePrice } from '@muster/contract';
 import { useClient } from '../data/context.ts';
 import { EmptyState, LoadError, Loading } from '../components/states.tsx';
 import { formatDay } from '../messages/index.ts';

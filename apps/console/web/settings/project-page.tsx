@@ -1,4 +1,4 @@
-import { type Project } from '@muster/registry';
+import { type Project } from '@muster/contract';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useClient, useIdentity } from '../data/context.ts';

@@ -1,7 +1,7 @@
 /** Prompts of a project, or of the organization. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { type Prompt } from '@muster/registry';
+import { type Prompt } from '@muster/contract';
 import { useClient } from '../data/context.ts';
 import { texts } from '../messages/settings.ts';
 import { ConfirmButton } from '../components/ask.tsx';

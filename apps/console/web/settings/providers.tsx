@@ -1,7 +1,7 @@
 /** Identity providers: issuers of OpenID Connect by which people of the organization sign in. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { type IdentityProvider } from '@muster/registry';
+import { type IdentityProvider } from '@muster/contract';
 import { useClient } from '../data/context.ts';
 import { timeAgo } from '../messages/index.ts';
 import { texts } from '../messages/settings.ts';

@@ -1,7 +1,7 @@
 /** Shows the plan, and previews the cost of another number of seats. */
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
-import { type Proration } from '@muster/registry';
+import { type Proration } from '@muster/contract';
 import { useClient, useIdentity } from '../data/context.ts';
 import { LoadError, Loading } from '../components/states.tsx';
 import { formatDay } from '../messages/index.ts';

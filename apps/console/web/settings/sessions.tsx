@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { type Session } from '@muster/registry';
+import { type Session } from '@muster/contract';
 import { useClient, useConsole } from '../data/context.ts';
 import { showNotice } from '../components/notices.tsx';
 import { timeAgo } from '../messages/index.ts';

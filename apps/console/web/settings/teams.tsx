@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { type Team, type TeamMember } from '@muster/registry';
+import { type Team, type TeamMember } from '@muster/contract';
 import { useClient, useIdentity } from '../data/context.ts';
 import { Avatar } from '../components/people.tsx';
 import { LoadError, Loading } from '../components/states.tsx';

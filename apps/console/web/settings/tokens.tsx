@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { type AccessToken, type Agent, type GrantableScope, type Member } from '@muster/registry';
+import { type AccessToken, type Agent, type GrantableScope, type Member } from '@muster/contract';
 import { useClient, useConsole, useIdentity } from '../data/context.ts';
 import { projectsQuery } from '../data/queries.ts';
 import { Avatar } from '../components/people.tsx';

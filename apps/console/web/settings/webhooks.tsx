@@ -1,7 +1,8 @@
 /** Webhooks: their addresses, their state, and their deliveries. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { type InputOf, type Registry, type Webhook } from '@muster/registry';
+import { type InputOf, type Webhook } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { useConfirmDialog } from '../components/ask.tsx';
 import { announceToScreenReader } from '../components/notices.tsx';

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useId, useState } from 'react';
-import { type Project } from '@muster/registry';
+import { type Project } from '@muster/contract';
 import { useClient } from '../data/context.ts';
 import { membersQuery } from '../data/people-queries.ts';
 import { projectsQuery } from '../data/queries.ts';

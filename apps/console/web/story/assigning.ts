@@ -1,4 +1,4 @@
-import { type Story } from '@muster/registry';
+import { type Story } from '@muster/contract';
 import { useClient } from '../data/context.ts';
 import { useWriteCall } from '../components/write.ts';
 import { editTexts } from '../messages/story.ts';

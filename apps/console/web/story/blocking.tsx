@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
-import { type Member, type Story } from '@muster/registry';
+import { type Member, type Story } from '@muster/contract';
 import { useClient } from '../data/context.ts';
 import { useReturnFocus } from '../components/focus.ts';
 import { Icon } from '../components/icons.tsx';

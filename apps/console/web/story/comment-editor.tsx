@@ -1,7 +1,7 @@
 /** Edits a comment in its place. */
 import { useState } from 'react';
 import { isRefusal } from '@muster/client';
-import { type Comment } from '@muster/registry';
+import { type Comment } from '@muster/contract';
 import { useClient } from '../data/context.ts';
 import { projectKeyOf } from '../data/story-key.ts';
 import { useLeaveConfirmation } from '../components/leaving.ts';

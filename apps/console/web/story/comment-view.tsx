@@ -1,6 +1,6 @@
 /** A comment: its text, its files and reactions, and what its author may do with it. */
 import { useState } from 'react';
-import { type Comment } from '@muster/registry';
+import { type Comment } from '@muster/contract';
 import { useClient, useIsAuthor } from '../data/context.ts';
 import { useProjectPermissions } from '../data/roles.ts';
 import { projectKeyOf } from '../data/story-key.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { type Attachment } from '@muster/registry';
+import { type Attachment } from '@muster/contract';
 import { findEvidence, parseCriteria } from './criteria.ts';
 
 it('finds task-list items that name evidence, and no code', () => {

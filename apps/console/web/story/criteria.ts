@@ -1,5 +1,5 @@
 /** Acceptance criteria: task-list items of a spec that name their evidence, such as `(evidence: screenshot)`. */
-import { type Attachment } from '@muster/registry';
+import { type Attachment } from '@muster/contract';
 
 export interface Criterion {
   readonly text: string;

@@ -1,6 +1,6 @@
 /** A fact about a story, as one line. */
 import { type ReactNode } from 'react';
-import { type Story } from '@muster/registry';
+import { type Story } from '@muster/contract';
 import { EditConflictNotice } from '../components/met.tsx';
 import { type StoryEdits } from './story-edits.ts';
 

@@ -1,7 +1,7 @@
 /** The facts about a story, edited in place. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { type Assignment, type Story } from '@muster/registry';
+import { type Assignment, type Story } from '@muster/contract';
 import { useClient } from '../data/context.ts';
 import { agentsQuery, membersQuery } from '../data/people-queries.ts';
 import { epicsQuery } from '../data/queries.ts';

@@ -1,6 +1,6 @@
 /** The labels of a story: removed one by one, added by typing. */
 import { useId, useRef, useState } from 'react';
-import { type StoryCard } from '@muster/registry';
+import { type StoryCard } from '@muster/contract';
 import { useConsole } from '../data/context.ts';
 import { Icon } from '../components/icons.tsx';
 import { editTexts } from '../messages/story.ts';

@@ -1,7 +1,7 @@
 /** A spec line by line, with the line numbers that comments refer to. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { type Spec } from '@muster/registry';
+import { type Spec } from '@muster/contract';
 import { useClient } from '../data/context.ts';
 import { threadsQuery } from '../data/queries.ts';
 import { Icon } from '../components/icons.tsx';

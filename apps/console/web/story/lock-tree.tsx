@@ -1,5 +1,5 @@
 /** The locks around a story, and collisions with others in its files. */
-import { type Lock, type StoryContext } from '@muster/registry';
+import { type Lock, type StoryContext } from '@muster/contract';
 import { useNow } from '../components/clock.tsx';
 import { CollisionList } from '../components/collisions.tsx';
 import { actorNameOf } from '../components/people.tsx';

@@ -1,6 +1,6 @@
 /** The reactions to a comment. The viewer adds and removes their own. */
 import { useState } from 'react';
-import { type Comment } from '@muster/registry';
+import { type Comment } from '@muster/contract';
 import { useClient } from '../data/context.ts';
 import { LineIcon } from '../components/icons.tsx';
 import { Menu } from '../components/menu.tsx';

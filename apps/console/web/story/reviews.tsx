@@ -1,7 +1,7 @@
 /** The reviewers, their verdicts per version, and the reader's own verdict. */
 import { useQuery } from '@tanstack/react-query';
 import { type RefObject, useRef } from 'react';
-import { type StoryContext } from '@muster/registry';
+import { type StoryContext } from '@muster/contract';
 import { useClient, useIdentity } from '../data/context.ts';
 import { Icon } from '../components/icons.tsx';
 import { Avatar } from '../components/people.tsx';

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
-import { type Execution, type Story, type StoryContext } from '@muster/registry';
+import { type Execution, type Story, type StoryContext } from '@muster/contract';
 import { useClient } from '../data/context.ts';
 import { timelineQuery } from '../data/queries.ts';
 import { LeaseClock } from '../components/clock.tsx';

@@ -1,7 +1,7 @@
 /** Edits a spec. The draft is kept until it is saved, and never overwrites a concurrent change. */
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import { type Spec } from '@muster/registry';
+import { type Spec } from '@muster/contract';
 import { useClient } from '../data/context.ts';
 import { projectKeyOf } from '../data/story-key.ts';
 import { importWithRetry, lazyComponent } from '../components/lazily.ts';

@@ -2,7 +2,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { type StoryContext } from '@muster/registry';
+import { type StoryContext } from '@muster/contract';
 import { useClient } from '../data/context.ts';
 import { historyQuery, specQuery } from '../data/queries.ts';
 import { parseTaskStates } from '../components/markdown-text.ts';

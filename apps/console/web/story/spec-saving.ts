@@ -1,6 +1,6 @@
 /** Saves specs without overwriting the changes of others. */
 import { type Client, isRefusal } from '@muster/client';
-import { type Spec } from '@muster/registry';
+import { type Spec } from '@muster/contract';
 import { importWithRetry } from '../components/lazily.ts';
 
 export type SpecVersion = Pick<Spec, 'version' | 'content'>;

@@ -3,7 +3,7 @@
  * the board.
  */
 import { type ReactNode, type RefObject, useEffect, useState } from 'react';
-import { type Assignment, type Story } from '@muster/registry';
+import { type Assignment, type Story } from '@muster/contract';
 import { Chooser, type ChooserField, preloadChooser } from '../components/choosing.ts';
 import { usePageShortcuts } from '../components/keys.ts';
 import { useAssign } from './assigning.ts';

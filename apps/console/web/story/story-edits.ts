@@ -1,7 +1,8 @@
 /** Edits the story's own fields. */
 import { useQueryClient } from '@tanstack/react-query';
 import { type Client } from '@muster/client';
-import { type InputOf, type Registry, type Story } from '@muster/registry';
+import { type InputOf, type Story } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { type Edits, useEdits } from '../data/edits.ts';
 import { importWithRetry } from '../components/lazily.ts';

@@ -1,7 +1,7 @@
 /** Follows or mutes the story, and deletes it. */
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { type Story } from '@muster/registry';
+import { type Story } from '@muster/contract';
 import { useClient, useIdentity } from '../data/context.ts';
 import { relatedQuery } from '../data/queries.ts';
 import { useProjectPermissions } from '../data/roles.ts';

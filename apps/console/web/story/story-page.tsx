@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, Navigate } from '@tanstack/react-router';
 import { type ReactNode, type RefObject, useRef } from 'react';
-import { type Notification, type Story, type StoryContext } from '@muster/registry';
+import { type Notification, type Story, type StoryContext } from '@muster/contract';
 import { useClient, useIdentity } from '../data/context.ts';
 import { useMarkStoryNotificationsRead } from '../data/inbox.ts';
 import { storyQuery } from '../data/queries.ts';

@@ -1,7 +1,8 @@
 /** The structure of a story: its parent, its children, the stories that wait for it, its files and its due date. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { type Registry, type ResultOf, type StoryTouches } from '@muster/registry';
+import { type ResultOf, type StoryTouches } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { relatedQuery } from '../data/queries.ts';
 import { Icon, StatusIcon } from '../components/icons.tsx';

@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { type Registry, type ResultOf } from '@muster/registry';
+import { type ResultOf } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { threadsQuery } from '../data/queries.ts';
 import { projectKeyOf } from '../data/story-key.ts';

@@ -1,6 +1,6 @@
 /** The title and the description of a story, edited in place. */
 import { useRef, useState } from 'react';
-import { type Story } from '@muster/registry';
+import { type Story } from '@muster/contract';
 import { projectKeyOf } from '../data/story-key.ts';
 import { useReturnFocus } from '../components/focus.ts';
 import { Icon } from '../components/icons.tsx';

@@ -1,7 +1,7 @@
 /** A table of how the work of agents, models and prompts turned out. */
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useId, useState } from 'react';
-import { type AgentRecord, type AgentRecordGrouping } from '@muster/registry';
+import { type AgentRecord, type AgentRecordGrouping } from '@muster/contract';
 import { NextPageButton } from '../components/next-page.tsx';
 import { LoadError, Loading } from '../components/states.tsx';
 import { useClient } from '../data/context.ts';

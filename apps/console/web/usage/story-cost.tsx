@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { type Story } from '@muster/registry';
+import { type Story } from '@muster/contract';
 import { useClient } from '../data/context.ts';
 import { formatMicros, usageTexts } from '../messages/usage.ts';
 import { LabeledFact } from '../story/fact.tsx';

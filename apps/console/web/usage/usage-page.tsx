@@ -2,7 +2,7 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useMemo } from 'react';
-import { type UsageGrouping, type UsageSum } from '@muster/registry';
+import { type UsageGrouping, type UsageSum } from '@muster/contract';
 import { useClient, useIdentity } from '../data/context.ts';
 import { agentsQuery } from '../data/people-queries.ts';
 import { projectsQuery } from '../data/queries.ts';

@@ -1,6 +1,6 @@
 /** Queries of what runs used. Reports of usage emit no events, so they are polled. */
 import { type Client } from '@muster/client';
-import { type AgentRecordGrouping, type UsageGrouping } from '@muster/registry';
+import { type AgentRecordGrouping, type UsageGrouping } from '@muster/contract';
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { dayMs, serverNow } from '../data/time.ts';
 

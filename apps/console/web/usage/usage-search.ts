@@ -1,5 +1,5 @@
 /** The parameters of the address of the usage page. */
-import { type UsageGrouping } from '@muster/registry';
+import { type UsageGrouping } from '@muster/contract';
 
 export const usageRanges = [7, 30, 90, 365] as const;
 

@@ -1,7 +1,7 @@
 /** The stories of a view: filtered, sorted and grouped, with the names of what they are grouped by. */
 import { useQuery } from '@tanstack/react-query';
 import { useDeferredValue, useMemo } from 'react';
-import { type Epic, type StoryCard } from '@muster/registry';
+import { type Epic, type StoryCard } from '@muster/contract';
 import { type BoardSearch, hasActiveFilters, matchesFilter } from '../board/filter.ts';
 import { type Board, type BoardView } from '../data/boards.ts';
 import { useClient, useIdentity } from '../data/context.ts';

@@ -1,6 +1,6 @@
 /** The cells of a table of stories. */
 import { type ReactNode } from 'react';
-import { type Epic, type StoryCard } from '@muster/registry';
+import { type Epic, type StoryCard } from '@muster/contract';
 import { PriorityIcon, StatusIcon } from '../components/icons.tsx';
 import { Avatar } from '../components/people.tsx';
 import { DueDay, LabelChips } from '../components/story-facts.tsx';

@@ -1,6 +1,6 @@
 /** A board with a column for each group. A card that is dragged to another column gets the value of that group. */
 import { useMemo, useRef } from 'react';
-import { type StoryCard } from '@muster/registry';
+import { type StoryCard } from '@muster/contract';
 import { Column, type ColumnLane } from '../board/column.tsx';
 import { useDropPosition } from '../board/drag.ts';
 import { applyBulkChange } from '../board/each.ts';

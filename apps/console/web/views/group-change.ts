@@ -1,5 +1,5 @@
 /** The change of a story that moves it to another group. */
-import { type StoryCard } from '@muster/registry';
+import { type StoryCard } from '@muster/contract';
 import {
   type BulkChange,
   createAssigneeChange,

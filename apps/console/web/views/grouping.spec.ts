@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { projectKeyOf } from '../data/story-key.ts';
-import { type StoryCard } from '@muster/registry';
+import { type StoryCard } from '@muster/contract';
 import { createdAtOf, flattenGroups, type GroupContext, groupCards, sortCards } from './grouping.ts';
 
 const card = (key: string, change: Partial<StoryCard> = {}): StoryCard => ({

@@ -1,5 +1,5 @@
 /** Sorts stories and arranges them in groups. */
-import { type StoryCard } from '@muster/registry';
+import { type StoryCard } from '@muster/contract';
 import { type Grouping, priorityNames, type Sorting, statusNames } from '../board/filter.ts';
 import { projectKeyOf } from '../data/story-key.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { type View } from '@muster/registry';
+import { type View } from '@muster/contract';
 import { type BoardSearch } from '../board/filter.ts';
 import { isModified, toSearch, toViewFields } from './saved-views.ts';
 

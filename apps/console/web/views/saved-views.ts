@@ -1,7 +1,8 @@
 /** Saved views: their state in the address, and the view that a board opens with in this browser. */
 import { queryOptions } from '@tanstack/react-query';
 import { type Client } from '@muster/client';
-import { type InputOf, type Registry, type View } from '@muster/registry';
+import { type InputOf, type View } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { type BoardSearch, parseBoardSearch } from '../board/filter.ts';
 import { arrangementOf } from './arrangement.ts';
 

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { type RefObject, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
-import { type Project, type StoryCard } from '@muster/registry';
+import { type Project, type StoryCard } from '@muster/contract';
 import { type BoardSearch, type Sorting } from '../board/filter.ts';
 import { useCardMoves } from '../board/moving.ts';
 import { type Board, type BoardView } from '../data/boards.ts';

@@ -1,6 +1,6 @@
 /** Keys, menus and selection of the stories of a board or view. All layouts share them. */
 import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
-import { type StoryCard } from '@muster/registry';
+import { type StoryCard } from '@muster/contract';
 import { type CardKeyActions, handleCardKey } from '../board/card-keys.ts';
 import { useCardMenuItems } from '../board/card-menu.ts';
 import { useCardChooser } from '../board/choosing.tsx';

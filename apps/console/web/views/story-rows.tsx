@@ -9,7 +9,7 @@ import {
   useLayoutEffect,
   useMemo,
 } from 'react';
-import { type StoryCard } from '@muster/registry';
+import { type StoryCard } from '@muster/contract';
 import { canStartNow, type Grouping, type Sorting } from '../board/filter.ts';
 import { type ChooserField } from '../components/choosing.ts';
 import { Icon, PriorityIcon, StatusIcon } from '../components/icons.tsx';

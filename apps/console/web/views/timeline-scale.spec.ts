@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { type StoryCard } from '@muster/registry';
+import { type StoryCard } from '@muster/contract';
 import { barOf, createScale, spanOf } from './timeline-scale.ts';
 
 const day = 86_400_000;

@@ -1,6 +1,6 @@
 /** Computes where stories are on a timeline, in pixels. */
 import { dayMs } from '../data/time.ts';
-import { type StoryCard } from '@muster/registry';
+import { type StoryCard } from '@muster/contract';
 import { createdAtOf } from './grouping.ts';
 
 /** Stories from before and after these limits are cut off at the edge. */

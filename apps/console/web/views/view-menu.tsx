@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { type View } from '@muster/registry';
+import { type View } from '@muster/contract';
 import { type BoardSearch } from '../board/filter.ts';
 import { useClient, useConsole, useIdentity } from '../data/context.ts';
 import { readDefaultView, storeDefaultView } from '../data/default-views.ts';

@@ -1,7 +1,7 @@
 /**
  * Authenticates requests before their body is read, by `Authorization: Bearer <token>` or a session cookie.
  */
-import { badRequest, isUuid, unauthorized } from '@muster/registry';
+import { badRequest, isUuid, unauthorized } from '@muster/contract';
 import { type LookUpWrapper, type Authenticator, type AuthenticatedToken } from '@muster/runtime';
 import {
   bearerTokenOf,

@@ -3,7 +3,7 @@
  * that pages call only their own origin. Tokens and cookies are not forwarded, because the console service
  * does not need them.
  */
-import { serviceUnavailable } from '@muster/registry';
+import { serviceUnavailable } from '@muster/contract';
 import { type Service } from '@muster/http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { Pool } from 'undici';

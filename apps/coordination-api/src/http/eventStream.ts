@@ -6,15 +6,8 @@
 import { once } from 'node:events';
 import { type OutgoingHttpHeaders, type ServerResponse } from 'node:http';
 import { type Pool } from '@muster/driver';
-import {
-  ApiError,
-  badRequest,
-  type Event,
-  internalError,
-  maxPageSize,
-  refusal,
-  registry,
-} from '@muster/registry';
+import { ApiError, badRequest, type Event, internalError, maxPageSize, refusal } from '@muster/contract';
+import { registry } from '@muster/registry';
 import {
   type AuthenticatedToken,
   type HandlerEnvironment,

@@ -1,7 +1,7 @@
 /** Publishes the keys that sign exports, so that archives can be verified without an account. */
 import { loadPublishedExportKeys } from '@muster/attachments';
 import { type Pool } from '@muster/driver';
-import { exportKeysPath } from '@muster/registry';
+import { exportKeysPath } from '@muster/contract';
 import { type FastifyInstance } from 'fastify';
 
 export function addExportKeysRoute(app: FastifyInstance, pool: Pool, secretsKeys: readonly string[]): void {

@@ -19,7 +19,7 @@ import {
   requireWithinLimits,
   type Service,
 } from '@muster/http';
-import { serviceUnavailable, tooManyRequests } from '@muster/registry';
+import { serviceUnavailable, tooManyRequests } from '@muster/contract';
 import { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
 

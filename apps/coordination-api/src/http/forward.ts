@@ -1,5 +1,5 @@
 /** Forwards requests to another service, and its responses to the caller, byte for byte. */
-import { type ReasonOf, serviceUnavailable } from '@muster/registry';
+import { type ReasonOf, serviceUnavailable } from '@muster/contract';
 import { inSpan, type Service, traceHeaders } from '@muster/http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { once } from 'node:events';

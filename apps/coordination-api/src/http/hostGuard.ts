@@ -2,7 +2,7 @@
  * Protects a service on the loopback interface from web pages that reach it under a foreign host name (DNS
  * rebinding).
  */
-import { forbidden } from '@muster/registry';
+import { forbidden } from '@muster/contract';
 import { type FastifyRequest } from 'fastify';
 
 const loopbackAddresses: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost', '::1']);

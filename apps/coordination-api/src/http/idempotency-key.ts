@@ -1,4 +1,4 @@
-import { badRequest } from '@muster/registry';
+import { badRequest } from '@muster/contract';
 import { type FastifyRequest } from 'fastify';
 
 const keyPattern = /^[\x20-\x7e]{1,255}$/;

@@ -23,7 +23,7 @@ import {
   createCallRecorder,
   type RecordCall,
 } from '@muster/http';
-import { isUuid, notFound, unauthorized } from '@muster/registry';
+import { isUuid, notFound, unauthorized } from '@muster/contract';
 import { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
 import { type Addresses } from './discovery/addresses.ts';

@@ -1,4 +1,4 @@
-import { malformedRequest } from '@muster/registry';
+import { malformedRequest } from '@muster/contract';
 
 export const isJsonObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -3,7 +3,7 @@
  * exceeds the limit for other calls can therefore still renew its leases, and many renewals do not use up the
  * limits of colleagues.
  */
-import { tooManyRequests } from '@muster/registry';
+import { tooManyRequests } from '@muster/contract';
 import {
   createRateLimiter,
   type Cost,

@@ -2,7 +2,7 @@
  * Queues in which calls wait without occupying a request slot. A caller with many concurrent calls delays
  * only its own calls. Calls that would block each other in Postgres hold no connection while they wait.
  */
-import { type Operation, serviceUnavailable } from '@muster/registry';
+import { type Operation, serviceUnavailable } from '@muster/contract';
 import { type Handler } from '@muster/runtime';
 import { createConcurrencyLimiter, type Service } from '@muster/http';
 import { type TokenIdentity } from '@muster/tenancy';

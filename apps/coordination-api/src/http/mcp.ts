@@ -2,7 +2,7 @@
  * `/api/mcp` and `/api/a2a`, if a gateway is configured: forwards each request unchanged. The gateway checks
  * the request, but the token is verified here before the body is read.
  */
-import { bulkBodyLimitBytes, unauthorized } from '@muster/registry';
+import { bulkBodyLimitBytes, unauthorized } from '@muster/contract';
 import { addIssuerTo401, type Service } from '@muster/http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Authenticate, isForMcpOnly, mcpPath } from './authenticate.ts';

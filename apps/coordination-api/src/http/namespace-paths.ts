@@ -2,7 +2,7 @@
  * Namespaces that can be called under a single path, with the last word of the operation's name in the body.
  * `POST /api/admin/platform {"operation": "metrics"}` equals `POST /api/admin/platform/metrics {}`.
  */
-import { type Operation, pathOf } from '@muster/registry';
+import { type Operation, pathOf } from '@muster/contract';
 
 const singlePathNamespaces = ['admin.platform', 'agents.catalog'] as const;
 

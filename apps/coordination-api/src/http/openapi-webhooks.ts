@@ -14,7 +14,7 @@ import {
   OcsfApiActivity,
   webhookTestKind,
   webhookWithheldKind,
-} from '@muster/registry';
+} from '@muster/contract';
 import { z } from 'zod';
 
 const { actor, projectId, subject, at } = ActivityItem.shape;

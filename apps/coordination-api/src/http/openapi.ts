@@ -13,11 +13,11 @@ import {
   errorStatus,
   interfaceVersion,
   type Operation,
-  operations,
   pathOf,
   productVersion,
   reasons,
-} from '@muster/registry';
+} from '@muster/contract';
+import { operations } from '@muster/registry';
 import { z } from 'zod';
 import { type Addresses } from './discovery/addresses.ts';
 import { type NamespacePath, namespacePaths } from './namespace-paths.ts';

@@ -10,10 +10,10 @@ import {
   bulkBodyLimitBytes,
   notFoundWithReason,
   type Operation,
-  operations,
   payloadTooLarge,
   unknownOperation,
-} from '@muster/registry';
+} from '@muster/contract';
+import { operations } from '@muster/registry';
 import {
   type AuthenticatedToken,
   type WaitCondition,

@@ -3,7 +3,8 @@
  * calls of notifications.list and notifications.unreadCount, made when the inbox has changed, so their
  * authorization checks apply.
  */
-import { ApiError, maxPageSize, type Notification, registry } from '@muster/registry';
+import { ApiError, maxPageSize, type Notification } from '@muster/contract';
+import { registry } from '@muster/registry';
 
 /** Executes a read for the stream's caller and returns its result as JSON text. Throws an ApiError. */
 export type ExecuteReadAsJson = (

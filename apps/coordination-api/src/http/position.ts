@@ -1,4 +1,4 @@
-import { badRequest } from '@muster/registry';
+import { badRequest } from '@muster/contract';
 import { type FastifyRequest } from 'fastify';
 
 /** The format of a Postgres write-ahead log position (LSN). */

@@ -3,7 +3,7 @@
  * calls have limits of their own. There is a limit per token, per member with all tokens and agents, per
  * organization, and for the process.
  */
-import { type ReasonOf, tooManyRequests, serviceUnavailable } from '@muster/registry';
+import { type ReasonOf, tooManyRequests, serviceUnavailable } from '@muster/contract';
 import { createConcurrencyLimiter } from '@muster/http';
 import { type TokenIdentity } from '@muster/tenancy';
 

@@ -2,7 +2,8 @@
  * Stream events of the inbox for work: each item of agents.inbox, in order. An agent whose stream includes
  * its inbox counts as listening, as it does while a call of agents.inbox waits.
  */
-import { maxPageSize, registry } from '@muster/registry';
+import { maxPageSize } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { type AuthenticatedToken, type WaitCondition } from '@muster/runtime';
 import { type WaitForEvents } from './operationRoutes.ts';
 

@@ -12,7 +12,8 @@ import {
   replyValidityDays,
 } from '@muster/notifications';
 import { type ParsedReplyAddress, type ReplyAddresses } from '@muster/outbound/reply-addresses';
-import { ApiError, type Actor, CommentBody, registry } from '@muster/registry';
+import { ApiError, type Actor, CommentBody } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { type HandlerEnvironment, runAsSystem } from '@muster/runtime';
 import { inOrganizationAsSystem, systemAuditFacts } from '@muster/tenancy';
 import PostalMime, { addressParser, type Attachment, decodeWords, type Email } from 'postal-mime';

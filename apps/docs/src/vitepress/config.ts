@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { anchorOf, namespaceGroups, referencePages } from '@muster/reference';
-import { logoSvg } from '@muster/registry';
+import { logoSvg } from '@muster/contract';
 import { defineConfig, type DefaultTheme } from 'vitepress';
 import { listDecisionPages } from './decisions.ts';
 import { drawDiagrams } from './diagrams.ts';

@@ -2,7 +2,7 @@
  * Messages and errors of the A2A protocol 1.0 in its JSON-RPC binding. Field names and values are those of
  * its specification (a2a-protocol.org).
  */
-import { internalError } from '@muster/registry';
+import { internalError } from '@muster/contract';
 import { z } from 'zod';
 import { errorBodyOf } from '../answers/failures.ts';
 

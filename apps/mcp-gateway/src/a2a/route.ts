@@ -4,7 +4,7 @@
  * token.
  */
 import { type Client, createClient, MusterError, NoAnswer } from '@muster/client';
-import { ApiError, parseWith, unauthorized } from '@muster/registry';
+import { ApiError, parseWith, unauthorized } from '@muster/contract';
 import { durationMillis, sendError } from '@muster/http';
 import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { Readable } from 'node:stream';

@@ -11,7 +11,7 @@ import {
   StoryTitle,
   type Story,
   type StoryStatus,
-} from '@muster/registry';
+} from '@muster/contract';
 import { type z } from 'zod';
 import { truncateText } from '../answers/answers.ts';
 import {

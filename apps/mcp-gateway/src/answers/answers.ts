@@ -2,7 +2,7 @@
  * Fits results into a model's context. A result lists each part that was cut and the call that returns the
  * rest.
  */
-import { issuePath } from '@muster/registry';
+import { issuePath } from '@muster/contract';
 
 /** A text or list that was shortened. */
 export interface CutPart {

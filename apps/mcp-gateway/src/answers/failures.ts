@@ -2,7 +2,7 @@
  * Turns failures into tool results: the API's error object with a hint, as text and as structured content.
  */
 import { MusterError, NoAnswer } from '@muster/client';
-import { ApiError, type ErrorBody, serviceUnavailable } from '@muster/registry';
+import { ApiError, type ErrorBody, serviceUnavailable } from '@muster/contract';
 import { type CallToolResult } from '@modelcontextprotocol/server';
 import { type AnswerBody } from './answers.ts';
 import { hintOf } from './hints.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { refusal } from '@muster/registry';
+import { refusal } from '@muster/contract';
 import { hintOf } from './hints.ts';
 
 it('says when to call again, where the refusal says so', () => {

@@ -1,5 +1,5 @@
 /** Derives a hint for the model from an error's code and details. */
-import { type ErrorBody, isReason, type ErrorReason, reasons, remedyFor } from '@muster/registry';
+import { type ErrorBody, isReason, type ErrorReason, reasons, remedyFor } from '@muster/contract';
 
 /** Returns a short remedy for a reason; empty if only the full hint can explain it. */
 export function shortRemedyOf(reason: ErrorReason): string {

@@ -3,7 +3,8 @@
  * path, and fields that a model does not need are left out. Only times differ, which are relative to now, and
  * the blockers and parents of listed stories, which are named by their keys.
  */
-import { type contextSections, type Operation, registry } from '@muster/registry';
+import { type contextSections, type Operation } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { type AnswerBody } from './answers.ts';
 import { authoredFields } from './authored.ts';
 import { relativeTime } from './relative-time.ts';

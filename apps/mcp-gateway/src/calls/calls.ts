@@ -3,7 +3,8 @@
  * model's context.
  */
 import { type Transport } from '@muster/client';
-import { ApiError, badRequest, forbidden, type Operation, registry } from '@muster/registry';
+import { ApiError, badRequest, forbidden, type Operation } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { type AnswerBody, skipToPart, jsonBytesOf, shortenTo, countFitting } from '../answers/answers.ts';
 import { type ConfirmCall } from './confirming.ts';
 import { describeContextCuts } from '../answers/cut-context.ts';

@@ -4,7 +4,8 @@
  * question in a signed request state.
  */
 import { createClient, type Transport } from '@muster/client';
-import { forbidden, type Operation, type ParamsOf, type Registry, registry } from '@muster/registry';
+import { forbidden, type Operation, type ParamsOf } from '@muster/contract';
+import { type Registry, registry } from '@muster/registry';
 import {
   type ClientCapabilities,
   inputRequired,

@@ -3,7 +3,7 @@
  * parameters.
  */
 import { MusterError } from '@muster/client';
-import { type ErrorBody, type Issue } from '@muster/registry';
+import { type ErrorBody, type Issue } from '@muster/contract';
 import { type AnswerBody } from '../answers/answers.ts';
 import { unknownParameterMessage } from './issues.ts';
 import { type ToolSchema, removeNull } from '../tools/schemas.ts';

@@ -1,5 +1,5 @@
 /** Describes invalid parameters of the gateway's own tools in the format that the API uses for operations. */
-import { type ApiError, badRequest, type Issue, issueAt, maxIssues } from '@muster/registry';
+import { type ApiError, badRequest, type Issue, issueAt, maxIssues } from '@muster/contract';
 import { type z } from 'zod';
 
 export const unknownParameterMessage = (validNames: readonly string[]): string =>

@@ -4,7 +4,7 @@
  * every optional parameter, because their client declares all parameters required. An argument is corrected
  * only if it has one possible meaning; otherwise it is unchanged, and the API reports the error.
  */
-import { badRequest, parseUntrustedJson, parsePullUrl } from '@muster/registry';
+import { badRequest, parseUntrustedJson, parsePullUrl } from '@muster/contract';
 import { type AnswerBody } from '../answers/answers.ts';
 import { resolveParameterName, normalizeIdentifierText, matchValue } from './names.ts';
 import {

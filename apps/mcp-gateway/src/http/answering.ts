@@ -1,5 +1,5 @@
 /** Answers one request: passes the caller's identity to the protocol, and records the outcome. */
-import { ApiError, unauthorized } from '@muster/registry';
+import { ApiError, unauthorized } from '@muster/contract';
 import { describeSpan, durationMillis, elapsedMillis, sendError } from '@muster/http';
 import {
   createRequestStateCodec,

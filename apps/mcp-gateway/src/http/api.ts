@@ -4,7 +4,7 @@
  * headers of the caller's request are passed on.
  */
 import { errorBodyIn, errorOf, followStream, NoAnswer, type Transport } from '@muster/client';
-import { pathOf, serviceUnavailable } from '@muster/registry';
+import { pathOf, serviceUnavailable } from '@muster/contract';
 import { gatewayKeyHeader, inSpan, traceHeaders } from '@muster/http';
 import { Pool } from 'undici';
 import { type FollowActivity } from '../protocol/subscriptions.ts';

@@ -1,5 +1,5 @@
 /** `POST /api/mcp` and `/api/a2a`: checks the HTTP request before the protocol handles its message. */
-import { ApiError, bulkBodyLimitBytes } from '@muster/registry';
+import { ApiError, bulkBodyLimitBytes } from '@muster/contract';
 import {
   classifyInboundRequest,
   type InboundModernRoute,

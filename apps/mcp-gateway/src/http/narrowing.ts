@@ -4,7 +4,7 @@
  * a connection that was meant to be read-only.
  */
 import { type IncomingHttpHeaders } from 'node:http';
-import { badRequest } from '@muster/registry';
+import { badRequest } from '@muster/contract';
 import { findSimilarNames } from '@muster/http';
 import { LRUCache } from 'lru-cache';
 import { type ConnectionLimits } from '../calls/calls.ts';

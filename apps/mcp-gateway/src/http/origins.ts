@@ -2,7 +2,7 @@
  * Rejects requests from foreign web pages, and from host names that resolve to this machine (DNS rebinding).
  * Neither may use a token that is stored on this machine.
  */
-import { forbidden } from '@muster/registry';
+import { forbidden } from '@muster/contract';
 import { localhostAllowedHostnames, validateHostHeader } from '@modelcontextprotocol/server';
 import cors from '@fastify/cors';
 import { type FastifyInstance } from 'fastify';

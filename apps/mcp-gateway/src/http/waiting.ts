@@ -1,5 +1,5 @@
 /** Limits concurrent long polls, so that they leave capacity for the calls of other callers. */
-import { type ApiError, tooManyRequests } from '@muster/registry';
+import { type ApiError, tooManyRequests } from '@muster/contract';
 import { createConcurrencyLimiter, type ConcurrencyLimiter } from '@muster/http';
 
 /** The caller of a long poll. */

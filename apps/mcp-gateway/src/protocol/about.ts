@@ -1,6 +1,6 @@
 /** Name, description and icon of the server, shown where clients list servers. */
 import { type Implementation } from '@modelcontextprotocol/server';
-import { logoSvg, productVersion } from '@muster/registry';
+import { logoSvg, productVersion } from '@muster/contract';
 
 // The icon is a data URL, because clients do not fetch icons from unknown hosts.
 const icons = [

@@ -2,7 +2,7 @@
  * Completes arguments of prompts and variables of resource templates from records that the caller can see.
  */
 import { type Client, MusterError } from '@muster/client';
-import { storyStatuses } from '@muster/registry';
+import { storyStatuses } from '@muster/contract';
 import { findOfferedPrompts, projectArgument } from './prompts.ts';
 import { isNarrowedError, isSameRef } from '../calls/calls.ts';
 import { createSessionClient, type McpSession } from './session.ts';

@@ -12,7 +12,7 @@ import {
   PerRequestHTTPServerTransport,
   ProtocolErrorCode,
 } from '@modelcontextprotocol/server';
-import { describeIssue } from '@muster/registry';
+import { describeIssue } from '@muster/contract';
 import { z } from 'zod';
 import { type McpSession } from './session.ts';
 

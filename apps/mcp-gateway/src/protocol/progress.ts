@@ -5,7 +5,7 @@
  */
 import { PassThrough } from 'node:stream';
 import { type JSONRPCRequest, ProtocolErrorCode } from '@modelcontextprotocol/server';
-import { unauthorized } from '@muster/registry';
+import { unauthorized } from '@muster/contract';
 import { type FastifyReply } from 'fastify';
 
 /** Interval between notifications, and the delay before the first one. */

@@ -3,7 +3,7 @@
  * project's prompts. A connection that is not restricted to a project passes the project as an argument.
  */
 import { type Client } from '@muster/client';
-import { type Prompt } from '@muster/registry';
+import { type Prompt } from '@muster/contract';
 import {
   type GetPromptResult,
   type ListPromptsResult,

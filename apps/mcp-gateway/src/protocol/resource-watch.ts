@@ -3,7 +3,7 @@
  * events of an execution nor the items of an inbox appear in the activity stream.
  */
 import { type Client, createClient, MusterError, NoAnswer, type Transport } from '@muster/client';
-import { ApiError } from '@muster/registry';
+import { ApiError } from '@muster/contract';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isUnauthorized } from '../answers/failures.ts';
 import { eventsUri, extractVariable, inboxUri } from './uris.ts';

@@ -1,6 +1,7 @@
 /** The resources of the server: the inbox, a story, its spec as Markdown, and the events of an execution. */
 import { type Client, MusterError } from '@muster/client';
-import { type InboxItem, maxPageSize, type Operation, registry } from '@muster/registry';
+import { type InboxItem, maxPageSize, type Operation } from '@muster/contract';
+import { registry } from '@muster/registry';
 import {
   type ReadResourceResult,
   type Resource,

@@ -15,7 +15,8 @@ import {
   type ServerContext,
   type Tool,
 } from '@modelcontextprotocol/server';
-import { type ErrorBody, internalError, registry } from '@muster/registry';
+import { type ErrorBody, internalError } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { findSimilarNames } from '@muster/http';
 import { LRUCache } from 'lru-cache';
 import { describeServer } from './about.ts';

@@ -1,6 +1,6 @@
 /** The context of one request, passed to everything that answers it. */
 import { type Client, createClient, type Transport } from '@muster/client';
-import { type ApiError, type ErrorBody } from '@muster/registry';
+import { type ApiError, type ErrorBody } from '@muster/contract';
 import { type RequestStateCodec } from '@modelcontextprotocol/server';
 import { restrictTransport } from '../calls/calls.ts';
 import { type IdempotencyIntent } from '../calls/intents.ts';

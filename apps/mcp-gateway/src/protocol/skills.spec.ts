@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { isReason, Signal } from '@muster/registry';
+import { isReason, Signal } from '@muster/contract';
 import { instructionsSection, skillText } from '@muster/reference/skill';
 import { createView } from '../http/narrowing.ts';
 import { type CallerIdentity } from '../tools/rights.ts';

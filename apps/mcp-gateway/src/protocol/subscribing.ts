@@ -3,7 +3,7 @@
  * stream begins.
  */
 import { MusterError } from '@muster/client';
-import { unauthorized } from '@muster/registry';
+import { unauthorized } from '@muster/contract';
 import { durationMillis, sendError } from '@muster/http';
 import { type JSONRPCRequest, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { type FastifyReply, type FastifyRequest } from 'fastify';

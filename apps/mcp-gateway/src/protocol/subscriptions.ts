@@ -5,7 +5,7 @@
  * polls. The SDK writes the wire format.
  */
 import { type FollowActivityOptions, MusterError, type Streamed, type Transport } from '@muster/client';
-import { type Event } from '@muster/registry';
+import { type Event } from '@muster/contract';
 import { createMcpHandler, InMemoryServerEventBus, type JSONRPCRequest } from '@modelcontextprotocol/server';
 import { once } from 'node:events';
 import { type IncomingHttpHeaders, type ServerResponse } from 'node:http';

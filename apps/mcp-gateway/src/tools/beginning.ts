@@ -1,5 +1,6 @@
 /** Adds a story's context and decisions to the result of a tool that starts work. */
-import { contextSections, maxPageSize, registry } from '@muster/registry';
+import { contextSections, maxPageSize } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { type z } from 'zod';
 import { type AnswerBody, jsonBytesOf, type ShortenedParts, type CutPart } from '../answers/answers.ts';
 import { describeContextCuts } from '../answers/cut-context.ts';

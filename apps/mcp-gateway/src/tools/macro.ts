@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { MusterError, NoAnswer } from '@muster/client';
-import { plainIssueMessages, type Operation, type Signal } from '@muster/registry';
+import { plainIssueMessages, type Operation, type Signal } from '@muster/contract';
 import { type Tool } from '@modelcontextprotocol/server';
 import { type z } from 'zod';
 import { type AnswerBody, countFitting } from '../answers/answers.ts';

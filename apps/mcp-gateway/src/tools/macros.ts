@@ -1,14 +1,8 @@
 /** The work tools: start, ask, wait, submit, hand off, release. */
 import { createHash } from 'node:crypto';
 import { MusterError } from '@muster/client';
-import {
-  AttachmentKind,
-  AttachmentTargetType,
-  badRequest,
-  refusal,
-  registry,
-  textWithinBytes,
-} from '@muster/registry';
+import { AttachmentKind, AttachmentTargetType, badRequest, refusal, textWithinBytes } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { z } from 'zod';
 import { type AnswerBody } from '../answers/answers.ts';
 import { storyContextOperations, addStoryContext } from './beginning.ts';

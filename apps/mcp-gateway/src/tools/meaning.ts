@@ -2,7 +2,7 @@
  * Determines the topic of a text, and whether it asks for a read or a write. It compares word stems with the
  * vocabulary.
  */
-import { type Operation } from '@muster/registry';
+import { type Operation } from '@muster/contract';
 import { stemmer } from 'stemmer';
 import { writeActionSynonyms, readActionSynonyms, questionWords, thingSynonyms } from './vocabulary.ts';
 

@@ -4,10 +4,10 @@ import {
   badRequest,
   plainIssueMessages,
   type Operation,
-  operations,
   reasons,
   unknownOperation,
-} from '@muster/registry';
+} from '@muster/contract';
+import { operations } from '@muster/registry';
 import { findSimilarNames } from '@muster/http';
 import { type Tool } from '@modelcontextprotocol/server';
 import { z } from 'zod';

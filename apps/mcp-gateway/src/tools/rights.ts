@@ -10,7 +10,7 @@ import {
   scopeCovers,
   type TokenFacts,
   tokenRefusal,
-} from '@muster/registry';
+} from '@muster/contract';
 import { LRUCache } from 'lru-cache';
 import { type AnyTool } from './toolbox.ts';
 

@@ -5,7 +5,7 @@
  * that all vendors accept: OpenAI's strict mode, Gemini and Anthropic each reject a whole tool list for one
  * unknown keyword.
  */
-import { Id } from '@muster/registry';
+import { Id } from '@muster/contract';
 import { z } from 'zod';
 
 export interface ToolSchema {

@@ -1,5 +1,5 @@
 /** Finds the operations that a question is about. */
-import { type Operation } from '@muster/registry';
+import { type Operation } from '@muster/contract';
 import MiniSearch from 'minisearch';
 import {
   inferWantedEffect,

@@ -1,5 +1,6 @@
 /** Converts operations of the contract into MCP tools. */
-import { type Operation, operations, type ErrorReason, registry } from '@muster/registry';
+import { type Operation, type ErrorReason } from '@muster/contract';
+import { operations, registry } from '@muster/registry';
 import { type Tool } from '@modelcontextprotocol/server';
 import { coreOperations } from './core.ts';
 import { shortRemedyOf } from '../answers/hints.ts';

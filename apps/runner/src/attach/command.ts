@@ -1,6 +1,6 @@
 /** The command `muster attach`: uploads files to a story, an execution or a run. */
 import { type Client } from '@muster/client';
-import { type Attachment, attachmentKinds, type AttachmentKind } from '@muster/registry';
+import { type Attachment, attachmentKinds, type AttachmentKind } from '@muster/contract';
 import { terminalSafeJson, sanitizeForTerminal, UsageError } from '@muster/terminal';
 import { type Command, Option } from 'commander';
 import { type ApiAccess } from '../api-access.ts';

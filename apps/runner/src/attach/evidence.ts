@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
-import { type AttachmentKind, changesFileName, maxChangesBytes } from '@muster/registry';
+import { type AttachmentKind, changesFileName, maxChangesBytes } from '@muster/contract';
 import { countWithNoun } from '@muster/terminal';
 import { splitNullSeparated } from '../git.ts';
 import { type ReadyRun } from '../session.ts';

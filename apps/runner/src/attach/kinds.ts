@@ -1,6 +1,6 @@
 /** The attachment kind and media type of a file, by its name. */
 import path from 'node:path';
-import { type AttachmentKind } from '@muster/registry';
+import { type AttachmentKind } from '@muster/contract';
 
 const mediaTypes: Readonly<Record<string, string>> = {
   ...{ png: 'image/png', jpg: 'image/jpeg', jpeg: 'image/jpeg', gif: 'image/gif', webp: 'image/webp' },

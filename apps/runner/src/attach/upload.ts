@@ -11,8 +11,8 @@ import {
   type AttachmentKind,
   maxAttachmentBytes,
   type InputOf,
-  type Registry,
-} from '@muster/registry';
+} from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { UsageError } from '@muster/terminal';
 import { guessKind, mediaTypeOf } from './kinds.ts';
 

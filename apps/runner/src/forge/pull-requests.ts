@@ -2,7 +2,7 @@
  * Finds or opens the pull request of a branch at GitHub, Gitea or Forgejo, or its merge request at GitLab.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { forgeApiRoot, forgeNames } from '@muster/registry';
+import { forgeApiRoot, forgeNames } from '@muster/contract';
 import { z } from 'zod';
 import { type Forge } from './remote.ts';
 

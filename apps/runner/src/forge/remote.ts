@@ -1,5 +1,5 @@
 /** The forge of a remote: its address, its kind, and the full name of the repository. */
-import { type ForgeKind, isGitHubHost } from '@muster/registry';
+import { type ForgeKind, isGitHubHost } from '@muster/contract';
 import { type Repository } from '../repository.ts';
 
 export interface Forge {

@@ -1,7 +1,7 @@
 /** The person's own credentials for a forge, from the environment or from the forge's command line. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { isGitHubHost } from '@muster/registry';
+import { isGitHubHost } from '@muster/contract';
 import { originalEnvironmentValue } from '../secrets.ts';
 import { type Forge } from './remote.ts';
 

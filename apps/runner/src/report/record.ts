@@ -1,7 +1,7 @@
 /** Finds the work that a fact is about, and records the fact. */
 import { type Client, isRefusal } from '@muster/client';
 import { type DeliveryFact, factKey } from '@muster/forges/reading';
-import { type Execution, parsePullUrl } from '@muster/registry';
+import { type Execution, parsePullUrl } from '@muster/contract';
 
 export interface FactRecording {
   readonly kind: DeliveryFact['kind'];

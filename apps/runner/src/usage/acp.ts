@@ -3,7 +3,7 @@
  * turn's response, where the adapters of Claude Code and Codex and Gemini CLI put them. The protocol itself has no
  * token counts yet.
  */
-import { Currency } from '@muster/registry';
+import { Currency } from '@muster/contract';
 import { z } from 'zod';
 import { CostMicros, type ModelUsage, ReportedModel, TokenCount, type UsageChange } from './model-usage.ts';
 

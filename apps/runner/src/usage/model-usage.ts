@@ -1,5 +1,5 @@
 /** The form into which the usage that agents report is translated, and the parts that all formats share. */
-import { ModelName, type UsageReport } from '@muster/registry';
+import { ModelName, type UsageReport } from '@muster/contract';
 import { z } from 'zod';
 
 export type ModelUsage = UsageReport & {

@@ -1,7 +1,7 @@
 /** Adds up what the agent of a run uses, and reports the totals to Muster by renewing the lease. */
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { type HeldLease } from '@muster/client';
-import { UsageReport } from '@muster/registry';
+import { UsageReport } from '@muster/contract';
 import { z } from 'zod';
 import { maxUsage, type ModelUsage, sumUsage, type UsageChange } from './model-usage.ts';
 

@@ -1,6 +1,6 @@
 /** Tests the readers with events as the agents print them, and the totals of a run. */
 import { describe, expect, it } from '@jest/globals';
-import { type UsageReport } from '@muster/registry';
+import { type UsageReport } from '@muster/contract';
 import { createAcpUsageReader } from './acp.ts';
 import { createOutputUsageReader, modelOfCommand } from './output.ts';
 import { RunUsage } from './run-usage.ts';

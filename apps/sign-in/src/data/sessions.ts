@@ -1,6 +1,6 @@
 /** Sessions of people who have authenticated in a browser. */
 import { type Db, newId, sql } from '@muster/driver';
-import { identityProofValidMinutes } from '@muster/registry';
+import { identityProofValidMinutes } from '@muster/contract';
 import { hashToken, isWellFormedSession, newSessionSecret, sessionTokenHash } from '@muster/runtime';
 import { type Account } from './accounts.ts';
 

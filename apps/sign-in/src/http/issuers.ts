@@ -6,7 +6,7 @@
 import { formFieldsOf, requireOwnPage, pathWithinOrigin } from '@muster/http';
 import { redirectPath } from '@muster/organizations';
 import { inSignInTransaction, type SignInDb } from '@muster/placement';
-import { isUuid } from '@muster/registry';
+import { isUuid } from '@muster/contract';
 import { type FastifyInstance, type FastifyReply } from 'fastify';
 import { type SignInConfig } from '../config.ts';
 import { type Account, findOrCreateAccount } from '../data/accounts.ts';

@@ -1,7 +1,7 @@
 /** Signing in by a link: requesting it, and redeeming it or its code. */
 import { formFieldsOf, requireOwnPage, pathWithinOrigin, queryFieldsOf } from '@muster/http';
 import { inSignInTransaction } from '@muster/placement';
-import { EmailAddress } from '@muster/registry';
+import { EmailAddress } from '@muster/contract';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { findOrCreateAccount } from '../data/accounts.ts';
 import {

@@ -2,7 +2,7 @@
 import { formFieldsOf, requireOwnPage, queryFieldsOf } from '@muster/http';
 import { createOrganizationForAccount } from '@muster/organizations';
 import { inSignInTransaction } from '@muster/placement';
-import { OrgName } from '@muster/registry';
+import { OrgName } from '@muster/contract';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Account, listInvitations, listOrganizations } from '../data/accounts.ts';
 import { findSession } from '../data/sessions.ts';

@@ -2,7 +2,7 @@
  * Request bodies with passkeys, in the format of `PublicKeyCredential.toJSON`. The library verifies their
  * contents.
  */
-import { PasskeyName } from '@muster/registry';
+import { PasskeyName } from '@muster/contract';
 import { z } from 'zod';
 
 const Base64UrlText = z

@@ -6,7 +6,7 @@ import { newId } from '@muster/driver';
 import { forbidden, formFieldsOf, requireOwnPage, pathWithinOrigin } from '@muster/http';
 import { renderPasskeyMail } from '@muster/organizations';
 import { inSignInTransaction } from '@muster/placement';
-import { badRequest, isUuid, PasskeyName, identityProofValidMinutes, unauthorized } from '@muster/registry';
+import { badRequest, isUuid, PasskeyName, identityProofValidMinutes, unauthorized } from '@muster/contract';
 import { parseWith } from '@muster/runtime';
 import {
   generateAuthenticationOptions,

@@ -8,7 +8,7 @@ import {
   requireSameOrigin,
 } from '@muster/http';
 import { inSignInTransaction } from '@muster/placement';
-import { isUuid, unauthorized } from '@muster/registry';
+import { isUuid, unauthorized } from '@muster/contract';
 import { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { listOrganizations, findOrCreateAccount } from '../data/accounts.ts';
 import { listRequiredProofs } from '../data/providers.ts';

@@ -2,7 +2,7 @@
  * Clients that may request a connection: those with a client id metadata document, those that registered
  * themselves if the operator allows it, and our own command line.
  */
-import { isCleanText, parseUntrustedJson } from '@muster/registry';
+import { isCleanText, parseUntrustedJson } from '@muster/contract';
 import { type Sender } from '@muster/outbound/sender';
 import { type ClientMetadata } from 'oidc-provider';
 import { z } from 'zod';

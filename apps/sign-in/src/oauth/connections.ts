@@ -5,7 +5,7 @@
 import { type Db, newId, sql } from '@muster/driver';
 import { type CreationRequestFacts } from '@muster/organizations';
 import { type SignInDb } from '@muster/placement';
-import { type GrantableScope, isUuid } from '@muster/registry';
+import { type GrantableScope, isUuid } from '@muster/contract';
 import { hashToken, tokenPrefixOf } from '@muster/runtime';
 
 /** Lifetime of a connection's access token in seconds. */

@@ -2,7 +2,7 @@
 import { newId, type Pool } from '@muster/driver';
 import { type FormFields } from '@muster/http';
 import { inSignInTransaction } from '@muster/placement';
-import { scopeCovers } from '@muster/registry';
+import { scopeCovers } from '@muster/contract';
 import { type FastifyRequest } from 'fastify';
 import { type Provider } from 'oidc-provider';
 import { listOrganizations, type AccountOrganization } from '../data/accounts.ts';

@@ -3,7 +3,8 @@
  * as the person, and the API's authorization checks apply.
  */
 import { traceHeaders, serviceUnavailable } from '@muster/http';
-import { type ErrorBody, registry } from '@muster/registry';
+import { type ErrorBody } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { type FastifyRequest } from 'fastify';
 import { Pool } from 'undici';
 import { type z } from 'zod';

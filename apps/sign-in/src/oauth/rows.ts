@@ -1,6 +1,6 @@
 /** Rows of oauth_records, identified by the hash of the secret that a client or browser holds. */
 import { type Db, sql } from '@muster/driver';
-import { isCleanText } from '@muster/registry';
+import { isCleanText } from '@muster/contract';
 import { hashToken } from '@muster/runtime';
 import { type AdapterPayload, errors } from 'oidc-provider';
 

@@ -18,10 +18,10 @@ import {
   type CodeUnderReview,
   isEvidenceStale,
   type ParamsOf,
-  type Registry,
   type ResultOf,
   type Subject,
-} from '@muster/registry';
+} from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { z } from 'zod';
 import { downloadSeconds, signedPath } from '../rules/addresses.ts';
 

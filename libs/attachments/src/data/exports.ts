@@ -19,9 +19,9 @@ import {
   leadRank,
   maxKeptExports,
   type ParamsOf,
-  type Registry,
   scopeCovers,
-} from '@muster/registry';
+} from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { type Caller, projectsVisibleTo } from '@muster/runtime';
 import { projectIdSql } from '@muster/tenancy';
 import { z } from 'zod';

@@ -1,6 +1,6 @@
 /** Reads a file for the check of its signed address, and changes it from pending to stored. */
 import { type Db, orgFilter, type Pool, sql } from '@muster/driver';
-import { type TestReport } from '@muster/registry';
+import { type TestReport } from '@muster/contract';
 import { inOrganizationAsSystem } from '@muster/tenancy';
 import { attachments, type AttachmentRow } from './attachments.ts';
 

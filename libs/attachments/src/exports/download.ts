@@ -1,6 +1,6 @@
 /** Serves the archives of exports at their signed addresses, which need no token. */
 import { Readable } from 'node:stream';
-import { isUuid, notFound, unauthorized } from '@muster/registry';
+import { isUuid, notFound, unauthorized } from '@muster/contract';
 import { inOrganizationAsSystem } from '@muster/tenancy';
 import { findDownloadableExport, listParts } from '../data/exports.ts';
 import { type Download, type FilesContext, requireStorage } from '../files.ts';

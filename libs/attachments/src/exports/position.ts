@@ -1,5 +1,5 @@
 /** The position at which the writing of an archive continues, and its progress. */
-import { archiveRecordTypes } from '@muster/registry';
+import { archiveRecordTypes } from '@muster/contract';
 import { type ArchiveKey } from '@muster/tenancy';
 import { z } from 'zod';
 

@@ -15,7 +15,7 @@ import {
   manifestFileName,
   manifestSignatureFileName,
   productVersion,
-} from '@muster/registry';
+} from '@muster/contract';
 import {
   type ArchiveReaders,
   type ArchiveSelection,

@@ -1,6 +1,6 @@
 /** Reads the results of tests from an uploaded file. */
 import { createReadStream } from 'node:fs';
-import { type TestReport } from '@muster/registry';
+import { type TestReport } from '@muster/contract';
 import { type ReceivedFile } from '../storage/storage.ts';
 import { createJunitReader } from './junit.ts';
 import { type ReportReader } from './report.ts';

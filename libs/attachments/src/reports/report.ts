@@ -1,5 +1,5 @@
 /** The results of tests while a report is read. */
-import { maxFailedTestsNamed, type TestReport } from '@muster/registry';
+import { maxFailedTestsNamed, type TestReport } from '@muster/contract';
 
 /** Longer names are cut, in UTF-16 code units. */
 const maxNameLength = 200;

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { isUuid } from '@muster/registry';
+import { isUuid } from '@muster/contract';
 import { type FileStorage } from './storage.ts';
 
 const isMissing = (error: unknown): boolean =>

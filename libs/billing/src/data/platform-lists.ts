@@ -19,7 +19,7 @@ import {
   type PlatformOrg,
   type PlatformSubscription,
   type PlatformTeam,
-} from '@muster/registry';
+} from '@muster/contract';
 import { containsPattern } from '@muster/tenancy';
 import { z } from 'zod';
 

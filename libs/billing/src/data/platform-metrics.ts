@@ -1,7 +1,7 @@
 /** The metrics of the installation. */
 import { type Query, sql } from '@muster/driver';
 import { isOutboxJob, jobNames } from '@muster/jobs';
-import { type PlatformMetrics } from '@muster/registry';
+import { type PlatformMetrics } from '@muster/contract';
 
 interface MetricsRow {
   readonly at: string;

@@ -1,6 +1,6 @@
 import { type Db, orgFilter, currentOrgId, sql } from '@muster/driver';
 import { countFreeSeats, getSeats, type SeatCounts } from '@muster/organizations';
-import { type OrgRole, orgRoles, type SeatUsage } from '@muster/registry';
+import { type OrgRole, orgRoles, type SeatUsage } from '@muster/contract';
 
 /** Counts the active members of each role. */
 export async function countMembersByRole(db: Db): Promise<Record<OrgRole, number>> {

@@ -1,6 +1,6 @@
 import { type DB, type Db, newId, orgFilter, currentOrgId, type Query, sql } from '@muster/driver';
 import { type TimeRange, findPeriodContaining } from '@muster/organizations';
-import { type Actor, type Proration, type Subject, subjectOf, type Subscription } from '@muster/registry';
+import { type Actor, type Proration, type Subject, subjectOf, type Subscription } from '@muster/contract';
 import { type Selectable } from 'kysely';
 
 export type SubscriptionRow = Selectable<DB['subscriptions']>;

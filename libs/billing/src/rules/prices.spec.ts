@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { plans } from '@muster/registry';
+import { plans } from '@muster/contract';
 import { defaultSeatPrices, parseSeatPrices } from './prices.ts';
 
 const price = (tiers: unknown, currency = 'EUR') => ({ currency, interval: 'month', tiers });

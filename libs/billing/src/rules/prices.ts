@@ -1,5 +1,5 @@
 /** The prices of seats by plan. The environment variable SEAT_PRICING overrides them for an installation. */
-import { type Plan, plans, type SeatPricing } from '@muster/registry';
+import { type Plan, plans, type SeatPricing } from '@muster/contract';
 import { z } from 'zod';
 
 /**

@@ -3,7 +3,7 @@
  * minor currency units.
  */
 import { type TimeRange } from '@muster/organizations';
-import { type Proration } from '@muster/registry';
+import { type Proration } from '@muster/contract';
 import { type SeatPrice } from './prices.ts';
 
 const millisPerDay = 86_400_000;

@@ -10,13 +10,8 @@ import {
   type RowOf,
   sql,
 } from '@muster/driver';
-import {
-  type AccessRequest,
-  type OrgRole,
-  type ParamsOf,
-  type ProjectRole,
-  type Registry,
-} from '@muster/registry';
+import { type AccessRequest, type OrgRole, type ParamsOf, type ProjectRole } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import { z } from 'zod';
 

@@ -1,6 +1,6 @@
 /** Reads the records of boards for an export. With the scope `me`, only those of the member. */
 import { orgFilter, type Part, sql } from '@muster/driver';
-import { type Comment, type ProjectRole } from '@muster/registry';
+import { type Comment, type ProjectRole } from '@muster/contract';
 import {
   afterKeySql,
   type ArchiveReader,

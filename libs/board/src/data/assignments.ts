@@ -15,7 +15,7 @@ import {
   searchPageSql,
   sql,
 } from '@muster/driver';
-import { type Assignment, type Subject, targetTypes } from '@muster/registry';
+import { type Assignment, type Subject, targetTypes } from '@muster/contract';
 import { type Caller, activeProjectsVisibleTo } from '@muster/runtime';
 import { type Selectable } from 'kysely';
 import { z } from 'zod';

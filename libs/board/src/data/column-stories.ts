@@ -1,6 +1,6 @@
 /** Reads and moves all stories of a column. */
 import { type Db, orgFilter, type Query, sql } from '@muster/driver';
-import { type ColumnStatus } from '@muster/registry';
+import { type ColumnStatus } from '@muster/contract';
 import { isFinished } from '../rules/workflow.ts';
 import { hasSpec } from './specs.ts';
 import { type StoryRow } from './stories.ts';

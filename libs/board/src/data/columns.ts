@@ -19,12 +19,12 @@ import {
 import {
   type BoardColumn,
   type ParamsOf,
-  type Registry,
   type ResultOf,
   type StoryStatus,
   type Subject,
   subjectOf,
-} from '@muster/registry';
+} from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { z } from 'zod';
 import { countsByStatus } from '../rules/columns.ts';
 

@@ -11,7 +11,8 @@ import {
   sql,
   limitToPageBytes,
 } from '@muster/driver';
-import { maxRepliesShown, type ParamsOf, type Registry, type ResultOf } from '@muster/registry';
+import { maxRepliesShown, type ParamsOf, type ResultOf } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { z } from 'zod';
 import { type CommentRow, comments, type CommentReaction, toComment } from './comments.ts';
 import { reactionColumns } from './reactions.ts';

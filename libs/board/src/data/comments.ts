@@ -9,7 +9,7 @@ import {
   type RowOf,
   sql,
 } from '@muster/driver';
-import { type Comment, type Mention, type Subject } from '@muster/registry';
+import { type Comment, type Mention, type Subject } from '@muster/contract';
 import { firstIdAtSql } from '@muster/tenancy';
 import { type Selectable } from 'kysely';
 import { toStoryEventSubject, type StoryRow } from './stories.ts';

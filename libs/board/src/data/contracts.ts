@@ -18,14 +18,8 @@ import {
   sql,
   limitToPageBytes,
 } from '@muster/driver';
-import {
-  type Contract,
-  type ParamsOf,
-  type Registry,
-  type ResultOf,
-  type Subject,
-  subjectOf,
-} from '@muster/registry';
+import { type Contract, type ParamsOf, type ResultOf, type Subject, subjectOf } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import { storyIdSql } from '@muster/tenancy';
 import { type Selectable } from 'kysely';

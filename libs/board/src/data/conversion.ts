@@ -2,7 +2,8 @@
  * Writes a whole board in one transaction. It creates the rows in memory and inserts them by few statements.
  */
 import { type Db, newId, currentOrgId, splitIntoPortions, type Query, type RowOf, sql } from '@muster/driver';
-import { type ParamsOf, type Registry } from '@muster/registry';
+import { type ParamsOf } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import { placeStories } from '../rules/conversion.ts';
 import { isFinished } from '../rules/workflow.ts';

@@ -14,13 +14,8 @@ import {
   type Query,
   sql,
 } from '@muster/driver';
-import {
-  type Actor,
-  type DeletedStory,
-  type ParamsOf,
-  type Registry,
-  type StoryStatus,
-} from '@muster/registry';
+import { type Actor, type DeletedStory, type ParamsOf, type StoryStatus } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { z } from 'zod';
 import { assignRank, type LockedColumn, lockColumnEnd, selectFirstColumnOfStatus } from './ranks.ts';
 import { removeParentFromChildren, toStoryKey } from './stories.ts';

@@ -4,13 +4,8 @@
  * depends on the span, not on the project's history.
  */
 import { type Db, type IdOrSql, orgFilter, type Part, sql } from '@muster/driver';
-import {
-  type HealthFigures,
-  type HealthMeasure,
-  healthMeasures,
-  type Registry,
-  type ResultOf,
-} from '@muster/registry';
+import { type HealthFigures, type HealthMeasure, healthMeasures, type ResultOf } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 
 interface HealthTimeRange {
   readonly from: string;

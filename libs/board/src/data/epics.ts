@@ -12,7 +12,8 @@ import {
   sql,
   limitToPageBytes,
 } from '@muster/driver';
-import { type Epic, type ParamsOf, type Registry, type Subject, subjectOf } from '@muster/registry';
+import { type Epic, type ParamsOf, type Subject, subjectOf } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { z } from 'zod';
 
 export const epics = defineRecord('epics', 'e', {

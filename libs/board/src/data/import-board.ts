@@ -3,7 +3,7 @@
  * members that the import names.
  */
 import { type Db, type DB, type IdOrSql, orgFilter, currentOrgId, type Query, sql } from '@muster/driver';
-import { type Actor, type ColumnStatus } from '@muster/registry';
+import { type Actor, type ColumnStatus } from '@muster/contract';
 import { type Selectable } from 'kysely';
 import { v7 } from 'uuid';
 import { type CommentRow, comments } from './comments.ts';

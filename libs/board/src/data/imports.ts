@@ -14,7 +14,8 @@ import {
   type RowOf,
   sql,
 } from '@muster/driver';
-import { type Import, type ParamsOf, type Registry, type Subject, subjectOf } from '@muster/registry';
+import { type Import, type ParamsOf, type Subject, subjectOf } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { type Selectable } from 'kysely';
 import { z } from 'zod';
 

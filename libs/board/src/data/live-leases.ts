@@ -1,6 +1,6 @@
 /** Reads the live lease on a story. Leases belong to delivery; the board only reads them. */
 import { type Db, orgFilter, sql } from '@muster/driver';
-import { type Actor } from '@muster/registry';
+import { type Actor } from '@muster/contract';
 
 export interface LiveLease {
   readonly holder: Actor;

@@ -1,6 +1,6 @@
 /** Lists the stories that a caller may begin next, in order. */
 import { type Db, type IdOrSql, orgFilter, type Part, sql } from '@muster/driver';
-import { type internalOperations, type ParamsOf, priorities } from '@muster/registry';
+import { type internalOperations, type ParamsOf, priorities } from '@muster/contract';
 import { type Caller } from '@muster/runtime';
 import { hasLabels } from './labels.ts';
 import { boardFactsColumns, type BoardFactsRow, boardFactsTables } from './readiness-facts.ts';

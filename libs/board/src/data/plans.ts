@@ -14,13 +14,8 @@ import {
   type RowOf,
   sql,
 } from '@muster/driver';
-import {
-  type ParamsOf,
-  type Registry,
-  type ResultOf,
-  type StoryPlan,
-  type StoryStatus,
-} from '@muster/registry';
+import { type ParamsOf, type ResultOf, type StoryPlan, type StoryStatus } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { type Selectable } from 'kysely';
 import { z } from 'zod';
 

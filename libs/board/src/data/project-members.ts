@@ -22,8 +22,8 @@ import {
   type Participant,
   type ProjectRole,
   projectRoles,
-  type Registry,
-} from '@muster/registry';
+} from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { z } from 'zod';
 
 export interface ProjectMemberRole {

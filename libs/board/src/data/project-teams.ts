@@ -12,7 +12,8 @@ import {
   type Query,
   sql,
 } from '@muster/driver';
-import { type ParamsOf, type ProjectRole, type Registry, type ResultOf } from '@muster/registry';
+import { type ParamsOf, type ProjectRole, type ResultOf } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { type Caller, projectsVisibleTo } from '@muster/runtime';
 import { z } from 'zod';
 import { type ProjectMemberRole } from './project-members.ts';

@@ -14,14 +14,8 @@ import {
   sql,
   limitToPageBytes,
 } from '@muster/driver';
-import {
-  type ParamsOf,
-  type Project,
-  projectRoles,
-  type Registry,
-  type Subject,
-  subjectOf,
-} from '@muster/registry';
+import { type ParamsOf, type Project, projectRoles, type Subject, subjectOf } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { type Caller, projectsVisibleTo } from '@muster/runtime';
 import { containsPattern } from '@muster/tenancy';
 import { z } from 'zod';

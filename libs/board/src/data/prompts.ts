@@ -19,11 +19,11 @@ import {
   maxBytesIncludedByDefault,
   type ParamsOf,
   type Prompt,
-  type Registry,
   type ResultOf,
   type Subject,
   subjectOf,
-} from '@muster/registry';
+} from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import { z } from 'zod';
 

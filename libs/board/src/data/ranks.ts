@@ -3,7 +3,7 @@
  * finds the same place. Reads that are pipelined behind the lock see the state after its wait.
  */
 import { type Db, type DB, type IdOrSql, orgFilter, type Part, sql } from '@muster/driver';
-import { type StoryStatus } from '@muster/registry';
+import { type StoryStatus } from '@muster/contract';
 import { storyIdSql } from '@muster/tenancy';
 import { type Selectable } from 'kysely';
 import { maxRankLength, rerankColumn, rankBetween } from '../rules/ranks.ts';

@@ -1,6 +1,6 @@
 /** The board's facts about beginning work on a story `s`. Delivery knows who holds it. */
 import { orgFilter, type Part, sql } from '@muster/driver';
-import { type Readiness, type StoryStatus } from '@muster/registry';
+import { type Readiness, type StoryStatus } from '@muster/contract';
 import { type ReadinessFacts } from '../rules/readiness.ts';
 import { selectFirstColumnOfStatus } from './ranks.ts';
 import { hasSpec } from './specs.ts';

@@ -14,7 +14,7 @@ import {
   searchPageSql,
   sql,
 } from '@muster/driver';
-import { noReportedCode, type Reviewer, type Verdict } from '@muster/registry';
+import { noReportedCode, type Reviewer, type Verdict } from '@muster/contract';
 import { type Caller, activeProjectsVisibleTo } from '@muster/runtime';
 import { z } from 'zod';
 import {

@@ -1,7 +1,7 @@
 /** Reads the facts that a move to done depends on: verdicts, authors, and the proof of a merge. */
 import { type Db, type IdOrSql, orgFilter, type Part, sql } from '@muster/driver';
 import { type Caller } from '@muster/runtime';
-import { type Policy, type Trust } from '@muster/registry';
+import { type Policy, type Trust } from '@muster/contract';
 import { type Evidence, findFreshEvidence } from '../rules/evidence.ts';
 import { type AuthorIds, countFreshVerdicts, type VerdictGiver, type Review } from '../rules/reviews.ts';
 import { type GateFacts } from '../rules/workflow.ts';

@@ -1,6 +1,7 @@
 /** Full-text search. The SQL function app.find (libs/migrations/functions/search.sql) decides about hits and their order. */
 import { type Db, orgFilter, sql } from '@muster/driver';
-import { SearchHitKind, type SearchHit, type ParamsOf, type Registry } from '@muster/registry';
+import { SearchHitKind, type SearchHit, type ParamsOf } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import { projectIdSql } from '@muster/tenancy';
 import { buildSnippet } from '../rules/snippet.ts';

@@ -1,6 +1,6 @@
 /** The stories that members view right now. Each row belongs to one device and expires. */
 import { type Db, type IdOrSql, orgFilter, currentOrgId, type Query, sql } from '@muster/driver';
-import { type MemberRef } from '@muster/registry';
+import { type MemberRef } from '@muster/contract';
 
 /** The period after which the row of a device that views a story expires. */
 const selectionLifetime = sql.part`interval '15 minutes'`;

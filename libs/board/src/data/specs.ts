@@ -16,7 +16,8 @@ import {
   type Query,
   sql,
 } from '@muster/driver';
-import { type Actor, type Registry, type ResultOf, type Spec } from '@muster/registry';
+import { type Actor, type ResultOf, type Spec } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { notFound } from '@muster/runtime';
 import { type Selectable } from 'kysely';
 import { z } from 'zod';

@@ -12,7 +12,8 @@ import {
   type Part,
   sql,
 } from '@muster/driver';
-import { type ParamsOf, type Registry, type ResultOf } from '@muster/registry';
+import { type ParamsOf, type ResultOf } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { activeProjectsVisibleTo, type Caller } from '@muster/runtime';
 import { z } from 'zod';
 import { type CardRow, selectWithCardColumns, toCard } from './story-cards.ts';

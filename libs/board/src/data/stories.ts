@@ -9,7 +9,7 @@ import {
   type StorySummary,
   type Subject,
   subjectOf,
-} from '@muster/registry';
+} from '@muster/contract';
 
 const storySummaryColumns = {
   project_id: {},

@@ -1,6 +1,6 @@
 /** Reads the parts of a card that are not in the story's own row: assignees, counts and work. */
 import { orgFilter, type Part, sql } from '@muster/driver';
-import { contributorRank, maxCardCount, type StoryCard } from '@muster/registry';
+import { contributorRank, maxCardCount, type StoryCard } from '@muster/contract';
 import { toStoryKey, storySummaries, type StorySummaryRow } from './stories.ts';
 
 /** A story's row with the columns that only cards show. */

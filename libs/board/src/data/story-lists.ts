@@ -17,7 +17,8 @@ import {
   type Part,
   sql,
 } from '@muster/driver';
-import { type ParamsOf, type Registry, type ResultOf, type StoryStatus } from '@muster/registry';
+import { type ParamsOf, type ResultOf, type StoryStatus } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { containsPattern, storyIdArraySql, storyIdSql } from '@muster/tenancy';
 import { z } from 'zod';
 import { hasLabels } from './labels.ts';

@@ -3,7 +3,7 @@
  * that set a parent lock the project's counters first, so that two of them cannot nest stories more deeply.
  */
 import { type Db, type IdOrSql, orgFilter, sql } from '@muster/driver';
-import { type StoryStatus } from '@muster/registry';
+import { type StoryStatus } from '@muster/contract';
 import { type ApiError, type Caller } from '@muster/runtime';
 import { storyIdSql } from '@muster/tenancy';
 import { notInProjectError } from './elsewhere.ts';

@@ -1,6 +1,6 @@
 /** Reads the parent, the children, the dependencies and the asked agent of a story. */
 import { type Db, type IdOrSql, orgFilter, type Part, sql } from '@muster/driver';
-import { maxRelatedStories, type StoryCard, type StoryLink } from '@muster/registry';
+import { maxRelatedStories, type StoryCard, type StoryLink } from '@muster/contract';
 import { agentResponseSql, joinAssignment } from './story-cards.ts';
 
 interface StoryRelations {

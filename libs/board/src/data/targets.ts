@@ -1,6 +1,6 @@
 /** The records that two parameters identify together: a kind and an ID. */
 import { type Db, type IdOrSql, orgFilter, sql } from '@muster/driver';
-import { type Subject, type TargetType } from '@muster/registry';
+import { type Subject, type TargetType } from '@muster/contract';
 import { toEpicEventSubject, epics } from './epics.ts';
 import { toStoryEventSubject, lockStory } from './stories.ts';
 

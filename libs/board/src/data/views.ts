@@ -12,7 +12,8 @@ import {
   type RowOf,
   sql,
 } from '@muster/driver';
-import { type MemberRef, type ParamsOf, type Registry, type View, type ViewFilter } from '@muster/registry';
+import { type MemberRef, type ParamsOf, type View, type ViewFilter } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { type Caller, forbidden, pathNotFound, projectsVisibleTo } from '@muster/runtime';
 import { projectIdSql, storyIdSql } from '@muster/tenancy';
 import { z } from 'zod';

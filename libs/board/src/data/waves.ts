@@ -1,6 +1,6 @@
 /** Checks the filters of the waves of a project, and reads the cards of given stories. */
 import { type Db, type IdOrSql, orgFilter, sql } from '@muster/driver';
-import { type StoryCard } from '@muster/registry';
+import { type StoryCard } from '@muster/contract';
 import { withPathOnNotFound } from '@muster/runtime';
 import { type CardRow, selectWithCardColumns, toCard } from './story-cards.ts';
 import { storySummaries } from './stories.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { accessDecisions, accessRequestStates } from '@muster/registry';
+import { accessDecisions, accessRequestStates } from '@muster/contract';
 import { accessRequestTransitions, stateAfterDecision } from './access-request-states.ts';
 
 describe('the life of a request for access', () => {

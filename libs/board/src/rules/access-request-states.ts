@@ -1,5 +1,5 @@
 /** The state machine of an access request: it is pending, and is decided once. */
-import { type AccessDecision, type AccessRequestState } from '@muster/registry';
+import { type AccessDecision, type AccessRequestState } from '@muster/contract';
 
 /**
  * The state after each decision, by the current state. A missing entry means that the decision is refused.

@@ -1,6 +1,6 @@
 /** The ids of records that are imported from an archive of another installation. */
 import { randomBytes } from 'node:crypto';
-import { isUuid } from '@muster/registry';
+import { isUuid } from '@muster/contract';
 
 /** The hexadecimal digits of a UUIDv7 that order it: its time and the counter within a millisecond. */
 const orderingDigits = 22;

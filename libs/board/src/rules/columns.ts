@@ -1,5 +1,5 @@
 /** The columns of a board: the defaults, their order, and the ones that a board requires. */
-import { type ColumnStatus, type StoryStatus, storyStatuses } from '@muster/registry';
+import { type ColumnStatus, type StoryStatus, storyStatuses } from '@muster/contract';
 
 /** The maximum number of active columns on a board. The contract limits its lists to the same number. */
 export const maxColumns = 50;

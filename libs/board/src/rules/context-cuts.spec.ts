@@ -7,7 +7,7 @@ import {
   maxContextBytes,
   Policy,
   StoryContext,
-} from '@muster/registry';
+} from '@muster/contract';
 import fc from 'fast-check';
 import { contextCuts } from './context-cuts.ts';
 import { jsonByteLength, fitSectionsToBytes } from './fit-bytes.ts';

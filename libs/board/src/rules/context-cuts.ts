@@ -2,7 +2,7 @@
  * The cuts that shrink a story's context to its byte limit, ordered from the least needed part to the most
  * needed.
  */
-import { type ContextSections, type OpenThread } from '@muster/registry';
+import { type ContextSections, type OpenThread } from '@muster/contract';
 import {
   jsonByteLength,
   type SectionCut,

@@ -1,5 +1,5 @@
 /** Checks a contract's content by its kind. */
-import { type ContractKind } from '@muster/registry';
+import { type ContractKind } from '@muster/contract';
 
 const isObject = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type ColumnStatus, storyStatuses } from '@muster/registry';
+import { type ColumnStatus, storyStatuses } from '@muster/contract';
 import fc from 'fast-check';
 import { conversionIssues, placeStories } from './conversion.ts';
 

@@ -1,5 +1,5 @@
 /** Validates a local board for conversion, and finds the column and rank of each story. */
-import { type ColumnStatus, type Issue, type StoryStatus } from '@muster/registry';
+import { type ColumnStatus, type Issue, type StoryStatus } from '@muster/contract';
 import { createCanceledRank, ranksAfter } from './ranks.ts';
 
 interface LocalBoard {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { applyReportedCode, noReportedCode, type TestReport } from '@muster/registry';
+import { applyReportedCode, noReportedCode, type TestReport } from '@muster/contract';
 import { type Evidence, findFreshEvidence } from './evidence.ts';
 
 const first = applyReportedCode(noReportedCode, { headSha: 'aaaa111' }, '2026-01-01T00:00:00.000Z');

@@ -5,7 +5,7 @@ import {
   type EvidenceCode,
   isEvidenceStale,
   type TestReport,
-} from '@muster/registry';
+} from '@muster/contract';
 
 export interface Evidence extends EvidenceCode {
   readonly kind: AttachmentKind;

@@ -2,7 +2,7 @@
  * Decides what imports.put does with each of its items. The functions of this file neither read nor write
  * data.
  */
-import { type ImportResult, type StoryStatus } from '@muster/registry';
+import { type ImportResult, type StoryStatus } from '@muster/contract';
 import { type CurrentRecord, type ImportedState, decideMerge } from './import-merge.ts';
 
 export type ImportIssue = ImportResult['issues'][number];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type StoryStatus } from '@muster/registry';
+import { type StoryStatus } from '@muster/contract';
 import { decidePlanItem, type PlanCandidate } from './plan-decisions.ts';
 
 const board = { title: 'A', status: 'ready' as StoryStatus };

@@ -1,5 +1,5 @@
 /** Decides what a plan does with each of its stories. The functions of this file neither read nor write data. */
-import { type KeptField, type PlanKeepReason, type StoryStatus } from '@muster/registry';
+import { type KeptField, type PlanKeepReason, type StoryStatus } from '@muster/contract';
 import { type FieldMerge, type FieldValues, mergeFields, withoutUpdate } from './plan-merge.ts';
 import { isFinished } from './workflow.ts';
 

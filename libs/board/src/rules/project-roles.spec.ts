@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { orgRoles, projectRank, projectRoles } from '@muster/registry';
+import { orgRoles, projectRank, projectRoles } from '@muster/contract';
 import fc from 'fast-check';
 import { pickHigherRole, wouldLoseLastLead, findRulesViolatedByRole } from './project-roles.ts';
 

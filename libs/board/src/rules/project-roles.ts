@@ -2,7 +2,7 @@
  * The rules for granting and removing roles in a project. The SQL function app.project_rank decides the
  * effective role.
  */
-import { type OrgRole, projectRank, type ProjectRole } from '@muster/registry';
+import { type OrgRole, projectRank, type ProjectRole } from '@muster/contract';
 
 /**
  * Lists the rules that a role violates. Viewers of the organization hold no seat and can only read. The

@@ -1,5 +1,5 @@
 /** Applies a reaction to a comment's list of reactions. */
-import { type Comment } from '@muster/registry';
+import { type Comment } from '@muster/contract';
 
 type Reaction = Comment['reactions'][number];
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Obstacle, Policy } from '@muster/registry';
+import { type Obstacle, Policy } from '@muster/contract';
 import { type ReadinessFacts, computeReadiness } from './readiness.ts';
 import { canMove } from './workflow.ts';
 

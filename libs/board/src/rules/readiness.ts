@@ -1,5 +1,5 @@
 /** Checks in advance if work on a story can begin, by the rules of its move to `in_progress`. */
-import { movesToStart, type Obstacle, type Policy, type Readiness, type StoryStatus } from '@muster/registry';
+import { movesToStart, type Obstacle, type Policy, type Readiness, type StoryStatus } from '@muster/contract';
 import { isFinished, noGateFacts, type UnmetGate, findUnmetGates, compareWithWipLimit } from './workflow.ts';
 
 export interface ReadinessFacts {

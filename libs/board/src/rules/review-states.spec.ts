@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { verdicts } from '@muster/registry';
+import { verdicts } from '@muster/contract';
 import { type ReviewState, toReviewState, reviewStates } from './review-states.ts';
 
 const states = Object.keys(reviewStates) as ReviewState[];

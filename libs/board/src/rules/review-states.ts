@@ -1,5 +1,5 @@
 /** The state machine of a review. The code and the diagram in the docs use this one table. */
-import { type Verdict } from '@muster/registry';
+import { type Verdict } from '@muster/contract';
 
 /** A verdict, or its stale form after the spec or the code changed. */
 export type ReviewState = Verdict | 'stale_approval' | 'stale_request';

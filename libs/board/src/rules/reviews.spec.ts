@@ -5,7 +5,7 @@ import {
   isDifferentCode,
   noReportedCode,
   verdicts,
-} from '@muster/registry';
+} from '@muster/contract';
 import fc from 'fast-check';
 import {
   type AuthorIds,

@@ -6,7 +6,7 @@ import {
   type CodeHashes,
   type Policy,
   type Verdict,
-} from '@muster/registry';
+} from '@muster/contract';
 import { toReviewState, reviewStates } from './review-states.ts';
 import { type GateFacts } from './workflow.ts';
 

@@ -1,5 +1,5 @@
 /** Extracts a few words of a text around the search hits, as plain text. */
-import { matchMarkers } from '@muster/registry';
+import { matchMarkers } from '@muster/contract';
 
 /** The words to mark. */
 export interface SearchTerms {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type StoryStatus, storyStatuses, type Trust } from '@muster/registry';
+import { type StoryStatus, storyStatuses, type Trust } from '@muster/contract';
 import fc from 'fast-check';
 import {
   canMove,

@@ -6,7 +6,7 @@ import {
   type Trust,
   type UnmetMergeProof,
   unmetMergeProof,
-} from '@muster/registry';
+} from '@muster/contract';
 
 /** The statuses that a story may move to from each status. The diagrams in the docs use this table, too. */
 export const workflow: Readonly<Record<StoryStatus, readonly StoryStatus[]>> = {

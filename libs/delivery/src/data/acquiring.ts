@@ -3,7 +3,7 @@
  * the locks.
  */
 import { type Db, type IdOrSql, newId, orgFilter, type Part, sql } from '@muster/driver';
-import { type ExecutionTarget } from '@muster/registry';
+import { type ExecutionTarget } from '@muster/contract';
 import { type LeaseWithHolder, type OpenExecution } from '../rules/acquire.ts';
 import { executionColumnList, type ExecutionRow } from './executions.ts';
 import { toHeldLease, insertMissingLeases, leaseColumnList, type LeaseRow, readClock } from './leases.ts';

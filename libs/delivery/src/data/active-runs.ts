@@ -14,10 +14,10 @@ import {
   type ActiveRun,
   type MemberRef,
   type ParamsOf,
-  type Registry,
   type ResultOf,
   type RunEvent,
-} from '@muster/registry';
+} from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { type Caller, activeProjectsVisibleTo } from '@muster/runtime';
 import { projectIdSql } from '@muster/tenancy';
 import { z } from 'zod';

@@ -13,13 +13,8 @@ import {
   type Part,
   sql,
 } from '@muster/driver';
-import {
-  type AgentRecord,
-  type AgentRecordGrouping,
-  type ParamsOf,
-  type Registry,
-  type ResultOf,
-} from '@muster/registry';
+import { type AgentRecord, type AgentRecordGrouping, type ParamsOf, type ResultOf } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { type Caller, projectsVisibleTo } from '@muster/runtime';
 import { hasRepositoryLinkedTo, projectIdSql } from '@muster/tenancy';
 import { z } from 'zod';

@@ -1,6 +1,7 @@
 /** Finds the record that a budget is for, by the reference of the caller. */
 import { type Db, orgFilter, sql } from '@muster/driver';
-import { isUuid, type ParamsOf, parseBudgetTarget, type Registry } from '@muster/registry';
+import { isUuid, type ParamsOf, parseBudgetTarget } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { type Caller, pathNotFound, projectsVisibleTo } from '@muster/runtime';
 import { projectIdSql, storyIdSql } from '@muster/tenancy';
 import { type BudgetTarget } from './budgets.ts';

@@ -15,10 +15,10 @@ import {
   type Budget,
   leadRank,
   type ParamsOf,
-  type Registry,
   type ResultOf,
   type Subject,
-} from '@muster/registry';
+} from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { type Caller, projectsVisibleTo } from '@muster/runtime';
 import { z } from 'zod';
 import { isInPeriodSql } from './exceeded-budgets.ts';

@@ -22,11 +22,11 @@ import {
   type CatalogVersionRef,
   maxBytesIncludedByDefault,
   type ParamsOf,
-  type Registry,
   type ResultOf,
   type Subject,
   subjectOf,
-} from '@muster/registry';
+} from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { planLimits } from '@muster/organizations';
 import { type Caller } from '@muster/runtime';
 import { containsPattern } from '@muster/tenancy';

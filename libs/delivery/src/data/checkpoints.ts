@@ -1,5 +1,5 @@
 /** Checkpoints of executions and groups. */
-import { type Checkpoint } from '@muster/registry';
+import { type Checkpoint } from '@muster/contract';
 import { normalizeTouchedFiles } from '../rules/repository-paths.ts';
 
 interface CheckpointInput {

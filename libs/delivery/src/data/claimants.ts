@@ -3,7 +3,7 @@
  * not retired.
  */
 import { type Db, orgFilter, sql } from '@muster/driver';
-import { unauthorized } from '@muster/registry';
+import { unauthorized } from '@muster/contract';
 import { type Caller } from '@muster/runtime';
 
 /**

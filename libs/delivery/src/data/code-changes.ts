@@ -21,7 +21,7 @@ import {
   type FilePatch,
   type InputOf,
   type internalOperations,
-} from '@muster/registry';
+} from '@muster/contract';
 import { noAgentId } from '@muster/tenancy';
 import { type Selectable } from 'kysely';
 import { z } from 'zod';

@@ -3,7 +3,7 @@
  * order: stories before leases.
  */
 import { type Db, orgFilter, type Query, sql } from '@muster/driver';
-import { type CodeUnderReview, noReportedCode } from '@muster/registry';
+import { type CodeUnderReview, noReportedCode } from '@muster/contract';
 import { storyIdsOfExecutionSql } from './targets.ts';
 
 interface StoryCode {

@@ -3,7 +3,7 @@
  * cover. Stories are compared with them before work on the stories begins.
  */
 import { type Db, type IdOrSql, orgFilter, type Part, sql } from '@muster/driver';
-import { type Actor } from '@muster/registry';
+import { type Actor } from '@muster/contract';
 import { noAgentId, storyIdsSql } from '@muster/tenancy';
 import { isHeldSql, isInStateSql } from '../leases/states-sql.ts';
 import { type Holder } from '../rules/acquire.ts';

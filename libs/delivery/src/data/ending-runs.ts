@@ -3,7 +3,7 @@
  * the lease.
  */
 import { type Db, orgFilter, type Part, type Query, sql } from '@muster/driver';
-import { type Actor, type FinalRunState } from '@muster/registry';
+import { type Actor, type FinalRunState } from '@muster/contract';
 import { isoTimeSql } from '@muster/tenancy';
 import { isHeldSql, isOpenSql } from '../leases/states-sql.ts';
 

@@ -1,6 +1,6 @@
 /** Ends the work of many executions in one statement. */
 import { type Db, type IdOrSql, orgFilter, sql } from '@muster/driver';
-import { type Actor } from '@muster/registry';
+import { type Actor } from '@muster/contract';
 import { isOpenSql } from '../leases/states-sql.ts';
 import { applyTransitionToManySql } from '../leases/write-step.ts';
 import { clearHolderSql } from './leases.ts';

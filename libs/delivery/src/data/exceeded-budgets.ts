@@ -3,7 +3,7 @@
  * raised or a new period begins, without another write.
  */
 import { type Db, type IdOrSql, orgFilter, type Part, sql } from '@muster/driver';
-import { type Actor, type Budget } from '@muster/registry';
+import { type Actor, type Budget } from '@muster/contract';
 import { isoTimeSql } from '@muster/tenancy';
 import { type ExecutionRow } from './executions.ts';
 

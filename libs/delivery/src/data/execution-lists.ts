@@ -15,13 +15,8 @@ import {
   sql,
   limitToPageBytes,
 } from '@muster/driver';
-import {
-  type ExecutionState,
-  type ListedExecution,
-  type ParamsOf,
-  type Registry,
-  type ResultOf,
-} from '@muster/registry';
+import { type ExecutionState, type ListedExecution, type ParamsOf, type ResultOf } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { type Caller, activeProjectsVisibleTo } from '@muster/runtime';
 import { projectIdSql } from '@muster/tenancy';
 import { z } from 'zod';

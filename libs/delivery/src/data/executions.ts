@@ -10,7 +10,7 @@ import {
   type RowOf,
   sql,
 } from '@muster/driver';
-import { type Actor, type Execution, type ExecutionTarget } from '@muster/registry';
+import { type Actor, type Execution, type ExecutionTarget } from '@muster/contract';
 import { noAgentId } from '@muster/tenancy';
 import { type Holder } from '../rules/acquire.ts';
 import { appendEventsSql, type NewExecutionEvent } from '../leases/events.ts';

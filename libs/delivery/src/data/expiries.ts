@@ -3,7 +3,7 @@
  * notifications.
  */
 import { type Db, orgFilter, sql } from '@muster/driver';
-import { type Actor } from '@muster/registry';
+import { type Actor } from '@muster/contract';
 import { type DomainEvent, isoTimeSql } from '@muster/tenancy';
 import { appendEventsSql } from '../leases/events.ts';
 import { canTransitionSql } from '../leases/states-sql.ts';

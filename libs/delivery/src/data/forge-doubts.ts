@@ -1,6 +1,6 @@
 /** Signals a fact of the forge to each execution that the fact could be about. */
 import { type Db, orgFilter, sql } from '@muster/driver';
-import { type Actor } from '@muster/registry';
+import { type Actor } from '@muster/contract';
 import { appendEventsSql } from '../leases/events.ts';
 import { isOpenSql } from '../leases/states-sql.ts';
 

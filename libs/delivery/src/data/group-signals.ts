@@ -3,7 +3,7 @@
  * answer.
  */
 import { type Db, orgFilter, type Part, sql } from '@muster/driver';
-import { type EventKind, type Signal } from '@muster/registry';
+import { type EventKind, type Signal } from '@muster/contract';
 import { coordinatorSignalKindByEvent } from '../rules/signal-kinds.ts';
 import { questionAndAnswerSql, maxSignals, commentSql } from './signals.ts';
 

@@ -3,7 +3,7 @@
  * time.
  */
 import { type Db, orgFilter, currentOrgId, type Part, type Query, sql } from '@muster/driver';
-import { type GroupState, type Trust } from '@muster/registry';
+import { type GroupState, type Trust } from '@muster/contract';
 import { type ApiError, badRequest, type Caller, pathNotFound, projectsVisibleTo } from '@muster/runtime';
 import { storyIdsSql, storyIdSql } from '@muster/tenancy';
 import { isGroupMergedSql, isStoryMergedSql } from './groups.ts';

@@ -14,7 +14,7 @@ import {
   sql,
   limitToPageBytes,
 } from '@muster/driver';
-import { type Group, type GroupState, type Subject, subjectOf, type Trust } from '@muster/registry';
+import { type Group, type GroupState, type Subject, subjectOf, type Trust } from '@muster/contract';
 import { z } from 'zod';
 import { fenceSql, leaseJson, type LeaseRow, toLease } from './leases.ts';
 

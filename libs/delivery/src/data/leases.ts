@@ -3,7 +3,7 @@
  * its WHERE clause.
  */
 import { type DB, type Db, orgFilter, currentOrgId, type Part, type Query, sql } from '@muster/driver';
-import { type Lease } from '@muster/registry';
+import { type Lease } from '@muster/contract';
 import { type Caller } from '@muster/runtime';
 import { isoTimeSql } from '@muster/tenancy';
 import { type Selectable } from 'kysely';

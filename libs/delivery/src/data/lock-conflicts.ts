@@ -2,7 +2,7 @@
  * Finds work on files under a lock, and appends a signal about the conflict to the streams of the executions.
  */
 import { type Db, type IdOrSql, orgFilter, type Query, sql } from '@muster/driver';
-import { type Actor } from '@muster/registry';
+import { type Actor } from '@muster/contract';
 import { type Caller } from '@muster/runtime';
 import { appendEventsSql } from '../leases/events.ts';
 import { isHeldSql } from '../leases/states-sql.ts';

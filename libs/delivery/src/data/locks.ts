@@ -12,7 +12,7 @@ import {
   defineView,
   limitToPageBytes,
 } from '@muster/driver';
-import { type Lock, type Subject } from '@muster/registry';
+import { type Lock, type Subject } from '@muster/contract';
 import { type Caller } from '@muster/runtime';
 import { z } from 'zod';
 

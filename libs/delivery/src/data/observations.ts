@@ -1,12 +1,7 @@
 /** Observations of the forge, kept unchanged forever, once per deduplication key and trust. */
 import { type Db, orgFilter, currentOrgId, sql } from '@muster/driver';
-import {
-  type Actor,
-  type InputOf,
-  type registry,
-  type Trust,
-  verifiedDedupeKeyPrefix,
-} from '@muster/registry';
+import { type Actor, type InputOf, type Trust, verifiedDedupeKeyPrefix } from '@muster/contract';
+import { type registry } from '@muster/registry';
 
 type Observation = InputOf<typeof registry.deliveryExecutions.recordForgeObservation>['observation'];
 

@@ -1,6 +1,6 @@
 /** Passes the locks taken for work to its new holder. */
 import { type Db, orgFilter, sql } from '@muster/driver';
-import { type Actor } from '@muster/registry';
+import { type Actor } from '@muster/contract';
 import { type Holder } from '../rules/acquire.ts';
 import { StepBudget } from '../rules/glob-intersection.ts';
 import { maxCompareSteps } from '../rules/lock-limits.ts';

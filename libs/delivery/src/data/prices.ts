@@ -1,6 +1,7 @@
 /** Prices of models: those of the organization, and the built-in ones. */
 import { CursorText, type Db, currentOrgId, decodeCursor, orgFilter, pageOfRows, sql } from '@muster/driver';
-import { type ParamsOf, type Registry, type ResultOf, type UsagePrice } from '@muster/registry';
+import { type ParamsOf, type ResultOf, type UsagePrice } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { z } from 'zod';
 
 /** The maximum number of an organization's own prices. */

@@ -3,7 +3,7 @@
  * and code, by the board's rules.
  */
 import { type Db, orgFilter, type Part, sql } from '@muster/driver';
-import { type Rework } from '@muster/registry';
+import { type Rework } from '@muster/contract';
 import { isoTimeSql } from '@muster/tenancy';
 import { storyIdsOfExecutionSql } from './targets.ts';
 

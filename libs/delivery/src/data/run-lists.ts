@@ -9,14 +9,8 @@ import {
   type Part,
   sql,
 } from '@muster/driver';
-import {
-  isUuid,
-  type ListedRun,
-  type ParamsOf,
-  type Registry,
-  type ResultOf,
-  runStates,
-} from '@muster/registry';
+import { isUuid, type ListedRun, type ParamsOf, type ResultOf, runStates } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { activeProjectsVisibleTo, type Caller, projectsVisibleTo } from '@muster/runtime';
 import { projectIdSql, storyIdSql } from '@muster/tenancy';
 import { z } from 'zod';

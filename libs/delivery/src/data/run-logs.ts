@@ -1,6 +1,6 @@
 /** The logs of runs. The lines of one call are one row; the run's row has the number of its newest line. */
 import { currentOrgId, type Db, limitToPageBytes, orgFilter, type Query, sql } from '@muster/driver';
-import { maxRunLogLines, type NewRunLogLine, type RunLogLine } from '@muster/registry';
+import { maxRunLogLines, type NewRunLogLine, type RunLogLine } from '@muster/contract';
 
 /** The number of days that lines of a log are kept. */
 export const runLogKeptDays = 30;

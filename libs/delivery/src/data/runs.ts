@@ -11,14 +11,8 @@ import {
   sql,
   defineView,
 } from '@muster/driver';
-import {
-  type MemberRef,
-  type ParamsOf,
-  type Registry,
-  type Run,
-  type Subject,
-  subjectOf,
-} from '@muster/registry';
+import { type MemberRef, type ParamsOf, type Run, type Subject, subjectOf } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { type Caller, pathNotFound, projectsVisibleTo } from '@muster/runtime';
 import { storyIdSql } from '@muster/tenancy';
 import { tryLockClaimant } from './claimants.ts';

@@ -1,6 +1,6 @@
 /** Lists signals for a holder: events of others on its execution since its last answer. */
 import { type Db, orgFilter, sql } from '@muster/driver';
-import { type Actor, type Signal, signalKinds } from '@muster/registry';
+import { type Actor, type Signal, signalKinds } from '@muster/contract';
 import { type ExecutionRow } from './executions.ts';
 
 interface SignalEventRow {

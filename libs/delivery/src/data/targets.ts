@@ -1,6 +1,6 @@
 /** The target of work: a story or a delivery group. */
 import { type Db, type IdOrSql, orgFilter, type Part, sql } from '@muster/driver';
-import { type ExecutionTarget, type Subject } from '@muster/registry';
+import { type ExecutionTarget, type Subject } from '@muster/contract';
 import { notFound } from '@muster/runtime';
 
 export interface DeliveryTarget {

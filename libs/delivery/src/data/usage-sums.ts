@@ -1,12 +1,7 @@
 /** Sums of what runs used, by project, epic, story, agent, member, model, day or week. */
 import { CursorText, type Db, decodeCursor, orgFilter, pageOfRows, type Part, sql } from '@muster/driver';
-import {
-  type Registry,
-  type ParamsOf,
-  type ResultOf,
-  type UsageGrouping,
-  type UsageSum,
-} from '@muster/registry';
+import { type ParamsOf, type ResultOf, type UsageGrouping, type UsageSum } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { type Caller, projectsVisibleTo } from '@muster/runtime';
 import { hasRepositoryLinkedTo, noAgentId, projectIdSql, storyIdSql } from '@muster/tenancy';
 import { z } from 'zod';

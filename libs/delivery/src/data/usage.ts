@@ -1,6 +1,6 @@
 /** Totals of tokens and costs that runs report, and how much of them each day, story and budget gets. */
 import { type Db, type IdOrSql, currentOrgId, orgFilter, type Part, sql } from '@muster/driver';
-import { type RunUsage, type UsageReport } from '@muster/registry';
+import { type RunUsage, type UsageReport } from '@muster/contract';
 import { coversSql, isInPeriodSql } from './exceeded-budgets.ts';
 import { noAgentId } from '@muster/tenancy';
 

@@ -1,6 +1,6 @@
 /** Reads the locks and work of others near a story. */
 import { type Db, type IdOrSql, orgFilter, type Part, type Query, sql } from '@muster/driver';
-import { type Actor } from '@muster/registry';
+import { type Actor } from '@muster/contract';
 import { literalPrefixSql } from './literal-prefix.ts';
 import { isLiveLockSql, lockColumnList, type LockRow } from './locks.ts';
 import { isOpenSql, isInProgressSql } from '../leases/states-sql.ts';

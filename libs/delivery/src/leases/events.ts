@@ -3,7 +3,7 @@
  * commit order.
  */
 import { type Db, orgFilter, currentOrgId, type Part, sql, limitToPageBytes } from '@muster/driver';
-import { type ExecutionEvent, type ListedRun, maxRunSteps } from '@muster/registry';
+import { type ExecutionEvent, type ListedRun, maxRunSteps } from '@muster/contract';
 import { type ExecutionEventKind } from './states.ts';
 
 /** An event of an execution's stream. */

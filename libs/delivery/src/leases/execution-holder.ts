@@ -1,6 +1,6 @@
 /** The lease holder's calls on an execution of a story or a delivery group. */
 import { type Db } from '@muster/driver';
-import { type Execution, type Signal, type UsageReport } from '@muster/registry';
+import { type Execution, type Signal, type UsageReport } from '@muster/contract';
 import { updateExecution, toExecution } from '../data/executions.ts';
 import { addSeconds } from '../data/leases.ts';
 import {

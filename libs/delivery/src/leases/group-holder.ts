@@ -1,6 +1,6 @@
 /** The coordinator's calls on a delivery group. */
 import { withNextVersion } from '@muster/driver';
-import { type Group, type Signal } from '@muster/registry';
+import { type Group, type Signal } from '@muster/contract';
 import { lockCoordinationLease } from '../data/group-leases.ts';
 import { type UndeliveredGroupSignals, listGroupSignals } from '../data/group-signals.ts';
 import {

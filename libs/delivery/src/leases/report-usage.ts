@@ -1,5 +1,5 @@
 /** Reports of what runs used. */
-import { type EventData, type Subject, type UsageReport } from '@muster/registry';
+import { type EventData, type Subject, type UsageReport } from '@muster/contract';
 import { type Db } from '@muster/driver';
 import { budgetSubject, getBudgets } from '../data/budgets.ts';
 import { recordUsage, type UsageSource } from '../data/usage.ts';

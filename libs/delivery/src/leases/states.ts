@@ -4,7 +4,7 @@
  * read the same table. The state `none` means that no holder has worked on the target yet. The state
  * `stalled` is derived and never stored: leased or waiting with an expired lease.
  */
-import { type ExecutionState, type Outcome, type Signal } from '@muster/registry';
+import { type ExecutionState, type Outcome, type Signal } from '@muster/contract';
 
 export type StoredState = Exclude<ExecutionState, 'stalled'>;
 type StateOrNone = ExecutionState | 'none';

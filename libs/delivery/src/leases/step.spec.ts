@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { executionStates } from '@muster/registry';
+import { executionStates } from '@muster/contract';
 import { newExecution } from '../data/acquiring.ts';
 import { type ExecutionRow } from '../data/executions.ts';
 import { canTransition, type StoredState, type TransitionName, transitions } from './states.ts';

@@ -1,6 +1,6 @@
 /** Ends expired leases that conflict with a grant on another story or group. */
 import { type Db } from '@muster/driver';
-import { type EventData, type Subject } from '@muster/registry';
+import { type EventData, type Subject } from '@muster/contract';
 import { type Caller } from '@muster/runtime';
 import { type ExecutionRow } from '../data/executions.ts';
 import { freeLease, type LeaseRow } from '../data/leases.ts';

@@ -3,7 +3,7 @@
  * work.
  */
 import { type Db, orgFilter, type Part, sql } from '@muster/driver';
-import { type Actor } from '@muster/registry';
+import { type Actor } from '@muster/contract';
 import { type Caller } from '@muster/runtime';
 import { freeLocksOfExecution, freeLocksOfRun, updateExecution } from '../data/executions.ts';
 import { freeLease, toHeldLease, type LeaseRow, type LeaseEndByHolder } from '../data/leases.ts';

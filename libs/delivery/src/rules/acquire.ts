@@ -2,7 +2,7 @@
  * Decides an acquire. Its input is locked rows and a time read after they were locked, so no fact can change
  * before the result is written. `decideAcquire` returns every possible outcome.
  */
-import { type Actor, type ExecutionState, type ExecutionTarget } from '@muster/registry';
+import { type Actor, type ExecutionState, type ExecutionTarget } from '@muster/contract';
 import { visibleState } from '../leases/states.ts';
 
 /**

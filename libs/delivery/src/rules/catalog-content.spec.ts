@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { maxContentBytes } from '@muster/registry';
+import { maxContentBytes } from '@muster/contract';
 import fc from 'fast-check';
 import { decodeContent, encodeContent } from './catalog-content.ts';
 

@@ -1,6 +1,6 @@
 /** Decodes, encodes and hashes the content of published agents. */
 import { createHash } from 'node:crypto';
-import { type ContentEncoding, maxContentBytes } from '@muster/registry';
+import { type ContentEncoding, maxContentBytes } from '@muster/contract';
 
 /** Decodes the content. Returns the bytes, or the problem as the text of a validation issue. */
 export function decodeContent(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { CatalogVersion } from '@muster/registry';
+import { CatalogVersion } from '@muster/contract';
 import fc from 'fast-check';
 import semver from 'semver';
 import { isVersionOrRange, sortNewestFirst, newestVersionInRange } from './catalog-versions.ts';

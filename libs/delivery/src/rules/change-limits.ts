@@ -1,5 +1,5 @@
 /** Limits for stored changes: the number of files, and the size of their patches. */
-import { maxChangedFiles, maxChangesBytes, maxPatchBytes, type ReportedFileChange } from '@muster/registry';
+import { maxChangedFiles, maxChangesBytes, maxPatchBytes, type ReportedFileChange } from '@muster/contract';
 import { countPatchLines } from './unified-diff.ts';
 
 /** A file as it is stored, with the numbers of its lines. */

@@ -1,5 +1,5 @@
 /** Finds collisions of a story's work: files that other work touches, and files under locks of others. */
-import { type Collision } from '@muster/registry';
+import { type Collision } from '@muster/contract';
 import { type StepBudget } from './glob-intersection.ts';
 import {
   type LockClaim,

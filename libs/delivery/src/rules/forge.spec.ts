@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type ForgeFact, type ForgeState, ObservationKind } from '@muster/registry';
+import { type ForgeFact, type ForgeState, ObservationKind } from '@muster/contract';
 import fc from 'fast-check';
 import {
   aspectOf,

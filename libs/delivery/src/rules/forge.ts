@@ -14,7 +14,7 @@ import {
   type Policy,
   type Rework,
   type ForgeHeadFact,
-} from '@muster/registry';
+} from '@muster/contract';
 
 /**
  * The aspect that each kind of fact is about. Of two facts with the same time, the one with the higher weight

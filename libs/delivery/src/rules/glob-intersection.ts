@@ -8,7 +8,7 @@ import {
   intersectCodePoints,
   pickReadableCharacter,
   type Segment,
-} from '@muster/registry/globs';
+} from '@muster/contract/globs';
 import { type Automaton, automatonOf } from './segment-automaton.ts';
 
 /** The error of a search that needs more steps than allowed. The caller has to send simpler patterns. */

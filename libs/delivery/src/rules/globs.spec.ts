@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { checkGlob, MalformedGlob, parseGlob } from '@muster/registry/globs';
+import { checkGlob, MalformedGlob, parseGlob } from '@muster/contract/globs';
 import fc from 'fast-check';
 import { matchesGlob as matches } from '../../test/path-oracle.ts';
 import { commonPath, StepBudget, PatternsTooComplex } from './glob-intersection.ts';

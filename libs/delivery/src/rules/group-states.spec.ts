@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { groupStates } from '@muster/registry';
+import { groupStates } from '@muster/contract';
 import { canMoveGroup, groupTransitions, isFinalGroupState } from './group-states.ts';
 
 describe('the states of a delivery group', () => {

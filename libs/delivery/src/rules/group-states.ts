@@ -2,7 +2,7 @@
  * The states that a delivery group can move to from each state. The operations and the diagram in the docs
  * use this table.
  */
-import { type GroupState } from '@muster/registry';
+import { type GroupState } from '@muster/contract';
 
 export const groupTransitions: Readonly<Record<GroupState, readonly GroupState[]>> = {
   draft: ['active', 'abandoned'],

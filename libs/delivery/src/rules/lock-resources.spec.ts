@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { normalizeResource, problemOfResource } from '@muster/registry/globs';
+import { normalizeResource, problemOfResource } from '@muster/contract/globs';
 import fc from 'fast-check';
 import { covers } from '../../test/path-oracle.ts';
 import { StepBudget, PatternsTooComplex } from './glob-intersection.ts';

@@ -4,14 +4,14 @@
  * two globs share a path. Most pairs are decided by their first and last characters, before any glob is
  * parsed.
  */
-import { type Issue, type LockMode } from '@muster/registry';
+import { type Issue, type LockMode } from '@muster/contract';
 import {
   codePointSetOf,
   type Glob,
   isNameResource,
   parseGlob,
   problemOfResource,
-} from '@muster/registry/globs';
+} from '@muster/contract/globs';
 import { commonPath, type StepBudget, PatternsTooComplex } from './glob-intersection.ts';
 
 /** A resource prepared for comparison. */

@@ -1,5 +1,5 @@
 /** Judges a story as the next work for a caller, from the state of the work on it. */
-import { type EventKind, isBeforeWork, type PassedOverReason, type StoryStatus } from '@muster/registry';
+import { type EventKind, isBeforeWork, type PassedOverReason, type StoryStatus } from '@muster/contract';
 import { type AcquireDecision } from './acquire.ts';
 
 /**

@@ -1,5 +1,5 @@
 /** Paths of repository files in checkpoints. */
-import { hasDriveLetter, normalizePath, relativeToRootMessage } from '@muster/registry/globs';
+import { hasDriveLetter, normalizePath, relativeToRootMessage } from '@muster/contract/globs';
 import { badRequest } from '@muster/runtime';
 
 function problemOfFile(path: string): string | undefined {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { runEventKinds, runStates } from '@muster/registry';
+import { runEventKinds, runStates } from '@muster/contract';
 import { decideRunEvent, isFinalRunState, visibleRunState, runStateAfterEvent } from './run-states.ts';
 
 const owner = { memberId: 'ana', agentId: 'robo' };

@@ -9,7 +9,7 @@ import {
   type Outcome,
   type RunEventKind,
   type RunState,
-} from '@muster/registry';
+} from '@muster/contract';
 
 /**
  * The state after each kind of event of a run that has not ended. Null keeps the state; a new run starts as

@@ -2,7 +2,7 @@
  * A path segment as a nondeterministic automaton. States are numbers, a step reads one character of a set,
  * and a free step reads none.
  */
-import { anyCodePoint, type CodePoints, type Segment } from '@muster/registry/globs';
+import { anyCodePoint, type CodePoints, type Segment } from '@muster/contract/globs';
 
 export interface AutomatonEdge {
   readonly codePoints: CodePoints;

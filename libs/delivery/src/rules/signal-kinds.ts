@@ -1,5 +1,5 @@
 /** The signal kinds by event kind. Events without an entry cause no signal. */
-import { type EventKind, type Signal } from '@muster/registry';
+import { type EventKind, type Signal } from '@muster/contract';
 
 type SignalKindByEvent = { readonly [Kind in EventKind]?: Signal['kind'] };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type ConflictSource } from '@muster/registry';
+import { type ConflictSource } from '@muster/contract';
 import fc from 'fast-check';
 import { covers } from '../../test/path-oracle.ts';
 import { StepBudget } from './glob-intersection.ts';

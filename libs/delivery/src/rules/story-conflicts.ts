@@ -1,5 +1,5 @@
 /** Finds stories that would change the same paths as the work of others, or as other stories. */
-import { type ConflictSource } from '@muster/registry';
+import { type ConflictSource } from '@muster/contract';
 import { type StepBudget } from './glob-intersection.ts';
 import {
   fileResource,

@@ -1,6 +1,6 @@
 /** Compares the files that work changed with the files that it was expected to change. */
-import { maxListedFiles, type TouchesCheck } from '@muster/registry';
-import { isNameResource } from '@muster/registry/globs';
+import { maxListedFiles, type TouchesCheck } from '@muster/contract';
+import { isNameResource } from '@muster/contract/globs';
 import { StepBudget } from './glob-intersection.ts';
 import { maxCompareSteps } from './lock-limits.ts';
 import { fileResource, findWitness, parseResource, undefinedIfTooComplex } from './lock-resources.ts';

@@ -1,5 +1,5 @@
 /** The durations of leases and locks. */
-import { type Policy } from '@muster/registry';
+import { type Policy } from '@muster/contract';
 
 /**
  * The minimum duration in seconds. A lease or lock of a shorter duration could expire before the answer

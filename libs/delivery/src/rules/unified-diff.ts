@@ -1,5 +1,5 @@
 /** Reads a diff in git's unified format. The text may come from anyone, so each line is read once. */
-import { type ChangedFileStatus, type ReportedFileChange } from '@muster/registry';
+import { type ChangedFileStatus, type ReportedFileChange } from '@muster/contract';
 
 const escapes: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', '"': '"', '\\': '\\' };
 

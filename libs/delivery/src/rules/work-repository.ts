@@ -2,7 +2,7 @@
  * Decides whether work is in the repository that a report names. Branches and pull requests of several
  * repositories can have the same name or number, so they identify work only together with their repository.
  */
-import { parsePullUrl, repositoryAddress } from '@muster/registry';
+import { parsePullUrl, repositoryAddress } from '@muster/contract';
 
 /** The known data about the repository of an execution's work. */
 export interface WorkRepository {

@@ -1,5 +1,5 @@
 /** The API paths of each forge for commit statuses and pull requests. */
-import { forgeApiRoot, type ForgeKind } from '@muster/registry';
+import { forgeApiRoot, type ForgeKind } from '@muster/contract';
 import { ownStatusName } from '../rules/pull-requests.ts';
 import { type CommitStatus } from '../rules/standing.ts';
 

@@ -3,7 +3,7 @@
  * which is requested first.
  */
 import { createHash } from 'node:crypto';
-import { forgeApiRoot, ForgeCredentials, type ForgeKind, parseUntrustedJson } from '@muster/registry';
+import { forgeApiRoot, ForgeCredentials, type ForgeKind, parseUntrustedJson } from '@muster/contract';
 import { LRUCache } from 'lru-cache';
 import githubAppJwt from 'universal-github-app-jwt';
 import { z } from 'zod';

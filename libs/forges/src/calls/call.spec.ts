@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { forgeApiRoot } from '@muster/registry';
+import { forgeApiRoot } from '@muster/contract';
 import { requireSuccess, type ForgeAnswer, ForgeRefusal, findRetryTime } from './call.ts';
 
 const now = Date.parse('2026-11-21T09:00:00.000Z');

@@ -1,5 +1,5 @@
 /** One call of a forge, and the interpretation of its answer. */
-import { type ForgeFailure, parseUntrustedJson } from '@muster/registry';
+import { type ForgeFailure, parseUntrustedJson } from '@muster/contract';
 import { getHeader } from '../rules/signatures.ts';
 
 export interface ForgeRequest {

@@ -14,10 +14,10 @@ import {
   type ForgeConnection,
   type ForgeFailure,
   type ParamsOf,
-  type Registry,
   type Subject,
   subjectOf,
-} from '@muster/registry';
+} from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { notFound } from '@muster/runtime';
 import { type SecretOwner } from '@muster/outbound';
 import { z } from 'zod';

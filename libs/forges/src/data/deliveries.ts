@@ -19,9 +19,9 @@ import {
   type ForgeKind,
   type ForgeOutcome,
   type ParamsOf,
-  type Registry,
   type Trust,
-} from '@muster/registry';
+} from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { z } from 'zod';
 
 const deliveries = defineView('forge_deliveries', 'd', [

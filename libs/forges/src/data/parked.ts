@@ -1,6 +1,6 @@
 /** Facts that wait for the execution that they concern. */
 import { type Db, newId, orgFilter, currentOrgId, type Query, sql } from '@muster/driver';
-import { type Trust } from '@muster/registry';
+import { type Trust } from '@muster/contract';
 import { type DeliveryFact, factKey } from '../rules/fact.ts';
 
 /** Stores a parked fact, which waits for its execution. A repeated fact is stored once. */

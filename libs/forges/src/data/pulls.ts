@@ -1,6 +1,6 @@
 /** The branch or pull request of an execution's work, its head, and the results of its checks. */
 import { type Db, orgFilter, currentOrgId, type Query, sql } from '@muster/driver';
-import { type Trust } from '@muster/registry';
+import { type Trust } from '@muster/contract';
 import { type TrustedCheckReport } from '../rules/checks.ts';
 import { type CommitCheck, type DeliveryFact } from '../rules/fact.ts';
 

@@ -14,11 +14,11 @@ import {
 import {
   type ForgeRepository,
   type ParamsOf,
-  type Registry,
   repositoryAddress,
   type Subject,
   subjectOf,
-} from '@muster/registry';
+} from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { z } from 'zod';
 import { type NamedRepository, normalizeRepositoryUrl, repositoryUrls } from '../rules/fact.ts';
 

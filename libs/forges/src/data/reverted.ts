@@ -1,6 +1,6 @@
 /** The stories whose merged work a pull request or a pushed commit reverts. */
 import { type Db, orgFilter, sql } from '@muster/driver';
-import { subjectOf } from '@muster/registry';
+import { subjectOf } from '@muster/contract';
 import { type DomainEvent } from '@muster/tenancy';
 import { type Revert } from '../rules/fact.ts';
 import { type LinkedRepository } from './repositories.ts';

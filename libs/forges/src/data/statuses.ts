@@ -1,6 +1,6 @@
 /** The statuses that Muster sends to forges: due ones, the jobs that send them, and the last sent ones. */
 import { type Db, newId, orgFilter, currentOrgId, type Part, type Query, sql } from '@muster/driver';
-import { type ForgeKind } from '@muster/registry';
+import { type ForgeKind } from '@muster/contract';
 import { type CommitStatus } from '../rules/standing.ts';
 
 /** A commit that is the head of an open pull request. */

@@ -1,5 +1,6 @@
 import { newId } from '@muster/driver';
-import { forgeHomeUrls, forgeNames, registry } from '@muster/registry';
+import { forgeHomeUrls, forgeNames } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { getOrganizationKey } from '@muster/tenancy';
 import {

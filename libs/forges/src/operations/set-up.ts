@@ -1,7 +1,7 @@
 /** The installation's configuration of forges, for the handlers of connections. */
 import { type Db } from '@muster/driver';
 import { type SecretCipher } from '@muster/outbound';
-import { type ForgeCredentials, type ForgeSetup } from '@muster/registry';
+import { type ForgeCredentials, type ForgeSetup } from '@muster/contract';
 import { getOrganizationKey } from '@muster/tenancy';
 import {
   type ConnectionRow,

@@ -1,5 +1,5 @@
 /** The answers of forges about the changed files of a pull request, or of a branch. */
-import { type ForgeKind, type ReportedFileChange } from '@muster/registry';
+import { type ForgeKind, type ReportedFileChange } from '@muster/contract';
 import { z } from 'zod';
 
 const githubStatuses = {

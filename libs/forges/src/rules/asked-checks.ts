@@ -1,5 +1,5 @@
 /** Conversion of a forge API's answers about checks to the deliveries that the forge would have sent. */
-import { type ForgeKind } from '@muster/registry';
+import { type ForgeKind } from '@muster/contract';
 import { z } from 'zod';
 import { type NamedRepository } from './fact.ts';
 import { polledRunEvent } from './gitea.ts';

@@ -1,5 +1,5 @@
 /** Converts a forge API's answer about a pull request to the delivery that the forge would have sent. */
-import { type ForgeKind } from '@muster/registry';
+import { type ForgeKind } from '@muster/contract';
 import { z } from 'zod';
 import { ForgeTime, type NamedRepository } from './fact.ts';
 import { PullRequest, Repository } from './pull-requests.ts';

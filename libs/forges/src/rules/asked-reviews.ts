@@ -2,7 +2,7 @@
  * Reviews in answers of the API of Gitea and Forgejo. Their webhooks do not say whether the reviewer has
  * write access.
  */
-import { type ForgeKind } from '@muster/registry';
+import { type ForgeKind } from '@muster/contract';
 import { z } from 'zod';
 import { type CheckDelivery } from './asked-checks.ts';
 import { polledReviewEvent, reviewKindByState } from './gitea.ts';

@@ -2,7 +2,7 @@
  * The combined result of a commit's checks. Only the newest report of each check counts, and all must have
  * passed.
  */
-import { type Trust } from '@muster/registry';
+import { type Trust } from '@muster/contract';
 import { filterEffectiveReports } from './check-names.ts';
 import { type CommitCheck } from './fact.ts';
 

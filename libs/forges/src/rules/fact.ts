@@ -2,7 +2,7 @@
  * The content of a delivery in a common format for all forges: facts about branches and pull requests, and
  * check reports.
  */
-import { ObservationKind, repositoryAddress } from '@muster/registry';
+import { ObservationKind, repositoryAddress } from '@muster/contract';
 import { z } from 'zod';
 
 /** A repository as a delivery names it. */

@@ -1,5 +1,5 @@
 /** The events of Gitea and Forgejo, under both names that deliveries use for them. */
-import { type ObservationKind } from '@muster/registry';
+import { type ObservationKind } from '@muster/contract';
 import { z } from 'zod';
 import { runName } from './check-names.ts';
 import {

@@ -1,5 +1,5 @@
 /** GitHub's events, with their readers or the reasons why they are ignored. */
-import { type ObservationKind } from '@muster/registry';
+import { type ObservationKind } from '@muster/contract';
 import { z } from 'zod';
 import { runName, suiteName } from './check-names.ts';
 import {

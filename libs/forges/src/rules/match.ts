@@ -2,7 +2,7 @@
  * Decides which candidate executions a fact concerns. A pull request is identified by repository and number,
  * and a branch by repository and name. Addresses and names of repositories can change.
  */
-import { parsePullUrl } from '@muster/registry';
+import { parsePullUrl } from '@muster/contract';
 import { type ExecutionCandidate, type MatchKind, matchKinds } from '../data/find-execution.ts';
 import { type LinkedRepository, type RepositoryAddresses } from '../data/repositories.ts';
 import { type DeliveryFact } from './fact.ts';

@@ -1,5 +1,5 @@
 /** Pull requests in the nearly identical formats of GitHub, Gitea and Forgejo. */
-import { type ObservationKind } from '@muster/registry';
+import { type ObservationKind } from '@muster/contract';
 import { z } from 'zod';
 import { statusName } from './check-names.ts';
 import {

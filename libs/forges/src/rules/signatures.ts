@@ -4,7 +4,7 @@
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { newWebhookSecret } from '@muster/outbound';
-import { type ForgeKind, type Trust } from '@muster/registry';
+import { type ForgeKind, type Trust } from '@muster/contract';
 import { verify } from '@octokit/webhooks-methods';
 import { Webhook } from 'standardwebhooks';
 

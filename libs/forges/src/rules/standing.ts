@@ -2,7 +2,7 @@
  * The status that the forge shows at a head commit: whether the work at this commit may be merged, and what
  * is missing, in one line.
  */
-import { type internalOperations, isSameCommit, type ResultOf } from '@muster/registry';
+import { type internalOperations, isSameCommit, type ResultOf } from '@muster/contract';
 
 export interface CommitStatus {
   readonly state: 'success' | 'pending' | 'failure';

@@ -3,7 +3,7 @@
  * others follow the documentation.
  */
 import { describe, expect, it } from '@jest/globals';
-import { type ForgeKind } from '@muster/registry';
+import { type ForgeKind } from '@muster/contract';
 import { githubEvents, ignoredEvents, expectedFacts, recordedDeliveries } from '@muster/testing/github';
 import { giteaPull, giteaPush, giteaReview, giteaStatus, giteaRun } from '../../test/gitea-payloads.ts';
 import { gitlabMerge, gitlabPipeline, gitlabPush } from '../../test/gitlab-payloads.ts';

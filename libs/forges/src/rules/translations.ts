@@ -1,5 +1,5 @@
 /** The readers of each forge's deliveries. */
-import { type ForgeKind } from '@muster/registry';
+import { type ForgeKind } from '@muster/contract';
 import { type DeliveryContent, type EventReaders } from './fact.ts';
 import { gitea } from './gitea.ts';
 import { github } from './github.ts';

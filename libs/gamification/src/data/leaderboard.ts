@@ -13,7 +13,8 @@ import {
   type Part,
   sql,
 } from '@muster/driver';
-import { type LeaderboardEntry, type ParamsOf, type Registry, type ResultOf } from '@muster/registry';
+import { type LeaderboardEntry, type ParamsOf, type ResultOf } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { projectIdSql } from '@muster/tenancy';
 import { z } from 'zod';
 import { type Period } from '../rules/sums.ts';

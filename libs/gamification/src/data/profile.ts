@@ -1,6 +1,6 @@
 /** Reads the points of one member. */
 import { type Db, orgFilter, currentOrgId, sql } from '@muster/driver';
-import { type MemberRef } from '@muster/registry';
+import { type MemberRef } from '@muster/contract';
 import { isPointKind, type PointTotals } from '../rules/points.ts';
 
 /** Reads an active member. Throws not_found for others. */

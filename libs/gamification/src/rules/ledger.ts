@@ -2,7 +2,7 @@
  * Counts the points that a part of the activity gives and takes back. The functions are pure, so that
  * property tests can try any history.
  */
-import { type PointKind } from '@muster/registry';
+import { type PointKind } from '@muster/contract';
 import { evaluateRules, type PointActivity, pointsOf, type PointChange } from './points.ts';
 
 /** Points, with the number of the activity entry that gave them. They are valid until they are taken back. */

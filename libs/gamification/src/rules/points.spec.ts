@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { eventKinds, pointKinds } from '@muster/registry';
+import { eventKinds, pointKinds } from '@muster/contract';
 import fc from 'fast-check';
 import {
   badgesOf,

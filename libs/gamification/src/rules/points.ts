@@ -9,7 +9,7 @@ import {
   events,
   type PointKind,
   pointKinds,
-} from '@muster/registry';
+} from '@muster/contract';
 import { type z } from 'zod';
 
 /** The part of an activity entry that matters for points. */

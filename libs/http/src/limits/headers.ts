@@ -1,7 +1,7 @@
 /**
  * Formats limits for response headers by draft-ietf-httpapi-ratelimit-headers, as lists of structured fields.
  */
-import { type ReasonOf, tooManyRequests } from '@muster/registry';
+import { type ReasonOf, tooManyRequests } from '@muster/contract';
 import { type Quota, type Rate } from './rate.ts';
 
 /** A limit with its public name. */

@@ -2,7 +2,7 @@
  * Reads GitHub files: `gh issue list --json …`, answers of the REST API, and `gh project item-list --format
  * json`.
  */
-import { type StoryStatus } from '@muster/registry';
+import { type StoryStatus } from '@muster/contract';
 import { z } from 'zod';
 import { type ImportDraft, type OpenedFile, type ReadItem } from '../draft.ts';
 import { flattenNesting, type Nesting } from '../nesting.ts';

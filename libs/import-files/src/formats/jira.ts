@@ -1,5 +1,5 @@
 /** Reads Jira files: the CSV of its search, and the answer of its REST API, version 2. */
-import { type StoryStatus } from '@muster/registry';
+import { type StoryStatus } from '@muster/contract';
 import { type ImportDraft, type OpenedFile, type ReadItem, type ReadOptions } from '../draft.ts';
 import { appendTo, flattenNesting, type Nesting } from '../nesting.ts';
 import { type TextSource } from '../source.ts';

@@ -1,5 +1,5 @@
 /** Reads Linear files: the CSV export of Linear's settings, and the answer of Linear's API. */
-import { type StoryStatus } from '@muster/registry';
+import { type StoryStatus } from '@muster/contract';
 import { z } from 'zod';
 import { requireColumns, openTable, type ParsedRow } from '../csv.ts';
 import { type ImportDraft, type OpenedFile, type ReadItem } from '../draft.ts';

@@ -1,7 +1,7 @@
 /**
  * Reads a Muster board file with its epics and stories. The command line and the tour read the same format.
  */
-import { storyStatuses } from '@muster/registry';
+import { storyStatuses } from '@muster/contract';
 import { z } from 'zod';
 import { type ImportDraft, type OpenedFile, type ReadItem } from '../draft.ts';
 import { readJson, UnreadableFileError, type TextSource } from '../source.ts';

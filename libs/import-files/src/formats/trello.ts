@@ -1,5 +1,5 @@
 /** Reads the JSON of a Trello board. */
-import { type StoryStatus } from '@muster/registry';
+import { type StoryStatus } from '@muster/contract';
 import { z } from 'zod';
 import { type ImportDraft, type DraftComment, type OpenedFile, type ReadItem } from '../draft.ts';
 import { appendTo } from '../nesting.ts';

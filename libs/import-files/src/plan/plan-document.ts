@@ -1,5 +1,6 @@
 /** Reads plans as people and agents write them: YAML or JSON with the parameters of plans.apply, or a task list. */
-import { type InputOf, type registry, type ResultOf } from '@muster/registry';
+import { type InputOf, type ResultOf } from '@muster/contract';
+import { type registry } from '@muster/registry';
 import { parse, YAMLParseError } from 'yaml';
 import { UnreadableFileError } from '../source.ts';
 import { readTaskList } from './task-list.ts';

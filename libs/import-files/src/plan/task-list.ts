@@ -2,7 +2,8 @@
  * Reads task lists in Markdown as items of a plan: those of spec-kit (`- [ ] T001 [P] …`), those of Kiro
  * (`- [ ] 2.1 …`), and plain ones. A checked task is done.
  */
-import { type InputOf, type registry } from '@muster/registry';
+import { type InputOf } from '@muster/contract';
+import { type registry } from '@muster/registry';
 
 export type PlanItem = InputOf<typeof registry.plans.apply>['items'][number];
 

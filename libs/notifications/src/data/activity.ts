@@ -3,7 +3,8 @@
  * project leads.
  */
 import { type Db, type Part, sql, defineView } from '@muster/driver';
-import { type ParamsOf, type Registry, type ResultOf } from '@muster/registry';
+import { type ParamsOf, type ResultOf } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import { projectIdSql, storyIdSql } from '@muster/tenancy';
 import { actorConditions } from './actors.ts';

@@ -1,6 +1,7 @@
 /** The audit log of allowed and denied calls, for admins. Postgres allows no service to change it. */
 import { type Db, orgFilter, type Part, sql, defineView } from '@muster/driver';
-import { type AuditEntry, type ParamsOf, type Registry, type ResultOf } from '@muster/registry';
+import { type AuditEntry, type ParamsOf, type ResultOf } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { actorConditions } from './actors.ts';
 import { unencryptedCursors, readStreamPage } from './streams.ts';
 

@@ -12,7 +12,8 @@ import {
   defineView,
   limitToPageBytes,
 } from '@muster/driver';
-import { type Broadcast, type ParamsOf, type Registry, type ResultOf } from '@muster/registry';
+import { type Broadcast, type ParamsOf, type ResultOf } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import { projectIdSql } from '@muster/tenancy';
 import { z } from 'zod';

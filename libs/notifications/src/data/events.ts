@@ -1,6 +1,6 @@
 /** The activity as a stream: all entries after a position, in commit order, oldest first. */
 import { type Db, type DB, orgFilter, type Part, sql } from '@muster/driver';
-import { type ActivityItem } from '@muster/registry';
+import { type ActivityItem } from '@muster/contract';
 import { type Caller } from '@muster/runtime';
 import { projectIdSql } from '@muster/tenancy';
 import { type Selectable } from 'kysely';

@@ -1,6 +1,6 @@
 /** Reads the inbox for work of an agent or a member. */
 import { type Db, orgFilter, type Part, sql } from '@muster/driver';
-import { contributorRank, type Actor, type InboxItem, type InboxKind, type NextCall } from '@muster/registry';
+import { contributorRank, type Actor, type InboxItem, type InboxKind, type NextCall } from '@muster/contract';
 import { type Caller } from '@muster/runtime';
 import { excerpt } from '../rules/excerpts.ts';
 import { maySeeProjectSql } from './visible.ts';

@@ -15,13 +15,8 @@ import {
   sql,
   defineView,
 } from '@muster/driver';
-import {
-  NotificationKind,
-  notificationKinds,
-  type ParamsOf,
-  type Registry,
-  type ResultOf,
-} from '@muster/registry';
+import { NotificationKind, notificationKinds, type ParamsOf, type ResultOf } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import { z } from 'zod';
 import { disableCountTrigger } from './unread-counts.ts';

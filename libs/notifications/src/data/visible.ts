@@ -1,6 +1,6 @@
 /** Conditions on the projects that a caller may see. */
 import { orgFilter, type Part, sql } from '@muster/driver';
-import { leadRank, scopeCovers } from '@muster/registry';
+import { leadRank, scopeCovers } from '@muster/contract';
 import { type Caller, projectsVisibleTo } from '@muster/runtime';
 
 /**

@@ -15,13 +15,8 @@ import {
   defineView,
   limitToPageBytes,
 } from '@muster/driver';
-import {
-  type ActivityItem,
-  type ParamsOf,
-  type Registry,
-  type WebhookDelivery,
-  webhookTestKind,
-} from '@muster/registry';
+import { type ActivityItem, type ParamsOf, type WebhookDelivery, webhookTestKind } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { z } from 'zod';
 import { activityView as activityItems } from './activity.ts';
 

@@ -3,7 +3,7 @@
  * them: see webhook-turn.ts.
  */
 import { type Db, orgFilter, currentOrgId, type Part, type Query, type RowOf, sql } from '@muster/driver';
-import { leadRank, type WebhookTry } from '@muster/registry';
+import { leadRank, type WebhookTry } from '@muster/contract';
 import { notMovingCondition } from '@muster/tenancy';
 import { type activityView as activityItems } from './activity.ts';
 import { isAdminSql, isNotBudgetEventSql } from './visible.ts';

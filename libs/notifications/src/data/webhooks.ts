@@ -20,11 +20,11 @@ import {
   notFound,
   type ParamsOf,
   leadRank,
-  type Registry,
   type Subject,
   type Webhook,
   type WebhookFormat,
-} from '@muster/registry';
+} from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { type Caller, projectsVisibleTo } from '@muster/runtime';
 import { projectIdSql } from '@muster/tenancy';
 import { z } from 'zod';

@@ -1,6 +1,6 @@
 /** Withdrawal of notifications that are obsolete, because their subject was deleted or decided. */
 import { type Db, orgFilter, type Part, sql } from '@muster/driver';
-import { type Subject } from '@muster/registry';
+import { type Subject } from '@muster/contract';
 import { markReadQuery, maxMarkedPerStatement } from './notifications.ts';
 
 /**

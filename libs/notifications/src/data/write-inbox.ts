@@ -3,7 +3,7 @@
  * until the end of the transaction, so that its numbers have no gaps and follow the commit order.
  */
 import { orgFilter, currentOrgId, type Part, type Query, sql } from '@muster/driver';
-import { type Actor } from '@muster/registry';
+import { type Actor } from '@muster/contract';
 import { noAgentId, workTargetsSql } from '@muster/tenancy';
 import { type InboxDraft, type InboxRecipients } from '../rules/inbox-rules.ts';
 

@@ -2,7 +2,7 @@
  * Writes all notifications of a transaction with one statement: inbox entries, and jobs for e-mail and push.
  */
 import { orgFilter, currentOrgId, type Part, type Query, sql } from '@muster/driver';
-import { type Actor, type NotificationChannel } from '@muster/registry';
+import { type Actor, type NotificationChannel } from '@muster/contract';
 import { defaultChannels } from '../rules/channels.ts';
 import { maxBodyLength, mutableKinds, type NotificationDraft } from '../rules/notification-rules.ts';
 import { recipientQueries } from './recipients.ts';

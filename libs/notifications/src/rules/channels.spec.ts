@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { notificationChannels, notificationKinds } from '@muster/registry';
+import { notificationChannels, notificationKinds } from '@muster/contract';
 import fc from 'fast-check';
 import { channelsOf, type ChannelChoice, defaultChannels } from './channels.ts';
 

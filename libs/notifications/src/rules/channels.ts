@@ -4,7 +4,7 @@ import {
   type NotificationChannel,
   type NotificationKind,
   type NotificationPreference,
-} from '@muster/registry';
+} from '@muster/contract';
 
 export type ChannelPreferences = NotificationPreference['channels'];
 

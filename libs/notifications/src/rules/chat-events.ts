@@ -2,7 +2,7 @@
  * Texts about events for channels of chat services. The readers are everyone in a channel, so the texts address no
  * one. Kinds without a text of their own are named as they are.
  */
-import { type ActivityItem, type EventData, type EventKind, webhookTestKind } from '@muster/registry';
+import { type ActivityItem, type EventData, type EventKind, webhookTestKind } from '@muster/contract';
 import { type ChatMessage } from '@muster/outbound/chat';
 import { subjectName, verdictVerbs } from './event-rules.ts';
 import { excerpt } from './excerpts.ts';

@@ -1,5 +1,5 @@
 /** Tables of rules: for each kind of event, the drafts that follow from it. */
-import { type Actor, type EventData, type EventKind, type Subject } from '@muster/registry';
+import { type Actor, type EventData, type EventKind, type Subject } from '@muster/contract';
 import { type DomainEvent } from '@muster/tenancy';
 import { excerpt } from './excerpts.ts';
 

@@ -2,7 +2,7 @@
  * The rules of the inbox for work (agents.inbox): event → recipients, kind, text and the call that answers it. They
  * are defined only in this table.
  */
-import { type Actor, type EventKind, type InboxKind, type NextCall, type Subject } from '@muster/registry';
+import { type Actor, type EventKind, type InboxKind, type NextCall, type Subject } from '@muster/contract';
 import { type DomainEvent } from '@muster/tenancy';
 import { applyRule, type EventRules, type RuleInput, subjectName, verdictVerbs } from './event-rules.ts';
 import { excerpt } from './excerpts.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { type Actor, type EventKind, eventKinds, type Subject } from '@muster/registry';
+import { type Actor, type EventKind, eventKinds, type Subject } from '@muster/contract';
 import { draftsOf } from './notification-rules.ts';
 
 const subject: Subject = { type: 'story', id: newId(), key: 'WEB-1', title: 'Passkeys', projectId: newId() };

@@ -3,7 +3,7 @@
  * without a rule notifies no member and costs nothing. If several drafts of one event include the same
  * member, the first one wins, so the more specific one comes first.
  */
-import { type Actor, type EventKind, type NotificationKind, type Subject } from '@muster/registry';
+import { type Actor, type EventKind, type NotificationKind, type Subject } from '@muster/contract';
 import { type DomainEvent } from '@muster/tenancy';
 import { applyRule, type EventRules, type RuleInput, subjectName, verdictVerbs } from './event-rules.ts';
 import { excerpt } from './excerpts.ts';

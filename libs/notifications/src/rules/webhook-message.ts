@@ -7,7 +7,7 @@ import {
   type WebhookFormat,
   webhookTestKind,
   webhookWithheldKind,
-} from '@muster/registry';
+} from '@muster/contract';
 import { consoleStoryLink } from './console-links.ts';
 import { chatMessageOfEvent, chatTestMessage, withheldChatMessage } from './chat-events.ts';
 

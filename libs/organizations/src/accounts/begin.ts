@@ -10,7 +10,7 @@ import {
   inSignInTransaction,
   type SignInDb,
 } from '@muster/placement';
-import { OrgName } from '@muster/registry';
+import { OrgName } from '@muster/contract';
 import { parseWith } from '@muster/runtime';
 import { z } from 'zod';
 import { deriveHandle, deriveOrganizationSlug } from '../rules/handles.ts';

@@ -9,14 +9,8 @@ import {
   sql,
   defineView,
 } from '@muster/driver';
-import {
-  type Agent,
-  type OrgRole,
-  type ParamsOf,
-  type Registry,
-  type Subject,
-  subjectOf,
-} from '@muster/registry';
+import { type Agent, type OrgRole, type ParamsOf, type Subject, subjectOf } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import { z } from 'zod';
 import { reachableRowsCondition } from './reach.ts';

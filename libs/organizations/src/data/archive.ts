@@ -1,6 +1,6 @@
 /** Reads members, agents and teams for an export. */
 import { orgFilter, type Part, sql } from '@muster/driver';
-import { type TeamRole } from '@muster/registry';
+import { type TeamRole } from '@muster/contract';
 import {
   afterKeySql,
   type ArchiveReaders,

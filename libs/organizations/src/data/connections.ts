@@ -1,6 +1,7 @@
 /** Connections of programs, as their members see them. Sign-in creates them (functions/connections.sql). */
 import { CursorId, type Db, decodeCursor, orgFilter, pageOfRows, type Part, sql } from '@muster/driver';
-import { type Connection, type GrantableScope, type ParamsOf, type Registry } from '@muster/registry';
+import { type Connection, type GrantableScope, type ParamsOf } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import { z } from 'zod';
 import { reachableRowsCondition } from './reach.ts';

@@ -17,7 +17,8 @@ import {
   defineView,
 } from '@muster/driver';
 import { type SecretOwner } from '@muster/outbound';
-import { chatServices, type Device, type ParamsOf, type Registry } from '@muster/registry';
+import { chatServices, type Device, type ParamsOf } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import { type Selectable } from 'kysely';
 import { z } from 'zod';

@@ -1,5 +1,5 @@
 import { type Db, orgFilter, sql } from '@muster/driver';
-import { type Entitlement, type Plan } from '@muster/registry';
+import { type Entitlement, type Plan } from '@muster/contract';
 import { planFeatures, planLimits } from '../rules/entitlement.ts';
 import { findPeriodContaining } from '../rules/periods.ts';
 import { seatCountQueries } from './seats.ts';

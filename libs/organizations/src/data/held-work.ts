@@ -1,6 +1,6 @@
 /** Work under leases that a member or an agent holds. */
 import { type Db, orgFilter, sql } from '@muster/driver';
-import { type HeldWork, mostHeldWork } from '@muster/registry';
+import { type HeldWork, mostHeldWork } from '@muster/contract';
 import { type Caller, projectsVisibleTo } from '@muster/runtime';
 
 type Row = Omit<HeldWork, 'executionId' | 'runId' | 'expiresAt'> & {

@@ -12,7 +12,8 @@ import {
   sql,
 } from '@muster/driver';
 import { type SecretOwner } from '@muster/outbound';
-import { type IdentityProvider, type ParamsOf, type Registry } from '@muster/registry';
+import { type IdentityProvider, type ParamsOf } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { getOrganizationKey, outboxRow } from '@muster/tenancy';
 import { z } from 'zod';
 import { requestDomainMails } from '../domains/mail.ts';

@@ -9,13 +9,8 @@ import {
   sql,
   defineView,
 } from '@muster/driver';
-import {
-  type Invitation,
-  type InvitationState,
-  type ParamsOf,
-  type Registry,
-  type Subject,
-} from '@muster/registry';
+import { type Invitation, type InvitationState, type ParamsOf, type Subject } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { z } from 'zod';
 import { type SentMails } from '../rules/invitation-sends.ts';
 import { invitationValidityDays } from '../rules/invitation-states.ts';

@@ -1,6 +1,6 @@
 /** The teams and projects that an invited person joins. */
 import { type Db, orgFilter, type Query, sql } from '@muster/driver';
-import { pathNotFound } from '@muster/registry';
+import { pathNotFound } from '@muster/contract';
 
 /** Returns the ids without duplicates. Throws 404 unless the organization has all of these teams. */
 export async function requireTeamIds(db: Db, teamIds: readonly string[]): Promise<string[]> {

@@ -9,7 +9,8 @@ import {
   searchPageSql,
   sql,
 } from '@muster/driver';
-import { type Member, type ParamsOf, projectRoles, type Registry, type ResultOf } from '@muster/registry';
+import { type Member, type ParamsOf, projectRoles, type ResultOf } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { type Caller, projectsVisibleTo } from '@muster/runtime';
 import { containsPattern } from '@muster/tenancy';
 import { z } from 'zod';

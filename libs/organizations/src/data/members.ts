@@ -9,7 +9,7 @@ import {
   type RowOf,
   sql,
 } from '@muster/driver';
-import { type Member, notFound, type OrgRole, type Subject, subjectOf, unauthorized } from '@muster/registry';
+import { type Member, notFound, type OrgRole, type Subject, subjectOf, unauthorized } from '@muster/contract';
 import { type Caller } from '@muster/runtime';
 import { deriveHandle } from '../rules/handles.ts';
 

@@ -1,6 +1,6 @@
 /** The projects that a call names. */
 import { type Db, orgFilter, sql } from '@muster/driver';
-import { isUuid, pathNotFound } from '@muster/registry';
+import { isUuid, pathNotFound } from '@muster/contract';
 import { type Caller, projectsVisibleTo } from '@muster/runtime';
 
 /**

@@ -1,5 +1,5 @@
 import { type Db, type DB, currentOrgId, type Query, defineRecord, type RowOf, sql } from '@muster/driver';
-import { type Org, type Subject, subjectOf, unauthorized } from '@muster/registry';
+import { type Org, type Subject, subjectOf, unauthorized } from '@muster/contract';
 import { type Selectable } from 'kysely';
 
 export const orgs = defineRecord('orgs', 'o', {

@@ -3,7 +3,8 @@
  * call may read of them.
  */
 import { CursorId, type Db, decodeCursor, pageOfRows, sql } from '@muster/driver';
-import { type ParamsOf, type Passkey, type Registry } from '@muster/registry';
+import { type ParamsOf, type Passkey } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import { outboxRow } from '@muster/tenancy';
 import { z } from 'zod';

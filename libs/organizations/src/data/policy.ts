@@ -1,6 +1,6 @@
 /** The columns of the organization's row that hold its policy. */
 import { type Db, type DB, orgFilter, currentOrgId, type Query, sql } from '@muster/driver';
-import { effectivePolicy, type Plan, type PolicyRecord } from '@muster/registry';
+import { effectivePolicy, type Plan, type PolicyRecord } from '@muster/contract';
 import { hasLinkedRepository } from '@muster/tenancy';
 import { type Selectable } from 'kysely';
 import { type StoredPolicy } from '../rules/policy-changes.ts';

@@ -1,6 +1,6 @@
 /** Access to tokens and agents: members reach their own, and admins those of all members. */
 import { orgFilter, type Part, sql } from '@muster/driver';
-import { orgRank, type OrgRole, roleTooLow, scopeCovers } from '@muster/registry';
+import { orgRank, type OrgRole, roleTooLow, scopeCovers } from '@muster/contract';
 import { type Caller } from '@muster/runtime';
 
 /** Returns whether the token may reach data of other members, if its member is an admin. */

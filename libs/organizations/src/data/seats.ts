@@ -4,7 +4,7 @@
  */
 import { type Selectable } from 'kysely';
 import { type Db, type DB, orgFilter, sql } from '@muster/driver';
-import { orgRoles } from '@muster/registry';
+import { orgRoles } from '@muster/contract';
 import { roleNeedsSeat } from '../rules/role-changes.ts';
 
 export interface SeatCounts {

@@ -3,7 +3,8 @@
  * call may read of them.
  */
 import { CursorId, type Db, decodeCursor, pageOfRows, sql } from '@muster/driver';
-import { notFound, type ParamsOf, type Registry, type Session } from '@muster/registry';
+import { notFound, type ParamsOf, type Session } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import { z } from 'zod';
 

@@ -10,7 +10,8 @@ import {
   type Query,
   sql,
 } from '@muster/driver';
-import { notFound, type ParamsOf, type Registry, type TeamMember } from '@muster/registry';
+import { notFound, type ParamsOf, type TeamMember } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { z } from 'zod';
 
 interface TeamMemberRow {

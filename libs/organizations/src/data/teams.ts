@@ -11,14 +11,8 @@ import {
   searchPageSql,
   sql,
 } from '@muster/driver';
-import {
-  type ParamsOf,
-  type Registry,
-  type Subject,
-  subjectOf,
-  type Team,
-  type TeamRole,
-} from '@muster/registry';
+import { type ParamsOf, type Subject, subjectOf, type Team, type TeamRole } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import { containsPattern } from '@muster/tenancy';
 import { z } from 'zod';

@@ -13,14 +13,8 @@ import {
   sql,
   defineView,
 } from '@muster/driver';
-import {
-  type AccessToken,
-  type ParamsOf,
-  type Registry,
-  type Scope,
-  type Token,
-  unauthorized,
-} from '@muster/registry';
+import { type AccessToken, type ParamsOf, type Scope, type Token, unauthorized } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { type Caller, hashToken, tokenPrefixOf } from '@muster/runtime';
 import { z } from 'zod';
 import { reachableRowsCondition } from './reach.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId, type Pool } from '@muster/driver';
-import { type GivenRole } from '@muster/registry';
+import { type GivenRole } from '@muster/contract';
 import { type EventReaction } from '@muster/runtime';
 import { inOrganizationAsSystem } from '@muster/tenancy';
 import { type People, useWorld } from '@muster/testing';

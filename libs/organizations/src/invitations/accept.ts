@@ -2,7 +2,7 @@
  * Acceptance of an invitation. It is not an operation, because the caller has no token before it succeeds.
  */
 import { type Db, withNextVersion, CommitOutcomeUnknown, type Pool } from '@muster/driver';
-import { type GivenRole, type Member, MemberName, notFound, refusal, type Scope } from '@muster/registry';
+import { type GivenRole, type Member, MemberName, notFound, refusal, type Scope } from '@muster/contract';
 import {
   runReactionsAndWriteTrail,
   hashToken,

@@ -1,6 +1,6 @@
 /** The e-mail of an invitation. Its secret is contained only there, and each mail has a new one. */
 import { type Db, orgFilter, sql } from '@muster/driver';
-import { type Actor, type GivenRole } from '@muster/registry';
+import { type Actor, type GivenRole } from '@muster/contract';
 import { hashToken } from '@muster/runtime';
 import { setInvitationSecretHash } from '../data/invitations.ts';
 import { newInvitationSecret } from '../rules/invitation-secret.ts';

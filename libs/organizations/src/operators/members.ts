@@ -1,5 +1,5 @@
 import { orgFilter, type Pool, sql } from '@muster/driver';
-import { EmailAddress, type Member, MemberName, OrgSlug, refusal } from '@muster/registry';
+import { EmailAddress, type Member, MemberName, OrgSlug, refusal } from '@muster/contract';
 import { operatorTrailStatement } from '@muster/tenancy';
 import { z } from 'zod';
 import { members, type MemberRow, insertMember, toMember } from '../data/members.ts';

@@ -8,7 +8,7 @@ import {
   notFound,
   type Org,
   serviceUnavailable,
-} from '@muster/registry';
+} from '@muster/contract';
 import { parseWith, toApiError } from '@muster/runtime';
 import { inOperatorTransaction } from '@muster/tenancy';
 import { type z } from 'zod';

@@ -10,7 +10,7 @@ import {
   type Plan,
   plans,
   refusal,
-} from '@muster/registry';
+} from '@muster/contract';
 import { operatorTrailStatement } from '@muster/tenancy';
 import { z } from 'zod';
 import { insertMember } from '../data/members.ts';

@@ -10,7 +10,7 @@ import {
   refusal,
   type Scope,
   TokenName,
-} from '@muster/registry';
+} from '@muster/contract';
 import { hashToken, newTokenSecret } from '@muster/runtime';
 import { operatorTrailStatement } from '@muster/tenancy';
 import { z } from 'zod';

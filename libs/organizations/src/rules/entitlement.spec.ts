@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { plans } from '@muster/registry';
+import { plans } from '@muster/contract';
 import { planFeatures, planLimits, defaultSeatsByPlan } from './entitlement.ts';
 
 describe('plans', () => {

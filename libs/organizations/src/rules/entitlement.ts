@@ -1,5 +1,5 @@
 /** The limits of each plan. They are defined here and nowhere else. */
-import { type Entitlement, type Plan } from '@muster/registry';
+import { type Entitlement, type Plan } from '@muster/contract';
 
 export interface PlanLimits {
   /**

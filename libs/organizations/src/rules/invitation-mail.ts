@@ -1,5 +1,5 @@
 /** The text of the e-mail of an invitation. */
-import { type GivenRole } from '@muster/registry';
+import { type GivenRole } from '@muster/contract';
 import { formatReadableTime } from './readable.ts';
 
 export interface InvitationMail {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { invitationStates } from '@muster/registry';
+import { invitationStates } from '@muster/contract';
 import { computeInvitationExpiry, invitationActions, invitationTransitions } from './invitation-states.ts';
 
 describe('the life of an invitation', () => {

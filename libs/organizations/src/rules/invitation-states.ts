@@ -2,7 +2,7 @@
  * The state machine of an invitation as one table. The code uses it, and its documentation is generated from
  * it.
  */
-import { type InvitationState, type ErrorReason } from '@muster/registry';
+import { type InvitationState, type ErrorReason } from '@muster/contract';
 
 /** The actions on an invitation. `invite` means to invite the same address again. */
 export const invitationActions = ['invite', 'resend', 'revoke', 'accept'] as const;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Policy } from '@muster/registry';
+import { Policy } from '@muster/contract';
 import fc from 'fast-check';
 import {
   findPolicyContradictions,

@@ -2,7 +2,7 @@
  * The stored policy contains only the fields that the organization set. Missing fields have the contract's
  * default.
  */
-import { isMergeProofSet, Policy } from '@muster/registry';
+import { isMergeProofSet, Policy } from '@muster/contract';
 
 export type StoredPolicy = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { GivenRole, type OrgRole, orgRank, orgRoles } from '@muster/registry';
+import { GivenRole, type OrgRole, orgRank, orgRoles } from '@muster/contract';
 import fc from 'fast-check';
 import { roleNeedsSeat, checkMemberRemoval, checkRoleChange } from './role-changes.ts';
 

@@ -2,7 +2,7 @@
  * The rules for changing a member's role and removing a member. The authorization check already required at
  * least an admin.
  */
-import { type GivenRole, type OrgRole } from '@muster/registry';
+import { type GivenRole, type OrgRole } from '@muster/contract';
 
 /** Returns whether the role needs a seat. All except viewers do. */
 export const roleNeedsSeat = (role: OrgRole): boolean => role !== 'viewer';

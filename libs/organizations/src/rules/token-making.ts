@@ -2,7 +2,7 @@
  * The result of the check whether a token may create another one. The new token must not exceed the rights of
  * the first one or of the member's role.
  */
-import { type GrantableScope, orgRank, type OrgRole, type Scope, scopeCovers } from '@muster/registry';
+import { type GrantableScope, orgRank, type OrgRole, type Scope, scopeCovers } from '@muster/contract';
 
 export type TokenCreationDecision =
   | { readonly kind: 'allowed' }

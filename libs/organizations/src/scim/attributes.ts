@@ -11,7 +11,7 @@ import {
   scimAttributeName,
   type ScimPatchOperation,
   TeamName,
-} from '@muster/registry';
+} from '@muster/contract';
 import { type Filter } from 'scim2-parse-filter';
 import { z } from 'zod';
 import { parseFilter } from './filter.ts';

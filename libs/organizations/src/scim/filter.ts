@@ -2,7 +2,7 @@
  * Translates SCIM filters (RFC 7644, section 3.4.2.2) to jsonpath predicates. The text of the statement therefore
  * stays the same for every filter.
  */
-import { badRequest, scimAttributeName } from '@muster/registry';
+import { badRequest, scimAttributeName } from '@muster/contract';
 import { type Filter, parse } from 'scim2-parse-filter';
 
 type Comparison = Extract<Filter, { compValue: unknown }>;

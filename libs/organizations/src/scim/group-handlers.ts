@@ -1,6 +1,7 @@
 /** Handlers of the groups of SCIM. A group is a team. */
 import { sql } from '@muster/driver';
-import { badRequest, registry, type ScimGroup, scimOperations } from '@muster/registry';
+import { badRequest, type ScimGroup, scimOperations } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { handle, type HandlerContext } from '@muster/runtime';
 import { toTeamEventSubject } from '../data/teams.ts';
 import { type GroupAttributes, readGroup, readGroupPatch } from './attributes.ts';

@@ -9,7 +9,7 @@ import {
   type RowOf,
   sql,
 } from '@muster/driver';
-import { badRequest, isUuid, type ScimGroup } from '@muster/registry';
+import { badRequest, isUuid, type ScimGroup } from '@muster/contract';
 import { isoTimeSql } from '@muster/tenancy';
 import { type MembersChange } from './attributes.ts';
 import { type CompiledFilter, type FilterAttributes } from './filter.ts';

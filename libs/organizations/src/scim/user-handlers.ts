@@ -1,6 +1,7 @@
 /** Handlers of the users of SCIM. A user is a member; `active: false` removes the member until the activation. */
 import { withNextVersion } from '@muster/driver';
-import { badRequest, orgRank, type OrgRole, registry, roleTooLow, scimOperations } from '@muster/registry';
+import { badRequest, orgRank, type OrgRole, roleTooLow, scimOperations } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { type Caller, handle } from '@muster/runtime';
 import { addMemberToTeams } from '../data/invited-into.ts';
 import {

@@ -10,7 +10,7 @@ import {
   type RowOf,
   sql,
 } from '@muster/driver';
-import { type ScimUser } from '@muster/registry';
+import { type ScimUser } from '@muster/contract';
 import { isoTimeSql } from '@muster/tenancy';
 import { newHandleSql } from '../data/members.ts';
 import { type CompiledFilter, type FilterAttributes } from './filter.ts';

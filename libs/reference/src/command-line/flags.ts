@@ -1,5 +1,5 @@
 /** Derives the command line flags of an operation from the schema of its parameters. */
-import { type Operation } from '@muster/registry';
+import { type Operation } from '@muster/contract';
 import { z } from 'zod';
 import { parametersOf } from '../fields.ts';
 import { type JsonSchema as Json } from '../json-schema.ts';

@@ -1,5 +1,5 @@
 /** Formats the call of an operation as the words of a command line. */
-import { type Operation } from '@muster/registry';
+import { type Operation } from '@muster/contract';
 import { type Flag, flagsOf, toKebabCase } from './flags.ts';
 
 /** Converts `storySpec.get` to `['story-spec', 'get']`. */

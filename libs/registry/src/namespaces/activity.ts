@@ -1,10 +1,16 @@
 import { z } from 'zod';
-import { org } from '../kernel/access.ts';
-import { EventKindFilter } from '../kernel/events.ts';
-import { operation } from '../kernel/operation.ts';
-import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
-import { ActorParam, Instant, ProjectRef, StoryRef } from '../kernel/values.ts';
-import { ActivityItem } from '../records/trail.ts';
+import {
+  org,
+  EventKindFilter,
+  operation,
+  pageParams,
+  pageSchemaOf,
+  ActorParam,
+  Instant,
+  ProjectRef,
+  StoryRef,
+  ActivityItem,
+} from '@muster/contract';
 
 export const activity = {
   list: operation({

@@ -1,15 +1,16 @@
 import { z } from 'zod';
-import { platformAccess } from '../kernel/access.ts';
-import { operation } from '../kernel/operation.ts';
-import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
-import { SearchText } from '../kernel/values.ts';
 import {
+  platformAccess,
+  operation,
+  pageParams,
+  pageSchemaOf,
+  SearchText,
   PlatformAccount,
   PlatformMetrics,
   PlatformOrg,
   PlatformSubscription,
   PlatformTeam,
-} from '../records/platform.ts';
+} from '@muster/contract';
 
 const platformListParams = z.strictObject({ query: SearchText.optional(), ...pageParams });
 /** A sentence about short pages of search results, shared by several descriptions. */

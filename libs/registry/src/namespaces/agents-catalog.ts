@@ -1,9 +1,15 @@
 import { z } from 'zod';
-import { org } from '../kernel/access.ts';
-import { bulkBodyLimitBytes, operation } from '../kernel/operation.ts';
-import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
-import { Deleted, Id, jsonObject, nameText, SearchText } from '../kernel/values.ts';
 import {
+  org,
+  bulkBodyLimitBytes,
+  operation,
+  pageParams,
+  pageSchemaOf,
+  Deleted,
+  Id,
+  jsonObject,
+  nameText,
+  SearchText,
   CatalogAgent,
   CatalogContent,
   CatalogDescription,
@@ -15,8 +21,8 @@ import {
   ContentType,
   maxManifestBytes,
   VersionRange,
-} from '../records/catalog.ts';
-import { PromptTags } from '../records/prompt.ts';
+  PromptTags,
+} from '@muster/contract';
 
 /** An agent, named by slug or by id, and the requested version. */
 const CatalogVersionSelector = z

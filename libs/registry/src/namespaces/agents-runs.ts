@@ -1,11 +1,22 @@
 /** The runs of agents, and of members at work, with their logs. */
 import { z } from 'zod';
-import { org } from '../kernel/access.ts';
-import { surfacesWithoutTool, operation } from '../kernel/operation.ts';
-import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
-import { AgentParam, ProjectRef, StoryRef } from '../kernel/values.ts';
-import { RunId } from '../records/execution.ts';
-import { ListedRun, maxRunLogLines, runDetails, RunLogLine, RunState, runStates } from '../records/run.ts';
+import {
+  org,
+  surfacesWithoutTool,
+  operation,
+  pageParams,
+  pageSchemaOf,
+  AgentParam,
+  ProjectRef,
+  StoryRef,
+  RunId,
+  ListedRun,
+  maxRunLogLines,
+  runDetails,
+  RunLogLine,
+  RunState,
+  runStates,
+} from '@muster/contract';
 
 /** A run id is unique within a project only. Without a project, the newest run with the id is meant. */
 const runRef = {

@@ -1,8 +1,12 @@
 import { z } from 'zod';
-import { org, project, selfAccess } from '../kernel/access.ts';
-import { surfacesWithoutTool, operation } from '../kernel/operation.ts';
-import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
 import {
+  org,
+  project,
+  selfAccess,
+  surfacesWithoutTool,
+  operation,
+  pageParams,
+  pageSchemaOf,
   AgentParam,
   Id,
   jsonObject,
@@ -12,12 +16,13 @@ import {
   boundedText,
   Instant,
   textWithinBytes,
-} from '../kernel/values.ts';
-import { AgentRecord, agentRecordGroupings } from '../records/agent-record.ts';
-import { RunId } from '../records/execution.ts';
-import { InboxItem, InboxKind, inboxKinds } from '../records/inbox.ts';
-import { AgentName } from '../records/member.ts';
-import {
+  AgentRecord,
+  agentRecordGroupings,
+  RunId,
+  InboxItem,
+  InboxKind,
+  inboxKinds,
+  AgentName,
   ActiveRun,
   maxLinesPerLogEvent,
   maxLogLineBytes,
@@ -29,9 +34,10 @@ import {
   RunLogStream,
   runLogStreams,
   RunMessage,
-} from '../records/run.ts';
-import { Agent, AgentSlug } from '../records/token.ts';
-import { UsageReport } from '../records/usage.ts';
+  Agent,
+  AgentSlug,
+  UsageReport,
+} from '@muster/contract';
 import { catalog } from './agents-catalog.ts';
 import { runs } from './agents-runs.ts';
 

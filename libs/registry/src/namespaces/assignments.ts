@@ -1,10 +1,20 @@
 import { z } from 'zod';
-import { org, project } from '../kernel/access.ts';
-import { operation } from '../kernel/operation.ts';
-import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
-import { AgentParam, Deleted, MemberParam, ProjectRef } from '../kernel/values.ts';
-import { Assignment } from '../records/assignment.ts';
-import { isTargetRef, targetIdIssue, TargetRef, TargetType } from '../records/target.ts';
+import {
+  org,
+  project,
+  operation,
+  pageParams,
+  pageSchemaOf,
+  AgentParam,
+  Deleted,
+  MemberParam,
+  ProjectRef,
+  Assignment,
+  isTargetRef,
+  targetIdIssue,
+  TargetRef,
+  TargetType,
+} from '@muster/contract';
 
 export const assignments = {
   set: operation({

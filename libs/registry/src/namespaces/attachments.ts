@@ -1,9 +1,12 @@
 import { z } from 'zod';
-import { project } from '../kernel/access.ts';
-import { operation, surfacesWithoutTool } from '../kernel/operation.ts';
-import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
-import { Deleted, Id } from '../kernel/values.ts';
 import {
+  project,
+  operation,
+  surfacesWithoutTool,
+  pageParams,
+  pageSchemaOf,
+  Deleted,
+  Id,
   Attachment,
   AttachmentKind,
   AttachmentName,
@@ -13,9 +16,10 @@ import {
   isAttachmentTargetRef,
   maxAttachmentBytes,
   Sha256,
-} from '../records/attachment.ts';
-import { TargetRef, targetIdIssue } from '../records/target.ts';
-import { Sha } from '../records/story.ts';
+  TargetRef,
+  targetIdIssue,
+  Sha,
+} from '@muster/contract';
 
 const example = { attachmentId: '01936d5c-0000-7000-8000-00000000000a' };
 

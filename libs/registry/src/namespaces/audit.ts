@@ -1,9 +1,14 @@
 import { z } from 'zod';
-import { org } from '../kernel/access.ts';
-import { operation } from '../kernel/operation.ts';
-import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
-import { ActorParam, Instant, boundedText } from '../kernel/values.ts';
-import { AuditEntry } from '../records/trail.ts';
+import {
+  org,
+  operation,
+  pageParams,
+  pageSchemaOf,
+  ActorParam,
+  Instant,
+  boundedText,
+  AuditEntry,
+} from '@muster/contract';
 
 export const audit = {
   list: operation({

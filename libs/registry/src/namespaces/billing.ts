@@ -1,9 +1,14 @@
 import { z } from 'zod';
-import { org } from '../kernel/access.ts';
-import { operation } from '../kernel/operation.ts';
-import { ExpectedVersion } from '../kernel/values.ts';
-import { Proration, SeatPricing, SeatUsage, Subscription } from '../records/billing.ts';
-import { Entitlement } from '../records/org.ts';
+import {
+  org,
+  operation,
+  ExpectedVersion,
+  Proration,
+  SeatPricing,
+  SeatUsage,
+  Subscription,
+  Entitlement,
+} from '@muster/contract';
 
 export const billing = {
   seatPricing: operation({

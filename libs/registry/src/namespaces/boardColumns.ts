@@ -1,10 +1,18 @@
 import { z } from 'zod';
-import { project } from '../kernel/access.ts';
-import { operation } from '../kernel/operation.ts';
-import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
-import { ExpectedVersion, Id, ProjectRef } from '../kernel/values.ts';
-import { BoardColumn, ColumnName, ColumnStatus, WipLimit } from '../records/project.ts';
-import { Warning } from '../records/story.ts';
+import {
+  project,
+  operation,
+  pageParams,
+  pageSchemaOf,
+  ExpectedVersion,
+  Id,
+  ProjectRef,
+  BoardColumn,
+  ColumnName,
+  ColumnStatus,
+  WipLimit,
+  Warning,
+} from '@muster/contract';
 
 const ColumnWithCount = BoardColumn.extend({ storyCount: z.int() });
 

@@ -1,9 +1,15 @@
 import { z } from 'zod';
-import { org } from '../kernel/access.ts';
-import { operation } from '../kernel/operation.ts';
-import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
-import { Id, ProjectRef } from '../kernel/values.ts';
-import { Broadcast, BroadcastLevel, BroadcastMessage } from '../records/broadcast.ts';
+import {
+  org,
+  operation,
+  pageParams,
+  pageSchemaOf,
+  Id,
+  ProjectRef,
+  Broadcast,
+  BroadcastLevel,
+  BroadcastMessage,
+} from '@muster/contract';
 
 const dayInSeconds = 86_400;
 

@@ -1,9 +1,14 @@
 import { z } from 'zod';
-import { org } from '../kernel/access.ts';
-import { operation, surfacesWithoutTool } from '../kernel/operation.ts';
-import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
-import { boundedText, Deleted, Id, ProjectRef } from '../kernel/values.ts';
 import {
+  org,
+  operation,
+  surfacesWithoutTool,
+  pageParams,
+  pageSchemaOf,
+  boundedText,
+  Deleted,
+  Id,
+  ProjectRef,
   Budget,
   BudgetAction,
   BudgetAmount,
@@ -11,7 +16,7 @@ import {
   BudgetScope,
   Currency,
   isBudgetTarget,
-} from '../records/usage.ts';
+} from '@muster/contract';
 
 const exampleBudgetId = '01936d5c-0000-7000-8000-0000000000e1';
 

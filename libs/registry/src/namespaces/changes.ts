@@ -1,10 +1,17 @@
 import { z } from 'zod';
-import { project } from '../kernel/access.ts';
-import { operation, surfacesWithoutTool } from '../kernel/operation.ts';
-import { pageParams } from '../kernel/pagination.ts';
-import { boundedText, Id, StoryRef } from '../kernel/values.ts';
-import { ChangedFile, Changes, FilePatch } from '../records/changes.ts';
-import { Sha } from '../records/story.ts';
+import {
+  project,
+  operation,
+  surfacesWithoutTool,
+  pageParams,
+  boundedText,
+  Id,
+  StoryRef,
+  ChangedFile,
+  Changes,
+  FilePatch,
+  Sha,
+} from '@muster/contract';
 
 export const changes = {
   diff: operation({

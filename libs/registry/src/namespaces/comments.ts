@@ -1,9 +1,22 @@
 import { z } from 'zod';
-import { project } from '../kernel/access.ts';
-import { surfacesWithoutTool, operation } from '../kernel/operation.ts';
-import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
-import { ActorParam, Deleted, ExpectedVersion, Id, StoryRef } from '../kernel/values.ts';
-import { Anchor, CodeAnchor, Comment, CommentBody, Emoji, Thread } from '../records/comment.ts';
+import {
+  project,
+  surfacesWithoutTool,
+  operation,
+  pageParams,
+  pageSchemaOf,
+  ActorParam,
+  Deleted,
+  ExpectedVersion,
+  Id,
+  StoryRef,
+  Anchor,
+  CodeAnchor,
+  Comment,
+  CommentBody,
+  Emoji,
+  Thread,
+} from '@muster/contract';
 
 const example = { commentId: '01936d5c-0000-7000-8000-000000000003' };
 

@@ -1,9 +1,15 @@
 import { z } from 'zod';
-import { selfAccess } from '../kernel/access.ts';
-import { surfacesWithoutTool, operation } from '../kernel/operation.ts';
-import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
-import { AgentParam, Id, MemberParam } from '../kernel/values.ts';
-import { Connection } from '../records/connection.ts';
+import {
+  selfAccess,
+  surfacesWithoutTool,
+  operation,
+  pageParams,
+  pageSchemaOf,
+  AgentParam,
+  Id,
+  MemberParam,
+  Connection,
+} from '@muster/contract';
 
 export const connections = {
   list: operation({

@@ -1,10 +1,18 @@
 import { z } from 'zod';
-import { project } from '../kernel/access.ts';
-import { largeBodyLimitBytes, operation } from '../kernel/operation.ts';
-import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
-import { ProjectRef, StoryRef, boundedText } from '../kernel/values.ts';
-import { Contract, ContractContent, ContractKind } from '../records/contract.ts';
-import { Slug } from '../records/prompt.ts';
+import {
+  project,
+  largeBodyLimitBytes,
+  operation,
+  pageParams,
+  pageSchemaOf,
+  ProjectRef,
+  StoryRef,
+  boundedText,
+  Contract,
+  ContractContent,
+  ContractKind,
+  Slug,
+} from '@muster/contract';
 
 export const contracts = {
   publish: operation({

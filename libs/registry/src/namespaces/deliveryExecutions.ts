@@ -1,8 +1,10 @@
 import { z } from 'zod';
-import { org, project } from '../kernel/access.ts';
-import { operation } from '../kernel/operation.ts';
-import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
 import {
+  org,
+  project,
+  operation,
+  pageParams,
+  pageSchemaOf,
   ActorParam,
   AgentParam,
   Id,
@@ -10,10 +12,8 @@ import {
   ProjectRef,
   RepositoryUrl,
   boundedText,
-} from '../kernel/values.ts';
-import { TouchesCheck } from '../records/conflict.ts';
-import { PassedOver } from '../records/context.ts';
-import {
+  TouchesCheck,
+  PassedOver,
   checkpointParams,
   Execution,
   ExecutionEvent,
@@ -34,10 +34,13 @@ import {
   Signal,
   Summary,
   TtlSeconds,
-} from '../records/execution.ts';
-import { GitMeta, Labels } from '../records/story.ts';
-import { UsageReport } from '../records/usage.ts';
-import { isTargetRef, targetIdIssue, TargetRef } from '../records/target.ts';
+  GitMeta,
+  Labels,
+  UsageReport,
+  isTargetRef,
+  targetIdIssue,
+  TargetRef,
+} from '@muster/contract';
 
 const executionId = Id;
 const exampleExecutionId = '01936d5c-0000-7000-8000-000000000090';

@@ -1,11 +1,26 @@
 import { z } from 'zod';
-import { project } from '../kernel/access.ts';
-import { operation } from '../kernel/operation.ts';
-import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
-import { ExpectedVersion, Id, ProjectRef, StoryRef } from '../kernel/values.ts';
-import { checkpointParams, LeaseToken, RunId, Signal, TtlSeconds } from '../records/execution.ts';
-import { Group, GroupName, GroupState, GroupStories, MergeStrategy } from '../records/group.ts';
-import { GitMeta, UpstreamInput } from '../records/story.ts';
+import {
+  project,
+  operation,
+  pageParams,
+  pageSchemaOf,
+  ExpectedVersion,
+  Id,
+  ProjectRef,
+  StoryRef,
+  checkpointParams,
+  LeaseToken,
+  RunId,
+  Signal,
+  TtlSeconds,
+  Group,
+  GroupName,
+  GroupState,
+  GroupStories,
+  MergeStrategy,
+  GitMeta,
+  UpstreamInput,
+} from '@muster/contract';
 
 const groupId = Id;
 const exampleGroupId = '01936d5c-0000-7000-8000-000000000092';

@@ -1,9 +1,11 @@
 import { z } from 'zod';
-import { selfAccess } from '../kernel/access.ts';
-import { operation, surfacesWithoutTool } from '../kernel/operation.ts';
-import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
-import { Deleted } from '../kernel/values.ts';
 import {
+  selfAccess,
+  operation,
+  surfacesWithoutTool,
+  pageParams,
+  pageSchemaOf,
+  Deleted,
   AppVersion,
   chatServices,
   ChatUrl,
@@ -12,7 +14,7 @@ import {
   DeviceName,
   DevicePlatform,
   PushToken,
-} from '../records/device.ts';
+} from '@muster/contract';
 
 export const devices = {
   list: operation({

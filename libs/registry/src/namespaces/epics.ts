@@ -1,9 +1,19 @@
 import { z } from 'zod';
-import { project } from '../kernel/access.ts';
-import { operation } from '../kernel/operation.ts';
-import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
-import { Day, Deleted, ExpectedVersion, Id, ProjectRef } from '../kernel/values.ts';
-import { Color, Epic, EpicDescription, EpicTitle } from '../records/project.ts';
+import {
+  project,
+  operation,
+  pageParams,
+  pageSchemaOf,
+  Day,
+  Deleted,
+  ExpectedVersion,
+  Id,
+  ProjectRef,
+  Color,
+  Epic,
+  EpicDescription,
+  EpicTitle,
+} from '@muster/contract';
 
 const EpicStatus = z.enum(['open', 'done', 'canceled']);
 

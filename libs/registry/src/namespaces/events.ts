@@ -1,10 +1,14 @@
 import { z } from 'zod';
-import { org } from '../kernel/access.ts';
-import { EventKindFilter } from '../kernel/events.ts';
-import { surfacesWithoutTool, operation } from '../kernel/operation.ts';
-import { pageParams } from '../kernel/pagination.ts';
-import { ProjectRef } from '../kernel/values.ts';
-import { Event, EventCursor } from '../records/trail.ts';
+import {
+  org,
+  EventKindFilter,
+  surfacesWithoutTool,
+  operation,
+  pageParams,
+  ProjectRef,
+  Event,
+  EventCursor,
+} from '@muster/contract';
 
 export const events = {
   list: operation({

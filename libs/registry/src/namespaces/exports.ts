@@ -1,10 +1,17 @@
 import { z } from 'zod';
-import { org } from '../kernel/access.ts';
-import { operation, surfacesWithoutTool } from '../kernel/operation.ts';
-import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
-import { Id, ProjectRef } from '../kernel/values.ts';
-import { ExportScope } from '../records/archive.ts';
-import { DataExport, exportKeptDays, maxKeptExports } from '../records/export.ts';
+import {
+  org,
+  operation,
+  surfacesWithoutTool,
+  pageParams,
+  pageSchemaOf,
+  Id,
+  ProjectRef,
+  ExportScope,
+  DataExport,
+  exportKeptDays,
+  maxKeptExports,
+} from '@muster/contract';
 
 const exportId = '01936d5c-0000-7000-8000-0000000000e4';
 

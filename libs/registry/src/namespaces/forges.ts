@@ -1,9 +1,16 @@
 import { z } from 'zod';
-import { org, project } from '../kernel/access.ts';
-import { surfacesWithoutTool, operation } from '../kernel/operation.ts';
-import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
-import { Deleted, ExpectedVersion, Id, ProjectRef, Url } from '../kernel/values.ts';
 import {
+  org,
+  project,
+  surfacesWithoutTool,
+  operation,
+  pageParams,
+  pageSchemaOf,
+  Deleted,
+  ExpectedVersion,
+  Id,
+  ProjectRef,
+  Url,
   ForgeConnection,
   ForgeCredentials,
   ForgeDelivery,
@@ -14,7 +21,7 @@ import {
   ForgeRepository,
   ForgeSetup,
   repositoryParams,
-} from '../records/forge.ts';
+} from '@muster/contract';
 
 const connectionId = '01936d5c-0000-7000-8000-0000000000c0';
 

@@ -1,9 +1,16 @@
 import { z } from 'zod';
-import { org } from '../kernel/access.ts';
-import { operation } from '../kernel/operation.ts';
-import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
-import { Id, MemberParam, ProjectRef } from '../kernel/values.ts';
-import { LeaderboardEntry, PointsProfile, PointsSync } from '../records/points.ts';
+import {
+  org,
+  operation,
+  pageParams,
+  pageSchemaOf,
+  Id,
+  MemberParam,
+  ProjectRef,
+  LeaderboardEntry,
+  PointsProfile,
+  PointsSync,
+} from '@muster/contract';
 
 export const gamification = {
   profile: operation({

@@ -1,16 +1,20 @@
 import { z } from 'zod';
-import { org } from '../kernel/access.ts';
-import { surfacesWithoutTool, operation } from '../kernel/operation.ts';
-import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
-import { Deleted, ExpectedVersion, Id } from '../kernel/values.ts';
 import {
+  org,
+  surfacesWithoutTool,
+  operation,
+  pageParams,
+  pageSchemaOf,
+  Deleted,
+  ExpectedVersion,
+  Id,
   ClientId,
   ClientSecret,
   IdentityProvider,
   Issuer,
   ProviderDomains,
   ProviderName,
-} from '../records/identity-provider.ts';
+} from '@muster/contract';
 
 const providerId = '01936d5c-0000-7000-8000-0000000000d4';
 

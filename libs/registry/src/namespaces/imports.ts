@@ -1,16 +1,20 @@
 import { z } from 'zod';
-import { project } from '../kernel/access.ts';
-import { bulkBodyLimitBytes, surfacesWithoutTool, operation } from '../kernel/operation.ts';
-import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
-import { Id, ProjectRef } from '../kernel/values.ts';
 import {
+  project,
+  bulkBodyLimitBytes,
+  surfacesWithoutTool,
+  operation,
+  pageParams,
+  pageSchemaOf,
+  Id,
+  ProjectRef,
   Import,
   ImportInput,
   ImportName,
   ImportProvider,
   ImportResult,
   maxImportItems,
-} from '../records/import.ts';
+} from '@muster/contract';
 
 const importId = '01936d5c-0000-7000-8000-0000000000c0';
 const SkippedItem = z.object({ externalId: z.string(), blockedBy: z.string(), reason: z.string() });

@@ -1,9 +1,5 @@
 import { z } from 'zod';
-import { org } from '../kernel/access.ts';
-import { operation } from '../kernel/operation.ts';
-import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
-import { Id } from '../kernel/values.ts';
-import { Invitation, InvitationState } from '../records/invitation.ts';
+import { org, operation, pageParams, pageSchemaOf, Id, Invitation, InvitationState } from '@muster/contract';
 
 const example = { invitationId: '01936d5c-0000-7000-8000-000000000030' };
 

@@ -1,11 +1,23 @@
 import { z } from 'zod';
-import { project } from '../kernel/access.ts';
-import { operation } from '../kernel/operation.ts';
-import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
-import { LeftOut } from '../kernel/short-lists.ts';
-import { Deleted, Id, ProjectRef, StoryRef } from '../kernel/values.ts';
-import { Note, RunId, TtlSeconds } from '../records/execution.ts';
-import { Lock, LockConflict, LockMode, LockResource, maxLockResources } from '../records/lock.ts';
+import {
+  project,
+  operation,
+  pageParams,
+  pageSchemaOf,
+  LeftOut,
+  Deleted,
+  Id,
+  ProjectRef,
+  StoryRef,
+  Note,
+  RunId,
+  TtlSeconds,
+  Lock,
+  LockConflict,
+  LockMode,
+  LockResource,
+  maxLockResources,
+} from '@muster/contract';
 
 export const locks = {
   acquire: operation({

@@ -1,13 +1,27 @@
 import { z } from 'zod';
-import { org, orgRoles, projectRoles, selfAccess } from '../kernel/access.ts';
-import { operation } from '../kernel/operation.ts';
-import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
-import { Deleted, Id, MemberParam, ProjectRef, SearchText } from '../kernel/values.ts';
-import { Invitation } from '../records/invitation.ts';
-import { EmailAddress, GivenRole, Member, memberStatuses } from '../records/member.ts';
-import { ProjectShort } from '../records/project.ts';
-import { TeamRef, TeamRole } from '../records/team.ts';
-import { Agent } from '../records/token.ts';
+import {
+  org,
+  orgRoles,
+  projectRoles,
+  selfAccess,
+  operation,
+  pageParams,
+  pageSchemaOf,
+  Deleted,
+  Id,
+  MemberParam,
+  ProjectRef,
+  SearchText,
+  Invitation,
+  EmailAddress,
+  GivenRole,
+  Member,
+  memberStatuses,
+  ProjectShort,
+  TeamRef,
+  TeamRole,
+  Agent,
+} from '@muster/contract';
 
 const example = { memberId: '01936d5c-0000-7000-8000-000000000020' };
 

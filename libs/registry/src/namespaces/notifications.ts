@@ -1,16 +1,19 @@
 import { z } from 'zod';
-import { selfAccess } from '../kernel/access.ts';
-import { operation, surfacesWithoutTool } from '../kernel/operation.ts';
-import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
-import { Id, Instant } from '../kernel/values.ts';
 import {
+  selfAccess,
+  operation,
+  surfacesWithoutTool,
+  pageParams,
+  pageSchemaOf,
+  Id,
+  Instant,
   maxSnoozed,
   Notification,
   NotificationChannel,
   NotificationKind,
   notificationKinds,
   NotificationPreference,
-} from '../records/notification.ts';
+} from '@muster/contract';
 
 const MarkResult = z.object({ updated: z.int(), unread: z.int() });
 

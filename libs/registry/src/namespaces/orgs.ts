@@ -1,9 +1,18 @@
 import { z } from 'zod';
-import { org } from '../kernel/access.ts';
-import { operation } from '../kernel/operation.ts';
-import { Deleted, ExpectedVersion, MemberParam, boundedText, Time } from '../kernel/values.ts';
-import { Member } from '../records/member.ts';
-import { Org, OrgDescription, OrgName, OrgSlug } from '../records/org.ts';
+import {
+  org,
+  operation,
+  Deleted,
+  ExpectedVersion,
+  MemberParam,
+  boundedText,
+  Time,
+  Member,
+  Org,
+  OrgDescription,
+  OrgName,
+  OrgSlug,
+} from '@muster/contract';
 
 export const orgs = {
   update: operation({

@@ -1,9 +1,15 @@
 import { z } from 'zod';
-import { selfAccess } from '../kernel/access.ts';
-import { surfacesWithoutTool, operation } from '../kernel/operation.ts';
-import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
-import { Deleted, Id } from '../kernel/values.ts';
-import { Passkey, PasskeyName } from '../records/passkey.ts';
+import {
+  selfAccess,
+  surfacesWithoutTool,
+  operation,
+  pageParams,
+  pageSchemaOf,
+  Deleted,
+  Id,
+  Passkey,
+  PasskeyName,
+} from '@muster/contract';
 
 const passkeyId = '01936d5c-0000-7000-8000-0000000000d0';
 const ownAccess = { access: selfAccess(), byMemberOnly: true, surfaces: surfacesWithoutTool } as const;

@@ -1,9 +1,12 @@
 import { z } from 'zod';
-import { project } from '../kernel/access.ts';
-import { bulkBodyLimitBytes, operation } from '../kernel/operation.ts';
-import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
-import { Id, ProjectRef } from '../kernel/values.ts';
 import {
+  project,
+  bulkBodyLimitBytes,
+  operation,
+  pageParams,
+  pageSchemaOf,
+  Id,
+  ProjectRef,
   maxPlanEpics,
   maxPlanItems,
   PlanCriticalPath,
@@ -15,7 +18,7 @@ import {
   StoryPlanEpic,
   StoryPlanEpicChange,
   StoryPlanItem,
-} from '../records/story-plan.ts';
+} from '@muster/contract';
 
 const hasUniqueRefs = (items: readonly { readonly ref: string }[]): boolean =>
   new Set(items.map(({ ref }) => ref)).size === items.length;

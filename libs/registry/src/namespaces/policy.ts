@@ -1,8 +1,5 @@
 import { z } from 'zod';
-import { org } from '../kernel/access.ts';
-import { operation } from '../kernel/operation.ts';
-import { ExpectedVersion } from '../kernel/values.ts';
-import { Policy, PolicyRecord } from '../records/org.ts';
+import { org, operation, ExpectedVersion, Policy, PolicyRecord } from '@muster/contract';
 
 /** Makes a field of the policy optional: if omitted it stays unchanged, and null resets it to the default. */
 const optionalChange = <Field extends z.ZodType>(field: z.ZodDefault<Field>) =>

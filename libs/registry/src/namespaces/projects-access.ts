@@ -1,9 +1,14 @@
 import { z } from 'zod';
-import { org, project } from '../kernel/access.ts';
-import { operation } from '../kernel/operation.ts';
-import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
-import { Deleted, Id, MemberParam, ProjectRef } from '../kernel/values.ts';
 import {
+  org,
+  project,
+  operation,
+  pageParams,
+  pageSchemaOf,
+  Deleted,
+  Id,
+  MemberParam,
+  ProjectRef,
   AccessDecision,
   AccessMessage,
   AccessRequest,
@@ -12,8 +17,8 @@ import {
   ProjectMember,
   RoleInProject,
   ProjectTeam,
-} from '../records/access.ts';
-import { TeamRef } from '../records/team.ts';
+  TeamRef,
+} from '@muster/contract';
 
 const memberId = '01936d5c-0000-7000-8000-000000000040';
 const teamId = '01936d5c-0000-7000-8000-000000000042';

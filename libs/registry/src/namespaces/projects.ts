@@ -1,8 +1,14 @@
 import { z } from 'zod';
-import { org, project } from '../kernel/access.ts';
-import { bulkBodyLimitBytes, surfacesWithoutTool, operation } from '../kernel/operation.ts';
-import { maxPageSize, maxSmallItemsPageSize, pageParams, pageSchemaOf } from '../kernel/pagination.ts';
 import {
+  org,
+  project,
+  bulkBodyLimitBytes,
+  surfacesWithoutTool,
+  operation,
+  maxPageSize,
+  maxSmallItemsPageSize,
+  pageParams,
+  pageSchemaOf,
   Day,
   Deleted,
   ExpectedVersion,
@@ -14,8 +20,6 @@ import {
   SearchText,
   StoryRef,
   boundedText,
-} from '../kernel/values.ts';
-import {
   BoardColumn,
   EpicDescription,
   EpicTitle,
@@ -25,11 +29,10 @@ import {
   Repository,
   StoryStatus,
   Visibility,
-} from '../records/project.ts';
-import { StoryCard } from '../records/card.ts';
-import { StoryConflictPair } from '../records/conflict.ts';
-import { HealthFigures, HealthWeek } from '../records/health.ts';
-import {
+  StoryCard,
+  StoryConflictPair,
+  HealthFigures,
+  HealthWeek,
   Estimate,
   Labels,
   Priority,
@@ -37,7 +40,7 @@ import {
   StoryDescription,
   StoryTitle,
   Touches,
-} from '../records/story.ts';
+} from '@muster/contract';
 import { projectAccess } from './projects-access.ts';
 
 const ProjectName = nameText(120);

@@ -1,9 +1,21 @@
 import { z } from 'zod';
-import { org, project } from '../kernel/access.ts';
-import { largeBodyLimitBytes, operation } from '../kernel/operation.ts';
-import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
-import { Deleted, ExpectedVersion, ProjectRef } from '../kernel/values.ts';
-import { Prompt, PromptArguments, PromptBody, PromptTags, PromptTitle, Slug } from '../records/prompt.ts';
+import {
+  org,
+  project,
+  largeBodyLimitBytes,
+  operation,
+  pageParams,
+  pageSchemaOf,
+  Deleted,
+  ExpectedVersion,
+  ProjectRef,
+  Prompt,
+  PromptArguments,
+  PromptBody,
+  PromptTags,
+  PromptTitle,
+  Slug,
+} from '@muster/contract';
 
 const promptParams = {
   slug: Slug,

@@ -1,10 +1,20 @@
 import { z } from 'zod';
-import { org, project } from '../kernel/access.ts';
-import { operation } from '../kernel/operation.ts';
-import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
-import { AgentParam, Deleted, MemberParam, StoryRef } from '../kernel/values.ts';
-import { Reviewer, ReviewNote, Verdict } from '../records/review.ts';
-import { DiffHash, Sha } from '../records/story.ts';
+import {
+  org,
+  project,
+  operation,
+  pageParams,
+  pageSchemaOf,
+  AgentParam,
+  Deleted,
+  MemberParam,
+  StoryRef,
+  Reviewer,
+  ReviewNote,
+  Verdict,
+  DiffHash,
+  Sha,
+} from '@muster/contract';
 
 const reviewerParams = { memberId: MemberParam.optional(), agentId: AgentParam.optional() };
 type ReviewerParams = { readonly memberId?: string | undefined; readonly agentId?: string | undefined };

@@ -1,9 +1,14 @@
 import { z } from 'zod';
-import { org } from '../kernel/access.ts';
-import { operation } from '../kernel/operation.ts';
-import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
-import { ProjectRef, SearchText } from '../kernel/values.ts';
-import { SearchHitKind, SearchHit } from '../records/found.ts';
+import {
+  org,
+  operation,
+  pageParams,
+  pageSchemaOf,
+  ProjectRef,
+  SearchText,
+  SearchHitKind,
+  SearchHit,
+} from '@muster/contract';
 
 export const search = {
   find: operation({

@@ -1,10 +1,16 @@
 import { z } from 'zod';
-import { org } from '../kernel/access.ts';
-import { operation } from '../kernel/operation.ts';
-import { Id, Time } from '../kernel/values.ts';
-import { HeldWork, mostHeldWork } from '../records/execution.ts';
-import { Member, Token } from '../records/member.ts';
-import { Entitlement, Org } from '../records/org.ts';
+import {
+  org,
+  operation,
+  Id,
+  Time,
+  HeldWork,
+  mostHeldWork,
+  Member,
+  Token,
+  Entitlement,
+  Org,
+} from '@muster/contract';
 
 export const session = {
   identity: operation({

@@ -1,9 +1,13 @@
 import { z } from 'zod';
-import { selfAccess } from '../kernel/access.ts';
-import { surfacesWithoutTool, operation } from '../kernel/operation.ts';
-import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
-import { Id } from '../kernel/values.ts';
-import { Session } from '../records/session.ts';
+import {
+  selfAccess,
+  surfacesWithoutTool,
+  operation,
+  pageParams,
+  pageSchemaOf,
+  Id,
+  Session,
+} from '@muster/contract';
 
 export const sessions = {
   list: operation({

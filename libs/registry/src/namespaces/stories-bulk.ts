@@ -1,9 +1,11 @@
 /** The operations on stories of several projects. */
 import { z } from 'zod';
-import { org, project } from '../kernel/access.ts';
-import { operation } from '../kernel/operation.ts';
-import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
 import {
+  org,
+  project,
+  operation,
+  pageParams,
+  pageSchemaOf,
   AgentParam,
   Day,
   Id,
@@ -13,10 +15,13 @@ import {
   SearchText,
   StoryRef,
   Version,
-} from '../kernel/values.ts';
-import { StoryCard } from '../records/card.ts';
-import { StoryStatus } from '../records/project.ts';
-import { BulkStoryResult, Label, Labels, Priority } from '../records/story.ts';
+  StoryCard,
+  StoryStatus,
+  BulkStoryResult,
+  Label,
+  Labels,
+  Priority,
+} from '@muster/contract';
 
 const maxBulkStories = 200;
 

@@ -1,14 +1,13 @@
 import { z } from 'zod';
-import { project } from '../kernel/access.ts';
-import { operation, surfacesWithoutTool } from '../kernel/operation.ts';
 import {
+  project,
+  operation,
+  surfacesWithoutTool,
   defaultPageSize,
   maxPageSize,
   maxSmallItemsPageSize,
   pageParams,
   pageSchemaOf,
-} from '../kernel/pagination.ts';
-import {
   AgentParam,
   Day,
   Deleted,
@@ -22,11 +21,9 @@ import {
   boundedText,
   textWithinBytes,
   Time,
-} from '../kernel/values.ts';
-import { StoryCard } from '../records/card.ts';
-import { MemberRef } from '../records/member.ts';
-import { StoryStatus } from '../records/project.ts';
-import {
+  StoryCard,
+  MemberRef,
+  StoryStatus,
   Blocked,
   DeletedStory,
   BlockedBy,
@@ -45,7 +42,7 @@ import {
   Touches,
   UpstreamInput,
   Warning,
-} from '../records/story.ts';
+} from '@muster/contract';
 import { bulkStories } from './stories-bulk.ts';
 
 const StoryAndWarnings = z.object({ story: Story, warnings: z.array(Warning) });

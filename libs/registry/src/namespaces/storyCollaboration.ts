@@ -1,8 +1,13 @@
 import { z } from 'zod';
-import { project } from '../kernel/access.ts';
-import { operation } from '../kernel/operation.ts';
-import { StoryRef } from '../kernel/values.ts';
-import { contextSections, minContextBytes, maxContextBytes, StoryContext } from '../records/context.ts';
+import {
+  project,
+  operation,
+  StoryRef,
+  contextSections,
+  minContextBytes,
+  maxContextBytes,
+  StoryContext,
+} from '@muster/contract';
 
 export const storyCollaboration = {
   context: operation({

@@ -1,9 +1,16 @@
 import { z } from 'zod';
-import { project } from '../kernel/access.ts';
-import { largeBodyLimitBytes, operation } from '../kernel/operation.ts';
-import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
-import { StoryRef, boundedText } from '../kernel/values.ts';
-import { Spec, SpecContent, SpecEntry } from '../records/story.ts';
+import {
+  project,
+  largeBodyLimitBytes,
+  operation,
+  pageParams,
+  pageSchemaOf,
+  StoryRef,
+  boundedText,
+  Spec,
+  SpecContent,
+  SpecEntry,
+} from '@muster/contract';
 
 const SpecVersion = z.int().min(0).max(2_147_483_647);
 

@@ -1,10 +1,5 @@
 import { z } from 'zod';
-import { org } from '../kernel/access.ts';
-import { operation } from '../kernel/operation.ts';
-import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
-import { Id } from '../kernel/values.ts';
-import { RoleInProject } from '../records/access.ts';
-import { ProjectShort } from '../records/project.ts';
+import { org, operation, pageParams, pageSchemaOf, Id, RoleInProject, ProjectShort } from '@muster/contract';
 
 /** The part of the namespace `teams` for the projects in which a team has a role. */
 export const teamProjects = {

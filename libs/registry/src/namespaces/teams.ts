@@ -1,9 +1,20 @@
 import { z } from 'zod';
-import { org } from '../kernel/access.ts';
-import { operation } from '../kernel/operation.ts';
-import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
-import { Deleted, ExpectedVersion, Id, MemberParam, SearchText } from '../kernel/values.ts';
-import { Team, TeamDescription, TeamMember, TeamName, TeamRole } from '../records/team.ts';
+import {
+  org,
+  operation,
+  pageParams,
+  pageSchemaOf,
+  Deleted,
+  ExpectedVersion,
+  Id,
+  MemberParam,
+  SearchText,
+  Team,
+  TeamDescription,
+  TeamMember,
+  TeamName,
+  TeamRole,
+} from '@muster/contract';
 import { teamProjects } from './teams-projects.ts';
 
 const example = { teamId: '01936d5c-0000-7000-8000-000000000021' };

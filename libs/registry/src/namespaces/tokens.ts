@@ -1,10 +1,19 @@
 import { z } from 'zod';
-import { selfAccess } from '../kernel/access.ts';
-import { surfacesWithoutTool, operation } from '../kernel/operation.ts';
-import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
-import { AgentParam, Id, MemberParam, ProjectRef } from '../kernel/values.ts';
-import { TokenName } from '../records/member.ts';
-import { AccessToken, GrantableScope, tokenLifetimeDays } from '../records/token.ts';
+import {
+  selfAccess,
+  surfacesWithoutTool,
+  operation,
+  pageParams,
+  pageSchemaOf,
+  AgentParam,
+  Id,
+  MemberParam,
+  ProjectRef,
+  TokenName,
+  AccessToken,
+  GrantableScope,
+  tokenLifetimeDays,
+} from '@muster/contract';
 
 export const tokens = {
   create: operation({

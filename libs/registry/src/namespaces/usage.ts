@@ -1,9 +1,22 @@
 import { z } from 'zod';
-import { org } from '../kernel/access.ts';
-import { operation, surfacesWithoutTool } from '../kernel/operation.ts';
-import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
-import { AgentParam, Day, Instant, ProjectRef, StoryRef } from '../kernel/values.ts';
-import { Currency, ModelName, PriceMicros, usageGroupings, UsagePrice, UsageSum } from '../records/usage.ts';
+import {
+  org,
+  operation,
+  surfacesWithoutTool,
+  pageParams,
+  pageSchemaOf,
+  AgentParam,
+  Day,
+  Instant,
+  ProjectRef,
+  StoryRef,
+  Currency,
+  ModelName,
+  PriceMicros,
+  usageGroupings,
+  UsagePrice,
+  UsageSum,
+} from '@muster/contract';
 
 const prices = {
   set: operation({

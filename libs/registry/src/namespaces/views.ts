@@ -1,9 +1,14 @@
 import { z } from 'zod';
-import { org } from '../kernel/access.ts';
-import { operation, surfacesWithoutTool } from '../kernel/operation.ts';
-import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
-import { Deleted, ExpectedVersion, Id, ProjectRef } from '../kernel/values.ts';
 import {
+  org,
+  operation,
+  surfacesWithoutTool,
+  pageParams,
+  pageSchemaOf,
+  Deleted,
+  ExpectedVersion,
+  Id,
+  ProjectRef,
   View,
   ViewColumns,
   ViewFilter,
@@ -12,7 +17,7 @@ import {
   ViewName,
   ViewShared,
   ViewSort,
-} from '../records/view.ts';
+} from '@muster/contract';
 
 /** A view of one's own is open to all; a shared one is for leads of its project, or for admins if it has none. */
 const access = org('viewer', 'author', 'projectLead', 'admin');

@@ -1,9 +1,15 @@
 import { z } from 'zod';
-import { org } from '../kernel/access.ts';
-import { surfacesWithoutTool, operation } from '../kernel/operation.ts';
-import { pageParams, pageSchemaOf } from '../kernel/pagination.ts';
-import { Deleted, ExpectedVersion, Id, Instant, ProjectRef } from '../kernel/values.ts';
 import {
+  org,
+  surfacesWithoutTool,
+  operation,
+  pageParams,
+  pageSchemaOf,
+  Deleted,
+  ExpectedVersion,
+  Id,
+  Instant,
+  ProjectRef,
   Webhook,
   WebhookDelivery,
   webhookDeliveryStates,
@@ -13,7 +19,7 @@ import {
   WebhookKinds,
   WebhookOrder,
   WebhookUrl,
-} from '../records/webhook.ts';
+} from '@muster/contract';
 
 /**
  * The access rule of the webhook operations. Only people may call them: a lead of the endpoint's project, or

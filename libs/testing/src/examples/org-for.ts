@@ -1,4 +1,4 @@
-import { type Operation } from '@muster/registry';
+import { type Operation } from '@muster/contract';
 import { type World } from '../world.ts';
 import { type ExampleOrg, createExampleOrg } from './example-org.ts';
 

@@ -3,7 +3,7 @@
  * who is in no team; a device.
  */
 import { newId } from '@muster/driver';
-import { type Operation } from '@muster/registry';
+import { type Operation } from '@muster/contract';
 import { type People, type Person, type Makers } from '../world.ts';
 
 const exampleIds = {

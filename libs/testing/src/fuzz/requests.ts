@@ -3,7 +3,8 @@
  * answer.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { type Operation, operations } from '@muster/registry';
+import { type Operation } from '@muster/contract';
+import { operations } from '@muster/registry';
 import fc, { type Arbitrary } from 'fast-check';
 import { z } from 'zod';
 import corpus from './corpus.json' with { type: 'json' };

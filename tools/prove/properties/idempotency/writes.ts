@@ -3,7 +3,7 @@
  * attempt. Attempts are cut off, sent twice at the same time, or repeated after their success.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { pathOf } from '@muster/registry';
+import { pathOf } from '@muster/contract';
 import { type Dice } from '@muster/tools';
 import { type Site } from '../../site.ts';
 

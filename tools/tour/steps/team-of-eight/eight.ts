@@ -1,5 +1,5 @@
 import { createOrganization } from '@muster/organizations';
-import { type NotificationKind } from '@muster/registry';
+import { type NotificationKind } from '@muster/contract';
 import { attempt } from '../../attempts.ts';
 import { type Check } from '../../check.ts';
 import { type Instance } from '../../instance.ts';

@@ -1,6 +1,6 @@
 /** Files with standardized names, which programs look for. */
 import { setImmediate } from 'node:timers/promises';
-import { interfaceVersion, productVersion, scopes } from '@muster/registry';
+import { interfaceVersion, productVersion, scopes } from '@muster/contract';
 import { productDescription, type Addresses, mcpUrlOf } from './addresses.ts';
 import { type SitePage } from './site.ts';
 

@@ -1,5 +1,6 @@
 import { type ReferencePage } from '@muster/reference';
-import { interfaceVersion, operations } from '@muster/registry';
+import { interfaceVersion } from '@muster/contract';
+import { operations } from '@muster/registry';
 import { productDescription, type Addresses, mcpUrlOf } from './addresses.ts';
 
 /** The page at `/`: a description of the product with links. */

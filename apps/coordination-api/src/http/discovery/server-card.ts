@@ -3,7 +3,7 @@
  * (SEP-2127, at the address that its specification reserves), an agent card for A2A, and an AI Catalog that
  * names both.
  */
-import { productVersion } from '@muster/registry';
+import { productVersion } from '@muster/contract';
 import { a2aPath } from '../mcp.ts';
 import { productDescription, type Addresses, mcpUrlOf } from './addresses.ts';
 

@@ -1,5 +1,5 @@
 /** Errors of SCIM (RFC 7644, section 3.12). */
-import { type ErrorReason } from '@muster/registry';
+import { type ErrorReason } from '@muster/contract';
 import { type ApiError, type RenderErrorPage } from '@muster/http';
 
 export const scimHeaders = {

@@ -1,5 +1,5 @@
 /** Resources of SCIM as they are answered (RFC 7643). */
-import { badRequest, scimAttributeName, type ScimGroup, type ScimUser } from '@muster/registry';
+import { badRequest, scimAttributeName, type ScimGroup, type ScimUser } from '@muster/contract';
 import { isJsonObject } from '../json-object.ts';
 
 export const scimPath = '/scim/v2';

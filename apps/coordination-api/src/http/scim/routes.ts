@@ -17,7 +17,7 @@ import {
   type ScimUser,
   scopeCovers,
   scopeTooSmall,
-} from '@muster/registry';
+} from '@muster/contract';
 import { execute, type Handler, type HandlerEnvironment, toApiError } from '@muster/runtime';
 import {
   addScimJsonParser,

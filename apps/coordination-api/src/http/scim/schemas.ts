@@ -1,5 +1,5 @@
 /** The resources that describe this service provider: its features, its resource types and their schemas (RFC 7643). */
-import { maxScimPageSize } from '@muster/registry';
+import { maxScimPageSize } from '@muster/contract';
 import { groupSchema, scimPath, userSchema } from './resources.ts';
 
 const schemaUrn = (name: string): string => `urn:ietf:params:scim:schemas:core:2.0:${name}`;

@@ -1,4 +1,5 @@
-import { contributorRank, isDifferentCode, projectRoles, registry, roleTooLow } from '@muster/registry';
+import { contributorRank, isDifferentCode, projectRoles, roleTooLow } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import {
   attachments,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { maxSearchedRows, newId } from '@muster/driver';
 import { isOutboxJob, jobNames } from '@muster/jobs';
-import { type Scope } from '@muster/registry';
+import { type Scope } from '@muster/contract';
 import { type People, type Person, useWorld } from '@muster/testing';
 import { platform } from './handlers.ts';
 

@@ -8,7 +8,7 @@ import {
   type Operation,
   type Policy,
   type ResultOf,
-} from '@muster/registry';
+} from '@muster/contract';
 import { type Caller, type HandlerContext } from '@muster/runtime';
 
 export interface ContextScope {

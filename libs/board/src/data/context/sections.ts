@@ -3,7 +3,8 @@
  * of its own. To add a section, add a line to this table; rules/context-cuts.ts defines how the section
  * shrinks.
  */
-import { type ContextSection, internalOperations, registry } from '@muster/registry';
+import { type ContextSection, internalOperations } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { readRecentActivity } from './activity.ts';
 import { readContracts, readPrompts } from './agreements.ts';
 import { readAssignment, readReviewers } from './people.ts';

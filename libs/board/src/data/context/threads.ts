@@ -1,6 +1,6 @@
 /** The section of a story's open threads. */
 import { orgFilter, sql } from '@muster/driver';
-import { type OpenThread } from '@muster/registry';
+import { type OpenThread } from '@muster/contract';
 import { type CommentRow, comments, toComment } from '../comments.ts';
 import { type ContextScope, type SectionReader, toCompleteSection } from './scope.ts';
 

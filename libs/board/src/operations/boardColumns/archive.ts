@@ -1,4 +1,5 @@
-import { type Policy, registry, type Warning } from '@muster/registry';
+import { type Policy, type Warning } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { badRequest, handle, type HandlerContext, notFound } from '@muster/runtime';
 import {
   type ColumnStory,

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { type Story } from '@muster/registry';
+import { type Story } from '@muster/contract';
 import { type People, type Person, useWorld } from '@muster/testing';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { stories } from '../stories/handlers.ts';

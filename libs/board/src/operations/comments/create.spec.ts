@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { registry, type Story } from '@muster/registry';
+import { type Story } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { type People, useWorld } from '@muster/testing';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { stories } from '../stories/handlers.ts';

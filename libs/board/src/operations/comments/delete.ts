@@ -1,4 +1,5 @@
-import { projectRank as rankOf, registry } from '@muster/registry';
+import { projectRank as rankOf } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { handle, notFound } from '@muster/runtime';
 import {
   toCommentedStoryEventSubject,

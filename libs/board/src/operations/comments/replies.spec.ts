@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { type Story } from '@muster/registry';
+import { type Story } from '@muster/contract';
 import { type People, type Person, useWorld } from '@muster/testing';
 import { arrangeBoard } from '../../../test/board.ts';
 import { stories } from '../stories/handlers.ts';

@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { newId } from '@muster/driver';
-import { type Contract, contractKinds, type InputOf, type registry, type Story } from '@muster/registry';
+import { type Contract, contractKinds, type InputOf, type Story } from '@muster/contract';
+import { type registry } from '@muster/registry';
 import { type People, type Person, useWorld } from '@muster/testing';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { stories } from '../stories/handlers.ts';

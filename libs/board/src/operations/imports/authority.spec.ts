@@ -1,6 +1,7 @@
 /** Tests that an import gives its caller no additional rights. It bypasses no gate and acts for no other member. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { type InputOf, type registry } from '@muster/registry';
+import { type InputOf } from '@muster/contract';
+import { type registry } from '@muster/registry';
 import { type People, type Person, useWorld } from '@muster/testing';
 import { arrangeBoard } from '../../../test/board.ts';
 import { boardHandlers } from '../../index.ts';

@@ -1,5 +1,5 @@
 import { type Db } from '@muster/driver';
-import { type Policy } from '@muster/registry';
+import { type Policy } from '@muster/contract';
 import { type Caller } from '@muster/runtime';
 import { type ImportBoard, type MatchedMember } from '../../data/import-board.ts';
 import { type ImportItemRow, type ImportRow } from '../../data/imports.ts';

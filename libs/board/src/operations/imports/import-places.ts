@@ -1,5 +1,5 @@
 /** Finds the places on the board for the stories of a call of imports.put. */
-import { type ImportItem } from '@muster/registry';
+import { type ImportItem } from '@muster/contract';
 import { type ImportBoard, type ImportColumn } from '../../data/import-board.ts';
 import { type StoryRow } from '../../data/stories.ts';
 import { type ImportIssue } from '../../rules/import-plan.ts';

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { type InputOf, type registry } from '@muster/registry';
+import { type InputOf } from '@muster/contract';
+import { type registry } from '@muster/registry';
 import { type People, useWorld } from '@muster/testing';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { allOf } from '../../../test/importing.ts';

@@ -1,5 +1,5 @@
 /** Writes the comments of those items in a call of imports.put that have stories. */
-import { type Actor, type ImportItem } from '@muster/registry';
+import { type Actor, type ImportItem } from '@muster/contract';
 import { type CommentRow, comments } from '../../data/comments.ts';
 import {
   type CommentLocation,

@@ -2,7 +2,7 @@
  * Finds or creates the epics of a call of imports.put. A new epic is created together with the first story
  * that names it.
  */
-import { type ImportItem } from '@muster/registry';
+import { type ImportItem } from '@muster/contract';
 import { epics } from '../../data/epics.ts';
 import { lockEpics } from '../../data/import-board.ts';
 import { importItemKey, type ImportedItem } from '../../data/imports.ts';

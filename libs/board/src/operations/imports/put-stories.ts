@@ -1,5 +1,5 @@
 /** Writes the stories of a call of imports.put, and the epics that they name. */
-import { type ImportItem, type ImportResult } from '@muster/registry';
+import { type ImportItem, type ImportResult } from '@muster/contract';
 import {
   assignStories,
   findCurrentSpecs,

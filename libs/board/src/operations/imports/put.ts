@@ -1,4 +1,5 @@
-import { badRequest, type ImportInput, type ImportItem, issueAt, orgRank, registry } from '@muster/registry';
+import { badRequest, type ImportInput, type ImportItem, issueAt, orgRank } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { findMembersByEmail, findStoriesByExternalId, lockImportBoard } from '../../data/import-board.ts';
 import {

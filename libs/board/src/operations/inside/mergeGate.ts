@@ -1,4 +1,4 @@
-import { internalOperations } from '@muster/registry';
+import { internalOperations } from '@muster/contract';
 import { handle } from '@muster/runtime';
 import { toReviewable } from '../../data/reviewers.ts';
 import { findReviews } from '../../data/reviews.ts';

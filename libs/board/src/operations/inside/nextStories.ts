@@ -1,4 +1,4 @@
-import { internalOperations, movesToStart } from '@muster/registry';
+import { internalOperations, movesToStart } from '@muster/contract';
 import { handle } from '@muster/runtime';
 import { listNextStories, toNextStoryCursor } from '../../data/next-stories.ts';
 import { findReasonsAgainstBeginning } from '../stories/against-beginning.ts';

@@ -4,7 +4,8 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { expect, it } from '@jest/globals';
-import { type InputOf, type registry, type Story } from '@muster/registry';
+import { type InputOf, type Story } from '@muster/contract';
+import { type registry } from '@muster/registry';
 import { type Person, useWorld } from '@muster/testing';
 import fc from 'fast-check';
 import { arrangeBoard } from '../../../test/board.ts';

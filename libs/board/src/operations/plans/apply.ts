@@ -1,4 +1,5 @@
-import { maxPlanEpics, maxPlanItems, registry } from '@muster/registry';
+import { maxPlanEpics, maxPlanItems } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { assignStoryIds, loadPlan, type LoadedPlan, resolveReferences } from './load-plan.ts';
 import { planEpics } from './plan-epics.ts';

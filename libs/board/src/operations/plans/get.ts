@@ -1,4 +1,5 @@
-import { registry, type StoryPlanEntry } from '@muster/registry';
+import { type StoryPlanEntry } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { handle, withPathOnNotFound } from '@muster/runtime';
 import { findOpenStories } from '../../data/plan-stories.ts';
 import { findPlanEntries, getPlan, planCondition, type PlanEntryRow, toStoryPlan } from '../../data/plans.ts';

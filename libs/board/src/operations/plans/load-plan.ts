@@ -1,6 +1,7 @@
 /** Reads and locks everything that a plan depends on, and resolves the references of its items. */
 import { newId } from '@muster/driver';
-import { isUuid, parseStoryRef, type KeptField, type registry } from '@muster/registry';
+import { isUuid, parseStoryRef, type KeptField } from '@muster/contract';
+import { type registry } from '@muster/registry';
 import { type HandlerContext, pathNotFound } from '@muster/runtime';
 import { findStories } from '../../data/blockers.ts';
 import { notInProjectError } from '../../data/elsewhere.ts';

@@ -1,5 +1,5 @@
 /** Finds places on the board for the stories of a plan, and checks the gates of their moves. */
-import { type Policy, type StoryStatus } from '@muster/registry';
+import { type Policy, type StoryStatus } from '@muster/contract';
 import { type ImportBoard, type ImportColumn } from '../../data/import-board.ts';
 import { type PlanStory } from '../../data/plan-stories.ts';
 import { noReviews, type Reviews, toMoveGates } from '../../data/reviews.ts';

@@ -1,7 +1,7 @@
 /** Creates and changes the epics that a plan states. */
 import { type PlanItemRow } from '../../data/plans.ts';
 import { type EpicRow, epics, toEpicEventSubject } from '../../data/epics.ts';
-import { type StoryPlanEpic, type StoryPlanEpicChange } from '@muster/registry';
+import { type StoryPlanEpic, type StoryPlanEpicChange } from '@muster/contract';
 import { keepField } from '../../rules/plan-decisions.ts';
 import { type FieldValues, mergeFields } from '../../rules/plan-merge.ts';
 import { type LoadedPlan } from './load-plan.ts';

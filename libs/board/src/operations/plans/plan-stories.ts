@@ -1,6 +1,6 @@
 /** Plans the stories of plans.apply: the decision about each ref, and the rows after it. */
 import { createHash } from 'node:crypto';
-import { type KeptField, type StoryPlanChange, type StoryPlanItem, type StoryStatus } from '@muster/registry';
+import { type KeptField, type StoryPlanChange, type StoryPlanItem, type StoryStatus } from '@muster/contract';
 import { type PlanStory } from '../../data/plan-stories.ts';
 import { hasSpecContent } from '../../data/specs.ts';
 import { stories, type StoryRow, toStoryKey } from '../../data/stories.ts';

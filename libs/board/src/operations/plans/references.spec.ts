@@ -1,7 +1,8 @@
 /** Tests the references of plans, their limits, and who may apply plans. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { type InputOf, type registry } from '@muster/registry';
+import { type InputOf } from '@muster/contract';
+import { type registry } from '@muster/registry';
 import { type People, type Person, useWorld } from '@muster/testing';
 import { arrangeBoard } from '../../../test/board.ts';
 import { boardHandlers } from '../../index.ts';

@@ -1,5 +1,6 @@
 import { expect, it } from '@jest/globals';
-import { type InputOf, type registry } from '@muster/registry';
+import { type InputOf } from '@muster/contract';
+import { type registry } from '@muster/registry';
 import { useWorld } from '@muster/testing';
 import { nobodyWorks } from '../../../test/board.ts';
 import { wrongCounts } from '../../../test/true-counts.ts';

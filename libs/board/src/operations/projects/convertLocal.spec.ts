@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
-import { type InputOf, registry } from '@muster/registry';
+import { type InputOf } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { useWorld } from '@muster/testing';
 import { nobodyWorks } from '../../../test/board.ts';
 import { wrongCounts } from '../../../test/true-counts.ts';

@@ -1,4 +1,5 @@
-import { leadRank, registry } from '@muster/registry';
+import { leadRank } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { badRequest, handle } from '@muster/runtime';
 import { boardColumns } from '../../data/columns.ts';
 import { buildConversion, writeConversion } from '../../data/conversion.ts';

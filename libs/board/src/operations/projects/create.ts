@@ -1,4 +1,5 @@
-import { leadRank, registry } from '@muster/registry';
+import { leadRank } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { boardColumns, toColumn } from '../../data/columns.ts';
 import { insertNewProject } from '../../data/new-project.ts';

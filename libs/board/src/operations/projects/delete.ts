@@ -1,4 +1,5 @@
-import { internalOperations, registry } from '@muster/registry';
+import { internalOperations } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { projectIdSql } from '@muster/tenancy';
 import { lockBoard } from '../../data/columns.ts';

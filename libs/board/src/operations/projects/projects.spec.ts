@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { registry, storyStatuses } from '@muster/registry';
+import { storyStatuses } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { useWorld } from '@muster/testing';
 import { arrangeBoard, nobodyWorks } from '../../../test/board.ts';
 import { epics } from '../epics/handlers.ts';

@@ -1,4 +1,5 @@
-import { projectRank, projectRoles, registry } from '@muster/registry';
+import { projectRank, projectRoles } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { projectIdSql } from '@muster/tenancy';
 import {

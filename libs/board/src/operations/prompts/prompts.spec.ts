@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { type InputOf, type Prompt, type registry } from '@muster/registry';
+import { type InputOf, type Prompt } from '@muster/contract';
+import { type registry } from '@muster/registry';
 import { type People, type Person, useWorld } from '@muster/testing';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { prompts } from './handlers.ts';

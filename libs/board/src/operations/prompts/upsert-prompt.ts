@@ -1,6 +1,7 @@
 /** Creates or updates a prompt of the organization or of a project. */
 import { type IdOrSql, withNextVersion, requireVersion } from '@muster/driver';
-import { type Prompt, type registry } from '@muster/registry';
+import { type Prompt } from '@muster/contract';
+import { type registry } from '@muster/registry';
 import { changedFields, type HandlerContext } from '@muster/runtime';
 import { toPromptEventSubject, lockOrCreatePrompt, writePrompt, toPrompt } from '../../data/prompts.ts';
 

@@ -1,4 +1,5 @@
-import { leadRank, projectRoles, registry } from '@muster/registry';
+import { leadRank, projectRoles } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { type Caller, forbidden, handle, notFound } from '@muster/runtime';
 import { deleteReviewer, lockReview, type ReviewRow } from '../../data/reviewers.ts';
 import { toStoryEventSubject, lockStory } from '../../data/stories.ts';

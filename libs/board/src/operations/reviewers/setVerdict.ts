@@ -1,4 +1,5 @@
-import { trustedCodeReport, type CodeUnderReview, registry } from '@muster/registry';
+import { trustedCodeReport, type CodeUnderReview } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { changedFields, forbidden, handle, notFound } from '@muster/runtime';
 import { lockReview, toReviewable, type ReviewRow, reviews, toReviewer } from '../../data/reviewers.ts';
 import { findWorkAuthors } from '../../data/reviews.ts';

@@ -1,4 +1,4 @@
-import { type PassedOverReason, type Policy } from '@muster/registry';
+import { type PassedOverReason, type Policy } from '@muster/contract';
 import { type NextStoryRow } from '../../data/next-stories.ts';
 import { toBoardFacts } from '../../data/readiness-facts.ts';
 import { computeReadiness } from '../../rules/readiness.ts';

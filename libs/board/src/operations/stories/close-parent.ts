@@ -1,4 +1,5 @@
-import { ApiError, type Policy, registry, type Warning } from '@muster/registry';
+import { ApiError, type Policy, type Warning } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { type HandlerContext } from '@muster/runtime';
 import { findParentToClose } from '../../data/story-parents.ts';
 import { type StoryRow } from '../../data/stories.ts';

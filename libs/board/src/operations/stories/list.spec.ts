@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { type Registry, type InputOf, type StorySummary } from '@muster/registry';
+import { type InputOf, type StorySummary } from '@muster/contract';
+import { type Registry } from '@muster/registry';
 import { type People, type Person, useWorld } from '@muster/testing';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { stories } from './handlers.ts';

@@ -1,11 +1,6 @@
 /** Moves a story on the board. All operations that move stories share these rules, gates and limits. */
-import {
-  type internalOperations,
-  type Policy,
-  type registry,
-  type StoryStatus,
-  type Warning,
-} from '@muster/registry';
+import { type internalOperations, type Policy, type StoryStatus, type Warning } from '@muster/contract';
+import { type registry } from '@muster/registry';
 import { type HandlerContext, notFound, pathNotFound } from '@muster/runtime';
 import { notInProjectError } from '../../data/elsewhere.ts';
 import { type MoveDestination, type LockedColumn, type LockedMove, assignRank } from '../../data/ranks.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { type Story } from '@muster/registry';
+import { type Story } from '@muster/contract';
 import { type People, type Person, useWorld } from '@muster/testing';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { assignments } from '../assignments/handlers.ts';

@@ -4,7 +4,7 @@
  */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { noReportedCode, type Story, type Verdict, verdicts } from '@muster/registry';
+import { noReportedCode, type Story, type Verdict, verdicts } from '@muster/contract';
 import { type People, type Person, useWorld } from '@muster/testing';
 import fc from 'fast-check';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';

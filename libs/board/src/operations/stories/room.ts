@@ -1,5 +1,5 @@
 /** Checks a column's limit for stories that move into it. */
-import { type Policy, type Warning } from '@muster/registry';
+import { type Policy, type Warning } from '@muster/contract';
 import { type ApiError } from '@muster/runtime';
 import { type LockedColumn } from '../../data/ranks.ts';
 import { compareWithWipLimit } from '../../rules/workflow.ts';

@@ -1,7 +1,8 @@
 /** Tests stories.search: the stories of all projects. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { type InputOf, type Registry, registry } from '@muster/registry';
+import { type InputOf } from '@muster/contract';
+import { type Registry, registry } from '@muster/registry';
 import { type People, useWorld } from '@muster/testing';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { assignments } from '../assignments/handlers.ts';

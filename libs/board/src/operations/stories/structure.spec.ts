@@ -1,7 +1,7 @@
 /** Tests the structure of stories: parents and children, the files that the work touches, and due dates. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { type Policy } from '@muster/registry';
+import { type Policy } from '@muster/contract';
 import { type People, type Person, useWorld } from '@muster/testing';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { stories } from './handlers.ts';

@@ -1,4 +1,5 @@
-import { applyReportedCode, trustedCodeReport, noReportedCode, registry } from '@muster/registry';
+import { applyReportedCode, trustedCodeReport, noReportedCode } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { withCanonicalPullRequest, mergeReportedGit, handle } from '@muster/runtime';
 import { toStoryEventSubject, lockStory, stories, toStory } from '../../data/stories.ts';
 

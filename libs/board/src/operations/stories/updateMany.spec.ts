@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { type InputOf, type Registry, registry, type Story } from '@muster/registry';
+import { type InputOf, type Story } from '@muster/contract';
+import { type Registry, registry } from '@muster/registry';
 import { type People, type Person, useWorld } from '@muster/testing';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { assignments } from '../assignments/handlers.ts';

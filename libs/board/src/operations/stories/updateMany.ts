@@ -1,5 +1,6 @@
 import { requireVersion } from '@muster/driver';
-import { maxLabels, registry, updateOneOfMany } from '@muster/registry';
+import { maxLabels } from '@muster/contract';
+import { registry, updateOneOfMany } from '@muster/registry';
 import { handle, handleBatch } from '@muster/runtime';
 import { lockAssignment } from '../../data/assignments.ts';
 import { lockMove } from '../../data/ranks.ts';

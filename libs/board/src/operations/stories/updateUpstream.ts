@@ -1,4 +1,5 @@
-import { registry, toUpstream } from '@muster/registry';
+import { toUpstream } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { changedFields, handle } from '@muster/runtime';
 import { toStoryEventSubject, lockStory, stories, toStory } from '../../data/stories.ts';
 

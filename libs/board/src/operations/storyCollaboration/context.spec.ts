@@ -6,10 +6,10 @@ import {
   internalOperations,
   type InputOf,
   minContextBytes,
-  registry,
   type Story,
   StoryContext,
-} from '@muster/registry';
+} from '@muster/contract';
+import { registry } from '@muster/registry';
 import { organizationsHandlers } from '@muster/organizations';
 import { handle } from '@muster/runtime';
 import { withTestTimeouts, type People, useWorld } from '@muster/testing';

@@ -3,8 +3,8 @@ import {
   type ContextSections,
   contextSections,
   internalOperations,
-  registry,
-} from '@muster/registry';
+} from '@muster/contract';
+import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { type ContextScope, type SectionReader } from '../../data/context/scope.ts';
 import { sectionReaders } from '../../data/context/sections.ts';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { newId } from '@muster/driver';
-import { type Story } from '@muster/registry';
+import { type Story } from '@muster/contract';
 import { type People, useWorld } from '@muster/testing';
 import { arrangeBoard } from '../../../test/board.ts';
 import { stories } from '../stories/handlers.ts';

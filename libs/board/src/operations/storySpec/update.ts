@@ -1,5 +1,6 @@
 import { requireVersion } from '@muster/driver';
-import { registry, normalizeLineFeeds } from '@muster/registry';
+import { normalizeLineFeeds } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { getSpec, nextSpecRow, insertSpecVersion, toSpec } from '../../data/specs.ts';
 import { toStoryEventSubject, lockStory, stories } from '../../data/stories.ts';

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { type InputOf, type ProjectRole, type registry, type View } from '@muster/registry';
+import { type InputOf, type ProjectRole, type View } from '@muster/contract';
+import { type registry } from '@muster/registry';
 import { type People, type Person, useWorld } from '@muster/testing';
 import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { maxViewsOfMember } from '../../data/views.ts';

@@ -1,4 +1,5 @@
-import { type NewRunLogLine, type ParamsOf, registry, RunLogStream, unauthorized } from '@muster/registry';
+import { type NewRunLogLine, type ParamsOf, RunLogStream, unauthorized } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { forbidden, handle, pathNotFound } from '@muster/runtime';
 import {
   runSubject,

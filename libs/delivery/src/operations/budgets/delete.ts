@@ -1,4 +1,5 @@
-import { leadRank, registry } from '@muster/registry';
+import { leadRank } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { handle, notFound } from '@muster/runtime';
 import { budgetSubject, deleteBudget, lockBudget } from '../../data/budgets.ts';
 

@@ -1,4 +1,5 @@
-import { orgRank, registry } from '@muster/registry';
+import { orgRank } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { handle, requireProject } from '@muster/runtime';
 import { projectIdSql } from '@muster/tenancy';
 import { listBudgets } from '../../data/budgets.ts';

@@ -1,5 +1,6 @@
 import { makeShortenable, shortenPage } from '@muster/driver';
-import { type Changes, isSameCommit, registry } from '@muster/registry';
+import { type Changes, isSameCommit } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import {
   findFilePatch,

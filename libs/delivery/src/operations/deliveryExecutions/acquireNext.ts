@@ -1,10 +1,5 @@
-import {
-  type InputOf,
-  internalOperations,
-  registry,
-  type ResultOf,
-  type StoryStatus,
-} from '@muster/registry';
+import { type InputOf, internalOperations, type ResultOf, type StoryStatus } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { getActivityPosition } from '@muster/tenancy';
 import { listExceededBudgets } from '../../data/exceeded-budgets.ts';

@@ -1,5 +1,5 @@
 /** Compares the stories that a search for the next one could take with the work of others. */
-import { type ConflictingWork } from '@muster/registry';
+import { type ConflictingWork } from '@muster/contract';
 import { readResourcesOfOthers, serializeConflictChecks } from '../../data/conflicting-work.ts';
 import { StepBudget } from '../../rules/glob-intersection.ts';
 import { maxDispatchSteps } from '../../rules/lock-limits.ts';

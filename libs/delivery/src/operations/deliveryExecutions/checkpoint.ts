@@ -1,4 +1,5 @@
-import { applyReportedCode, registry } from '@muster/registry';
+import { applyReportedCode } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { newCheckpoint } from '../../data/checkpoints.ts';
 import { changeCodeUnderReview, lockCodeUnderReview } from '../../data/code-under-review.ts';

@@ -3,11 +3,11 @@ import {
   isSameCommit,
   isMergeProven,
   type Policy,
-  registry,
   type Rework,
   type UnmetMergeProof,
   unmetMergeProof,
-} from '@muster/registry';
+} from '@muster/contract';
+import { registry } from '@muster/registry';
 import { withCanonicalUrl, handle, type HandlerContext } from '@muster/runtime';
 import { lockCodeUnderReview } from '../../data/code-under-review.ts';
 import { mightHoldLease } from '../../data/executions.ts';

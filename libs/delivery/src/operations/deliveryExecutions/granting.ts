@@ -6,9 +6,9 @@ import {
   leadRank,
   type Policy,
   projectRoles,
-  registry,
   type ResultOf,
-} from '@muster/registry';
+} from '@muster/contract';
+import { registry } from '@muster/registry';
 import { type ApiError, forbidden, type HandlerContext } from '@muster/runtime';
 import {
   type LockedAcquireRows,

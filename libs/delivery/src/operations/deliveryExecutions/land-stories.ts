@@ -1,4 +1,5 @@
-import { ApiError, registry } from '@muster/registry';
+import { ApiError } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { type HandlerContext } from '@muster/runtime';
 
 /** Moves merged stories to done, as far as the board permits it. */

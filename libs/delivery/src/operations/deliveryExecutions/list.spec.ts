@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { type InputOf, type ListedExecution, type registry } from '@muster/registry';
+import { type InputOf, type ListedExecution } from '@muster/contract';
+import { type registry } from '@muster/registry';
 import { type People, type Person, useWorld } from '@muster/testing';
 import { passTime } from '../../../test/locks.ts';
 import { arrangeStories } from '../../../test/stories.ts';

@@ -6,7 +6,7 @@ import {
   type PassedOver,
   type PassedOverReason,
   type ResultOf,
-} from '@muster/registry';
+} from '@muster/contract';
 import { lockForAcquire, toOpenExecution } from '../../data/acquiring.ts';
 import { toHeldLease } from '../../data/leases.ts';
 import { type ExceededBudget, exceededBudgetFor } from '../../data/exceeded-budgets.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { type ObservationKind } from '@muster/registry';
+import { type ObservationKind } from '@muster/contract';
 import { type People, useWorld } from '@muster/testing';
 import { arrangeStories } from '../../../test/stories.ts';
 import { deliveryHandlers } from '../../index.ts';

@@ -13,10 +13,10 @@ import {
   emptyGit,
   type Observation,
   type ObservationInput,
-  registry,
   type ForgeHeadFact,
   type Trust,
-} from '@muster/registry';
+} from '@muster/contract';
+import { registry } from '@muster/registry';
 import { badRequest, canonicalPullUrlOf, handle, type HandlerContext } from '@muster/runtime';
 import { type z } from 'zod';
 import { changeCodeUnderReview, lockCodeUnderReview } from '../../data/code-under-review.ts';

@@ -1,4 +1,4 @@
-import { type Execution } from '@muster/registry';
+import { type Execution } from '@muster/contract';
 import { type HandlerContext } from '@muster/runtime';
 import { reissueLeaseToken } from '../../data/leases.ts';
 

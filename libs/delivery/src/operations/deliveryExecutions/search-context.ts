@@ -1,5 +1,6 @@
 /** Types of the search for the next story. */
-import { type internalOperations, type registry, type ResultOf } from '@muster/registry';
+import { type internalOperations, type ResultOf } from '@muster/contract';
+import { type registry } from '@muster/registry';
 import { type HandlerContext } from '@muster/runtime';
 
 export type AcquireNextOperation = typeof registry.deliveryExecutions.acquireNext;

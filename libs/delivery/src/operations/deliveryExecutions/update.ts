@@ -1,5 +1,6 @@
 import { type Db, orgFilter, sql } from '@muster/driver';
-import { applyReportedCode, trustedCodeReport, registry } from '@muster/registry';
+import { applyReportedCode, trustedCodeReport } from '@muster/contract';
+import { registry } from '@muster/registry';
 import {
   withCanonicalPullRequest,
   changedFields,

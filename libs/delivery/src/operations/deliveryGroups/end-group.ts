@@ -1,5 +1,6 @@
 /** Ends a group: its stories leave it, and its coordinator and the holder of its work lose their leases. */
-import { type GroupState, needsVerifiedMerge, type registry, unmetMergeProof } from '@muster/registry';
+import { type GroupState, needsVerifiedMerge, unmetMergeProof } from '@muster/contract';
+import { type registry } from '@muster/registry';
 import { type HandlerContext } from '@muster/runtime';
 import { lockGroupLeases, lockOpenExecutions } from '../../data/group-leases.ts';
 import { releaseStoriesOfGroup, getMergeProof } from '../../data/group-stories.ts';

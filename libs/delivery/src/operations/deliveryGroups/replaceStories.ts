@@ -1,5 +1,6 @@
 import { withNextVersion, orgFilter, requireVersion, sql } from '@muster/driver';
-import { applyReportedCode, trustedCodeReport, registry } from '@muster/registry';
+import { applyReportedCode, trustedCodeReport } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { handle, type HandlerContext } from '@muster/runtime';
 import { groupSubject, deliveryGroups, getGroupAfterWrites, lockGroup, toGroup } from '../../data/groups.ts';
 import { changeCodeUnderReview, readCodeUnderReview } from '../../data/code-under-review.ts';

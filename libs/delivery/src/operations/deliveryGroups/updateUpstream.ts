@@ -1,4 +1,5 @@
-import { registry, toUpstream } from '@muster/registry';
+import { toUpstream } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { changedFields, handle } from '@muster/runtime';
 import { groupSubject, deliveryGroups, lockGroup, toGroup } from '../../data/groups.ts';
 

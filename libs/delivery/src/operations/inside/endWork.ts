@@ -1,4 +1,4 @@
-import { internalOperations } from '@muster/registry';
+import { internalOperations } from '@muster/contract';
 import { handle } from '@muster/runtime';
 import { projectIdSql } from '@muster/tenancy';
 import { endWorkInProject } from '../../data/ending-work.ts';

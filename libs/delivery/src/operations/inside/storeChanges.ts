@@ -1,4 +1,4 @@
-import { internalOperations } from '@muster/registry';
+import { internalOperations } from '@muster/contract';
 import { handle } from '@muster/runtime';
 import { hasWorkedOn, storeChangesFailure, storeCodeChanges } from '../../data/code-changes.ts';
 import { limitChanges } from '../../rules/change-limits.ts';

@@ -1,5 +1,5 @@
-import { internalOperations } from '@muster/registry';
-import { isNameResource } from '@muster/registry/globs';
+import { internalOperations } from '@muster/contract';
+import { isNameResource } from '@muster/contract/globs';
 import { handle } from '@muster/runtime';
 import { readStoryFiles } from '../../data/touches.ts';
 import { compareWithTouches } from '../../rules/touches.ts';

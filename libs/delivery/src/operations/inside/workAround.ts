@@ -1,4 +1,4 @@
-import { internalOperations } from '@muster/registry';
+import { internalOperations } from '@muster/contract';
 import { handle } from '@muster/runtime';
 import { toLock } from '../../data/locks.ts';
 import { maxCollisions, readWorkNearStory } from '../../data/work-around.ts';

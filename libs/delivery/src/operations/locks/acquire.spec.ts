@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { type Lock } from '@muster/registry';
+import { type Lock } from '@muster/contract';
 import { type People, useWorld, refusalOf } from '@muster/testing';
 import { acquire, conflictsOf, listed } from '../../../test/locks.ts';
 import { covers } from '../../../test/path-oracle.ts';

@@ -1,6 +1,7 @@
 import { newId } from '@muster/driver';
-import { type LockConflict, type ParamsOf, registry, truncateLists } from '@muster/registry';
-import { normalizeResource } from '@muster/registry/globs';
+import { type LockConflict, type ParamsOf, truncateLists } from '@muster/contract';
+import { registry } from '@muster/registry';
+import { normalizeResource } from '@muster/contract/globs';
 import { badRequest, handle, type HandlerContext } from '@muster/runtime';
 import { lockClaimant } from '../../data/claimants.ts';
 import {

@@ -1,5 +1,5 @@
 import { registry } from '@muster/registry';
-import { normalizeResource, problemOfResource } from '@muster/registry/globs';
+import { normalizeResource, problemOfResource } from '@muster/contract/globs';
 import { badRequest, handle } from '@muster/runtime';
 import { listLocks, type LockRow } from '../../data/locks.ts';
 import { StepBudget, PatternsTooComplex } from '../../rules/glob-intersection.ts';

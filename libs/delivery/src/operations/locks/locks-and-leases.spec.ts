@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { type Lock } from '@muster/registry';
+import { type Lock } from '@muster/contract';
 import { type People, useWorld } from '@muster/testing';
 import { acquire, conflictsOf, listed, passTime, workOn } from '../../../test/locks.ts';
 import { arrangeStories } from '../../../test/stories.ts';

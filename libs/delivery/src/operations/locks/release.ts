@@ -1,4 +1,5 @@
-import { projectRank as rankOf, registry } from '@muster/registry';
+import { projectRank as rankOf } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { lockExecutionOfLock, signalLockConflicts } from '../../data/lock-conflicts.ts';
 import { lockSubject, deleteLock, lockLockRow } from '../../data/locks.ts';

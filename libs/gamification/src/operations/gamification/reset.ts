@@ -1,5 +1,6 @@
 import { type Db, currentOrgId, sql } from '@muster/driver';
-import { registry, type Subject } from '@muster/registry';
+import { type Subject } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { getMemberRef } from '../../data/profile.ts';
 import { lockCountingState } from '../../data/state.ts';

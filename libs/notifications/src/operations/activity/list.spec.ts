@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { type EventKind, eventKinds, registry } from '@muster/registry';
+import { type EventKind, eventKinds } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { type People, type Person, useWorld } from '@muster/testing';
 import { arrangeStream, type StreamEntry } from '../../../test/stream.ts';
 import { maxScannedEntries } from '../../data/streams.ts';

@@ -1,5 +1,6 @@
 import { newId } from '@muster/driver';
-import { forbidden, projectRank, registry, type Subject } from '@muster/registry';
+import { forbidden, projectRank, type Subject } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { getVisibleProject, handle, withPathOnNotFound } from '@muster/runtime';
 import { countRecipients, getTeamOfBroadcast, insertBroadcast, toBroadcast } from '../../data/broadcasts.ts';
 import { excerpt } from '../../rules/excerpts.ts';

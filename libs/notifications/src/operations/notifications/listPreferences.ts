@@ -1,5 +1,6 @@
 import { decodeCursor, pageOfRows } from '@muster/driver';
-import { notificationKinds, registry } from '@muster/registry';
+import { notificationKinds } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { z } from 'zod';
 import { listChannelChoices } from '../../data/preferences.ts';

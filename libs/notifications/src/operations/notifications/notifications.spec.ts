@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { notificationKinds, type NotificationKind, registry } from '@muster/registry';
+import { notificationKinds, type NotificationKind } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { type People, type Person, useWorld } from '@muster/testing';
 import {
   arrangeStory,

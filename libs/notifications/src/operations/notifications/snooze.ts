@@ -1,5 +1,6 @@
 import { badRequest, notFound, handle } from '@muster/runtime';
-import { maxSnoozed, registry } from '@muster/registry';
+import { maxSnoozed } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { getUnreadCounts, snoozeByIds } from '../../data/notifications.ts';
 
 const maxSnoozeMs = 366 * 24 * 60 * 60 * 1_000;

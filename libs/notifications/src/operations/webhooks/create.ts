@@ -1,6 +1,7 @@
 import { newId } from '@muster/driver';
 import { newWebhookSecret } from '@muster/outbound';
-import { isAuditKind, leadRank, registry } from '@muster/registry';
+import { isAuditKind, leadRank } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { getVisibleProject, handle } from '@muster/runtime';
 import { getCachedOrganizationKey } from '../../data/event-cursors.ts';
 import {

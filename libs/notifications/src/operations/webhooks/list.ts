@@ -1,4 +1,5 @@
-import { leadRank, registry } from '@muster/registry';
+import { leadRank } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { getVisibleProject, handle } from '@muster/runtime';
 import { listWebhooks } from '../../data/webhooks.ts';
 

@@ -1,4 +1,5 @@
-import { badRequest, registry } from '@muster/registry';
+import { badRequest } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import {
   countReplayableDeliveries,

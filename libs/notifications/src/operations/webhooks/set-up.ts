@@ -5,7 +5,7 @@ import {
   urlRefusalReason,
   type SecretCipher,
 } from '@muster/outbound';
-import { badRequest } from '@muster/registry';
+import { badRequest } from '@muster/contract';
 import { type LinkTemplate } from '../../rules/webhook-message.ts';
 
 export interface WebhooksConfig {

@@ -1,5 +1,6 @@
 import { type Db } from '@muster/driver';
-import { isAuditKind, registry } from '@muster/registry';
+import { isAuditKind } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { type Caller, handle } from '@muster/runtime';
 import { getOrganizationKey } from '@muster/tenancy';
 import {

@@ -4,7 +4,8 @@
  */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { createSecretCipher, parseNetworks } from '@muster/outbound';
-import { type InputOf, type Registry, registry } from '@muster/registry';
+import { type InputOf } from '@muster/contract';
+import { type Registry, registry } from '@muster/registry';
 import { type People, type Person, useWorld } from '@muster/testing';
 import { arrangeRole, arrangeStory } from '../../../test/events.ts';
 import { notificationReaction } from '../../notify.ts';

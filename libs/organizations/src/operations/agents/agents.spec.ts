@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { maxAgentsPerMember } from '@muster/registry';
+import { maxAgentsPerMember } from '@muster/contract';
 import { type People, type Person, useWorld } from '@muster/testing';
 import { arrangeAssignment, arrangeProject, arrangeReview, arrangeStory } from '../../../test/work.ts';
 import { organizationsHandlers } from '../../index.ts';

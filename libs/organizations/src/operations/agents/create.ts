@@ -1,4 +1,5 @@
-import { maxAgentsPerMember, registry } from '@muster/registry';
+import { maxAgentsPerMember } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { toAgentEventSubject, countAgents, insertAgent, toAgent } from '../../data/agents.ts';
 import { lockCallerMembership } from '../../data/members.ts';

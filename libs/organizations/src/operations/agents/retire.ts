@@ -1,4 +1,5 @@
-import { forbidden, registry } from '@muster/registry';
+import { forbidden } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { toAgentEventSubject, lockAgentToRetire, retireAgent, toAgent } from '../../data/agents.ts';
 import { isAdmin } from '../../data/reach.ts';

@@ -1,5 +1,6 @@
 import { newId } from '@muster/driver';
-import { isChatService, parseUntrustedJson, registry, WebPushSubscription } from '@muster/registry';
+import { isChatService, parseUntrustedJson, WebPushSubscription } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { badRequest, handle } from '@muster/runtime';
 import {
   countDevices,

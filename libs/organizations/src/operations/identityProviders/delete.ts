@@ -1,4 +1,5 @@
-import { Policy, registry } from '@muster/registry';
+import { Policy } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { handle, notFound } from '@muster/runtime';
 import { deleteProvider, lockProviders } from '../../data/identity-providers.ts';
 import { lockOrg } from '../../data/orgs.ts';

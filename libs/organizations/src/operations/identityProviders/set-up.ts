@@ -1,6 +1,6 @@
 /** The installation's configuration of identity providers. */
 import { type AllowedNetwork, urlRefusalReason, type SecretCipher } from '@muster/outbound';
-import { badRequest } from '@muster/registry';
+import { badRequest } from '@muster/contract';
 
 export interface IdentityProvidersConfig {
   readonly seals: SecretCipher;

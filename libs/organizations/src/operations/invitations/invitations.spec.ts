@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { invitationStates } from '@muster/registry';
+import { invitationStates } from '@muster/contract';
 import { type People, useWorld } from '@muster/testing';
 import { organizationsHandlers } from '../../index.ts';
 

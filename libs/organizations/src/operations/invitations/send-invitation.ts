@@ -1,5 +1,5 @@
 import { type Db, type Query } from '@muster/driver';
-import { type OrgRole, type Policy, refusal, roleTooLow } from '@muster/registry';
+import { type OrgRole, type Policy, refusal, roleTooLow } from '@muster/contract';
 import { outboxRow } from '@muster/tenancy';
 import { clearInvitationSecret, type InvitationRow } from '../../data/invitations.ts';
 import { countFreeSeats, type SeatCounts } from '../../data/seats.ts';

@@ -1,4 +1,5 @@
-import { registry, roleTooLow } from '@muster/registry';
+import { roleTooLow } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { toMemberEventSubject, lockMember, members, toMember } from '../../data/members.ts';
 import { removeTeamLeadRoles } from '../../data/team-members.ts';

@@ -1,4 +1,5 @@
-import { registry, roleTooLow } from '@muster/registry';
+import { roleTooLow } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { handle, notFound } from '@muster/runtime';
 import { endSessionsViolatingPolicy } from '../../data/identity-providers.ts';
 import { lockMembers, members, toMember } from '../../data/members.ts';

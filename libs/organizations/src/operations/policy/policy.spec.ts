@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { Policy, registry } from '@muster/registry';
+import { Policy } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { useWorld } from '@muster/testing';
 import { organizationsHandlers } from '../../index.ts';
 

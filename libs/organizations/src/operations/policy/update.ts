@@ -1,5 +1,6 @@
 import { requireVersion } from '@muster/driver';
-import { Policy, registry } from '@muster/registry';
+import { Policy } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { changedFields, handle } from '@muster/runtime';
 import { toOrgEventSubject, lockOrg } from '../../data/orgs.ts';
 import { endSessionsViolatingPolicy, findUnprovenProviderIndexes } from '../../data/identity-providers.ts';

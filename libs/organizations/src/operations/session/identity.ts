@@ -1,4 +1,5 @@
-import { interfaceVersion, registry } from '@muster/registry';
+import { interfaceVersion } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { getEntitlement } from '../../data/entitlement.ts';
 import { findHeldWork } from '../../data/held-work.ts';

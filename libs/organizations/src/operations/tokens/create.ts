@@ -4,10 +4,10 @@ import {
   maxTokensPerMember,
   orgRank,
   type OrgRole,
-  registry,
   roleTooLow,
   scopeTooSmall,
-} from '@muster/registry';
+} from '@muster/contract';
+import { registry } from '@muster/registry';
 import { type Caller, handle, newTokenSecret } from '@muster/runtime';
 import { type AgentRow, lockAgent } from '../../data/agents.ts';
 import { lockCallerMembership } from '../../data/members.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { maxTokensPerMember } from '@muster/registry';
+import { maxTokensPerMember } from '@muster/contract';
 import { hashToken, isWellFormedToken } from '@muster/runtime';
 import { type People, useWorld } from '@muster/testing';
 import { arrangeProject, arrangeProjectMember } from '../../../test/work.ts';

@@ -5,7 +5,7 @@ import {
   type ImportedArchiveRecord,
   type ImportedArchiveType,
   type ImportResult,
-} from '@muster/registry';
+} from '@muster/contract';
 import { type ArchivedParticipants } from './read-people.ts';
 import { type CommentRow } from '../../../data/comments.ts';
 import { type ColumnRow } from '../../../data/columns.ts';

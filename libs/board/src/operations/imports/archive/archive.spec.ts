@@ -1,6 +1,7 @@
 /** Tests that an import of an archive restores a project, and gives its caller no additional rights. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { type InputOf, type registry } from '@muster/registry';
+import { type InputOf } from '@muster/contract';
+import { type registry } from '@muster/registry';
 import { type People, type Person, useWorld } from '@muster/testing';
 import { readArchiveLines, readLists, withoutIds } from '../../../../test/archive-lines.ts';
 import { fillProject } from '../../../../test/archived-project.ts';

@@ -6,7 +6,7 @@ import {
   type ImportResult,
   issueAt,
   plainIssueMessages,
-} from '@muster/registry';
+} from '@muster/contract';
 import { boardColumns } from '../../../data/columns.ts';
 import { comments } from '../../../data/comments.ts';
 import { epics } from '../../../data/epics.ts';

@@ -1,5 +1,5 @@
 /** Writes the columns, epics, stories and specs of an archive. */
-import { isUuid, type CodeUnderReview, noReportedCode, toUpstream } from '@muster/registry';
+import { isUuid, type CodeUnderReview, noReportedCode, toUpstream } from '@muster/contract';
 import { boardColumns } from '../../../data/columns.ts';
 import { epics } from '../../../data/epics.ts';
 import { type TakenPlace, upstreamKey } from '../../../data/import-archive.ts';

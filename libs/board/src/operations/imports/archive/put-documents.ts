@@ -1,6 +1,6 @@
 /** Writes the prompts, contracts and views of an archive. */
 import { createHash } from 'node:crypto';
-import { type ViewFilter } from '@muster/registry';
+import { type ViewFilter } from '@muster/contract';
 import { type ContractRow, type LockedContract } from '../../../data/contracts.ts';
 import { type ImportedPromptRow } from '../../../data/prompts.ts';
 import { maxViewsOfMember, type ViewRow, views } from '../../../data/views.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
-import { type Participant, registry } from '@muster/registry';
+import { type Participant } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { type Person, useWorld } from '@muster/testing';
 import { arrangeBoard } from '../../../../test/board.ts';
 import { arrangeTeam } from '../../../../test/team.ts';

@@ -1,6 +1,6 @@
 /** Resolves the version that a reader asks for: the newest, an exact one, or the newest in a range. */
 import { type Db } from '@muster/driver';
-import { type CatalogVersionRef } from '@muster/registry';
+import { type CatalogVersionRef } from '@muster/contract';
 import { badRequest, notFound } from '@muster/runtime';
 import { type AgentSelector, listVersions } from '../../../data/catalog.ts';
 import { isVersionOrRange, newestVersionInRange } from '../../../rules/catalog-versions.ts';

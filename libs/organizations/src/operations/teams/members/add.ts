@@ -1,4 +1,5 @@
-import { registry, type TeamMember } from '@muster/registry';
+import { type TeamMember } from '@muster/contract';
+import { registry } from '@muster/registry';
 import { handle, withPathOnNotFound } from '@muster/runtime';
 import { lockMember } from '../../../data/members.ts';
 import { findTeamMember, insertTeamMember } from '../../../data/team-members.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { operations } from '../index.ts';
-import { plainIssueMessages } from './issue-words.ts';
+import { plainIssueMessages } from '@muster/contract';
+import { operations } from './registry.ts';
 
 const messagesOf = (schema: z.ZodType, value: unknown): string[] =>
   (schema.safeParse(value, plainIssueMessages).error?.issues ?? []).map(({ message }) => message);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { registry } from '../registry.ts';
-import { tokenRefusal } from './rights.ts';
+import { tokenRefusal } from '@muster/contract';
+import { registry } from './registry.ts';
 
 const { forges, orgs, stories } = registry;
 const token = { scopes: ['write'], agentId: null, projectIds: null, mayReadInbox: false } as const;
