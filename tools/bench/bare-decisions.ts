@@ -134,7 +134,7 @@ const trail = (kind: string, operation: string, target: string): string =>
   trailOf(kind, operation, { key: `s.key || '-' || s.number`, target });
 
 const byHolder = ['orgId', 'actor', 'executionId', 'unitId'] as const;
-const grant = ['epoch', 'tokenHash'] as const;
+const grantFields = ['epoch', 'tokenHash'] as const;
 
 /** An audit entry of a call that creates no event. */
 const auditOf = (call: string): string => `
@@ -146,14 +146,14 @@ const renew: Write = {
   text: `with ${ownLease(renewal)}, ${keptLocks(3)},
     ${auditOf('renew')}
     select l.epoch, l.expires_at as "expiresAt" from l`,
-  values: [...byHolder, ...grant],
+  values: [...byHolder, ...grantFields],
 };
 
 const checkpoint: Write = {
   text: `with ${ownLease(renewal, [8, 9])}, ${keptLocks(3)}, ${story(4)}, ${checkpointed},
     ${trail('execution.checkpointed', 'deliveryExecutions.checkpoint', '$3')}
     select ${executionColumns}, l.epoch, l.expires_at as "expiresAt" from x, l`,
-  values: [...byHolder, 'summary', 'nextSteps', 'filesTouched', ...grant],
+  values: [...byHolder, 'summary', 'nextSteps', 'filesTouched', ...grantFields],
 };
 
 const release: Write = {
@@ -161,7 +161,7 @@ const release: Write = {
     ${execution(`state = 'available', waiting_for = null`, 'released')},
     ${trail('execution.released', 'deliveryExecutions.release', '$3')}
     select ${executionColumns}, l.epoch from x, l`,
-  values: [...byHolder, ...grant],
+  values: [...byHolder, ...grantFields],
 };
 
 /** The two units that exclude each other: the story, and the open delivery group that contains it. */

@@ -29,7 +29,7 @@ import { fillStory } from './full-story.ts';
 import { measureGrowth } from './growth.ts';
 import { renderLadder } from './ladder.ts';
 import { measureLicenses } from './licenses.ts';
-import { measureMcp, perCore } from './mcp.ts';
+import { measureMcp, formatCallsPerCore } from './mcp.ts';
 import { type Bench, inTurns, measure, type Sample, type Side } from './measure.ts';
 import { sendInTurn } from './memory.ts';
 import { readServerUse } from './processor-time.ts';
@@ -269,7 +269,7 @@ const specials: Partial<Record<keyof typeof options, SpecialBenchmark>> = {
   writes: special((services) => measureWrites(services, effort, only), renderLadder),
   mcp: special(
     (services) => measureMcp(services, effort),
-    (results) => `${renderTable(results, 'gateway / beside it')}\n\n${perCore(results)}`,
+    (results) => `${renderTable(results, 'gateway / beside it')}\n\n${formatCallsPerCore(results)}`,
   ),
   streams: special((services) => measureStreams(services, effort), renderStreams),
   console: special((services) => measureConsole(services, effort), renderConsole),

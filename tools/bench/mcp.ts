@@ -79,7 +79,7 @@ export async function measureMcp(services: Services, effort: Effort): Promise<Su
  * Calls per core through the gateway, divided by direct calls per core. The decision page on performance sets
  * a goal for this ratio.
  */
-export function perCore(summaries: readonly Summary[]): string {
+export function formatCallsPerCore(summaries: readonly Summary[]): string {
   const [first] = summaries;
   if (first === undefined) return '';
   const { ours, theirs } = first;

@@ -17,7 +17,7 @@ import {
 import { type HandlerEnvironment, runAsSystem } from '@muster/runtime';
 import { inOrganizationAsSystem, systemAuditFacts } from '@muster/tenancy';
 import { getAttachmentSubject } from './data/attachments.ts';
-import { type AddressedFile, findFile, lockState, markStored } from './data/files.ts';
+import { type FileAtAddress, findFile, lockState, markStored } from './data/files.ts';
 import { readTestReport } from './reports/parse.ts';
 import { fileTooLarge, withReceivedFile } from './receive.ts';
 import { type FileMethod, isValidSignature } from './rules/addresses.ts';
@@ -46,7 +46,7 @@ export interface RequestedAddress {
 }
 
 /** Finds the file of an address. Throws 401 if the address was not issued or has expired, and 404 without a file. */
-async function requireFile(pool: Pool, address: RequestedAddress): Promise<AddressedFile> {
+async function requireFile(pool: Pool, address: RequestedAddress): Promise<FileAtAddress> {
   const { method, orgId, attachmentId, expires, signature } = address;
   if (!isUuid(orgId) || !isUuid(attachmentId) || !/^\d{1,15}$/.test(expires))
     throw unauthorized('file_signature');
@@ -83,7 +83,7 @@ export interface Upload {
   readonly body: Readable;
 }
 
-const mismatch = (file: AddressedFile, received: Partial<ReceivedFile>): ApiError =>
+const mismatch = (file: FileAtAddress, received: Partial<ReceivedFile>): ApiError =>
   refusal('upload_mismatch', {
     expected: { size: file.size, sha256: file.sha256 },
     received: { size: received.size ?? null, sha256: received.sha256 ?? null },
@@ -137,7 +137,7 @@ interface FileContent {
 
 /** Reads the diff that a runner uploads for the head of its work. */
 async function readDiff(
-  { kind, execution_id: executionId, head_sha: headSha }: AddressedFile,
+  { kind, execution_id: executionId, head_sha: headSha }: FileAtAddress,
   { path, size }: ReceivedFile,
 ): Promise<FileContent['diff']> {
   // A shortened head could stand for another one.
@@ -150,7 +150,7 @@ async function readDiff(
 const publish = (
   { pool, environment }: FilesContext,
   orgId: string,
-  file: AddressedFile,
+  file: FileAtAddress,
   { report, diff }: FileContent,
 ): Promise<boolean> =>
   inOrganizationAsSystem(pool, orgId, async (db) => {

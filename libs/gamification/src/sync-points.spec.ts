@@ -1,7 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { useWorld } from '@muster/testing';
-import { assigned, count, done, happen, jobs, pointsOf, project, reopened } from '../test/activity.ts';
+import {
+  assigned,
+  syncAllPoints,
+  done,
+  writeActivity,
+  jobs,
+  pointsOf,
+  project,
+  reopened,
+} from '../test/activity.ts';
 import { maxEntriesPerTransaction } from './sync-points.ts';
 import { gamification } from './operations/gamification/handlers.ts';
 
@@ -11,7 +20,7 @@ describe('the counting', () => {
   it('gives a done story to its assigned member, or to the member of its assigned agent', async () => {
     const { orgId, ana, ben, chloe, robo } = await world.org();
     const [first, second, third] = [newId(), newId(), newId()];
-    await happen(
+    await writeActivity(
       world,
       orgId,
       assigned(ana, first, ben.me.memberId),
@@ -22,7 +31,7 @@ describe('the counting', () => {
       done(ana, third),
       assigned(ana, third, ben.me.memberId),
     );
-    await count(world, orgId);
+    await syncAllPoints(world, orgId);
     expect(await Promise.all([ana, ben, chloe].map(pointsOf))).toEqual([10, 10, 10]);
     expect(await pointsOf(robo)).toBe(10);
   });
@@ -35,7 +44,7 @@ describe('the counting', () => {
       orgId,
       dan.me.memberId,
     );
-    await happen(
+    await writeActivity(
       world,
       orgId,
       assigned(ana, first, ben.me.memberId),
@@ -49,32 +58,32 @@ describe('the counting', () => {
       assigned(ana, second, dan.me.memberId),
       done(ana, second),
     );
-    await count(world, orgId);
+    await syncAllPoints(world, orgId);
     expect(await Promise.all([ana, ben].map(pointsOf))).toEqual([20, 0]);
   });
 
   it('takes back what done gave when the story is opened again, once, also in a later count', async () => {
     const { orgId, ana, ben } = await world.org();
     const storyId = newId();
-    await happen(world, orgId, done(ana, storyId), done(ana));
-    await count(world, orgId);
+    await writeActivity(world, orgId, done(ana, storyId), done(ana));
+    await syncAllPoints(world, orgId);
     expect(await pointsOf(ana)).toBe(20);
-    await happen(world, orgId, reopened(ben, storyId), reopened(ben, storyId));
-    await count(world, orgId);
+    await writeActivity(world, orgId, reopened(ben, storyId), reopened(ben, storyId));
+    await syncAllPoints(world, orgId);
     expect(await pointsOf(ana)).toBe(10);
-    await happen(world, orgId, done(ben, storyId));
-    await count(world, orgId);
+    await writeActivity(world, orgId, done(ben, storyId));
+    await syncAllPoints(world, orgId);
     expect([await pointsOf(ana), await pointsOf(ben)]).toEqual([10, 10]);
   });
 
   it('takes it from the day and the week in which it was given', async () => {
     const { orgId, ana } = await world.org();
     const storyId = newId();
-    await happen(world, orgId, done(ana, storyId, { at: `now() - interval '1 day'` }), done(ana));
-    await count(world, orgId);
+    await writeActivity(world, orgId, done(ana, storyId, { at: `now() - interval '1 day'` }), done(ana));
+    await syncAllPoints(world, orgId);
     expect((await ana.gamification.profile()).profile.streakDays).toBe(2);
-    await happen(world, orgId, reopened(ana, storyId));
-    await count(world, orgId);
+    await writeActivity(world, orgId, reopened(ana, storyId));
+    await syncAllPoints(world, orgId);
     expect((await ana.gamification.profile()).profile.streakDays).toBe(1);
     expect((await ana.gamification.leaderboard({ period: 'all' })).items).toMatchObject([{ points: 10 }]);
   });
@@ -82,7 +91,7 @@ describe('the counting', () => {
   it('counts nothing twice: not run again, not two at once, not from the beginning', async () => {
     const { orgId, ana, ben } = await world.org();
     const storyId = newId();
-    await happen(
+    await writeActivity(
       world,
       orgId,
       done(ana, storyId),
@@ -94,11 +103,11 @@ describe('the counting', () => {
     await world.rows('insert into gamification_state (org_id) values ($1)', orgId);
     const outcomes = await world.runUnderContention(
       { table: 'gamification_state', id: orgId, column: 'org_id' },
-      () => count(world, orgId),
-      () => count(world, orgId),
+      () => syncAllPoints(world, orgId),
+      () => syncAllPoints(world, orgId),
     );
     const runs = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
-    runs.push(await count(world, orgId));
+    runs.push(await syncAllPoints(world, orgId));
     expect(runs.map(({ counted }) => counted).sort()).toEqual([0, 0, 5]);
     const sums = () =>
       world.rows(
@@ -109,7 +118,7 @@ describe('the counting', () => {
     expect(await Promise.all([ana, ben].map(pointsOf))).toEqual([10, 20]);
     // Simulates a restore that lost the position of the last counted entry.
     await world.rows('update gamification_state set counted_seq = 0 where org_id = $1', orgId);
-    expect(await count(world, orgId)).toEqual({ counted: 5, hasMore: false });
+    expect(await syncAllPoints(world, orgId)).toEqual({ counted: 5, hasMore: false });
     expect(await sums()).toEqual(before);
     expect(await Promise.all([ana, ben].map(pointsOf))).toEqual([10, 20]);
   });
@@ -117,12 +126,12 @@ describe('the counting', () => {
   it('goes so far in a transaction at most, and leaves a job for the rest', async () => {
     const { orgId, ana } = await world.org();
     const storyIds = Array.from({ length: maxEntriesPerTransaction + 1 }, () => newId());
-    await happen(world, orgId, ...storyIds.map((storyId) => done(ana, storyId)));
-    expect(await count(world, orgId)).toEqual({ counted: maxEntriesPerTransaction, hasMore: true });
+    await writeActivity(world, orgId, ...storyIds.map((storyId) => done(ana, storyId)));
+    expect(await syncAllPoints(world, orgId)).toEqual({ counted: maxEntriesPerTransaction, hasMore: true });
     expect(await jobs(world, orgId)).toHaveLength(1);
     expect(await ana.gamification.sync()).toMatchObject({ state: 'running', syncedAt: null });
     expect(await jobs(world, orgId)).toHaveLength(1);
-    expect(await count(world, orgId)).toEqual({ counted: 1, hasMore: false });
+    expect(await syncAllPoints(world, orgId)).toEqual({ counted: 1, hasMore: false });
     expect(await pointsOf(ana)).toBe(10 * (maxEntriesPerTransaction + 1));
   });
 
@@ -143,8 +152,8 @@ describe('the counting', () => {
           projectId: index % 2 === 0 ? web : null,
         };
       });
-      await happen(world, orgId, ...entries);
-      await count(world, orgId);
+      await writeActivity(world, orgId, ...entries);
+      await syncAllPoints(world, orgId);
     }
     const [sums] = await world.rows(
       `select (select coalesce(sum(points), 0)::int from point_entries where org_id = $1 and taken_back_seq is null) as ledger,
@@ -160,12 +169,12 @@ describe('the counting', () => {
 
   it('keeps leaderboards of this period and the one before', async () => {
     const { orgId, ana } = await world.org();
-    await happen(
+    await writeActivity(
       world,
       orgId,
       ...[0, 7, 14, 70].map((days) => done(ana, newId(), { at: `now() - interval '${days} days'` })),
     );
-    await count(world, orgId);
+    await syncAllPoints(world, orgId);
     const weeks = await world.rows(
       `select points from point_scores where org_id = $1 and period = 'week'`,
       orgId,
@@ -176,8 +185,8 @@ describe('the counting', () => {
       `update point_scores set starts_on = starts_on - 14 where org_id = $1 and period = 'week'`,
       orgId,
     );
-    await happen(world, orgId, done(ana));
-    await count(world, orgId);
+    await writeActivity(world, orgId, done(ana));
+    await syncAllPoints(world, orgId);
     expect(
       await world.rows(`select points from point_scores where org_id = $1 and period = 'week'`, orgId),
     ).toHaveLength(1);

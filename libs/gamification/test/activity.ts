@@ -27,7 +27,7 @@ export interface ActivityEntry {
 }
 
 /** Writes activity entries in order, as operations do. */
-export async function happen(world: World, orgId: string, ...entries: ActivityEntry[]): Promise<void> {
+export async function writeActivity(world: World, orgId: string, ...entries: ActivityEntry[]): Promise<void> {
   const rows = entries.map(
     ({ kind, by, storyId = newId(), projectId = null, data = {}, at = 'now()' }, index) => ({
       ord: index + 1,
@@ -87,7 +87,7 @@ export const assigned = (
 });
 
 /** Counts points like the worker: with the database role of the services, in a transaction of the organization. */
-export const count = (world: World, orgId: string): Promise<PointSyncResult> =>
+export const syncAllPoints = (world: World, orgId: string): Promise<PointSyncResult> =>
   inOrganizationAsSystem(world.database.owner, orgId, (db) => syncPoints(db, orgId));
 
 export const pointsOf = async (who: Player): Promise<number> =>

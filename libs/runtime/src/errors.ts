@@ -99,7 +99,7 @@ function errorForSqlState(
     return serviceUnavailable('database');
   if (/^(22|42|54)/.test(sqlState)) {
     valuesMissedByValidation.count += 1;
-    return badRequest('A value cannot be stored in the database.');
+    return badRequest('A number or text in the call is outside the range that the database can store.');
   }
   return undefined;
 }

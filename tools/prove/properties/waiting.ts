@@ -45,8 +45,8 @@ const waitSeconds = 25;
  * The time within which a token's ninth wait must be refused. One of the token's eight waiters may be
  * reconnecting at that moment.
  */
-const mostNinthMillis = 5_000;
-const mostWaitingMillis = 90_000;
+const maxRefusalMillis = 5_000;
+const maxWaitMillis = 90_000;
 const comeAgain = new Set(['overload', 'too_many_waiting']);
 /**
  * The share of callers that must wait at the same time. The rest may be reconnecting, because a busy machine
@@ -133,7 +133,7 @@ async function waitOnceMore({ as }: ApiSite, [stream]: readonly Stream[]): Promi
     const ninth = await as(stream?.tokens[0] ?? '')('deliveryExecutions.eventsSince', params);
     ninths.push(ninth);
     return ninth.status === 429;
-  }, mostNinthMillis);
+  }, maxRefusalMillis);
   return isRefused ? [] : [`a token waits once more: ${ninths.slice(-1).map(inWords).join()}`];
 }
 
@@ -164,7 +164,7 @@ const run: RunProperty<Extent> = async (
   const idle = await others();
   const waiting = await beginWaiting(ground, streams);
   const doAllWait = async () => (await levelOf(ground)) >= waitAtOnce * waiting.length;
-  if (!(await comesToBe(doAllWait, mostWaitingMillis)))
+  if (!(await comesToBe(doAllWait, maxWaitMillis)))
     violations.push(`${await levelOf(ground)} of ${waiting.length} wait`);
   note(`${await levelOf(ground)} wait`);
   violations.push(...(await waitOnceMore(ground, streams)));

@@ -31,7 +31,7 @@ describe('a client', () => {
 
   it.each([
     ['SDK v1', 'initialize 2025-11-25'],
-    ['SDK v2, as it comes', 'initialize 2025-11-25'],
+    ['SDK v2 with its defaults', 'initialize 2025-11-25'],
     ['SDK v2, stateless', 'server/discover 2026-07-28'],
   ])(
     'by the %s connects, lists, calls and is refused',

@@ -48,7 +48,7 @@ show({ tools: tools.size, called: run(${call}), refused: run(${refuse}) });`;
 
 export const probes: readonly Probe[] = [
   { name: 'SDK v1', package: '@modelcontextprotocol/sdk', program: sdk(v1, '{}') },
-  { name: 'SDK v2, as it comes', package: '@modelcontextprotocol/client', program: sdk(v2, '{}') },
+  { name: 'SDK v2 with its defaults', package: '@modelcontextprotocol/client', program: sdk(v2, '{}') },
   {
     name: 'SDK v2, stateless',
     package: '@modelcontextprotocol/client',

@@ -3,7 +3,7 @@ import { type TourStep } from '../tour-state.ts';
 
 const kibibytes = (bytes: number): string => (bytes / 1024).toFixed(0);
 
-/** Eight members and agents write the file's specs at the same time, each a part of them. */
+/** Eight members and agents write the specs of the board file's stories at the same time, each some of them. */
 export const specs: TourStep = {
   name: 'The specs go in',
   run: async (tour) => {

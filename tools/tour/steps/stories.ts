@@ -61,7 +61,7 @@ export const moves: TourStep = {
 
 /** Every writer creates new stories at the same time. The first story of each writer has a spec. */
 export const creates: TourStep = {
-  name: 'New stories come',
+  name: 'New stories are created',
   run: async (tour) => {
     const { writers } = tour.team;
     const epicIds = [...tour.stories.values()].flatMap(({ epicId }) => epicId ?? []);

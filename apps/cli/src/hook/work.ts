@@ -60,7 +60,7 @@ function describeNews(items: readonly InboxItem[], now: number): string[] {
 const nameOf = ({ agent, member, org }: Identity): string =>
   `${agent === null ? member.name : `${agent.name}, an agent of ${member.name}`} in ${org.name}`;
 
-/** Describes what the caller holds and what came in. */
+/** Describes the work that the caller holds and the items that are new in its inbox. */
 export async function describeWork(client: Client): Promise<HookDecision> {
   const [identity, news] = await Promise.all([client.session.identity(), readNews(client)]);
   const held = identity.holding.map(describeHeldWork);

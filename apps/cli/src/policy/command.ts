@@ -59,7 +59,7 @@ export function configurePolicyPull(command: Command): void {
   });
 }
 
-/** Returns an empty file with every section, and with those of these projects. */
+/** Returns a policy file with all sections of the organization and of each given project, all of them empty. */
 function fileWithAllSections(projectKeys: readonly string[]): PolicyFile {
   const ofProject = { columns: [], prompts: [], webhooks: [] };
   const projects = Object.fromEntries(projectKeys.map((key) => [key.toUpperCase(), ofProject]));

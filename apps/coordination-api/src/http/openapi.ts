@@ -208,7 +208,8 @@ const namespaceItem = ({ namespace, words }: NamespacePath): JsonFields => ({
     operationId: namespace.replaceAll('.', '_'),
     tags: [namespace],
     summary: `Call an operation of ${namespace}`,
-    description: 'The same operations as under their own paths; the parameters are next to the word.',
+    description:
+      'The same operations as under their own paths; the body names the operation and has its parameters as further fields.',
     parameters: [idempotencyKey],
     requestBody: {
       required: true,

@@ -113,7 +113,7 @@ const publicPaths = {
   },
   '/api/activate/release': describePost('release', 'Release the license from a machine', {
     ...{ params: ActivationBody, result: ActivationResponse },
-    successDescription: 'Another machine may activate the license.',
+    successDescription: 'The license was released from the machine. Another machine can activate it.',
   }),
   '/api/releases/latest': describePost('latest', 'Find the latest release that the license may download', {
     ...{ params: LatestBody, result: LatestResponse },

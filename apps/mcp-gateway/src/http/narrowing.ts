@@ -224,7 +224,7 @@ export const queryByPathSuffix: Readonly<Record<string, string>> = {
   '/core/readonly': 'mode=core&readonly=1',
 };
 
-/** Limits of the view cache, about 5 MB. A key may be as long as a URL. */
+/** Limits of the view cache: its views, and the characters of their keys, each as long as a URL may be. */
 const viewCacheLimits = { max: 500, maxSize: 1_000_000 };
 
 /** Creates a function that reads a request's restrictions and caches the resulting views. */

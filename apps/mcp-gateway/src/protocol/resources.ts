@@ -14,9 +14,9 @@ import { createSessionClient, type McpSession } from './session.ts';
 import { operationTool } from '../tools/tools.ts';
 import { eventsUri, inboxUri, specUri, storyUri, extractVariable } from './uris.ts';
 
-const resourceTemplates: readonly (ResourceTemplateType & { readonly by: Operation })[] = [
+const resourceTemplates: readonly (ResourceTemplateType & { readonly readOperation: Operation })[] = [
   {
-    by: registry.stories.get,
+    readOperation: registry.stories.get,
     uriTemplate: storyUri,
     name: 'story',
     title: 'A story',
@@ -24,7 +24,7 @@ const resourceTemplates: readonly (ResourceTemplateType & { readonly by: Operati
     mimeType: 'application/json',
   },
   {
-    by: registry.storySpec.get,
+    readOperation: registry.storySpec.get,
     uriTemplate: specUri,
     name: 'story-spec',
     title: 'The spec of a story',
@@ -32,7 +32,7 @@ const resourceTemplates: readonly (ResourceTemplateType & { readonly by: Operati
     mimeType: 'text/markdown',
   },
   {
-    by: registry.deliveryExecutions.eventsSince,
+    readOperation: registry.deliveryExecutions.eventsSince,
     uriTemplate: eventsUri,
     name: 'execution-events',
     title: 'The events of an execution',
@@ -49,7 +49,9 @@ const isReadable = (view: ConnectionView, by: Operation): boolean => {
 
 /** Lists the templates of the resources that the connection may read. */
 export const templatesFor = ({ view }: Pick<McpSession, 'view'>): ResourceTemplateType[] =>
-  resourceTemplates.filter(({ by }) => isReadable(view, by)).map(({ by: _, ...template }) => template);
+  resourceTemplates
+    .filter(({ readOperation: by }) => isReadable(view, by))
+    .map(({ readOperation: _, ...template }) => template);
 
 /** The caller's inbox, for the connections that may read it. */
 const inboxResources = (view: ConnectionView): Resource[] =>

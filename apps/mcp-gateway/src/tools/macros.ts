@@ -75,7 +75,7 @@ async function warnOfOpenQuestions(
     .parse(await callStep(contextOperation, { storyId, include: ['openThreads'] }));
   const count = (openThreads ?? []).filter(({ kind }) => kind === 'question').length;
   if (count === 0) return {};
-  const message = `${count === 1 ? 'A question on the story is' : `${count} questions on the story are`} still open. wait_for without executionId and leaseToken returns the answer.`;
+  const message = `Questions on the story that are still open: ${count}. wait_for without executionId and leaseToken returns the answer.`;
   return { warnings: [{ code: 'open_question', message }] };
 }
 

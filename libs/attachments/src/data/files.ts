@@ -4,7 +4,7 @@ import { type TestReport } from '@muster/contract';
 import { inOrganizationAsSystem } from '@muster/tenancy';
 import { attachments, type AttachmentRow } from './attachments.ts';
 
-export interface AddressedFile extends AttachmentRow {
+export interface FileAtAddress extends AttachmentRow {
   readonly organization_key: Buffer;
   readonly now: string;
   readonly is_archived: boolean;
@@ -15,10 +15,10 @@ export const findFile = (
   pool: Pool,
   orgId: string,
   attachmentId: string,
-): Promise<AddressedFile | undefined> =>
+): Promise<FileAtAddress | undefined> =>
   inOrganizationAsSystem(pool, orgId, (db) =>
     db.find(
-      sql<AddressedFile>`select ${attachments.list}, t.cursor_key as organization_key, now() as now,
+      sql<FileAtAddress>`select ${attachments.list}, t.cursor_key as organization_key, now() as now,
            p.archived_at is not null as is_archived
          from attachments a join streams t on t.org_id = a.org_id
          join orgs o on o.id = a.org_id and o.deleted_at is null

@@ -97,7 +97,8 @@ export type AttachmentUpload = z.infer<typeof AttachmentUpload>;
 
 /** The code that an attachment is evidence for. */
 export interface EvidenceCode {
-  /** The number of the code under review when the evidence was attached; null if it was about other code. */
+  /** The sequence number of the submitted code that was under review when the evidence was attached; null if
+   * the evidence is about code that was not submitted. */
   readonly codeSeq: number | null;
   readonly headSha: string | null;
 }

@@ -49,7 +49,7 @@ export const TouchesCheck = z
   .meta({ id: 'TouchesCheck' });
 export type TouchesCheck = z.infer<typeof TouchesCheck>;
 
-/** The comparison for a story, with files that it will probably change. */
+/** A story's changed files compared with its touches, with paths that touches should probably cover too. */
 export const StoryTouches = TouchesCheck.extend({
   suggested: z
     .array(z.string())

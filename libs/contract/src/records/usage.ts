@@ -57,7 +57,9 @@ export const UsageSum = z
     ...tokenCounts,
     costMicros: z.int(),
     currency: z.string(),
-    landed: z.int().describe('Stories among these that are done; with a linked repository, also merged'),
+    landed: z
+      .int()
+      .describe('Stories of these runs that are done and, if their project has a linked repository, merged'),
     costPerLanded: z.int().nullable().describe('costMicros divided by landed'),
   })
   .meta({ id: 'UsageSum' });

@@ -158,8 +158,8 @@ function ownLocksQuery({ projectId, holder, dryRun }: LockGrantRequest): Query<L
 }
 
 /**
- * Reads the locks of others. A lock of work that expires at this moment still counts as live: its work was
- * not locked, so a renewal may be in progress.
+ * Reads the file locks of others. A file lock whose lease expires at this moment still counts as live: the
+ * row of that lease is not locked here, so a renewal may be in progress.
  */
 function otherLocksQuery({
   projectId,

@@ -21,7 +21,7 @@ export function daysOfRange(
       { path: 'to', message: 'must not be before from' },
     ]);
   if (Date.parse(to) - Date.parse(from) > maxDays * dayMillis)
-    throw badRequest('The range is too long.', [
+    throw badRequest(`The range is longer than ${maxDays} days.`, [
       { path: 'from', message: `must be at most ${maxDays} days before to` },
     ]);
   return { from, to };

@@ -181,7 +181,7 @@ function toDraft(issue: Issue, relations: IssueRelations): ImportDraft {
     blockedBy: [
       ...new Set([
         ...issue.blockedBy.map((other) => getRelatedIssueId(issue, other)),
-        // A sub-issue of another file cannot get a parent here, so the issue waits for it.
+        // A sub-issue that this file does not contain cannot get a parent, so it becomes a blocker of the issue.
         ...issue.subIssues
           .map((other) => getRelatedIssueId(issue, other))
           .filter((other) => !blockers.has(other)),

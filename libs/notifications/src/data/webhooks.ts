@@ -68,7 +68,7 @@ interface WebhookWithLag extends WebhookRow {
  * has no project that the caller may see.
  */
 export interface ManagedWebhook extends WebhookWithLag {
-  readonly rank: number | null;
+  readonly callerRank: number | null;
 }
 
 export function toWebhook(row: WebhookWithLag): Webhook {
@@ -103,7 +103,7 @@ const callerRankSql = (caller: Caller): Part =>
   sql.part`(select v.project_rank from ${projectsVisibleTo(caller)} v where v.project_id = w.project_id)`;
 
 const managedWebhookQuery = (caller: Caller, id: Part): Query<ManagedWebhook> =>
-  sql<ManagedWebhook>`select ${webhooks.list}, ${lagSecondsSql} as lag, ${callerRankSql(caller)} as rank
+  sql<ManagedWebhook>`select ${webhooks.list}, ${lagSecondsSql} as lag, ${callerRankSql(caller)} as "callerRank"
     from webhooks w where ${orgFilter('w')} and w.deleted_at is null and w.id = ${id}`;
 
 /**
@@ -139,7 +139,7 @@ type RequireGround = (...grounds: ('projectLead' | false)[]) => Promise<void>;
  */
 async function requireManager(
   requireGround: RequireGround,
-  { project_id: projectId, rank }: Pick<ManagedWebhook, 'project_id' | 'rank'>,
+  { project_id: projectId, callerRank: rank }: Pick<ManagedWebhook, 'project_id' | 'callerRank'>,
 ): Promise<void> {
   if (projectId !== null && rank === null) throw notFound();
   await requireGround(projectId !== null && (rank ?? 0) >= leadRank && 'projectLead');

@@ -63,8 +63,8 @@ const scenesOf = ({ by, against, claimant, leave, guard }: Leaving): Interleavin
       ...common,
       name: `an acquire${by} against ${against}`,
       left: { ...acquire('ben', 's1'), call: (calls, guests) => calls.acquire(claimant(guests), 's1') },
-      after: { 's1 holder': null, s1: { state: 'available' } },
-      stream: ['acquired', 'released'],
+      expectedBoard: { 's1 holder': null, s1: { state: 'available' } },
+      expectedEventKinds: ['acquired', 'released'],
     }),
     scene({
       ...common,
@@ -80,9 +80,9 @@ export const claimScenes: readonly Interleaving[] = [
     arrange: lapsed,
     left: checkpoint,
     right: lockAs('ben'),
-    refused: 'lock_held',
-    after: { 's1 expired': false, s1: { lock: 'chloe', lockLapsed: false, lockIsShort: false } },
-    stream: ['acquired', 'checkpointed'],
+    expectedRefusal: 'lock_held',
+    expectedBoard: { 's1 expired': false, s1: { lock: 'chloe', lockLapsed: false, lockIsShort: false } },
+    expectedEventKinds: ['acquired', 'checkpointed'],
     guards: [
       {
         name: 'without a lock on the work of lapsed locks',
@@ -95,8 +95,8 @@ export const claimScenes: readonly Interleaving[] = [
     arrange: lapsed,
     left: lockAs('ben'),
     right: renew,
-    after: { 's1 expired': false, s1: { lock: null } },
-    stream: ['acquired', 'lock_conflict'],
+    expectedBoard: { 's1 expired': false, s1: { lock: null } },
+    expectedEventKinds: ['acquired', 'lock_conflict'],
     guards: [
       {
         name: 'without removing the locks that it overrides',

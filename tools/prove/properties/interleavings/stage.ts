@@ -54,14 +54,12 @@ export interface Interleaving<Arranged = unknown> {
   /** A call that runs while `left` is still held. */
   readonly between?: Act<Arranged>;
   /** The reason for which the second call must be refused; without one it must succeed. */
-  readonly refused?: string;
-  readonly firstRefused?: string;
-  /**
-   * The required fields of the board's view, and the required event stream of the newest execution on the
-   * first story.
-   */
-  readonly after?: Readonly<Record<string, unknown>>;
-  readonly stream?: readonly string[];
+  readonly expectedRefusal?: string;
+  readonly expectedFirstRefusal?: string;
+  /** The expected fields of the board after both calls. */
+  readonly expectedBoard?: Readonly<Record<string, unknown>>;
+  /** The expected event kinds of the newest execution on the first story. */
+  readonly expectedEventKinds?: readonly string[];
   /** Guards that decide the outcome. Without any one of them the outcome must be wrong. */
   readonly guards?: readonly { readonly name: string; readonly removals: readonly GuardRemoval[] }[];
 }
@@ -115,11 +113,12 @@ export async function play(stage: Stage, scene: Interleaving): Promise<{ wrong: 
     if (!matches(is, wanted))
       wrong.push(`${scene.name}: ${what} is ${JSON.stringify(is)}, not ${JSON.stringify(wanted)}`);
   };
-  same('the first', await first, scene.firstRefused ?? 'done');
-  same('the second', await second, scene.refused ?? 'done');
+  same('the first', await first, scene.expectedFirstRefusal ?? 'done');
+  same('the second', await second, scene.expectedRefusal ?? 'done');
   const view = await at.real.view();
-  for (const [what, wanted] of Object.entries(scene.after ?? {})) same(what, view[what], wanted);
-  if (scene.stream !== undefined) same('the stream', await streamOf(board), scene.stream);
+  for (const [what, wanted] of Object.entries(scene.expectedBoard ?? {})) same(what, view[what], wanted);
+  if (scene.expectedEventKinds !== undefined)
+    same('the stream', await streamOf(board), scene.expectedEventKinds);
   wrong.push(...(await brokenInvariants(board)).map((broken) => `${scene.name}: ${broken}`));
   return { wrong, waited };
 }

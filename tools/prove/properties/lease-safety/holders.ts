@@ -48,8 +48,8 @@ export interface Course {
 }
 
 const ttlSeconds = 5;
-const leastPatience = 400;
-const mostPatience = 3_000;
+const minTimeoutMillis = 400;
+const maxTimeoutMillis = 3_000;
 /** The number of attempts of a call that has an idempotency key. */
 const mostTries = 6;
 const mostStepsOfTenure = 30;
@@ -91,7 +91,7 @@ class Holding {
           baseUrl: url,
           token,
           fetch: (to, init) => {
-            const signal = AbortSignal.timeout(dice.between(leastPatience, mostPatience));
+            const signal = AbortSignal.timeout(dice.between(minTimeoutMillis, maxTimeoutMillis));
             return fetch(to, { ...init, signal });
           },
         }),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type Person, useWorld } from '@muster/testing';
-import { count, done, happen, project } from '../../../test/activity.ts';
+import { syncAllPoints, done, writeActivity, project } from '../../../test/activity.ts';
 import { gamification } from './handlers.ts';
 
 const world = useWorld({ gamification });
@@ -17,12 +17,12 @@ describe('a leaderboard', () => {
   it('goes from the top, with ties, a page at a time, and is the same at any length of page', async () => {
     const { orgId, ana, ben, chloe, dan } = await world.org();
     const eve = await world.member(orgId, 'Eve', 'member');
-    await happen(
+    await writeActivity(
       world,
       orgId,
       ...[done(ana), done(ana), done(ana), done(ben), done(ben), done(chloe), done(chloe), done(eve)],
     );
-    await count(world, orgId);
+    await syncAllPoints(world, orgId);
     const all = (await dan.gamification.leaderboard({ period: 'all' })).items;
     expect(all.map(({ rank, points }) => [rank, points])).toEqual([
       [1, 30],
@@ -52,7 +52,7 @@ describe('a leaderboard', () => {
     // A time in the previous week, and a time in the previous month.
     const lastWeek = `date_trunc('week', now()) - interval '1 day'`;
     const lastMonth = `date_trunc('month', now()) - interval '1 day'`;
-    await happen(
+    await writeActivity(
       world,
       orgId,
       done(ana, newId(), { at: lastMonth }),
@@ -60,7 +60,7 @@ describe('a leaderboard', () => {
       done(ana, newId(), { at: lastWeek }),
       done(ana),
     );
-    await count(world, orgId);
+    await syncAllPoints(world, orgId);
     const [sums] = await world.rows<{ week: number; before: number; month: number; earlier: number }>(
       `select sum(points) filter (where at >= date_trunc('week', now()))::int as week,
          sum(points) filter (where at < date_trunc('week', now()) and at >= date_trunc('week', now()) - interval '1 week')::int as before,
@@ -98,7 +98,7 @@ describe('a leaderboard', () => {
         me.memberId,
       );
     const inProject = (projectId: string, who: Person) => done(who, newId(), { projectId });
-    await happen(
+    await writeActivity(
       world,
       orgId,
       inProject(web, ana),
@@ -107,7 +107,7 @@ describe('a leaderboard', () => {
       inProject(docs, ben),
       inProject(docs, chloe),
     );
-    await count(world, orgId);
+    await syncAllPoints(world, orgId);
     expect(await ranks(ana, { period: 'week' })).toHaveLength(3);
     expect(await ranks(ana, { period: 'week', projectId: 'web' })).toEqual([
       [1, 'Ana', 20],
@@ -122,8 +122,8 @@ describe('a leaderboard', () => {
 
   it('shows nobody who is no member any more, and ranks the others without them', async () => {
     const { orgId, ana, ben, chloe } = await world.org();
-    await happen(world, orgId, done(chloe), done(chloe), done(ben));
-    await count(world, orgId);
+    await writeActivity(world, orgId, done(chloe), done(chloe), done(ben));
+    await syncAllPoints(world, orgId);
     await world.rows(
       `update members set status = 'removed' where org_id = $1 and id = $2`,
       orgId,

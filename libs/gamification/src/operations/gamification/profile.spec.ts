@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type Person, useWorld } from '@muster/testing';
-import { count, done, happen } from '../../../test/activity.ts';
+import { syncAllPoints, done, writeActivity } from '../../../test/activity.ts';
 import { gamification } from './handlers.ts';
 
 const world = useWorld({ gamification });
@@ -25,12 +25,12 @@ describe('a profile', () => {
 
   it('has what was counted, by kind, with badges and level', async () => {
     const { orgId, ana } = await world.org();
-    await happen(world, orgId, ...Array.from({ length: 10 }, () => done(ana)), {
+    await writeActivity(world, orgId, ...Array.from({ length: 10 }, () => done(ana)), {
       kind: 'spec.updated',
       by: ana,
       data: { version: 1, linesAdded: 4, linesRemoved: 0 },
     });
-    expect(await count(world, orgId)).toEqual({ counted: 11, hasMore: false });
+    expect(await syncAllPoints(world, orgId)).toEqual({ counted: 11, hasMore: false });
     const { profile } = await ana.gamification.profile();
     expect(profile).toMatchObject({
       points: 103,
@@ -46,8 +46,8 @@ describe('a profile', () => {
 
   it('shares a rank among those who have as many points, and passes over the next', async () => {
     const { orgId, ana, ben, chloe, dan } = await world.org();
-    await happen(world, orgId, done(ana), done(ana), done(ben), done(ben), done(chloe));
-    await count(world, orgId);
+    await writeActivity(world, orgId, done(ana), done(ana), done(ben), done(ben), done(chloe));
+    await syncAllPoints(world, orgId);
     const ranks = await Promise.all(
       [ana, ben, chloe, dan].map(async (who) => (await who.gamification.profile()).profile.rank),
     );
@@ -58,8 +58,14 @@ describe('a profile', () => {
     const { orgId, ana, ben, chloe } = await world.org();
     const on = (who: Person, days: readonly number[]) =>
       days.map((ago) => done(who, newId(), { at: `now() - interval '${ago} days'` }));
-    await happen(world, orgId, ...on(ana, [5, 3, 2, 1, 0]), ...on(ben, [2, 1]), ...on(chloe, [4, 3, 2]));
-    await count(world, orgId);
+    await writeActivity(
+      world,
+      orgId,
+      ...on(ana, [5, 3, 2, 1, 0]),
+      ...on(ben, [2, 1]),
+      ...on(chloe, [4, 3, 2]),
+    );
+    await syncAllPoints(world, orgId);
     const streaks = [ana, ben, chloe].map(
       async (who) => (await who.gamification.profile()).profile.streakDays,
     );

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type People, useWorld } from '@muster/testing';
-import { count, done, happen, pointsOf, reopened } from '../../../test/activity.ts';
+import { syncAllPoints, done, writeActivity, pointsOf, reopened } from '../../../test/activity.ts';
 import { gamification } from './handlers.ts';
 
 const world = useWorld({ gamification });
@@ -10,8 +10,14 @@ describe('a reset', () => {
   const counted = async (): Promise<People> => {
     const people = await world.org();
     const { orgId, ana, ben } = people;
-    await happen(world, orgId, done(ana), done(ana, newId(), { at: `now() - interval '1 day'` }), done(ben));
-    await count(world, orgId);
+    await writeActivity(
+      world,
+      orgId,
+      done(ana),
+      done(ana, newId(), { at: `now() - interval '1 day'` }),
+      done(ben),
+    );
+    await syncAllPoints(world, orgId);
     return people;
   };
 
@@ -42,40 +48,40 @@ describe('a reset', () => {
 
   it('holds for what was not counted yet, and not for what comes after', async () => {
     const { orgId, ana, ben } = await counted();
-    await happen(world, orgId, done(ana));
+    await writeActivity(world, orgId, done(ana));
     await ben.gamification.reset({ confirm: true });
-    await count(world, orgId);
+    await syncAllPoints(world, orgId);
     expect(await pointsOf(ana)).toBe(0);
     const storyId = newId();
-    await happen(world, orgId, done(ana, storyId));
-    await count(world, orgId);
+    await writeActivity(world, orgId, done(ana, storyId));
+    await syncAllPoints(world, orgId);
     expect((await ana.gamification.profile()).profile).toMatchObject({ points: 10, streakDays: 1, rank: 1 });
-    await happen(world, orgId, reopened(ana, storyId));
-    await count(world, orgId);
+    await writeActivity(world, orgId, reopened(ana, storyId));
+    await syncAllPoints(world, orgId);
     expect(await pointsOf(ana)).toBe(0);
   });
 
   it('leaves nothing to be taken back of what was given before it', async () => {
     const { orgId, ana, ben } = await world.org();
     const storyId = newId();
-    await happen(world, orgId, done(ana, storyId));
-    await count(world, orgId);
+    await writeActivity(world, orgId, done(ana, storyId));
+    await syncAllPoints(world, orgId);
     await ben.gamification.reset({ confirm: true });
-    await happen(world, orgId, done(ana), reopened(ana, storyId), done(ana, storyId));
-    await count(world, orgId);
+    await writeActivity(world, orgId, done(ana), reopened(ana, storyId), done(ana, storyId));
+    await syncAllPoints(world, orgId);
     expect(await pointsOf(ana)).toBe(20);
   });
 
   it('takes turns with a count, so that nothing of before comes in after it', async () => {
     const { orgId, ana, ben } = await counted();
-    await happen(world, orgId, done(ana), done(ben));
+    await writeActivity(world, orgId, done(ana), done(ben));
     const outcomes = await world.runUnderContention<unknown>(
       { table: 'gamification_state', id: orgId, column: 'org_id' },
-      () => count(world, orgId),
+      () => syncAllPoints(world, orgId),
       () => ben.gamification.reset({ confirm: true }),
     );
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
-    await count(world, orgId);
+    await syncAllPoints(world, orgId);
     expect(await Promise.all([ana, ben].map(pointsOf))).toEqual([0, 0]);
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { useWorld } from '@muster/testing';
-import { count, done, happen, jobs, pointsOf } from '../../../test/activity.ts';
+import { syncAllPoints, done, writeActivity, jobs, pointsOf } from '../../../test/activity.ts';
 import { gamification } from './handlers.ts';
 
 const world = useWorld({ gamification });
@@ -8,7 +8,7 @@ const world = useWorld({ gamification });
 describe('asking for a count', () => {
   it('leaves one job, and the same one when asked again before it ran', async () => {
     const { orgId, ana, ben } = await world.org();
-    await happen(world, orgId, done(ana));
+    await writeActivity(world, orgId, done(ana));
     const asked = await ana.gamification.sync();
     expect(asked).toEqual({ jobId: expect.any(String), state: 'queued', syncedAt: null });
     expect(await ben.gamification.sync()).toEqual(asked);
@@ -17,9 +17,9 @@ describe('asking for a count', () => {
 
   it('is one job too where two ask at once', async () => {
     const { orgId, ana, ben } = await world.org();
-    await happen(world, orgId, done(ana));
-    await count(world, orgId);
-    await happen(world, orgId, done(ana));
+    await writeActivity(world, orgId, done(ana));
+    await syncAllPoints(world, orgId);
+    await writeActivity(world, orgId, done(ana));
     const outcomes = await world.runUnderContention(
       { table: 'gamification_state', id: orgId, column: 'org_id' },
       () => ana.gamification.sync(),
@@ -34,15 +34,15 @@ describe('asking for a count', () => {
 
   it('is done at once when there is nothing to count, and asks anew when there is', async () => {
     const { orgId, ana } = await world.org();
-    await happen(world, orgId, done(ana));
+    await writeActivity(world, orgId, done(ana));
     const { jobId } = await ana.gamification.sync();
-    await count(world, orgId);
+    await syncAllPoints(world, orgId);
     expect(await ana.gamification.sync()).toEqual({
       jobId,
       state: 'done',
       syncedAt: expect.stringMatching(/Z$/),
     });
-    await happen(world, orgId, done(ana));
+    await writeActivity(world, orgId, done(ana));
     const again = await ana.gamification.sync();
     expect(again.state).toBe('queued');
     expect(again.jobId).not.toBe(jobId);
@@ -69,9 +69,9 @@ describe('asking for a count', () => {
 describe('where the policy switches gamification off', () => {
   it('nothing is counted, nobody has points, and all of it counts when it is switched on again', async () => {
     const { orgId, ana } = await world.org();
-    await happen(world, orgId, done(ana));
-    await count(world, orgId);
-    await happen(world, orgId, done(ana));
+    await writeActivity(world, orgId, done(ana));
+    await syncAllPoints(world, orgId);
+    await writeActivity(world, orgId, done(ana));
     await ana.gamification.sync();
     const switchOn = (isOn: boolean) =>
       world.rows(
@@ -80,7 +80,7 @@ describe('where the policy switches gamification off', () => {
         isOn,
       );
     await switchOn(false);
-    expect(await count(world, orgId)).toEqual({ counted: 0, hasMore: false });
+    expect(await syncAllPoints(world, orgId)).toEqual({ counted: 0, hasMore: false });
     expect((await ana.gamification.profile()).profile).toMatchObject({
       points: 0,
       level: 1,
@@ -92,7 +92,7 @@ describe('where the policy switches gamification off', () => {
     expect(await ana.gamification.sync()).toMatchObject({ state: 'done' });
     expect(await jobs(world, orgId)).toHaveLength(1);
     await switchOn(true);
-    await count(world, orgId);
+    await syncAllPoints(world, orgId);
     expect(await pointsOf(ana)).toBe(20);
   });
 });
