@@ -20,10 +20,14 @@ const broken = (): Document =>
 
 describe('/openapi.json', () => {
   const problemsIn = async (document: Document): Promise<string[]> => {
+    const { styleguide } = await createConfig({
+      extends: ['spec'],
+      rules: { 'no-unresolved-refs': 'error' },
+    });
     const problems = await lintDocument({
       document: makeDocumentFromString(JSON.stringify(document), 'openapi.json'),
       externalRefResolver: new BaseResolver(),
-      config: await createConfig({ extends: ['spec'] }),
+      config: styleguide,
     });
     return problems.map(({ message, location }) => `${message} ${JSON.stringify(location[0]?.pointer)}`);
   };

@@ -111,8 +111,9 @@ export default defineConfig({
   lang: 'en',
   srcDir: path.resolve(pagesFolder),
   cleanUrls: true,
-  // Diagrams and the search index are large and are loaded only on demand.
-  vite: { build: { chunkSizeWarningLimit: 2_000 } },
+  // Diagrams and the search index are large and are loaded only on demand. The overridden esbuild cannot
+  // compile for the older browsers of Vite's default target.
+  vite: { build: { target: 'es2022', chunkSizeWarningLimit: 2_000 } },
   head: [['link', { rel: 'icon', href: `data:image/svg+xml,${encodeURIComponent(logoSvg)}` }]],
   // Nothing is fetched from other origins, so the site works without internet access.
   themeConfig: {
